@@ -1,0 +1,99 @@
+"""The command line. A command is a few lines over a function; it is imported only when it is called.
+
+Rule: tables for people and data for programs on stdout, everything else on stderr. Exit 0 done, 1 a check failed,
+2 usage or specification, 3 interrupted, 4 our fault.
+"""
+
+import os
+import sys
+from importlib import import_module
+from typing import Any, Final
+
+import click
+
+from arena import __version__
+from arena.errors import ArenaError
+
+COMMANDS: Final = {
+    "submit": ("arena.cli.bots", "Check a bot, let it play a baseline, and put it on the list."),
+    "check": ("arena.cli.bots", "Check step by step that a bot speaks the protocol."),
+    "bots": ("arena.cli.bots", "List the bots on offer."),
+    "new-bot": ("arena.cli.bots", "Start a bot of your own from a template."),
+    "match": ("arena.cli.match", "Play a few matches between two bots."),
+    "play": ("arena.cli.play", "Play against a bot in the terminal."),
+    "league": ("arena.cli.league", "Run a tournament file, see how far it is."),
+    "leaderboard": ("arena.cli.leaderboard", "Print the standings of a league."),
+    "show": ("arena.cli.match", "Replay a stored match step by step."),
+    "verify": ("arena.cli.verify", "Recompute stored matches and standings."),
+    "doctor": ("arena.cli.doctor", "Tell what this machine can do."),
+}
+
+
+class _Commands(click.Group):
+    """The commands of the table above, each imported when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(COMMANDS[cmd_name][0])
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from arena import strict  # noqa: PLC0415 - only for this message
+
+            ctx.fail(strict.unknown("command", args[0], COMMANDS))
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="arena")
+def cli() -> None:
+    """Tournaments and bot competitions.
+
+    \b
+    A first league:       arena league run tournaments/first.yaml
+    A bot of your own:    arena new-bot mybot --lang python
+                          arena check mybot
+                          arena match mybot greedy
+    """  # noqa: D301 - \b is click's mark for text that keeps its lines
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line; the exit code."""
+    try:
+        outcome: Any = cli.main(arguments, prog_name="arena", standalone_mode=False)
+    except click.exceptions.Abort:
+        return _say("interrupted", 3)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except KeyboardInterrupt:
+        return _say("interrupted", 3)
+    except ArenaError as error:
+        return _say(f"error: {error}", error.exit_code)
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`); Python's own flush at exit must not complain again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _say(text: str, exit_code: int) -> int:
+    click.echo(text, err=True)
+    return exit_code

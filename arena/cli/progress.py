@@ -1,0 +1,61 @@
+"""How far a league is, on one line of a terminal; silent in a pipe.
+
+Rule: progress goes to stderr and counts what is stored, so that what it has shown is never lost.
+"""
+
+import sys
+import time
+from typing import Final
+
+_WIDTH: Final = 30
+
+
+class Progress:
+    """A line that is drawn over and over. `total` and `done` count matches."""
+
+    def __init__(self, *, total: int, done: int) -> None:
+        self.total = total
+        self.done = done
+        self._before = done
+        self._faults = 0
+        self._start_s = time.monotonic()
+        self._is_shown = sys.stderr.isatty()
+
+    @property
+    def left(self) -> int:
+        """Matches still to be played."""
+        return self.total - self.done
+
+    def add(self, matches: int, faults: int) -> None:
+        """More matches are stored."""
+        self.done += matches
+        self._faults += faults
+
+    def draw(self) -> None:
+        """Draw the line anew."""
+        if self._is_shown:
+            sys.stderr.write(f"\r{self.line()}\x1b[K")
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        """Leave the line standing."""
+        self.draw()
+        if self._is_shown:
+            sys.stderr.write("\n")
+
+    def line(self) -> str:
+        """The line: bar, matches, rate, time left, forfeits."""
+        share = self.done / self.total if self.total else 1.0
+        elapsed_s = max(time.monotonic() - self._start_s, 1e-9)
+        rate = (self.done - self._before) / elapsed_s
+        left_s = (self.total - self.done) / rate if rate else 0.0
+        bar = ("#" * int(share * _WIDTH)).ljust(_WIDTH, ".")
+        faults = f", {self._faults} forfeits" if self._faults else ""
+        left = f", {_duration(left_s)} left" if 0 < self.done < self.total else ""
+        return f"[{bar}] {self.done}/{self.total} matches, {rate:.0f}/s{left}{faults}"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h{minutes:02}m" if hours else f"{minutes}m{rest:02}s" if minutes else f"{rest}s"

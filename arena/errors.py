@@ -1,0 +1,93 @@
+"""Everything that can go wrong, sorted by whose fault it is.
+
+    ArenaError
+    ├── SpecError             a YAML file, an option or a command line says what nobody can do    exit 2
+    ├── BotFault              a bot lost its match; never leaves the referee
+    │   ├── MalformedReply    not a line of arena/1, or not an action of this game
+    │   ├── IllegalAction     an action of this game that the rules do not allow now
+    │   ├── ProtocolViolation a valid message at a time when it makes no sense
+    │   ├── OutOfTime         the move's budget, the bank or the wall-clock backstop is used up
+    │   └── Crashed           the process ended, or closed its output, or never started
+    ├── CheckFailed           something that was verified is not so: a bot, a stored match         exit 1
+    │   └── DamagedStore      the database cannot be read as one of ours                           exit 1
+    ├── Interrupted           a person or the system asked us to stop                              exit 3
+    └── HarnessFault          our fault: the match is void and is played again                     exit 4
+
+Rule: a message says what was found, what was expected, and where.
+"""
+
+from typing import ClassVar
+
+
+class ArenaError(Exception):
+    """Root of all errors raised on purpose; `exit_code` is what the command line returns for it."""
+
+    exit_code: ClassVar[int] = 4
+
+
+class SpecError(ArenaError):
+    """A file, option or argument cannot be used as written."""
+
+    exit_code = 2
+
+
+class BotFault(ArenaError):
+    """A bot's own fault. `code` names the termination; `hint` tells the author what to do about it."""
+
+    code: ClassVar[str]
+
+    def __init__(self, message: str, *, hint: str = "", got: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.got = got
+
+
+class MalformedReply(BotFault):
+    """The line, or the action in it, does not have the form that was asked for."""
+
+    code = "malformed_reply"
+
+
+class IllegalAction(BotFault):
+    """The action is well formed, but the rules forbid it in this position."""
+
+    code = "illegal_action"
+
+
+class ProtocolViolation(BotFault):
+    """A well-formed message that is not allowed at this point of the dialogue."""
+
+    code = "protocol_violation"
+
+
+class OutOfTime(BotFault):
+    """The bot used more time than it had."""
+
+    code = "timeout"
+
+
+class Crashed(BotFault):
+    """The bot's process ended, closed its pipes, or could not be started."""
+
+    code = "crash"
+
+
+class CheckFailed(ArenaError):
+    """A verification found something wrong."""
+
+    exit_code = 1
+
+
+class DamagedStore(CheckFailed):
+    """The database file is not a readable arena database; it is left untouched."""
+
+
+class Interrupted(ArenaError):
+    """Stopped from outside; everything finished so far is stored."""
+
+    exit_code = 3
+
+
+class HarnessFault(ArenaError):
+    """The harness failed, not a bot: the match does not count and is played again."""

@@ -1,0 +1,124 @@
+"""Nim: take any number of counters from one heap; whoever takes the last counter wins (or loses, in misere play).
+
+Source: Bouton, "Nim, a game with a complete mathematical theory" (1901): the player to move loses exactly when the
+xor of the heap sizes is 0.
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar, cast
+
+import msgspec
+
+from arena import strict
+from arena.errors import IllegalAction, MalformedReply, SpecError
+from arena.games.api import Decision, Json, Number, Outcome, Over, Randomness, Seat, Turn, ranks_by_score
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`heaps`: counters in each heap at the start; `misere`: whoever takes the last counter loses."""
+
+    heaps: tuple[int, ...] = (3, 4, 5)
+    misere: bool = False
+
+
+class Take(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Take `count` counters from the heap with that index (from 0)."""
+
+    heap: Number
+    count: Number
+
+    def __str__(self) -> str:
+        return f"takes {self.count} from heap {self.heap}"
+
+
+class State(msgspec.Struct, frozen=True):
+    """Counters left in each heap, and who moves."""
+
+    heaps: tuple[int, ...]
+    is_misere: bool
+    to_move: Seat = Seat(0)
+
+
+class Nim:
+    """The game as `arena.games.api.Game` asks for it."""
+
+    name: ClassVar[str] = "nim"
+    rules_version: ClassVar[str] = "1"
+    seat_counts: ClassVar[tuple[int, ...]] = (2,)
+
+    def setup(self, options: Mapping[str, Json], seats: int) -> State:
+        """The heaps of the options, seat 0 to move."""
+        if seats not in self.seat_counts:
+            raise SpecError(f"nim is for 2 players, not {seats}")
+        read = strict.read(dict(options), Options, place="options of nim")
+        if not read.heaps or min(read.heaps) < 1 or max(read.heaps) > 1000 or len(read.heaps) > 20:
+            raise SpecError(f"options of nim: heaps: found {list(read.heaps)}, expected 1 to 20 heaps of 1 to 1000")
+        return State(heaps=read.heaps, is_misere=read.misere)
+
+    def turn(self, state: State) -> Turn:
+        """The player to move decides until no counter is left."""
+        return Decision(seats=(state.to_move,)) if any(state.heaps) else Over()
+
+    def observe(self, state: State, seat: Seat) -> dict[str, Json]:
+        """Nim hides nothing."""
+        return {"you": seat, "heaps": list(state.heaps), "misere": state.is_misere}
+
+    def legal(self, state: State, seat: Seat) -> tuple[Take, ...]:
+        """Every count from every heap, by heap, then by count."""
+        if seat != state.to_move:
+            return ()
+        return tuple(Take(heap=i, count=n) for i, size in enumerate(state.heaps) for n in range(1, size + 1))
+
+    def parse(self, state: State, seat: Seat, raw: Json) -> Take:
+        """`{"heap": 0, "count": 2}`."""
+        try:
+            take = msgspec.convert(raw, type=Take)
+        except msgspec.ValidationError as error:
+            raise MalformedReply(f"not an action of nim: {error!s:.300}", hint='{"heap": 0, "count": 2}') from None
+        if seat != state.to_move:
+            raise IllegalAction(f"seat {seat} is not to move; seat {state.to_move} is")
+        if not 0 <= take.heap < len(state.heaps):
+            raise IllegalAction(f"there is no heap {take.heap}; the heaps are 0 to {len(state.heaps) - 1}")
+        if not 1 <= take.count <= state.heaps[take.heap]:
+            raise IllegalAction(
+                f"{take.count} counters cannot be taken from heap {take.heap}: it holds {state.heaps[take.heap]},"
+                " and at least 1 must be taken"
+            )
+        return take
+
+    def apply(self, state: State, actions: Mapping[Seat, Take]) -> State:
+        """The counters leave their heap; the opponent moves."""
+        take = actions[state.to_move]
+        heaps = list(state.heaps)
+        heaps[take.heap] -= take.count
+        return msgspec.structs.replace(state, heaps=tuple(heaps), to_move=Seat(1 - state.to_move))
+
+    def resolve(self, state: State, drawn: tuple[int, ...]) -> State:  # noqa: ARG002 - the signature of Game
+        """Nim asks for no luck."""
+        raise AssertionError("nim has no chance to resolve")
+
+    def outcome(self, state: State) -> Outcome:
+        """1 point for the winner; the last mover is the seat that is not to move now."""
+        winner = state.to_move if state.is_misere else 1 - state.to_move
+        scores = (1, 0) if winner == 0 else (0, 1)
+        return Outcome(scores=scores, ranks=ranks_by_score(scores))
+
+    def sample(self, state: State, seat: Seat, rng: Randomness) -> Take:
+        """One of the legal actions, all equally likely."""
+        return cast(Take, rng.choice(self.legal(state, seat)))
+
+    def describe(self, state: State) -> str:
+        """One line a heap."""
+        heaps = [f"heap {index}: {'o' * size or '-'} ({size})" for index, size in enumerate(state.heaps)]
+        return "\n".join([f"seat {state.to_move} to move" if any(state.heaps) else "the game is over", *heaps])
+
+    def picture(self, state: State) -> str:
+        """Counters as circles, a row a heap."""
+        circles = [
+            f'<circle cx="{20 + 24 * column}" cy="{20 + 24 * row}" r="10"/>'
+            for row, size in enumerate(state.heaps)
+            for column in range(size)
+        ]
+        width, height = 20 + 24 * max(state.heaps), 16 + 24 * len(state.heaps)
+        size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+        return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size}>', *circles, "</svg>"])

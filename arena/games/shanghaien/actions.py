@@ -1,0 +1,75 @@
+"""What a player can do, as small values with one JSON form and one text form each.
+
+Rule: an action carries all its choices. The JSON form is the struct itself: `{"do": "place", "dice": [4]}`.
+"""
+
+import msgspec
+
+from arena.games.api import Number, Word
+from arena.games.shanghaien.state import End
+
+
+class Action(msgspec.Struct, frozen=True, tag_field="do", omit_defaults=True, forbid_unknown_fields=True):
+    """Anything a player does; the tag `do` tells which."""
+
+
+class Roll(Action, frozen=True, tag="roll"):
+    """Roll two dice from the own supply."""
+
+    def __str__(self) -> str:
+        return "rolls"
+
+
+class Shanghai(Action, frozen=True, tag="shanghai"):
+    """End the round and hand out its cards."""
+
+    def __str__(self) -> str:
+        return "calls shanghai"
+
+
+class Place(Action, frozen=True, tag="place"):
+    """Place rolled dice, given by their faces in ascending order, on the cards of those numbers.
+
+    `one` is given with the first placement of a round, and only then: the end of the row where number 1 shall lie.
+    """
+
+    dice: tuple[Number, ...]
+    one: End | None = None
+
+    def __str__(self) -> str:
+        numbering = f", number 1 on the {self.one}" if self.one else ""
+        return f"places {' and '.join(map(str, self.dice))}{numbering}"
+
+
+class Joker(Action, frozen=True, tag="joker"):
+    """Lay the trick card of kind `card` to the own sailors of `nation`, as two sailors, for good."""
+
+    card: Word
+    nation: Word
+
+    def __str__(self) -> str:
+        return f"lays a trick ({self.card}) to the {self.nation} sailors as 2 sailors"
+
+
+class Adjust(Action, frozen=True, tag="adjust"):
+    """Turn one of the two dice from the face `die` to the neighbouring face `to`."""
+
+    die: Number
+    to: Number
+
+    def __str__(self) -> str:
+        return f"plays the trick adjust: turns the {self.die} into a {self.to}"
+
+
+class Both(Action, frozen=True, tag="both"):
+    """Win the right to place both dice."""
+
+    def __str__(self) -> str:
+        return "plays the trick both: may place both dice"
+
+
+class Reroll(Action, frozen=True, tag="reroll"):
+    """Roll both dice again; the new roll stands."""
+
+    def __str__(self) -> str:
+        return "plays the trick reroll: rolls both dice again"

@@ -1,0 +1,67 @@
+"""Why an action is illegal, as a sentence for the author of the bot.
+
+Rule: say what was tried, and what stands against it in this position.
+"""
+
+from arena.games.api import Seat
+from arena.games.shanghaien.actions import Action, Joker, Place, Roll, Shanghai
+from arena.games.shanghaien.cards import NATIONS
+from arena.games.shanghaien.state import Phase, State
+
+
+def why_illegal(state: State, seat: Seat, action: Action) -> str:
+    """One sentence; `action` must be well formed and not legal for `seat`."""
+    if state.phase not in (Phase.TURN, Phase.ROLLED):
+        return f"{_name(action)}: no action is asked for now"
+    if state.to_move != seat:
+        return f"seat {seat} is not to move; seat {state.to_move} is"
+    if isinstance(action, Roll | Shanghai):
+        return _why_not_begun(state, action)
+    if state.phase is Phase.TURN:
+        return f"{_name(action)} comes after a roll; now choose roll or shanghai"
+    if isinstance(action, Place):
+        return _why_not_placed(state, action)
+    return _why_not_played(state, action)
+
+
+def _why_not_begun(state: State, action: Roll | Shanghai) -> str:
+    if state.phase is Phase.ROLLED:
+        return (
+            f"{_name(action)} begins a turn; this one has begun, the dice show {_dice(state.dice)}: place, or a trick"
+        )
+    player = state.players[state.to_move]
+    if isinstance(action, Roll):
+        return f"a roll needs 2 dice in the supply, found {player.supply}; shanghai is compulsory"
+    return f"shanghai needs 2 own dice placed in this round, found {sum(player.placed)}"
+
+
+def _why_not_placed(state: State, action: Place) -> str:
+    if len(action.dice) != state.to_place:
+        return f"found {len(action.dice)} dice in `dice`, but {state.to_place} must be placed"
+    if state.one_at is not None and action.one is not None:
+        return f"`one` is given only with the first placement of a round; number 1 lies on the {state.one_at}"
+    if state.one_at is None and action.one is None:
+        return 'the first placement of a round also chooses where number 1 lies: add "one": "left" or "right"'
+    return f"the dice show {_dice(state.dice)}, so {_dice(action.dice)} cannot be placed"
+
+
+def _why_not_played(state: State, action: Action) -> str:
+    held = sorted({state.variant.faces[card] for card in state.players[state.to_move].tricks})
+    if state.players[state.to_move].has_used_trick:
+        return f"{_name(action)}: a trick has been used in this round; each player may use one per round"
+    if isinstance(action, Joker) and action.nation not in NATIONS:
+        return f'there is no nation "{action.nation}"; the nations are {", ".join(NATIONS)}'
+    wanted = action.card if isinstance(action, Joker) else _name(action)
+    if wanted not in held:
+        return f'no trick "{wanted}" to play; you hold {", ".join(held) or "none"}'
+    if isinstance(action, Joker):
+        return f"a joker needs a sailor card of its nation, and you hold none that is {action.nation}"
+    return f"{action} is not possible: the dice show {_dice(state.dice)}; one may change by 1, within 1 to 6"
+
+
+def _dice(faces: tuple[int, ...]) -> str:
+    return " and ".join(map(str, faces))
+
+
+def _name(action: Action) -> str:
+    return str(action.__struct_config__.tag)

@@ -1,0 +1,38 @@
+"""What one seat may know, as plain JSON values: everything but the order of the draw pile.
+
+Rule: hidden information leaves by this door only. protocol.md describes each field.
+"""
+
+from arena.games.api import Json, Seat
+from arena.games.shanghaien.cards import NATIONS
+from arena.games.shanghaien.state import Player, State
+
+
+def observe(state: State, seat: Seat) -> dict[str, Json]:
+    """The view of `seat`; both seats see the same but for `you`."""
+    faces = state.variant.faces
+    return {
+        "you": seat,
+        "round": state.round,
+        "to_move": state.to_move,
+        "phase": state.phase.value,
+        "dice": state.dice,
+        "to_place": state.to_place,
+        "tavern": [faces[card] for card in state.row],
+        "one_at": state.one_at,
+        "players": [_side(player, faces) for player in state.players],
+        "pile": len(state.pile),
+        "gone": [faces[card] for card in state.gone],
+    }
+
+
+def _side(player: Player, faces: tuple[str, ...]) -> dict[str, Json]:
+    return {
+        "supply": player.supply,
+        "placed": player.placed,
+        "sailors": [faces[card] for card in player.sailors],
+        "jokers": [NATIONS[nation] for _, nation in player.jokers],
+        "strength": dict(zip(NATIONS, player.strength, strict=True)),
+        "tricks": [faces[card] for card in player.tricks],
+        "trick_used": player.has_used_trick,
+    }

@@ -1,0 +1,85 @@
+"""The driver of a league: chunks go out in a sliding window, finished blocks come in and are handed on at once.
+
+Rule: the only loop that waits for workers. It never waits without a deadline, hands on each result exactly once, and
+leaves storing to the function it was given.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from typing import Final
+
+from msgspec.structs import replace
+
+from arena.errors import HarnessFault
+from arena.league.pool import Backend
+from arena.league.schedule import Chunk
+from arena.league.worker import PlayedBlock
+
+ATTEMPTS: Final = 3
+_LOOK_EVERY_S: Final = 0.5
+log: Final = logging.getLogger("arena.league")
+
+Flight = dict["Future[list[PlayedBlock]]", Chunk]
+
+
+def run(
+    chunks: Iterator[Chunk],
+    backend: Backend,
+    *,
+    commit: Callable[[list[PlayedBlock]], None],
+    tick: Callable[[], None] = lambda: None,
+) -> None:
+    """Play all chunks. `commit` gets the blocks of each finished chunk; `tick` is called about twice a second.
+
+    A chunk whose worker dies is played again; after three deaths it is halved, so that one poisonous block costs
+    nobody else's results. HarnessFault if single blocks could not be played; all others have been by then.
+    """
+    again: list[Chunk] = []
+    lost: list[str] = []
+    flight: Flight = {}
+    is_done = False
+    try:
+        while _launch(chunks, again, flight, backend) or flight:
+            finished, _ = wait(flight, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
+            landed = [(future, flight.pop(future)) for future in finished]
+            for future, chunk in landed:
+                error = future.exception()
+                if error is not None:
+                    _try_again(chunk, error, again, lost)
+            _launch(chunks, again, flight, backend)  # before the commit, so that no worker waits for the disk
+            for future, _chunk in landed:
+                if future.exception() is None:
+                    commit(future.result())
+            tick()
+        is_done = True
+    finally:
+        backend.close(is_interrupted=not is_done)
+    if lost:
+        raise HarnessFault(f"{len(lost)} blocks could not be played, {'; '.join(lost[:3])}")
+
+
+def _launch(chunks: Iterator[Chunk], again: list[Chunk], flight: Flight, backend: Backend) -> bool:
+    """Fill the window; whether anything was launched."""
+    launched = False
+    while len(flight) < backend.slots():
+        chunk = again.pop(0) if again else next(chunks, None)
+        if chunk is None:
+            break
+        flight[backend.submit(chunk)] = chunk
+        launched = True
+    return launched
+
+
+def _try_again(chunk: Chunk, error: BaseException, again: list[Chunk], lost: list[str]) -> None:
+    what = f"{chunk.pairing.key} blocks {chunk.fixtures[0].block} to {chunk.fixtures[-1].block}"
+    reason = "its worker died" if isinstance(error, BrokenExecutor) else f"{type(error).__name__}: {error}"
+    log.error("%s, attempt %d: %s", what, chunk.attempt, reason, exc_info=error)
+    if chunk.attempt < ATTEMPTS:
+        again.append(replace(chunk, attempt=chunk.attempt + 1))
+    elif len(chunk.fixtures) > 1:
+        half = len(chunk.fixtures) // 2
+        again.append(replace(chunk, fixtures=chunk.fixtures[:half], attempt=1))
+        again.append(replace(chunk, fixtures=chunk.fixtures[half:], attempt=1))
+    else:
+        lost.append(f"{what}: {reason}")

@@ -1,0 +1,128 @@
+"""A tournament file -> a `Tournament`, the value everything else is computed from.
+
+Rule: the file is read strictly; what it leaves out has a default that is written here and nowhere else.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from arena import strict
+from arena.errors import SpecError
+from arena.games import load_game
+from arena.league.ratings import RatingSettings, validate
+from arena.match.terms import ClockSettings
+from arena.process.manifest import BotSpec, Name
+
+Count = Annotated[int, Meta(ge=1, le=10_000_000)]
+
+
+class PlayerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One entry of `players`: `bot` is a bot's name, `name@hash` or path; `name` what the table calls the player."""
+
+    bot: str
+    name: Name | None = None
+    arguments: tuple[str, ...] = ()
+
+
+class TournamentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The keys of a file in tournaments/.
+
+    `cycles` or `blocks_per_pairing` (the same number: a cycle plays one block of every pairing). `chunk_blocks`: the
+    blocks of a pairing that one worker plays in a row with the same bot processes.
+    """
+
+    name: Name
+    game: str
+    players: tuple[PlayerEntry, ...]
+    seed: int | str
+    options: dict[str, Any] = {}
+    cycles: Count | None = None
+    blocks_per_pairing: Count | None = None
+    chunk_blocks: Count = 20
+    clock: ClockSettings = ClockSettings()
+    workers: Annotated[int, Meta(ge=1, le=1024)] | None = None
+    rating: RatingSettings = RatingSettings()
+    description: str = ""
+
+
+class Player(msgspec.Struct, frozen=True):
+    """A bot with its arguments in one tournament, under the name the table shows."""
+
+    name: str
+    bot: BotSpec
+    arguments: tuple[str, ...] = ()
+
+
+class Tournament(msgspec.Struct, frozen=True):
+    """What is to be played. `players` in the order of the file; `cycles` blocks for every pairing."""
+
+    name: str
+    game: str
+    options: dict[str, Any]
+    players: tuple[Player, ...]
+    seed: str
+    cycles: int
+    chunk_blocks: int
+    clock: ClockSettings
+    rating: RatingSettings
+    workers: int | None = None
+
+
+def read_tournament(path: Path, find_bot: Callable[[str], BotSpec]) -> Tournament:
+    """The tournament in the file at `path`; `find_bot` resolves what `players[i].bot` says."""
+    file = strict.read_yaml(path, TournamentFile)
+    try:
+        return _resolve(file, find_bot)
+    except SpecError as error:
+        raise SpecError(f"{path}: {error}") from None
+
+
+def _resolve(file: TournamentFile, find_bot: Callable[[str], BotSpec]) -> Tournament:
+    load_game(file.game).setup(file.options, 2)
+    validate(file.rating)
+    if (file.cycles is None) == (file.blocks_per_pairing is None):
+        raise SpecError("give either cycles or blocks_per_pairing, and only one of them")
+    if len(file.players) < 2:
+        raise SpecError(f"players: found {len(file.players)}, a tournament needs at least 2")
+    players = tuple(_player(index, entry, file.game, find_bot) for index, entry in enumerate(file.players))
+    _refuse_double_names(players)
+    anchor = file.rating.anchor
+    if anchor is not None and anchor not in {player.name for player in players}:
+        raise SpecError(f"rating: anchor: {strict.unknown('player', anchor, [player.name for player in players])}")
+    return Tournament(
+        name=file.name,
+        game=file.game,
+        options=file.options,
+        players=players,
+        seed=str(file.seed),
+        cycles=file.cycles or file.blocks_per_pairing or 0,
+        chunk_blocks=file.chunk_blocks,
+        clock=file.clock,
+        rating=file.rating,
+        workers=file.workers,
+    )
+
+
+def _player(index: int, entry: PlayerEntry, game: str, find_bot: Callable[[str], BotSpec]) -> Player:
+    try:
+        bot = find_bot(entry.bot)
+    except SpecError as error:
+        raise SpecError(f"players[{index}].bot: {error}") from None
+    if bot.manifest.games and game not in bot.manifest.games:
+        raise SpecError(f"players[{index}].bot: {bot.name} plays {', '.join(bot.manifest.games)}, not {game}")
+    return Player(name=entry.name or bot.name, bot=bot, arguments=entry.arguments)
+
+
+def _refuse_double_names(players: tuple[Player, ...]) -> None:
+    seen: dict[str, int] = {}
+    for index, player in enumerate(players):
+        if player.name in seen:
+            raise SpecError(
+                f'players[{index}]: the name "{player.name}" is taken by players[{seen[player.name]}];'
+                " give one of them another `name`"
+            )
+        seen[player.name] = index

@@ -1,0 +1,170 @@
+"""What happens in a worker process: a chunk goes in, played blocks come out.
+
+Rule: a worker writes nothing but log records. It plays a void block again, kills what its bots left behind, and ends
+with everything it started when its parent ends.
+"""
+
+import logging
+import logging.handlers
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Sequence
+from multiprocessing.connection import wait
+from typing import Any, Final
+
+import msgspec
+
+from arena.errors import HarnessFault
+from arena.games import load_game
+from arena.league.schedule import Chunk, Fixture
+from arena.league.tournament import Player
+from arena.match.contestant import Contestant
+from arena.match.record import MatchRecord, PackedRecord, pack
+from arena.match.referee import hello_for, play
+from arena.match.terms import ClockSettings, MatchSpec
+from arena.process import launch, reaper
+from arena.process.channel import ProcessChannel
+from arena.protocol.codec import LINE_FROM_BOT_LIMIT
+
+VOID_RETRIES: Final = 2
+log: Final = logging.getLogger("arena.worker")
+
+
+class MatchSummary(msgspec.Struct, frozen=True):
+    """The part of a record that standings need, by seat; times in milliseconds, `at_fault` -1 for nobody."""
+
+    ranks: tuple[int, ...]
+    scores: tuple[int, ...] | None
+    termination: str
+    at_fault: int
+    moves: tuple[int, ...]
+    time_ms: tuple[float, ...]
+    slowest_ms: tuple[float, ...]
+
+
+class PlayedMatch(msgspec.Struct, frozen=True):
+    """One finished match as it goes to the store."""
+
+    rotation: int
+    summary: MatchSummary
+    record: PackedRecord
+
+
+class PlayedBlock(msgspec.Struct, frozen=True):
+    """All matches of a fixture."""
+
+    fixture: Fixture
+    matches: tuple[PlayedMatch, ...]
+
+
+def summarise(record: MatchRecord) -> MatchSummary:
+    """The summary of a record."""
+    is_cpu = record.clock.decides == "cpu"
+    return MatchSummary(
+        ranks=record.ranks,
+        scores=record.scores,
+        termination=record.termination.value,
+        at_fault=-1 if record.fault is None else record.fault.seat,
+        moves=tuple(seat.moves for seat in record.seats),
+        time_ms=tuple(seat.cpu_ms if is_cpu else seat.wall_ms for seat in record.seats),
+        slowest_ms=tuple(seat.slowest_ms for seat in record.seats),
+    )
+
+
+def contestant(player: Player, *, game: str, options: dict[str, Any], clock: ClockSettings) -> Contestant:
+    """The player's bot as a contestant; its process starts with its first match."""
+    return Contestant(
+        player=player.name,
+        bot=player.bot.digest,
+        open_channel=lambda: ProcessChannel(launch.start(player.bot, player.arguments), limit=LINE_FROM_BOT_LIMIT),
+        hello=hello_for(load_game(game), options, clock.startup_ms),
+        clock=clock_for(player, clock),
+    )
+
+
+def clock_for(player: Player, clock: ClockSettings) -> ClockSettings:
+    """CPU time cannot be trusted in a bot that starts processes of its own: for it, wall time decides."""
+    return msgspec.structs.replace(clock, decides="wall") if player.bot.manifest.processes else clock
+
+
+def rotate(players: Sequence[Any], rotation: int) -> list[Any]:
+    """By seat: seat s belongs to player (s + rotation) mod n."""
+    return [players[(seat + rotation) % len(players)] for seat in range(len(players))]
+
+
+def play_chunk(chunk: Chunk) -> list[PlayedBlock]:
+    """All blocks of the chunk. HarnessFault if one stays void after it was played again."""
+    contestants = _seat_all(chunk)
+    try:
+        return [_play_block(chunk, fixture, contestants) for fixture in chunk.fixtures]
+    finally:
+        for each in contestants:
+            each.close()
+        left = reaper.kill_descendants()
+        if left:
+            log.warning("%s: killed %d processes that bots had left behind", chunk.pairing.key, left)
+
+
+def _seat_all(chunk: Chunk) -> list[Contestant]:
+    return [
+        contestant(player, game=chunk.game, options=chunk.options, clock=chunk.clock)
+        for player in chunk.pairing.players
+    ]
+
+
+def _play_block(chunk: Chunk, fixture: Fixture, contestants: list[Contestant]) -> PlayedBlock:
+    for attempt in range(1, VOID_RETRIES + 2):
+        try:
+            return PlayedBlock(fixture=fixture, matches=tuple(_play_matches(chunk, fixture, contestants)))
+        except HarnessFault as fault:
+            log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
+            for each in contestants:
+                each.close(grace_s=0.0)
+            if attempt > VOID_RETRIES:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _play_matches(chunk: Chunk, fixture: Fixture, contestants: list[Contestant]) -> list[PlayedMatch]:
+    matches = []
+    for rotation in range(len(contestants)):
+        spec = MatchSpec(
+            match=fixture.match_id(rotation),
+            game=chunk.game,
+            options=chunk.options,
+            seed=fixture.seed,
+            clock=chunk.clock,
+        )
+        record = play(spec, rotate(contestants, rotation))
+        if record.fault is not None:
+            guilty = record.seats[record.fault.seat].player
+            log.info("%s: %s forfeits (%s): %s", record.match, guilty, record.termination, record.fault.message)
+        matches.append(PlayedMatch(rotation=rotation, summary=summarise(record), record=pack(record)))
+    return matches
+
+
+def initialise(queue: Any, level: int) -> None:
+    """Make this process a worker: quiet on Ctrl-C, gone with its parent, logging into the parent's queue."""
+    # A handler, not SIG_IGN: what is ignored stays ignored in the bots started from here.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    signal.signal(signal.SIGTERM, lambda *_: _leave())
+    reaper.become_subreaper()
+    root = logging.getLogger()
+    root.handlers[:] = [logging.handlers.QueueHandler(queue)] if queue is not None else []
+    root.setLevel(level)
+    threading.Thread(target=_leave_with_parent, name="parent-watch", daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        _leave()
+
+
+def _leave() -> None:
+    """End at once and leave nothing behind; the chunk in hand was not reported, so it will be played again."""
+    reaper.kill_descendants()
+    os._exit(1)

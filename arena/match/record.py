@@ -1,0 +1,118 @@
+"""What is kept of a match: enough to replay it without its seed, and to verify it with it.
+
+Rule: a record is a frozen value with one JSON form. It says what happened; it computes nothing but its own digest.
+"""
+
+import zlib
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+
+from arena.protocol.messages import ClockTerms
+
+CODEC: Final = "json+zlib"
+
+
+class Termination(StrEnum):
+    """Why play stopped. All but `NORMAL` and `VOID` are the loss of the seat at fault."""
+
+    NORMAL = "normal"
+    ILLEGAL_ACTION = "illegal_action"
+    MALFORMED_REPLY = "malformed_reply"
+    PROTOCOL_VIOLATION = "protocol_violation"
+    TIMEOUT = "timeout"
+    CRASH = "crash"
+    VOID = "void"
+
+
+FAULTS: Final = tuple(kind for kind in Termination if kind not in {Termination.NORMAL, Termination.VOID})
+
+
+class Acted(msgspec.Struct, frozen=True, tag_field="step", tag="action", omit_defaults=True):
+    """`seat` did `action` (its JSON form); `forced` if it was the only legal one and the bot was not asked."""
+
+    seat: int
+    action: Any
+    forced: bool = False
+    note: str = ""
+
+
+class Drawn(msgspec.Struct, frozen=True, tag_field="step", tag="chance"):
+    """Chance under `key` came out as `outcome`."""
+
+    key: str
+    outcome: tuple[int, ...]
+
+
+class SeatRecord(msgspec.Struct, frozen=True):
+    """One seat's share: who sat there, its use of time in milliseconds, and what it sent that did not count.
+
+    `ignored` counts lines that were no answer to an open request, by kind: `stray` (not JSON), `stale` (another id).
+    """
+
+    player: str
+    bot: str
+    moves: int
+    cpu_ms: float
+    wall_ms: float
+    slowest_ms: float
+    ignored: dict[str, int]
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """Whose fault ended the match, in a sentence, with the last lines both ways (`>` to the bot, `<` from it)."""
+
+    seat: int
+    message: str
+    hint: str
+    got: str
+    stderr: str
+    transcript: tuple[str, ...]
+
+
+class MatchRecord(msgspec.Struct, frozen=True):
+    """One match, whole. `scores` is None when a forfeit ended it; `ranks` by seat from 0 (best)."""
+
+    match: str
+    arena: str
+    game: str
+    rules: str
+    options: dict[str, Any]
+    seed: str
+    clock: ClockTerms
+    isolation: str
+    seats: tuple[SeatRecord, ...]
+    steps: tuple[Acted | Drawn, ...]
+    ranks: tuple[int, ...]
+    scores: tuple[int, ...] | None
+    termination: Termination
+    fault: Fault | None
+
+
+class PackedRecord(msgspec.Struct, frozen=True):
+    """A record as it is stored: compressed JSON, and the SHA-256 of the JSON before compression."""
+
+    codec: str
+    digest: str
+    body: bytes
+
+
+def pack(record: MatchRecord) -> PackedRecord:
+    """The record compressed, with its digest."""
+    text = msgspec.json.encode(record)
+    return PackedRecord(codec=CODEC, digest=sha256(text).hexdigest(), body=zlib.compress(text, 6))
+
+
+def unpack(packed: PackedRecord) -> MatchRecord:
+    """The record in `packed`; ValueError tells what does not fit: the codec, the compression, the digest, the form."""
+    if packed.codec != CODEC:
+        raise ValueError(f"unknown codec {packed.codec!r}, expected {CODEC!r}")
+    try:
+        text = zlib.decompress(packed.body)
+    except zlib.error as error:
+        raise ValueError(f"the stored bytes cannot be decompressed: {error}") from None
+    if sha256(text).hexdigest() != packed.digest:
+        raise ValueError("the stored bytes do not have the stored digest")
+    return msgspec.json.decode(text, type=MatchRecord)

@@ -1,0 +1,215 @@
+"""One match, from set-up to outcome: the rules ask, chance is drawn, bots answer, everything is recorded.
+
+Rule: `play` always returns a record. What a bot does wrong ends the match as its forfeit; only a `HarnessFault`
+leaves this module, and then there is no record and the match is played again.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from arena import __version__
+from arena.errors import BotFault, HarnessFault, IllegalAction, MalformedReply
+from arena.games import load_game
+from arena.games.api import Chance, Decision, Game, Seat
+from arena.games.luck import derive, draw
+from arena.match.contestant import Contestant, note_of
+from arena.match.record import Acted, Drawn, Fault, MatchRecord, SeatRecord, Termination
+from arena.match.terms import MatchSpec
+from arena.process.launch import ISOLATION
+from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, shown
+from arena.protocol.messages import (
+    CAPABILITIES,
+    PROTOCOL_MAJORS,
+    PROTOCOL_MINOR,
+    ActionEvent,
+    Answer,
+    ChanceEvent,
+    Hello,
+    Limits,
+    MatchStart,
+)
+
+KEPT_STDERR_IN_FAULT: Final = 4000
+
+
+class Forfeited(Exception):
+    """Raised inside `play` only: the seat at fault and what it did."""
+
+    def __init__(self, seat: Seat, fault: BotFault) -> None:
+        super().__init__(fault.message)
+        self.seat = seat
+        self.fault = fault
+
+
+def hello_for(game: Game[Any, Any], options: dict[str, Any], startup_ms: float) -> Hello:
+    """What each new process is greeted with."""
+    return Hello(
+        protocols=PROTOCOL_MAJORS,
+        minor=PROTOCOL_MINOR,
+        game=game.name,
+        rules=game.rules_version,
+        options=options,
+        capabilities=CAPABILITIES,
+        limits=Limits(
+            line_to_bot=LINE_TO_BOT_LIMIT, line_from_bot=LINE_FROM_BOT_LIMIT, startup_ms=int(startup_ms)
+        ),
+    )
+
+
+def bot_seed(block_seed: str, seat: int) -> int:
+    """The seed a bot gets in a seat: the same in all matches of a block, unrelated to the game's own luck."""
+    return int(derive("bot", block_seed, seat)[:13], 16)
+
+
+def play(spec: MatchSpec, contestants: Sequence[Contestant]) -> MatchRecord:
+    """Play one match; `contestants` by seat."""
+    return _Table(spec, contestants).play()
+
+
+class _Table:
+    """The state of one match while it is played."""
+
+    def __init__(self, spec: MatchSpec, contestants: Sequence[Contestant]) -> None:
+        self._spec = spec
+        self._game = load_game(spec.game)
+        self._contestants = contestants
+        self._steps: list[Acted | Drawn] = []
+
+    def play(self) -> MatchRecord:
+        try:
+            self._begin()
+            state = self._play_out(self._game.setup(self._spec.options, len(self._contestants)))
+        except Forfeited as forfeited:
+            return self._forfeit(forfeited.seat, forfeited.fault)
+        except OSError as error:
+            raise HarnessFault(f"match {self._spec.match}: {error}") from error
+        outcome = self._game.outcome(state)
+        return self._record(outcome.ranks, outcome.scores, Termination.NORMAL, None)
+
+    def _begin(self) -> None:
+        names = tuple(contestant.player for contestant in self._contestants)
+        for seat, contestant in enumerate(self._contestants):
+            start = MatchStart(
+                match=self._spec.match,
+                seat=seat,
+                players=names,
+                protocol=PROTOCOL_MAJORS[-1],
+                game=self._game.name,
+                options=self._spec.options,
+                clock=self._spec.clock.terms(),
+                bot_seed=bot_seed(self._spec.seed, seat),
+            )
+            try:
+                contestant.begin(start)
+            except BotFault as fault:
+                raise Forfeited(Seat(seat), fault) from None
+
+    def _play_out(self, state: Any) -> Any:
+        """The final state, with every step on the way recorded and told to those who may know."""
+        game, seed, steps = self._game, self._spec.seed, self._steps
+        while True:
+            turn = game.turn(state)
+            if isinstance(turn, Decision):
+                acted = {seat: self._decide(state, seat) for seat in turn.seats}
+                state = game.apply(state, {seat: step.action for seat, step in acted.items()})
+                for step in acted.values():
+                    steps.append(step)
+                    self._tell_action(step)
+            elif isinstance(turn, Chance):
+                drawn = draw(seed, turn)
+                state = game.resolve(state, drawn)
+                steps.append(Drawn(key=turn.key, outcome=drawn))
+                if turn.is_public:
+                    event = ChanceEvent(key=turn.key, outcome=drawn)
+                    for contestant in self._contestants:
+                        contestant.happened(event)
+            else:
+                return state
+
+    def _decide(self, state: Any, seat: Seat) -> Acted:
+        """What the seat does: the only legal action unasked, otherwise what its bot answers."""
+        game = self._game
+        legal = game.legal(state, seat)
+        if legal is not None and len(legal) == 1:
+            return Acted(seat=seat, action=legal[0], forced=True)
+        try:
+            answer = self._contestants[seat].ask(game.observe(state, seat), legal)
+            if type(answer.action) is int:
+                action = _by_index(legal, answer.action)
+            else:
+                action = _parse(game, state, seat, answer)
+        except BotFault as fault:
+            raise Forfeited(seat, fault) from None
+        return Acted(seat=seat, action=action, note=note_of(answer))
+
+    def _tell_action(self, step: Acted) -> None:
+        event = ActionEvent(seat=step.seat, action=step.action, forced=step.forced)
+        for seat, contestant in enumerate(self._contestants):
+            if seat != step.seat or step.forced:
+                contestant.happened(event)
+
+    def _forfeit(self, guilty: Seat, fault: BotFault) -> MatchRecord:
+        """The seat at fault is last, the others share the first place."""
+        contestant = self._contestants[guilty]
+        contestant.fail(fault)
+        kept = Fault(
+            seat=guilty,
+            message=fault.message,
+            hint=fault.hint,
+            got=fault.got,
+            stderr=contestant.stderr()[-KEPT_STDERR_IN_FAULT:],
+            transcript=tuple(f"{direction} {shown(line.rstrip())}" for _, direction, line in contestant.transcript)[-20:],
+        )
+        ranks = tuple(len(self._contestants) - 1 if seat == guilty else 0 for seat in range(len(self._contestants)))
+        return self._record(ranks, None, Termination(fault.code), kept)
+
+    def _record(
+        self, ranks: tuple[int, ...], scores: tuple[int, ...] | None, termination: Termination, fault: Fault | None
+    ) -> MatchRecord:
+        at_fault = None if fault is None else fault.seat
+        for contestant in self._contestants:
+            contestant.finish(ranks=ranks, scores=scores, termination=termination.value, at_fault=at_fault)
+        return MatchRecord(
+            match=self._spec.match,
+            arena=__version__,
+            game=self._game.name,
+            rules=self._game.rules_version,
+            options=self._spec.options,
+            seed=self._spec.seed,
+            clock=self._spec.clock.terms(),
+            isolation=ISOLATION,
+            seats=tuple(_seat_record(contestant) for contestant in self._contestants),
+            steps=tuple(self._steps),
+            ranks=ranks,
+            scores=scores,
+            termination=termination,
+            fault=fault,
+        )
+
+
+def _by_index(legal: tuple[Any, ...] | None, index: int) -> Any:
+    if legal is None:
+        raise MalformedReply("an index as action, but this request lists no legal actions")
+    if not 0 <= index < len(legal):
+        raise IllegalAction(f"action {index} is not an index in `legal`: there are {len(legal)} actions, 0 to {len(legal) - 1}")
+    return legal[index]
+
+
+def _parse(game: Game[Any, Any], state: Any, seat: Seat, answer: Answer) -> Any:
+    try:
+        return game.parse(state, seat, answer.action)
+    except BotFault as fault:
+        fault.got = fault.got or repr(answer.action)[:200]
+        raise
+
+
+def _seat_record(contestant: Contestant) -> SeatRecord:
+    return SeatRecord(
+        player=contestant.player,
+        bot=contestant.bot,
+        moves=contestant.moves,
+        cpu_ms=round(contestant.cpu_s * 1000, 3),
+        wall_ms=round(contestant.wall_s * 1000, 3),
+        slowest_ms=round(contestant.slowest_s * 1000, 3),
+        ignored=dict(contestant.ignored),
+    )

@@ -1,0 +1,45 @@
+"""The terms of a match that are not the game's: clocks, start-up, grace, strictness."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from arena.protocol.messages import ClockTerms
+
+Milliseconds = Annotated[float, Meta(gt=0, le=86_400_000)]
+MillisecondsOrZero = Annotated[float, Meta(ge=0, le=86_400_000)]
+
+
+class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The clock as a tournament file gives it, in milliseconds.
+
+    `wall_ms` is the wall-clock backstop of one move: by default twice what the bot may use at most, plus a second.
+    `startup_ms` limits the wall time to `hello` and to each `ready`. `strict`: a stray line on stdout is a forfeit.
+    """
+
+    decides: Literal["cpu", "wall"] = "cpu"
+    move_ms: Milliseconds = 100.0
+    bank_ms: MillisecondsOrZero = 1000.0
+    wall_ms: Milliseconds | None = None
+    startup_ms: Milliseconds = 10_000.0
+    strict: bool = False
+
+    def terms(self) -> ClockTerms:
+        """The clock of one match."""
+        most_ms = self.move_ms + self.bank_ms
+        if self.decides == "wall":
+            wall_ms = self.wall_ms if self.wall_ms is not None else most_ms
+        else:
+            wall_ms = self.wall_ms if self.wall_ms is not None else 2 * most_ms + 1000
+        return ClockTerms(decides=self.decides, move_ms=self.move_ms, bank_ms=self.bank_ms, wall_ms=wall_ms)
+
+
+class MatchSpec(msgspec.Struct, frozen=True):
+    """One match to be played: all that it depends on besides the bots."""
+
+    match: str
+    game: str
+    options: dict[str, Any]
+    seed: str
+    clock: ClockSettings

@@ -1,0 +1,132 @@
+"""Lines <-> messages. Encoding to bots is plain; decoding from bots is strict.
+
+Rule: whatever bytes a bot sends, decoding ends in a message or a `MalformedReply` with a sentence for its author; it
+never raises anything else and never repairs.
+"""
+
+import json
+from json import JSONDecoder
+from typing import Any, Final, NoReturn
+
+import msgspec
+
+from arena.errors import MalformedReply
+from arena.protocol.messages import Answer, FromBot, ToBot
+
+LINE_TO_BOT_LIMIT: Final = 1 << 20
+LINE_FROM_BOT_LIMIT: Final = 1 << 16
+SAFE_INTEGER: Final = 2**53
+SHOWN_BYTES: Final = 200
+
+_QUOTES_OF_INDEX_ANSWER: Final = 8
+_index_answers: Final = msgspec.json.Decoder(Answer)
+_encoder: Final = msgspec.json.Encoder()
+
+
+def encode(message: ToBot) -> bytes:
+    """The line for `message`, newline included."""
+    return _encoder.encode(message) + b"\n"
+
+
+def decode(line: bytes) -> FromBot:
+    """The message in a line from a bot. MalformedReply says what is wrong with it."""
+    return _decode_index_answer(line) or _decode_strictly(line)
+
+
+def _decode_index_answer(line: bytes) -> Answer | None:
+    """The fast path for the answer most bots send: an id and an index, nothing else.
+
+    msgspec keeps the last of two equal keys without a word. Three keys and one text value need exactly 8 quotation
+    marks, so a line with 8 of them gives no key twice, and everything else takes the strict path.
+    """
+    if line.count(b'"') != _QUOTES_OF_INDEX_ANSWER:
+        return None
+    try:
+        return _index_answers.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _decode_strictly(line: bytes) -> FromBot:
+    raw = decode_object(line)
+    try:
+        return msgspec.convert(raw, type=FromBot)
+    except msgspec.ValidationError as error:
+        raise MalformedReply(f"not a message of arena/1: {_plain(error)}", hint=_hint(raw), got=shown(line)) from None
+
+
+def decode_object(line: bytes) -> dict[str, Any]:
+    """The JSON object in a line, by the strict rules of protocol.md."""
+    try:
+        text = line.decode("utf-8")
+        raw = _decoder.decode(text)
+        if "\\u" in text:
+            json.dumps(raw, ensure_ascii=False).encode("utf-8")
+    except UnicodeDecodeError as error:
+        raise MalformedReply(f"the line is not UTF-8 at byte {error.start}", got=shown(line)) from None
+    except UnicodeEncodeError:
+        raise MalformedReply("the line contains half of a surrogate pair (\\ud800 to \\udfff)", got=shown(line)) from None
+    except RecursionError:
+        raise MalformedReply("the line is nested too deeply", got=shown(line)) from None
+    except ValueError as error:
+        raise MalformedReply(f"the line is not one JSON object: {error}", hint=_LINE_HINT, got=shown(line)) from None
+    if not isinstance(raw, dict):
+        raise MalformedReply("the line is not a JSON object", hint=_LINE_HINT, got=shown(line))
+    return raw
+
+
+def shown(line: bytes) -> str:
+    """The beginning of a line as printable text, for error messages and logs."""
+    text = line[:SHOWN_BYTES].decode("utf-8", "backslashreplace")
+    clean = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return clean if len(line) <= SHOWN_BYTES else f"{clean}... ({len(line)} bytes)"
+
+
+_LINE_HINT: Final = "send one JSON object per line and nothing else on stdout; use stderr for debugging"
+_FORMS: Final = {
+    "hello": '{"type": "hello", "protocols": [1]}',
+    "ready": '{"type": "ready", "match": "<match of match_start>"}',
+    "action": '{"type": "action", "id": <id of the request>, "action": <the action or its index in legal>}',
+}
+
+
+def _hint(raw: dict[str, Any]) -> str:
+    kind = raw.get("type")
+    if isinstance(kind, str) and kind in _FORMS:
+        return f"expected {_FORMS[kind]}"
+    return f"expected one of {'; '.join(_FORMS.values())}"
+
+
+def _plain(error: msgspec.ValidationError) -> str:
+    return str(error).replace("`", "").replace(" - at $.", ", at ").replace(" - at $", "")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    read = dict(pairs)
+    if len(read) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {json.dumps(twice)} is given twice")
+    return read
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 17 or not -SAFE_INTEGER <= int(digits) <= SAFE_INTEGER:
+        raise ValueError(f"the integer {digits[:20]} is beyond 2^53")
+    return int(digits)
+
+
+def _number(digits: str) -> float:
+    number = float(digits)
+    if number in {float("inf"), float("-inf")}:
+        raise ValueError(f"the number {digits[:20]} is too large")
+    return number
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+_decoder: Final = JSONDecoder(
+    object_pairs_hook=_unique, parse_int=_integer, parse_float=_number, parse_constant=_refuse_constant
+)

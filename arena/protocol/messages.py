@@ -1,0 +1,175 @@
+"""The messages of `arena/1`, in both directions. protocol.md is this module in prose; the JSON Schema is made from it.
+
+Rule: messages are frozen and strict. What a bot sends may contain no unknown field; what a bot gets may grow, and bots
+ignore what they do not know.
+"""
+
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+PROTOCOL_MAJORS: Final = (1,)
+PROTOCOL_MINOR: Final = 0
+CAPABILITIES: Final = ("events",)
+
+Json = Any
+SafeInt = Annotated[int, Meta(ge=-(2**53), le=2**53)]
+
+
+class Message(msgspec.Struct, frozen=True, tag_field="type"):
+    """One line. The tag `type` tells which message it is."""
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Longest lines in bytes, newline included, and milliseconds for start-up and for `ready`."""
+
+    line_to_bot: int
+    line_from_bot: int
+    startup_ms: int
+
+
+class Hello(Message, frozen=True, tag="hello"):
+    """First line to a bot: what the referee speaks and what will be played."""
+
+    protocols: tuple[int, ...]
+    minor: int
+    game: str
+    rules: str
+    options: dict[str, Json]
+    capabilities: tuple[str, ...]
+    limits: Limits
+
+
+class ClockTerms(msgspec.Struct, frozen=True):
+    """How time is counted in a match, in milliseconds.
+
+    `decides` is `cpu` or `wall`. Each move may use `move_ms`; what goes beyond is taken from the bank of `bank_ms`
+    for the whole match. `wall_ms` is the wall-clock backstop of one move.
+    """
+
+    decides: Literal["cpu", "wall"]
+    move_ms: float
+    bank_ms: float
+    wall_ms: float
+
+
+class MatchStart(Message, frozen=True, tag="match_start"):
+    """A match begins. `players` are named by seat; `bot_seed` is this bot's own seed for the match."""
+
+    match: str
+    seat: int
+    players: tuple[str, ...]
+    protocol: int
+    game: str
+    options: dict[str, Json]
+    clock: ClockTerms
+    bot_seed: SafeInt
+
+
+class Event(msgspec.Struct, frozen=True, tag_field="event", omit_defaults=True):
+    """Something that happened at the table."""
+
+
+class ActionEvent(Event, frozen=True, tag="action"):
+    """`seat` did `action`; `forced` if it was the only legal one and nobody was asked."""
+
+    seat: int
+    action: Json
+    forced: bool = False
+
+
+class ChanceEvent(Event, frozen=True, tag="chance"):
+    """Public luck: the faces of dice in order, under the key of the draw."""
+
+    key: str
+    outcome: tuple[int, ...]
+
+
+class TimeLeft(msgspec.Struct, frozen=True):
+    """Milliseconds for this move, and what the bank holds."""
+
+    move_ms: float
+    bank_ms: float
+
+
+class Request(Message, frozen=True, tag="request"):
+    """Act now. `events` since the last request; `legal` is null where the game cannot list the actions."""
+
+    id: int
+    match: str
+    view: dict[str, Json]
+    events: tuple[ActionEvent | ChanceEvent, ...]
+    legal: tuple[Any, ...] | None
+    clock: TimeLeft
+
+
+class EventMessage(Message, frozen=True, tag="event"):
+    """One event as it happens; only for bots that asked for the capability `events`. No answer."""
+
+    match: str
+    what: ActionEvent | ChanceEvent
+
+
+class ErrorMessage(Message, frozen=True, tag="error"):
+    """What the referee did not like. `got` is the beginning of the line it speaks of; `fatal` ends the match."""
+
+    code: str
+    message: str
+    hint: str
+    fatal: bool
+    got: str
+
+
+class TimeUsed(msgspec.Struct, frozen=True):
+    """A bot's own use of time in a match: answers, and milliseconds of CPU and wall time."""
+
+    moves: int
+    cpu_ms: float
+    wall_ms: float
+
+
+class MatchEnd(Message, frozen=True, tag="match_end"):
+    """A match is over. `ranks` by seat from 0 (best); `scores` is null when a forfeit ended it."""
+
+    match: str
+    ranks: tuple[int, ...]
+    scores: tuple[int, ...] | None
+    termination: str
+    at_fault: int | None
+    events: tuple[ActionEvent | ChanceEvent, ...]
+    time: TimeUsed
+
+
+class Quit(Message, frozen=True, tag="quit"):
+    """The process must end within the grace period."""
+
+    reason: str
+    grace_ms: int
+
+
+class BotHello(Message, frozen=True, tag="hello", forbid_unknown_fields=True):
+    """First line from a bot: the protocol majors it speaks and what it calls itself."""
+
+    protocols: tuple[int, ...]
+    name: str = ""
+    version: str = ""
+    capabilities: tuple[str, ...] = ()
+
+
+class Ready(Message, frozen=True, tag="ready", forbid_unknown_fields=True):
+    """The bot has prepared itself for this match."""
+
+    match: str
+
+
+class Answer(Message, frozen=True, tag="action", forbid_unknown_fields=True):
+    """The action for the request of that id: the action object itself, or its index in `legal`."""
+
+    id: SafeInt
+    action: dict[str, Json] | int
+    note: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
+
+
+ToBot = Hello | MatchStart | Request | EventMessage | ErrorMessage | MatchEnd | Quit
+FromBot = BotHello | Ready | Answer

@@ -1,0 +1,114 @@
+"""What is legal when: the dialogue with one bot as a table, without any I/O.
+
+Rule: the tables below are the whole truth about the order of messages. A bot's message that is not in `RECEIVED` is a
+protocol violation; an answer with the id of another request is counted and dropped, never applied.
+"""
+
+from enum import Enum
+from typing import Final
+
+from arena.errors import ProtocolViolation
+from arena.protocol.messages import (
+    PROTOCOL_MAJORS,
+    Answer,
+    BotHello,
+    ErrorMessage,
+    EventMessage,
+    FromBot,
+    Hello,
+    MatchEnd,
+    MatchStart,
+    Message,
+    Quit,
+    Ready,
+    Request,
+    ToBot,
+)
+
+
+class Phase(Enum):
+    """Where the dialogue stands. The value says what the bot is doing, for error messages."""
+
+    NEW = "has just been started"
+    GREETING = "owes its hello"
+    IDLE = "waits for a match"
+    PREPARING = "owes its ready"
+    PLAYING = "waits for a request"
+    THINKING = "owes its action"
+    CLOSED = "was told to quit"
+
+
+SENT: Final[dict[tuple[Phase, type[Message]], Phase]] = {
+    (Phase.NEW, Hello): Phase.GREETING,
+    (Phase.IDLE, MatchStart): Phase.PREPARING,
+    (Phase.PLAYING, Request): Phase.THINKING,
+    (Phase.PREPARING, MatchEnd): Phase.IDLE,
+    (Phase.PLAYING, MatchEnd): Phase.IDLE,
+    (Phase.THINKING, MatchEnd): Phase.IDLE,
+    **{(phase, EventMessage): phase for phase in (Phase.PLAYING, Phase.THINKING)},
+    **{(phase, ErrorMessage): phase for phase in Phase},
+    **{(phase, Quit): Phase.CLOSED for phase in Phase},
+}
+RECEIVED: Final[dict[tuple[Phase, type[Message]], Phase]] = {
+    (Phase.GREETING, BotHello): Phase.IDLE,
+    (Phase.PREPARING, Ready): Phase.PLAYING,
+    (Phase.THINKING, Answer): Phase.PLAYING,
+}
+
+
+class Session:
+    """The dialogue with one bot process."""
+
+    def __init__(self) -> None:
+        self.phase = Phase.NEW
+        self.match = ""
+        self.request_id = -1
+        self.wants_events = False
+
+    def send(self, message: ToBot) -> None:
+        """Note a message to the bot. AssertionError if the referee itself breaks the order."""
+        phase = SENT.get((self.phase, type(message)))
+        assert phase is not None, f"the referee sent {type(message).__name__} to a bot that {self.phase.value}"
+        self.phase = phase
+        if isinstance(message, Request):
+            self.request_id = message.id
+        elif isinstance(message, MatchStart):
+            self.match = message.match
+
+    def receive(self, message: FromBot) -> bool:
+        """Take a message from the bot. False: an answer to another request, to be counted and dropped."""
+        if isinstance(message, Answer) and message.id != self.request_id:
+            return False
+        phase = RECEIVED.get((self.phase, type(message)))
+        if phase is None:
+            if isinstance(message, Answer):  # the open request was answered already
+                return False
+            raise ProtocolViolation(f'a "{_name(message)}" from a bot that {self.phase.value}', hint=_hint(self.phase))
+        if isinstance(message, Ready) and message.match != self.match:
+            raise ProtocolViolation(f'ready for match "{message.match[:60]}", expected "{self.match}"')
+        if isinstance(message, BotHello):
+            self._agree(message)
+        self.phase = phase
+        return True
+
+    def _agree(self, hello: BotHello) -> None:
+        if not set(hello.protocols) & set(PROTOCOL_MAJORS):
+            spoken = ", ".join(f"arena/{major}" for major in hello.protocols) or "none"
+            known = ", ".join(f"arena/{major}" for major in PROTOCOL_MAJORS)
+            raise ProtocolViolation(
+                f"no common protocol: the bot speaks {spoken}, this referee speaks {known}",
+                hint='answer hello with {"type": "hello", "protocols": [1]}',
+            )
+        self.wants_events = "events" in hello.capabilities
+
+
+def _name(message: FromBot) -> str:
+    return str(message.__struct_config__.tag)
+
+
+def _hint(phase: Phase) -> str:
+    return {
+        Phase.GREETING: 'the first line must be {"type": "hello", "protocols": [1]}',
+        Phase.PREPARING: 'answer match_start with {"type": "ready", "match": ...}',
+        Phase.THINKING: 'answer a request with {"type": "action", "id": ..., "action": ...}',
+    }.get(phase, "speak only when asked: hello to hello, ready to match_start, action to request")

@@ -1,0 +1,131 @@
+"""Bots on offer: the shelf `bots/` of the project, and what was submitted, kept by content hash in results/bots/.
+
+Rule: what plays is a copy that nobody edits. `results/bots/<hash>/source` is the bot as it was given, `run` the same
+after its build; both appear together by one rename.
+"""
+
+import contextlib
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from arena import strict
+from arena.errors import SpecError
+from arena.process.build import build
+from arena.process.manifest import MANIFEST, BotSpec, digest_of, files_of, read_bot
+from arena.store import database
+
+
+class Submission(msgspec.Struct, frozen=True):
+    """A submitted bot as the database knows it; `submitted_at` in UTC, ISO 8601."""
+
+    name: str
+    version: str
+    digest: str
+    submitted_at: str
+
+
+class BotStore:
+    """The bots of one results folder and of the shelf beside it."""
+
+    def __init__(self, results: Path, shelf: Path) -> None:
+        self._folder = results / "bots"
+        self._results = results
+        self._shelf = shelf
+
+    def find(self, text: str) -> BotSpec:
+        """The bot that a person means: a path (anything with a slash), `name`, or `name@beginning-of-hash`.
+
+        SpecError if there is none, or more than one with that name and different content.
+        """
+        if "/" in text:
+            return read_bot(Path(text))
+        name, _, prefix = text.partition("@")
+        found = {bot.digest: bot for bot in self._named(name, is_any_version=bool(prefix)) if bot.digest.startswith(prefix)}
+        if len(found) == 1:
+            return next(iter(found.values()))
+        if not found:
+            known = sorted({bot.name for bot in self.on_shelf()} | {each.name for each in self.submitted()})
+            raise SpecError(f'no bot "{text}"; {strict.unknown("bot", name, known).partition("; ")[2]}')
+        choices = ", ".join(f"{name}@{digest[:8]} ({found[digest].folder})" for digest in found)
+        raise SpecError(f'more than one bot is called "{name}"; say which: {choices}')
+
+    def on_shelf(self) -> list[BotSpec]:
+        """The bots in `bots/`, by name."""
+        if not self._shelf.is_dir():
+            return []
+        found = [read_bot(path) for path in sorted(self._shelf.iterdir()) if (path / MANIFEST).is_file() or path.is_file()]
+        return sorted(found, key=lambda bot: bot.name)
+
+    def submitted(self) -> list[Submission]:
+        """The submitted bots, the latest of each name first."""
+        connection = database.open_for_reading(self._results)
+        if connection is None:
+            return []
+        query = "SELECT name, version, digest, submitted_at FROM bot ORDER BY name, submitted_at DESC, digest"
+        with contextlib.closing(connection), database.speaking_for(database.path_in(self._results)):
+            return [Submission(*row) for row in connection.execute(query)]
+
+    def register(self, bot: BotSpec, connection: sqlite3.Connection) -> None:
+        """Put an installed bot on the list of submissions."""
+        row = (bot.digest, bot.name, bot.manifest.version, datetime.now(UTC).isoformat(timespec="microseconds"))
+        with database.speaking_for(database.path_in(self._results)), database.transaction(connection):
+            connection.execute("INSERT OR REPLACE INTO bot VALUES (?, ?, ?, ?)", row)
+
+    def install(self, bot: BotSpec) -> BotSpec:
+        """The same bot, copied to its place by hash and built there if that was not done before."""
+        home = self._folder / bot.digest
+        if not home.is_dir():
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=self._folder, prefix="new-") as scratch:
+                made = _make_home(bot, Path(scratch) / "home")
+                with contextlib.suppress(OSError):  # somebody else made the same one meanwhile
+                    made.rename(home)
+        return msgspec.structs.replace(bot, folder=str((home / "run").resolve()))
+
+    def installed(self, digest: str) -> BotSpec:
+        """The bot of that hash from its own place."""
+        home = self._folder / digest
+        source = _root(home / "source")
+        bot = read_bot(source)
+        return msgspec.structs.replace(bot, folder=str((home / "run").resolve()))
+
+    def changed(self, digests: Iterable[str]) -> list[str]:
+        """Those of the installed bots whose stored source no longer has its hash, or is missing."""
+        return [digest for digest in digests if self._is_changed(digest)]
+
+    def _is_changed(self, digest: str) -> bool:
+        try:
+            source = _root(self._folder / digest / "source")
+            return digest_of(source, read_bot(source).manifest) != digest
+        except SpecError:
+            return True
+
+    def _named(self, name: str, *, is_any_version: bool) -> list[BotSpec]:
+        """Bots of that name: from the shelf, and of the submitted ones the latest, or all if a hash is to choose."""
+        submitted = [self.installed(each.digest) for each in self.submitted() if each.name == name]
+        shelf = [bot for bot in self.on_shelf() if bot.name == name]
+        return shelf + (submitted if is_any_version else submitted[:1])
+
+
+def _root(source: Path) -> Path:
+    """A stored source is a folder with a manifest, or holds the one script."""
+    if (source / MANIFEST).is_file() or not source.is_dir():
+        return source
+    files = [path for path in source.iterdir() if path.is_file()]
+    return files[0] if len(files) == 1 else source
+
+
+def _make_home(bot: BotSpec, home: Path) -> Path:
+    for name, file in files_of(Path(bot.source)):
+        for part in ("source", "run"):
+            target = home / part / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, target)
+    build(bot.manifest, home / "run")
+    return home

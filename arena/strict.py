@@ -1,0 +1,172 @@
+"""Plain data (YAML, JSON, options) -> a frozen struct, or a SpecError that names the place.
+
+Rule: nothing is ignored and nothing is guessed. An unknown key, a missing key, a wrong type and a key given twice
+are errors that say where, what was found, and what is known there.
+"""
+
+import difflib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import yaml
+
+from arena.errors import SpecError
+
+T = TypeVar("T")
+
+_PLACE = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>[^`]*)`)?$", re.DOTALL)
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+
+
+def read(raw: object, kind: type[T], *, place: str) -> T:
+    """`raw` as a `kind`. `place` names the data for the reader: a file, or the path of an option."""
+    _refuse_unknown(raw, msgspec.inspect.type_info(kind), place, "")
+    try:
+        return msgspec.convert(raw, type=kind)
+    except msgspec.ValidationError as error:
+        raise SpecError(_sentence(raw, str(error), place)) from None
+
+
+def read_yaml(path: Path, kind: type[T]) -> T:
+    """The YAML file at `path` as a `kind`."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SpecError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{path}: not UTF-8 text: byte {error.start} is {error.object[error.start]:#04x}") from None
+    try:
+        raw = yaml.load(text, Loader=_UniqueKeys)  # noqa: S506 - a SafeLoader that also refuses double keys
+    except yaml.YAMLError as error:
+        raise SpecError(f"{path}: {_yaml_sentence(error)}") from None
+    except RecursionError:
+        raise SpecError(f"{path}: nested too deeply") from None
+    return read(raw, kind, place=str(path))
+
+
+def unknown(what: str, found: str, known: Iterable[str]) -> str:
+    """`unknown option "wnd"; known: wind, sail; did you mean "wind"?` as one phrase for every such message."""
+    names = list(known)
+    listed = ", ".join(names) if names else "none"
+    close = difflib.get_close_matches(found, names, n=1)
+    question = f'; did you mean "{close[0]}"?' if close else ""
+    return f'unknown {what} "{found}"; known: {listed}{question}'
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """YAML without its silent last-one-wins rule for keys that are written twice."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - PyYAML's signature
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, KeyError, IndexError, AttributeError):
+            # what PyYAML's own constructors let out for, say, the date 2026-99-99 or an explicit !!bool maybe
+            kind = str(node.tag).rpartition(":")[2]
+            raise yaml.MarkedYAMLError(problem=f"not a valid {kind}", problem_mark=node.start_mark) from None
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002
+        seen: set[object] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, str):
+                raise yaml.MarkedYAMLError(problem=f"key {key!r} is not text", problem_mark=key_node.start_mark)
+            if key in seen:
+                raise yaml.MarkedYAMLError(problem=f'key "{key}" is given twice', problem_mark=key_node.start_mark)
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def _yaml_sentence(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or " ".join(str(error).split())
+    return problem if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: {problem}"
+
+
+def _refuse_unknown(raw: object, kind: msgspec.inspect.Type, place: str, path: str) -> None:
+    """Keys and choices nobody knows, wherever they lie; what msgspec finds by itself is left to it."""
+    for value, inner, step in _parts(raw, kind, place, path):
+        _refuse_unknown(value, inner, place, path + step)
+
+
+def _parts(  # noqa: PLR0911 - a table of types
+    raw: object, kind: msgspec.inspect.Type, place: str, path: str
+) -> Iterable[tuple[object, msgspec.inspect.Type, str]]:
+    """The values inside `raw`, each with its type and the step of the path that leads to it."""
+    match kind:
+        case msgspec.inspect.StructType() if isinstance(raw, dict):
+            return _fields(raw, kind, place, path)
+        case msgspec.inspect.CollectionType() if isinstance(raw, list | tuple):
+            return [(item, kind.item_type, f"[{index}]") for index, item in enumerate(raw)]
+        case msgspec.inspect.TupleType() if isinstance(raw, list | tuple):
+            return [(item, inner, f"[{i}]") for i, (item, inner) in enumerate(zip(raw, kind.item_types, strict=False))]
+        case msgspec.inspect.DictType() if isinstance(raw, dict):
+            return [(value, kind.value_type, f".{key}") for key, value in raw.items()]
+        case msgspec.inspect.Metadata():
+            return [(raw, kind.type, "")]
+        case msgspec.inspect.UnionType():
+            return [(raw, member, "") for member in _members(raw, kind, place, path)]
+        case msgspec.inspect.LiteralType():
+            _refuse_other(raw, kind.values, place, path)
+        case msgspec.inspect.EnumType():
+            _refuse_other(raw, [member.value for member in kind.cls], place, path)
+    return []
+
+
+def _fields(
+    raw: dict[Any, Any], kind: msgspec.inspect.StructType, place: str, path: str
+) -> list[tuple[object, msgspec.inspect.Type, str]]:
+    fields = {field.encode_name: field.type for field in kind.fields}
+    keys = [key for key in raw if key != kind.tag_field]
+    for key in keys:
+        if key not in fields:
+            raise SpecError(_at(place, path) + unknown("key", str(key), fields))
+    return [(raw[key], fields[key], f".{key}") for key in keys]
+
+
+def _members(raw: object, kind: msgspec.inspect.UnionType, place: str, path: str) -> tuple[msgspec.inspect.Type, ...]:
+    """The members of a union that `raw` can be: of several structs, the one that its tag names."""
+    tagged = {m.tag: m for m in kind.types if isinstance(m, msgspec.inspect.StructType) and m.tag_field}
+    if not tagged or not isinstance(raw, dict):
+        return kind.types
+    tag_field = next(iter(tagged.values())).tag_field
+    if tag_field not in raw:
+        return ()
+    _refuse_other(raw[tag_field], list(tagged), place, f"{path}.{tag_field}")
+    return tuple(member for tag, member in tagged.items() if tag == raw[tag_field])
+
+
+def _refuse_other(raw: object, known: Iterable[object], place: str, path: str) -> None:
+    """A text or number that is none of the `known` ones; another type is msgspec's to refuse."""
+    choices = list(known)
+    if raw not in choices and type(raw) in set(map(type, choices)):
+        raise SpecError(_at(place, path) + unknown("value", str(raw), map(str, choices)))
+
+
+def _sentence(raw: object, error: str, place: str) -> str:
+    matched = _PLACE.match(error)
+    assert matched is not None, "the pattern takes any text"
+    what, path = matched["what"], matched["path"] or ""
+    where = _at(place, path)
+    missing = re.match(r"Object missing required field `(.*)`", what)
+    if missing:
+        return f'{where}the key "{missing[1]}" is missing'
+    expected = re.sub(r", got `.*", "", what).replace("`", "").replace("Expected", "expected", 1)
+    steps = _STEP.findall(path)
+    if any(index == "..." for _, index in steps):
+        return where + expected  # msgspec does not tell which value of a mapping it means
+    found: Any = raw
+    for name, index in steps:
+        found = found[name] if name else found[int(index)]
+    return f"{where}{expected}, found {_shown(found)}"
+
+
+def _shown(value: object) -> str:
+    text = "nothing" if value is None else repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _at(place: str, path: str) -> str:
+    return f"{place}: {path.lstrip('.')}: " if path else f"{place}: "

@@ -1,0 +1,155 @@
+"""Keyed luck: the published recipe, and that it is fair and independent."""
+
+from hashlib import sha256
+from itertools import count
+from math import factorial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.games.api import Chance, Dice, Shuffle
+from arena.games.luck import derive, draw
+
+SEED = "000102030405060708090a0b0c0d0e0f"
+TEXT = st.text(max_size=40).filter(lambda text: text.isprintable())
+
+
+def word(seed: str, key: str, i: int, k: int) -> int:
+    """The recipe's `word`, from its text alone."""
+    return int.from_bytes(sha256(f"{seed}/{key}/{i}/{k}".encode()).digest()[:8], "big")
+
+
+def dice_by_the_text(seed: str, key: str, dice: Dice) -> tuple[int, ...]:
+    multiple = 2**64 // dice.faces * dice.faces
+    words = (next(w for k in count() if (w := word(seed, key, i, k)) < multiple) for i in range(dice.count))
+    return tuple(w % dice.faces + 1 for w in words)
+
+
+def shuffle_by_the_text(seed: str, key: str, size: int) -> tuple[int, ...]:
+    pairs = sorted((word(seed, key, i, 0), i) for i in range(size))
+    return tuple(i for _, i in pairs)
+
+
+def roll(seed: str, key: str, *, dice: int = 2, faces: int = 6) -> tuple[int, ...]:
+    return draw(seed, Chance(key=key, kind=Dice(dice, faces)))
+
+
+def shuffle(seed: str, key: str, size: int) -> tuple[int, ...]:
+    return draw(seed, Chance(key=key, kind=Shuffle(size), is_public=False))
+
+
+def chi_square(counts: list[int]) -> float:
+    expected = sum(counts) / len(counts)
+    return sum((found - expected) ** 2 / expected for found in counts)
+
+
+@given(seed=TEXT, key=TEXT, dice=st.integers(0, 8), faces=st.integers(1, 2**64))
+def test_dice_follow_the_published_text(seed: str, key: str, dice: int, faces: int) -> None:
+    """A second implementation, written from the text, rolls the same dice."""
+    assert roll(seed, key, dice=dice, faces=faces) == dice_by_the_text(seed, key, Dice(dice, faces))
+
+
+@given(seed=TEXT, key=TEXT, size=st.integers(0, 60))
+def test_shuffles_follow_the_published_text(seed: str, key: str, size: int) -> None:
+    """A second implementation, written from the text, shuffles the same way."""
+    assert shuffle(seed, key, size) == shuffle_by_the_text(seed, key, size)
+
+
+@pytest.mark.parametrize(
+    ("key", "dice", "faces", "rolled"),
+    [
+        ("roll/1/0/1/1", 2, 6, (6, 2)),
+        ("roll/8/1/5/2", 6, 6, (3, 5, 3, 3, 5, 3)),
+        ("d20", 5, 20, (3, 11, 20, 17, 2)),
+        ("coin", 0, 2, ()),
+        ("one", 3, 1, (1, 1, 1)),
+    ],
+)
+def test_the_recipe_never_changes_for_dice(key: str, dice: int, faces: int, rolled: tuple[int, ...]) -> None:
+    """Stored matches depend on these very values."""
+    assert roll(SEED, key, dice=dice, faces=faces) == rolled
+
+
+def test_the_recipe_never_changes_for_shuffles() -> None:
+    """The first deck of the seed 00 01 02 ... 0f."""
+    first, second, third = (
+        (18, 31, 34, 30, 0, 1, 28, 8, 39, 16, 12, 41, 21, 24, 32, 5),
+        (6, 22, 11, 45, 40, 10, 37, 46, 13, 2, 27, 33, 25, 7, 35, 9),
+        (38, 23, 14, 44, 15, 29, 3, 36, 4, 19, 47, 26, 42, 17, 43, 20),
+    )
+
+    assert shuffle(SEED, "deck", 48) == first + second + third
+
+
+def test_the_recipe_never_changes_for_derived_seeds() -> None:
+    """The first 32 hex digits of SHA-256 of "arena/match/cup/3"."""
+    assert derive("match", "cup", 3) == "26672fecd1b251a66d87844f15a672f9"
+
+
+def test_words_above_the_largest_multiple_are_rejected() -> None:
+    """With 2**63 + 1 faces about half of all words are; these dice needed 0, 1, 0, 1, 1 and 3 more attempts."""
+    faces = 2**63 + 1
+    attempts = [next(k for k in count() if word(SEED, "big", i, k) < faces) for i in range(6)]
+
+    rolled = roll(SEED, "big", dice=6, faces=faces)
+
+    assert attempts == [0, 1, 0, 1, 1, 3]
+    assert rolled == tuple(word(SEED, "big", i, k) + 1 for i, k in enumerate(attempts))
+    assert rolled[-1] == 1982326835765263674
+
+
+def test_dice_are_uniform() -> None:
+    """60000 dice, each face equally often; 5 degrees of freedom, and 30 is beyond 1 in 50000."""
+    faces = roll(SEED, "uniform", dice=60_000)
+
+    assert chi_square([faces.count(face) for face in range(1, 7)]) < 30
+
+
+def test_the_two_dice_of_a_roll_are_independent() -> None:
+    """20000 rolls under keys that differ by a number; 35 degrees of freedom, and 80 is beyond 1 in 50000."""
+    rolls = [roll(SEED, f"roll/1/0/{number}/1") for number in range(20_000)]
+
+    assert chi_square([rolls.count((a, b)) for a in range(1, 7) for b in range(1, 7)]) < 80
+
+
+def test_shuffles_are_uniform() -> None:
+    """12000 shuffles of 4 items over their 24 orders; 23 degrees of freedom, and 60 is beyond 1 in 20000."""
+    orders = [shuffle(SEED, f"deck/{number}", 4) for number in range(12_000)]
+
+    assert len(set(orders)) == factorial(4)
+    assert chi_square([orders.count(order) for order in set(orders)]) < 60
+
+
+@pytest.mark.parametrize(
+    ("seed", "key"), [(SEED[:-1] + "e", "pair"), (SEED, "pair2"), (SEED, "pai"), (derive("x", SEED), "pair")]
+)
+def test_another_seed_or_key_is_unrelated(seed: str, key: str) -> None:
+    """Of 6000 dice one in six agrees by accident: 1000, give or take 5 standard deviations of 29."""
+    here = roll(SEED, "pair", dice=6000)
+    there = roll(seed, key, dice=6000)
+
+    assert abs(sum(a == b for a, b in zip(here, there, strict=True)) - 1000) < 145
+
+
+def test_more_dice_do_not_change_the_first_ones() -> None:
+    """Each die stands for itself, so a die of a roll can be recomputed alone."""
+    assert roll(SEED, "roll", dice=5)[:2] == roll(SEED, "roll", dice=2)
+
+
+@given(purpose=st.sampled_from(["block", "bot", "order"]), part=st.integers(0, 10**9))
+def test_derived_seeds_differ_by_purpose_and_part(purpose: str, part: int) -> None:
+    """A bot's seed says nothing of its game's."""
+    seed = derive(purpose, "cup", part)
+
+    others = {
+        derive(purpose, "cup", part + 1),
+        derive(purpose, "cap", part),
+        derive(purpose, "cup"),
+        derive(purpose, "cup", part, 0),
+        derive(f"{purpose}s", "cup", part),
+    }
+    assert seed not in others
+    assert len(others) == 5
+    assert len(seed) == 32
+    assert set(seed) <= set("0123456789abcdef")

@@ -1,0 +1,135 @@
+"""Nim: the theory of Bouton (1901) is the oracle."""
+
+from functools import cache, reduce
+from operator import xor
+from random import Random
+
+import pytest
+from games_play import steps
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.errors import IllegalAction, MalformedReply, SpecError
+from arena.games.api import Decision, Json, Over, Seat
+from arena.games.nim import GAME
+from arena.games.nim.rules import State, Take
+
+HEAPS = st.lists(st.integers(0, 4), min_size=1, max_size=3).map(tuple)
+
+
+def at(*heaps: int, is_misere: bool = False, to_move: int = 0) -> State:
+    return State(heaps=heaps, is_misere=is_misere, to_move=Seat(to_move))
+
+
+def mover_wins_by_theory(heaps: tuple[int, ...], *, is_misere: bool) -> bool:
+    """The mover wins from a xor that is not 0; in misere play the other way round once no heap is above 1."""
+    has_advantage = reduce(xor, heaps, 0) != 0
+    return not has_advantage if is_misere and max(heaps) <= 1 else has_advantage
+
+
+@cache
+def mover_wins_by_search(state: State) -> bool:
+    """By the rules alone: some action leads to the end with me as the winner, or to a lost state of the opponent."""
+    if isinstance(GAME.turn(state), Over):
+        return GAME.outcome(state).ranks[state.to_move] == 0
+    mover = state.to_move
+    return any(not mover_wins_by_search(GAME.apply(state, {mover: take})) for take in GAME.legal(state, mover))
+
+
+@given(heaps=HEAPS, is_misere=st.booleans())
+def test_the_rules_agree_with_the_theory(heaps: tuple[int, ...], is_misere: bool) -> None:
+    """A full search of the rules finds the theory's winner."""
+    state = at(*heaps, is_misere=is_misere)
+
+    assert mover_wins_by_search(state) == mover_wins_by_theory(heaps, is_misere=is_misere)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"heaps": [7, 2, 9, 11]}, {"misere": True}, {"heaps": [1, 1, 2], "misere": True}]
+)
+def test_the_perfect_player_beats_the_random_one(options: dict[str, Json]) -> None:
+    """From a won start, whatever the other one does."""
+    for number in range(20):
+        rng, state = Random(number), GAME.setup(options, 2)
+        while isinstance(turn := GAME.turn(state), Decision):
+            (mover,) = turn.seats
+            takes = GAME.legal(state, mover)
+            if mover == 0:
+                takes = tuple(take for take in takes if _leaves_a_lost_state(state, take))
+            state = GAME.apply(state, {mover: rng.choice(takes)})
+
+        assert GAME.outcome(state).scores == (1, 0)
+
+
+def _leaves_a_lost_state(state: State, take: Take) -> bool:
+    after = GAME.apply(state, {state.to_move: take})
+    return not mover_wins_by_theory(after.heaps, is_misere=state.is_misere)
+
+
+def test_the_default_heaps_are_3_4_5() -> None:
+    """Seat 0 starts, and whoever takes the last counter wins."""
+    assert GAME.setup({}, 2) == at(3, 4, 5)
+
+
+def test_a_take_leaves_its_heap_and_the_opponent_moves() -> None:
+    """The old state stays."""
+    state = at(3, 4, 5)
+
+    after = GAME.apply(state, {Seat(0): Take(heap=1, count=3)})
+
+    assert after == at(3, 1, 5, to_move=1)
+    assert state == at(3, 4, 5)
+
+
+@pytest.mark.parametrize(("is_misere", "scores"), [(False, (1, 0)), (True, (0, 1))])
+def test_the_last_counter_decides(is_misere: bool, scores: tuple[int, int]) -> None:
+    """Seat 0 takes it: he wins, or loses in misere play."""
+    end = GAME.apply(at(0, 1, is_misere=is_misere), {Seat(0): Take(heap=1, count=1)})
+
+    assert isinstance(GAME.turn(end), Over)
+    assert GAME.outcome(end).scores == scores
+
+
+def test_all_takes_are_legal_by_heap_and_count() -> None:
+    """None from an empty heap."""
+    assert GAME.legal(at(2, 0, 1), Seat(0)) == (Take(0, 1), Take(0, 2), Take(2, 1))
+
+
+@given(seed=st.integers(0, 1000))
+def test_a_play_ends_within_one_turn_per_counter(seed: int) -> None:
+    """12 counters, at least one taken each turn, and the end."""
+    assert len(list(steps(GAME, "", Random(seed)))) <= 13
+
+
+@pytest.mark.parametrize(
+    ("raw", "sentence"),
+    [
+        ({"heap": 3, "count": 1}, "there is no heap 3; the heaps are 0 to 2"),
+        ({"heap": -1, "count": 1}, "there is no heap -1; the heaps are 0 to 2"),
+        ({"heap": 0, "count": 4}, "4 counters cannot be taken from heap 0: it holds 3, and at least 1 must be taken"),
+        ({"heap": 0, "count": 0}, "0 counters cannot be taken from heap 0: it holds 3, and at least 1 must be taken"),
+    ],
+)
+def test_a_refusal_names_what_was_found(raw: Json, sentence: str) -> None:
+    """The heap, the count, and what there is."""
+    with pytest.raises(IllegalAction) as caught:
+        GAME.parse(at(3, 4, 5), Seat(0), raw)
+
+    assert caught.value.message == sentence
+
+
+def test_a_malformed_take_is_answered_with_the_form() -> None:
+    """The hint can be copied."""
+    with pytest.raises(MalformedReply, match="not an action of nim: Object missing required field `count`") as caught:
+        GAME.parse(at(3), Seat(0), {"heap": 0})
+
+    assert caught.value.hint == '{"heap": 0, "count": 2}'
+
+
+@pytest.mark.parametrize("heaps", [[], [0], [3, -1], [1001], [1] * 21])
+def test_impossible_heaps_are_refused(heaps: list[int]) -> None:
+    """With what was found and what is possible."""
+    with pytest.raises(SpecError) as caught:
+        GAME.setup({"heaps": heaps}, 2)
+
+    assert str(caught.value) == f"options of nim: heaps: found {heaps}, expected 1 to 20 heaps of 1 to 1000"

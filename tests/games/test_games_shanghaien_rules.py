@@ -1,0 +1,271 @@
+"""Shanghaien: turns, rounds and numbering, one case per line of the rule text ("Spielverlauf")."""
+
+import pytest
+from games_positions import (
+    FACES,
+    FIRST,
+    FRESH,
+    GAME,
+    SECOND,
+    act,
+    all_cards,
+    cards,
+    chance_key,
+    decider,
+    is_over,
+    legal,
+    player,
+    rolled,
+    to_move,
+)
+from msgspec.structs import replace
+
+from arena.errors import SpecError
+from arena.games.api import Chance, Dice, Json, Seat, Shuffle
+from arena.games.shanghaien.actions import Place, Roll, Shanghai
+from arena.games.shanghaien.cards import NATIONS
+from arena.games.shanghaien.state import End, Phase, Player, State
+
+ENOUGH_LEFT = ((), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4))
+
+
+def dealt() -> State:
+    """The deck in its printed order: the row is the American sailors and the first French one."""
+    return GAME.resolve(FRESH, tuple(range(48)))
+
+
+def test_the_deck_holds_forty_sailors_and_eight_tricks() -> None:
+    """Eight nations with the values 1, 2, 3, 3, 4 each; 3 adjust, 2 both, 3 reroll."""
+    expected = [f"{nation} {value}" for nation in NATIONS for value in (1, 2, 3, 3, 4)]
+
+    assert sorted(FACES) == sorted(expected + ["adjust"] * 3 + ["both"] * 2 + ["reroll"] * 3)
+
+
+def test_the_game_starts_with_a_hidden_shuffle() -> None:
+    """Nobody sees the order of the draw pile."""
+    assert GAME.turn(FRESH) == Chance(key="deck", kind=Shuffle(48), is_public=False)
+
+
+def test_six_cards_are_dealt_and_seat_0_starts() -> None:
+    """The first six of the shuffled deck lie in a row, the numbering is open."""
+    state = dealt()
+
+    assert state.row == tuple(range(6))
+    assert state.pile == tuple(range(6, 48))
+    assert (state.round, decider(state), state.one_at) == (1, FIRST, None)
+
+
+@pytest.mark.parametrize("placed", ENOUGH_LEFT)
+def test_a_roll_needs_two_dice_in_the_supply(placed: tuple[int, ...]) -> None:
+    """Six dice less those placed; with 0 to 4 placed two are left."""
+    assert Roll() in legal(to_move(player(dice=placed)))
+
+
+@pytest.mark.parametrize("placed", [(1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 6)])
+def test_with_fewer_than_two_dice_shanghai_is_compulsory(placed: tuple[int, ...]) -> None:
+    """One die left, or none after both dice were placed."""
+    assert legal(to_move(player(dice=placed))) == (Shanghai(),)
+
+
+@pytest.mark.parametrize("placed", [(), (3,)])
+def test_shanghai_needs_two_own_dice_placed(placed: tuple[int, ...]) -> None:
+    """The opponent's dice do not count."""
+    assert legal(to_move(player(dice=placed), player(dice=(1, 2, 3, 4)))) == (Roll(),)
+
+
+@pytest.mark.parametrize("placed", [(3, 3), (1, 2, 3), (1, 2, 3, 4)])
+def test_with_two_dice_placed_and_two_left_the_player_chooses(placed: tuple[int, ...]) -> None:
+    """Roll and place, or end the round."""
+    assert legal(to_move(player(dice=placed))) == (Roll(), Shanghai())
+
+
+def test_a_roll_asks_for_two_public_dice_under_a_key_of_its_own() -> None:
+    """Round, seat, turn of this seat in this round, roll of this turn."""
+    state = act(dealt(), Roll())
+
+    assert GAME.turn(state) == Chance(key="roll/1/0/1/1", kind=Dice(2), is_public=True)
+
+
+def test_turns_alternate_and_each_seat_counts_its_own() -> None:
+    """The fourth roll of the round is the second of seat 1."""
+    state = dealt()
+    keys = []
+
+    for one in ("left", None, None, None):
+        rolling = act(state, Roll())
+        keys.append(chance_key(rolling))
+        state = act(GAME.resolve(rolling, (2, 5)), Place(dice=(2,), one=one))
+
+    assert keys == ["roll/1/0/1/1", "roll/1/1/1/1", "roll/1/0/2/1", "roll/1/1/2/1"]
+
+
+def test_one_of_the_two_dice_is_placed_and_the_other_goes_back() -> None:
+    """Then the opponent is to move."""
+    state = act(rolled((5, 2), player()), Place(dice=(5,)))
+
+    assert state.players[0].placed == (0, 0, 0, 0, 1, 0)
+    assert state.players[0].supply == 5
+    assert (state.dice, decider(state)) == ((), SECOND)
+
+
+def test_either_die_may_be_placed() -> None:
+    """In the order they were rolled."""
+    assert legal(rolled((5, 2), player())) == (Place(dice=(5,)), Place(dice=(2,)))
+
+
+def test_equal_dice_leave_one_placement() -> None:
+    """There is no second choice to list."""
+    assert legal(rolled((4, 4), player())) == (Place(dice=(4,)),)
+
+
+def test_only_the_player_to_move_may_act() -> None:
+    """The opponent has no legal action, before and after the roll."""
+    assert GAME.legal(dealt(), SECOND) == ()
+    assert GAME.legal(rolled((1, 2), player()), SECOND) == ()
+
+
+def test_the_first_placement_of_a_round_chooses_the_numbering() -> None:
+    """Each die with each end; not before the roll."""
+    state = GAME.resolve(act(dealt(), Roll()), (5, 2))
+
+    assert legal(state) == (
+        Place(dice=(5,), one="left"),
+        Place(dice=(5,), one="right"),
+        Place(dice=(2,), one="left"),
+        Place(dice=(2,), one="right"),
+    )
+
+
+@pytest.mark.parametrize("one", ["left", "right"])
+def test_the_numbering_holds_for_both_players_until_the_round_ends(one: End) -> None:
+    """After the first placement nobody chooses it again."""
+    state = act(GAME.resolve(act(dealt(), Roll()), (5, 2)), Place(dice=(5,), one=one))
+    state = GAME.resolve(act(state, Roll()), (1, 3))
+
+    assert legal(state) == (Place(dice=(1,)), Place(dice=(3,)))
+    assert state.one_at == one
+
+
+@pytest.mark.parametrize(("one", "won"), [("left", (1, 1, 4)), ("right", (4, 4, 1))])
+def test_the_numbering_decides_which_card_a_number_is(one: End, won: tuple[int, int, int]) -> None:
+    """Dice on 2, 2 and 5 win the second and fifth card from the end that is 1."""
+    state = replace(to_move(player(dice=(2, 2, 5))), one_at=one)
+
+    ended = act(state, Shanghai())
+
+    assert ended.players[0].sailors == tuple(dict.fromkeys(won))
+
+
+@pytest.mark.parametrize("seat", [FIRST, SECOND])
+def test_whoever_did_not_end_the_round_starts_the_next(seat: Seat) -> None:
+    """Whoever started this one."""
+    state = to_move(player(dice=(1, 2)), player(dice=(3, 4)), seat=seat)
+
+    assert decider(act(state, Shanghai())) == 1 - seat
+
+
+def test_a_new_round_starts_afresh() -> None:
+    """All dice back, the next six cards, the numbering open, tricks allowed again, turns counted from 1."""
+    state = replace(to_move(player(dice=(1, 2), used=True), player(dice=(3,), used=True)), turns=(2, 1))
+
+    ended = act(state, Shanghai())
+
+    assert [side.supply for side in ended.players] == [6, 6]
+    assert not any(side.has_used_trick for side in ended.players)
+    assert (ended.row, ended.pile) == (state.pile[:6], state.pile[6:])
+    assert (ended.round, ended.one_at) == (2, None)
+    assert chance_key(act(ended, Roll())) == "roll/2/1/1/1"
+
+
+def test_cards_go_to_their_winners_or_out_of_the_game() -> None:
+    """Sailors to the sailors, tricks to the tricks, cards without a winner out."""
+    row = cards("american 1", "adjust", "french 4", "both", "german 2", "dutch 3")
+    state = replace(to_move(player(dice=(1, 2)), player(dice=(3, 4, 4))), row=row)
+
+    ended = act(state, Shanghai())
+
+    first, second = ended.players
+    assert (first.sailors, first.tricks) == (cards("american 1"), cards("adjust"))
+    assert (second.sailors, second.tricks) == (cards("french 4"), cards("both"))
+    assert ended.gone == cards("german 2", "dutch 3")
+    assert (first.strength, second.strength) == ((1, 0, 0, 0, 0, 0, 0, 0), (0, 4, 0, 0, 0, 0, 0, 0))
+
+
+def test_a_round_ends_the_same_whoever_calls_shanghai() -> None:
+    """The caller has no advantage in the awards."""
+    sides = player(dice=(1, 2, 2)), player(dice=(2, 2, 5))
+
+    ended = [act(to_move(*sides, seat=seat), Shanghai()).players for seat in (FIRST, SECOND)]
+
+    assert ended[0] == ended[1]
+
+
+def test_the_game_ends_after_round_8() -> None:
+    """The tavern and the draw pile are empty."""
+    ended = act(to_move(player(dice=(1, 2)), round_=8), Shanghai())
+
+    assert is_over(ended)
+    assert (ended.phase, ended.row, ended.pile) == (Phase.OVER, (), ())
+
+
+def test_round_7_is_not_the_last() -> None:
+    """One more row of six."""
+    ended = act(to_move(player(dice=(1, 2)), round_=7), Shanghai())
+
+    assert (ended.round, len(ended.row), len(ended.pile)) == (8, 6, 0)
+
+
+def test_all_cards_are_there_after_a_round() -> None:
+    """Won, gone, in the row or in the pile."""
+    ended = act(to_move(player(dice=(1, 2)), player(dice=(2, 5))), Shanghai())
+
+    assert all_cards(ended) == list(range(48))
+
+
+def test_equal_points_are_a_draw() -> None:
+    """The texts have no tie-break."""
+    over = replace(
+        to_move(Player()), phase=Phase.OVER, players=(player(sailors=("dutch 3",)), player(sailors=("german 3",)))
+    )
+
+    assert GAME.outcome(over).ranks == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"trick": {}}, 'options of shanghaien: unknown key "trick"; known: tricks; did you mean "tricks"?'),
+        (
+            {"tricks": {"rerol": 3}},
+            'options of shanghaien: tricks: unknown key "rerol"; known: adjust, both, reroll; did you mean "reroll"?',
+        ),
+        ({"tricks": {"adjust": "3"}}, "options of shanghaien: tricks.adjust: expected int, found '3'"),
+        (
+            {"tricks": {"adjust": 8}},
+            (
+                "options of shanghaien: tricks: adjust 8, both 2, reroll 3:"
+                " none may be negative and together they must be 8"
+            ),
+        ),
+        (
+            {"tricks": {"adjust": -1, "both": 6}},
+            (
+                "options of shanghaien: tricks: adjust -1, both 6, reroll 3:"
+                " none may be negative and together they must be 8"
+            ),
+        ),
+    ],
+)
+def test_impossible_options_are_refused(options: dict[str, Json], sentence: str) -> None:
+    """With the place, what was found and what is known."""
+    with pytest.raises(SpecError) as caught:
+        GAME.setup(options, 2)
+
+    assert str(caught.value) == sentence
+
+
+def test_the_kinds_of_tricks_are_an_option() -> None:
+    """Eight in all, of kinds as the tournament likes."""
+    state = GAME.setup({"tricks": {"adjust": 0, "both": 8, "reroll": 0}}, 2)
+
+    assert state.variant.faces[40:] == ("both",) * 8

@@ -1,0 +1,370 @@
+"""Standings: every column by hand, and what must hold for any league."""
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.errors import SpecError
+from arena.league.ratings import RatingSettings, rate
+from arena.league.standings import (
+    Z_95,
+    Entrant,
+    MatchResult,
+    Row,
+    Standings,
+    Timing,
+    standings,
+    standings_json,
+    timing,
+)
+from arena.match.record import FAULTS
+
+NAMES = ("ann", "bob", "cid", "dot")
+FIELD = tuple(Entrant(name=name, bot=f"{name}bot", version="1.0", hash=name * 8) for name in NAMES)
+SETTINGS = RatingSettings()
+
+
+def played(
+    players: str, scores: Sequence[int], *, block: int = 0, pairing: int = 0, time_ms: float = 100.0
+) -> MatchResult:
+    """A normal match: `players` by their first letters and by seat; the higher score is better."""
+    seats = tuple(next(name for name in NAMES if name[0] == letter) for letter in players)
+    return MatchResult(
+        block=block,
+        pairing=pairing,
+        players=seats,
+        ranks=tuple(sum(other > own for other in scores) for own in scores),
+        scores=tuple(scores),
+        termination="normal",
+        at_fault=-1,
+        moves=(10,) * len(seats),
+        time_ms=(time_ms,) * len(seats),
+        slowest_ms=(time_ms / 4,) * len(seats),
+    )
+
+
+def forfeited(players: str, kind: str, at_fault: int, *, block: int = 0, pairing: int = 0) -> MatchResult:
+    """A match of two that the seat `at_fault` lost by `kind`."""
+    normal = played(players, (0, 0), block=block, pairing=pairing)
+    ranks = tuple(int(seat == at_fault) for seat in range(len(players)))
+    return msgspec.structs.replace(normal, ranks=ranks, scores=None, termination=kind, at_fault=at_fault)
+
+
+def table(*results: MatchResult, scheduled: int | None = None, chosen: RatingSettings = SETTINGS) -> Standings:
+    return standings(FIELD, results, chosen, scheduled=len(results) if scheduled is None else scheduled)
+
+
+def row(found: Standings, name: str) -> Row:
+    return next(row for row in found.rows if row.name == name)
+
+
+def block_of(pairing: int, block: int, players: str, *wins: int) -> list[MatchResult]:
+    """The matches of one block, seats rotated; `wins` tells for each whether the first of `players` won it."""
+    matches = []
+    for seat, won in enumerate(wins):
+        seats, scores = (players, (won, 1 - won)) if seat == 0 else (players[::-1], (1 - won, won))
+        matches.append(played(seats, scores, block=block, pairing=pairing))
+    return matches
+
+
+def test_a_row_counts_wins_draws_and_losses() -> None:
+    """Score, margin, seats and totals of a small league, by hand."""
+    found = table(
+        played("ab", (7, 3), block=0),
+        played("ba", (5, 5), block=0),
+        played("ab", (1, 2), block=1),
+        played("ba", (0, 6), block=1),
+    )
+
+    ann, bob = row(found, "ann"), row(found, "bob")
+    assert (ann.matches, ann.wins, ann.draws, ann.losses, ann.score) == (4, 2, 1, 1, 0.625)
+    assert (bob.matches, bob.wins, bob.draws, bob.losses, bob.score) == (4, 1, 1, 2, 0.375)
+    assert (ann.mean_margin, bob.mean_margin) == (2.25, -2.25)
+    assert (ann.score_by_seat, bob.score_by_seat) == ((0.5, 0.75), (0.25, 0.5))
+    assert (ann.bot, ann.version, ann.hash) == ("annbot", "1.0", "ann" * 8)
+    assert (found.matches, found.scheduled, found.draw_rate) == (4, 4, 0.25)
+
+
+def test_who_has_not_played_has_no_score() -> None:
+    """What cannot be told is None, not 0."""
+    cid = row(table(played("ab", (1, 0))), "cid")
+
+    assert (cid.matches, cid.score, cid.score_error, cid.mean_margin, cid.margin_error) == (0, None, None, None, None)
+    assert cid.score_by_seat == (None, None)
+
+
+def test_a_league_that_has_not_begun_has_a_table() -> None:
+    """Everybody first, nothing told."""
+    found = table(scheduled=10)
+
+    assert [row.rank for row in found.rows] == [1, 1, 1, 1]
+    assert (found.draw_rate, found.is_complete, found.sorted_by) == (None, False, "exposure")
+
+
+def test_places_of_many_players_are_scaled() -> None:
+    """Four seats: places are worth 1, 2/3, 1/3, 0; who shares a place gets the mean; a shared first is a draw."""
+    found = table(played("abcd", (9, 9, 4, 1)))
+
+    assert [row(found, name).score for name in NAMES] == pytest.approx([5 / 6, 5 / 6, 1 / 3, 0.0])
+    assert [(r.wins, r.draws, r.losses) for r in (row(found, name) for name in NAMES)] == [(0, 1, 0)] * 2 + [
+        (0, 0, 1)
+    ] * 2
+    assert [row(found, name).mean_margin for name in NAMES] == [0, 0, -5, -8]
+    assert found.draw_rate == 1.0
+
+
+def test_the_error_is_stratified_by_pairing() -> None:
+    """Two blocks against each of two: block means 1, 1/2 and 0, 1/2; se^2 = 2 * (1/2)^2 * (1/8) / 2 = 1/32."""
+    found = table(
+        *block_of(0, 0, "ab", 1, 1),
+        *block_of(0, 1, "ab", 1, 0),
+        *block_of(1, 2, "ac", 0, 0),
+        *block_of(1, 3, "ac", 0, 1),
+    )
+
+    assert row(found, "ann").score == 0.5
+    assert row(found, "ann").score_error == pytest.approx(Z_95 * math.sqrt(1 / 32))
+    assert row(found, "bob").score_error == pytest.approx(Z_95 * math.sqrt(1 / 16))
+
+
+def test_a_pairing_with_one_block_borrows_the_spread_of_all() -> None:
+    """Blocks of 2, 1 | 0 points: 1 within the first pairing, 2 / (3 - 1) for the other; se^2 = (1 + 1) / 6^2."""
+    found = table(*block_of(0, 0, "ab", 1, 1), *block_of(0, 1, "ab", 1, 0), *block_of(1, 2, "ac", 0, 0))
+
+    assert row(found, "ann").score_error == pytest.approx(Z_95 * math.sqrt(2 / 36))
+
+
+def test_pairings_of_one_block_each_give_the_plain_variance_of_blocks() -> None:
+    """Block means 1 and 0 have a variance of 1/2, their mean one of 1/4."""
+    found = table(*block_of(0, 0, "ab", 1, 1), *block_of(1, 1, "ac", 0, 0))
+
+    assert row(found, "ann").score_error == pytest.approx(Z_95 * 0.5)
+
+
+def test_an_incomplete_block_counts_by_its_matches() -> None:
+    """2 points of 2 and 0 of 1 about a mean of 2/3: residuals of 2/3 either way; se^2 = 2 * 8/9 / 3^2 = (4/9)^2."""
+    found = table(*block_of(0, 0, "ab", 1, 1), *block_of(0, 1, "ab", 0))
+
+    assert row(found, "ann").score == pytest.approx(2 / 3)
+    assert row(found, "ann").score_error == pytest.approx(Z_95 * 4 / 9)
+
+
+def test_one_block_has_no_error() -> None:
+    """Two matches with the same luck are one observation."""
+    found = table(*block_of(0, 0, "ab", 1, 0))
+
+    assert row(found, "ann").score == 0.5
+    assert row(found, "ann").score_error is None
+    assert row(found, "ann").margin_error is None
+
+
+def test_the_margin_has_a_standard_error_over_blocks() -> None:
+    """Block means of 3 and 1: their mean has a standard error of 1, not of 1.96."""
+    found = table(played("ab", (5, 2), block=0), played("ab", (4, 3), block=1))
+
+    assert row(found, "ann").mean_margin == 2.0
+    assert row(found, "ann").margin_error == pytest.approx(1.0)
+
+
+def test_a_forfeit_is_a_loss_without_a_margin() -> None:
+    """It counts in score and rating like any other loss; scores do not exist, so the margin leaves it out."""
+    normal = [played("ab", (5, 2), block=0), played("ba", (2, 5), block=0)]
+    lost, forfeit = played("ab", (0, 9), block=1), forfeited("ab", "timeout", 0, block=1)
+
+    with_loss, with_forfeit = table(*normal, lost), table(*normal, forfeit)
+
+    ann, same = row(with_forfeit, "ann"), row(with_loss, "ann")
+    assert (ann.mu, ann.sigma, ann.score, ann.losses) == (same.mu, same.sigma, same.score, same.losses)
+    assert (ann.mean_margin, same.mean_margin) == (3.0, -1.0)
+    assert (ann.faults, row(with_forfeit, "bob").faults) == ({"timeout": 1}, {})
+
+
+def test_a_player_who_only_forfeited_has_no_margin() -> None:
+    """Nothing was scored."""
+    assert row(table(forfeited("ab", "crash", 0)), "ann").mean_margin is None
+
+
+def test_faults_come_in_the_order_of_the_terminations() -> None:
+    """Only those that happened, whatever happened first."""
+    found = table(*(forfeited("ab", kind, 0) for kind in ("crash", "timeout", "illegal_action", "crash")))
+
+    assert list(row(found, "ann").faults.items()) == [("illegal_action", 1), ("timeout", 1), ("crash", 2)]
+
+
+def test_a_complete_league_is_sorted_by_mu_and_an_incomplete_one_by_exposure() -> None:
+    """cid won once against one who lost once; ann won four times against nobody special."""
+    results = [played("ab", (1, 0), block=block) for block in range(4)]
+    results += [played("cd", (1, 0), block=4)]
+
+    complete, incomplete = table(*results), table(*results, scheduled=6)
+
+    assert (complete.sorted_by, incomplete.sorted_by) == ("mu", "exposure")
+    assert (complete.is_complete, incomplete.is_complete) == (True, False)
+    assert [r.mu for r in complete.rows] == sorted((r.mu for r in complete.rows), reverse=True)
+    assert [r.exposure for r in incomplete.rows] == sorted((r.exposure for r in incomplete.rows), reverse=True)
+    assert [r.name for r in complete.rows] != [r.name for r in incomplete.rows]
+
+
+def test_equal_values_share_the_rank_and_stand_by_name() -> None:
+    """1, 1, 3, 3: a rank tells how many are better."""
+    found = table(played("ba", (1, 0), block=0), played("dc", (1, 0), block=1, pairing=1))
+
+    assert [(r.rank, r.name) for r in found.rows] == [(1, "bob"), (1, "dot"), (3, "ann"), (3, "cid")]
+
+
+def test_the_anchor_keeps_its_mu() -> None:
+    """And the settings are told with the table."""
+    chosen = RatingSettings(anchor="bob")
+
+    found = table(played("ab", (1, 0)), chosen=chosen)
+
+    assert row(found, "bob").mu == 25.0
+    assert found.rating == chosen
+
+
+def test_times_are_kept_apart() -> None:
+    """Mean over all moves, slowest of all; None for who never decided."""
+    results = [played("ab", (1, 0), time_ms=100.0), played("ba", (1, 0), time_ms=300.0)]
+
+    found = timing(FIELD, results)
+
+    assert found[0] == Timing(name="ann", moves=20, mean_ms=20.0, slowest_ms=75.0)
+    assert found[2] == Timing(name="cid", moves=0, mean_ms=None, slowest_ms=None)
+
+
+@pytest.mark.parametrize(
+    ("results", "scheduled", "found"),
+    [
+        ([msgspec.structs.replace(played("ab", (1, 0)), termination="void")], 1, "'void'"),
+        ([msgspec.structs.replace(played("ab", (1, 0)), at_fault=0)], 1, "with a seat at fault ended as 'normal'"),
+        ([msgspec.structs.replace(played("ab", (1, 0)), termination="crash")], 1, "without a seat at fault"),
+        ([msgspec.structs.replace(played("ab", (1, 0)), players=("ann", "eve"))], 1, "no entrants: eve"),
+        ([played("ab", (1, 0))] * 2, 1, "2 results for 1 scheduled"),
+    ],
+)
+def test_results_of_no_such_league_are_refused(results: list[MatchResult], scheduled: int, found: str) -> None:
+    """A void match never counts, and nothing else is left out or made up either."""
+    with pytest.raises(ValueError, match=found):
+        table(*results, scheduled=scheduled)
+
+
+def test_two_entrants_of_one_name_are_refused() -> None:
+    """Their results could not be told apart."""
+    with pytest.raises(ValueError, match="same name"):
+        standings([FIELD[0], FIELD[0]], [], SETTINGS, scheduled=0)
+
+
+def test_settings_that_cannot_be_used_are_refused() -> None:
+    """As by the ratings themselves."""
+    with pytest.raises(SpecError, match="draw_probability"):
+        table(chosen=RatingSettings(draw_probability=0.0))
+
+
+@st.composite
+def leagues(draw: st.DrawFn) -> list[MatchResult]:
+    """Blocks of two, some cut short, some with forfeits, one pairing id per pair."""
+    results = []
+    for block in range(draw(st.integers(0, 12))):
+        pair = draw(st.sampled_from(("ab", "ac", "ad", "bc", "bd", "cd")))
+        pairing = "ab ac ad bc bd cd".split().index(pair)
+        for players in (pair, pair[::-1])[: draw(st.integers(1, 2))]:
+            scores = draw(st.tuples(st.integers(-9, 9), st.integers(-9, 9)))
+            kind = draw(st.sampled_from((None, None, None, *FAULTS)))
+            if kind is None:
+                results.append(played(players, scores, block=block, pairing=pairing))
+            else:
+                results.append(forfeited(players, kind, draw(st.integers(0, 1)), block=block, pairing=pairing))
+    return results
+
+
+def slower(result: MatchResult, factor: float) -> MatchResult:
+    times: Any = {"time_ms": result.time_ms, "slowest_ms": result.slowest_ms}
+    return msgspec.structs.replace(
+        result, **{name: tuple(value * factor for value in values) for name, values in times.items()}
+    )
+
+
+@settings(max_examples=50, deadline=None)
+@given(leagues(), st.randoms(use_true_random=False))
+def test_equal_results_give_identical_bytes(results: list[MatchResult], rng: Any) -> None:
+    """Whatever the order in which matches ended, the time they took, and the order of the entrants."""
+    finished = [(index, slower(result, rng.uniform(0.5, 2.0))) for index, result in enumerate(results)]
+    rng.shuffle(finished)
+    entrants = rng.sample(FIELD, len(FIELD))
+    in_schedule_order = [result for _, result in sorted(finished, key=lambda item: item[0])]
+
+    other = standings(entrants, iter(in_schedule_order), SETTINGS, scheduled=30)
+
+    assert standings_json(other) == standings_json(table(*results, scheduled=30))
+
+
+@settings(max_examples=50, deadline=None)
+@given(leagues(), st.randoms(use_true_random=False))
+def test_only_ratings_depend_on_the_order_of_the_schedule(results: list[MatchResult], rng: Any) -> None:
+    """Counts, scores and errors are equal to the last bit in any order; only the digest tells."""
+    shuffled = rng.sample(results, len(results))
+    rated = {"rank": 0, "mu": 0.0, "sigma": 0.0, "exposure": 0.0}
+
+    one, other = table(*results), table(*shuffled)
+
+    for name in NAMES:
+        assert msgspec.structs.replace(row(one, name), **rated) == msgspec.structs.replace(row(other, name), **rated)
+    assert (one.results == other.results) == (results == shuffled)
+
+
+@settings(max_examples=50, deadline=None)
+@given(leagues())
+def test_the_sums_are_right(results: list[MatchResult]) -> None:
+    """Points add up to the matches, margins to 0, wins to losses; ratings are those of `rate`."""
+    found = table(*results)
+
+    rows = found.rows
+    assert math.fsum(r.score * r.matches for r in rows if r.score is not None) == pytest.approx(len(results))
+    assert sum(r.matches for r in rows) == 2 * len(results)
+    assert sum(r.wins for r in rows) == sum(r.losses for r in rows)
+    assert sum(r.draws for r in rows) == 2 * round((found.draw_rate or 0.0) * len(results))
+    assert sum(sum(r.faults.values()) for r in rows) == sum(result.at_fault >= 0 for result in results)
+    expected = rate(NAMES, [(result.players, result.ranks) for result in results], SETTINGS)
+    assert {r.name: (r.mu, r.sigma, r.exposure) for r in rows} == {
+        name: (rating.mu, rating.sigma, rating.exposure) for name, rating in expected.items()
+    }
+
+
+def test_the_canonical_form_is_plain_json() -> None:
+    """It reads back as what it was written from, and tells settings, totals and a digest of the results."""
+    found = table(*block_of(0, 0, "ab", 1, 0), forfeited("cd", "timeout", 1, block=1, pairing=1))
+
+    text = standings_json(found)
+
+    document = json.loads(text)
+    assert list(document) == list(Standings.__struct_fields__)
+    assert document["rating"]["draw_probability"] == 0.04
+    assert len(document["results"]) == 64
+    assert msgspec.json.decode(text, type=Standings) == found
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"block": 9},
+        {"pairing": 9},
+        {"players": ("bob", "ann")},
+        {"ranks": (0, 0)},
+        {"scores": (3, 0)},
+        {"moves": (10, 11)},
+    ],
+)
+def test_the_digest_notices_every_fact(change: dict[str, Any]) -> None:
+    """All but times."""
+    result = played("ab", (2, 0))
+
+    changed = msgspec.structs.replace(result, **change)
+
+    assert table(changed).results != table(result).results
+    assert table(slower(result, 3.0)).results == table(result).results

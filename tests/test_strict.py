@@ -1,0 +1,242 @@
+"""Strict reading: what is wrong, where, and what is known there."""
+
+from enum import Enum
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import pytest
+
+from arena import strict
+from arena.errors import SpecError
+
+
+class Pace(Enum):
+    SLOW = "slow"
+    FAST = "fast"
+
+
+class Player(msgspec.Struct, frozen=True):
+    bot: str
+    args: tuple[str, ...] = ()
+
+
+class Swiss(msgspec.Struct, frozen=True, tag_field="kind", tag="swiss"):
+    rounds: int
+
+
+class League(msgspec.Struct, frozen=True, tag_field="kind", tag="league"):
+    cycles: int = 1
+
+
+class Tournament(msgspec.Struct, frozen=True):
+    name: str
+    players: tuple[Player, ...] = ()
+    reserves: list[Player] = []
+    pair: tuple[Player, Player] | None = None
+    aliases: dict[str, Player] = {}
+    schedule: Swiss | League | None = None
+    unit: Literal["block", "match"] = "block"
+    pace: Pace = Pace.SLOW
+    games: int | None = None
+
+
+def refusal(raw: object) -> str:
+    with pytest.raises(SpecError) as caught:
+        strict.read(raw, Tournament, place="t.yaml")
+    return str(caught.value)
+
+
+def yaml_refusal(path: Path, text: str | bytes) -> str:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(SpecError) as caught:
+        strict.read_yaml(path, Tournament)
+    return str(caught.value).removeprefix(f"{path}: ")
+
+
+def test_good_data_becomes_the_struct() -> None:
+    """Every level is read, defaults fill what is left out."""
+    raw = {
+        "name": "cup",
+        "players": [{"bot": "a"}, {"bot": "b", "args": ["x"]}],
+        "aliases": {"c": {"bot": "a"}},
+        "schedule": {"kind": "swiss", "rounds": 3},
+        "unit": "match",
+        "pace": "fast",
+    }
+
+    read = strict.read(raw, Tournament, place="t.yaml")
+
+    assert read == Tournament(
+        name="cup",
+        players=(Player("a"), Player("b", ("x",))),
+        aliases={"c": Player("a")},
+        schedule=Swiss(rounds=3),
+        unit="match",
+        pace=Pace.FAST,
+    )
+
+
+@pytest.mark.parametrize(
+    ("extra", "sentence"),
+    [
+        pytest.param(
+            {"game": 1},
+            't.yaml: unknown key "game"; known: name, players, reserves, pair, aliases, schedule, unit, pace, games;'
+            ' did you mean "games"?',
+            id="top",
+        ),
+        pytest.param(
+            {"players": [{"bot": "a"}, {"bot": "b", "arg": []}]},
+            't.yaml: players[1]: unknown key "arg"; known: bot, args; did you mean "args"?',
+            id="in a tuple",
+        ),
+        pytest.param(
+            {"reserves": [{"bot": "a", "zzz": 1}]},
+            't.yaml: reserves[0]: unknown key "zzz"; known: bot, args',
+            id="in a list",
+        ),
+        pytest.param(
+            {"pair": [{"bot": "a"}, {"bto": "b"}]},
+            't.yaml: pair[1]: unknown key "bto"; known: bot, args; did you mean "bot"?',
+            id="in a pair",
+        ),
+        pytest.param(
+            {"aliases": {"c": {"bot": "a", "rags": 1}}},
+            't.yaml: aliases.c: unknown key "rags"; known: bot, args; did you mean "args"?',
+            id="in a mapping",
+        ),
+        pytest.param(
+            {"schedule": {"kind": "swiss", "rounds": 3, "cycles": 1}},
+            't.yaml: schedule: unknown key "cycles"; known: rounds',
+            id="in the struct that the tag names",
+        ),
+    ],
+)
+def test_an_unknown_key_is_named_with_its_place_and_the_known_ones(extra: dict[str, Any], sentence: str) -> None:
+    """Nothing is ignored, however deep it lies."""
+    assert refusal({"name": "cup", **extra}) == sentence
+
+
+@pytest.mark.parametrize(
+    ("extra", "sentence"),
+    [
+        pytest.param({"games": "ten"}, "t.yaml: games: expected int | null, found 'ten'", id="text for a number"),
+        pytest.param({"games": True}, "t.yaml: games: expected int | null, found True", id="yes for a number"),
+        pytest.param({"games": 1.5}, "t.yaml: games: expected int | null, found 1.5", id="a fraction"),
+        pytest.param({"players": "a"}, "t.yaml: players: expected array, found 'a'", id="text for a list"),
+        pytest.param({"players": None}, "t.yaml: players: expected array, found nothing", id="nothing for a list"),
+        pytest.param(
+            {"players": [{"bot": "a"}, {"bot": 7}]}, "t.yaml: players[1].bot: expected str, found 7", id="in a list"
+        ),
+        pytest.param({"players": [["a"]]}, "t.yaml: players[0]: expected object, found ['a']", id="list for a mapping"),
+        pytest.param({"aliases": {"c": {"bot": 7}}}, "t.yaml: aliases[...].bot: expected str", id="in a mapping"),
+        pytest.param({"games": "x" * 100}, "t.yaml: games: expected int | null, found '" + "x" * 56 + "...", id="long"),
+    ],
+)
+def test_a_wrong_type_shows_where_and_what_was_found(extra: dict[str, Any], sentence: str) -> None:
+    """A long value is cut."""
+    assert refusal({"name": "cup", **extra}) == sentence
+
+
+@pytest.mark.parametrize(
+    ("raw", "sentence"),
+    [
+        ({}, 't.yaml: the key "name" is missing'),
+        ({"name": "cup", "players": [{"bot": "a"}, {}]}, 't.yaml: players[1]: the key "bot" is missing'),
+        ({"name": "cup", "schedule": {"kind": "swiss"}}, 't.yaml: schedule: the key "rounds" is missing'),
+        ({"name": "cup", "schedule": {"rounds": 1}}, 't.yaml: schedule: the key "kind" is missing'),
+        (None, "t.yaml: expected object, found nothing"),
+        ([1, 2], "t.yaml: expected object, found [1, 2]"),
+    ],
+)
+def test_a_missing_key_is_named(raw: object, sentence: str) -> None:
+    """Also where a whole file holds nothing, or a list."""
+    assert refusal(raw) == sentence
+
+
+@pytest.mark.parametrize(
+    ("extra", "sentence"),
+    [
+        ({"unit": "blok"}, 't.yaml: unit: unknown value "blok"; known: block, match; did you mean "block"?'),
+        ({"pace": "fats"}, 't.yaml: pace: unknown value "fats"; known: slow, fast; did you mean "fast"?'),
+        (
+            {"schedule": {"kind": "leage"}},
+            't.yaml: schedule.kind: unknown value "leage"; known: swiss, league; did you mean "league"?',
+        ),
+        ({"unit": 3}, "t.yaml: unit: expected str, found 3"),
+    ],
+)
+def test_a_choice_that_nobody_offers_lists_the_choices(extra: dict[str, Any], sentence: str) -> None:
+    """A misspelt value is as easy to mend as a misspelt key."""
+    assert refusal({"name": "cup", **extra}) == sentence
+
+
+def test_a_yaml_file_becomes_the_struct(tmp_path: Path) -> None:
+    """Plain YAML, umlauts included."""
+    path = tmp_path / "t.yaml"
+    path.write_text("name: Tübingen\nplayers:\n  - bot: a\n", encoding="utf-8")
+
+    read = strict.read_yaml(path, Tournament)
+
+    assert read == Tournament(name="Tübingen", players=(Player("a"),))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        pytest.param("name: a\nname: b\n", 'line 2, column 1: key "name" is given twice', id="double key"),
+        pytest.param(
+            "name: a\nplayers:\n  - bot: a\n    bot: b\n",
+            'line 4, column 5: key "bot" is given twice',
+            id="double key in a list",
+        ),
+        pytest.param("name: [a\n", "line 2, column 1: expected ',' or ']', but got '<stream end>'", id="open bracket"),
+        pytest.param(
+            "name: a\n\tb: c\n", "line 2, column 1: found character '\\t' that cannot start any token", id="tab"
+        ),
+        pytest.param("name: a\n7: b\n", "line 2, column 1: key 7 is not text", id="number as a key"),
+        pytest.param("name: a\non: b\n", "line 2, column 1: key True is not text", id="yes as a key"),
+        pytest.param("? [a]\n: b\n", "line 1, column 3: key ['a'] is not text", id="list as a key"),
+        pytest.param("name: 2026-99-99\n", "line 1, column 7: not a valid timestamp", id="impossible date"),
+        pytest.param("name: !!bool maybe\n", "line 1, column 7: not a valid bool", id="impossible bool"),
+        pytest.param("name: !!timestamp x\n", "line 1, column 7: not a valid timestamp", id="no date at all"),
+        pytest.param(f"games: {'9' * 5000}\n", "line 1, column 8: not a valid int", id="endless number"),
+        pytest.param(b"name: T\xfcbingen\n", "not UTF-8 text: byte 7 is 0xfc", id="latin-1"),
+        pytest.param("", "expected object, found nothing", id="empty file"),
+        pytest.param(
+            "name: a\nplayers: [{bto: a}]\n",
+            'players[0]: unknown key "bto"; known: bot, args; did you mean "bot"?',
+            id="key",
+        ),
+        pytest.param("[" * 5000, "nested too deeply", id="deep"),
+    ],
+)
+def test_a_bad_yaml_file_is_refused_with_the_place(tmp_path: Path, text: str | bytes, sentence: str) -> None:
+    """Syntax by line and column, meaning by the path of the key."""
+    assert yaml_refusal(tmp_path / "t.yaml", text) == sentence
+
+
+@pytest.mark.parametrize(
+    "text", ["name: !!python/object:os.system x\n", "name: a\0b\n", "- &a [*a]\n", "<<: {name: a}\n"]
+)
+def test_yaml_that_is_more_than_plain_data_is_refused(tmp_path: Path, text: str) -> None:
+    """Python objects, control characters, lists within themselves, merged mappings."""
+    assert "\n" not in yaml_refusal(tmp_path / "t.yaml", text)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """So is a folder in the place of a file."""
+    with pytest.raises(SpecError, match=r"none\.yaml: No such file or directory"):
+        strict.read_yaml(tmp_path / "none.yaml", Tournament)
+    with pytest.raises(SpecError, match="Is a directory"):
+        strict.read_yaml(tmp_path, Tournament)
+
+
+def test_unknown_names_what_is_known() -> None:
+    """With the nearest one if there is a near one, and without a list if there is none."""
+    assert strict.unknown("option", "wnd", ["wind", "sail"]) == (
+        'unknown option "wnd"; known: wind, sail; did you mean "wind"?'
+    )
+    assert strict.unknown("option", "zzz", ["wind"]) == 'unknown option "zzz"; known: wind'
+    assert strict.unknown("option", "zzz", []) == 'unknown option "zzz"; known: none'
