@@ -17,7 +17,7 @@ from arena.store.matches import MatchStore
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of the output.")
 @click.option("--no-timing", is_flag=True, help="Leave times out: equal results then give equal bytes.")
 @results_option
-def leaderboard(name: str | None, form: str, no_timing: bool, results: Path) -> None:  # noqa: FBT001 - click's flag
+def leaderboard(name: str | None, form: str, no_timing: bool, results: Path) -> None:
     """Print the standings of league NAME; NAME may be left out if there is only one.
 
     Example: arena leaderboard first --format markdown

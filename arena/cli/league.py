@@ -14,11 +14,11 @@ from arena.cli.options import bot_store, results_option, shelf_option
 from arena.cli.progress import Progress
 from arena.errors import Interrupted, SpecError
 from arena.league.pool import Backend, ExecutorBackend, LocalBackend
+from arena.league.results import PlayedBlock
 from arena.league.run import run as run_chunks
 from arena.league.schedule import chunks, match_count, pairings
 from arena.league.standings import standings_json
 from arena.league.tournament import Tournament, read_tournament
-from arena.league.worker import PlayedBlock
 from arena.report.leaderboard import FORMATS, render
 from arena.report.table import table
 from arena.store import database
@@ -37,9 +37,13 @@ def league() -> None:
 
 @league.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--workers", type=click.IntRange(1, 1024), help="Matches played at once; default: the file, or all cores.")
+@click.option(
+    "--workers", type=click.IntRange(1, 1024), help="Matches played at once; default: the file, or all cores."
+)
 @click.option("--executor", metavar="MODULE:FACTORY", help="Play on the concurrent.futures executor this call returns.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of the leaderboard.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of the leaderboard."
+)
 @results_option
 @shelf_option
 def run(file: Path, workers: int | None, executor: str | None, form: str, results: Path, shelf: Path) -> None:
@@ -84,7 +88,7 @@ def status(name: str | None, results: Path) -> None:
 @click.argument("name")
 @click.option("--faults", is_flag=True, help="Only matches that ended with a forfeit.")
 @results_option
-def matches(name: str, faults: bool, results: Path) -> None:  # noqa: FBT001 - click passes flags by name
+def matches(name: str, faults: bool, results: Path) -> None:
     """List the stored matches of league NAME: id, players by seat, scores, termination.
 
     Example: arena league matches first --faults

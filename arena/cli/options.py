@@ -3,12 +3,15 @@
 Rule: an option has one name, one default and one help text in the whole program.
 """
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from arena import strict
+from arena.match.terms import ClockSettings
 from arena.store.bots import BotStore
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,3 +50,38 @@ def game_option(command: F) -> F:
 def bot_store(results: Path, shelf: Path) -> BotStore:
     """The bots that these two folders offer."""
     return BotStore(results, shelf)
+
+
+def options_option(command: F) -> F:
+    """`--options JSON`: options of the game."""
+    return click.option(
+        "--options",
+        default="{}",
+        metavar="JSON",
+        callback=_json_object,
+        help='Options of the game, such as \'{"tricks": {"adjust": 8, "both": 0, "reroll": 0}}\'.',
+    )(command)
+
+
+def clock_options(command: F) -> F:
+    """`--move-ms` and `--bank-ms`."""
+    move = click.option("--move-ms", type=float, default=100.0, show_default=True, help="CPU time free for each move.")
+    bank = click.option(
+        "--bank-ms", type=float, default=1000.0, show_default=True, help="CPU time for the match on top."
+    )
+    return move(bank(command))
+
+
+def clock_settings(move_ms: float, bank_ms: float) -> ClockSettings:
+    """The clock these two options describe. SpecError for impossible times."""
+    return strict.read({"move_ms": move_ms, "bank_ms": bank_ms}, ClockSettings, place="command line")
+
+
+def _json_object(_context: click.Context, parameter: click.Parameter, text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise click.BadParameter(f"not JSON: {error}", param=parameter) from None
+    if not isinstance(value, dict):
+        raise click.BadParameter(f"expected a JSON object, found {text}", param=parameter)
+    return value

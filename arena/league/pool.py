@@ -15,8 +15,9 @@ from typing import Any, Final, Protocol
 
 from multiprocessing_logging import MultiProcessingHandler
 
+from arena.league.results import PlayedBlock
 from arena.league.schedule import Chunk
-from arena.league.worker import PlayedBlock, initialise, play_chunk
+from arena.league.worker import initialise, play_chunk
 from arena.process import reaper
 
 _START_METHOD: Final = "forkserver"
@@ -171,8 +172,8 @@ def helpers() -> set[int]:
     from multiprocessing import forkserver, resource_tracker  # noqa: PLC0415
 
     found: list[Any] = [
-        getattr(forkserver._forkserver, "_forkserver_pid", None),  # type: ignore[attr-defined]  # noqa: SLF001
-        getattr(resource_tracker._resource_tracker, "_pid", None),  # type: ignore[attr-defined]  # noqa: SLF001
+        getattr(forkserver._forkserver, "_forkserver_pid", None),  # noqa: SLF001
+        getattr(resource_tracker._resource_tracker, "_pid", None),  # noqa: SLF001
     ]
     return {pid for pid in found if pid}
 

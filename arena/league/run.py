@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from arena.errors import HarnessFault
 from arena.league.pool import Backend
+from arena.league.results import PlayedBlock
 from arena.league.schedule import Chunk
-from arena.league.worker import PlayedBlock
 
 ATTEMPTS: Final = 3
 _LOOK_EVERY_S: Final = 0.5

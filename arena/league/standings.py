@@ -31,6 +31,7 @@ Z_95: Final = 1.959963984540054
 """Half the width, in standard errors, of an interval that holds 95 % of a normal distribution."""
 
 SortKey = Literal["mu", "exposure"]
+_Outcome = Literal["win", "draw", "loss"]
 
 
 class MatchResult(msgspec.Struct, frozen=True, gc=False):
@@ -120,7 +121,7 @@ def standings(
     scheduled: int,
     isolation: str = "not stated",
 ) -> Standings:
-    """The standings after `results`, in schedule order, of a league of `scheduled` matches.
+    """Make the standings after `results`, in schedule order, of a league of `scheduled` matches.
 
     Sorted by mu when every scheduled match is there; by exposure before, as it does not favour the luck of few matches.
     Raises ValueError for results that are none of this league's: void, not of its entrants, or too many.
@@ -136,7 +137,7 @@ def standings(
         is_complete=len(played) == scheduled,
         matches=len(played),
         scheduled=scheduled,
-        draw_rate=_draw_rate(played),
+        draw_rate=sum(one.ranks.count(min(one.ranks)) > 1 for one in played) / len(played) if played else None,
         isolation=isolation,
         rating=settings,
         results=_digest(played),
@@ -148,12 +149,12 @@ def standings(
 
 
 def standings_json(table: Standings) -> bytes:
-    """The canonical form: keys in the order of the fields, floats by their shortest exact digits, no spaces."""
+    """Write the canonical form: keys in the order of the fields, floats by their shortest exact digits, no spaces."""
     return msgspec.json.encode(table)
 
 
 def timing(entrants: Iterable[Entrant], results: Iterable[MatchResult]) -> tuple[Timing, ...]:
-    """The use of time of each entrant, in the order given."""
+    """Add up the use of time of each entrant, in the order given."""
     moves: Counter[str] = Counter()
     spent_ms: dict[str, list[float]] = {}
     slowest_ms: dict[str, float] = {}
@@ -167,20 +168,14 @@ def timing(entrants: Iterable[Entrant], results: Iterable[MatchResult]) -> tuple
     return tuple(Timing(one.name, moves[one.name], means.get(one.name), slowest_ms.get(one.name)) for one in entrants)
 
 
-class _Place(msgspec.Struct, frozen=True):
-    """What a seat's rank is worth."""
-
-    outcome: Literal["win", "draw", "loss"]
-    score: float
-
-
 class _Appearance(msgspec.Struct, frozen=True, gc=False):
     """One entrant's share of one match. `margin` is None after a forfeit, `fault` the termination it caused."""
 
     block: int
     pairing: int
     seat: int
-    place: _Place
+    outcome: _Outcome
+    score: float
     margin: int | None
     fault: str | None
 
@@ -206,18 +201,18 @@ def _appearances(field: Sequence[Entrant], played: Sequence[MatchResult]) -> dic
         places = _places(one.ranks)
         for seat, player in enumerate(one.players):
             fault = one.termination if seat == one.at_fault else None
-            shares[player].append(_Appearance(one.block, one.pairing, seat, places[seat], margins[seat], fault))
+            shares[player].append(_Appearance(one.block, one.pairing, seat, *places[seat], margins[seat], fault))
     return shares
 
 
 @lru_cache(maxsize=4096)
-def _places(ranks: tuple[int, ...]) -> tuple[_Place, ...]:
-    """By seat. Seats of one rank share the mean of their places; the places are worth 1 to 0 in equal steps."""
+def _places(ranks: tuple[int, ...]) -> tuple[tuple[_Outcome, float], ...]:
+    """Tell outcome and score by seat. Equal ranks share the mean of their places, which are worth 1 to 0 evenly."""
     places = []
     for rank in ranks:
         better, equal = sum(other < rank for other in ranks), ranks.count(rank)
-        outcome: Literal["win", "draw", "loss"] = "loss" if better else "win" if equal == 1 else "draw"
-        places.append(_Place(outcome, 1.0 - (better + (equal - 1) / 2) / (len(ranks) - 1)))
+        outcome: _Outcome = "loss" if better else "win" if equal == 1 else "draw"
+        places.append((outcome, 1.0 - (better + (equal - 1) / 2) / (len(ranks) - 1)))
     return tuple(places)
 
 
@@ -242,8 +237,8 @@ def _ranked(
 
 
 def _row(rank: int, entrant: Entrant, shares: Sequence[_Appearance], rating: Rating, seats: int) -> Row:
-    outcomes = Counter(share.place.outcome for share in shares)
-    score, score_error = _mean_and_error([(share.block, share.pairing, share.place.score) for share in shares])
+    outcomes = Counter(share.outcome for share in shares)
+    score, score_error = _mean_and_error([(share.block, share.pairing, share.score) for share in shares])
     margins = [(share.block, share.pairing, share.margin) for share in shares if share.margin is not None]
     mean_margin, margin_error = _mean_and_error(margins)
     faults = Counter(share.fault for share in shares)
@@ -272,12 +267,12 @@ def _row(rank: int, entrant: Entrant, shares: Sequence[_Appearance], rating: Rat
 def _score_by_seat(shares: Sequence[_Appearance], seats: int) -> tuple[float | None, ...]:
     scores: list[list[float]] = [[] for _ in range(seats)]
     for share in shares:
-        scores[share.seat].append(share.place.score)
+        scores[share.seat].append(share.score)
     return tuple(math.fsum(there) / len(there) if there else None for there in scores)
 
 
 def _mean_and_error(values: Sequence[tuple[int, int, float]]) -> tuple[float | None, float | None]:
-    """The mean of (block, pairing, value) over matches, and its standard error by the formula at the top."""
+    """Average (block, pairing, value) over matches, with the standard error by the formula at the top."""
     if not values:
         return None, None
     mean = math.fsum(value for _, _, value in values) / len(values)
@@ -297,14 +292,9 @@ def _mean_and_error(values: Sequence[tuple[int, int, float]]) -> tuple[float | N
 
 
 def _squares(blocks: Collection[Sequence[float]]) -> float:
-    """The sum of squares of what each block has above or below its share of the total of `blocks`."""
+    """Sum the squares of what each block has above or below its share of the total of `blocks`."""
     mean = math.fsum(value for block in blocks for value in block) / sum(map(len, blocks))
     return math.fsum((math.fsum(block) - mean * len(block)) ** 2 for block in blocks)
-
-
-def _draw_rate(played: Sequence[MatchResult]) -> float | None:
-    """The share of matches whose first place is shared."""
-    return sum(one.ranks.count(min(one.ranks)) > 1 for one in played) / len(played) if played else None
 
 
 def _digest(played: Iterable[MatchResult]) -> str:

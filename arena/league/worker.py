@@ -10,7 +10,6 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Sequence
 from multiprocessing.connection import wait
 from typing import Any, Final
 
@@ -18,10 +17,11 @@ import msgspec
 
 from arena.errors import HarnessFault
 from arena.games import load_game
+from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
 from arena.league.schedule import Chunk, Fixture
 from arena.league.tournament import Player
 from arena.match.contestant import Contestant
-from arena.match.record import MatchRecord, PackedRecord, pack
+from arena.match.record import pack
 from arena.match.referee import hello_for, play
 from arena.match.terms import ClockSettings, MatchSpec
 from arena.process import launch, reaper
@@ -32,48 +32,9 @@ VOID_RETRIES: Final = 2
 log: Final = logging.getLogger("arena.worker")
 
 
-class MatchSummary(msgspec.Struct, frozen=True):
-    """The part of a record that standings need, by seat; times in milliseconds, `at_fault` -1 for nobody."""
-
-    ranks: tuple[int, ...]
-    scores: tuple[int, ...] | None
-    termination: str
-    at_fault: int
-    moves: tuple[int, ...]
-    time_ms: tuple[float, ...]
-    slowest_ms: tuple[float, ...]
-
-
-class PlayedMatch(msgspec.Struct, frozen=True):
-    """One finished match as it goes to the store."""
-
-    rotation: int
-    summary: MatchSummary
-    record: PackedRecord
-
-
-class PlayedBlock(msgspec.Struct, frozen=True):
-    """All matches of a fixture."""
-
-    fixture: Fixture
-    matches: tuple[PlayedMatch, ...]
-
-
-def summarise(record: MatchRecord) -> MatchSummary:
-    """The summary of a record."""
-    is_cpu = record.clock.decides == "cpu"
-    return MatchSummary(
-        ranks=record.ranks,
-        scores=record.scores,
-        termination=record.termination.value,
-        at_fault=-1 if record.fault is None else record.fault.seat,
-        moves=tuple(seat.moves for seat in record.seats),
-        time_ms=tuple(seat.cpu_ms if is_cpu else seat.wall_ms for seat in record.seats),
-        slowest_ms=tuple(seat.slowest_ms for seat in record.seats),
-    )
-
-
-def contestant(player: Player, *, game: str, options: dict[str, Any], clock: ClockSettings) -> Contestant:
+def contestant(
+    player: Player, *, game: str, options: dict[str, Any], clock: ClockSettings, keep_transcript: bool = False
+) -> Contestant:
     """The player's bot as a contestant; its process starts with its first match."""
     return Contestant(
         player=player.name,
@@ -81,17 +42,13 @@ def contestant(player: Player, *, game: str, options: dict[str, Any], clock: Clo
         open_channel=lambda: ProcessChannel(launch.start(player.bot, player.arguments), limit=LINE_FROM_BOT_LIMIT),
         hello=hello_for(load_game(game), options, clock.startup_ms),
         clock=clock_for(player, clock),
+        keep_transcript=keep_transcript,
     )
 
 
 def clock_for(player: Player, clock: ClockSettings) -> ClockSettings:
     """CPU time cannot be trusted in a bot that starts processes of its own: for it, wall time decides."""
     return msgspec.structs.replace(clock, decides="wall") if player.bot.manifest.processes else clock
-
-
-def rotate(players: Sequence[Any], rotation: int) -> list[Any]:
-    """By seat: seat s belongs to player (s + rotation) mod n."""
-    return [players[(seat + rotation) % len(players)] for seat in range(len(players))]
 
 
 def play_chunk(chunk: Chunk) -> list[PlayedBlock]:

@@ -132,7 +132,9 @@ class Contestant:
         else:
             self._events.append(event)
 
-    def finish(self, *, ranks: tuple[int, ...], scores: tuple[int, ...] | None, termination: str, at_fault: int | None) -> None:
+    def finish(
+        self, *, ranks: tuple[int, ...], scores: tuple[int, ...] | None, termination: str, at_fault: int | None
+    ) -> None:
         """Tell the bot how the match ended. A bot that fails here loses nothing: its process is replaced."""
         if self._channel is None:
             return
@@ -190,7 +192,8 @@ class Contestant:
         except OutOfTime:
             owed = "hello" if isinstance(message, Hello) else "ready"
             raise OutOfTime(
-                f'no "{owed}" within {startup_s:.1f} s of the start', hint=f'answer {message_name(message)} with "{owed}"'
+                f'no "{owed}" within {startup_s:.1f} s of the start',
+                hint=f'answer {message_name(message)} with "{owed}"',
             ) from None
 
     def _send(self, message: ToBot, clock: MoveClock) -> None:
@@ -280,5 +283,3 @@ def message_name(message: ToBot) -> str:
 
 def _error_of(fault: BotFault, *, is_fatal: bool) -> ErrorMessage:
     return ErrorMessage(code=fault.code, message=fault.message, hint=fault.hint, fatal=is_fatal, got=fault.got)
-
-

@@ -4,15 +4,16 @@ Rule: `play` always returns a record. What a bot does wrong ends the match as it
 leaves this module, and then there is no record and the match is played again.
 """
 
+from collections import Counter, deque
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from arena import __version__
 from arena.errors import BotFault, HarnessFault, IllegalAction, MalformedReply
 from arena.games import load_game
-from arena.games.api import Chance, Decision, Game, Seat
+from arena.games.api import Chance, Decision, Game, Json, Seat
 from arena.games.luck import derive, draw
-from arena.match.contestant import Contestant, note_of
+from arena.match.contestant import TranscriptLine, note_of
 from arena.match.record import Acted, Drawn, Fault, MatchRecord, SeatRecord, Termination
 from arena.match.terms import MatchSpec
 from arena.process.launch import ISOLATION
@@ -50,9 +51,7 @@ def hello_for(game: Game[Any, Any], options: dict[str, Any], startup_ms: float) 
         rules=game.rules_version,
         options=options,
         capabilities=CAPABILITIES,
-        limits=Limits(
-            line_to_bot=LINE_TO_BOT_LIMIT, line_from_bot=LINE_FROM_BOT_LIMIT, startup_ms=int(startup_ms)
-        ),
+        limits=Limits(line_to_bot=LINE_TO_BOT_LIMIT, line_from_bot=LINE_FROM_BOT_LIMIT, startup_ms=int(startup_ms)),
     )
 
 
@@ -61,24 +60,57 @@ def bot_seed(block_seed: str, seat: int) -> int:
     return int(derive("bot", block_seed, seat)[:13], 16)
 
 
-def play(spec: MatchSpec, contestants: Sequence[Contestant]) -> MatchRecord:
-    """Play one match; `contestants` by seat."""
-    return _Table(spec, contestants).play()
+class Participant(Protocol):
+    """Whoever sits at the table: a bot (`Contestant`), or a person."""
+
+    player: str
+    bot: str
+    moves: int
+    cpu_s: float
+    wall_s: float
+    slowest_s: float
+    ignored: Counter[str]
+    transcript: deque[TranscriptLine]
+
+    def begin(self, start: MatchStart) -> None:
+        """Get ready for a match. Raises BotFault."""
+
+    def ask(self, view: dict[str, Json], legal: tuple[Any, ...] | None) -> Answer:
+        """The answer to a request. Raises BotFault."""
+
+    def happened(self, event: ActionEvent | ChanceEvent) -> None:
+        """Hear of an event."""
+
+    def finish(
+        self, *, ranks: tuple[int, ...], scores: tuple[int, ...] | None, termination: str, at_fault: int | None
+    ) -> None:
+        """Hear how the match ended."""
+
+    def fail(self, fault: BotFault) -> None:
+        """Hear of the own fault that ended the match."""
+
+    def stderr(self) -> str:
+        """What was written to stderr."""
+
+
+def play(spec: MatchSpec, participants: Sequence[Participant], *, game: Game[Any, Any] | None = None) -> MatchRecord:
+    """Play one match; `participants` by seat. `game` stands in for the one that `spec` names."""
+    return _Table(spec, participants, game or load_game(spec.game)).play()
 
 
 class _Table:
     """The state of one match while it is played."""
 
-    def __init__(self, spec: MatchSpec, contestants: Sequence[Contestant]) -> None:
+    def __init__(self, spec: MatchSpec, participants: Sequence[Participant], game: Game[Any, Any]) -> None:
         self._spec = spec
-        self._game = load_game(spec.game)
-        self._contestants = contestants
+        self._game = game
+        self._participants = participants
         self._steps: list[Acted | Drawn] = []
 
     def play(self) -> MatchRecord:
         try:
             self._begin()
-            state = self._play_out(self._game.setup(self._spec.options, len(self._contestants)))
+            state = self._play_out(self._game.setup(self._spec.options, len(self._participants)))
         except Forfeited as forfeited:
             return self._forfeit(forfeited.seat, forfeited.fault)
         except OSError as error:
@@ -87,8 +119,8 @@ class _Table:
         return self._record(outcome.ranks, outcome.scores, Termination.NORMAL, None)
 
     def _begin(self) -> None:
-        names = tuple(contestant.player for contestant in self._contestants)
-        for seat, contestant in enumerate(self._contestants):
+        names = tuple(participant.player for participant in self._participants)
+        for seat, participant in enumerate(self._participants):
             start = MatchStart(
                 match=self._spec.match,
                 seat=seat,
@@ -100,7 +132,7 @@ class _Table:
                 bot_seed=bot_seed(self._spec.seed, seat),
             )
             try:
-                contestant.begin(start)
+                participant.begin(start)
             except BotFault as fault:
                 raise Forfeited(Seat(seat), fault) from None
 
@@ -121,8 +153,8 @@ class _Table:
                 steps.append(Drawn(key=turn.key, outcome=drawn))
                 if turn.is_public:
                     event = ChanceEvent(key=turn.key, outcome=drawn)
-                    for contestant in self._contestants:
-                        contestant.happened(event)
+                    for participant in self._participants:
+                        participant.happened(event)
             else:
                 return state
 
@@ -133,7 +165,7 @@ class _Table:
         if legal is not None and len(legal) == 1:
             return Acted(seat=seat, action=legal[0], forced=True)
         try:
-            answer = self._contestants[seat].ask(game.observe(state, seat), legal)
+            answer = self._participants[seat].ask(game.observe(state, seat), legal)
             if type(answer.action) is int:
                 action = _by_index(legal, answer.action)
             else:
@@ -144,31 +176,33 @@ class _Table:
 
     def _tell_action(self, step: Acted) -> None:
         event = ActionEvent(seat=step.seat, action=step.action, forced=step.forced)
-        for seat, contestant in enumerate(self._contestants):
+        for seat, participant in enumerate(self._participants):
             if seat != step.seat or step.forced:
-                contestant.happened(event)
+                participant.happened(event)
 
     def _forfeit(self, guilty: Seat, fault: BotFault) -> MatchRecord:
         """The seat at fault is last, the others share the first place."""
-        contestant = self._contestants[guilty]
-        contestant.fail(fault)
+        participant = self._participants[guilty]
+        participant.fail(fault)
         kept = Fault(
             seat=guilty,
             message=fault.message,
             hint=fault.hint,
             got=fault.got,
-            stderr=contestant.stderr()[-KEPT_STDERR_IN_FAULT:],
-            transcript=tuple(f"{direction} {shown(line.rstrip())}" for _, direction, line in contestant.transcript)[-20:],
+            stderr=participant.stderr()[-KEPT_STDERR_IN_FAULT:],
+            transcript=tuple(f"{direction} {shown(line.rstrip())}" for _, direction, line in participant.transcript)[
+                -20:
+            ],
         )
-        ranks = tuple(len(self._contestants) - 1 if seat == guilty else 0 for seat in range(len(self._contestants)))
+        ranks = tuple(len(self._participants) - 1 if seat == guilty else 0 for seat in range(len(self._participants)))
         return self._record(ranks, None, Termination(fault.code), kept)
 
     def _record(
         self, ranks: tuple[int, ...], scores: tuple[int, ...] | None, termination: Termination, fault: Fault | None
     ) -> MatchRecord:
         at_fault = None if fault is None else fault.seat
-        for contestant in self._contestants:
-            contestant.finish(ranks=ranks, scores=scores, termination=termination.value, at_fault=at_fault)
+        for participant in self._participants:
+            participant.finish(ranks=ranks, scores=scores, termination=termination.value, at_fault=at_fault)
         return MatchRecord(
             match=self._spec.match,
             arena=__version__,
@@ -178,7 +212,7 @@ class _Table:
             seed=self._spec.seed,
             clock=self._spec.clock.terms(),
             isolation=ISOLATION,
-            seats=tuple(_seat_record(contestant) for contestant in self._contestants),
+            seats=tuple(_seat_record(participant) for participant in self._participants),
             steps=tuple(self._steps),
             ranks=ranks,
             scores=scores,
@@ -191,7 +225,9 @@ def _by_index(legal: tuple[Any, ...] | None, index: int) -> Any:
     if legal is None:
         raise MalformedReply("an index as action, but this request lists no legal actions")
     if not 0 <= index < len(legal):
-        raise IllegalAction(f"action {index} is not an index in `legal`: there are {len(legal)} actions, 0 to {len(legal) - 1}")
+        raise IllegalAction(
+            f"action {index} is not an index in `legal`: there are {len(legal)} actions, 0 to {len(legal) - 1}"
+        )
     return legal[index]
 
 
@@ -203,13 +239,13 @@ def _parse(game: Game[Any, Any], state: Any, seat: Seat, answer: Answer) -> Any:
         raise
 
 
-def _seat_record(contestant: Contestant) -> SeatRecord:
+def _seat_record(participant: Participant) -> SeatRecord:
     return SeatRecord(
-        player=contestant.player,
-        bot=contestant.bot,
-        moves=contestant.moves,
-        cpu_ms=round(contestant.cpu_s * 1000, 3),
-        wall_ms=round(contestant.wall_s * 1000, 3),
-        slowest_ms=round(contestant.slowest_s * 1000, 3),
-        ignored=dict(contestant.ignored),
+        player=participant.player,
+        bot=participant.bot,
+        moves=participant.moves,
+        cpu_ms=round(participant.cpu_s * 1000, 3),
+        wall_ms=round(participant.wall_s * 1000, 3),
+        slowest_ms=round(participant.slowest_s * 1000, 3),
+        ignored=dict(participant.ignored),
     )

@@ -29,7 +29,9 @@ def replay(record: MatchRecord) -> Iterator[Moment]:
     """The moments of a match, each checked before it is given out. CheckFailed tells the first that cannot be."""
     game = load_game(record.game)
     if record.rules != game.rules_version:
-        raise CheckFailed(f"{record.match}: played by rules {record.rules} of {game.name}, here are {game.rules_version}")
+        raise CheckFailed(
+            f"{record.match}: played by rules {record.rules} of {game.name}, here are {game.rules_version}"
+        )
     steps = list(record.steps)
     state = game.setup(record.options, len(record.seats))
     position = 0
@@ -63,11 +65,15 @@ def _advance(record: MatchRecord, game: Game[Any, Any], state: Any, rest: list[A
         return [Moment(before=state, step=expected, action=None, after=game.resolve(state, drawn))]
     if not isinstance(turn, Decision):
         raise _wrong(record, f"recorded {_shown(rest[0])} after the end of the game")
-    acted = [(step, _action(record, game, state, seat, step)) for seat, step in zip(turn.seats, rest, strict=False)]
-    if len(acted) < len(turn.seats):
+    if len(rest) < len(turn.seats):
         raise _wrong(record, "the record ends in the middle of a decision of several seats")
-    after = game.apply(state, {Seat(step.seat): action for step, action in acted})
-    return [Moment(before=state, step=step, action=action, after=after) for step, action in acted]
+    steps = rest[: len(turn.seats)]
+    actions = {seat: _action(record, game, state, seat, step) for seat, step in zip(turn.seats, steps, strict=True)}
+    after = game.apply(state, actions)
+    return [
+        Moment(before=state, step=step, action=action, after=after)
+        for step, action in zip(steps, actions.values(), strict=True)
+    ]
 
 
 def _action(record: MatchRecord, game: Game[Any, Any], state: Any, seat: Seat, step: Acted | Drawn) -> Any:
@@ -79,7 +85,9 @@ def _action(record: MatchRecord, game: Game[Any, Any], state: Any, seat: Seat, s
         raise _wrong(record, f"recorded {_shown(step)}, but {fault.message}") from None
     legal = game.legal(state, seat)
     if step.forced != (legal is not None and len(legal) == 1):
-        raise _wrong(record, f"recorded {_shown(step)} with forced={step.forced}, with {len(legal or ())} legal actions")
+        raise _wrong(
+            record, f"recorded {_shown(step)} with forced={step.forced}, with {len(legal or ())} legal actions"
+        )
     return action
 
 

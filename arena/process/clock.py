@@ -44,7 +44,17 @@ class MoveClock:
     the budget is counted on. After `stop`, `used_s` is the deciding time and `elapsed_s` the wall time.
     """
 
-    __slots__ = ("_budget_s", "_cpu", "_cpu_start", "_decides_cpu", "_wall", "_wall_s", "_wall_start", "cpu_s", "elapsed_s")
+    __slots__ = (
+        "_budget_s",
+        "_cpu",
+        "_cpu_start",
+        "_decides_cpu",
+        "_wall",
+        "_wall_s",
+        "_wall_start",
+        "cpu_s",
+        "elapsed_s",
+    )
 
     def __init__(
         self,

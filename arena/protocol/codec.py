@@ -5,44 +5,53 @@ never raises anything else and never repairs.
 """
 
 import json
+from collections.abc import Iterable
 from json import JSONDecoder
 from typing import Any, Final, NoReturn
 
 import msgspec
 
-from arena.errors import MalformedReply
-from arena.protocol.messages import Answer, FromBot, ToBot
+from arena.errors import HarnessFault, MalformedReply
+from arena.protocol.messages import Answer, FromBot, Ready, ToBot
 
 LINE_TO_BOT_LIMIT: Final = 1 << 20
 LINE_FROM_BOT_LIMIT: Final = 1 << 16
 SAFE_INTEGER: Final = 2**53
+DEEPEST: Final = 64
+"""Levels of objects and lists in a line from a bot. A fixed number, for what the stack bears depends on the caller."""
 SHOWN_BYTES: Final = 200
+_SHOWN_CHARACTERS: Final = 300
 
-_QUOTES_OF_INDEX_ANSWER: Final = 8
-_index_answers: Final = msgspec.json.Decoder(Answer)
+_QUOTES_OF_SHORT_LINE: Final = 8
+# A union, although only answers need to be fast: a decoder of one struct does not insist on its tag, one of two does.
+_short_lines: Final[msgspec.json.Decoder[Answer | Ready]] = msgspec.json.Decoder(Answer | Ready)
 _encoder: Final = msgspec.json.Encoder()
 
 
 def encode(message: ToBot) -> bytes:
-    """The line for `message`, newline included."""
-    return _encoder.encode(message) + b"\n"
+    """The line for `message`, newline included. HarnessFault if it is longer than bots were promised."""
+    line = _encoder.encode(message) + b"\n"
+    if len(line) > LINE_TO_BOT_LIMIT:
+        raise HarnessFault(f"a line to a bot of {len(line)} bytes, at most {LINE_TO_BOT_LIMIT} are allowed")
+    return line
 
 
 def decode(line: bytes) -> FromBot:
     """The message in a line from a bot. MalformedReply says what is wrong with it."""
-    return _decode_index_answer(line) or _decode_strictly(line)
+    return _decode_short(line) or _decode_strictly(line)
 
 
-def _decode_index_answer(line: bytes) -> Answer | None:
+def _decode_short(line: bytes) -> Answer | Ready | None:
     """The fast path for the answer most bots send: an id and an index, nothing else.
 
-    msgspec keeps the last of two equal keys without a word. Three keys and one text value need exactly 8 quotation
-    marks, so a line with 8 of them gives no key twice, and everything else takes the strict path.
+    msgspec keeps the last of two equal keys without a word. Three keys and one text value (`type`, `id`, `action`) need
+    exactly 8 quotation marks, and so do two keys and two text values (`type`, `match`). So a line with 8 of them that
+    decodes gives no key twice, and everything else takes the strict path.
     """
-    if line.count(b'"') != _QUOTES_OF_INDEX_ANSWER:
+    if line.count(b'"') != _QUOTES_OF_SHORT_LINE:
         return None
     try:
-        return _index_answers.decode(line)
+        return _short_lines.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
@@ -50,9 +59,10 @@ def _decode_index_answer(line: bytes) -> Answer | None:
 def _decode_strictly(line: bytes) -> FromBot:
     raw = decode_object(line)
     try:
-        return msgspec.convert(raw, type=FromBot)
+        message: FromBot = msgspec.convert(raw, type=FromBot)
     except msgspec.ValidationError as error:
         raise MalformedReply(f"not a message of arena/1: {_plain(error)}", hint=_hint(raw), got=shown(line)) from None
+    return message
 
 
 def decode_object(line: bytes) -> dict[str, Any]:
@@ -65,21 +75,32 @@ def decode_object(line: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise MalformedReply(f"the line is not UTF-8 at byte {error.start}", got=shown(line)) from None
     except UnicodeEncodeError:
-        raise MalformedReply("the line contains half of a surrogate pair (\\ud800 to \\udfff)", got=shown(line)) from None
+        raise MalformedReply(
+            "the line contains half of a surrogate pair (\\ud800 to \\udfff)", got=shown(line)
+        ) from None
     except RecursionError:
-        raise MalformedReply("the line is nested too deeply", got=shown(line)) from None
+        raise _too_deep(line) from None
     except ValueError as error:
         raise MalformedReply(f"the line is not one JSON object: {error}", hint=_LINE_HINT, got=shown(line)) from None
     if not isinstance(raw, dict):
         raise MalformedReply("the line is not a JSON object", hint=_LINE_HINT, got=shown(line))
+    if _is_too_deep(raw, line):
+        raise _too_deep(line)
     return raw
 
 
 def shown(line: bytes) -> str:
     """The beginning of a line as printable text, for error messages and logs."""
     text = line[:SHOWN_BYTES].decode("utf-8", "backslashreplace")
-    clean = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    clean = printable(text)
     return clean if len(line) <= SHOWN_BYTES else f"{clean}... ({len(line)} bytes)"
+
+
+def printable(text: str) -> str:
+    """Text from a bot as one line that is safe in a log: what cannot be printed becomes an escape."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 _LINE_HINT: Final = "send one JSON object per line and nothing else on stdout; use stderr for debugging"
@@ -98,7 +119,30 @@ def _hint(raw: dict[str, Any]) -> str:
 
 
 def _plain(error: msgspec.ValidationError) -> str:
-    return str(error).replace("`", "").replace(" - at $.", ", at ").replace(" - at $", "")
+    text = str(error).replace("`", "").replace(" - at $.", ", at ").replace(" - at $", "")
+    return printable(text[:_SHOWN_CHARACTERS])
+
+
+def _too_deep(line: bytes) -> MalformedReply:
+    return MalformedReply(
+        f"the line is nested too deeply, more than {DEEPEST} levels", hint=_LINE_HINT, got=shown(line)
+    )
+
+
+def _is_too_deep(raw: dict[str, Any], line: bytes) -> bool:
+    """Whether there are more than `DEEPEST` levels in `raw`, which was read from `line`."""
+    if line.count(b"{") + line.count(b"[") <= DEEPEST:
+        return False
+    level: list[Any] = [raw]
+    for _ in range(DEEPEST):
+        level = [inner for value in level for inner in _inside(value)]
+    return any(isinstance(value, dict | list) for value in level)
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -106,7 +150,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(read) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {json.dumps(twice)} is given twice")
+        raise ValueError(f"the key {json.dumps(twice[:60])} is given twice")
     return read
 
 

@@ -167,7 +167,7 @@ class Answer(Message, frozen=True, tag="action", forbid_unknown_fields=True):
     """The action for the request of that id: the action object itself, or its index in `legal`."""
 
     id: SafeInt
-    action: dict[str, Json] | int
+    action: dict[str, Json] | SafeInt
     note: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
 
 

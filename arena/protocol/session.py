@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Final
 
 from arena.errors import ProtocolViolation
+from arena.protocol.codec import printable
 from arena.protocol.messages import (
     PROTOCOL_MAJORS,
     Answer,
@@ -85,7 +86,7 @@ class Session:
                 return False
             raise ProtocolViolation(f'a "{_name(message)}" from a bot that {self.phase.value}', hint=_hint(self.phase))
         if isinstance(message, Ready) and message.match != self.match:
-            raise ProtocolViolation(f'ready for match "{message.match[:60]}", expected "{self.match}"')
+            raise ProtocolViolation(f'ready for match "{printable(message.match[:60])}", expected "{self.match}"')
         if isinstance(message, BotHello):
             self._agree(message)
         self.phase = phase

@@ -43,7 +43,7 @@ class _Column(msgspec.Struct, frozen=True):
 
 
 def render(standings: Standings, timing: Sequence[Timing] | None, *, format: str) -> str:  # noqa: A002 - its name
-    """The leaderboard in one of `FORMATS`, without a final newline; SpecError for any other format.
+    """Write the leaderboard in one of `FORMATS`, without a final newline; SpecError for any other format.
 
     Without `timing` the columns of time are left out, and equal results give equal text.
     """
@@ -89,7 +89,7 @@ def _tabulated(columns: Sequence[_Column], style: str) -> str:
 
 
 def _numbers(standings: Standings) -> list[_Column]:
-    """The columns that the table and Markdown share."""
+    """Make the columns that the table and Markdown share."""
     rows = standings.rows
     seats = len(rows[0].score_by_seat) if rows else 0
     by_seat = [[_percent(score) for score in row.score_by_seat] for row in rows]
@@ -119,7 +119,7 @@ def _by_name(timing: Sequence[Timing]) -> Mapping[str, Timing]:
 
 
 def _aligned(parts: Sequence[Sequence[str]], between: str) -> list[str]:
-    """One cell per row, each of its parts as wide as the widest of its kind, so that digits stand below digits."""
+    """Join the parts of each row, each as wide as the widest of its kind, so that digits stand below digits."""
     widths = [max(map(len, column)) for column in zip(*parts, strict=True)]
     return [
         between.join(part.rjust(width) for part, width in zip(row, widths, strict=True))
@@ -205,7 +205,7 @@ def _cell(value: object) -> object:
 
 
 def _json(standings: Standings, timing: Sequence[Timing] | None) -> str:
-    """The canonical standings, as they are, beside the timing."""
+    """Set the canonical standings, as they are, beside the timing."""
     document: dict[str, object] = {"standings": msgspec.Raw(standings_json(standings))}
     if timing is not None:
         document["timing"] = timing

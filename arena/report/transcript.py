@@ -3,15 +3,16 @@
 Rule: the text is made from a replay, so whoever reads it reads a match that the rules confirm.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from arena.games import load_game
+from arena.match.contestant import TranscriptLine
 from arena.match.record import Acted, Drawn, MatchRecord
 from arena.match.replay import Moment, replay
 
 
 def transcript(record: MatchRecord, *, every_state: bool) -> Iterator[str]:
-    """Lines of text. `every_state` draws the table after each step, not only after those of chance unseen by players."""
+    """The match as lines of text. `every_state` draws the table after each step, not only at the end."""
     game = load_game(record.game)
     yield from _head(record)
     last = game.setup(record.options, len(record.seats))
@@ -24,6 +25,26 @@ def transcript(record: MatchRecord, *, every_state: bool) -> Iterator[str]:
     yield from _indented(game.describe(last))
     yield ""
     yield from _tail(record)
+
+
+def result_line(record: MatchRecord) -> str:
+    """The match on one line: `3f9a2c41d07b-0-1  greedy 12 : 9 random`, with the fault if there was one."""
+    names = [entry.player for entry in record.seats]
+    if record.fault is not None:
+        fault = record.fault
+        return (
+            f"{record.match}  {' v '.join(names)}  {names[fault.seat]} forfeits ({record.termination}): {fault.message}"
+        )
+    points = [f"{name} {score}" for name, score in zip(names, record.scores or (), strict=True)]
+    return f"{record.match}  {' : '.join(points)}"
+
+
+def dialogue(said: Mapping[str, Iterable[TranscriptLine]]) -> Iterator[str]:
+    """Every line both ways, in order of time: seconds, player, `>` to the bot or `<` from it, the line."""
+    lines = [(at, player, way, text) for player, entries in said.items() for at, way, text in entries]
+    start = min((at for at, *_ in lines), default=0.0)
+    for at, player, way, text in sorted(lines, key=lambda line: line[0]):
+        yield f"{at - start:10.6f} {player} {way} {text.decode('utf-8', 'backslashreplace').rstrip()}"
 
 
 def _head(record: MatchRecord) -> Iterator[str]:
@@ -64,8 +85,8 @@ def _tail(record: MatchRecord) -> Iterator[str]:
     for seat, entry in enumerate(record.seats):
         ignored = ", ".join(f"{count} {kind} lines ignored" for kind, count in entry.ignored.items())
         yield (
-            f"seat {seat} {entry.player}: {entry.moves} answers, {entry.cpu_ms:.1f} ms CPU, {entry.wall_ms:.1f} ms wall,"
-            f" slowest {entry.slowest_ms:.1f} ms{'; ' + ignored if ignored else ''}"
+            f"seat {seat} {entry.player}: {entry.moves} answers, {entry.cpu_ms:.1f} ms CPU, {entry.wall_ms:.1f} ms wall"
+            f", slowest {entry.slowest_ms:.1f} ms{'; ' + ignored if ignored else ''}"
         )
 
 

@@ -46,7 +46,9 @@ class BotStore:
         if "/" in text:
             return read_bot(Path(text))
         name, _, prefix = text.partition("@")
-        found = {bot.digest: bot for bot in self._named(name, is_any_version=bool(prefix)) if bot.digest.startswith(prefix)}
+        found = {
+            bot.digest: bot for bot in self._named(name, is_any_version=bool(prefix)) if bot.digest.startswith(prefix)
+        }
         if len(found) == 1:
             return next(iter(found.values()))
         if not found:
@@ -59,7 +61,9 @@ class BotStore:
         """The bots in `bots/`, by name."""
         if not self._shelf.is_dir():
             return []
-        found = [read_bot(path) for path in sorted(self._shelf.iterdir()) if (path / MANIFEST).is_file() or path.is_file()]
+        found = [
+            read_bot(path) for path in sorted(self._shelf.iterdir()) if (path / MANIFEST).is_file() or path.is_file()
+        ]
         return sorted(found, key=lambda bot: bot.name)
 
     def submitted(self) -> list[Submission]:

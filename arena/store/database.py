@@ -112,7 +112,9 @@ def _lock(file: TextIO, results: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise SpecError(f"{results}: another `arena` is playing into this folder; wait for it, or use --results") from None
+        raise SpecError(
+            f"{results}: another `arena` is playing into this folder; wait for it, or use --results"
+        ) from None
 
 
 def _refuse_foreign(path: Path) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 import msgspec
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.schedule import Pairing, pairings
+from arena.league.results import MatchSummary, PlayedBlock, result_of
+from arena.league.schedule import pairings
 from arena.league.standings import MatchResult
 from arena.league.tournament import Tournament
-from arena.league.worker import MatchSummary, PlayedBlock, rotate
 from arena.match.record import PackedRecord
 from arena.store import database
 
@@ -105,7 +105,10 @@ class MatchStore:
                 rows += self._connection.execute(query, (order, pairing.key, tournament.cycles))
         rows.sort()
         try:
-            return [_result(pairs, row) for row in rows]
+            return [
+                result_of(_summary_decoder.decode(encoded), pairs, order=order, block=block, rotation=rotation)
+                for block, order, rotation, encoded in rows
+            ]
         except msgspec.MsgspecError as error:
             raise DamagedStore(f"{self._path}: a match summary cannot be read: {error}; run `arena verify`") from None
 
@@ -159,21 +162,3 @@ class MatchStore:
                     raise DamagedStore(f"match {key}-{block}-{rotation}: its summary cannot be read: {error}") from None
                 packed = PackedRecord(codec=codec, digest=digest, body=body)
                 yield StoredMatch(pairing=key, block=block, rotation=rotation, summary=read, record=packed)
-
-
-def _result(pairs: tuple[Pairing, ...], row: tuple[int, int, int, bytes]) -> MatchResult:
-    block, order, rotation, encoded = row
-    summary = _summary_decoder.decode(encoded)
-    names = [player.name for player in pairs[order].players]
-    return MatchResult(
-        block=block * len(pairs) + order,
-        pairing=order,
-        players=tuple(rotate(names, rotation)),
-        ranks=summary.ranks,
-        scores=summary.scores,
-        termination=summary.termination,
-        at_fault=summary.at_fault,
-        moves=summary.moves,
-        time_ms=summary.time_ms,
-        slowest_ms=summary.slowest_ms,
-    )

@@ -134,6 +134,9 @@ static int choose(const char *view, const char *legal) {
 
 /* ---- the protocol ---- */
 
+/* A value as it came, quotes and all. */
+static void print_value(const char *p) { printf("%.*s", (int)(skip_value(p) - p), p); }
+
 /* A line of any length from stdin, without the newline; NULL at the end of input. The buffer is used again. */
 static char *read_line(void) {
     static char *line = NULL;
@@ -160,12 +163,14 @@ int main(void) {
         if (is_text(type, "quit")) break;
         if (is_text(type, "hello")) {
             puts("{\"type\":\"hello\",\"protocols\":[1],\"name\":\"greedy-c\",\"version\":\"1\"}");
-        } else if (is_text(type, "match_start")) { /* the id goes back as it came, quotes and all */
-            const char *match = member(message, "match");
-            printf("{\"type\":\"ready\",\"match\":%.*s}\n", (int)(skip_value(match) - match), match);
+        } else if (is_text(type, "match_start")) {
+            printf("{\"type\":\"ready\",\"match\":");
+            print_value(member(message, "match"));
+            puts("}");
         } else if (is_text(type, "request")) {
-            int action = choose(member(message, "view"), member(message, "legal"));
-            printf("{\"type\":\"action\",\"id\":%ld,\"action\":%d}\n", atol(member(message, "id")), action);
+            printf("{\"type\":\"action\",\"id\":");
+            print_value(member(message, "id"));
+            printf(",\"action\":%d}\n", choose(member(message, "view"), member(message, "legal")));
         }
         fflush(stdout);
     }

@@ -11,7 +11,7 @@
 What it does for you:
 
 - It talks to the referee; you get the messages as dicts, just as protocol.md describes them.
-- `print` is yours. While `run` works, standard output is standard error, for your code, for C extensions and for
+- `print` is yours. From the call of `run` on, standard output is standard error, for your code, for C extensions and for
   programs you start; the referee's line is a private copy that only this file writes to. Standard input is empty.
 - `random` is seeded with the bot's seed at the start of every match, so that a match can be repeated.
 - An exception in your code ends the process with a traceback and exit code 1: the referee logs both.

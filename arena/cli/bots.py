@@ -1,0 +1,161 @@
+"""`arena submit`, `check`, `bots` and `new-bot`: bots on their way into a league."""
+
+import contextlib
+import shutil
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+import click
+from tabulate import tabulate
+
+from arena import strict
+from arena.cli.options import (
+    bot_store,
+    clock_options,
+    clock_settings,
+    game_option,
+    options_option,
+    results_option,
+    shelf_option,
+)
+from arena.errors import CheckFailed, SpecError
+from arena.games import load_game
+from arena.league.friendly import friendly, play_here
+from arena.league.tournament import Player
+from arena.match.check import Step, Verdict
+from arena.match.check import check as check_bot
+from arena.match.terms import ClockSettings
+from arena.process.manifest import MANIFEST, BotSpec
+from arena.report.transcript import result_line
+from arena.store import database
+from arena.store.bots import BotStore
+
+BASELINE = "random"
+"""The shelf's bot that a submission meets, so that the author sees a first result."""
+
+
+@click.command()
+@click.argument("bot", type=click.Path(path_type=Path))
+@game_option
+@options_option
+@clock_options
+@results_option
+@shelf_option
+def check(
+    bot: Path, game: str, options: dict[str, Any], move_ms: float, bank_ms: float, results: Path, shelf: Path
+) -> None:
+    """Check step by step that BOT (a script or a folder with bot.yaml) speaks the protocol. Exit 1 if it does not.
+
+    Example: arena check ./mybot
+    """
+    bots = bot_store(results, shelf)
+    _check(bots.install(bots.find(_as_path(bot))), game=game, options=options, clock=clock_settings(move_ms, bank_ms))
+
+
+@click.command()
+@click.argument("bot", type=click.Path(path_type=Path))
+@click.option("--baseline", default=BASELINE, show_default=True, help="The bot it plays one block against.")
+@game_option
+@options_option
+@clock_options
+@results_option
+@shelf_option
+def submit(bot: Path, baseline: str, results: Path, shelf: Path, **settings: Any) -> None:
+    """Check BOT, let it play a block against a baseline, and put it on the list of bots.
+
+    Example: arena submit ./mybot
+    """
+    bots = bot_store(results, shelf)
+    rival = bots.find(baseline)
+    clock = clock_settings(settings["move_ms"], settings["bank_ms"])
+    candidate = bots.install(bots.find(_as_path(bot)))
+    _check(candidate, game=settings["game"], options=settings["options"], clock=clock)
+    _meet(candidate, bots.install(rival), settings["game"], settings["options"], clock)
+    with contextlib.closing(database.open_for_writing(results)) as connection:
+        bots.register(candidate, connection)
+    click.echo(f"submitted: {candidate.label}; a tournament may name it `{candidate.name}@{candidate.digest[:8]}`")
+
+
+@click.command()
+@results_option
+@shelf_option
+def bots(results: Path, shelf: Path) -> None:
+    """List the bots on offer: the shelf's and the submitted ones.
+
+    Example: arena bots
+    """
+    store = bot_store(results, shelf)
+    rows = [
+        [bot.name, bot.manifest.version, bot.digest[:8], _shown(shelf), bot.manifest.description]
+        for bot in store.on_shelf()
+    ]
+    rows += [
+        [each.name, each.version, each.digest[:8], f"submitted {each.submitted_at[:19]}", ""]
+        for each in store.submitted()
+    ]
+    click.echo(tabulate(sorted(rows), headers=["bot", "version", "hash", "from", "description"], disable_numparse=True))
+
+
+@click.command()
+@click.argument("name")
+@click.option("--lang", default="python", show_default=True, help="python, javascript, c or perl.")
+@click.option("--folder", type=click.Path(path_type=Path), help="Where to put it; default: a new folder NAME here.")
+def new_bot(name: str, lang: str, folder: Path | None) -> None:
+    """Start a bot of your own called NAME from a template that plays at once.
+
+    Example: arena new-bot mybot --lang python
+    """
+    target = folder or Path(name)
+    with as_file(files("arena.cli") / "templates") as templates:
+        known = sorted(path.name for path in templates.iterdir() if path.is_dir())
+        if lang not in known:
+            raise SpecError(f"--lang: {strict.unknown('language', lang, known)}")
+        if target.exists():
+            raise SpecError(f"{target} exists already; choose another name or --folder")
+        shutil.copytree(templates / lang, target, ignore=shutil.ignore_patterns("__pycache__"))
+    manifest = target / MANIFEST
+    manifest.write_text(manifest.read_text(encoding="utf-8").replace("{{name}}", name), encoding="utf-8")
+    try:
+        BotStore(Path("results"), Path("bots")).find(_as_path(target))
+    except SpecError:
+        shutil.rmtree(target)
+        raise
+    made = ", ".join(sorted(path.name for path in target.iterdir()))
+    click.echo(f"made {target}/ with {made}\nnext: arena check {_as_path(target)}")
+
+
+def _as_path(path: Path) -> str:
+    """A path that `find` takes as a path even if it has no slash; a bare name that is no file is left a name."""
+    return f"./{path}" if path.exists() and "/" not in str(path) else str(path)
+
+
+def _shown(shelf: Path) -> str:
+    return f"{shelf}/"
+
+
+def _check(bot: BotSpec, *, game: str, options: dict[str, Any], clock: ClockSettings) -> None:
+    load_game(game).setup(options, 2)
+    click.echo(f"checking {bot.label} at {game}: {' '.join(bot.manifest.command)}")
+    for step in check_bot(bot, game=game, options=options, clock=clock):
+        click.echo(f"{step.number:>3}  {step.verdict.value:<7} {step.title}: {_detail(step)}")
+        if step.verdict is Verdict.FAILED:
+            said = f"\nthe bot's stderr:\n{step.stderr.rstrip()}" if step.stderr.strip() else "\nits stderr is empty"
+            raise CheckFailed(f"{bot.label} did not pass step {step.number}{said}")
+
+
+def _detail(step: Step) -> str:
+    return step.detail.replace("\n", f"\n{'':>13}")
+
+
+def _meet(bot: BotSpec, rival: BotSpec, game: str, options: dict[str, Any], clock: ClockSettings) -> None:
+    """One block; a forfeit of the candidate refuses it."""
+    names = (bot.name, rival.name if rival.name != bot.name else f"{rival.name}-baseline")
+    players = (Player(name=names[0], bot=bot), Player(name=names[1], bot=rival))
+    meeting = friendly(players, game=game, options=options, clock=clock, seed="submission", blocks=1)
+    for record, _result, _seated in play_here(meeting):
+        click.echo(result_line(record))
+        if record.fault is not None and record.seats[record.fault.seat].player == bot.name:
+            raise CheckFailed(
+                f"{bot.label} forfeits: {record.fault.message}\nits stderr:\n{record.fault.stderr.rstrip()}"
+            )

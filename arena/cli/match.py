@@ -1,0 +1,149 @@
+"""`arena match` and `arena show`: a few matches at once, and one stored match step by step."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from arena.cli.league import stored
+from arena.cli.options import (
+    bot_store,
+    clock_options,
+    clock_settings,
+    game_option,
+    options_option,
+    results_option,
+    shelf_option,
+)
+from arena.cli.progress import Progress
+from arena.errors import CheckFailed, SpecError
+from arena.games import load_game
+from arena.league.friendly import friendly, play_here
+from arena.league.pool import LocalBackend
+from arena.league.results import PlayedBlock, result_of
+from arena.league.run import run
+from arena.league.schedule import chunks, match_count, pairings
+from arena.league.standings import MatchResult, timing
+from arena.league.tournament import Player, Tournament
+from arena.match.contestant import Contestant
+from arena.match.record import MatchRecord, unpack
+from arena.match.replay import replay
+from arena.report.leaderboard import render
+from arena.report.table import entrants, standings_of
+from arena.report.transcript import dialogue, result_line, transcript
+from arena.store.bots import BotStore
+
+SHOWN_ONE_BY_ONE = 10
+"""Blocks up to this number are played here and printed; more are played on all cores, and only the table is printed."""
+
+
+@click.command()
+@click.argument("first")
+@click.argument("second")
+@click.option(
+    "--blocks", type=click.IntRange(1, 100_000), default=1, show_default=True, help="2 matches each, same luck."
+)
+@click.option("--seed", default="0", show_default=True, help="Master seed of all luck.")
+@click.option("--steps", is_flag=True, help="Print each match step by step.")
+@click.option(
+    "--dialogue", "log", type=click.Path(dir_okay=False, path_type=Path), help="File for every line, both ways."
+)
+@game_option
+@options_option
+@clock_options
+@results_option
+@shelf_option
+def match(first: str, second: str, results: Path, shelf: Path, **settings: Any) -> None:
+    """Play FIRST against SECOND, bots by name or path, and print what came of it. Nothing is stored.
+
+    Example: arena match ./mybot greedy --blocks 50
+    """
+    players = _players(bot_store(results, shelf), first, second)
+    tournament = friendly(
+        players,
+        game=settings["game"],
+        options=settings["options"],
+        clock=clock_settings(settings["move_ms"], settings["bank_ms"]),
+        seed=settings["seed"],
+        blocks=settings["blocks"],
+    )
+    load_game(tournament.game).setup(tournament.options, 2)
+    if settings["steps"] or settings["log"] or tournament.cycles <= SHOWN_ONE_BY_ONE:
+        played = _play_here(tournament, steps=settings["steps"], log=settings["log"])
+    else:
+        played = _play_in_parallel(tournament)
+    click.echo(render(standings_of(tournament, played), timing(entrants(tournament), played), format="table"))
+
+
+@click.command()
+@click.argument("match_id")
+@click.option("--states", is_flag=True, help="Draw the table after each step.")
+@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Write the position as a picture.")
+@click.option("--step", type=click.IntRange(1), help="The step after which the picture is taken; default: the last.")
+@results_option
+def show(match_id: str, states: bool, svg: Path | None, step: int | None, results: Path) -> None:
+    """Replay the stored match MATCH_ID step by step; `arena league matches NAME` lists the ids.
+
+    Example: arena show 3f9a2c41d07b-0-1 --states
+    """
+    with stored(results) as store:
+        found = store.match(match_id)
+    try:
+        record = unpack(found.record)
+    except ValueError as error:
+        raise CheckFailed(f"match {match_id}: {error}") from None
+    if svg is not None:
+        svg.write_text(_picture(record, step), encoding="utf-8")
+    for line in transcript(record, every_state=states):
+        click.echo(line)
+
+
+def _players(bots: BotStore, first: str, second: str) -> tuple[Player, Player]:
+    """Both bots, installed; a bot that meets itself gets two names."""
+    one, other = bots.find(first), bots.find(second)
+    names = (one.name, other.name) if one.name != other.name else (f"{one.name}-1", f"{other.name}-2")
+    return Player(name=names[0], bot=bots.install(one)), Player(name=names[1], bot=bots.install(other))
+
+
+def _play_here(tournament: Tournament, *, steps: bool, log: Path | None) -> list[MatchResult]:
+    played: list[MatchResult] = []
+    said: dict[str, Contestant] = {}
+    for record, result, seated in play_here(tournament, keep_transcript=log is not None):
+        played.append(result)
+        said = {each.player: each for each in seated}
+        click.echo("\n".join(transcript(record, every_state=False)) + "\n" if steps else result_line(record))
+    if log is not None:
+        log.write_text("\n".join(dialogue({name: each.transcript for name, each in said.items()})), encoding="utf-8")
+    click.echo("")
+    return played
+
+
+def _play_in_parallel(tournament: Tournament) -> list[MatchResult]:
+    pairs = pairings(tournament)
+    rows: list[tuple[int, int, MatchResult]] = []
+    progress = Progress(total=match_count(tournament), done=0)
+
+    def commit(blocks: list[PlayedBlock]) -> None:
+        for each in blocks:
+            for one in each.matches:
+                block, rotation = each.fixture.block, one.rotation
+                rows.append((block, rotation, result_of(one.summary, pairs, order=0, block=block, rotation=rotation)))
+            progress.add(len(each.matches), sum(one.summary.at_fault >= 0 for one in each.matches))
+
+    run(chunks(tournament, {}), LocalBackend(len(os.sched_getaffinity(0))), commit=commit, tick=progress.draw)
+    progress.end()
+    return [result for *_, result in sorted(rows, key=lambda row: row[:2])]
+
+
+def _picture(record: MatchRecord, step: int | None) -> str:
+    game = load_game(record.game)
+    state = game.setup(record.options, len(record.seats))
+    for number, moment in enumerate(replay(record), start=1):
+        state = moment.after
+        if number == step:
+            break
+    else:
+        if step is not None:
+            raise SpecError(f"--step {step}: the match has {len(record.steps)} steps")
+    return game.picture(state)

@@ -1,0 +1,76 @@
+"""What comes back from play: blocks of matches, and of each match the little that standings need.
+
+Rule: plain values between worker, store and standings; the same summary in all three.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from arena.league.schedule import Fixture, Pairing
+from arena.league.standings import MatchResult
+from arena.match.record import MatchRecord, PackedRecord
+
+
+class MatchSummary(msgspec.Struct, frozen=True):
+    """The part of a record that standings need, by seat; times in milliseconds, `at_fault` -1 for nobody."""
+
+    ranks: tuple[int, ...]
+    scores: tuple[int, ...] | None
+    termination: str
+    at_fault: int
+    moves: tuple[int, ...]
+    time_ms: tuple[float, ...]
+    slowest_ms: tuple[float, ...]
+
+
+class PlayedMatch(msgspec.Struct, frozen=True):
+    """One finished match as it goes to the store."""
+
+    rotation: int
+    summary: MatchSummary
+    record: PackedRecord
+
+
+class PlayedBlock(msgspec.Struct, frozen=True):
+    """All matches of a fixture."""
+
+    fixture: Fixture
+    matches: tuple[PlayedMatch, ...]
+
+
+def summarise(record: MatchRecord) -> MatchSummary:
+    """The summary of a record."""
+    is_cpu = record.clock.decides == "cpu"
+    return MatchSummary(
+        ranks=record.ranks,
+        scores=record.scores,
+        termination=record.termination.value,
+        at_fault=-1 if record.fault is None else record.fault.seat,
+        moves=tuple(seat.moves for seat in record.seats),
+        time_ms=tuple(seat.cpu_ms if is_cpu else seat.wall_ms for seat in record.seats),
+        slowest_ms=tuple(seat.slowest_ms for seat in record.seats),
+    )
+
+
+def rotate(players: Sequence[Any], rotation: int) -> list[Any]:
+    """By seat: seat s belongs to player (s + rotation) mod n."""
+    return [players[(seat + rotation) % len(players)] for seat in range(len(players))]
+
+
+def result_of(summary: MatchSummary, pairs: Sequence[Pairing], *, order: int, block: int, rotation: int) -> MatchResult:
+    """The summary as a result of the league whose pairings are `pairs`, of the one at index `order`."""
+    names = [player.name for player in pairs[order].players]
+    return MatchResult(
+        block=block * len(pairs) + order,
+        pairing=order,
+        players=tuple(rotate(names, rotation)),
+        ranks=summary.ranks,
+        scores=summary.scores,
+        termination=summary.termination,
+        at_fault=summary.at_fault,
+        moves=summary.moves,
+        time_ms=summary.time_ms,
+        slowest_ms=summary.slowest_ms,
+    )

@@ -1,0 +1,233 @@
+"""Conformance: numbered steps that a bot must pass before it may play.
+
+Rule: each step tries one promise of protocol.md and says in a sentence what came instead. A step that fails ends the
+check; a remark does not.
+"""
+
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import Any, Final
+
+import msgspec
+
+from arena.games import load_game
+from arena.games.luck import derive
+from arena.match.contestant import GRACE_S, Contestant
+from arena.match.house import house_contestant
+from arena.match.record import Acted, MatchRecord
+from arena.match.referee import hello_for, play
+from arena.match.terms import ClockSettings, MatchSpec
+from arena.process.channel import Channel, ProcessChannel
+from arena.process.clock import MoveClock
+from arena.process.launch import start
+from arena.process.manifest import BotSpec
+from arena.protocol.codec import LINE_FROM_BOT_LIMIT
+
+MATCHES_IN_A_ROW: Final = 10
+
+
+class Verdict(Enum):
+    """What came of a step."""
+
+    PASSED = "ok"
+    REMARK = "remark"
+    FAILED = "FAILED"
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One step of the check: its number from 1, what was tried, and what came of it."""
+
+    number: int
+    title: str
+    verdict: Verdict
+    detail: str
+    stderr: str = ""
+
+
+class _Failure(Exception):
+    """Ends the check: what was wrong, and the bot's stderr."""
+
+    def __init__(self, detail: str, stderr: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.stderr = stderr
+
+
+class _Remark(Exception):
+    """Something the author should know, but that breaks no promise."""
+
+
+def check(bot: BotSpec, *, game: str, options: dict[str, Any], clock: ClockSettings) -> Iterator[Step]:
+    """The steps, each given out when it has been taken. The last one FAILED, or all others passed."""
+    examination = _Examination(bot, game, options, clock)
+    try:
+        for number, (title, step) in enumerate(examination.steps(), start=1):
+            taken = _take(number, title, step)
+            yield taken
+            if taken.verdict is Verdict.FAILED:
+                return
+    finally:
+        examination.end()
+
+
+def _take(number: int, title: str, step: Callable[[], str]) -> Step:
+    try:
+        return Step(number=number, title=title, verdict=Verdict.PASSED, detail=step())
+    except _Remark as remark:
+        return Step(number=number, title=title, verdict=Verdict.REMARK, detail=str(remark))
+    except _Failure as failure:
+        return Step(number=number, title=title, verdict=Verdict.FAILED, detail=failure.detail, stderr=failure.stderr)
+
+
+class _Examination:
+    """One bot under examination; the steps share its process where they can."""
+
+    def __init__(self, bot: BotSpec, game: str, options: dict[str, Any], clock: ClockSettings) -> None:
+        self._bot = bot
+        self._game = game
+        self._options = options
+        self._clock = clock
+        self._hello = hello_for(load_game(game), options, clock.startup_ms)
+        self._contestant = self._enter(self._open)
+        self._records: list[MatchRecord] = []
+
+    def steps(self) -> list[tuple[str, Callable[[], str]]]:
+        """What is tried, in order."""
+        return [
+            ("starts, says hello, is ready, plays a whole match in seat 0", lambda: self._match(seat=0, number=0)),
+            ("plays a whole match in seat 1 in the same process", lambda: self._match(seat=1, number=0)),
+            (f"plays {MATCHES_IN_A_ROW} more matches in the same process", self._several),
+            ("ignores unknown messages and unknown fields", self._noise),
+            ("plays the same again with the same bot_seed", self._again),
+            ("prints nothing but the protocol to stdout, answers once", self._clean),
+            ("stays within the clock", self._time),
+            (f"ends by itself within {GRACE_S:.0f} s after quit", self._quit),
+            ("ends by itself when its stdin is closed", self._end_of_input),
+        ]
+
+    def end(self) -> None:
+        """Nothing of the bot is left running."""
+        self._contestant.close(grace_s=0.0)
+
+    def _open(self) -> Channel:
+        return ProcessChannel(start(self._bot), limit=LINE_FROM_BOT_LIMIT)
+
+    def _enter(self, open_channel: Callable[[], Channel]) -> Contestant:
+        return Contestant(
+            player=self._bot.name, bot=self._bot.digest, open_channel=open_channel, hello=self._hello, clock=self._clock
+        )
+
+    def _match(self, *, seat: int, number: int, contestant: Contestant | None = None) -> str:
+        record = self._play(contestant or self._contestant, seat=seat, number=number)
+        self._records.append(record)
+        asked = record.seats[seat].moves
+        scores = "-" if record.scores is None else ":".join(map(str, record.scores))
+        return f"{asked} answers, {scores} against the house"
+
+    def _play(self, contestant: Contestant, *, seat: int, number: int) -> MatchRecord:
+        spec = MatchSpec(
+            match=f"check-{number}-{seat}",
+            game=self._game,
+            options=self._options,
+            seed=derive("check", number),
+            clock=self._clock,
+        )
+        house = house_contestant(self._hello, self._clock)
+        record = play(spec, [contestant, house] if seat == 0 else [house, contestant])
+        if record.fault is not None:
+            fault = record.fault
+            details = [f"{record.termination}: {fault.message}"]
+            details += [f"hint: {fault.hint}"] if fault.hint else []
+            details += [f"got: {fault.got}"] if fault.got else []
+            details += ["last lines (> to the bot, < from it):", *fault.transcript[-4:]]
+            raise _Failure("\n".join(details), fault.stderr)
+        return record
+
+    def _several(self) -> str:
+        for number in range(1, MATCHES_IN_A_ROW + 1):
+            self._match(seat=number % 2, number=number)
+        return f"{sum(_mine(record, self._bot).moves for record in self._records)} answers so far"
+
+    def _noise(self) -> str:
+        noisy = self._enter(lambda: _NoisyChannel(self._open()))
+        try:
+            self._match(seat=0, number=0, contestant=noisy)
+        except _Failure as failure:
+            raise _Failure(
+                f"after an unknown message type and unknown fields: {failure.detail}", failure.stderr
+            ) from None
+        finally:
+            noisy.close(grace_s=0.0)
+        return "new fields and messages may come with later versions of the protocol"
+
+    def _again(self) -> str:
+        record = self._play(self._contestant, seat=0, number=0)
+        if _actions(record) != _actions(self._records[0]):
+            raise _Remark("other actions with the same bot_seed: results of such a bot cannot be reproduced")
+        return f"the same {len(_actions(record))} actions"
+
+    def _clean(self) -> str:
+        ignored = [
+            (kind, count) for record in self._records for kind, count in _mine(record, self._bot).ignored.items()
+        ]
+        if ignored:
+            kinds = ", ".join(f"{sum(n for k, n in ignored if k == kind)} {kind}" for kind in sorted(dict(ignored)))
+            raise _Remark(f"ignored lines: {kinds} (stray: no JSON; stale: another id; early: before the request)")
+        return "not one line too many"
+
+    def _time(self) -> str:
+        slowest = max(_mine(record, self._bot).slowest_ms for record in self._records)
+        if slowest > self._clock.move_ms:
+            raise _Remark(
+                f"slowest answer {slowest:.1f} ms, more than the {self._clock.move_ms:g} ms of a move: the bank paid"
+            )
+        return f"slowest answer {slowest:.1f} of {self._clock.move_ms:g} ms"
+
+    def _quit(self) -> str:
+        ending = self._contestant.close()
+        if ending == "was killed":
+            raise _Failure(
+                'still running a second after {"type": "quit"}; end the program there', self._contestant.stderr()
+            )
+        if ending != "ended with exit code 0":
+            raise _Remark(f"the bot {ending}")
+        return "with exit code 0"
+
+    def _end_of_input(self) -> str:
+        channel = self._open()
+        ending = channel.close(GRACE_S)
+        if ending == "was killed":
+            raise _Remark("still running a second after its stdin was closed: it would outlive a killed referee")
+        return "at the end of its input"
+
+
+class _NoisyChannel:
+    """A channel that adds what a later protocol might: a message of an unknown type, and unknown fields."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self.cpu = channel.cpu
+
+    def send(self, line: bytes, clock: MoveClock) -> None:
+        noise = b'{"type":"weather","wind":{"force":[1,2,null]}}\n'
+        self._channel.send(noise + line.rstrip()[:-1] + b',"from_the_future":{"x":[true,1.5,"\xc3\xa9"]}}\n', clock)
+
+    def receive(self, clock: MoveClock) -> bytes:
+        return self._channel.receive(clock)
+
+    def pending(self) -> list[bytes]:
+        return self._channel.pending()
+
+    def stderr(self) -> str:
+        return self._channel.stderr()
+
+    def close(self, grace_s: float) -> str:
+        return self._channel.close(grace_s)
+
+
+def _mine(record: MatchRecord, bot: BotSpec) -> Any:
+    return next(seat for seat in record.seats if seat.bot == bot.digest)
+
+
+def _actions(record: MatchRecord) -> list[bytes]:
+    return [msgspec.json.encode(step) for step in record.steps if isinstance(step, Acted)]

@@ -1,0 +1,54 @@
+"""The scripted twin of a bot process: a channel whose other side is a function in this process.
+
+Rule: it behaves as a process would, so that tests patch nothing: lines queue up, silence runs into the clock, and the
+script may crash, stall or take CPU time by saying so.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from arena.errors import BotFault
+from arena.process.clock import MoveClock
+
+Reply = bytes | BotFault
+"""A line without its newline, or the fault that the channel raises when it is read (a crash, an overlong line)."""
+
+
+class ScriptedChannel:
+    """`respond` gets each line sent and returns what the other side says to it, now or as faults."""
+
+    def __init__(self, respond: Callable[[bytes], Iterable[Reply]], *, cpu: Callable[[], float] = lambda: 0.0) -> None:
+        self.cpu = cpu
+        self._respond = respond
+        self._replies: deque[Reply] = deque()
+        self.sent: list[bytes] = []
+        self.is_closed = False
+
+    def send(self, line: bytes, clock: MoveClock) -> None:  # noqa: ARG002 - a function takes a line at once
+        """See Channel.send."""
+        self.sent.append(line)
+        self._replies.extend(self._respond(line))
+
+    def receive(self, clock: MoveClock) -> bytes:
+        """See Channel.receive. With nothing left to say it waits for the clock to run out, which a fake clock does."""
+        while not self._replies:
+            clock.wait_s()
+        reply = self._replies.popleft()
+        if isinstance(reply, BotFault):
+            raise reply
+        return reply
+
+    def pending(self) -> list[bytes]:
+        """See Channel.pending."""
+        lines = [reply for reply in self._replies if isinstance(reply, bytes)]
+        self._replies = deque(reply for reply in self._replies if not isinstance(reply, bytes))
+        return lines
+
+    def stderr(self) -> str:
+        """See Channel.stderr: a script has none."""
+        return ""
+
+    def close(self, grace_s: float) -> str:  # noqa: ARG002 - a function ends at once
+        """See Channel.close."""
+        self.is_closed = True
+        return "ended with exit code 0"

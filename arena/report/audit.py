@@ -1,0 +1,144 @@
+"""The audit of a results folder: matches against their seeds, summaries against records, standings against matches.
+
+Rule: it recomputes by another path where there is one (ratings by the factor graph), and it reports every problem it
+finds instead of stopping at the first.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+from arena.league.ratings import rate, rate_by_factor_graph
+from arena.league.results import summarise
+from arena.league.schedule import Pairing, fixture, match_count, pairings
+from arena.league.standings import MatchResult, standings_json
+from arena.league.tournament import Tournament
+from arena.match.record import MatchRecord, unpack
+from arena.match.replay import problems
+from arena.report.table import standings_of
+from arena.store.bots import BotStore
+from arena.store.matches import MatchStore, StoredMatch
+
+RATING_TOLERANCE: Final = 1e-6
+
+Finding = tuple[bool, str]
+"""Whether it is a problem, and the sentence."""
+
+
+def audit(store: MatchStore, bots: BotStore, leagues: tuple[str, ...]) -> Iterator[Finding]:
+    """The findings about the database as a whole and about each league."""
+    damage = store.integrity_errors()
+    yield from ((True, f"database: {error}") for error in damage)
+    if not damage:
+        yield False, "database: SQLite finds it sound"
+    for name in leagues:
+        tournament = store.league(name)
+        yield from _audit_bots(bots, tournament)
+        yield from _audit_matches(store, tournament)
+        yield from _audit_standings(store, tournament)
+
+
+def _audit_bots(bots: BotStore, tournament: Tournament) -> Iterator[Finding]:
+    changed = set(bots.changed({player.bot.digest for player in tournament.players}))
+    for player in tournament.players:
+        if player.bot.digest in changed:
+            yield True, f"{tournament.name}: bot {player.bot.label} is missing or no longer has its hash"
+    if not changed:
+        yield False, f"{tournament.name}: {len(tournament.players)} bots have their hashes"
+
+
+def _audit_matches(store: MatchStore, tournament: Tournament) -> Iterator[Finding]:
+    by_key = {pairing.key: pairing for pairing in pairings(tournament)}
+    checked = 0
+    for match in store.matches(tournament):
+        checked += 1
+        for problem in _match_problems(tournament, by_key[match.pairing], match):
+            yield True, f"{tournament.name}: match {match.match_id}: {problem}"
+    yield False, f"{tournament.name}: {checked} of {match_count(tournament)} matches replayed"
+    yield from _audit_blocks(store, tournament, checked)
+
+
+def _audit_blocks(store: MatchStore, tournament: Tournament, checked: int) -> Iterator[Finding]:
+    """Every match needs its record, and every block all its matches."""
+    results = store.results(tournament)
+    if len(results) != checked:
+        yield True, f"{tournament.name}: {len(results)} matches have {checked} records"
+    seen: dict[int, int] = {}
+    for result in results:
+        seen[result.block] = seen.get(result.block, 0) + 1
+    incomplete = sum(count != 2 for count in seen.values())
+    if incomplete:
+        yield True, f"{tournament.name}: {incomplete} blocks lack a match"
+
+
+def _match_problems(tournament: Tournament, pairing: Pairing, match: StoredMatch) -> Iterator[str]:
+    try:
+        record = unpack(match.record)
+    except ValueError as error:
+        yield str(error)
+        return
+    if record.match != match.match_id:
+        yield f"its record is that of {record.match}"
+    yield from _misfits(tournament, pairing, match, record)
+    if summarise(record) != match.summary:
+        yield "its summary is not that of its record"
+    yield from problems(record)
+
+
+def _misfits(tournament: Tournament, pairing: Pairing, match: StoredMatch, record: MatchRecord) -> Iterator[str]:
+    """What the record says of its setting, against the tournament."""
+    seats = [pairing.players[(seat + match.rotation) % len(pairing.players)] for seat in range(len(pairing.players))]
+    expected = {
+        "game": tournament.game,
+        "options": tournament.options,
+        "seed": fixture(tournament, pairing, match.block).seed,
+        "clock": tournament.clock.terms(),
+        "seats": [(player.name, player.bot.digest) for player in seats],
+    }
+    found = {
+        "game": record.game,
+        "options": record.options,
+        "seed": record.seed,
+        "clock": record.clock,
+        "seats": [(seat.player, seat.bot) for seat in record.seats],
+    }
+    for name, value in expected.items():
+        if found[name] != value:
+            yield f"its {name} is {found[name]}, the tournament gives {value}"
+
+
+def _audit_standings(store: MatchStore, tournament: Tournament) -> Iterator[Finding]:
+    results = store.results(tournament)
+    yield from _audit_ratings(tournament, results)
+    published = store.published(tournament.name)
+    if published is None:
+        yield False, f"{tournament.name}: no standings have been published yet"
+        return
+    computed = standings_json(standings_of(tournament, results))
+    if computed == published:
+        yield False, f"{tournament.name}: the published standings are those of the matches"
+    elif _matches_in(published) != len(results):
+        yield False, f"{tournament.name}: matches were added since the standings were published; run the league again"
+    else:
+        yield True, f"{tournament.name}: the published standings are not those of the matches"
+
+
+def _audit_ratings(tournament: Tournament, results: list[MatchResult]) -> Iterator[Finding]:
+    names = [player.name for player in tournament.players]
+    games = [(result.players, result.ranks) for result in results]
+    fast = rate(names, games, tournament.rating)
+    slow = rate_by_factor_graph(names, games, tournament.rating)
+    apart = max(abs(fast[name].mu - slow[name].mu) + abs(fast[name].sigma - slow[name].sigma) for name in names)
+    if apart > RATING_TOLERANCE:
+        yield True, f"{tournament.name}: two ways to compute the ratings differ by {apart:.2g}"
+    else:
+        yield False, f"{tournament.name}: ratings agree with the factor graph of the trueskill package"
+
+
+def _matches_in(published: bytes) -> int:
+    """Matches that published standings say they rest on; -1 if they cannot be read."""
+    try:
+        count = json.loads(published)["matches"]
+    except (ValueError, KeyError, TypeError):
+        return -1
+    return count if isinstance(count, int) else -1

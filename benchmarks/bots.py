@@ -1,0 +1,39 @@
+"""The bots that benchmarks play with, as the project's `BotSpec`.
+
+Rule: instant bots answer index 0 and nothing else, so that what is measured is the way to them and back.
+"""
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from arena.process.manifest import BotSpec, read_bot
+
+_HERE: Final = Path(__file__).resolve().parent
+_SHELF: Final = _HERE.parent / "bots"
+
+
+def ours(name: str) -> BotSpec:
+    """A bot of benchmarks/bots, by the name of its file."""
+    return read_bot(_HERE / "bots" / name)
+
+
+def shelved(name: str) -> BotSpec:
+    """A bot of the project's shelf."""
+    return read_bot(_SHELF / name)
+
+
+def instant(scratch: Path) -> tuple[dict[str, BotSpec], tuple[str, ...]]:
+    """The instant bots by the name of their language, and notes about what is missing; C is compiled into `scratch`."""
+    python = ours("instant.py")
+    compiler = shutil.which("cc")
+    if compiler is None:
+        return {"Python": python}, ("no C compiler `cc` on this machine: the C bot is left out",)
+    folder = scratch / "instant-c"
+    if not folder.exists():
+        folder.mkdir()
+        source = _HERE / "bots" / "instant.c"
+        subprocess.run([compiler, "-O2", "-o", folder / "instant", source], check=True, timeout=60)
+        (folder / "bot.yaml").write_text("name: instant-c\ncommand: [./instant]\n", encoding="utf-8")
+    return {"C": read_bot(folder), "Python": python}, ()

@@ -1,0 +1,80 @@
+"""What the benchmarks print: tables of text and figures, a figure beside its goal with `ok` or `MISS`.
+
+Rule: values only. A table is printed for people and written as JSON for programs; nothing here measures.
+"""
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal
+
+import msgspec
+from tabulate import tabulate
+
+_HOLDS: Final[Mapping[str, Callable[[float, float], bool]]] = {"<=": operator.le, ">=": operator.ge, "<": operator.lt}
+
+
+class Goal(msgspec.Struct, frozen=True):
+    """What a figure should be: `Goal("<=", 3)`."""
+
+    relation: Literal["<=", ">=", "<"]
+    bound: float
+
+    def verdict(self, value: float) -> str:
+        """`ok` or `MISS`."""
+        return "ok" if _HOLDS[self.relation](value, self.bound) else "MISS"
+
+    def __str__(self) -> str:
+        return f"{self.relation} {self.bound:g}"
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """A measured number, the decimals worth showing, and its goal if it has one."""
+
+    value: float
+    digits: int = 1
+    goal: Goal | None = None
+
+    def __str__(self) -> str:
+        shown = f"{self.value:,.{self.digits}f}"
+        return shown if self.goal is None else f"{shown} ({self.goal}) {self.goal.verdict(self.value)}"
+
+    def plain(self) -> dict[str, Any]:
+        """The figure for JSON."""
+        if self.goal is None:
+            return {"value": self.value}
+        return {"value": self.value, "goal": str(self.goal), "verdict": self.goal.verdict(self.value)}
+
+
+Cell = str | Figure
+
+
+class Table(msgspec.Struct, frozen=True):
+    """One table of a section; units stand in the headers. `notes` say what the numbers cannot."""
+
+    title: str
+    headers: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """The table as it is printed."""
+        cells = [[str(cell) for cell in row] for row in self.rows]
+        align = ["left", *["right"] * (len(self.headers) - 1)]
+        body = tabulate(cells, headers=self.headers, tablefmt="simple", disable_numparse=True, colalign=align)
+        return "\n".join([self.title, body, *(f"  {note}" for note in self.notes)])
+
+    def plain(self) -> dict[str, Any]:
+        """The table for JSON: rows as objects keyed by the headers."""
+        rows = [
+            {
+                header.replace("\n", " "): cell.plain() if isinstance(cell, Figure) else cell
+                for header, cell in zip(self.headers, row, strict=True)
+            }
+            for row in self.rows
+        ]
+        return {"title": self.title, "rows": rows, "notes": list(self.notes)}
+
+    def misses(self) -> int:
+        """How many figures miss their goal."""
+        figures = [cell for row in self.rows for cell in row if isinstance(cell, Figure)]
+        return sum(figure.goal is not None and figure.goal.verdict(figure.value) == "MISS" for figure in figures)

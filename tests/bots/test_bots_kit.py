@@ -1,0 +1,140 @@
+"""The Python kit: whatever a bot's code does, the referee's line stays clean and a fault is seen."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from bots_driver import BOTS, TEMPLATES, Bot, hello, started
+
+from arena.protocol import messages as m
+
+KIT = TEMPLATES / "python" / "arena_kit.py"
+REQUEST = m.Request(id=4, match="m1", view={}, events=(), legal=("a", "b"), clock=m.TimeLeft(move_ms=1, bank_ms=1))
+
+NOISY = """
+import os, subprocess, sys
+from arena_kit import Bot, run
+
+class Noisy(Bot):
+    def start(self, match):
+        print("from print")
+    def act(self, request):
+        os.write(1, b"from fd 1\\n")
+        subprocess.run([sys.executable, "-c", "import sys; print('from a child', repr(sys.stdin.read()))"])
+        sys.__stdout__.write("from the old stdout\\n")
+        sys.__stdout__.flush()
+        return 1
+
+run(Noisy())
+"""
+
+
+def _bot(folder: Path, source: str) -> Path:
+    (folder / "arena_kit.py").write_bytes(KIT.read_bytes())
+    (folder / "bot.py").write_text(source)
+    (folder / "bot.yaml").write_text("name: test\ncommand: [python3, bot.py]\n")
+    return folder
+
+
+def _bot_that_acts(folder: Path, body: str) -> Path:
+    source = "import random\nfrom arena_kit import Bot, run\nclass MyBot(Bot):\n    def act(self, request):\n"
+    return _bot(folder, f"{source}        {body}\nrun(MyBot())\n")
+
+
+def test_the_copy_of_the_kit_is_the_kit() -> None:
+    """sensible's copy is byte for byte the one that authors get."""
+    copy = BOTS / "sensible" / "arena_kit.py"
+
+    assert copy.read_bytes() == KIT.read_bytes()
+
+
+@pytest.mark.process
+def test_nothing_a_bot_prints_reaches_the_referee(tmp_path: Path) -> None:
+    """print, fd 1, a child and the old stdout all end on stderr; a child reads no line of the referee's."""
+    with started(_bot(tmp_path, NOISY)) as bot:
+        bot.start_match()
+        answer = bot.ask(REQUEST)
+        bot.end_input()
+
+        assert answer == m.Answer(id=4, action=1)
+        assert bot.exit_code() == 0
+        assert bot.line() == b""
+        said = bot.stderr()
+    for words in ("from print", "from fd 1", "from a child ''", "from the old stdout"):
+        assert words in said
+
+
+@pytest.mark.process
+def test_an_exception_is_a_traceback_and_exit_code_1(tmp_path: Path) -> None:
+    """The author finds the line of his mistake on stderr."""
+    with started(_bot_that_acts(tmp_path, "return request['leagl'][0]")) as bot:
+        bot.start_match()
+        bot.send(REQUEST)
+
+        assert bot.exit_code() == 1
+        assert "return request['leagl'][0]" in bot.stderr()
+        assert "KeyError: 'leagl'" in bot.stderr()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("result", ["None", "True", "'roll'", "1.0"])
+def test_what_is_no_action_is_refused_at_once(tmp_path: Path, result: str) -> None:
+    """A forgotten `return` is found in the bot, with a sentence."""
+    with started(_bot_that_acts(tmp_path, f"return {result}")) as bot:
+        bot.start_match()
+        bot.send(REQUEST)
+
+        assert bot.exit_code() == 1
+        assert f"act() must return an action (a dict) or an index in legal, not {result}" in bot.stderr()
+
+
+@pytest.mark.process
+def test_random_is_seeded_anew_for_every_match(tmp_path: Path) -> None:
+    """The same bot_seed gives the same numbers, another one others."""
+    with started(_bot_that_acts(tmp_path, "return {'number': random.random()}")) as bot:
+        numbers = []
+        for seed in (1, 2, 1):
+            bot.start_match(bot_seed=seed)
+            numbers.append(bot.ask(REQUEST).action["number"])
+
+    assert numbers[0] == numbers[2] != numbers[1]
+
+
+@pytest.mark.process
+def test_what_the_referee_disliked_is_in_the_log(tmp_path: Path) -> None:
+    """An error message is printed on stderr, with its hint."""
+    with started(_bot_that_acts(tmp_path, "return 0")) as bot:
+        bot.send(m.ErrorMessage(code="illegal", message="no such card", hint="look again", fatal=True, got="{}"))
+        bot.end_input()
+        bot.exit_code()
+
+        assert bot.stderr() == "referee: illegal: no such card (look again)\n"
+
+
+@pytest.mark.process
+def test_the_kit_calls_start_act_and_end_in_turn(tmp_path: Path) -> None:
+    """Each hook gets its message as a dict; blank lines between them are no messages."""
+    source = """
+from arena_kit import Bot, run
+
+class Listener(Bot):
+    def start(self, match): self.heard = [match["seat"]]
+    def act(self, request): return {"heard": self.heard + [request["id"]]}
+    def end(self, result): print(result["termination"])
+
+run(Listener())
+"""
+    end = {"type": "match_end", "match": "m1", "termination": "normal"}
+    with Bot(_bot(tmp_path, source)) as bot:
+        assert bot.ask(hello()) == m.BotHello(protocols=(1,), name="Listener")
+        bot.start_match(seat=1)
+        bot.send(b"\r")
+        bot.send(b"")
+
+        answer = bot.ask(msgspec.json.encode(REQUEST) + b"\r")
+        bot.send(end)
+        bot.end_input()
+
+        assert answer.action == {"heard": [1, 4]}
+        assert bot.exit_code() == 0
+        assert bot.stderr() == "normal\n"

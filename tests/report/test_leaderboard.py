@@ -1,0 +1,232 @@
+"""The leaderboard: each format says what the standings say, and no name can break one."""
+
+import csv
+import io
+import json
+import re
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from arena.errors import SpecError
+from arena.league.ratings import RatingSettings
+from arena.league.standings import Entrant, MatchResult, Standings, Timing, standings, standings_json, timing
+from arena.report.leaderboard import FORMATS, LONGEST_NAME, render
+
+HOSTILE = [
+    "two\nlines",
+    "\x1b[31mred\x1b[0m",
+    "\x9b2J",
+    "a|b",
+    "a\\|b",
+    "=HYPERLINK(1)",
+    "+1",
+    "-2+3",
+    "@SUM(A1)",
+    " =1+1",
+    "\t=1+1",
+    "\uff1d1+1",
+    'quo"te, comma; semicolon',
+    "<img src=x>",
+    "[link](http://example.org)",
+    "`code`",
+    "\u202egnp.exe",
+    "\u2028",
+    "1e5",
+    "\x01",
+    "'",
+    "",
+]
+
+
+def league(names: list[str], *, scheduled: int = 4) -> tuple[Standings, tuple[Timing, ...]]:
+    """The first two of `names` played a block, a forfeit and a draw."""
+    field = [Entrant(name=name, bot=name, version="1.10", hash="0123456789abcdef" * 4) for name in names]
+    first, second = names[:2]
+    normal = MatchResult(
+        block=0,
+        pairing=0,
+        players=(first, second),
+        ranks=(0, 1),
+        scores=(30, 12),
+        termination="normal",
+        at_fault=-1,
+        moves=(10, 20),
+        time_ms=(12.5, 100.0),
+        slowest_ms=(4.0, 61.5),
+    )
+    change = msgspec.structs.replace
+    results = [
+        normal,
+        change(normal, players=(second, first), ranks=(1, 0), scores=(12, 20)),
+        change(normal, block=1, scores=None, termination="timeout", at_fault=1),
+        change(normal, block=1, players=(second, first), ranks=(0, 0), scores=(5, 5)),
+    ]
+    return standings(field, results, RatingSettings(), scheduled=scheduled, isolation="none"), timing(field, results)
+
+
+def cells(line: str) -> list[str]:
+    return re.split(r"\s{2,}", line.strip())
+
+
+def test_the_table_tells_it_to_a_person() -> None:
+    """Score with its error, results, margin, rating, seats, faults and time; below it, what it is made from."""
+    found = render(*league(["random", "greedy"]), format="table")
+
+    lines = found.splitlines()
+    assert cells(lines[0]) == [
+        *("#", "player", "score %", "W-D-L", "margin", "mu", "sigma", "mu-3s", "seat 0/1", "faults", "ms/move")
+    ]
+    assert cells(lines[3])[:4] == ["1", "random", "87.5 ±24.5", "3-1-0"]
+    assert cells(lines[4])[:5] == ["2", "greedy", "12.5 ±24.5", "0-1-3", "-8.67 ±5.78"]
+    assert cells(lines[3])[8:] == ["100.0/75.0", "-", "3.75/61.50"]
+    assert cells(lines[4])[8:] == ["25.0/ 0.0", "1 timeout", "3.75/61.50"]
+    assert lines[-1] == "4 of 4 matches, sorted by mu; draws 25.0 %; isolation: none"
+
+
+def test_the_table_tells_when_it_is_incomplete() -> None:
+    """The order is another one then."""
+    found = render(*league(["a", "b"], scheduled=9), format="table")
+
+    assert found.endswith("4 of 9 matches, incomplete, so sorted by mu-3s; draws 25.0 %; isolation: none")
+
+
+def test_a_table_before_the_first_match() -> None:
+    """No numbers where there are none, and no seats."""
+    field = [Entrant("a", "a", "1", "00"), Entrant("b", "b", "1", "11")]
+
+    found = render(standings(field, [], RatingSettings(), scheduled=2), timing(field, []), format="table")
+
+    lines = found.splitlines()
+    assert cells(lines[3]) == ["1", "a", "-", "0-0-0", "-", "25.00", "8.33", "0.00", "-", "-"]
+    assert lines[-1] == "0 of 2 matches, incomplete, so sorted by mu-3s; isolation: not stated"
+
+
+def test_the_numbers_stand_below_each_other() -> None:
+    """Every line of the table is as wide as its rule, or ends earlier."""
+    found = render(*league(["random", "greedy", "player_three"]), format="table").splitlines()[:6]
+
+    assert max(map(len, found)) == len(found[2])
+    assert len({line.index("±") for line in found[3:] if "±" in line}) == 1
+
+
+def test_ordinary_names_fit_a_terminal() -> None:
+    """Names at the limit, two kinds of faults, thousands of matches: 140 columns."""
+    found, times = league(["x" * LONGEST_NAME, "y" * LONGEST_NAME])
+    busy = {"wins": 1234, "draws": 123, "losses": 1234, "faults": {"timeout": 12, "crash": 12}}
+    rows = tuple(msgspec.structs.replace(row, **busy) for row in found.rows)
+
+    lines = render(msgspec.structs.replace(found, rows=rows), times, format="table").splitlines()
+
+    assert max(map(len, lines)) <= 140
+
+
+def test_long_names_lose_their_middle_but_stay_different() -> None:
+    """The table is stretched as far as it takes to tell two players apart, up to a limit."""
+    plain = ["monte-carlo-tree-search--depth=12", "another-monte-carlo-tree-search--depth=12"]
+    alike = ["monte-carlo-tree-search-v1--depth=12", "monte-carlo-tree-search-v2--depth=12"]
+
+    short = render(*league(plain), format="table").splitlines()
+    stretched = render(*league(alike), format="table").splitlines()
+
+    assert cells(short[3])[1] == "monte-carlo-tre…depth=12"
+    assert len({cells(line)[1] for line in stretched[3:5]}) == 2
+    assert len(cells(render(*league(["a" * 5000, "b"]), format="table").splitlines()[3])[1]) == LONGEST_NAME
+
+
+def test_many_kinds_of_faults_are_added_up() -> None:
+    """The most frequent two by name in a terminal, all in Markdown."""
+    found, _ = league(["a", "b"])
+    faults = {"illegal_action": 1, "malformed_reply": 2, "timeout": 30, "crash": 4}
+    rows = (msgspec.structs.replace(found.rows[0], faults=faults), found.rows[1])
+    faulty = msgspec.structs.replace(found, rows=rows)
+
+    assert "30 timeout, 4 crash, 3 more" in render(faulty, None, format="table")
+    assert "30 timeout, 4 crash, 2 malformed, 1 illegal" in render(faulty, None, format="markdown")
+
+
+def test_markdown_is_a_table_for_github() -> None:
+    """With the bot, its version and the start of its hash; underscores inside a word need no escape."""
+    found = render(*league(["greedy_v2", "_random_"]), format="markdown").splitlines()
+
+    assert re.fullmatch(r"\|(:?-+:?\|)+", found[1])
+    assert [cell.strip() for cell in found[2].split("|")][1:5] == [
+        *("1", "greedy_v2", "greedy_v2 1.10 (01234567)", "87.5 ±24.5")
+    ]
+    assert [cell.strip() for cell in found[3].split("|")][2] == r"\_random\_"
+
+
+def test_csv_has_a_value_per_column() -> None:
+    """Text is quoted and numbers are plain, so that a version of 1.10 stays text; unknown is empty."""
+    found = render(*league(["a", "b", "c"]), format="csv")
+
+    rows = list(csv.DictReader(io.StringIO(found)))
+    first, last = rows[0], next(row for row in rows if row["name"] == "c")
+    assert ',"1.10",' in found
+    assert (first["rank"], first["wins"], first["score"], first["score_seat_1"]) == ("1", "3", "0.875", "0.75")
+    assert (first["faults_timeout"], rows[-1]["faults_timeout"]) == ("0", "1")
+    assert (first["moves"], first["mean_ms"], first["slowest_ms"]) == ("60", "3.75", "61.5")
+    assert (last["score"], last["mean_margin"], last["mean_ms"]) == ("", "", "")
+
+
+def test_json_holds_the_canonical_standings() -> None:
+    """Byte by byte, with the timing beside it."""
+    found, times = league(["a", "b"])
+
+    text = render(found, times, format="json")
+
+    assert standings_json(found).decode() in text
+    assert json.loads(text)["timing"] == [msgspec.to_builtins(one) for one in times]
+
+
+@pytest.mark.parametrize("chosen", FORMATS)
+def test_without_timing_nothing_tells_of_time(chosen: str) -> None:
+    """Then equal results give equal text in every format."""
+    found, _ = league(["a", "b"])
+
+    text = render(found, None, format=chosen)
+
+    assert "ms/move" not in text
+    assert "_ms" not in text
+    assert '"timing"' not in text
+
+
+def test_an_unknown_format_is_refused() -> None:
+    """With the known ones."""
+    with pytest.raises(SpecError) as refused:
+        render(*league(["a", "b"]), format="cvs")
+
+    assert str(refused.value) == 'unknown format "cvs"; known: table, markdown, csv, json; did you mean "csv"?'
+
+
+def check_plain_lines(text: str, count: int) -> list[str]:
+    assert all(char.isprintable() or char == "\n" for char in text)
+    lines = text.split("\n")
+    assert len(lines) == count
+    return lines
+
+
+names = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(st.characters(codec="utf-8"))), min_size=2, max_size=5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(names.map(lambda found: list(dict.fromkeys([*found, "a", "b"]))))
+@example(HOSTILE)
+def test_no_name_breaks_a_format(hostile: list[str]) -> None:
+    """Rows and columns stay what they are, no control character gets out, no cell is a formula."""
+    arguments: Any = league(hostile)
+
+    check_plain_lines(render(*arguments, format="table"), 3 + len(hostile) + 2)
+    lines = check_plain_lines(render(*arguments, format="markdown"), 2 + len(hostile) + 2)
+    text = render(*arguments, format="csv")
+    document = json.loads(render(*arguments, format="json"))
+
+    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines[:-2]} == {13}
+    rows = list(csv.reader(io.StringIO(text)))
+    assert len(check_plain_lines(text, len(hostile) + 1)) == len(rows)
+    assert {len(row) for row in rows} == {len(rows[0])}
+    assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for row in rows for cell in row[1:5])
+    assert {row["name"] for row in document["standings"]["rows"]} == set(hostile)
