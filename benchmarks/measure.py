@@ -7,19 +7,22 @@ round, so that a load that comes and goes hits both sides. All times are in seco
 import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Final
+from typing import Final, TypeVar
 
+Sample = TypeVar("Sample")
 _TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
 
-def interleaved[Sample](measures: Mapping[str, Callable[[], Sample]], rounds: int) -> dict[str, list[Sample]]:
-    """Samples of each measure by name, after one round that is thrown away. Each round starts with another measure."""
+def interleaved(
+    measures: Mapping[str, Callable[[], Sample]], rounds: int, *, warm_ups: int = 1
+) -> dict[str, list[Sample]]:
+    """Samples of each measure by name, after `warm_ups` rounds that are thrown away. Each round starts with another."""
     names = list(measures)
     samples: dict[str, list[Sample]] = {name: [] for name in names}
-    for number in range(-1, rounds):
+    for number in range(-warm_ups, rounds):
         first = number % len(names)
         for name in names[first:] + names[:first]:
             sample = measures[name]()
@@ -33,14 +36,16 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> float:
     return median(a / b for a, b in zip(above, below, strict=True))
 
 
-def children_cpu_s() -> float:
-    """CPU time so far of all running descendants, from the kernel's per-process clocks (nanoseconds)."""
-    return sum(map(_cpu_clock_s, descendants(os.getpid())))
+def clocks(pids: Iterable[int]) -> tuple[float, float, float]:
+    """Wall clock, own CPU clock and the sum of the CPU clocks of `pids`, to be subtracted from a later reading."""
+    others_s = sum(map(_cpu_clock_s, pids))
+    return time.perf_counter(), time.process_time(), others_s
 
 
 def _cpu_clock_s(pid: int) -> float:
+    """CPU time of another process from the kernel's clock for it, in nanoseconds; 0 once it is gone."""
     with contextlib.suppress(OSError):
-        return time.clock_gettime((~pid << 3) | 2)  # Linux: the clock id of another process's CPU time
+        return time.clock_gettime((~pid << 3) | 2)  # the Linux ABI behind clock_getcpuclockid(3)
     return 0.0
 
 
@@ -52,6 +57,17 @@ def descendants(pid: int) -> set[int]:
             for child in map(int, task.read_text(encoding="ascii").split()):
                 found |= {child} | descendants(child)
     return found
+
+
+@contextlib.contextmanager
+def one_core() -> Iterator[None]:
+    """This process, and those it starts meanwhile, share one core; a wake-up across cores costs several times more."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(allowed)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
 
 
 class Machine:
@@ -74,7 +90,7 @@ class Machine:
 
 
 def _busy_s() -> float:
-    """CPU time that the whole machine has spent, in seconds: all columns of /proc/stat but idle and waiting for disks."""
+    """CPU time that the whole machine has spent, in seconds: what /proc/stat says but idle and waiting for disks."""
     with Path("/proc/stat").open(encoding="ascii") as file:
         columns = [int(text) for text in file.readline().split()[1:9]]
     return (sum(columns) - columns[3] - columns[4]) / _TICKS_PER_S

@@ -10,12 +10,12 @@ from typing import Any, Final
 import msgspec
 
 from arena.games import load_game
+from arena.league.tournament import Player
 from arena.league.worker import contestant
 from arena.match.contestant import Contestant
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for, play
 from arena.match.terms import ClockSettings, MatchSpec
-from arena.league.tournament import Player
 from arena.process import launch
 from arena.process.channel import ProcessChannel
 from arena.process.manifest import BotSpec
@@ -54,10 +54,13 @@ def match_of(setting: Setting, clock: ClockSettings = CLOCK, name: str = "bench-
 
 @contextmanager
 def seated(
-    setting: Setting, bots: tuple[BotSpec, ...], clock: ClockSettings = CLOCK
+    setting: Setting, bots: tuple[BotSpec, ...], clock: ClockSettings = CLOCK, arguments: tuple[str, ...] = ()
 ) -> Iterator[list[Contestant]]:
-    """Contestants by seat, made as a worker makes them; their processes end with the context."""
-    players = [Player(name=f"p{seat}", bot=bot) for seat, bot in enumerate(bots)]
+    """Contestants by seat, made as a worker makes them; their processes end with the context.
+
+    `arguments` go to all bots.
+    """
+    players = [Player(name=f"p{seat}", bot=bot, arguments=arguments) for seat, bot in enumerate(bots)]
     made = [contestant(each, game=setting.game, options=setting.options, clock=clock) for each in players]
     try:
         yield made
@@ -89,5 +92,5 @@ def record(setting: Setting, bot: BotSpec) -> Recording:
     return Recording(
         record=played,
         requests=tuple((seat, line) for _, seat, way, line in lines if way == ">" and line.startswith(_REQUEST)),
-        replies=tuple(line for _, _, way, line in lines if way == "<" and line.startswith(b'{"type"') and b'"id"' in line),
+        replies=tuple(line for _, _, way, line in lines if way == "<" and b'"action"' in line),
     )

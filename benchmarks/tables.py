@@ -46,6 +46,7 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 Cell = str | Figure
+Row = tuple[Cell, ...]
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -53,7 +54,7 @@ class Table(msgspec.Struct, frozen=True):
 
     title: str
     headers: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
 
     def text(self) -> str:

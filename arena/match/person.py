@@ -73,7 +73,7 @@ class Person:
         if isinstance(event, ChanceEvent):
             self._say(f"dice: {' '.join(map(str, event.outcome))}")
         else:
-            self._say(f"{self._players[event.seat]} {event.action}{' (forced)' if event.forced else ''}")
+            self._say(f"{self._players[event.seat]}: {event.action}{' (forced)' if event.forced else ''}")
 
     def finish(
         self, *, ranks: tuple[int, ...], scores: tuple[int, ...] | None, termination: str, at_fault: int | None

@@ -28,8 +28,8 @@ def prepare(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 def _prepared(source: Path, folder: Path, *, with_name: bool) -> Path:
     shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
     if with_name:
-        for file in folder.iterdir():
-            file.write_text(file.read_text().replace("{{name}}", "my-bot"))
+        manifest_file = folder / "bot.yaml"
+        manifest_file.write_text(manifest_file.read_text().replace("{{name}}", "my-bot"))
     manifest = yaml.safe_load((folder / "bot.yaml").read_text())
     for command in [*manifest.get("build", []), manifest["command"]]:
         if "/" not in command[0] and not shutil.which(command[0]):

@@ -1,4 +1,4 @@
-/* {{name}}: a bot for arena, in C99 without a library.
+/* A bot for arena, in C99 without a library.
  *
  * It plays a legal action at random, in any game; the rest is up to you, in `act`. The messages are those of
  * protocol.md: a line of JSON comes in, a line goes out. Types and fields you do not know are to be ignored.
@@ -7,7 +7,7 @@
  * JSON is read where it lies: a value is a pointer to its first character. `member` and `element` find a value inside
  * another one, `atoi` reads a number, `is_text` compares a string.
  *
- * Build and try it:  arena check . */
+ * Build and try it from the folder above this one:  arena check ./<this folder> */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,7 +135,7 @@ int main(void) {
         type = member(message, "type");
         if (is_text(type, "quit")) break;
         if (is_text(type, "hello")) {
-            puts("{\"type\":\"hello\",\"protocols\":[1],\"name\":\"{{name}}\",\"version\":\"1\"}");
+            puts("{\"type\":\"hello\",\"protocols\":[1]}");
         } else if (is_text(type, "match_start")) {
             start(message);
             printf("{\"type\":\"ready\",\"match\":");

@@ -1,9 +1,9 @@
-// {{name}}: a bot for arena, in JavaScript (Node.js, no packages).
+// A bot for arena, in JavaScript (Node.js, no packages).
 //
 // It plays a legal action at random, in any game; the rest is up to you, in `act`. The messages are those of
 // protocol.md: a line of JSON comes in, a line goes out. Types and fields you do not know are to be ignored.
 //
-// Try it:  arena check .
+// Try it from the folder above this one:  arena check ./<this folder>
 
 "use strict";
 
@@ -20,7 +20,7 @@ function act(request) {
 function answer(message) {
   switch (message.type) {
     case "hello":
-      return { type: "hello", protocols: [1], name: "{{name}}", version: "1" };
+      return { type: "hello", protocols: [1] };
     case "match_start":
       random = seededRandom(message.bot_seed);
       return { type: "ready", match: message.match };

@@ -1,10 +1,10 @@
-# {{name}}: a bot for arena, in Perl without a module.
+# A bot for arena, in Perl without a module.
 #
 # It plays a legal action at random, in any game; the rest is up to you, in `act`. The messages are those of
 # protocol.md: a line of JSON comes in, a line goes out. Types and fields you do not know are to be ignored.
 # `print STDERR` goes to the bot's log; STDOUT belongs to the referee.
 #
-# Try it:  arena check .
+# Try it from the folder above this one:  arena check ./<this folder>
 
 use strict;
 use warnings;
@@ -17,7 +17,7 @@ while (my $line = <STDIN>) {
     my $type    = $message->{type};
     last if $type eq 'quit';
     if ($type eq 'hello') {
-        print qq({"type":"hello","protocols":[1],"name":"{{name}}","version":"1"}\n);
+        print qq({"type":"hello","protocols":[1]}\n);
     }
     elsif ($type eq 'match_start') {
         srand $message->{bot_seed};    # the same seed gives the same match

@@ -1,4 +1,4 @@
-"""{{name}}: a bot for arena. It plays a legal action at random, in any game; the rest is up to you.
+"""A bot for arena. It plays a legal action at random, in any game; the rest is up to you.
 
 - `act` gets the request of protocol.md as a dict: `view` is all you may know, `legal` lists the legal actions (None
   in a game that cannot list them), `events` tells what happened since the last request, `clock` what time is left.
@@ -6,7 +6,7 @@
 - `print` as much as you like: it goes to the bot's log, never to the referee. `random` is seeded for every match.
 - Other libraries and files: put them into this folder. Everything in it is part of the bot.
 
-Try it:  arena check .
+Try it from the folder above this one:  arena check ./<this folder>
 """
 
 import random
@@ -15,9 +15,6 @@ from arena_kit import Bot, run
 
 
 class MyBot(Bot):
-    name = "{{name}}"
-    version = "1"
-
     def start(self, match):
         self.seat = match["seat"]
 

@@ -1,0 +1,50 @@
+"""Section 5: how long a person waits for the program to start; and the stopwatch for whole commands."""
+
+import os
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from measure import interleaved, ratio
+from tables import Figure, Goal, Table
+
+_GOAL: Final = Goal("<", 0.15)
+_PROGRAM: Final = Path(sys.executable).parent / "arena"
+ARENA: Final = (str(_PROGRAM),) if _PROGRAM.exists() else (sys.executable, "-m", "arena")
+"""The command line of the program: its console script, if it is installed beside this Python."""
+
+
+def wall_s(*command: str) -> float:
+    """Wall seconds of a whole command. AssertionError with its words if it fails."""
+    start_s = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    elapsed_s = time.perf_counter() - start_s
+    assert done.returncode == 0, f"{' '.join(command)}: exit code {done.returncode}: {done.stderr.strip()[-500:]}"
+    return elapsed_s
+
+
+def measure(_: Path, *, is_quick: bool) -> list[Table]:
+    """Median wall time of `arena --help` beside what Python and click need by themselves."""
+    commands = {
+        "python -c pass": (sys.executable, "-c", "pass"),
+        'python -c "import click"': (sys.executable, "-c", "import click"),
+        "arena --help": (*ARENA, "--help"),
+    }
+    rounds = 7 if is_quick else 20
+    samples = interleaved({name: partial(wall_s, *command) for name, command in commands.items()}, rounds)
+    rows = tuple(
+        (
+            name,
+            Figure(median(times), 3, _GOAL if name == "arena --help" else None),
+            f"{min(times):.3f}-{max(times):.3f}",
+            Figure(ratio(times, samples["python -c pass"]), 2),
+        )
+        for name, times in samples.items()
+    )
+    headers = ("start of a command", "median s", "min-max s", "/ python\n-c pass")
+    notes = (f"{rounds} starts of each in turns; load {os.getloadavg()[0]:.1f}",)
+    return [Table(title="Start-up", headers=headers, rows=rows, notes=notes)]

@@ -1,0 +1,94 @@
+"""Section 4: how fast the rules alone play random matches in process, and how much of that is luck."""
+
+import random
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from measure import interleaved
+from recording import NIM, SHANGHAIEN, Setting
+from tables import Figure, Goal, Row, Table
+
+from arena.games import load_game
+from arena.games.api import Chance, Decision
+from arena.games.luck import draw
+
+_GOAL: Final = Goal(">=", 2000)
+
+
+def measure(_: Path, *, is_quick: bool) -> list[Table]:
+    """Playouts per second of each game, and the share of drawing chance."""
+    count, rounds = (100, 5) if is_quick else (300, 9)
+    rows = tuple(_row(setting, count, rounds) for setting in (SHANGHAIEN, NIM))
+    headers = ("random playouts", "playouts/s", "decisions\na playout", "draws\na playout", "share of\nluck %")
+    notes = ("turn, sample, luck.draw, apply, resolve on one core; share of luck: the same playouts with draws kept",)
+    return [Table(title="Playouts: the engine alone", headers=headers, rows=rows, notes=notes)]
+
+
+def _row(setting: Setting, count: int, rounds: int) -> Row:
+    engine = _Engine(setting)
+    decisions, draws = engine.play(count, is_luck_kept=False)
+    samples = interleaved(
+        {
+            "all": lambda: _timed(engine, count, is_luck_kept=False),
+            "kept": lambda: _timed(engine, count, is_luck_kept=True),
+        },
+        rounds,
+    )
+    share = 1 - median(kept / every for kept, every in zip(samples["kept"], samples["all"], strict=True))
+    goal = _GOAL if setting is SHANGHAIEN else None
+    return (
+        setting.label,
+        Figure(count / median(samples["all"]), 0, goal),
+        Figure(decisions / count),
+        Figure(draws / count),
+        Figure(max(0.0, 100 * share)),
+    )
+
+
+def _timed(engine: "_Engine", count: int, *, is_luck_kept: bool) -> float:
+    start_s = time.perf_counter()
+    engine.play(count, is_luck_kept=is_luck_kept)
+    return time.perf_counter() - start_s
+
+
+class _Engine:
+    """Plays the same random matches every time; luck is drawn, or taken from the first time."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._game = load_game(setting.game)
+        self._options = setting.options
+        self._kept: list[list[tuple[int, ...]]] = []
+
+    def play(self, count: int, *, is_luck_kept: bool) -> tuple[int, int]:
+        """Play `count` matches; how many decisions and draws there were."""
+        game, kept = self._game, self._kept
+        decisions = draws = 0
+        for number in range(count):
+            if len(kept) == number:
+                kept.append([])
+            known = iter(kept[number]) if is_luck_kept else None
+            made, drawn = _playout(game, game.setup(self._options, 2), number, known)
+            kept[number] = kept[number] if is_luck_kept else drawn
+            decisions += made
+            draws += len(drawn)
+        return decisions, draws
+
+
+def _playout(game: Any, state: Any, number: int, known: Any) -> tuple[int, list[tuple[int, ...]]]:
+    rng = random.Random(number)
+    seed = f"playout/{number}"
+    decisions = 0
+    drawn: list[tuple[int, ...]] = []
+    while True:
+        turn = game.turn(state)
+        if isinstance(turn, Decision):
+            state = game.apply(state, {seat: game.sample(state, seat, rng) for seat in turn.seats})
+            decisions += 1
+        elif isinstance(turn, Chance):
+            faces = draw(seed, turn) if known is None else next(known)
+            state = game.resolve(state, faces)
+            drawn.append(faces)
+        else:
+            return decisions, drawn

@@ -1,0 +1,184 @@
+"""The JSON Schema: the file is what the code says, real messages pass, and wrong ones do not."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.errors import MalformedReply
+from arena.games.nim.rules import Take
+from arena.protocol import codec
+from arena.protocol.messages import (
+    ActionEvent,
+    ChanceEvent,
+    ClockTerms,
+    ErrorMessage,
+    EventMessage,
+    Hello,
+    Limits,
+    MatchEnd,
+    MatchStart,
+    Quit,
+    Request,
+    TimeLeft,
+    TimeUsed,
+    ToBot,
+)
+from arena.protocol.schema import main, schema
+
+FILE = Path(__file__).parents[2] / "docs" / "arena-1.schema.json"
+EVENTS = (
+    ActionEvent(seat=1, action=Take(heap=0, count=1), forced=True),
+    ChanceEvent(key="roll/1/0/1/1", outcome=(3, 3)),
+)
+TO_BOT: tuple[ToBot, ...] = (
+    Hello(
+        protocols=(1,),
+        minor=0,
+        game="nim",
+        rules="1",
+        options={"heaps": [1, 2]},
+        capabilities=("events",),
+        limits=Limits(line_to_bot=1, line_from_bot=1, startup_ms=1),
+    ),
+    MatchStart(
+        match="m",
+        seat=0,
+        players=("a", "b"),
+        protocol=1,
+        game="nim",
+        options={},
+        clock=ClockTerms(decides="wall", move_ms=0.5, bank_ms=0, wall_ms=1),
+        bot_seed=2**52,
+    ),
+    Request(id=1, match="m", view={"you": 0}, events=EVENTS, legal=(Take(heap=0, count=1),), clock=TimeLeft(move_ms=1, bank_ms=0)),
+    Request(id=1, match="m", view={}, events=(), legal=None, clock=TimeLeft(move_ms=1, bank_ms=0)),
+    EventMessage(match="m", what=EVENTS[1]),
+    ErrorMessage(code="crash", message="it ended", hint="", fatal=True, got=""),
+    MatchEnd(
+        match="m",
+        ranks=(0, 1),
+        scores=None,
+        termination="crash",
+        at_fault=1,
+        events=EVENTS,
+        time=TimeUsed(moves=0, cpu_ms=0, wall_ms=0.25),
+    ),
+    Quit(reason="no more matches", grace_ms=1000),
+)
+
+
+def validator(side: str) -> jsonschema.Draft202012Validator:
+    """A validator of the messages to bots (`to_bot`) or from them (`from_bot`), as a reader of the file would make it."""
+    return jsonschema.Draft202012Validator({**json.loads(FILE.read_text(encoding="utf-8")), "anyOf": [{"$ref": f"#/$defs/{side}"}]})
+
+
+def test_the_file_is_what_the_code_says(capsys: pytest.CaptureFixture[str]) -> None:
+    """`python -m arena.protocol.schema > docs/arena-1.schema.json` was run after the last change of a message."""
+    main()
+
+    assert FILE.read_text(encoding="utf-8") == capsys.readouterr().out
+    assert json.loads(FILE.read_text(encoding="utf-8")) == schema()
+
+
+def test_the_schema_is_a_schema() -> None:
+    """It keeps to the draft it names, and each definition says what it is."""
+    jsonschema.Draft202012Validator.check_schema(schema())
+
+    named = {name: each for name, each in schema()["$defs"].items() if name not in {"to_bot", "from_bot"}}
+    assert all(each["description"] for each in named.values())
+    assert "    " not in "".join(each["description"] for each in named.values())
+
+
+@pytest.mark.parametrize("message", TO_BOT, ids=lambda message: type(message).__name__)
+def test_messages_to_bots_are_valid(message: ToBot) -> None:
+    """Whatever the referee sends, a bot that validates it is content."""
+    validator("to_bot").validate(json.loads(codec.encode(message)))
+
+
+def test_a_message_to_bots_may_grow() -> None:
+    """A field of tomorrow does not make a line invalid."""
+    validator("to_bot").validate({**json.loads(codec.encode(TO_BOT[-1])), "mood": "mild"})
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"type": "hello", "protocols": [1]},
+        {"type": "hello", "protocols": [1], "name": "n", "version": "1", "capabilities": ["events"]},
+        {"type": "ready", "match": "m"},
+        {"type": "action", "id": 1, "action": 0},
+        {"type": "action", "id": 1, "action": {"do": "roll"}, "note": "x" * 1000},
+    ],
+)
+def test_messages_from_bots_are_valid(raw: dict[str, Any]) -> None:
+    """Schema and codec take the same messages."""
+    validator("from_bot").validate(raw)
+
+    assert msgspec.to_builtins(codec.decode(json.dumps(raw).encode())).items() >= raw.items()
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {},
+        [],
+        {"type": "move"},
+        {"type": "hello"},
+        {"type": "hello", "protocols": 1},
+        {"type": "hello", "protocols": ["1"]},
+        {"type": "ready"},
+        {"type": "ready", "match": 1},
+        {"type": "ready", "match": "m", "seat": 0},
+        {"type": "action", "id": 1},
+        {"type": "action", "action": 0},
+        {"type": "action", "id": "1", "action": 0},
+        {"type": "action", "id": True, "action": 0},
+        {"type": "action", "id": 2**53 + 1, "action": 0},
+        {"type": "action", "id": 1, "action": 2**53 + 1},
+        {"type": "action", "id": 1, "action": "roll"},
+        {"type": "action", "id": 1, "action": None},
+        {"type": "action", "id": 1, "action": True},
+        {"type": "action", "id": 1, "action": 0, "note": "x" * 1001},
+        {"type": "action", "id": 1, "action": 0, "comment": ""},
+    ],
+)
+def test_schema_and_codec_refuse_the_same(raw: Any) -> None:
+    """A bot that validates its own lines is never told that they are malformed."""
+    assert not validator("from_bot").is_valid(raw)
+
+    with pytest.raises(MalformedReply):
+        codec.decode(json.dumps(raw).encode())
+
+
+FIELDS = {
+    "type": st.sampled_from(["action", "ready", "hello", "x"]),
+    "id": st.integers() | st.booleans() | st.text(max_size=2),
+    "action": st.integers() | st.none() | st.just({"do": "roll"}) | st.booleans(),
+    "match": st.text(max_size=3),
+    "protocols": st.lists(st.integers(-9, 9), max_size=2),
+    "name": st.text(max_size=3) | st.integers(),
+    "note": st.text(max_size=3),
+}
+
+
+@given(st.fixed_dictionaries({}, optional=FIELDS))
+def test_schema_and_codec_agree(raw: dict[str, Any]) -> None:
+    """For lines without floats, the published schema and the referee are of one mind."""
+    assert CHECKER.is_valid(raw) == decodes(json.dumps(raw).encode())
+
+
+CHECKER = validator("from_bot")
+
+
+def decodes(line: bytes) -> bool:
+    try:
+        codec.decode(line)
+    except MalformedReply:
+        return False
+    return True

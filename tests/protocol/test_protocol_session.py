@@ -1,0 +1,171 @@
+"""The order of messages: each pair of a phase and a message is in the tables, or refused."""
+
+import pytest
+
+from arena.errors import ProtocolViolation
+from arena.protocol.messages import (
+    ActionEvent,
+    Answer,
+    BotHello,
+    ClockTerms,
+    ErrorMessage,
+    EventMessage,
+    FromBot,
+    Hello,
+    Limits,
+    MatchEnd,
+    MatchStart,
+    Message,
+    Quit,
+    Ready,
+    Request,
+    TimeLeft,
+    TimeUsed,
+    ToBot,
+)
+from arena.protocol.session import RECEIVED, SENT, Phase, Session
+
+HELLO = Hello(
+    protocols=(1,),
+    minor=0,
+    game="nim",
+    rules="1",
+    options={},
+    capabilities=("events",),
+    limits=Limits(line_to_bot=1, line_from_bot=1, startup_ms=1),
+)
+START = MatchStart(
+    match="m",
+    seat=0,
+    players=("a", "b"),
+    protocol=1,
+    game="nim",
+    options={},
+    clock=ClockTerms(decides="cpu", move_ms=1, bank_ms=1, wall_ms=1),
+    bot_seed=1,
+)
+REQUEST = Request(id=5, match="m", view={}, events=(), legal=None, clock=TimeLeft(move_ms=1, bank_ms=1))
+EVENT = EventMessage(match="m", what=ActionEvent(seat=0, action={}))
+ERROR = ErrorMessage(code="crash", message="", hint="", fatal=False, got="")
+END = MatchEnd(
+    match="m",
+    ranks=(0, 1),
+    scores=None,
+    termination="normal",
+    at_fault=None,
+    events=(),
+    time=TimeUsed(moves=0, cpu_ms=0, wall_ms=0),
+)
+QUIT = Quit(reason="", grace_ms=1)
+TO_BOT: tuple[ToBot, ...] = (HELLO, START, REQUEST, EVENT, ERROR, END, QUIT)
+FROM_BOT: tuple[FromBot, ...] = (BotHello(protocols=(1,)), Ready(match="m"), Answer(id=5, action=0))
+
+
+def session_in(phase: Phase) -> Session:
+    """A session in that phase, in the match `m`, whose last request was number 5."""
+    session = Session()
+    session.phase, session.match, session.request_id = phase, "m", 5
+    return session
+
+
+def name(value: object) -> str:
+    return value.name if isinstance(value, Phase) else type(value).__name__
+
+
+@pytest.mark.parametrize("message", TO_BOT, ids=name)
+@pytest.mark.parametrize("phase", Phase, ids=name)
+def test_the_referee_keeps_to_the_table(phase: Phase, message: ToBot) -> None:
+    """What is in the table leads to its phase; what is not would be our own bug."""
+    session = session_in(phase)
+    key: tuple[Phase, type[Message]] = (phase, type(message))
+
+    if key not in SENT:
+        with pytest.raises(AssertionError, match="the referee sent"):
+            session.send(message)
+        assert session.phase is phase
+    else:
+        session.send(message)
+        assert session.phase is SENT[key]
+
+
+@pytest.mark.parametrize("message", FROM_BOT, ids=name)
+@pytest.mark.parametrize("phase", Phase, ids=name)
+def test_a_bot_keeps_to_the_table_or_violates_the_protocol(phase: Phase, message: FromBot) -> None:
+    """A message in the table counts; an answer at another time is dropped; the rest is a violation."""
+    session = session_in(phase)
+    key: tuple[Phase, type[Message]] = (phase, type(message))
+
+    if key in RECEIVED:
+        assert session.receive(message)
+        assert session.phase is RECEIVED[key]
+    elif isinstance(message, Answer):
+        assert not session.receive(message)
+        assert session.phase is phase
+    else:
+        with pytest.raises(ProtocolViolation) as violated:
+            session.receive(message)
+        assert phase.value in violated.value.message
+        assert violated.value.hint
+        assert session.phase is phase
+
+
+@pytest.mark.parametrize("number", [-1, 0, 4, 6])
+@pytest.mark.parametrize("phase", Phase, ids=name)
+def test_an_answer_with_another_id_is_dropped(phase: Phase, number: int) -> None:
+    """A stale or invented id is never applied, whatever is open."""
+    session = session_in(phase)
+
+    counts = session.receive(Answer(id=number, action=0))
+
+    assert not counts
+    assert session.phase is phase
+
+
+def test_a_whole_dialogue() -> None:
+    """Hello, two matches in one process, quit."""
+    session = Session()
+
+    session.send(HELLO)
+    assert session.receive(BotHello(protocols=(2, 1)))
+    for number in (5, 6):
+        session.send(START)
+        assert session.receive(Ready(match="m"))
+        session.send(Request(id=number, match="m", view={}, events=(), legal=None, clock=REQUEST.clock))
+        assert session.receive(Answer(id=number, action=0))
+        assert not session.receive(Answer(id=number, action=0))
+        session.send(END)
+    session.send(QUIT)
+
+    assert session.phase is Phase.CLOSED
+
+
+def test_ready_for_another_match_is_a_violation() -> None:
+    """The bot that is ready for the last match has missed the start of this one; its words are quoted in one line."""
+    with pytest.raises(ProtocolViolation, match=r'ready for match "old\\n", expected "m"'):
+        session_in(Phase.PREPARING).receive(Ready(match="old\n"))
+
+
+@pytest.mark.parametrize(("protocols", "spoken"), [((2, 3), "arena/2, arena/3"), ((), "none")])
+def test_without_a_common_protocol_nothing_is_played(protocols: tuple[int, ...], spoken: str) -> None:
+    """The sentence says what each side speaks, and the hint what to send."""
+    with pytest.raises(ProtocolViolation) as violated:
+        session_in(Phase.GREETING).receive(BotHello(protocols=protocols))
+
+    assert f"the bot speaks {spoken}, this referee speaks arena/1" in violated.value.message
+    assert '"protocols": [1]' in violated.value.hint
+
+
+@pytest.mark.parametrize(("capabilities", "wants"), [((), False), (("events",), True), (("tea", "events"), True)])
+def test_events_are_sent_to_those_who_ask(capabilities: tuple[str, ...], *, wants: bool) -> None:
+    """Unknown capabilities are no error: a bot may be newer than the referee."""
+    session = session_in(Phase.GREETING)
+
+    session.receive(BotHello(protocols=(1,), capabilities=capabilities))
+
+    assert session.wants_events is wants
+
+
+def test_the_tables_name_every_message() -> None:
+    """A message that no row mentions could never be sent or received."""
+    assert {kind for _, kind in SENT} == {type(message) for message in TO_BOT}
+    assert {kind for _, kind in RECEIVED} == {type(message) for message in FROM_BOT}
