@@ -24,6 +24,7 @@ def describe(state: State) -> str:
         lines += _row_lines(state)
     for seat, player in enumerate(state.players):
         lines.append(f"seat {seat}: {_table(state, player)}; {_crew(player)}")
+    lines += [note for each in state.variant.expansions.values() if each.notes for note in each.notes(state)]
     return "\n".join(lines)
 
 
@@ -37,6 +38,9 @@ def _title(state: State) -> str:
 
 def _what_next(state: State) -> str:
     mover = f"seat {state.to_move}"
+    if state.interlude is not None:
+        dice = f" with {' '.join(map(str, state.dice))}" if state.dice else ""
+        return f"{mover} to move{dice}, seat {state.interlude.seat} is asked: {state.interlude.name}"
     if state.phase is Phase.ROLLED:
         task = "must place both dice" if state.to_place == 2 else "must place a die"
         return f"{mover} rolled {' and '.join(map(str, state.dice))} and {task}"

@@ -11,10 +11,24 @@ from arena.games.shanghaien.state import Phase, State
 
 def why_illegal(state: State, seat: Seat, action: Action) -> str:
     """One sentence; `action` must be well formed and not legal for `seat`."""
-    if state.phase not in (Phase.TURN, Phase.ROLLED):
+    asked = state.to_move if state.interlude is None else state.interlude.seat
+    if state.phase not in (Phase.TURN, Phase.ROLLED, Phase.INTERLUDE):
         return f"{_name(action)}: no action is asked for now"
-    if state.to_move != seat:
-        return f"seat {seat} is not to move; seat {state.to_move} is"
+    if asked != seat:
+        return f"seat {seat} is not to move; seat {asked} is"
+    return _why_by_expansion(state, action) or _why_by_base(state, action)
+
+
+def _why_by_expansion(state: State, action: Action) -> str | None:
+    """The sentence of the expansion that stands against the action, or whose question it does not answer."""
+    for each in state.variant.expansions.values():
+        sentence = each.why(state, action) if each.why is not None else None
+        if sentence is not None:
+            return sentence
+    return None if state.interlude is None else f"{_name(action)} does not answer the question {state.interlude.name}"
+
+
+def _why_by_base(state: State, action: Action) -> str:
     if isinstance(action, Roll | Shanghai):
         return _why_not_begun(state, action)
     if state.phase is Phase.TURN:

@@ -5,36 +5,30 @@ expansion anything; they look up offers and effects in the variant, and an expan
 """
 
 from collections.abc import Mapping
-from functools import cache
-from typing import ClassVar, Final, cast
+from functools import cache, lru_cache, reduce
+from operator import or_
+from typing import Any, ClassVar, Final, cast
 
 import msgspec
 from msgspec.structs import replace
 
 from arena.errors import IllegalAction, MalformedReply, SpecError
 from arena.games.api import Chance, Decision, Dice, Json, Outcome, Over, Randomness, Seat, Shuffle, Turn, ranks_by_score
-from arena.games.shanghaien import diagram, view
+from arena.games.shanghaien import diagram, turns, view
 from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
-from arena.games.shanghaien.awards import final_scores, winners
-from arena.games.shanghaien.cards import DECK_SIZE, Card, is_sailor, nation_of, value_of
+from arena.games.shanghaien.awards import final_scores
+from arena.games.shanghaien.cards import DECK_SIZE, Card
+from arena.games.shanghaien.expansion import Expansion
+from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.refusal import why_illegal
-from arena.games.shanghaien.state import (
-    DICE_PER_PLAYER,
-    ROUNDS,
-    ROW_SIZE,
-    End,
-    Phase,
-    Player,
-    State,
-    numbered,
-    with_player,
-)
-from arena.games.shanghaien.variant import compose, read_options
+from arena.games.shanghaien.state import DICE_PER_PLAYER, ROW_SIZE, End, Interlude, Phase, Player, State, Variant
+from arena.games.shanghaien.variant import Options, action_types, compose, read_options
 
-# Looking a member up on its Enum costs as much as a whole comparison; these three are met at every step.
+# Looking a member up on its Enum costs as much as a whole comparison; these are met at every step.
 _TURN: Final = Phase.TURN
 _ROLLING: Final = Phase.ROLLING
 _ROLLED: Final = Phase.ROLLED
+_INTERLUDE: Final = Phase.INTERLUDE
 _DECISIONS: Final = (Decision(seats=(Seat(0),)), Decision(seats=(Seat(1),)))
 _SHUFFLE: Final = Chance(key="deck", kind=Shuffle(DECK_SIZE), is_public=False)
 _TWO_DICE: Final = Dice(2)
@@ -49,26 +43,42 @@ _FORMS_HINT: Final = (
 
 
 class Shanghaien:
-    """The game as `arena.games.api.Game` asks for it."""
+    """The game as `arena.games.api.Game` asks for it, with the expansions on offer by name."""
 
     name: ClassVar[str] = "shanghaien"
     rules_version: ClassVar[str] = "1"
     seat_counts: ClassVar[tuple[int, ...]] = (2,)
 
+    def __init__(self, expansions: Mapping[str, Expansion] = EXPANSIONS) -> None:
+        self._expansions = expansions
+        self._owners = {kind: each.name for each in expansions.values() for kind in action_types([each])}
+        self._variant = lru_cache(maxsize=64)(self._compose)
+        self._action_type: Any = reduce(or_, action_types(expansions.values(), with_base=True))
+
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
         """An unshuffled table for two."""
         if seats not in self.seat_counts:
             raise SpecError(f"shanghaien is for 2 players, not {seats}")
-        return State(variant=compose(read_options(options)), phase=Phase.SHUFFLE)
+        variant = self._variant(read_options(options, self._expansions))
+        return State(
+            variant=variant,
+            phase=Phase.SHUFFLE,
+            players=(Player(tricks=variant.dealt[0]), Player(tricks=variant.dealt[1])),
+            table=variant.table,
+            extras={name: each.start for name, each in variant.expansions.items()},
+        )
 
     def turn(self, state: State) -> Turn:
-        """A decision of the player to move, the shuffle, a roll, or the end."""
+        """A decision of the player to move, the shuffle, a roll, an expansion's question, or the end."""
         phase = state.phase
         if phase is _ROLLED or phase is _TURN:
             return _DECISIONS[state.to_move]
         if phase is _ROLLING:
             seat = state.to_move
             return Chance(key=f"roll/{state.round}/{seat}/{state.turns[seat]}/{state.roll}", kind=_TWO_DICE)
+        if phase is _INTERLUDE:
+            asked = _interlude(state)
+            return asked.chance or _DECISIONS[asked.seat]
         return _OVER if phase is Phase.OVER else _SHUFFLE
 
     def observe(self, state: State, seat: Seat) -> dict[str, Json]:
@@ -77,24 +87,34 @@ class Shanghaien:
 
     def legal(self, state: State, seat: Seat) -> tuple[Action, ...]:
         """Before the roll: roll, then shanghai. After it: placements, then the tricks of each kind held."""
+        if state.phase is _INTERLUDE:
+            return self._answers(state, seat)
         if state.to_move != seat:
             return ()
-        if state.phase is _TURN:
-            return _turn_actions(state.players[seat])
-        if state.phase is not _ROLLED:
-            return ()
-        placements = _placements(state.dice, state.to_place, is_numbering_open=state.one_at is None)
         player = state.players[seat]
-        if player.has_used_trick or not player.tricks:
-            return placements
-        return placements + _trick_actions(state, player)
+        if state.phase is _TURN:
+            actions = _turn_actions(player)
+        elif state.phase is _ROLLED:
+            actions = _placements(state.dice, state.to_place, is_numbering_open=state.one_at is None)
+            if player.tricks and not player.has_used_trick:
+                actions += _trick_actions(state, player)
+        else:
+            return ()
+        for restrict in state.variant.restrict:
+            actions = restrict(state, actions)
+        return actions
 
     def parse(self, state: State, seat: Seat, raw: Json) -> Action:
         """The legal action that the JSON object `raw` describes; the order of the dice in a placement is free."""
         try:
-            action = msgspec.convert(raw, type=state.variant.action_type)
+            action = msgspec.convert(raw, type=self._action_type)
         except msgspec.ValidationError as error:
             raise MalformedReply(f"not an action of shanghaien: {error!s:.300}", hint=_FORMS_HINT) from None
+        owner = self._owners.get(type(action))
+        if owner is not None and owner not in state.variant.expansions:
+            raise IllegalAction(
+                f'"{action.__struct_config__.tag}" belongs to the expansion {owner}, which is off in this match'
+            )
         if isinstance(action, Place):
             action = replace(action, dice=tuple(sorted(action.dice)))
         if action not in self.legal(state, seat):
@@ -102,22 +122,24 @@ class Shanghaien:
         return cast(Action, action)
 
     def apply(self, state: State, actions: Mapping[Seat, Action]) -> State:
-        """The state after the player to move did what he chose."""
-        action = actions[state.to_move]
-        if isinstance(action, Place):
-            return _place(state, action)
-        if isinstance(action, Roll):
-            return _start_roll(state)
-        if isinstance(action, Shanghai):
-            return _end_round(state)
-        return state.variant.effects[type(action)](state, action)
+        """The state after the seat that was asked did what it chose, or after somebody was asked about it."""
+        (action,) = actions.values()
+        for intercept in state.variant.intercept:
+            asking = intercept(state, action)
+            if asking is not None:
+                return asking
+        return turns.carry_out(state, action)
 
     def resolve(self, state: State, drawn: tuple[int, ...]) -> State:
-        """The state after the deck was shuffled or two dice were rolled."""
-        if state.phase is Phase.SHUFFLE:
-            cards = cast(tuple[Card, ...], drawn)
-            return replace(state, phase=_TURN, row=cards[:ROW_SIZE], pile=cards[ROW_SIZE:])
-        return replace(state, phase=_ROLLED, dice=drawn)
+        """The state after the deck was shuffled, dice were rolled, or an expansion drew its luck."""
+        if state.phase is _ROLLING:
+            return turns.rolled(state, drawn)
+        if state.phase is _INTERLUDE:
+            resolve = state.variant.expansions[_interlude(state).by].resolve
+            assert resolve is not None, "an expansion that asks for chance says what follows from it"
+            return resolve(state, drawn)
+        cards = cast(tuple[Card, ...], drawn)
+        return replace(state, phase=_TURN, row=cards[:ROW_SIZE], pile=cards[ROW_SIZE:])
 
     def outcome(self, state: State) -> Outcome:
         """Points and ranks; equal points are a draw (the texts have no tie-break)."""
@@ -136,6 +158,24 @@ class Shanghaien:
     def picture(self, state: State) -> str:
         """See `diagram.picture`."""
         return diagram.picture(state)
+
+    def _compose(self, options: Options) -> Variant:
+        return compose(options, tuple(each for name, each in self._expansions.items() if name in options.expansions))
+
+    @staticmethod
+    def _answers(state: State, seat: Seat) -> tuple[Action, ...]:
+        """What the seat that an expansion asks may answer."""
+        asked = _interlude(state)
+        options = state.variant.expansions[asked.by].options
+        if asked.seat != seat or asked.chance is not None:
+            return ()
+        assert options is not None, "an expansion that asks a seat lists the answers"
+        return options(state)
+
+
+def _interlude(state: State) -> Interlude:
+    assert state.interlude is not None, "the phase says that there is one"
+    return state.interlude
 
 
 def _turn_actions(player: Player) -> tuple[Action, ...]:
@@ -162,64 +202,4 @@ def _trick_actions(state: State, player: Player) -> tuple[Action, ...]:
         for kind, trick in state.variant.tricks.items()
         if kind in held
         for action in trick.actions(state, player)
-    )
-
-
-def _start_roll(state: State) -> State:
-    seat = state.to_move
-    first, second = state.turns
-    turns = (first + 1, second) if seat == 0 else (first, second + 1)
-    return replace(state, phase=_ROLLING, turns=turns, roll=1)
-
-
-def _place(state: State, action: Place) -> State:
-    """The dice go to their numbers, the others back to the supply; the opponent moves next."""
-    seat = state.to_move
-    player = state.players[seat]
-    placed = list(player.placed)
-    for die in action.dice:
-        placed[die - 1] += 1
-    return replace(
-        state,
-        phase=_TURN,
-        to_move=Seat(1 - seat),
-        dice=(),
-        to_place=1,
-        one_at=state.one_at or action.one,
-        players=with_player(state, seat, replace(player, placed=tuple(placed))),
-    )
-
-
-def _end_round(state: State) -> State:
-    """The cards of the row go to their winners or out of the game; the other player starts the next round."""
-    assert state.one_at is not None, "shanghai needs placed dice, and the first one fixed the numbering"
-    first, second = state.players
-    won: tuple[list[Card], list[Card]] = ([], [])
-    gone = list(state.gone)
-    for card, winner in zip(numbered(state.row, state.one_at), winners((first.placed, second.placed)), strict=True):
-        (gone if winner is None else won[winner]).append(card)
-    ended = replace(
-        state,
-        players=(_take(first, won[0]), _take(second, won[1])),
-        gone=tuple(gone),
-        row=state.pile[:ROW_SIZE],
-        pile=state.pile[ROW_SIZE:],
-    )
-    if state.round == ROUNDS:
-        return replace(ended, phase=Phase.OVER)
-    starter = Seat(1 - state.to_move)
-    return replace(ended, phase=_TURN, round=state.round + 1, to_move=starter, turns=(0, 0), roll=0, one_at=None)
-
-
-def _take(player: Player, cards: list[Card]) -> Player:
-    """The player with the cards he won, his dice back in the supply, ready for a new round."""
-    strength = list(player.strength)
-    sailors = [card for card in cards if is_sailor(card)]
-    for card in sailors:
-        strength[nation_of(card)] += value_of(card)
-    return Player(
-        sailors=player.sailors + tuple(sailors),
-        jokers=player.jokers,
-        strength=tuple(strength),
-        tricks=player.tricks + tuple(card for card in cards if not is_sailor(card)),
     )

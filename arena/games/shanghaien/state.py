@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from arena.games.api import Seat
+from arena.games.api import Chance, Seat
 from arena.games.shanghaien.cards import Card
 
 if TYPE_CHECKING:
     from arena.games.shanghaien.actions import Action
+    from arena.games.shanghaien.expansion import Expansion
     from arena.games.shanghaien.tricks import Trick
 
 ROUNDS: Final = 8
@@ -26,27 +27,42 @@ End = Literal["left", "right"]
 
 
 class Phase(Enum):
-    """What the player to move is in the middle of; `SHUFFLE` and `ROLLING` wait for chance."""
+    """What the player to move is in the middle of; `SHUFFLE` and `ROLLING` wait for chance.
+
+    In an `INTERLUDE` the turn stands still while an expansion asks a seat, or chance, for something of its own.
+    """
 
     SHUFFLE = "shuffle"
     TURN = "turn"
     ROLLING = "rolling"
     ROLLED = "rolled"
+    INTERLUDE = "interlude"
     OVER = "over"
 
 
 class Variant(msgspec.Struct, frozen=True):
     """What the options make of the game, the same for every state of a match.
 
-    `faces` is the text form of each of the 48 cards; `tricks` the dirty tricks in play by their kind; `effects` the
-    function (state, action) -> state of each type of action that a trick allows; `action_type` the union of all types
-    of action, to read one from JSON.
+    `faces` is the text form of each card, the 48 of the tavern first; `dealt` the trick cards each seat starts with;
+    `table` those that start beside the row. `tricks` are the dirty tricks in play by their kind, `kinds` the kind of
+    card that an action spends (a joker names its card itself), `effects` the function (state, action) -> state of each
+    type of action besides roll, place and shanghai. `expansions` are in play, by name; the other fields are what they
+    contribute, in the order of play, and all empty in the base game: see `expansion.Expansion` for their meaning.
     """
 
     faces: tuple[str, ...]
     tricks: Mapping[str, "Trick"]
+    kinds: Mapping[type["Action"], str]
     effects: Mapping[type["Action"], Callable[["State", Any], "State"]]
-    action_type: Any
+    expansions: Mapping[str, "Expansion"] = {}
+    dealt: tuple[tuple[Card, ...], tuple[Card, ...]] = ((), ())
+    table: tuple[Card, ...] = ()
+    on_rolled: tuple[Callable[["State"], "State"], ...] = ()
+    on_placed: tuple[Callable[["State", tuple[int, ...]], "State"], ...] = ()
+    on_round_end: tuple[Callable[["State"], "State"], ...] = ()
+    intercept: tuple[Callable[["State", "Action"], "State | None"], ...] = ()
+    restrict: tuple[Callable[["State", tuple["Action", ...]], tuple["Action", ...]], ...] = ()
+    award: tuple[Callable[["State", tuple[Seat | None, ...]], tuple[Seat | None, ...]], ...] = ()
 
 
 class Player(msgspec.Struct, frozen=True):
@@ -70,12 +86,25 @@ class Player(msgspec.Struct, frozen=True):
         return DICE_PER_PLAYER - sum(self.placed)
 
 
+class Interlude(msgspec.Struct, frozen=True):
+    """An expansion's question in the middle of a turn: to chance if there is a `chance`, else to `seat`.
+
+    `by` names the expansion, `name` the question, as the view shows it in place of the phase.
+    """
+
+    by: str
+    name: str
+    seat: Seat
+    chance: Chance | None = None
+
+
 class State(msgspec.Struct, frozen=True):
     """The whole position.
 
-    `round` counts from 1. `turns`: rolled turns of each seat in this round. `roll`: rolls of this turn. `dice`: the
-    faces just rolled, empty otherwise. `to_place`: how many of them must be placed. `one_at`: where number 1 lies,
-    None while the numbering is open. `gone`: cards out of the game.
+    `round` counts from 1. `turns`: rolled turns of each seat in this round. `turn`: turns ended in this match. `roll`:
+    rolls of this turn. `dice`: the faces just rolled, empty otherwise. `to_place`: how many of them must be placed.
+    `one_at`: where number 1 lies, None while the numbering is open. `gone`: cards out of the game. `table`: trick cards
+    that lie beside the row, in force or to be had. `extras`: what an expansion has to remember, by its name.
     """
 
     variant: Variant
@@ -83,6 +112,7 @@ class State(msgspec.Struct, frozen=True):
     round: int = 1
     to_move: Seat = Seat(0)
     turns: tuple[int, int] = (0, 0)
+    turn: int = 0
     roll: int = 0
     dice: tuple[int, ...] = ()
     to_place: int = 1
@@ -91,11 +121,24 @@ class State(msgspec.Struct, frozen=True):
     pile: tuple[Card, ...] = ()
     gone: tuple[Card, ...] = ()
     players: tuple[Player, Player] = (Player(), Player())
+    table: tuple[Card, ...] = ()
+    interlude: Interlude | None = None
+    extras: Mapping[str, Any] = {}
 
 
 def with_player(state: State, seat: Seat, player: Player) -> tuple[Player, Player]:
     """The pair of players with the one at `seat` replaced."""
     return (player, state.players[1]) if seat == 0 else (state.players[0], player)
+
+
+def with_extra(state: State, name: str, extra: Any) -> Mapping[str, Any]:
+    """The extras with those of the expansion `name` replaced."""
+    return {**state.extras, name: extra}
+
+
+def lying(state: State, kind: str) -> tuple[Card, ...]:
+    """The trick cards of `kind` that lie beside the row."""
+    return tuple([card for card in state.table if state.variant.faces[card] == kind])
 
 
 def numbered(row: tuple[Card, ...], one_at: End) -> tuple[Card, ...]:

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Reroll
 from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card
-from arena.games.shanghaien.state import Phase, Player, State, with_player
+from arena.games.shanghaien.state import Player, State, Variant, with_player
+from arena.games.shanghaien.turns import roll_again
 
 
 class Trick(Protocol):
@@ -26,12 +27,23 @@ class Trick(Protocol):
         """What `player`, who holds such a card and has just rolled, may do with it."""
 
 
+def kind_spent(variant: Variant, action: Action) -> str | None:
+    """The kind of trick card that `action` spends; None if it is no trick."""
+    return action.card if isinstance(action, Joker) else variant.kinds.get(type(action))
+
+
 def spend(state: State, kind: str) -> tuple[Player, Card]:
     """The player to move without one trick card of `kind`, and that card; his one trick of the round is used."""
     player = state.players[state.to_move]
     card = next(card for card in player.tricks if state.variant.faces[card] == kind)
     rest = tuple([held for held in player.tricks if held != card])
     return replace(player, tricks=rest, has_used_trick=True), card
+
+
+def lay_out(state: State, kind: str) -> State:
+    """The state after the trick card of `kind` was laid beside the row, where it stays in force."""
+    player, card = spend(state, kind)
+    return replace(state, players=with_player(state, state.to_move, player), table=(*state.table, card))
 
 
 def discard(state: State, kind: str) -> State:
@@ -99,7 +111,7 @@ class RerollTrick:
 
     @staticmethod
     def _play(state: State, _: Reroll) -> State:
-        return replace(discard(state, "reroll"), phase=Phase.ROLLING, dice=(), roll=state.roll + 1)
+        return roll_again(discard(state, "reroll"))
 
     effects: ClassVar[Mapping[type[Action], Any]] = {Reroll: _play, Joker: lay_joker}
 

@@ -4,10 +4,8 @@ Rule: this is the one place where a match is composed. What an option adds is a 
 can look things up without knowing what was added.
 """
 
-from collections.abc import Mapping
-from functools import lru_cache, reduce
-from operator import or_
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 import msgspec
 
@@ -15,7 +13,8 @@ from arena import strict
 from arena.errors import SpecError
 from arena.games.api import Json
 from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
-from arena.games.shanghaien.cards import SAILOR_COUNT, TRICK_COUNT, Card, sailor_text
+from arena.games.shanghaien.cards import DECK_SIZE, SAILOR_COUNT, TRICK_COUNT, Card, sailor_text
+from arena.games.shanghaien.expansion import Expansion
 from arena.games.shanghaien.state import Variant
 from arena.games.shanghaien.tricks import BASE_TRICKS
 
@@ -29,14 +28,21 @@ class TrickCounts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The options of the game, as a tournament file or a command line gives them."""
+    """The options of the game, as a tournament file or a command line gives them; `expansions` in any order."""
 
+    expansions: tuple[str, ...] = ()
     tricks: TrickCounts = TrickCounts()
 
 
-def read_options(raw: Mapping[str, Json]) -> Options:
-    """Options from plain data; SpecError names an unknown key or an impossible value."""
+def read_options(raw: Mapping[str, Json], known: Mapping[str, Expansion]) -> Options:
+    """Options from plain data; SpecError names an unknown key, an unknown expansion or an impossible value."""
     options = strict.read(dict(raw), Options, place="options of shanghaien")
+    for index, name in enumerate(options.expansions):
+        if name not in known:
+            place = f"options of shanghaien: expansions[{index}]"
+            raise SpecError(f"{place}: {strict.unknown('expansion', name, known)}")
+        if name in options.expansions[:index]:
+            raise SpecError(f'options of shanghaien: expansions[{index}]: "{name}" is given twice')
     counts = msgspec.structs.asdict(options.tricks)
     if min(counts.values()) < 0 or sum(counts.values()) != TRICK_COUNT:
         found = ", ".join(f"{kind} {count}" for kind, count in counts.items())
@@ -46,18 +52,51 @@ def read_options(raw: Mapping[str, Json]) -> Options:
     return options
 
 
-@lru_cache(maxsize=64)
-def compose(options: Options) -> Variant:
-    """The variant these options describe."""
+def action_types(expansions: Iterable[Expansion], *, with_base: bool = False) -> list[type[Action]]:
+    """The types of action that these expansions add: their tricks', then their decisions'."""
+    kinds: list[type[Action]] = []
+    if with_base:
+        kinds += [Roll, Shanghai, Place]
+        kinds += [kind for trick in BASE_TRICKS for kind in trick.effects]
+    for each in expansions:
+        kinds += [*each.trick.effects, *each.effects]
+    return list(dict.fromkeys(kinds))
+
+
+def compose(options: Options, expansions: tuple[Expansion, ...]) -> Variant:
+    """The variant these options and expansions make, the latter in the order of play."""
     counts = msgspec.structs.asdict(options.tricks)
-    kinds = tuple(kind for kind, count in counts.items() for _ in range(count))
-    sailors = tuple(sailor_text(Card(card)) for card in range(SAILOR_COUNT))
+    faces = [sailor_text(Card(card)) for card in range(SAILOR_COUNT)]
+    faces += [kind for kind, count in counts.items() for _ in range(count)]
+    assert len(faces) == DECK_SIZE, "the counts of the tricks were checked"
+    dealt: tuple[list[Card], list[Card]] = ([], [])
+    table: list[Card] = []
+    for each in expansions:
+        for owner in dealt if each.is_dealt else (table,):
+            owner.append(Card(len(faces)))
+            faces.append(each.trick.kind)
+    tricks = (*BASE_TRICKS, *(each.trick for each in expansions))
     effects: dict[type[Action], Any] = {}
-    for trick in BASE_TRICKS:
+    for trick in tricks:
         effects.update(trick.effects)
+    for each in expansions:
+        effects.update(each.effects)
+    hooks = {name: _hooks(expansions, name) for name in _HOOKS}
     return Variant(
-        faces=sailors + kinds,
-        tricks={trick.kind: trick for trick in BASE_TRICKS},
+        faces=tuple(faces),
+        tricks={trick.kind: trick for trick in tricks},
+        kinds={action: trick.kind for trick in tricks for action in trick.effects},
         effects=effects,
-        action_type=reduce(or_, [Roll, Shanghai, Place, *effects]),
+        expansions={each.name: each for each in expansions},
+        dealt=(tuple(dealt[0]), tuple(dealt[1])),
+        table=tuple(table),
+        **hooks,
     )
+
+
+_HOOKS: Final = ("on_rolled", "on_placed", "on_round_end", "intercept", "restrict", "award")
+
+
+def _hooks(expansions: tuple[Expansion, ...], name: str) -> Any:
+    """The hooks of that name that there are."""
+    return tuple(hook for each in expansions if (hook := getattr(each, name)) is not None)

@@ -11,11 +11,11 @@ from arena.games.shanghaien.state import Player, State
 def observe(state: State, seat: Seat) -> dict[str, Json]:
     """The view of `seat`; both seats see the same but for `you`."""
     faces = state.variant.faces
-    return {
+    view: dict[str, Json] = {
         "you": seat,
         "round": state.round,
         "to_move": state.to_move,
-        "phase": state.phase.value,
+        "phase": state.phase.value if state.interlude is None else state.interlude.name,
         "dice": state.dice,
         "to_place": state.to_place,
         "tavern": [faces[card] for card in state.row],
@@ -24,6 +24,10 @@ def observe(state: State, seat: Seat) -> dict[str, Json]:
         "pile": len(state.pile),
         "gone": [faces[card] for card in state.gone],
     }
+    if state.variant.expansions:
+        shown = {name: each.view(state) for name, each in state.variant.expansions.items() if each.view is not None}
+        view |= {"table": [faces[card] for card in state.table], "expansions": shown}
+    return view
 
 
 def _side(player: Player, faces: tuple[str, ...]) -> dict[str, Json]:

@@ -1,0 +1,190 @@
+"""The Crazy Captain: while he is in force, his owner may veto one thing in each turn of the opponent.
+
+Source: "Сумасшедший Капитан" in the Russian rule text. Rulings: a card in force lies beside the row until the round
+ends; a veto is spent once per turn, whatever it was used on; an announced trick carries its choices, and only the
+announcement can be vetoed; the answers to an expansion's own questions (doubles, keeping a die back) cannot.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from arena.games.api import Json, Seat
+from arena.games.shanghaien.actions import Action, Place, Shanghai
+from arena.games.shanghaien.expansion import Expansion
+from arena.games.shanghaien.state import ROUNDS, Interlude, Phase, Player, State, lying, with_extra
+from arena.games.shanghaien.tricks import kind_spent, lay_out
+from arena.games.shanghaien.turns import carry_out, roll_again
+
+NAME: Final = "crazy_captain"
+
+
+class PlayCaptain(Action, frozen=True, tag="crazy_captain"):
+    """Bring the Crazy Captain into force until the round ends."""
+
+    def __str__(self) -> str:
+        return "plays the Crazy Captain"
+
+
+class Allow(Action, frozen=True, tag="allow"):
+    """Let the opponent do what he announced."""
+
+    def __str__(self) -> str:
+        return "allows it"
+
+
+class Veto(Action, frozen=True, tag="veto"):
+    """Forbid what the opponent announced; the one veto in this turn of his."""
+
+    def __str__(self) -> str:
+        return "vetoes it"
+
+
+class Vetoes(msgspec.Struct, frozen=True):
+    """`announced` waits for its answer. `vetoed` in the turn numbered `turn`: `placement`, `shanghai`, or a trick."""
+
+    announced: Action | None = None
+    turn: int = -1
+    vetoed: str = ""
+
+
+class CaptainTrick:
+    """Not playable in the last round, nor in a round in which the opponent has played his."""
+
+    kind: ClassVar[str] = NAME
+    effects: ClassVar[Mapping[type[Action], Any]] = {PlayCaptain: lambda state, _: lay_out(state, NAME)}
+
+    def actions(self, state: State, player: Player) -> tuple[Action, ...]:  # noqa: ARG002 - the trick's contract
+        """The captain, if no other one is in force and a round is left in which he would matter."""
+        return () if state.round == ROUNDS or lying(state, NAME) else _PLAY
+
+
+_PLAY: Final = (PlayCaptain(),)
+_ANSWERS: Final = (Allow(), Veto())
+
+
+def owner(state: State) -> Seat | None:
+    """The seat whose captain is in force. The first card dealt of this kind is seat 0's."""
+    for card in lying(state, NAME):
+        return Seat(0) if state.variant.faces.index(NAME) == card else Seat(1)
+    return None
+
+
+def _vetoes(state: State) -> Vetoes:
+    found: Vetoes = state.extras[NAME]
+    return found
+
+
+def _spent(state: State) -> str:
+    """What was vetoed in this turn; empty while the veto is to be had."""
+    vetoes = _vetoes(state)
+    return vetoes.vetoed if vetoes.turn == state.turn else ""
+
+
+def _intercept(state: State, action: Action) -> State | None:
+    """Ask the captain's owner about what the opponent announces, if he has the right to a veto."""
+    if not state.table or state.phase is Phase.INTERLUDE:
+        return None
+    asked = owner(state)
+    if asked is None or asked == state.to_move or _spent(state) or not _vetoed_as(state, action):
+        return None
+    extras = with_extra(state, NAME, replace(_vetoes(state), announced=action))
+    return replace(state, phase=Phase.INTERLUDE, interlude=Interlude(by=NAME, name="veto", seat=asked), extras=extras)
+
+
+def _vetoed_as(state: State, action: Action) -> str:
+    """What a veto of `action` is a veto of; empty if none is possible."""
+    if isinstance(action, Place):
+        return "placement"
+    if isinstance(action, Shanghai):
+        return "shanghai" if state.players[state.to_move].supply >= 2 else ""
+    return kind_spent(state.variant, action) or ""
+
+
+def _resume(state: State) -> tuple[State, Action]:
+    """The state as it was when the action was announced, and the action."""
+    announced = _vetoes(state).announced
+    assert announced is not None, "the interlude was opened by an announcement"
+    phase = Phase.TURN if isinstance(announced, Shanghai) else Phase.ROLLED
+    extras = with_extra(state, NAME, replace(_vetoes(state), announced=None))
+    return replace(state, phase=phase, interlude=None, extras=extras), announced
+
+
+def _allow(state: State, _: Allow) -> State:
+    resumed, announced = _resume(state)
+    return carry_out(resumed, announced)
+
+
+def _veto(state: State, _: Veto) -> State:
+    resumed, announced = _resume(state)
+    vetoed = _vetoed_as(resumed, announced)
+    resumed = replace(resumed, extras=with_extra(resumed, NAME, Vetoes(turn=state.turn, vetoed=vetoed)))
+    return roll_again(resumed) if isinstance(announced, Place) else resumed
+
+
+def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
+    """A vetoed shanghai, or the vetoed card, cannot be tried again in this turn; another card of its kind can."""
+    vetoed = _spent(state)
+    if not vetoed or vetoed == "placement":
+        return actions
+    if vetoed == "shanghai":
+        return tuple([action for action in actions if not isinstance(action, Shanghai)])
+    held = [state.variant.faces[card] for card in state.players[state.to_move].tricks]
+    if held.count(vetoed) > 1:
+        return actions
+    return tuple([action for action in actions if kind_spent(state.variant, action) != vetoed])
+
+
+def _end_round(state: State) -> State:
+    """The captain leaves the game."""
+    leaving = lying(state, NAME)
+    if not leaving:
+        return state
+    rest = tuple([card for card in state.table if card not in leaving])
+    return replace(state, table=rest, gone=state.gone + leaving)
+
+
+def _view(state: State) -> dict[str, Json]:
+    vetoes = _vetoes(state)
+    announced = None if vetoes.announced is None else msgspec.to_builtins(vetoes.announced)
+    return {"in_force": owner(state), "vetoed": _spent(state) or None, "announced": announced}
+
+
+def _notes(state: State) -> tuple[str, ...]:
+    captain = owner(state)
+    if captain is None:
+        return ()
+    spent = f", vetoed in this turn: {_spent(state)}" if _spent(state) else ""
+    announced = _vetoes(state).announced
+    asks = f"; asked about: {announced}" if announced is not None else ""
+    return (f"the Crazy Captain of seat {captain} is in force{spent}{asks}",)
+
+
+def _why(state: State, action: Action) -> str | None:
+    if isinstance(action, Allow | Veto):
+        return f'"{action.__struct_config__.tag}": nothing is announced that you have the right to veto now'
+    if isinstance(action, PlayCaptain) and state.round == ROUNDS:
+        return f"the Crazy Captain cannot be played in round {ROUNDS}"
+    if isinstance(action, PlayCaptain) and lying(state, NAME):
+        return f"the Crazy Captain of seat {owner(state)} is in force in this round"
+    vetoed = _spent(state)
+    if vetoed and vetoed in {_vetoed_as(state, action), kind_spent(state.variant, action)}:
+        return f"{vetoed} was vetoed in this turn"
+    return None
+
+
+CRAZY_CAPTAIN: Final = Expansion(
+    name=NAME,
+    trick=CaptainTrick(),
+    start=Vetoes(),
+    effects={Allow: _allow, Veto: _veto},
+    options=lambda _: _ANSWERS,
+    intercept=_intercept,
+    restrict=_restrict,
+    on_round_end=_end_round,
+    view=_view,
+    notes=_notes,
+    why=_why,
+)

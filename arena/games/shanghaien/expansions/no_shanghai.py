@@ -1,0 +1,147 @@
+"""No shanghai / reroll all: nobody may end the round, or all own dice of the round are rolled anew.
+
+Source: "запрет Шанхая / Перебросить все кубики" in the Russian rule text. Rulings: the ban lies beside the row until
+the round ends; the many dice rolled together make no doubles; if no die had been placed in the round, the die that is
+placed then also chooses where number 1 lies.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from msgspec.structs import replace
+
+from arena.games.api import Chance, Dice, Json
+from arena.games.shanghaien.actions import Action, Shanghai
+from arena.games.shanghaien.expansion import Expansion
+from arena.games.shanghaien.state import ROW_SIZE, End, Interlude, Phase, Player, State, lying, with_player
+from arena.games.shanghaien.tricks import discard, lay_out
+from arena.games.shanghaien.turns import put_down
+
+NAME: Final = "no_shanghai"
+
+
+class Ban(Action, frozen=True, tag="no_shanghai"):
+    """Nobody may choose shanghai for the rest of the round, until a player has to."""
+
+    def __str__(self) -> str:
+        return "plays no shanghai: nobody may call it"
+
+
+class RerollAll(Action, frozen=True, tag="reroll_all"):
+    """Roll the two dice and all own dice placed in this round together."""
+
+    def __str__(self) -> str:
+        return "plays reroll all: takes all own dice of the round and rolls them"
+
+
+class KeepBack(Action, frozen=True, tag="keep_back"):
+    """Put one die of that face back into the supply; all others go to their numbers.
+
+    `one` is given if these are the first dice placed in the round, and only then.
+    """
+
+    die: int
+    one: End | None = None
+
+    def __str__(self) -> str:
+        numbering = f", number 1 on the {self.one}" if self.one else ""
+        return f"keeps a {self.die} back and places the others{numbering}"
+
+
+class NoShanghaiTrick:
+    """Either of its two actions, whenever a trick can be played."""
+
+    kind: ClassVar[str] = NAME
+
+    @staticmethod
+    def _reroll_all(state: State, _: RerollAll) -> State:
+        state = discard(state, NAME)
+        seat = state.to_move
+        player = state.players[seat]
+        key = f"many/{state.round}/{seat}/{state.turns[seat]}/{state.roll}"
+        chance = Chance(key=key, kind=Dice(len(state.dice) + sum(player.placed)))
+        return replace(
+            state,
+            phase=Phase.INTERLUDE,
+            interlude=Interlude(by=NAME, name="reroll_all", seat=seat, chance=chance),
+            players=with_player(state, seat, replace(player, placed=(0,) * ROW_SIZE)),
+        )
+
+    effects: ClassVar[Mapping[type[Action], Any]] = {
+        Ban: lambda state, _: lay_out(state, NAME),
+        RerollAll: _reroll_all,
+    }
+
+    def actions(self, state: State, player: Player) -> tuple[Action, ...]:  # noqa: ARG002 - the trick's contract
+        """The ban, and the reroll of all."""
+        return _ACTIONS
+
+
+_ACTIONS: Final = (Ban(), RerollAll())
+
+
+def _resolve(state: State, drawn: tuple[int, ...]) -> State:
+    """The many dice lie there, and one of them must go back."""
+    return replace(state, dice=drawn, interlude=Interlude(by=NAME, name="keep_back", seat=state.to_move))
+
+
+def _options(state: State) -> tuple[Action, ...]:
+    ends: tuple[End | None, ...] = ("left", "right") if state.one_at is None else (None,)
+    return tuple(KeepBack(die=die, one=end) for die in dict.fromkeys(state.dice) for end in ends)
+
+
+def _keep_back(state: State, action: KeepBack) -> State:
+    placed = list(state.dice)
+    placed.remove(action.die)
+    return put_down(state, tuple(placed), action.one)
+
+
+def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
+    """Under the ban a player who can roll must roll."""
+    if state.phase is not Phase.TURN or len(actions) < 2 or not lying(state, NAME):
+        return actions
+    return tuple([action for action in actions if not isinstance(action, Shanghai)])
+
+
+def _end_round(state: State) -> State:
+    """The ban leaves the game with the round."""
+    leaving = lying(state, NAME)
+    if not leaving:
+        return state
+    return replace(state, table=tuple([card for card in state.table if card not in leaving]), gone=state.gone + leaving)
+
+
+def _view(state: State) -> dict[str, Json]:
+    return {"ban": bool(lying(state, NAME))}
+
+
+def _notes(state: State) -> tuple[str, ...]:
+    return ("no shanghai: nobody may call it in this round unless he has to",) if lying(state, NAME) else ()
+
+
+def _why(state: State, action: Action) -> str | None:
+    if isinstance(action, Shanghai) and state.phase is Phase.TURN and lying(state, NAME):
+        return "shanghai is banned in this round until a player has fewer than 2 dice in the supply"
+    if not isinstance(action, KeepBack):
+        return None
+    if state.interlude is None or state.interlude.name != "keep_back":
+        return '"keep_back" answers a roll of all dice, and there is none'
+    if state.one_at is None and action.one is None and action.die in state.dice:
+        return 'these are the first dice of the round: add "one": "left" or "right"'
+    faces = ", ".join(f"{count} x {face}" for face, count in sorted(Counter(state.dice).items()))
+    return f"a {action.die} cannot be kept back{' with `one`' if action.one else ''}; the dice show {faces}"
+
+
+NO_SHANGHAI: Final = Expansion(
+    name=NAME,
+    trick=NoShanghaiTrick(),
+    effects={KeepBack: _keep_back},
+    options=_options,
+    resolve=_resolve,
+    restrict=_restrict,
+    on_round_end=_end_round,
+    view=_view,
+    notes=_notes,
+    why=_why,
+)

@@ -1,0 +1,125 @@
+"""Feed the sharks / exchange: a card of the row is lost for all, or a placed die is traded for two.
+
+Source: "Отправить кормить акул / Обмен" in the Russian rule text. Rulings: the card is turned down when the die of
+this turn is placed on it; a card that lies face down already stays so; the right to turn a card down is lost if no die
+is placed in the turn; both dice of an exchange make one placement.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from arena.games.api import Json
+from arena.games.shanghaien.actions import Action
+from arena.games.shanghaien.expansion import Expansion, Winners
+from arena.games.shanghaien.state import Player, State, with_extra, with_player
+from arena.games.shanghaien.tricks import discard
+
+NAME: Final = "sharks"
+
+
+class Feed(Action, frozen=True, tag="feed"):
+    """Turn the card down on which the die of this turn is placed."""
+
+    def __str__(self) -> str:
+        return "plays feed the sharks: turns down the card he places on"
+
+
+class Exchange(Action, frozen=True, tag="exchange"):
+    """Take one of the own dice on the number `back` into the supply, and place both dice just rolled."""
+
+    back: int
+
+    def __str__(self) -> str:
+        return f"plays exchange: takes a die back from {self.back} and places both"
+
+
+class Waters(msgspec.Struct, frozen=True):
+    """`face_down`: numbers of the cards turned down in this round; `feeding`: the turn in which the next one is."""
+
+    face_down: tuple[int, ...] = ()
+    feeding: int = -1
+
+
+class SharksTrick:
+    """To feed is always possible; to exchange needs an own die placed in an earlier turn of the round."""
+
+    kind: ClassVar[str] = NAME
+
+    @staticmethod
+    def _feed(state: State, _: Feed) -> State:
+        fed = discard(state, NAME)
+        return replace(fed, extras=with_extra(fed, NAME, replace(_waters(fed), feeding=fed.turn)))
+
+    @staticmethod
+    def _exchange(state: State, action: Exchange) -> State:
+        state = discard(state, NAME)
+        player = state.players[state.to_move]
+        placed = list(player.placed)
+        placed[action.back - 1] -= 1
+        players = with_player(state, state.to_move, replace(player, placed=tuple(placed)))
+        return replace(state, players=players, to_place=2)
+
+    effects: ClassVar[Mapping[type[Action], Any]] = {Feed: _feed, Exchange: _exchange}
+
+    def actions(self, state: State, player: Player) -> tuple[Action, ...]:  # noqa: ARG002 - the trick's contract
+        """To feed, then an exchange for each number where the player has a die."""
+        return (Feed(), *(Exchange(back=number) for number, count in enumerate(player.placed, start=1) if count))
+
+
+def _waters(state: State) -> Waters:
+    found: Waters = state.extras[NAME]
+    return found
+
+
+def _on_placed(state: State, dice: tuple[int, ...]) -> State:
+    waters = _waters(state)
+    if waters.feeding != state.turn:
+        return state
+    face_down = tuple(sorted({*waters.face_down, *dice}))
+    return replace(state, extras=with_extra(state, NAME, Waters(face_down=face_down)))
+
+
+def _award(state: State, winners: Winners) -> Winners:
+    """Cards turned down leave the game whatever dice lie there; the dice count for their neighbours."""
+    down = _waters(state).face_down
+    if not down:
+        return winners
+    return tuple([None if number in down else seat for number, seat in enumerate(winners, start=1)])
+
+
+def _end_round(state: State) -> State:
+    return replace(state, extras=with_extra(state, NAME, Waters())) if _waters(state) != Waters() else state
+
+
+def _view(state: State) -> dict[str, Json]:
+    waters = _waters(state)
+    return {"face_down": waters.face_down, "feeding": waters.feeding == state.turn}
+
+
+def _notes(state: State) -> tuple[str, ...]:
+    down = _waters(state).face_down
+    return (f"fed to the sharks: {', '.join(f'({number})' for number in down)}",) if down else ()
+
+
+def _why(state: State, action: Action) -> str | None:
+    if isinstance(action, Exchange) and not 1 <= action.back <= 6:
+        return f"there is no number {action.back}; the numbers are 1 to 6"
+    if isinstance(action, Exchange) and not state.players[state.to_move].placed[action.back - 1]:
+        return f"no own die lies on number {action.back}, so none can be taken back from there"
+    return None
+
+
+SHARKS: Final = Expansion(
+    name=NAME,
+    trick=SharksTrick(),
+    start=Waters(),
+    on_placed=_on_placed,
+    award=_award,
+    on_round_end=_end_round,
+    view=_view,
+    notes=_notes,
+    why=_why,
+)

@@ -1,0 +1,113 @@
+"""What happens in a turn and at the end of a round, step by step: the moves that actions are made of.
+
+Source: "A. Wuerfeln", "B. Shanghaien" and "Ende der Runde" in the German rule text. Rule: each function takes a state
+to a later one and runs the hooks that belong to its step; whether the step was allowed is asked in `rules`.
+"""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from arena.games.api import Seat
+from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
+from arena.games.shanghaien.awards import winners
+from arena.games.shanghaien.cards import Card, is_sailor, nation_of, value_of
+from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, End, Phase, Player, State, numbered, with_player
+
+# Looking a member up on its Enum costs as much as a whole comparison; these are met at every step.
+_TURN: Final = Phase.TURN
+_ROLLING: Final = Phase.ROLLING
+_ROLLED: Final = Phase.ROLLED
+
+
+def carry_out(state: State, action: Action) -> State:
+    """The state after `action`, whose turn it is to happen."""
+    if isinstance(action, Place):
+        return put_down(state, action.dice, action.one)
+    if isinstance(action, Roll):
+        return start_roll(state)
+    if isinstance(action, Shanghai):
+        return end_round(state)
+    return state.variant.effects[type(action)](state, action)
+
+
+def start_roll(state: State) -> State:
+    """The first roll of a turn."""
+    first, second = state.turns
+    turns = (first + 1, second) if state.to_move == 0 else (first, second + 1)
+    return replace(state, phase=_ROLLING, turns=turns, roll=1)
+
+
+def roll_again(state: State) -> State:
+    """Another roll of both dice in the same turn."""
+    return replace(state, phase=_ROLLING, dice=(), roll=state.roll + 1)
+
+
+def rolled(state: State, dice: tuple[int, ...]) -> State:
+    """Two dice lie there; a hook that opens an interlude keeps the following ones waiting until it is over."""
+    state = replace(state, phase=_ROLLED, dice=dice)
+    for hook in state.variant.on_rolled:
+        state = hook(state)
+        if state.phase is not _ROLLED:
+            return state
+    return state
+
+
+def put_down(state: State, dice: tuple[int, ...], one: End | None) -> State:
+    """The dice go to their numbers, the others back to the supply; the turn is over."""
+    seat = state.to_move
+    player = state.players[seat]
+    placed = list(player.placed)
+    for die in dice:
+        placed[die - 1] += 1
+    players = with_player(state, seat, replace(player, placed=tuple(placed)))
+    state = replace(state, players=players, one_at=state.one_at or one)
+    for hook in state.variant.on_placed:
+        state = hook(state, dice)
+    return end_turn(state)
+
+
+def end_turn(state: State) -> State:
+    """The opponent moves next."""
+    return replace(
+        state, phase=_TURN, to_move=Seat(1 - state.to_move), turn=state.turn + 1, dice=(), to_place=1, interlude=None
+    )
+
+
+def end_round(state: State) -> State:
+    """The cards of the row go to their winners or out of the game; the other player starts the next round."""
+    assert state.one_at is not None, "shanghai needs placed dice, and the first one fixed the numbering"
+    first, second = state.players
+    won_by = winners((first.placed, second.placed))
+    for award in state.variant.award:
+        won_by = award(state, won_by)
+    won: tuple[list[Card], list[Card]] = ([], [])
+    gone = list(state.gone)
+    for card, winner in zip(numbered(state.row, state.one_at), won_by, strict=True):
+        (gone if winner is None else won[winner]).append(card)
+    ended = replace(
+        state,
+        players=(_take(first, won[0]), _take(second, won[1])),
+        gone=tuple(gone),
+        row=state.pile[:ROW_SIZE],
+        pile=state.pile[ROW_SIZE:],
+    )
+    for hook in state.variant.on_round_end:
+        ended = hook(ended)
+    if state.round == ROUNDS:
+        return replace(ended, phase=Phase.OVER, turn=state.turn + 1)
+    return replace(end_turn(ended), round=state.round + 1, turns=(0, 0), roll=0, one_at=None)
+
+
+def _take(player: Player, cards: list[Card]) -> Player:
+    """The player with the cards he won, his dice back in the supply, ready for a new round."""
+    strength = list(player.strength)
+    sailors = [card for card in cards if is_sailor(card)]
+    for card in sailors:
+        strength[nation_of(card)] += value_of(card)
+    return Player(
+        sailors=player.sailors + tuple(sailors),
+        jokers=player.jokers,
+        strength=tuple(strength),
+        tricks=player.tricks + tuple(card for card in cards if not is_sailor(card)),
+    )
