@@ -1,33 +1,27 @@
-"""Section 7: what a bot that hangs costs, and what a bot that floods its output costs in memory.
+"""Section 7: what a bot that hangs costs, and what a bot that floods its output costs in time and memory."""
 
-Rule: the clock is small and known, and time counts from the moment the fatal request was written, as the referee's own
-transcript has it. Memory is the growth of this process's resident set while it referees the match.
-"""
-
-import re
-import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Final
 
-import msgspec
-from benchbots import ours
+from hostile_match import Ending, ending, ending_in_fresh_process
 from measure import interleaved
-from recording import SHANGHAIEN, match_of, seated
 from tables import Figure, Goal, Row, Table
 
-from arena.match.contestant import Contestant
-from arena.match.record import MatchRecord
-from arena.match.referee import play
 from arena.match.terms import ClockSettings
 
 _BUDGET_S: Final = 0.25
 _WALL_S: Final = 0.4
-_FLOOD_S: Final = 0.6
 _GOAL_S: Final = Goal("<=", 0.1)
+_SPIN: Final = ClockSettings(move_ms=_BUDGET_S * 1000, bank_ms=0.0, wall_ms=60_000)
+_SLEEP: Final = ClockSettings(move_ms=_BUDGET_S * 1000, bank_ms=0.0, wall_ms=_WALL_S * 1000)
+_MUTE: Final = ClockSettings(startup_ms=_WALL_S * 1000)
+
+_FLOOD_CPU_S: Final = 0.6
+_FLOOD_WALL_S: Final = 1.2
 _GOAL_MB: Final = Goal("<=", 10)
-_REQUEST: Final = b'{"type":"request"'
+_FLOOD: Final = ClockSettings(move_ms=_FLOOD_CPU_S * 1000, bank_ms=0.0, wall_ms=_FLOOD_WALL_S * 1000)
 _FLOODS: Final = {
     "stray": "stdout: text that is no message",
     "stale": "stdout: answers to another request",
@@ -37,105 +31,71 @@ _FLOODS: Final = {
 }
 
 
-class Ending(msgspec.Struct, frozen=True):
-    """How a match with a hostile bot ended. Seconds count from the request; megabytes are growth at the peak."""
-
-    termination: str
-    elapsed_s: float
-    cpu_s: float
-    grown_mb: float
-
-
 def measure(_: Path, *, is_quick: bool) -> list[Table]:
     """Two tables: hangs against their clock, floods against memory."""
-    return [_hang_table(3 if is_quick else 7), _flood_table(1 if is_quick else 3)]
+    return [_hang_table(3 if is_quick else 9), _flood_table(1 if is_quick else 3)]
 
 
 def _hang_table(rounds: int) -> Table:
-    cpu = ClockSettings(move_ms=_BUDGET_S * 1000, bank_ms=0.0, wall_ms=60_000)
-    wall = ClockSettings(move_ms=_BUDGET_S * 1000, bank_ms=0.0, wall_ms=_WALL_S * 1000)
-    samples = interleaved(
-        {"spin": _match("spin", cpu), "sleep": _match("sleep", wall)},
-        rounds,
-    )
-    spins, sleeps = samples["spin"], samples["sleep"]
+    settings = {"spin": _SPIN, "sleep": _SLEEP, "mute": _MUTE}
+    samples = interleaved({manner: partial(ending, manner, clock) for manner, clock in settings.items()}, rounds)
+    spins, sleeps, mutes = samples["spin"], samples["sleep"], samples["mute"]
     rows = (
-        _hang_row("a bot that spins", "CPU", _BUDGET_S, [one.cpu_s for one in spins], spins),
+        _hang_row("a bot that spins", "CPU", _BUDGET_S, [one.bot_cpu_s for one in spins], spins),
         _hang_row("a bot that sleeps", "wall", _WALL_S, [one.elapsed_s for one in sleeps], sleeps),
+        _hang_row("a bot that never says hello", "wall", _WALL_S, [one.elapsed_s for one in mutes], mutes),
     )
-    headers = (
-        "a hang",
-        "clock",
-        "budget s",
-        "beyond the clock s\nby that clock",
-        "beyond the budget s\nwall",
-        "ended as",
-    )
+    headers = ("a hang", "clock", "has\ns", "beyond it s,\nby that clock", "beyond it s,\nwall", "ended as")
     notes = (
-        "from the request to the end of play(), the bot's process killed and reaped",
+        "from the line it does not answer to the end of play(), the bot's process killed and reaped",
         "the wall time of a spinning bot contains what others take of its core; its own clock does not",
     )
     return Table(title="Hang: time until the match is over", headers=headers, rows=rows, notes=notes)
 
 
-def _hang_row(label: str, clock: str, budget_s: float, used_s: list[float], endings: list[Ending]) -> Row:
+def _hang_row(label: str, clock: str, has_s: float, used_s: list[float], endings: list[Ending]) -> Row:
     return (
         label,
         clock,
-        Figure(budget_s, 2),
-        Figure(median(used_s) - budget_s, 4, _GOAL_S),
-        Figure(median(one.elapsed_s for one in endings) - budget_s, 3, _GOAL_S),
-        ", ".join(sorted({one.termination for one in endings})),
+        Figure(has_s, 2),
+        Figure(median(used_s) - has_s, 4, _GOAL_S),
+        Figure(median(one.elapsed_s for one in endings) - has_s, 4, _GOAL_S),
+        _terminations(endings),
     )
 
 
 def _flood_table(rounds: int) -> Table:
-    clock = ClockSettings(move_ms=_FLOOD_S * 500, bank_ms=_FLOOD_S * 500, wall_ms=_FLOOD_S * 2000)
-    samples = interleaved({how: _match(how, clock) for how in _FLOODS}, rounds, warm_ups=0)
-    rows = tuple(
-        (
-            _FLOODS[how],
-            Figure(max(one.grown_mb for one in endings), 1, _GOAL_MB),
-            Figure(median(one.elapsed_s for one in endings), 2),
-            Figure(median(one.cpu_s for one in endings), 2),
-            ", ".join(sorted({one.termination for one in endings})),
-        )
-        for how, endings in samples.items()
+    measures = {manner: partial(ending_in_fresh_process, manner, _FLOOD) for manner in _FLOODS}
+    samples = interleaved(measures, rounds, warm_ups=0)
+    rows = tuple(_flood_row(_FLOODS[manner], endings) for manner, endings in samples.items())
+    headers = (
+        "a flood until the end",
+        "growth of the\nreferee MB",
+        "wall\ns",
+        "beyond the\nbackstop s",
+        "bot\nCPU s",
+        "referee\nCPU s",
+        "ended as",
     )
-    headers = ("a flood", "growth of the\nreferee MB", "wall s", "bot CPU s", "ended as")
     notes = (
-        f"each bot has {_FLOOD_S:g} s of CPU time and {2 * _FLOOD_S:g} s of wall time for its move, and floods on",
+        f"for its move the bot has {_FLOOD_CPU_S:g} s of CPU time and {_FLOOD_WALL_S:g} s of wall time, the backstop",
+        "growth: the largest of all samples, each in a process of its own after one match in peace",
     )
     return Table(title="Flood: memory of the referee", headers=headers, rows=rows, notes=notes)
 
 
-def _match(how: str, clock: ClockSettings) -> Callable[[], Ending]:
-    """A match of the bot that behaves in this way against an instant one."""
-
-    def ended() -> Ending:
-        bots = (ours("hostile.py"), ours("instant.py"))  # the second one ignores the argument
-        with seated(SHANGHAIEN, bots, clock, (how,)) as contestants:
-            before_mb = _resident_mb("VmRSS")
-            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak starts again from here
-            record = play(match_of(SHANGHAIEN, clock), contestants)
-            return _ending(record, contestants[0], time.monotonic(), before_mb)
-
-    return ended
-
-
-def _ending(record: MatchRecord, bot: Contestant, now_s: float, before_mb: float) -> Ending:
-    """A flood pushes the request out of the transcript; then what the clock of the move says must do."""
-    asked_s = [when for when, way, line in bot.transcript if way == ">" and line.startswith(_REQUEST)]
-    return Ending(
-        termination=record.termination.value,
-        elapsed_s=now_s - asked_s[-1] if asked_s else record.seats[0].wall_ms / 1000,
-        cpu_s=record.seats[0].cpu_ms / 1000,
-        grown_mb=max(0.0, _resident_mb("VmHWM") - before_mb),
+def _flood_row(label: str, endings: list[Ending]) -> Row:
+    wall_s = median(one.elapsed_s for one in endings)
+    return (
+        label,
+        Figure(max(one.grown_mb for one in endings), 1, _GOAL_MB),
+        Figure(wall_s, 2),
+        Figure(max(0.0, wall_s - _FLOOD_WALL_S), 3, _GOAL_S),
+        Figure(median(one.bot_cpu_s for one in endings), 2),
+        Figure(median(one.referee_cpu_s for one in endings), 2),
+        _terminations(endings),
     )
 
 
-def _resident_mb(field: str) -> float:
-    status = Path("/proc/self/status").read_text(encoding="utf-8")
-    found = re.search(rf"^{field}:\s+(\d+) kB", status, re.MULTILINE)
-    assert found is not None, f"no {field} in /proc/self/status"
-    return int(found[1]) / 1024
+def _terminations(endings: list[Ending]) -> str:
+    return ", ".join(sorted({one.termination for one in endings}))

@@ -64,9 +64,8 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     fields = {**bots, "random": shelved("random")}
     rounds, seconds = (1, 1.2) if is_quick else (5, 2.0)
     with _workers(max(_WORKERS)) as backend:
-        _league(
-            scratch, Share(backend, max(_WORKERS)), fields["Python"], chunks_played=max(_WORKERS)
-        )  # both workers have now played
+        both = Share(backend, max(_WORKERS))
+        _league(scratch, both, fields["Python"], chunks_played=both.slots())  # from now on all workers are warm
         cases = {
             f"{name}/{workers}": _Case(scratch, Share(backend, workers), bot, workers, seconds)
             for name, bot in fields.items()

@@ -17,7 +17,7 @@ from tables import Figure
 from arena.games import load_game
 from arena.games.api import Chance, Decision, Seat
 from arena.games.luck import draw
-from arena.match.record import Acted, MatchRecord
+from arena.match.record import Acted, MatchRecord, pack
 from arena.protocol import codec
 from arena.protocol.messages import Request
 
@@ -27,18 +27,19 @@ _US: Final = 1e6
 
 
 def split(recording: Recording, referee: list[Cost], bare: list[Cost]) -> tuple[Figure, ...]:
-    """Microseconds a request: all, the five parts of the rules, encode, decode, pipes, the rest."""
+    """Microseconds a request: all, the five parts of the rules, encode, decode, pipes, the rest; packing beside it."""
     count = len(recording.requests)
     rules = _medians([rules_s(recording.record) for _ in range(_REPEATS)])
     requests = [msgspec.json.decode(line, type=Request) for _, line in recording.requests]
     parts = [
         *(rules[part] / count for part in RULES),
-        _best_s(lambda: [codec.encode(request) for request in requests]) / count,
-        _best_s(lambda: [codec.decode(line) for line in recording.replies]) / count,
+        _median_s(lambda: [codec.encode(request) for request in requests]) / count,
+        _median_s(lambda: [codec.decode(line) for line in recording.replies]) / count,
         median(cost.own_s for cost in bare),
     ]
     total = median(cost.own_s for cost in referee)
-    return tuple(Figure(part * _US) for part in (total, *parts, total - sum(parts)))
+    packing = _median_s(lambda: pack(recording.record)) / count
+    return tuple(Figure(part * _US) for part in (total, *parts, total - sum(parts), packing))
 
 
 def rules_s(record: MatchRecord) -> Counter[str]:
@@ -88,7 +89,7 @@ def _nothing(_: object) -> None:
     """What the stopwatch is tried on."""
 
 
-def _best_s(action: Callable[[], object]) -> float:
+def _median_s(action: Callable[[], object]) -> float:
     """The median time of an action, after one run that is not counted."""
     action()
     times = []

@@ -122,11 +122,13 @@ def _split_table(rows: list[Row]) -> Table:
         "decode",
         "pipes",
         "the rest",
+        "pack",
     )
     notes = (
         "on one core; the match is the recorded one",
         "turn to chance: run again in process; chance is the draw and `resolve`",
         "encode, decode: the recorded messages through the codec; pipes: the CPU of 1a",
         "the rest: clocks, session, events, the record, the match's start and end",
+        "pack: what a league adds to `all`, the record as JSON, compressed",
     )
     return Table(title="Referee: where its time goes", headers=headers, rows=tuple(rows), notes=notes)

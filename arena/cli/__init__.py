@@ -4,15 +4,15 @@ Rule: tables for people and data for programs on stdout, everything else on stde
 2 usage or specification, 3 interrupted, 4 our fault.
 """
 
-import os
 import sys
+import traceback
 from importlib import import_module
 from typing import Any, Final
 
 import click
 
 from arena import __version__
-from arena.errors import ArenaError
+from arena.errors import ArenaError, Interrupted
 
 COMMANDS: Final = {
     "submit": ("arena.cli.bots", "Check a bot, let it play a baseline, and put it on the list."),
@@ -29,7 +29,22 @@ COMMANDS: Final = {
 }
 
 
-class _Commands(click.Group):
+class SuggestingGroup(click.Group):
+    """A group that lists its commands when it is asked for one it does not have."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """See click.Group: the command that `args` begin with."""
+        known = self.list_commands(ctx)
+        if args and args[0] not in known and not args[0].startswith("-"):
+            from arena import strict  # noqa: PLC0415 - only for this message
+
+            ctx.fail(strict.unknown("command", args[0], known))
+        return super().resolve_command(ctx, args)
+
+
+class _Commands(SuggestingGroup):
     """The commands of the table above, each imported when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -45,15 +60,6 @@ class _Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from arena import strict  # noqa: PLC0415 - only for this message
-
-            ctx.fail(strict.unknown("command", args[0], COMMANDS))
-        return super().resolve_command(ctx, args)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -78,22 +84,28 @@ def run(arguments: list[str]) -> int:
     """Run one command line; the exit code."""
     try:
         outcome: Any = cli.main(arguments, prog_name="arena", standalone_mode=False)
-    except click.exceptions.Abort:
-        return _say("interrupted", 3)
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except KeyboardInterrupt:
-        return _say("interrupted", 3)
-    except ArenaError as error:
-        return _say(f"error: {error}", error.exit_code)
-    except BrokenPipeError:
-        # The reader of our output has gone (`| head`); Python's own flush at exit must not complain again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit:
+        # click's way to say that the reader of our output has gone (`| head`): nothing is wrong with that.
         return 0
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge: whatever happens gets its exit code
+        text, exit_code = _explained(error)
+        click.echo(text, err=True)
+        return exit_code
     return outcome if isinstance(outcome, int) else 0
 
 
-def _say(text: str, exit_code: int) -> int:
-    click.echo(text, err=True)
-    return exit_code
+def _explained(error: BaseException) -> tuple[str, int]:
+    """What a person is told, and the exit code; what nobody thought of is our fault, never a failed check."""
+    match error:
+        case click.exceptions.Abort() | KeyboardInterrupt():
+            return "interrupted", 3
+        case Interrupted():
+            return str(error), error.exit_code
+        case ArenaError():
+            return f"error: {error}", error.exit_code
+        case OSError(filename=str(place)):
+            return f"error: {place}: {error.strerror}", 2
+    return f"{''.join(traceback.format_exception(error))}error: a mistake in arena itself, please report it", 4

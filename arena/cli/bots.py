@@ -23,10 +23,11 @@ from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
 from arena.league.friendly import friendly, play_here
 from arena.league.tournament import Player
+from arena.league.worker import clock_for
 from arena.match.check import Step, Verdict
 from arena.match.check import check as check_bot
 from arena.match.terms import ClockSettings
-from arena.process.manifest import MANIFEST, BotSpec
+from arena.process.manifest import BotSpec
 from arena.report.transcript import result_line
 from arena.store import database
 from arena.store.bots import BotStore
@@ -94,6 +95,8 @@ def bots(results: Path, shelf: Path) -> None:
         [each.name, each.version, each.digest[:8], f"submitted {each.submitted_at[:19]}", ""]
         for each in store.submitted()
     ]
+    for error in store.unreadable():
+        click.echo(f"left out: {error}", err=True)
     click.echo(tabulate(sorted(rows), headers=["bot", "version", "hash", "from", "description"], disable_numparse=True))
 
 
@@ -114,8 +117,8 @@ def new_bot(name: str, lang: str, folder: Path | None) -> None:
         if target.exists():
             raise SpecError(f"{target} exists already; choose another name or --folder")
         shutil.copytree(templates / lang, target, ignore=shutil.ignore_patterns("__pycache__"))
-    manifest = target / MANIFEST
-    manifest.write_text(manifest.read_text(encoding="utf-8").replace("{{name}}", name), encoding="utf-8")
+    for file in target.iterdir():
+        file.write_text(file.read_text(encoding="utf-8").replace("{{name}}", name), encoding="utf-8")
     try:
         BotStore(Path("results"), Path("bots")).find(_as_path(target))
     except SpecError:
@@ -136,6 +139,7 @@ def _shown(shelf: Path) -> str:
 
 def _check(bot: BotSpec, *, game: str, options: dict[str, Any], clock: ClockSettings) -> None:
     load_game(game).setup(options, 2)
+    clock = clock_for(Player(name=bot.name, bot=bot), clock)
     click.echo(f"checking {bot.label} at {game}: {' '.join(bot.manifest.command)}")
     for step in check_bot(bot, game=game, options=options, clock=clock):
         click.echo(f"{step.number:>3}  {step.verdict.value:<7} {step.title}: {_detail(step)}")

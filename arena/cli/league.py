@@ -3,15 +3,19 @@
 import contextlib
 import logging
 import os
+import sys
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from importlib import import_module
 from pathlib import Path
 
 import click
 import msgspec
 
+from arena.cli import SuggestingGroup
 from arena.cli.options import bot_store, results_option, shelf_option
 from arena.cli.progress import Progress
+from arena.cli.stopping import stoppable
 from arena.errors import Interrupted, SpecError
 from arena.league.pool import Backend, ExecutorBackend, LocalBackend
 from arena.league.results import PlayedBlock
@@ -27,7 +31,7 @@ from arena.store.matches import MatchStore
 log = logging.getLogger("arena.league")
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def league() -> None:
     """Run a tournament file, see how far it is.
 
@@ -49,20 +53,25 @@ def league() -> None:
 def run(file: Path, workers: int | None, executor: str | None, form: str, results: Path, shelf: Path) -> None:
     """Play what is left of the tournament in FILE, then print the leaderboard.
 
-    Ctrl-C or a crash loses nothing that is stored: the same command continues where it stopped, and ends with the same
-    standings.
+    Ctrl-C, SIGTERM or a crash loses nothing that is stored: the same command continues where it stopped, and ends with
+    the same standings.
 
     Example: arena league run tournaments/first.yaml --workers 4
     """
     bots = bot_store(results, shelf)
     tournament = read_tournament(file, bots.find)
-    with database.writer_lock(results), contextlib.closing(database.open_for_writing(results)) as connection:
+    backend = _backend(executor, workers or tournament.workers)
+    with (
+        stoppable(),
+        database.writer_lock(results),
+        contextlib.closing(database.open_for_writing(results)) as connection,
+    ):
         store = MatchStore(connection, results)
         installed = tuple(msgspec.structs.replace(each, bot=bots.install(each.bot)) for each in tournament.players)
         tournament = msgspec.structs.replace(tournament, players=installed)
         store.save_league(tournament)
         with _logging_to(results / "logs" / f"{tournament.name}.log"):
-            _play(store, tournament, _backend(executor, workers or tournament.workers))
+            _play(store, tournament, backend)
         standings, timing = table(store, tournament)
         store.save_standings(tournament.name, standings_json(standings))
     click.echo(render(standings, timing, format=form))
@@ -122,9 +131,12 @@ def _backend(executor: str | None, workers: int | None) -> Backend:
         return LocalBackend(count)
     module, _, factory = executor.partition(":")
     try:
-        return ExecutorBackend(getattr(import_module(module), factory)(), count)
-    except (ImportError, AttributeError, ValueError) as error:
+        made = getattr(import_module(module), factory)()
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise SpecError(f"--executor {executor}: {error}; expected module:function") from None
+    if not isinstance(made, Executor):
+        raise SpecError(f"--executor {executor}: found a {type(made).__name__}, expected a concurrent.futures executor")
+    return ExecutorBackend(made, count)
 
 
 def _play(store: MatchStore, tournament: Tournament, backend: Backend) -> None:
@@ -149,11 +161,19 @@ def _play(store: MatchStore, tournament: Tournament, backend: Backend) -> None:
     log.info("%s: done, %s", tournament.name, progress.line())
 
 
+class _LogFile(logging.FileHandler):
+    """A log that cannot be written (a full disk) is said once: the matches matter more."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        click.echo(f"{self.baseFilename}: cannot be written: {sys.exc_info()[1]}; going on without a log", err=True)
+        self.setLevel(logging.CRITICAL + 1)
+
+
 @contextlib.contextmanager
 def _logging_to(path: Path) -> Iterator[None]:
     """Everything logged here and in the workers goes to one file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.FileHandler(path, encoding="utf-8")
+    handler = _LogFile(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(processName)s %(name)s %(levelname)s %(message)s"))
     root = logging.getLogger()
     root.addHandler(handler)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from arena.cli.league import stored
 from arena.cli.options import (
@@ -17,6 +18,7 @@ from arena.cli.options import (
     shelf_option,
 )
 from arena.cli.progress import Progress
+from arena.cli.stopping import stoppable
 from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
 from arena.league.friendly import friendly, play_here
@@ -69,10 +71,11 @@ def match(first: str, second: str, results: Path, shelf: Path, **settings: Any) 
         blocks=settings["blocks"],
     )
     load_game(tournament.game).setup(tournament.options, 2)
-    if settings["steps"] or settings["log"] or tournament.cycles <= SHOWN_ONE_BY_ONE:
-        played = _play_here(tournament, steps=settings["steps"], log=settings["log"])
-    else:
-        played = _play_in_parallel(tournament)
+    with stoppable():
+        if settings["steps"] or settings["log"] or tournament.cycles <= SHOWN_ONE_BY_ONE:
+            played = _play_here(tournament, steps=settings["steps"], log=settings["log"])
+        else:
+            played = _play_in_parallel(tournament)
     click.echo(render(standings_of(tournament, played), timing(entrants(tournament), played), format="table"))
 
 
@@ -91,7 +94,7 @@ def show(match_id: str, states: bool, svg: Path | None, step: int | None, result
         found = store.match(match_id)
     try:
         record = unpack(found.record)
-    except ValueError as error:
+    except (ValueError, msgspec.MsgspecError) as error:
         raise CheckFailed(f"match {match_id}: {error}") from None
     if svg is not None:
         svg.write_text(_picture(record, step), encoding="utf-8")
@@ -131,8 +134,10 @@ def _play_in_parallel(tournament: Tournament) -> list[MatchResult]:
                 rows.append((block, rotation, result_of(one.summary, pairs, order=0, block=block, rotation=rotation)))
             progress.add(len(each.matches), sum(one.summary.at_fault >= 0 for one in each.matches))
 
-    run(chunks(tournament, {}), LocalBackend(len(os.sched_getaffinity(0))), commit=commit, tick=progress.draw)
-    progress.end()
+    try:
+        run(chunks(tournament, {}), LocalBackend(len(os.sched_getaffinity(0))), commit=commit, tick=progress.draw)
+    finally:
+        progress.end()
     return [result for *_, result in sorted(rows, key=lambda row: row[:2])]
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import secrets
+import shlex
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,7 +36,9 @@ def play(bot: str, seat: int, seed: str | None, game: str, options: dict[str, An
     Example: arena play greedy --seat 1
     """
     bots = bot_store(results, shelf)
-    opponent = Player(name=bot.rpartition("/")[2], bot=bots.install(bots.find(bot)))
+    load_game(game).setup(options, 2)
+    found = bots.find(bot)
+    opponent = Player(name=found.name, bot=bots.install(found))
     seed = seed or secrets.token_hex(4)
     person = Person(say=click.echo, prompt=lambda text: click.prompt(text, prompt_suffix="> "))
     clock = ClockSettings(move_ms=1000, bank_ms=10_000)
@@ -47,7 +50,8 @@ def play(bot: str, seat: int, seed: str | None, game: str, options: dict[str, An
         ending.callback(rival.close, grace_s=0.0)
         record = play_match(spec, table, game=drawn)
     click.echo(_result(record, seat))
-    click.echo(f"the same luck again: arena play {bot} --seat {seat} --seed {seed} --options {json.dumps(options)!r}")
+    again = ["--seat", str(seat), "--seed", seed, "--game", game, "--options", json.dumps(options)]
+    click.echo(f"the same luck again: {shlex.join(['arena', 'play', bot, *again])}")
 
 
 def _result(record: MatchRecord, seat: int) -> str:

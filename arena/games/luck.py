@@ -10,36 +10,57 @@ Source: the recipe is published in protocol.md under "Luck", so that any die can
 `seed` is text (32 hex digits for a block), `key` the name the rules gave the draw, e.g. `roll/3/0/2/1`.
 """
 
+from functools import cache
 from hashlib import sha256
+from itertools import count
+from typing import Final
 
-from arena.games.api import Chance, Dice, Shuffle
+from arena.games.api import Chance, Shuffle
 
-_WORDS = 1 << 64
+_WORD_COUNT: Final = 1 << 64
 
 
 def draw(seed: str, chance: Chance) -> tuple[int, ...]:
     """The outcome of `chance` under `seed`: faces of the dice in order, or the shuffled items."""
-    prefix = f"{seed}/{chance.key}/"
-    match chance.kind:
-        case Dice(count, faces):
-            return tuple([_die(f"{prefix}{i}/", faces) for i in range(count)])
-        case Shuffle(size):
-            return tuple(sorted(range(size), key=lambda i: (_word(f"{prefix}{i}/0"), i)))
+    prefix = f"{seed}/{chance.key}/".encode()
+    kind = chance.kind
+    if isinstance(kind, Shuffle):
+        words = [_word(prefix + suffix) for suffix in _first_attempts(kind.size)]
+        return tuple(sorted(range(kind.size), key=words.__getitem__))
+    faces = kind.faces
+    limit = _limit(faces)
+    words = [_word(prefix + suffix) for suffix in _first_attempts(kind.count)]
+    for index, word in enumerate(words):
+        if word >= limit:
+            words[index] = _word_below(limit, prefix + b"%d/" % index)
+    return tuple([word % faces + 1 for word in words])
 
 
 def derive(purpose: str, *parts: str | int) -> str:
-    """A seed of 32 hex digits for `purpose`, from named parts; other parts or purposes are unrelated."""
+    """A seed of 32 hex digits for `purpose`, from named parts; other parts or purposes are unrelated.
+
+    Parts are joined by slashes: only the first may contain one, as a master seed that a person chose does.
+    """
     text = "/".join(["arena", purpose, *map(str, parts)])
     return sha256(text.encode()).hexdigest()[:32]
 
 
-def _die(prefix: str, faces: int) -> int:
-    limit = _WORDS - _WORDS % faces
-    attempt = 0
-    while (word := _word(f"{prefix}{attempt}")) >= limit:
-        attempt += 1
-    return word % faces + 1
+def _word(text: bytes) -> int:
+    return int.from_bytes(sha256(text).digest()[:8], "big")
 
 
-def _word(text: str) -> int:
-    return int.from_bytes(sha256(text.encode()).digest()[:8], "big")
+def _word_below(limit: int, prefix: bytes) -> int:
+    """The word of the first attempt that is below `limit`; with small dice the one before it is met once in 2^60."""
+    return next(word for attempt in count() if (word := _word(prefix + b"%d" % attempt)) < limit)
+
+
+@cache
+def _first_attempts(size: int) -> tuple[bytes, ...]:
+    """What follows the key in the text of the first word of each of `size` dice or items."""
+    return tuple(b"%d/0" % index for index in range(size))
+
+
+@cache
+def _limit(faces: int) -> int:
+    """The largest multiple of `faces` that fits in 64 bits."""
+    return _WORD_COUNT - _WORD_COUNT % faces

@@ -6,6 +6,7 @@ Rule: a friendly is a tournament of two whose results stay in memory.
 from collections.abc import Iterator
 from typing import Any
 
+from arena.league.pool import helpers
 from arena.league.ratings import RatingSettings
 from arena.league.results import result_of, rotate, summarise
 from arena.league.schedule import Pairing, fixture, pairings
@@ -63,7 +64,7 @@ def play_here(
     finally:
         for each in contestants:
             each.close(grace_s=0.0)
-        reaper.kill_descendants()
+        reaper.kill_descendants(spare=frozenset(helpers()))
 
 
 def _spec(tournament: Tournament, pairing: Pairing, block: int, rotation: int) -> MatchSpec:

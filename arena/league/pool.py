@@ -2,25 +2,32 @@
 
 Rule: a backend runs chunks and returns futures; it stores nothing and decides nothing. `LocalBackend` keeps one
 single-worker pool per slot, because a shared pool loses everything in flight when one worker dies; so the blame for a
-death is exact, and only the chunk of that worker is played again.
+death is exact, and only the chunk of that worker is played again. Nothing is started before the first chunk.
 """
 
 import contextlib
 import logging
 import multiprocessing
 import os
+import select
 import signal
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+import threading
+import time
+from collections.abc import Iterable
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import forkserver, resource_tracker
 from typing import Any, Final, Protocol
 
 from multiprocessing_logging import MultiProcessingHandler
 
 from arena.league.results import PlayedBlock
 from arena.league.schedule import Chunk
-from arena.league.worker import initialise, play_chunk
+from arena.league.worker import initialise, play_chunk, play_chunk_alone
 from arena.process import reaper
 
 _START_METHOD: Final = "forkserver"
+_FAREWELL_S: Final = 0.4
+"""How long interrupted workers may take to end their bots and themselves."""
 log: Final = logging.getLogger("arena.pool")
 
 
@@ -31,7 +38,7 @@ class Backend(Protocol):
         """How many chunks may be in flight at once."""
 
     def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
-        """Play the chunk. The future fails with BrokenExecutor if its worker died."""
+        """Play the chunk. The future fails with BrokenExecutor if its worker died; raises it if nothing works."""
 
     def close(self, *, is_interrupted: bool) -> None:
         """Release everything; at once, with all that is in flight thrown away, if interrupted."""
@@ -71,8 +78,41 @@ class _Slot:
 
     def __init__(self, number: int) -> None:
         self._number = number
+        self._executor: ProcessPoolExecutor | None = None
+        self._handler: Any = None
         self.busy: Future[list[PlayedBlock]] | None = None
-        self._open()
+
+    @property
+    def is_free(self) -> bool:
+        return self.busy is None or self.busy.done()
+
+    def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
+        """Play the chunk in this slot. BrokenExecutor if the worker had died before."""
+        if self._executor is None:
+            self._open()
+        assert self._executor is not None, "it was opened just now"
+        self.busy = self._executor.submit(play_chunk_alone, chunk)
+        return self.busy
+
+    def pids(self) -> list[int]:
+        """The worker, if it was started, also just after its death."""
+        # There is no public way to the worker's pid; the attribute is as old as the class.
+        return [] if self._executor is None else list(self._executor._processes or ())  # noqa: SLF001
+
+    def abandon(self) -> None:
+        """Let go of the worker, without waiting for a queue whose lock a dead worker may hold."""
+        if self._executor is None:
+            return
+        self._handler.queue.cancel_join_thread()
+        self._handler._is_closed = True  # noqa: SLF001 - its close() would wait
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._executor = None
+
+    def close(self) -> None:
+        """End the worker when it is done, with its last log records."""
+        if self._executor is not None:
+            self._executor.shutdown(wait=True)
+            self._handler.close()
 
     def _open(self) -> None:
         self._handler = MultiProcessingHandler(f"worker-{self._number}", sub_handler=_Sink())
@@ -83,94 +123,60 @@ class _Slot:
             initargs=(self._handler.queue, logging.getLogger().getEffectiveLevel()),
         )
 
-    def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
-        self.busy = self._executor.submit(play_chunk, chunk)
-        return self.busy
-
-    def renew(self) -> None:
-        """Replace a worker that died."""
-        self._abandon_log()
-        self._executor.shutdown(wait=False)
-        self._open()
-
-    def pids(self) -> list[int]:
-        # There is no public way to the worker's pid; the attribute is as old as the class.
-        return list(self._executor._processes or ())  # noqa: SLF001
-
-    def close(self) -> None:
-        self._executor.shutdown(wait=True)
-        self._handler.close()
-
-    def _abandon_log(self) -> None:
-        """Let go of a queue whose lock a dead worker may hold, without waiting for it."""
-        self._handler.queue.cancel_join_thread()
-        self._handler._is_closed = True  # noqa: SLF001
-
-    def kill(self) -> None:
-        for pid in self.pids():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGTERM)
-        self._abandon_log()
-        self._executor.shutdown(wait=False, cancel_futures=True)
-
 
 class LocalBackend:
     """Worker processes on this machine, one chunk in flight each."""
 
     def __init__(self, workers: int) -> None:
-        # The package's queues come from the default context, which must be the one of the pools.
-        multiprocessing.set_start_method(_START_METHOD, force=True)
-        multiprocessing.set_forkserver_preload(["arena.league.worker"])
-        reaper.become_subreaper()
         self._slots = [_Slot(number) for number in range(workers)]
+        self._is_ready = False
 
     def slots(self) -> int:
         """See Backend.slots."""
         return len(self._slots)
 
     def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
-        """See Backend.submit."""
-        slot = next(slot for slot in self._slots if slot.busy is None or slot.busy.done())
-        if slot.busy is not None and slot.busy.exception() is not None:
-            log.warning("worker %s died or failed; a new one takes its place", slot.pids())
-            slot.renew()
+        """See Backend.submit. A worker that has died is replaced."""
+        if not self._is_ready:
+            _prepare_to_start()
+            self._is_ready = True
+        slot = next(slot for slot in self._slots if slot.is_free)
+        try:
+            return slot.submit(chunk)
+        except BrokenExecutor:
+            log.warning("worker %s died; a new one takes its place", slot.pids())
+            slot.abandon()
             self._kill_orphans()
-        return slot.submit(chunk)
+            return slot.submit(chunk)
 
     def close(self, *, is_interrupted: bool) -> None:
         """See Backend.close."""
-        for slot in self._slots:
-            if is_interrupted:
-                slot.kill()
-            else:
-                slot.close()
         if is_interrupted:
             self._end_workers()
+        elif self._is_ready:
+            with ThreadPoolExecutor(len(self._slots)) as closers:  # each may take a moment to empty its log queue
+                list(closers.map(_Slot.close, self._slots))
 
     def _end_workers(self) -> None:
         """Workers leave on SIGTERM and take their bots along; whoever is left after a moment is killed here."""
-        deadline_s = 0.4
-        for pid in [pid for slot in self._slots for pid in slot.pids()]:
-            with contextlib.suppress(ChildProcessError, OSError):
-                fd = os.pidfd_open(pid)
-                try:
-                    _wait_readable(fd, deadline_s)
-                finally:
-                    os.close(fd)
-        self._kill_orphans(spare_workers=False)
+        pids = [pid for slot in self._slots for pid in slot.pids()]
+        _signal(pids, signal.SIGTERM)
+        for slot in self._slots:
+            slot.abandon()
+        deadline_s = time.monotonic() + _FAREWELL_S
+        _signal([pid for pid in pids if not _has_ended(pid, deadline_s)], signal.SIGKILL)
+        self._kill_orphans()
 
-    def _kill_orphans(self, *, spare_workers: bool = True) -> None:
+    def _kill_orphans(self) -> None:
         """Bots of a dead worker become our children: kill those, and spare workers and multiprocessing's own."""
-        spare = helpers() | ({pid for slot in self._slots for pid in slot.pids()} if spare_workers else set())
-        killed = reaper.kill_descendants(spare=frozenset(spare))
+        workers = {pid for slot in self._slots for pid in slot.pids()}
+        killed = reaper.kill_descendants(spare=frozenset(helpers() | workers))
         if killed:
             log.warning("killed %d orphaned processes", killed)
 
 
 def helpers() -> set[int]:
     """The fork server and the resource tracker of multiprocessing."""
-    from multiprocessing import forkserver, resource_tracker  # noqa: PLC0415
-
     found: list[Any] = [
         getattr(forkserver._forkserver, "_forkserver_pid", None),  # noqa: SLF001
         getattr(resource_tracker._resource_tracker, "_pid", None),  # noqa: SLF001
@@ -178,9 +184,36 @@ def helpers() -> set[int]:
     return {pid for pid in found if pid}
 
 
-def _wait_readable(fd: int, patience_s: float) -> None:
-    import select  # noqa: PLC0415
+def _prepare_to_start() -> None:
+    # The log package's queues come from the default context, which must be the one of the pools.
+    multiprocessing.set_start_method(_START_METHOD, force=True)
+    multiprocessing.set_forkserver_preload(["arena.league.worker"])
+    reaper.become_subreaper()
+    if threading.current_thread() is not threading.main_thread():
+        return
+    # A worker inherits this until it has handlers of its own; so Ctrl-C meets none half-started, with a traceback.
+    former = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.signal(signal.SIGINT, former)
 
-    poll = select.poll()
-    poll.register(fd, select.POLLIN)
-    poll.poll(patience_s * 1000)
+
+def _signal(pids: Iterable[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def _has_ended(pid: int, deadline_s: float) -> bool:
+    """Whether the process, not our own child, is gone by the deadline."""
+    try:
+        fd = os.pidfd_open(pid)
+    except OSError:
+        return True
+    try:
+        poll = select.poll()
+        poll.register(fd, select.POLLIN)
+        return bool(poll.poll(max(0.0, deadline_s - time.monotonic()) * 1000))
+    finally:
+        os.close(fd)

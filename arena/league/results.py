@@ -10,7 +10,7 @@ import msgspec
 
 from arena.league.schedule import Fixture, Pairing
 from arena.league.standings import MatchResult
-from arena.match.record import MatchRecord, PackedRecord
+from arena.match.record import MatchRecord, PackedRecord, Termination
 
 
 class MatchSummary(msgspec.Struct, frozen=True):
@@ -23,6 +23,17 @@ class MatchSummary(msgspec.Struct, frozen=True):
     moves: tuple[int, ...]
     time_ms: tuple[float, ...]
     slowest_ms: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse what no match can have come to, wherever it is read from."""
+        seats = len(self.ranks)
+        by_seat = (self.ranks if self.scores is None else self.scores, self.moves, self.time_ms, self.slowest_ms)
+        if seats < 2 or any(len(values) != seats for values in by_seat) or min(self.ranks) < 0:
+            raise ValueError("a summary needs a value for each of at least 2 seats")
+        if (self.termination == Termination.NORMAL) != (self.scores is not None and self.at_fault == -1):
+            raise ValueError(f"termination {self.termination} does not fit scores and fault")
+        if self.termination not in set(Termination) or not -1 <= self.at_fault < seats:
+            raise ValueError(f"unknown termination {self.termination}, or no seat {self.at_fault}")
 
 
 class PlayedMatch(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ leaves storing to the function it was given.
 
 import logging
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from typing import Final
 
 from msgspec.structs import replace
@@ -33,7 +33,8 @@ def run(
     """Play all chunks. `commit` gets the blocks of each finished chunk; `tick` is called about twice a second.
 
     A chunk whose worker dies is played again; after three deaths it is halved, so that one poisonous block costs
-    nobody else's results. HarnessFault if single blocks could not be played; all others have been by then.
+    nobody else's results. HarnessFault if single blocks could not be played, all others have been by then; or at once
+    if the backend takes no more chunks.
     """
     again: list[Chunk] = []
     lost: list[str] = []
@@ -44,12 +45,12 @@ def run(
             finished, _ = wait(flight, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
             landed = [(future, flight.pop(future)) for future in finished]
             for future, chunk in landed:
-                error = future.exception()
+                error = _failure(future)
                 if error is not None:
                     _try_again(chunk, error, again, lost)
             _launch(chunks, again, flight, backend)  # before the commit, so that no worker waits for the disk
             for future, _chunk in landed:
-                if future.exception() is None:
+                if _failure(future) is None:
                     commit(future.result())
             tick()
         is_done = True
@@ -66,9 +67,17 @@ def _launch(chunks: Iterator[Chunk], again: list[Chunk], flight: Flight, backend
         chunk = again.pop(0) if again else next(chunks, None)
         if chunk is None:
             break
-        flight[backend.submit(chunk)] = chunk
+        try:
+            flight[backend.submit(chunk)] = chunk
+        except BrokenExecutor as error:
+            raise HarnessFault(f"{error}; what is stored is safe, and the same command continues") from error
         launched = True
     return launched
+
+
+def _failure(future: "Future[list[PlayedBlock]]") -> BaseException | None:
+    """What became of a finished future; a distributed executor cancels by itself what its lost workers had."""
+    return CancelledError("the executor gave it up") if future.cancelled() else future.exception()
 
 
 def _try_again(chunk: Chunk, error: BaseException, again: list[Chunk], lost: list[str]) -> None:

@@ -1,7 +1,7 @@
 """What happens in a worker process: a chunk goes in, played blocks come out.
 
-Rule: a worker writes nothing but log records. It plays a void block again, kills what its bots left behind, and ends
-with everything it started when its parent ends.
+Rule: a worker writes nothing but log records. It plays a void block again; a process that does nothing else also kills
+what its bots left behind, and ends with everything it started when its parent ends.
 """
 
 import logging
@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from multiprocessing.connection import wait
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ from arena.process.channel import ProcessChannel
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT
 
 VOID_RETRIES: Final = 2
+_LEAVE_WITHIN_S: Final = 0.3
 log: Final = logging.getLogger("arena.worker")
 
 
@@ -52,13 +54,23 @@ def clock_for(player: Player, clock: ClockSettings) -> ClockSettings:
 
 
 def play_chunk(chunk: Chunk) -> list[PlayedBlock]:
-    """All blocks of the chunk. HarnessFault if one stays void after it was played again."""
+    """All blocks of the chunk. HarnessFault if one stays void after it was played again.
+
+    Other chunks may be played in the same process, in other threads: nothing but the chunk's own bots is ended.
+    """
     contestants = _seat_all(chunk)
     try:
         return [_play_block(chunk, fixture, contestants) for fixture in chunk.fixtures]
     finally:
         for each in contestants:
             each.close()
+
+
+def play_chunk_alone(chunk: Chunk) -> list[PlayedBlock]:
+    """The same in a process that plays nothing else: whatever runs below it afterwards was left by a bot."""
+    try:
+        return play_chunk(chunk)
+    finally:
         left = reaper.kill_descendants()
         if left:
             log.warning("%s: killed %d processes that bots had left behind", chunk.pairing.key, left)
@@ -116,9 +128,13 @@ def initialise(queue: Any, level: int) -> None:
 
 def _leave_with_parent() -> None:
     parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        _leave()
+    if parent is None:
+        return
+    wait([parent.sentinel])
+    # The main thread does it, so that it starts no other bot meanwhile; this one only if that hangs.
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+    time.sleep(_LEAVE_WITHIN_S)
+    _leave()
 
 
 def _leave() -> None:

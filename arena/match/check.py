@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from arena.errors import BotFault
 from arena.games import load_game
 from arena.games.luck import derive
 from arena.match.contestant import GRACE_S, Contestant
@@ -77,6 +78,8 @@ def _take(number: int, title: str, step: Callable[[], str]) -> Step:
         return Step(number=number, title=title, verdict=Verdict.REMARK, detail=str(remark))
     except _Failure as failure:
         return Step(number=number, title=title, verdict=Verdict.FAILED, detail=failure.detail, stderr=failure.stderr)
+    except BotFault as fault:  # a start that failed outside a match
+        return Step(number=number, title=title, verdict=Verdict.FAILED, detail=fault.message)
 
 
 class _Examination:
@@ -207,6 +210,7 @@ class _NoisyChannel:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self.cpu = channel.cpu
+        self.origin = channel.origin
 
     def send(self, line: bytes, clock: MoveClock) -> None:
         noise = b'{"type":"weather","wind":{"force":[1,2,null]}}\n'

@@ -4,6 +4,7 @@ Rule: the only module where a line, a message and a deadline meet. It turns ever
 `BotFault`; after a fault its process is ended, and the next match starts a new one.
 """
 
+import itertools
 import time
 from collections import Counter, deque
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from arena.errors import BotFault, MalformedReply, OutOfTime
+from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime
 from arena.match.terms import ClockSettings
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
@@ -38,6 +39,8 @@ GRACE_S: Final = 1.0
 TRANSCRIPT_LINES: Final = 20
 _NOTICE_S: Final = 1.0
 """Wall time a bot has to take a line that asks nothing of it."""
+_USELESS_KEPT: Final = 1000
+"""Lines that count for nothing, before one that counts, in the transcript: a flood must not fill the memory."""
 
 TranscriptLine = tuple[float, str, bytes]
 """Wall-clock seconds, `>` to the bot or `<` from it, the line."""
@@ -62,10 +65,11 @@ class Contestant:
         self._open_channel = open_channel
         self._hello = hello
         self._settings = clock
-        self._terms = clock.terms()
+        self.terms = clock.terms()
         self._wall = wall
         self._decides_cpu = clock.decides == "cpu"
         self._channel: Channel | None = None
+        self._lost: BotFault | None = None
         self._session = Session()
         self._request_id = 0
         self._match = ""
@@ -74,7 +78,7 @@ class Contestant:
         self.last_stderr = ""
 
     def _reset(self) -> None:
-        self.bank_s = self._terms.bank_ms / 1000
+        self.bank_s = self.terms.bank_ms / 1000
         self.moves = 0
         self.cpu_s = 0.0
         self.wall_s = 0.0
@@ -93,7 +97,7 @@ class Contestant:
     def ask(self, view: dict[str, Any], legal: tuple[Any, ...] | None) -> Answer:
         """The bot's answer to a request with this view, these actions, and the events since the last one."""
         channel = self._running()
-        move_s = self._terms.move_ms / 1000
+        move_s = self.terms.move_ms / 1000
         self._request_id += 1
         request = Request(
             id=self._request_id,
@@ -101,10 +105,11 @@ class Contestant:
             view=view,
             events=tuple(self._events),
             legal=legal,
-            clock=TimeLeft(move_ms=self._terms.move_ms, bank_ms=self.bank_s * 1000),
+            clock=TimeLeft(move_ms=self.terms.move_ms, bank_ms=self.bank_s * 1000),
         )
-        for line in channel.pending():
-            self._ignore_early(line)
+        early = channel.pending()
+        if early:
+            self._ignore_early(early)
         self._events.clear()
         self._session.send(request)
         line = codec.encode(request)
@@ -112,7 +117,7 @@ class Contestant:
             cpu=channel.cpu,
             wall=self._wall,
             budget_s=move_s + self.bank_s,
-            wall_s=self._terms.wall_ms / 1000,
+            wall_s=self.terms.wall_ms / 1000,
             decides_cpu=self._decides_cpu,
         )
         try:
@@ -145,7 +150,7 @@ class Contestant:
             termination=termination,
             at_fault=at_fault,
             events=tuple(self._events),
-            time=TimeUsed(moves=self.moves, cpu_ms=self.cpu_s * 1000, wall_ms=self.wall_s * 1000),
+            time=TimeUsed(moves=self.moves, cpu_ms=round(self.cpu_s * 1000, 3), wall_ms=round(self.wall_s * 1000, 3)),
         )
         self._notify(end)
 
@@ -153,7 +158,7 @@ class Contestant:
         """Tell the bot what it did wrong, for good, and end its process."""
         if self._channel is None:
             return
-        self._notify(_error_of(fault, is_fatal=True))
+        self._notify(_error_of(fault, is_fatal=True), patience_s=0.0)  # one that does not read is not waited for
         self.close(grace_s=0.0)
 
     def close(self, *, grace_s: float = GRACE_S, reason: str = "no more matches") -> str:
@@ -175,25 +180,36 @@ class Contestant:
 
     def _start_process(self) -> None:
         self._session = Session()
+        self._lost = None
+        self.last_stderr = ""
         self._channel = self._open_channel()
         self._ask_within_startup(self._hello)
 
     def _running(self) -> Channel:
-        assert self._channel is not None, "a contestant is asked only between begin and its failure or close"
+        """The channel, or the fault by which it was lost while a notice was sent."""
+        if self._channel is None:
+            assert self._lost is not None, "a contestant is asked only between begin and its failure or close"
+            raise self._lost
         return self._channel
 
     def _ask_within_startup(self, message: Hello | MatchStart) -> FromBot:
         channel = self._running()
         startup_s = self._settings.startup_ms / 1000
         clock = MoveClock(cpu=channel.cpu, wall=self._wall, budget_s=startup_s, wall_s=startup_s, decides_cpu=False)
-        self._send(message, clock)
+        owed = "hello" if isinstance(message, Hello) else "ready"
         try:
+            self._send(message, clock)
             return self._answer(channel, clock)
         except OutOfTime:
-            owed = "hello" if isinstance(message, Hello) else "ready"
             raise OutOfTime(
-                f'no "{owed}" within {startup_s:.1f} s of the start',
-                hint=f'answer {message_name(message)} with "{owed}"',
+                f'no "{owed}" within {startup_s:.1f} s from {channel.origin}',
+                hint=f'answer {message_name(message)} with "{owed}", and flush stdout',
+            ) from None
+        except Crashed as crash:
+            hint = f"{crash.hint}; one process plays many matches: after match_end it must read on"
+            raise Crashed(
+                f'{crash.message} before its "{owed}"; it was started as {channel.origin}',
+                hint=crash.hint if owed == "hello" else hint,
             ) from None
 
     def _send(self, message: ToBot, clock: MoveClock) -> None:
@@ -204,13 +220,17 @@ class Contestant:
 
     def _answer(self, channel: Channel, clock: MoveClock) -> FromBot:
         """The next message that counts; what does not count is noted, and its time runs on."""
-        while True:
+        for number in itertools.count():
             line = channel.receive(clock)
             self.transcript.append((self._wall(), "<", line))
             message = self._understand(line)
             if message is not None:
                 return message
+            if number > _USELESS_KEPT:
+                self.transcript.pop()
+            self._running()
             clock.wait_s()
+        raise AssertionError("the count has no end")
 
     def _understand(self, line: bytes) -> FromBot | None:
         """The message in a line if it counts now; None for blank, stray and stale lines."""
@@ -239,24 +259,27 @@ class Contestant:
         if self.ignored["stray"] == 1:
             self._notify(_error_of(fault, is_fatal=False))
 
-    def _ignore_early(self, line: bytes) -> None:
-        """A line that came before its request."""
-        self.transcript.append((self._wall(), "<", line))
-        text = line.strip()
-        if text.startswith(b"{"):
-            self.ignored["early"] += 1
-        elif text:
-            self._stray(line)
+    def _ignore_early(self, lines: list[bytes]) -> None:
+        """Lines that came before their request."""
+        for line in lines:
+            self.transcript.append((self._wall(), "<", line))
+            text = line.strip()
+            if text.startswith(b"{"):
+                self.ignored["early"] += 1
+            elif text:
+                self._stray(line)
+        self._running()
 
-    def _notify(self, message: ToBot) -> None:
+    def _notify(self, message: ToBot, patience_s: float = _NOTICE_S) -> None:
         """Send a line that asks nothing. A bot that cannot take it is ended; its next match starts a new process."""
         channel = self._channel
         if channel is None:
             return
-        clock = MoveClock(cpu=channel.cpu, wall=self._wall, budget_s=_NOTICE_S, wall_s=_NOTICE_S, decides_cpu=False)
+        clock = MoveClock(cpu=channel.cpu, wall=self._wall, budget_s=patience_s, wall_s=patience_s, decides_cpu=False)
         try:
             self._send(message, clock)
-        except BotFault:
+        except BotFault as fault:
+            self._lost = fault
             self._channel = None
             channel.close(0.0)
             self.last_stderr = channel.stderr()

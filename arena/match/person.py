@@ -10,6 +10,7 @@ from typing import Any
 from arena.errors import BotFault
 from arena.games.api import Game, Json, Seat
 from arena.match.contestant import TranscriptLine
+from arena.match.terms import ClockSettings
 from arena.protocol.messages import ActionEvent, Answer, ChanceEvent, MatchStart
 
 DRAWN = "drawn"
@@ -44,6 +45,7 @@ class Person:
     def __init__(self, *, say: Callable[[str], None], prompt: Callable[[str], str]) -> None:
         self.player = "you"
         self.bot = "person"
+        self.terms = ClockSettings(decides="wall").terms()
         self.moves = 0
         self.cpu_s = self.wall_s = self.slowest_s = 0.0
         self.ignored: Counter[str] = Counter()

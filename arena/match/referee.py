@@ -17,7 +17,7 @@ from arena.match.contestant import TranscriptLine, note_of
 from arena.match.record import Acted, Drawn, Fault, MatchRecord, SeatRecord, Termination
 from arena.match.terms import MatchSpec
 from arena.process.launch import ISOLATION
-from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, shown
+from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, printable, shown
 from arena.protocol.messages import (
     CAPABILITIES,
     PROTOCOL_MAJORS,
@@ -25,6 +25,7 @@ from arena.protocol.messages import (
     ActionEvent,
     Answer,
     ChanceEvent,
+    ClockTerms,
     Hello,
     Limits,
     MatchStart,
@@ -65,6 +66,7 @@ class Participant(Protocol):
 
     player: str
     bot: str
+    terms: ClockTerms
     moves: int
     cpu_s: float
     wall_s: float
@@ -106,6 +108,7 @@ class _Table:
         self._game = game
         self._participants = participants
         self._steps: list[Acted | Drawn] = []
+        self._begun = 0
 
     def play(self) -> MatchRecord:
         try:
@@ -128,9 +131,10 @@ class _Table:
                 protocol=PROTOCOL_MAJORS[-1],
                 game=self._game.name,
                 options=self._spec.options,
-                clock=self._spec.clock.terms(),
+                clock=participant.terms,
                 bot_seed=bot_seed(self._spec.seed, seat),
             )
+            self._begun += 1
             try:
                 participant.begin(start)
             except BotFault as fault:
@@ -142,9 +146,9 @@ class _Table:
         while True:
             turn = game.turn(state)
             if isinstance(turn, Decision):
-                acted = {seat: self._decide(state, seat) for seat in turn.seats}
-                state = game.apply(state, {seat: step.action for seat, step in acted.items()})
-                for step in acted.values():
+                acted = [self._decide(state, seat) for seat in turn.seats]
+                state = game.apply(state, {Seat(step.seat): step.action for step in acted})
+                for step in acted:
                     steps.append(step)
                     self._tell_action(step)
             elif isinstance(turn, Chance):
@@ -169,10 +173,16 @@ class _Table:
             if type(answer.action) is int:
                 action = _by_index(legal, answer.action)
             else:
-                action = _parse(game, state, seat, answer)
+                action = game.parse(state, seat, answer.action)
         except BotFault as fault:
+            fault.got = fault.got or self._last_answer(seat)
             raise Forfeited(seat, fault) from None
         return Acted(seat=seat, action=action, note=note_of(answer))
+
+    def _last_answer(self, seat: Seat) -> str:
+        """The beginning of what the seat said last; empty if the last word was the referee's."""
+        said = self._participants[seat].transcript
+        return shown(said[-1][2]) if said and said[-1][1] == "<" else ""
 
     def _tell_action(self, step: Acted) -> None:
         event = ActionEvent(seat=step.seat, action=step.action, forced=step.forced)
@@ -188,7 +198,7 @@ class _Table:
             seat=guilty,
             message=fault.message,
             hint=fault.hint,
-            got=fault.got,
+            got=printable(fault.got),
             stderr=participant.stderr()[-KEPT_STDERR_IN_FAULT:],
             transcript=tuple(f"{direction} {shown(line.rstrip())}" for _, direction, line in participant.transcript)[
                 -20:
@@ -201,7 +211,7 @@ class _Table:
         self, ranks: tuple[int, ...], scores: tuple[int, ...] | None, termination: Termination, fault: Fault | None
     ) -> MatchRecord:
         at_fault = None if fault is None else fault.seat
-        for participant in self._participants:
+        for participant in self._participants[: self._begun]:
             participant.finish(ranks=ranks, scores=scores, termination=termination.value, at_fault=at_fault)
         return MatchRecord(
             match=self._spec.match,
@@ -212,7 +222,9 @@ class _Table:
             seed=self._spec.seed,
             clock=self._spec.clock.terms(),
             isolation=ISOLATION,
-            seats=tuple(_seat_record(participant) for participant in self._participants),
+            seats=tuple(
+                _seat_record(each, took_part=seat < self._begun) for seat, each in enumerate(self._participants)
+            ),
             steps=tuple(self._steps),
             ranks=ranks,
             scores=scores,
@@ -231,15 +243,12 @@ def _by_index(legal: tuple[Any, ...] | None, index: int) -> Any:
     return legal[index]
 
 
-def _parse(game: Game[Any, Any], state: Any, seat: Seat, answer: Answer) -> Any:
-    try:
-        return game.parse(state, seat, answer.action)
-    except BotFault as fault:
-        fault.got = fault.got or repr(answer.action)[:200]
-        raise
-
-
-def _seat_record(participant: Participant) -> SeatRecord:
+def _seat_record(participant: Participant, *, took_part: bool) -> SeatRecord:
+    """What the participant did in this match; one that never heard of it, because another failed first, did nothing."""
+    if not took_part:
+        return SeatRecord(
+            player=participant.player, bot=participant.bot, moves=0, cpu_ms=0.0, wall_ms=0.0, slowest_ms=0.0, ignored={}
+        )
     return SeatRecord(
         player=participant.player,
         bot=participant.bot,

@@ -102,8 +102,11 @@ def _check_end(record: MatchRecord, game: Game[Any, Any], state: Any) -> None:
     fault = record.fault
     if fault is None or record.termination not in FAULTS or record.scores is not None:
         raise _wrong(record, f"recorded as {record.termination} without a fault, or with scores")
+    turn = game.turn(state)
+    if record.steps and not (isinstance(turn, Decision) and fault.seat in turn.seats):
+        raise _wrong(record, f"recorded as a forfeit of seat {fault.seat}, which did not have to act")
     expected = tuple(len(record.seats) - 1 if seat == fault.seat else 0 for seat in range(len(record.seats)))
-    if record.ranks != expected:
+    if record.ranks != expected or fault.seat not in range(len(record.seats)):
         raise _wrong(record, f"recorded ranks {record.ranks} after a forfeit of seat {fault.seat}")
 
 

@@ -4,8 +4,10 @@ Rule: one blocking poll loop. Writes never block, stderr is drained in the same 
 the clock. `Channel` is the seam: the scripted twin in the tests and the person in `arena play` stand behind it too.
 """
 
+import contextlib
 import os
 import select
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Final, Protocol
@@ -15,7 +17,11 @@ from arena.process.clock import MoveClock
 from arena.process.launch import BotProcess
 
 READ_SIZE: Final = 1 << 16
-_LINES_AHEAD: Final = 1 << 16
+_AHEAD_LIMIT: Final = 1 << 18
+"""Bytes a bot may say while the referee is still writing to it."""
+_CRASH_S: Final = 0.2
+"""How long to wait for the exit code of a bot whose pipes have ended."""
+_TICK_S: Final = 0.002
 KEPT_STDERR: Final = 8 << 10
 _POLLOUT: Final = select.POLLOUT
 _READABLE: Final = select.POLLIN | select.POLLHUP | select.POLLERR
@@ -26,6 +32,8 @@ class Channel(Protocol):
 
     cpu: Callable[[], float]
     """CPU seconds the other side has used so far."""
+    origin: str
+    """What was started and where, for the author of a bot that does not start."""
 
     def send(self, line: bytes, clock: MoveClock) -> None:
         """Write a whole line. Raises Crashed or OutOfTime."""
@@ -63,7 +71,11 @@ class HeadAndTail:
         """Head, what was left out, tail."""
         left_out = self._total - len(self._head) - len(self._tail)
         gap = f"\n... {left_out} bytes left out ...\n".encode() if left_out else b""
-        return (self._head + gap + self._tail).decode("utf-8", "backslashreplace")
+        text = (self._head + gap + self._tail).decode("utf-8", "backslashreplace")
+        if text.isprintable():
+            return text
+        # escapes of a terminal are no way for a bot to draw on somebody's screen
+        return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
 
 
 class ProcessChannel:
@@ -71,10 +83,12 @@ class ProcessChannel:
 
     def __init__(self, process: BotProcess, *, limit: int) -> None:
         self.cpu = process.cpu
+        self.origin = process.origin
         self._process = process
         self._limit = limit
         self._lines: deque[bytes] = deque()
         self._partial = b""
+        self._taken = 0
         self._stderr = HeadAndTail()
         self._is_stdout_open = True
         self._poll = select.poll()
@@ -103,6 +117,7 @@ class ProcessChannel:
             self._pump(wait_s)
             if not self._lines:
                 wait_s = clock.wait_s()
+                self._insist_on_life()
         return self._lines.popleft()
 
     def pending(self) -> list[bytes]:
@@ -119,18 +134,20 @@ class ProcessChannel:
         return self._stderr.text()
 
     def close(self, grace_s: float) -> str:
-        """See Channel.close. The whole process group is killed and reaped."""
-        ending = self._process.end(grace_s)
+        """See Channel.close. The whole process group is killed, the process reaped."""
+        self._process.close_stdin()
+        ending = self._wait_for_end(grace_s)
         self._drain_stderr()
-        self._process.close_pipes()
-        return ending
+        self._process.kill()
+        return ending or "was killed"
 
     def _send_rest(self, rest: memoryview, clock: MoveClock) -> None:
         stdin = self._process.stdin
+        taken_before = self._taken
         self._poll.register(stdin, _POLLOUT)
         try:
             while rest:
-                if len(self._lines) > _LINES_AHEAD:
+                if self._taken - taken_before > _AHEAD_LIMIT:
                     raise MalformedReply("lines without end while the referee was writing a request")
                 self._pump(clock.wait_s())
                 try:
@@ -145,8 +162,8 @@ class ProcessChannel:
     def _pump(self, wait_s: float) -> None:
         """Wait for the bot at most `wait_s` and take what it wrote: one read of each stream."""
         for fd, event in self._poll.poll(wait_s * 1000):
-            if not event & _READABLE:
-                continue
+            if not event & _READABLE or fd == self._process.stdin:
+                continue  # that the bot closed its stdin is told by the next write
             try:
                 data = os.read(fd, READ_SIZE)
             except BlockingIOError:
@@ -160,6 +177,7 @@ class ProcessChannel:
 
     def _take(self, data: bytes) -> None:
         """Split what arrived into lines; a line that grows past the limit is refused, whole or not."""
+        self._taken += len(data)
         *lines, self._partial = (self._partial + data).split(b"\n")
         self._lines.extend(lines)
         if len(self._partial) >= self._limit or any(len(line) >= self._limit for line in lines):
@@ -173,7 +191,7 @@ class ProcessChannel:
             self._is_stdout_open = False
 
     def _drain_stderr(self) -> None:
-        """The last words of a bot that has ended; bounded, because a daemon of its own may still hold the pipe."""
+        """What lies in the pipe; bounded, because a daemon of the bot may still be writing to it."""
         for _ in range(16):
             try:
                 data = os.read(self._process.stderr, READ_SIZE)
@@ -183,8 +201,31 @@ class ProcessChannel:
                 return
             self._stderr.add(data)
 
+    def _insist_on_life(self) -> None:
+        """A bot whose process has ended is over, even if a child of it still holds its pipes."""
+        if self._is_stdout_open and self._process.ending():
+            self._pump(0.0)
+            if not self._lines:
+                raise self._crash()
+
+    def _wait_for_end(self, patience_s: float) -> str:
+        """How the process ended; empty if it still runs after `patience_s`. Nothing it says now counts.
+
+        It is read all the same, so that a bot with much to say can come to its end.
+        """
+        deadline = time.monotonic() + patience_s
+        while not (ending := self._process.ending()):
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                return ""
+            with contextlib.suppress(MalformedReply):
+                self._pump(min(left_s, _TICK_S))
+            self._lines.clear()
+            self._partial = b""
+        return ending
+
     def _crash(self) -> Crashed:
-        ending = self._process.wait_for_end(0.2)
+        ending = self._wait_for_end(_CRASH_S)
         self._drain_stderr()
         what = ending or "closed its stdin or stdout while still running"
         return Crashed(f"the bot {what}", hint="see the bot's stderr")

@@ -8,6 +8,7 @@ The sandbox will live here; until then every result says isolation "none".
 import contextlib
 import errno
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -39,8 +40,9 @@ _AUTHORS_ERRORS: Final = frozenset(
 )
 """Reasons not to start that lie in the bot; all others (no memory, no descriptors, no processes) are ours."""
 _START_HINT: Final = (
-    "a program must be executable, and made for this machine or begin with a line like #!/usr/bin/python3"
+    "a program must be made for this machine, or begin with a line like #!/usr/bin/python3 (without a carriage return)"
 )
+_ELF: Final = b"\x7fELF"
 _FIRST_LINE: Final = 256
 """Bytes of a script's first line that the kernel reads (BINPRM_BUF_SIZE)."""
 
@@ -94,8 +96,7 @@ class BotProcess:
 def start(bot: BotSpec, arguments: tuple[str, ...] = ()) -> BotProcess:
     """Start the bot. Crashed names the command, the folder, the program and the reason if it cannot be started."""
     command = [*bot.manifest.command, *arguments]
-    if not Path(bot.folder).exists():
-        raise HarnessFault(f"{bot.folder}: the folder of {bot.label} is gone")
+    _insist_on_folder(bot)
     environment = clean_environment()
     program = _program(command, bot.folder, environment["PATH"])
     origin = _origin(command, bot.folder, program)
@@ -136,6 +137,16 @@ def _from_folder(program: str, folder: str) -> str:
     return os.path.join(folder, program) if "/" in program else program  # noqa: PTH118 - "./x" stays as written
 
 
+def _insist_on_folder(bot: BotSpec) -> None:
+    """A folder that vanished after it was read is not the bot's fault."""
+    try:
+        Path(bot.folder).stat()
+    except FileNotFoundError:
+        raise HarnessFault(f"{bot.folder}: the folder of {bot.label} is gone") from None
+    except OSError:
+        return  # the start will say it
+
+
 def _program(command: list[str], folder: str, path: str) -> str:
     """The file that runs as the first word of `command`. Crashed tells why there is none."""
     wanted = _from_folder(command[0], folder)
@@ -148,15 +159,21 @@ def _program(command: list[str], folder: str, path: str) -> str:
             f"{what}no program {command[0]!r} there or on the PATH",
             hint=f"install {command[0]!r}, or correct `command` in bot.yaml",
         )
-    interpreter = _interpreter(program)
-    if interpreter and not Path(interpreter.split()[0]).exists():
-        shown = interpreter.encode("unicode_escape").decode()
-        raise Crashed(
-            f"cannot start `{shlex.join(command)}` in {folder}: the first line of {program} asks for the interpreter"
-            f" {shown}, which is not on this machine",
-            hint="correct the line that begins with #! (and its line end: a \\r belongs to the name), or set `command`",
-        )
+    refusal = _refusal(program, folder)
+    if refusal:
+        raise Crashed(f"cannot start `{shlex.join(command)}` in {folder}: {refusal}", hint=_START_HINT)
     return program
+
+
+def _refusal(program: str, folder: str) -> str:
+    """Why the kernel will not run this file, as far as its first line tells; setpriv would give it to a shell."""
+    interpreter = _interpreter(program)
+    if interpreter and not Path(folder, re.split(r"[ \t]", interpreter)[0]).exists():
+        shown = interpreter.encode("unicode_escape").decode()
+        return f"the first line of {program} asks for the interpreter {shown}, which is not on this machine"
+    if not interpreter and not _first_line(program).startswith(_ELF):
+        return f"{program} is neither a program for Linux (ELF) nor a script that begins with #!"
+    return ""
 
 
 def _origin(command: list[str], folder: str, program: str) -> str:
@@ -167,14 +184,19 @@ def _origin(command: list[str], folder: str, program: str) -> str:
 
 def _interpreter(program: str) -> str:
     """What the first line of a script names after `#!`, a carriage return included; empty for everything else."""
-    try:
-        with Path(program).open("rb") as file:
-            first = file.read(_FIRST_LINE)
-    except OSError:
-        return ""
+    first = _first_line(program)
     if not first.startswith(b"#!"):
         return ""
     return first[2:].split(b"\n")[0].strip(b" \t").decode("utf-8", "backslashreplace")
+
+
+def _first_line(program: str) -> bytes:
+    """The beginning of the file; that of a program if it may be run, but not read."""
+    try:
+        with Path(program).open("rb") as file:
+            return file.read(_FIRST_LINE)
+    except OSError:
+        return _ELF
 
 
 def _signal_name(number: int) -> str:

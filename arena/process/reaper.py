@@ -45,6 +45,7 @@ def kill_descendants(*, spare: frozenset[int] = frozenset(), patience_s: float =
 
     Killing a parent hands us its children, so this looks again until there are none, at most `patience_s` long.
     """
+    _reap(_targets(spare))  # those that ended by themselves need no killing
     killed: set[int] = set()
     deadline = time.monotonic() + patience_s
     while targets := _targets(spare):

@@ -19,6 +19,7 @@ class ScriptedChannel:
 
     def __init__(self, respond: Callable[[bytes], Iterable[Reply]], *, cpu: Callable[[], float] = lambda: 0.0) -> None:
         self.cpu = cpu
+        self.origin = "a function in this process"
         self._respond = respond
         self._replies: deque[Reply] = deque()
         self.sent: list[bytes] = []

@@ -30,6 +30,7 @@ from arena.protocol.messages import (
 class Phase(Enum):
     """Where the dialogue stands. The value says what the bot is doing, for error messages."""
 
+    __hash__ = object.__hash__  # members are single; Enum's own hash is Python code, and this is met at every line
     NEW = "has just been started"
     GREETING = "owes its hello"
     IDLE = "waits for a match"

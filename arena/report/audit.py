@@ -8,6 +8,9 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
+import msgspec
+
+from arena.errors import DamagedStore
 from arena.league.ratings import rate, rate_by_factor_graph
 from arena.league.results import summarise
 from arena.league.schedule import Pairing, fixture, match_count, pairings
@@ -27,15 +30,29 @@ Finding = tuple[bool, str]
 
 def audit(store: MatchStore, bots: BotStore, leagues: tuple[str, ...]) -> Iterator[Finding]:
     """The findings about the database as a whole and about each league."""
-    damage = store.integrity_errors()
-    yield from ((True, f"database: {error}") for error in damage)
-    if not damage:
-        yield False, "database: SQLite finds it sound"
+    yield from _audit_database(store)
     for name in leagues:
         tournament = store.league(name)
         yield from _audit_bots(bots, tournament)
-        yield from _audit_matches(store, tournament)
-        yield from _audit_standings(store, tournament)
+        for part in (_audit_matches, _audit_standings):
+            try:
+                yield from part(store, tournament)
+            except DamagedStore as error:
+                yield True, f"{name}: {error}"
+
+
+def _audit_database(store: MatchStore) -> Iterator[Finding]:
+    try:
+        damage = store.integrity_errors()
+        loose = store.loose_records()
+    except DamagedStore as error:
+        yield True, f"database: {error}"
+        return
+    yield from ((True, f"database: {error}") for error in damage)
+    if not damage:
+        yield False, "database: SQLite finds it sound"
+    if loose:
+        yield True, f"database: {loose} records have no match"
 
 
 def _audit_bots(bots: BotStore, tournament: Tournament) -> Iterator[Finding]:
@@ -74,7 +91,7 @@ def _audit_blocks(store: MatchStore, tournament: Tournament, checked: int) -> It
 def _match_problems(tournament: Tournament, pairing: Pairing, match: StoredMatch) -> Iterator[str]:
     try:
         record = unpack(match.record)
-    except ValueError as error:
+    except (ValueError, msgspec.MsgspecError) as error:
         yield str(error)
         return
     if record.match != match.match_id:
@@ -117,8 +134,11 @@ def _audit_standings(store: MatchStore, tournament: Tournament) -> Iterator[Find
     computed = standings_json(standings_of(tournament, results))
     if computed == published:
         yield False, f"{tournament.name}: the published standings are those of the matches"
-    elif _matches_in(published) != len(results):
+    elif 0 <= _matches_in(published) < len(results):
         yield False, f"{tournament.name}: matches were added since the standings were published; run the league again"
+    elif _matches_in(published) > len(results):
+        missing = _matches_in(published) - len(results)
+        yield True, f"{tournament.name}: {missing} matches are missing that the published standings rest on"
     else:
         yield True, f"{tournament.name}: the published standings are not those of the matches"
 

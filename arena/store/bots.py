@@ -5,12 +5,14 @@ after its build; both appear together by one rename.
 """
 
 import contextlib
+import os
 import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -19,6 +21,8 @@ from arena.errors import SpecError
 from arena.process.build import build
 from arena.process.manifest import MANIFEST, BotSpec, digest_of, files_of, read_bot
 from arena.store import database
+
+_NOTES: Final = {"", ".md", ".rst", ".txt"}
 
 
 class Submission(msgspec.Struct, frozen=True):
@@ -53,18 +57,18 @@ class BotStore:
             return next(iter(found.values()))
         if not found:
             known = sorted({bot.name for bot in self.on_shelf()} | {each.name for each in self.submitted()})
-            raise SpecError(f'no bot "{text}"; {strict.unknown("bot", name, known).partition("; ")[2]}')
+            broken = "".join(f"; {error}" for error in self.unreadable())
+            raise SpecError(f'no bot "{text}"; {strict.unknown("bot", name, known).partition("; ")[2]}{broken}')
         choices = ", ".join(f"{name}@{digest[:8]} ({found[digest].folder})" for digest in found)
         raise SpecError(f'more than one bot is called "{name}"; say which: {choices}')
 
     def on_shelf(self) -> list[BotSpec]:
-        """The bots in `bots/`, by name."""
-        if not self._shelf.is_dir():
-            return []
-        found = [
-            read_bot(path) for path in sorted(self._shelf.iterdir()) if (path / MANIFEST).is_file() or path.is_file()
-        ]
-        return sorted(found, key=lambda bot: bot.name)
+        """The bots in `bots/`, by name; `unreadable` tells of the others."""
+        return sorted((bot for bot in self._shelf_entries() if isinstance(bot, BotSpec)), key=lambda bot: bot.name)
+
+    def unreadable(self) -> list[SpecError]:
+        """What is wrong with the bots in `bots/` that cannot be read; they are in nobody's way."""
+        return [error for error in self._shelf_entries() if isinstance(error, SpecError)]
 
     def submitted(self) -> list[Submission]:
         """The submitted bots, the latest of each name first."""
@@ -88,33 +92,59 @@ class BotStore:
             self._folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=self._folder, prefix="new-") as scratch:
                 made = _make_home(bot, Path(scratch) / "home")
-                with contextlib.suppress(OSError):  # somebody else made the same one meanwhile
+                try:
                     made.rename(home)
+                except OSError:
+                    if not home.is_dir():  # otherwise somebody else made the same one meanwhile
+                        raise
         return msgspec.structs.replace(bot, folder=str((home / "run").resolve()))
 
     def installed(self, digest: str) -> BotSpec:
         """The bot of that hash from its own place."""
         home = self._folder / digest
-        source = _root(home / "source")
-        bot = read_bot(source)
+        if not (home / "source").is_dir():
+            raise SpecError(f"{home} is missing: the bot with hash {digest[:8]} has to be submitted again")
+        bot = read_bot(_root(home / "source"))
         return msgspec.structs.replace(bot, folder=str((home / "run").resolve()))
 
     def changed(self, digests: Iterable[str]) -> list[str]:
-        """Those of the installed bots whose stored source no longer has its hash, or is missing."""
+        """Those of the installed bots that are missing, or whose stored source no longer has its hash.
+
+        Also those without a build whose running copy is not their source: a build may change files, nothing else may.
+        """
         return [digest for digest in digests if self._is_changed(digest)]
 
     def _is_changed(self, digest: str) -> bool:
         try:
-            source = _root(self._folder / digest / "source")
-            return digest_of(source, read_bot(source).manifest) != digest
-        except SpecError:
+            home = self._folder / digest
+            bot = read_bot(_root(home / "source"))
+            return bot.digest != digest or (not bot.manifest.build and _differ(home / "source", home / "run"))
+        except (SpecError, OSError):
             return True
+
+    def _shelf_entries(self) -> list[BotSpec | SpecError]:
+        """What lies on the shelf: folders with a manifest, and scripts; a README between them is neither."""
+        if not self._shelf.is_dir():
+            return []
+        entries: list[BotSpec | SpecError] = []
+        for path in sorted(self._shelf.iterdir()):
+            if (path / MANIFEST).is_file() or _is_script(path):
+                try:
+                    entries.append(read_bot(path))
+                except SpecError as error:
+                    entries.append(error)
+        return entries
 
     def _named(self, name: str, *, is_any_version: bool) -> list[BotSpec]:
         """Bots of that name: from the shelf, and of the submitted ones the latest, or all if a hash is to choose."""
         submitted = [self.installed(each.digest) for each in self.submitted() if each.name == name]
         shelf = [bot for bot in self.on_shelf() if bot.name == name]
         return shelf + (submitted if is_any_version else submitted[:1])
+
+
+def _is_script(path: Path) -> bool:
+    """Whether a file among bots is meant as one: not hidden, and executable or not just a note."""
+    return path.is_file() and path.name[0] != "." and (os.access(path, os.X_OK) or path.suffix not in _NOTES)
 
 
 def _root(source: Path) -> Path:
@@ -125,11 +155,17 @@ def _root(source: Path) -> Path:
     return files[0] if len(files) == 1 else source
 
 
+def _differ(source: Path, run: Path) -> bool:
+    return any(file.read_bytes() != (run / name).read_bytes() for name, file in files_of(source))
+
+
 def _make_home(bot: BotSpec, home: Path) -> Path:
     for name, file in files_of(Path(bot.source)):
         for part in ("source", "run"):
             target = home / part / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, target)
+    if digest_of(_root(home / "source"), bot.manifest) != bot.digest:
+        raise SpecError(f"{bot.source} was changed while it was being copied; try again")
     build(bot.manifest, home / "run")
     return home

@@ -17,6 +17,17 @@ FILE_NAME: Final = "arena.db"
 APPLICATION_ID: Final = 0x41524E41
 """`ARNA`: marks the file as ours."""
 
+_OF_THE_MACHINE: Final = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+}
+"""SQLite's primary error codes for a disk or a neighbour; any other one means that the file is not as we wrote it."""
+
 MIGRATIONS: Final = (
     """
     CREATE TABLE bot (
@@ -45,15 +56,17 @@ def path_in(results: Path) -> Path:
 def open_for_writing(results: Path) -> sqlite3.Connection:
     """The database of `results`, made or migrated if need be."""
     path = path_in(results)
-    results.mkdir(parents=True, exist_ok=True)
+    _make(results)
     if path.exists() and path.stat().st_size:
-        _refuse_foreign(path)
+        # Looked at without the right to write: even opening a file for WAL would change one that is not ours.
+        with contextlib.closing(_connect_to_read(path)) as connection, speaking_for(path):
+            _version_of(connection, path)
     with speaking_for(path):
         connection = sqlite3.connect(path, timeout=5.0, isolation_level=None)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
-        _migrate(connection, path)
+        _migrate(connection, _version_of(connection, path))
     return connection
 
 
@@ -62,16 +75,18 @@ def open_for_reading(results: Path) -> sqlite3.Connection | None:
     path = path_in(results)
     if not path.exists() or not path.stat().st_size:
         return None
-    _refuse_foreign(path)
+    connection = _connect_to_read(path)
     with speaking_for(path):
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=5.0)
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version != len(MIGRATIONS):
-        raise DamagedStore(
-            f"{path} has layout version {version}, this program reads {len(MIGRATIONS)};"
-            " an older file is brought up to date by the next `arena league run`, a newer one needs a newer program"
-        )
-    return connection
+        version = _version_of(connection, path)
+    if version == len(MIGRATIONS):
+        return connection
+    connection.close()
+    if version == 0:  # another process is making it just now
+        return None
+    raise DamagedStore(
+        f"{path} has layout version {version}, this program reads {len(MIGRATIONS)};"
+        " it is brought up to date by the next `arena league run`"
+    )
 
 
 @contextlib.contextmanager
@@ -80,10 +95,11 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
+        connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite has rolled back by itself after some errors, such as a full disk
+            connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")
 
 
 @contextlib.contextmanager
@@ -91,19 +107,23 @@ def speaking_for(path: Path) -> Iterator[None]:
     """SQLite's errors as ours, with the file and what to do."""
     try:
         yield
-    except sqlite3.OperationalError as error:
-        if "malformed" in str(error) or "disk image" in str(error):
-            raise _damaged(path, str(error)) from None
-        raise HarnessFault(f"{path}: {error}; what was stored before is safe") from None
-    except sqlite3.DatabaseError as error:
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _OF_THE_MACHINE:
+            raise HarnessFault(f"{path}: {error}; what was stored before is safe") from None
         raise _damaged(path, str(error)) from None
+    except UnicodeDecodeError:  # of SQLite's own message, which quotes the damage
+        raise _damaged(path, "the schema is malformed") from None
 
 
 @contextlib.contextmanager
 def writer_lock(results: Path) -> Iterator[None]:
     """Only one program at a time plays leagues into a results folder; the lock ends with the process."""
-    results.mkdir(parents=True, exist_ok=True)
-    with (results / "arena.lock").open("w", encoding="ascii") as file:
+    _make(results)
+    try:
+        file = (results / "arena.lock").open("w", encoding="ascii")
+    except OSError as error:
+        raise _unwritable(results, error) from None
+    with file:
         _lock(file, results)
         yield
 
@@ -117,23 +137,39 @@ def _lock(file: TextIO, results: Path) -> None:
         ) from None
 
 
-def _refuse_foreign(path: Path) -> None:
+def _make(results: Path) -> None:
+    try:
+        results.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(results, error) from None
+
+
+def _unwritable(results: Path, error: OSError) -> SpecError:
+    return SpecError(f"{results}: {error.strerror}; choose another folder for the results with --results")
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
     with path.open("rb") as file:
         header = file.read(100)
     if not header.startswith(b"SQLite format 3\x00") or len(header) < 100:
         raise _damaged(path, "it is not an SQLite database")
-    found = int.from_bytes(header[68:72], "big")
-    if found not in {APPLICATION_ID, 0}:
-        raise _damaged(path, f"it belongs to another program (application id {found:#x})")
+    with speaking_for(path):
+        return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=5.0)
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
+def _version_of(connection: sqlite3.Connection, path: Path) -> int:
+    """The layout version of a file that is ours, 0 if it is empty. DamagedStore if it is not ours, or too new."""
+    owner = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if owner != APPLICATION_ID and (owner or version or tables):
+        raise _damaged(path, f"it belongs to another program (application id {owner:#x})")
     if version > len(MIGRATIONS):
         raise DamagedStore(f"{path} has layout version {version}, this program knows {len(MIGRATIONS)}; update arena")
-    if version == 0 and tables:
-        raise _damaged(path, "it holds tables of another program")
+    return version
+
+
+def _migrate(connection: sqlite3.Connection, version: int) -> None:
     for number, statements in enumerate(MIGRATIONS[version:], start=version + 1):
         with transaction(connection):
             for statement in statements.split(";"):

@@ -45,11 +45,12 @@ class MatchStore:
         self._path = database.path_in(results)
 
     def save_league(self, tournament: Tournament) -> None:
-        """Remember the tournament under its name, for `leaderboard`, `status` and `verify`."""
+        """Remember the tournament under its name; standings published of another version of it are forgotten."""
         with database.speaking_for(self._path), database.transaction(self._connection):
             self._connection.execute(
-                "INSERT INTO league (name, tournament) VALUES (?, ?)"
-                " ON CONFLICT (name) DO UPDATE SET tournament = excluded.tournament",
+                "INSERT INTO league (name, tournament) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET"
+                " standings = CASE WHEN tournament = excluded.tournament THEN standings END,"
+                " tournament = excluded.tournament",
                 (tournament.name, msgspec.json.encode(tournament)),
             )
 
@@ -109,7 +110,7 @@ class MatchStore:
                 result_of(_summary_decoder.decode(encoded), pairs, order=order, block=block, rotation=rotation)
                 for block, order, rotation, encoded in rows
             ]
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, TypeError) as error:
             raise DamagedStore(f"{self._path}: a match summary cannot be read: {error}; run `arena verify`") from None
 
     def matches(self, tournament: Tournament) -> Iterator[StoredMatch]:
@@ -125,6 +126,15 @@ class MatchStore:
             for found in self._stored(condition, (parts[0], int(parts[1]), int(parts[2]))):
                 return found
         raise SpecError(f'no match "{match_id}" in {self._path}; `arena league matches NAME` lists the ids')
+
+    def loose_records(self) -> int:
+        """Records whose match is missing, in all leagues."""
+        query = (
+            "SELECT count(*) FROM record r LEFT JOIN match m"
+            " ON (r.pairing, r.block, r.rotation) = (m.pairing, m.block, m.rotation) WHERE m.pairing IS NULL"
+        )
+        with database.speaking_for(self._path):
+            return int(self._connection.execute(query).fetchone()[0])
 
     def integrity_errors(self) -> list[str]:
         """What SQLite itself finds wrong with the file."""
@@ -158,7 +168,9 @@ class MatchStore:
             for key, block, rotation, summary, codec, digest, body in self._connection.execute(query, parameters):
                 try:
                     read = _summary_decoder.decode(summary)
-                except msgspec.MsgspecError as error:
-                    raise DamagedStore(f"match {key}-{block}-{rotation}: its summary cannot be read: {error}") from None
+                except (msgspec.MsgspecError, TypeError) as error:
+                    raise DamagedStore(f"match {key}-{block}-{rotation} cannot be read: {error}") from None
+                if [type(value) for value in (codec, digest, body)] != [str, str, bytes]:
+                    raise DamagedStore(f"match {key}-{block}-{rotation} cannot be read: its record is no record")
                 packed = PackedRecord(codec=codec, digest=digest, body=body)
                 yield StoredMatch(pairing=key, block=block, rotation=rotation, summary=read, record=packed)

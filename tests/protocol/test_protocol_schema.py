@@ -56,7 +56,14 @@ TO_BOT: tuple[ToBot, ...] = (
         clock=ClockTerms(decides="wall", move_ms=0.5, bank_ms=0, wall_ms=1),
         bot_seed=2**52,
     ),
-    Request(id=1, match="m", view={"you": 0}, events=EVENTS, legal=(Take(heap=0, count=1),), clock=TimeLeft(move_ms=1, bank_ms=0)),
+    Request(
+        id=1,
+        match="m",
+        view={"you": 0},
+        events=EVENTS,
+        legal=(Take(heap=0, count=1),),
+        clock=TimeLeft(move_ms=1, bank_ms=0),
+    ),
     Request(id=1, match="m", view={}, events=(), legal=None, clock=TimeLeft(move_ms=1, bank_ms=0)),
     EventMessage(match="m", what=EVENTS[1]),
     ErrorMessage(code="crash", message="it ended", hint="", fatal=True, got=""),
@@ -74,8 +81,9 @@ TO_BOT: tuple[ToBot, ...] = (
 
 
 def validator(side: str) -> jsonschema.Draft202012Validator:
-    """A validator of the messages to bots (`to_bot`) or from them (`from_bot`), as a reader of the file would make it."""
-    return jsonschema.Draft202012Validator({**json.loads(FILE.read_text(encoding="utf-8")), "anyOf": [{"$ref": f"#/$defs/{side}"}]})
+    """A validator of the messages to bots (`to_bot`) or from them (`from_bot`), made as a reader of the file would."""
+    published = json.loads(FILE.read_text(encoding="utf-8"))
+    return jsonschema.Draft202012Validator({**published, "anyOf": [{"$ref": f"#/$defs/{side}"}]})
 
 
 def test_the_file_is_what_the_code_says(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,7 +91,6 @@ def test_the_file_is_what_the_code_says(capsys: pytest.CaptureFixture[str]) -> N
     main()
 
     assert FILE.read_text(encoding="utf-8") == capsys.readouterr().out
-    assert json.loads(FILE.read_text(encoding="utf-8")) == schema()
 
 
 def test_the_schema_is_a_schema() -> None:
@@ -120,7 +127,8 @@ def test_messages_from_bots_are_valid(raw: dict[str, Any]) -> None:
     """Schema and codec take the same messages."""
     validator("from_bot").validate(raw)
 
-    assert msgspec.to_builtins(codec.decode(json.dumps(raw).encode())).items() >= raw.items()
+    read = json.loads(msgspec.json.encode(codec.decode(json.dumps(raw).encode())))
+    assert {key: read[key] for key in raw} == raw
 
 
 @pytest.mark.parametrize(

@@ -1,244 +1,159 @@
-"""protocol.md is true: its examples are lines of real matches, its bot plays, its tables name what the code has."""
+"""protocol.md is true and whole: its tables name what the code has, with the code's numbers."""
 
-import json
-import random
 import re
-import shutil
-import subprocess
-from collections.abc import Callable
-from functools import cache
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+import yaml
+from protocol_pages import PROTOCOL, ROOT, TEXT, blocks_of, section_of
 
 from arena import strict
-from arena.games import load_game
-from arena.games.api import Chance, Dice
-from arena.games.luck import derive, draw
-from arena.games.nim.rules import Take
-from arena.games.shanghaien.variant import Options, compose
-from arena.match.contestant import Contestant
-from arena.match.record import MatchRecord, Termination
-from arena.match.referee import hello_for, play
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.games import luck
+from arena.games.luck import derive
+from arena.match.record import Termination
+from arena.match.terms import ClockSettings
 from arena.process import launch
-from arena.process.channel import KEPT_STDERR, ProcessChannel
-from arena.process.clock import MoveClock
-from arena.process.manifest import _INTERPRETERS, FILE_LIMIT, SIZE_LIMIT, Manifest, read_bot
+from arena.process.channel import KEPT_STDERR
+from arena.process.manifest import _INTERPRETERS, FILE_LIMIT, SIZE_LIMIT, Manifest
 from arena.protocol import codec, messages
-from arena.protocol.messages import ToBot
 from arena.protocol.session import RECEIVED, SENT, Phase
 
-ROOT = Path(__file__).parents[2]
-PROTOCOL = ROOT / "protocol.md"
-PAGES = [path for path in (PROTOCOL, ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.exists()]
-SEED = "000102030405060708090a0b0c0d0e38"
-Bot = Callable[[dict[str, Any]], list[str]]
 
-
-class Block(NamedTuple):
-    """A fenced block of a page: where it begins, the words behind the fence, its text."""
-
-    place: str
-    info: str
-    text: str
-
-
-def blocks_of(page: Path) -> list[Block]:
-    text = page.read_text(encoding="utf-8")
-    found = re.finditer(r"^```(\S.*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    return [Block(f"{page.name}:{text.count(chr(10), 0, each.start()) + 1}", each[1].strip(), each[2]) for each in found]
-
-
-BLOCKS = [block for page in PAGES for block in blocks_of(page)]
-TEXT = PROTOCOL.read_text(encoding="utf-8")
-
-
-def marked(info: str) -> list[Block]:
-    return [block for block in BLOCKS if block.info == info]
-
-
-def only(info: str) -> str:
-    """The first block of protocol.md with these words behind its fence."""
-    return next(block.text for block in blocks_of(PROTOCOL) if block.info == info)
-
-
-class ScriptedChannel:
-    """A bot without a process: a function from a message to the lines it writes. Time stands still."""
-
-    def __init__(self, bot: Bot) -> None:
-        self._bot = bot
-        self._lines: list[bytes] = []
-
-    def cpu(self) -> float:
-        return 0.0
-
-    def send(self, line: bytes, clock: MoveClock) -> None:  # noqa: ARG002 - the signature of Channel
-        self._lines += [text.encode() for text in self._bot(json.loads(line))]
-
-    def receive(self, clock: MoveClock) -> bytes:  # noqa: ARG002 - the signature of Channel
-        return self._lines.pop(0)
-
-    def pending(self) -> list[bytes]:
-        lines, self._lines = self._lines, []
-        return lines
-
-    def stderr(self) -> str:
-        return ""
-
-    def close(self, grace_s: float) -> str:
-        return f"ended within {grace_s} s"
-
-
-def random_bot() -> Bot:
-    """bots/random, line by line."""
-    luck = random.Random()
-
-    def answer(message: dict[str, Any]) -> list[str]:
-        match message["type"]:
-            case "hello":
-                return [json.dumps({"type": "hello", "protocols": [1], "name": "random", "version": "1"})]
-            case "match_start":
-                luck.seed(message["bot_seed"])
-                return [json.dumps({"type": "ready", "match": message["match"]})]
-            case "request":
-                return [json.dumps({"type": "action", "id": message["id"], "action": luck.randrange(len(message["legal"]))})]
-        return []
-
-    return answer
-
-
-def careless_bot() -> Bot:
-    """Prints to stdout, asks for events, and takes more than there is."""
-
-    def answer(message: dict[str, Any]) -> list[str]:
-        match message["type"]:
-            case "hello":
-                hello = {"type": "hello", "protocols": [1], "name": "careless", "version": "0.1"}
-                return [json.dumps({**hello, "capabilities": ["events"]})]
-            case "match_start":
-                return [json.dumps({"type": "ready", "match": message["match"]})]
-            case "request":
-                take = {"type": "action", "id": message["id"], "action": {"heap": 1, "count": 3}, "note": "take it all"}
-                return ["thinking...", json.dumps(take)]
-        return []
-
-    return answer
-
-
-def dialogues(match: str, game: str, options: dict[str, Any], bots: dict[str, Bot]) -> list[Contestant]:
-    """The contestants of a match that was played, with their transcripts."""
-    contestants = [
-        Contestant(
-            player=name,
-            bot=name,
-            open_channel=lambda bot=bot: ScriptedChannel(bot),  # type: ignore[misc]
-            hello=hello_for(load_game(game), options, 10_000),
-            clock=ClockSettings(),
-            wall=lambda: 0.0,
-            keep_transcript=True,
-        )
-        for name, bot in bots.items()
+def test_the_dialogue_table_is_the_sessions() -> None:
+    """Each step of the tables in the code has its row, and each row its step."""
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in section_of("## Dialogue").splitlines()
+        if line.count("|") == 6
     ]
-    play(MatchSpec(match=match, game=game, options=options, seed=SEED, clock=ClockSettings()), contestants)
-    for each in contestants:
-        each.close()
-    return contestants
+    phases = {phase.value: phase for phase in Phase}
+    written: set[tuple[Phase, str, str, Phase]] = set()
+    for states, sends, then, says, after in rows[2:]:
+        for phase in list(Phase) if states == "any" else [phases[state] for state in states.split(", ")]:
+            for way, cell, state in ((">", sends, then), ("<", says, after)):
+                if cell:
+                    written.add(
+                        (
+                            phase,
+                            way,
+                            re.findall("`([a-z_]+)`", cell)[0],
+                            phase if state == "the same" else phases[state],
+                        )
+                    )
+
+    coded = {(phase, ">", tag_of(kind), then) for (phase, kind), then in SENT.items()}
+    coded |= {(phase, "<", tag_of(kind), then) for (phase, kind), then in RECEIVED.items()}
+    assert written == coded
 
 
-@cache
-def example_matches() -> list[Contestant]:
-    """The seats of the matches that protocol.md quotes."""
-    nim = {"heaps": [1, 2]}
-    return [
-        *dialogues("5f0c1d7e2a94-0-0", "nim", nim, {"alice": random_bot(), "bob": random_bot()}),
-        *dialogues("c41a90b7d3e6-0-0", "nim", nim, {"alice": random_bot(), "carol": careless_bot()}),
-        *dialogues("9b1e64c03d27-0-0", "shanghaien", {}, {"alice": random_bot(), "bob": random_bot()}),
+def tag_of(kind: type[msgspec.Struct]) -> str:
+    return str(kind.__struct_config__.tag)
+
+
+@pytest.mark.parametrize(
+    ("heading", "kinds"),
+    [
+        ("### hello\n\n```json to-bot", [messages.Hello, messages.Limits]),
+        ("### match_start", [messages.MatchStart, messages.ClockTerms]),
+        ("### request", [messages.Request, messages.TimeLeft, messages.ActionEvent, messages.ChanceEvent]),
+        ("### event", [messages.EventMessage]),
+        ("### error", [messages.ErrorMessage]),
+        ("### match_end", [messages.MatchEnd, messages.TimeUsed]),
+        ("### quit", [messages.Quit]),
+        ("### hello\n\n```json from-bot", [messages.BotHello]),
+        ("### ready", [messages.Ready]),
+        ("### action", [messages.Answer]),
+    ],
+)
+def test_every_field_is_described(heading: str, kinds: list[type[msgspec.Struct]]) -> None:
+    """A field in the code that the text does not mention would be a secret."""
+    section = section_of(heading)
+
+    missing = [field for kind in kinds for field in kind.__struct_fields__ if f"`{field}`" not in section]
+    assert missing == []
+
+
+def test_every_termination_is_in_the_table() -> None:
+    """Codes of the code and codes of the table are the same; only void never reaches a bot."""
+    codes = re.findall(r"^\| `([a-z_]+)` \|", section_of("## Terminations"), re.MULTILINE)
+
+    assert codes == [kind.value for kind in Termination if kind is not Termination.VOID]
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    """The numbers in the text are the numbers in force."""
+    section = section_of("## Limits")
+
+    assert f"{codec.LINE_TO_BOT_LIMIT:,} bytes".replace(",", " ") in section
+    assert f"{codec.LINE_FROM_BOT_LIMIT:,} bytes".replace(",", " ") in section
+    assert f"{codec.DEEPEST} levels" in section
+    assert f"last {KEPT_STDERR >> 10} KiB" in section
+    assert f"{SIZE_LIMIT >> 20} MiB, {FILE_LIMIT} files" in section
+
+
+def test_the_manifest_on_the_page_is_one() -> None:
+    """The example of bot.yaml is read without complaint, and every key is in the table and in the example."""
+    (example,) = [block.text for block in blocks_of(PROTOCOL) if block.info == "yaml"]
+    section = section_of("## bot.yaml")
+
+    manifest = read_yaml(example)
+    assert manifest.name == "mybot"
+    for key in Manifest.__struct_fields__:
+        assert f"| `{key}` |" in section
+        assert re.search(rf"^{key}:", example, re.MULTILINE)
+    assert all(f"`{ending}`" in section for ending in _INTERPRETERS)
+
+
+def read_yaml(text: str) -> Manifest:
+    return strict.read(yaml.safe_load(text), Manifest, place="protocol.md")
+
+
+def test_the_environment_is_listed_whole() -> None:
+    """Each variable a bot finds is on the page."""
+    section = section_of("## The process")
+
+    assert all(f"`{name}" in section for name in launch.clean_environment())
+
+
+def test_the_clocks_default_as_described() -> None:
+    """The wall-clock backstop and the start-up limit on the page are the defaults."""
+    cpu, wall = ClockSettings().terms(), ClockSettings(decides="wall").terms()
+
+    assert cpu.wall_ms == 2 * (cpu.move_ms + cpu.bank_ms) + 1000
+    assert wall.wall_ms == wall.move_ms + wall.bank_ms
+    assert ClockSettings().startup_ms == 10_000
+
+
+def test_the_seed_of_a_block_is_the_published_one() -> None:
+    """The recipe for block seeds on the page is the one in use."""
+    recipe = sha256(b"arena/block/2026/0123456789ab/7").hexdigest()[:32]
+
+    assert 'SHA-256("arena/block/<master seed>/<pairing>/<block>")' in " ".join(TEXT.split())
+    assert derive("block", 2026, "0123456789ab", 7) == recipe
+
+
+def test_the_recipe_of_luck_is_the_one_in_the_code() -> None:
+    """The page publishes what the code says of itself."""
+    recipe = next(block.text for block in blocks_of(PROTOCOL) if block.text.startswith("word(seed"))
+
+    assert [line.strip() for line in recipe.splitlines()] == [
+        line.strip() for line in (luck.__doc__ or "").splitlines() if line.strip() in recipe and line.strip()
     ]
 
 
-def lines(direction: str) -> list[Any]:
-    """All messages of the example matches in that direction (`>` to a bot), stray lines left out."""
-    return [
-        timeless(json.loads(line))
-        for contestant in example_matches()
-        for way, line in [(way, line) for _, way, line in contestant.transcript]
-        if way == direction and line.startswith(b"{")
-    ]
+def test_links_within_the_pages_lead_somewhere() -> None:
+    """Each relative link of protocol.md and the rules page has its file, and its heading."""
+    for page in (PROTOCOL, ROOT / "docs" / "shanghaien.md"):
+        for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            name, _, anchor = target.partition("#")
+            file = page.parent / name if name else page
+            assert file.exists(), f"{page.name}: {target}"
+            assert not anchor or anchor in anchors(file), f"{page.name}: {target}"
 
 
-def timeless(raw: dict[str, Any]) -> dict[str, Any]:
-    """A message without what a clock measured."""
-    used = raw.get("time")
-    return {**raw, "time": {**used, "cpu_ms": 0, "wall_ms": 0}} if used else raw
-
-
-@pytest.mark.parametrize("block", [b for b in BLOCKS if b.info.startswith("json")], ids=lambda block: block.place)
-def test_every_json_example_is_json_of_a_known_kind(block: Block) -> None:
-    """An example is one JSON object, by the strict rules too, and its mark says what it is."""
-    assert block.info in {
-        "json to-bot",
-        "json from-bot",
-        "json action nim",
-        "json action shanghaien",
-        "json view nim",
-        "json view shanghaien",
-    }
-    assert codec.decode_object(block.text.encode())
-
-
-@pytest.mark.parametrize("block", marked("json to-bot"), ids=lambda block: block.place)
-def test_examples_to_bots_are_lines_of_real_matches(block: Block) -> None:
-    """What a page shows of the referee is what the referee sends, but for measured times."""
-    raw = json.loads(block.text)
-
-    msgspec.convert(raw, type=ToBot)
-    assert timeless(raw) in lines(">")
-
-
-@pytest.mark.parametrize("block", marked("json from-bot"), ids=lambda block: block.place)
-def test_examples_from_bots_are_lines_of_real_matches(block: Block) -> None:
-    """What a page shows of a bot is understood, and was sent."""
-    assert codec.decode(" ".join(block.text.split("\n")).encode())
-    assert json.loads(block.text) in lines("<")
-
-
-@pytest.mark.parametrize("block", marked("json action nim"), ids=lambda block: block.place)
-def test_nim_actions_were_legal(block: Block) -> None:
-    """The example is an action of nim that was on offer."""
-    assert msgspec.convert(json.loads(block.text), type=Take)
-    assert is_offered(json.loads(block.text))
-
-
-@pytest.mark.parametrize("block", marked("json action shanghaien"), ids=lambda block: block.place)
-def test_shanghaien_actions_were_legal(block: Block) -> None:
-    """Each example is an action of Shanghaien that was on offer in the example match."""
-    assert msgspec.convert(json.loads(block.text), type=compose(Options()).action_type)
-    assert is_offered(json.loads(block.text))
-
-
-def is_offered(action: dict[str, Any]) -> bool:
-    return any(action in message["legal"] for message in lines(">") if message["type"] == "request")
-
-
-@pytest.mark.parametrize("game", ["nim", "shanghaien"])
-def test_views_are_those_of_real_requests(game: str) -> None:
-    """Each view was sent, and the tables of fields name every field of the game's views."""
-    views = [message["view"] for message in lines(">") if message["type"] == "request"]
-    views = [view for view in views if ("heaps" in view) == (game == "nim")]
-    section = section_of(f"## Game: {game}")
-
-    assert all(json.loads(block.text) in views for block in marked(f"json view {game}"))
-    fields = {*views[0], *(key for player in views[0].get("players", []) for key in player)}
-    assert {field for field in fields if f"| `{field}` |" not in section} == set()
-
-
-def test_each_kind_of_action_has_an_example() -> None:
-    """No action of Shanghaien is left to guess."""
-    shown = {json.loads(block.text)["do"] for block in marked("json action shanghaien")}
-
-    assert shown == {kind.__struct_config__.tag for kind in msgspec.inspect.type_info(compose(Options()).action_type).types} or shown == {
-        tag_of(each) for each in msgspec.inspect.type_info(compose(Options()).action_type).types
-    }
+def anchors(page: Path) -> set[str]:
+    """The anchors GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^a-z0-9 _-]", "", heading.lower()).replace(" ", "-") for heading in headings}

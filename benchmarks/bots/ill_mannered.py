@@ -1,4 +1,4 @@
-"""A bot that behaves until its first request, and then as its first argument says: sleep, spin, or flood something."""
+"""A bot that behaves until its first request, then sleeps, spins or floods as its first argument says; or is mute."""
 
 import json
 import os
@@ -26,6 +26,8 @@ def misbehave(how: str) -> None:
             os.write(fd, data)
 
 
+if sys.argv[1] == "mute":
+    misbehave("sleep")
 for line in sys.stdin:
     message = json.loads(line)
     match message["type"]:

@@ -1,0 +1,85 @@
+"""One match against the hostile bot: how it ended, when, and what it cost the referee.
+
+Rule: time counts from the line that the bot failed to answer, as the referee's own transcript has it, to the end of
+`play`, with the bot's process killed and reaped. Memory is the growth of this process's resident set at its peak.
+"""
+
+import re
+import time
+from collections import deque
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from benchbots import ours
+from recording import SHANGHAIEN, match_of, seated
+
+from arena.match.contestant import TranscriptLine
+from arena.match.referee import play
+from arena.match.terms import ClockSettings
+
+_ASKING: Final = (b'{"type":"hello"', b'{"type":"match_start"', b'{"type":"request"')
+_KEPT_LINES: Final = 20
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a match with a hostile bot ended: seconds since the fatal line, CPU seconds, megabytes."""
+
+    termination: str
+    elapsed_s: float
+    bot_cpu_s: float
+    referee_cpu_s: float
+    grown_mb: float
+
+
+class _Transcript(deque[TranscriptLine]):
+    """A transcript that remembers when the bot was last asked something, however many lines follow."""
+
+    asked_s = 0.0
+
+    def append(self, line: TranscriptLine, /) -> None:
+        """Take a line."""
+        if line[1] == ">" and line[2].startswith(_ASKING):
+            self.asked_s = line[0]
+        super().append(line)
+
+
+def ending(manner: str, clock: ClockSettings) -> Ending:
+    """The end of a match of the bot with this manner against an instant one."""
+    bots = (ours("ill_mannered.py"), ours("instant.py"))  # the second one ignores the argument
+    with seated(SHANGHAIEN, bots, clock, (manner,)) as contestants:
+        contestants[0].transcript = transcript = _Transcript(maxlen=_KEPT_LINES)
+        before_mb, before_s = _resident_mb("VmRSS"), time.process_time()
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak starts again from here
+        record = play(match_of(SHANGHAIEN, clock), contestants)
+        now_s = time.monotonic()
+        return Ending(
+            termination=record.termination.value,
+            elapsed_s=now_s - transcript.asked_s,
+            bot_cpu_s=record.seats[0].cpu_ms / 1000,
+            referee_cpu_s=time.process_time() - before_s,
+            grown_mb=max(0.0, _resident_mb("VmHWM") - before_mb),
+        )
+
+
+def ending_in_fresh_process(manner: str, clock: ClockSettings) -> Ending:
+    """The same in a new process, because one that has freed memory before can hide how much it takes now."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        return executor.submit(_after_one_match, manner, clock).result(timeout=120)
+
+
+def _after_one_match(manner: str, clock: ClockSettings) -> Ending:
+    """A first, peaceful match takes what every process needs once."""
+    instant = ours("instant.py")
+    with seated(SHANGHAIEN, (instant, instant)) as contestants:
+        play(match_of(SHANGHAIEN), contestants)
+    return ending(manner, clock)
+
+
+def _resident_mb(field: str) -> float:
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    found = re.search(rf"^{field}:\s+(\d+) kB", status, re.MULTILINE)
+    assert found is not None, f"no {field} in /proc/self/status"
+    return int(found[1]) / 1024

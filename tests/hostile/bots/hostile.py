@@ -1,0 +1,281 @@
+"""A bot that plays nim, and at one moment does what its first argument says.
+
+It needs nothing but the standard library. A behaviour is a function of the message at hand; those under `AT_REQUEST`
+come with the first request, those under `AT_START` before the first line, those under `AT_END` with match_end or quit.
+"""
+
+import ctypes
+import hashlib
+import json
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+Message = dict[str, Any]
+BLOCK = 1 << 16
+LIMIT = 1 << 16
+
+
+def say(text: str) -> None:
+    """One line at once."""
+    os.write(1, text.encode() + b"\n")
+
+
+def answer(message: Message, **more: Any) -> None:
+    say(json.dumps({"type": "action", "id": message["id"], "action": 0, **more}))
+
+
+def for_ever() -> NoReturn:
+    while True:
+        time.sleep(60)
+
+
+def spin(_: Message) -> None:
+    while True:
+        pass
+
+
+def sleep(_: Message) -> None:
+    for_ever()
+
+
+def drip(message: Message) -> None:
+    """A byte now and then: each one wakes the referee, none ends the line."""
+    for byte in b" " * 60_000:
+        os.write(1, bytes([byte]))
+        time.sleep(0.005)
+    answer(message)
+
+
+def threads(_: Message) -> None:
+    """A hundred threads, none of them in the interpreter's lock for long."""
+    for _number in range(100):
+        threading.Thread(target=lambda: [hashlib.sha256(bytes(1 << 20)) for _ in range(10_000)], daemon=True).start()
+    for_ever()
+
+
+def stop(_: Message) -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def wrong_id(message: Message) -> None:
+    answer({"id": message["id"] + 1000})
+    for_ever()
+
+
+def close_stdout(_: Message) -> None:
+    os.close(1)
+    for_ever()
+
+
+def exit_well(_: Message) -> None:
+    os._exit(0)
+
+
+def exit_ill(_: Message) -> None:
+    os.write(2, b"Traceback: the table is empty\n")
+    os._exit(3)
+
+
+def segfault(_: Message) -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    ctypes.string_at(0)
+
+
+def real_time_signal(_: Message) -> None:
+    os.kill(os.getpid(), 40)
+
+
+def forked(_: Message) -> None:
+    """The bot is gone, but a child holds its pipes."""
+    if os.fork():
+        os._exit(5)
+    for_ever()
+
+
+def daemon(message: Message) -> None:
+    """A grandchild in a session of its own, as every daemon does it; it tells its id on stderr."""
+    if not os.fork():
+        os.setsid()
+        if not os.fork():
+            os.write(2, f"daemon {os.getpid()}\n".encode())
+            for_ever()
+        os._exit(0)
+    answer(message)
+
+
+def orphan(message: Message) -> None:
+    """A grandchild in the bot's own group whose parent is gone."""
+    if not os.fork():
+        if not os.fork():
+            for_ever()
+        os._exit(0)
+    answer(message)
+
+
+def flood(fd: int, block: bytes) -> Callable[[Message], None]:
+    def behaviour(_: Message) -> None:
+        while True:
+            os.write(fd, block)
+
+    return behaviour
+
+
+def last_words(text: str) -> Callable[[Message], None]:
+    """One line instead of the answer."""
+
+    def behaviour(message: Message) -> None:
+        say(text.replace("ID", str(message["id"])))
+        for_ever()
+
+    return behaviour
+
+
+def line_of(length: int) -> Callable[[Message], None]:
+    """A good answer in a line of that many bytes, newline included."""
+
+    def behaviour(message: Message) -> None:
+        text = json.dumps({"type": "action", "id": message["id"], "action": 0})
+        data = text[:-1].encode() + b" " * (length - 1 - len(text)) + b"}\n"
+        while data:
+            data = data[os.write(1, data) :]
+
+    return behaviour
+
+
+def twice(message: Message) -> None:
+    answer(message)
+    answer(message, note="no, this")
+
+
+def early(message: Message) -> None:
+    """The answers of the whole match at once."""
+    for number in range(message["id"], message["id"] + 20):
+        answer({"id": number})
+
+
+def stray(message: Message) -> None:
+    say("thinking about it ...")
+    say("")
+    answer(message)
+
+
+def limits(message: Message) -> None:
+    """Whatever it may do to its own limits is no affair of the referee."""
+    for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_AS):
+        resource.setrlimit(kind, (resource.getrlimit(kind)[1],) * 2)
+    os.nice(5)
+    answer(message)
+
+
+def stray_and_exit(_: Message) -> None:
+    """The warning for the stray line finds nobody."""
+    say("fatal: no table")
+    os._exit(6)
+
+
+def close_stdin() -> NoReturn:
+    os.close(0)
+    for_ever()
+
+
+def close_stdin_late() -> NoReturn:
+    """While the referee waits for room in the pipe."""
+    time.sleep(0.1)
+    close_stdin()
+
+
+def answer_and_exit(message: Message) -> None:
+    answer(message)
+    os._exit(7)
+
+
+AT_REQUEST: dict[str, Callable[[Message], None]] = {
+    "spin": spin,
+    "sleep": sleep,
+    "drip": drip,
+    "threads": threads,
+    "stop": stop,
+    "wrong-id": wrong_id,
+    "close-stdout": close_stdout,
+    "exit-0": exit_well,
+    "exit-3": exit_ill,
+    "segfault": segfault,
+    "real-time-signal": real_time_signal,
+    "forked": forked,
+    "daemon": daemon,
+    "orphan": orphan,
+    "flood-lines": flood(1, b"thinking about it ...\n" * 3000),
+    "flood-blank": flood(1, b"\n" * BLOCK),
+    "flood-stale": flood(1, b'{"type":"action","id":0,"action":0}\n' * 1800),
+    "flood-endless": flood(1, b"x" * BLOCK),
+    "flood-stderr": flood(2, b"debug\n" * 10_000),
+    "nan": last_words('{"type":"action","id":ID,"action":NaN}'),
+    "deep": last_words('{"type":"action","id":ID,"action":' + "[" * 30_000 + "]" * 30_000 + "}"),
+    "twice-a-key": last_words('{"type":"action","id":ID,"action":0,"action":1}'),
+    "huge-number": last_words('{"type":"action","id":ID,"action":' + "9" * 5000 + "}"),
+    "unknown-field": last_words('{"type":"action","id":ID,"action":0,"move":1}'),
+    "half-a-line": last_words('{"type":"action"'),
+    "second-hello": last_words('{"type":"hello","protocols":[1]}'),
+    "bad-index": last_words('{"type":"action","id":ID,"action":99}'),
+    "illegal": last_words('{"type":"action","id":ID,"action":{"heap":0,"count":99}}'),
+    "line-at-limit": line_of(LIMIT),
+    "line-over-limit": line_of(LIMIT + 1),
+    "twice": twice,
+    "early": early,
+    "stray": stray,
+    "limits": limits,
+    "stray-and-exit": stray_and_exit,
+    "answer-and-exit": answer_and_exit,
+    "honest": answer,
+}
+AT_START: dict[str, Callable[[], object]] = {
+    "mute": for_ever,
+    "exit-at-once": lambda: os._exit(0),
+    "raise": lambda: 1 // 0,
+    "chatty": lambda: say("loading weights ...\n" * 20_000),
+    "ignore-all": lambda: [signal.signal(number, signal.SIG_IGN) for number in (1, 2, 3, 13, 15)],
+}
+AT_READY: dict[str, Callable[[], object]] = {
+    "close-stdin": close_stdin,
+    "close-stdin-late": close_stdin_late,
+    "deaf": for_ever,
+}
+AT_END: dict[str, dict[str, Callable[[], object]]] = {
+    "exit-after-match": {"match_end": lambda: os._exit(4)},
+    "ignore-all": {"quit": for_ever},
+    "talk-at-quit": {"quit": lambda: say("bye\n" * 200_000)},
+}
+
+
+def main() -> None:
+    mode = sys.argv[1]
+    AT_START.get(mode, lambda: None)()
+    act = AT_REQUEST.get(mode, answer)
+    while line := sys.stdin.readline():
+        message = json.loads(line)
+        kind = message["type"]
+        if kind == "hello":
+            capabilities = ["events"] if "--events" in sys.argv else []
+            say(json.dumps({"type": "hello", "protocols": [1], "capabilities": capabilities}))
+        elif kind == "match_start":
+            say(json.dumps({"type": "ready", "match": message["match"]}))
+            AT_READY.get(mode, lambda: None)()
+        elif kind == "request":
+            act, now = answer, act
+            now(message)
+        else:
+            AT_END.get(mode, {}).get(kind, lambda: None)()
+            if kind == "quit":
+                return
+    if mode == "ignore-all":
+        for_ever()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""A match with a hostile bot, and what must be seen of it afterwards: time, memory, processes."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from arena.games import load_game
+from arena.games.api import Json, Seat
+from arena.games.luck import derive
+from arena.match.contestant import Contestant
+from arena.match.house import house_contestant
+from arena.match.record import MatchRecord
+from arena.match.referee import Participant, hello_for, play
+from arena.match.terms import ClockSettings, MatchSpec
+from arena.process.channel import Channel, ProcessChannel
+from arena.process.launch import BotProcess, start
+from arena.process.manifest import BotSpec, read_bot
+from arena.protocol.codec import LINE_FROM_BOT_LIMIT
+
+HOSTILE: Final = Path(__file__).parent / "bots" / "hostile.py"
+CLOCK: Final = ClockSettings(move_ms=150, bank_ms=0, wall_ms=400, startup_ms=10_000)
+SLACK_S: Final = 1.0
+"""What a busy machine may add to a measured time; what an idle one adds is a hundredth of it."""
+NIM: Final = load_game("nim")
+
+
+class Guest:
+    """A bot as a contestant, with the processes it was given."""
+
+    def __init__(self, bot: BotSpec, *arguments: str, clock: ClockSettings = CLOCK) -> None:
+        self.processes: list[BotProcess] = []
+        self._bot = bot
+        self._arguments = arguments
+        self.contestant = Contestant(
+            player=" ".join(arguments) or bot.name,
+            bot=bot.digest,
+            open_channel=self._open,
+            hello=hello_for(NIM, {}, clock.startup_ms),
+            clock=clock,
+        )
+
+    def _open(self) -> Channel:
+        process = start(self._bot, self._arguments)
+        self.processes.append(process)
+        return ProcessChannel(process, limit=LINE_FROM_BOT_LIMIT)
+
+
+def hostile(mode: str, *more: str, clock: ClockSettings = CLOCK) -> Guest:
+    """The hostile bot of that mode."""
+    return Guest(read_bot(HOSTILE), mode, *more, clock=clock)
+
+
+def against(
+    bot: Participant, other: Participant | None = None, *, game: Any = None, clock: ClockSettings = CLOCK
+) -> MatchRecord:
+    """A match of nim of `bot` in seat 0, against the house if there is no other."""
+    house = house_contestant(hello_for(NIM, {}, clock.startup_ms), clock)
+    spec = MatchSpec(match="m", game="nim", options={}, seed=derive("hostile"), clock=clock)
+    return play(spec, [bot, other or house], game=game)
+
+
+class WideNim:
+    """Nim with views larger than a pipe."""
+
+    def __init__(self, size: int) -> None:
+        self._padding = "x" * size
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(NIM, name)
+
+    def observe(self, state: Any, seat: Seat) -> dict[str, Json]:
+        return {**NIM.observe(state, seat), "padding": self._padding}
+
+
+def elapsed_s(action: Callable[[], object]) -> float:
+    """How long it took."""
+    begin_s = time.monotonic()
+    action()
+    return time.monotonic() - begin_s
+
+
+def alive(session: int) -> list[int]:
+    """Processes in that session or process group, without the dead that wait for their parent."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            state, _, group, its_session, *_ = _stat(entry)
+            if session in {group, its_session} and state not in {"Z", "X"}:
+                found.append(int(entry.name))
+    return found
+
+
+def is_gone(pids: Callable[[], list[int]], patience_s: float = 2.0) -> bool:
+    """Whether nothing is found any more within the patience; a killed process takes a moment to go."""
+    deadline = time.monotonic() + patience_s
+    while pids():
+        if time.monotonic() > deadline:
+            return False
+        os.sched_yield()
+    return True
+
+
+def resident_mb(field: str = "VmRSS") -> float:
+    """Memory of this process: `VmRSS` now, `VmHWM` at the most since `forget_peak`."""
+    for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
+        if line.startswith(field):
+            return int(line.split()[1]) / 1024
+    raise AssertionError(f"no {field} in /proc/self/status")
+
+
+def forget_peak() -> None:
+    """`VmHWM` begins anew."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+def _stat(process: Path) -> tuple[Any, ...]:
+    try:
+        fields = (process / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return ("X", 0, 0, 0)
+    return (fields[0], int(fields[1]), int(fields[2]), int(fields[3]))

@@ -1,0 +1,179 @@
+"""Each way to misbehave ends as one termination, with a sentence for the author, in bounded time, with nothing left."""
+
+import re
+
+import pytest
+from hostile_play import SLACK_S, Guest, WideNim, against, alive, elapsed_s, hostile, is_gone
+
+from arena.match.record import MatchRecord
+
+pytestmark = pytest.mark.process
+
+BUDGET_S = 0.15
+WALL_S = 0.4
+
+FAULTS = {
+    "spin": ("timeout", r"used \d+ ms of CPU time, had 150 ms"),
+    "threads": ("timeout", r"used \d+ ms of CPU time, had 150 ms"),
+    "sleep": ("timeout", r"no answer within 0\.4 s of wall time"),
+    "drip": ("timeout", r"no answer within 0\.4 s of wall time"),
+    "stop": ("timeout", r"no answer within 0\.4 s of wall time"),
+    "wrong-id": ("timeout", r"no answer within 0\.4 s of wall time"),
+    "close-stdout": ("crash", r"the bot closed its stdin or stdout while still running"),
+    "exit-0": ("crash", r"the bot ended with exit code 0$"),
+    "exit-3": ("crash", r"the bot ended with exit code 3$"),
+    "segfault": ("crash", r"the bot was ended by signal 11 \(SIGSEGV\)$"),
+    "real-time-signal": ("crash", r"the bot was ended by signal 40$"),
+    "forked": ("crash", r"the bot ended with exit code 5$"),
+    "answer-and-exit": ("crash", r"the bot ended with exit code 7$"),
+    "stray-and-exit": ("crash", r"the bot ended with exit code 6$"),
+    "nan": ("malformed_reply", r"NaN is not JSON"),
+    "deep": ("malformed_reply", r"nested too deeply"),
+    "twice-a-key": ("malformed_reply", r'the key "action" is given twice'),
+    "huge-number": ("malformed_reply", r"beyond 2\^53"),
+    "unknown-field": ("malformed_reply", r"unknown field move"),
+    "half-a-line": ("malformed_reply", r"not one JSON object"),
+    "second-hello": ("protocol_violation", r'a "hello" from a bot that owes its action'),
+    "bad-index": ("illegal_action", r"action 99 is not an index in `legal`: there are 12 actions, 0 to 11"),
+    "illegal": ("illegal_action", r"99 counters cannot be taken from heap 0: it holds 3"),
+    "line-over-limit": ("malformed_reply", r"a line of more than 65536 bytes"),
+}
+
+
+def check_forfeit(record: MatchRecord, termination: str, sentence: str) -> None:
+    assert record.termination.value == termination
+    assert record.fault is not None
+    assert record.fault.seat == 0
+    assert re.search(sentence, record.fault.message), record.fault.message
+    assert (record.ranks, record.scores) == ((1, 0), None)
+
+
+@pytest.mark.parametrize("mode", FAULTS)
+def test_a_fault_is_the_loss_of_who_did_it(mode: str) -> None:
+    """In time, nothing of it left, and the other bot plays its next match as if nothing had been."""
+    bad, good = hostile(mode), hostile("honest")
+    try:
+        took_s = elapsed_s(lambda: check_forfeit(against(bad.contestant, good.contestant), *FAULTS[mode]))
+        after = against(good.contestant)
+
+        assert took_s < WALL_S + 2 * SLACK_S
+        assert is_gone(lambda: alive(bad.processes[0].pid))
+        assert after.termination.value == "normal"
+        assert (after.seats[0].ignored, len(good.processes)) == ({}, 1)
+    finally:
+        end(bad, good)
+
+
+NUISANCES: dict[str, dict[str, int]] = {
+    "honest": {},
+    "stray": {"stray": 1},
+    "chatty": {"stray": 20_000},
+    "limits": {},
+    "line-at-limit": {},
+    "orphan": {},
+    "ignore-all": {},
+    "talk-at-quit": {},
+}
+
+
+@pytest.mark.parametrize("mode", NUISANCES)
+def test_what_is_only_a_nuisance_costs_no_match(mode: str) -> None:
+    """Two matches end by the rules in one process; what did not count is reported."""
+    bot = hostile(mode)
+    try:
+        records = [against(bot.contestant) for _ in range(2)]
+
+        assert [record.termination.value for record in records] == ["normal", "normal"]
+        assert records[0].seats[0].ignored == NUISANCES[mode]
+        assert len(bot.processes) == 1
+    finally:
+        end(bot)
+    assert is_gone(lambda: alive(bot.processes[0].pid))
+
+
+@pytest.mark.parametrize(("mode", "most"), [("twice", 1), ("early", 19)])
+def test_answers_nobody_asked_for_are_never_applied(mode: str, most: int) -> None:
+    """The same match is played as without them; each is counted, as early or stale."""
+    plain, bot = hostile("honest"), hostile(mode)
+    try:
+        expected, record = against(plain.contestant), against(bot.contestant)
+
+        assert record.steps == expected.steps
+        counted = record.seats[0].ignored
+        assert set(counted) <= {"early", "stale"}
+        assert 0 < sum(counted.values()) <= most
+    finally:
+        end(plain, bot)
+
+
+@pytest.mark.parametrize(
+    ("mode", "termination", "sentence"),
+    [
+        ("close-stdin", "crash", "closed its stdin or stdout while still running"),
+        ("close-stdin-late", "crash", "closed its stdin or stdout while still running"),
+        ("deaf", "timeout", "no answer within 0.4 s"),
+    ],
+)
+def test_a_request_larger_than_the_pipe_to_who_does_not_read(mode: str, termination: str, sentence: str) -> None:
+    """The referee neither hangs in the write nor takes the closed pipe for a fault of its own."""
+    bot = hostile(mode)
+    try:
+        took_s = elapsed_s(lambda: check_forfeit(against(bot.contestant, game=WideNim(200_000)), termination, sentence))
+
+        assert took_s < WALL_S + 2 * SLACK_S
+    finally:
+        end(bot)
+    assert is_gone(lambda: alive(bot.processes[0].pid))
+
+
+def test_a_large_request_reaches_who_reads() -> None:
+    """Ten times the pipe, in pieces."""
+    bot = hostile("honest")
+    try:
+        assert against(bot.contestant, game=WideNim(700_000)).termination.value == "normal"
+    finally:
+        end(bot)
+
+
+def test_the_death_between_two_matches_is_named_at_the_next() -> None:
+    """The process is expected to read on; the message says how it ended and what to do."""
+    bot = hostile("exit-after-match")
+    try:
+        first = against(bot.contestant)
+        assert is_gone(lambda: alive(bot.processes[0].pid))
+        second = against(bot.contestant)
+        third = against(bot.contestant)
+    finally:
+        end(bot)
+
+    assert (first.termination.value, third.termination.value) == ("normal", "normal")
+    assert second.fault is not None
+    assert second.fault.message.startswith('the bot ended with exit code 4 before its "ready"')
+    assert "one process plays many matches" in second.fault.hint
+    assert len(bot.processes) == 2
+
+
+def test_who_ignores_everything_is_killed_after_the_grace() -> None:
+    """SIGTERM, the end of input and quit are ignored; a second later it is over."""
+    bot = hostile("ignore-all")
+    against(bot.contestant)
+
+    endings: list[str] = []
+    took_s = elapsed_s(lambda: endings.append(bot.contestant.close()))
+
+    assert endings == ["was killed"]
+    assert took_s < 1.0 + SLACK_S
+    assert is_gone(lambda: alive(bot.processes[0].pid))
+
+
+def test_who_has_much_to_say_at_the_end_can_say_it() -> None:
+    """More than a pipe holds; nobody listens, but it is not killed for it."""
+    bot = hostile("talk-at-quit")
+    against(bot.contestant)
+
+    assert bot.contestant.close() == "ended with exit code 0"
+
+
+def end(*guests: Guest) -> None:
+    for guest in guests:
+        guest.contestant.close(grace_s=0.0)

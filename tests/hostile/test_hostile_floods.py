@@ -1,0 +1,59 @@
+"""Output without end costs the flooder its match and the referee next to no memory."""
+
+import pytest
+from hostile_play import CLOCK, SLACK_S, against, elapsed_s, forget_peak, hostile, resident_mb
+
+from arena.match.record import MatchRecord
+
+pytestmark = pytest.mark.process
+
+MOST_MB = 20.0
+LONGER = type(CLOCK)(move_ms=400, bank_ms=0, wall_ms=800, startup_ms=10_000)
+
+FLOODS = {
+    "flood-lines": "timeout",
+    "flood-blank": "timeout",
+    "flood-stale": "timeout",
+    "flood-endless": "malformed_reply",
+    "flood-stderr": "timeout",
+}
+
+
+@pytest.mark.parametrize("mode", FLOODS)
+def test_a_flood_ends_with_the_clock_and_is_not_kept(mode: str) -> None:
+    """As fast as the bot can write, for the whole of its time."""
+    bot = hostile(mode, clock=LONGER)
+    records: list[MatchRecord] = []
+    against(hostile("exit-0").contestant)  # what is imported and cached at first is not the flood's
+    before_mb = resident_mb()
+    forget_peak()
+    try:
+        took_s = elapsed_s(lambda: records.append(against(bot.contestant, clock=LONGER)))
+    finally:
+        bot.contestant.close(grace_s=0.0)
+
+    assert records[0].termination.value == FLOODS[mode]
+    assert resident_mb("VmHWM") - before_mb < MOST_MB
+    assert took_s < 0.8 + 2 * SLACK_S
+    assert records[0].fault is not None
+    assert len(records[0].fault.stderr) <= 4000
+
+
+def test_the_ends_of_a_flood_on_stderr_are_kept() -> None:
+    """The first lines and the last ones, and how much lay between."""
+    bot = hostile("flood-stderr", clock=LONGER)
+    record = against(bot.contestant, clock=LONGER)
+
+    assert record.fault is not None
+    assert record.fault.stderr.endswith("debug\n") or "debug" in record.fault.stderr[-10:]
+    assert "bytes left out" in bot.contestant.stderr()
+
+
+def test_a_kept_transcript_is_bounded_too() -> None:
+    """Whoever asks for the whole transcript gets the first thousand useless lines, not all of them."""
+    bot = hostile("flood-lines", clock=LONGER)
+    bot.contestant.transcript = type(bot.contestant.transcript)()
+    against(bot.contestant, clock=LONGER)
+
+    assert 1000 < len(bot.contestant.transcript) < 1100
+    assert bot.contestant.ignored["stray"] > 1100

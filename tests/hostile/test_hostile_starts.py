@@ -1,0 +1,177 @@
+"""A bot that cannot start: its author reads the command, the folder, the program behind it, the end and the stderr."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from hostile_play import CLOCK, HOSTILE, SLACK_S, Guest, against, alive, elapsed_s, hostile, is_gone
+
+from arena.errors import HarnessFault
+from arena.match.record import Fault, MatchRecord
+from arena.process.manifest import BotSpec, read_bot
+
+pytestmark = pytest.mark.process
+
+
+def folder_with(folder: Path, command: str, **files: str) -> BotSpec:
+    """A bot of that command; files by name with `_` for `.`, executable if they begin with #!."""
+    (folder / "bot.yaml").write_text(f"name: starter\ncommand: {command}\n")
+    for name, text in files.items():
+        file = folder / name.replace("_", ".")
+        file.write_text(text, newline="")
+        file.chmod(0o755 if text.startswith("#!") else 0o644)
+    return read_bot(folder)
+
+
+def fault_of(guest: Guest) -> Fault:
+    record = against(guest.contestant)
+    assert record.termination.value == "crash"
+    assert record.fault is not None
+    assert (record.ranks, record.steps, record.seats[0].moves) == ((1, 0), (), 0)
+    guest.contestant.close(grace_s=0.0)
+    return record.fault
+
+
+def test_a_bot_that_raises_at_once_shows_all_of_it(tmp_path: Path) -> None:
+    """Command, folder, program, exit code, and the last lines of stderr."""
+    bot = folder_with(tmp_path, "[python3, bot.py, --fast]", bot_py="import sys\n\ndef f(): return 1 / 0\n\nf()\n")
+
+    fault = fault_of(Guest(bot))
+
+    assert 'the bot ended with exit code 1 before its "hello"' in fault.message
+    assert f"`python3 bot.py --fast` in {tmp_path} (program {shutil.which('python3')}" in fault.message
+    assert fault.stderr.endswith("ZeroDivisionError: division by zero\n")
+
+
+def test_a_syntax_error_is_shown(tmp_path: Path) -> None:
+    """Python tells it on stderr."""
+    fault = fault_of(Guest(folder_with(tmp_path, "[python3, bot.py]", bot_py="def f(:\n")))
+
+    assert "SyntaxError" in fault.stderr
+    assert "exit code 1" in fault.message
+
+
+def test_a_script_that_is_not_there_is_shown(tmp_path: Path) -> None:
+    """The interpreter exists, what it should run does not."""
+    fault = fault_of(Guest(folder_with(tmp_path, "[python3, missing.py]")))
+
+    assert "exit code 2" in fault.message
+    assert "missing.py" in fault.stderr
+
+
+def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """With what to do."""
+    fault = fault_of(Guest(folder_with(tmp_path, "[pyhton3, bot.py]")))
+
+    assert fault.message == (f"cannot start `pyhton3 bot.py` in {tmp_path}: no program 'pyhton3' there or on the PATH")
+    assert fault.hint == "install 'pyhton3', or correct `command` in bot.yaml"
+
+
+def test_a_file_that_is_not_executable_is_named(tmp_path: Path) -> None:
+    """It is there, so the PATH is not the trouble."""
+    fault = fault_of(Guest(folder_with(tmp_path, "[./bot.py]", bot_py="pass\n")))
+
+    assert fault.message.endswith(f"{tmp_path}/./bot.py is not executable")
+    assert "chmod +x" in fault.hint
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [("#!/usr/bin/pyhton3\n", "/usr/bin/pyhton3"), ("#!/bin/sh\r\n", "/bin/sh\\r"), ("#! nowhere -x\n", "nowhere -x")],
+)
+def test_an_interpreter_that_is_not_there_is_named(tmp_path: Path, line: str, shown: str) -> None:
+    """Also one whose name ends in the carriage return of another system's editor."""
+    fault = fault_of(Guest(folder_with(tmp_path, "[./bot.py]", bot_py=line)))
+
+    assert fault.message == (
+        f"cannot start `./bot.py` in {tmp_path}: the first line of {tmp_path}/./bot.py asks for the interpreter"
+        f" {shown}, which is not on this machine"
+    )
+
+
+@pytest.mark.parametrize("text", ["print(1)\n", "", "#!\n", "\ufeff#!/bin/sh\n"])
+def test_a_file_that_is_no_program_is_named(tmp_path: Path, text: str) -> None:
+    """A shell would try to read it; that helps nobody."""
+    bot = folder_with(tmp_path, "[./bot.bin]", bot_bin=text)
+    (tmp_path / "bot.bin").chmod(0o755)
+
+    fault = fault_of(Guest(bot))
+
+    assert fault.message == (
+        f"cannot start `./bot.bin` in {tmp_path}: {tmp_path}/./bot.bin is neither a program for Linux (ELF)"
+        " nor a script that begins with #!"
+    )
+
+
+def test_a_program_that_the_kernel_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without setpriv the start itself fails."""
+    monkeypatch.setattr("arena.process.launch._die_with_parent", tuple)
+    bot = folder_with(tmp_path, "[./bot.bin]", bot_bin="\x7fELF of another machine")
+    (tmp_path / "bot.bin").chmod(0o755)
+
+    fault = fault_of(Guest(bot))
+
+    assert fault.message.startswith(f"cannot start `./bot.bin` in {tmp_path} (program {tmp_path}/./bot.bin)")
+    assert "Exec format error" in fault.message
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may enter every folder")
+def test_a_folder_that_may_not_be_entered_is_named(tmp_path: Path) -> None:
+    """The bot's folder is where its command runs."""
+    bot = folder_with(tmp_path, "[python3, bot.py]", bot_py="pass\n")
+    tmp_path.chmod(0o000)
+    try:
+        fault = fault_of(Guest(bot))
+    finally:
+        tmp_path.chmod(0o755)
+
+    assert f"in {tmp_path}" in fault.message
+    assert "Permission denied" in fault.message
+
+
+def test_a_folder_that_vanished_is_not_the_bots_fault(tmp_path: Path) -> None:
+    """Somebody cleaned up under the tournament: the match is void."""
+    (tmp_path / "bot").mkdir()
+    bot = folder_with(tmp_path / "bot", "[python3, bot.py]", bot_py="pass\n")
+    shutil.rmtree(tmp_path / "bot")
+
+    with pytest.raises(HarnessFault, match=r"the folder of starter 1 .* is gone"):
+        against(Guest(bot).contestant)
+
+
+def test_a_bot_that_never_says_hello_is_named_too() -> None:
+    """It runs, so there is no exit code; the rest of its description is there."""
+    bot = hostile("mute", clock=type(CLOCK)(move_ms=100, bank_ms=0, startup_ms=300))
+    records: list[MatchRecord] = []
+    took_s = elapsed_s(lambda: records.append(against(bot.contestant)))
+
+    (record,) = records
+    assert record.termination.value == "timeout"
+    assert record.fault is not None
+    assert 'no "hello" within 0.3 s' in record.fault.message
+    assert f"`python3 hostile.py mute` in {HOSTILE.parent}" in record.fault.message
+    assert took_s < 0.3 + SLACK_S
+    assert is_gone(lambda: alive(bot.processes[0].pid))
+
+
+def test_the_stderr_of_an_earlier_process_is_not_shown_again(tmp_path: Path) -> None:
+    """A second fault, of a process that said nothing, comes without the words of the first."""
+    script = "import os, sys\nif not os.path.exists('x'):\n    open('x', 'w')\n    sys.exit('first')\nos._exit(9)\n"
+    guest = Guest(folder_with(tmp_path, "[python3, bot.py]", bot_py=script))
+
+    assert "first" in fault_of(guest).stderr
+    assert fault_of(guest).stderr == ""
+
+
+def test_who_sits_behind_a_bot_that_cannot_start_has_not_played(tmp_path: Path) -> None:
+    """Its counters are those of this match, not of the one before; and its process goes on to the next."""
+    good, bad = hostile("honest"), Guest(folder_with(tmp_path, "[python3, missing.py]"))
+    before = against(good.contestant)
+    failed = against(bad.contestant, good.contestant)
+    after = against(good.contestant)
+    good.contestant.close(grace_s=0.0)
+
+    assert before.seats[0].moves > 0
+    assert (failed.seats[1].moves, failed.seats[1].wall_ms) == (0, 0.0)
+    assert (after.termination.value, len(good.processes)) == ("normal", 1)

@@ -1,0 +1,101 @@
+"""Leagues for these tests: tournaments of nim whose bots need not exist, and blocks as if they had been played."""
+
+from pathlib import Path
+from typing import Any
+
+from arena.league.ratings import RatingSettings
+from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch
+from arena.league.schedule import Chunk, Fixture, pairings
+from arena.league.tournament import Player, Tournament
+from arena.match.record import PackedRecord
+from arena.match.terms import ClockSettings
+from arena.process.manifest import BotSpec, Manifest, read_bot
+
+ROOT = Path(__file__).parents[2]
+RANDOM = ROOT / "bots" / "random"
+SLOW_BOT = """\
+import json, sys, time
+for line in sys.stdin:
+    message = json.loads(line)
+    kind = message["type"]
+    if kind == "hello":
+        print(json.dumps({"type": "hello", "protocols": [1], "name": "slow"}), flush=True)
+    elif kind == "match_start":
+        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
+    elif kind == "request":
+        time.sleep(0.02)
+        print(json.dumps({"type": "action", "id": message["id"], "action": 0}), flush=True)
+    elif kind == "quit":
+        break
+"""
+
+
+def bot(name: str, digest: str = "") -> BotSpec:
+    """A bot that exists on paper only."""
+    manifest = Manifest(name=name, command=("true",))
+    return BotSpec(
+        manifest=manifest, source=f"/nowhere/{name}", folder="/nowhere", digest=digest or name.ljust(64, "0")
+    )
+
+
+def players(*names: str) -> tuple[Player, ...]:
+    return tuple(Player(name=name, bot=bot(name)) for name in names)
+
+
+def tournament(*names: str, **changes: Any) -> Tournament:
+    """A league of nim between these players; `changes` replace any field."""
+    fields: dict[str, Any] = {
+        "name": "test",
+        "game": "nim",
+        "options": {},
+        "players": players(*(names or ("ann", "bob", "cid"))),
+        "seed": "1",
+        "cycles": 4,
+        "chunk_blocks": 2,
+        "clock": ClockSettings(),
+        "rating": RatingSettings(),
+    }
+    return Tournament(**{**fields, **changes})
+
+
+def real_tournament(folder: Path, **changes: Any) -> Tournament:
+    """A league between `random` and a bot that thinks 20 ms and takes the first action."""
+    script = folder / "slow.py"
+    script.write_text(SLOW_BOT)
+    entered = (Player(name="random", bot=read_bot(RANDOM)), Player(name="slow", bot=read_bot(script)))
+    return tournament(players=entered, **changes)
+
+
+def played(chunk: Chunk) -> list[PlayedBlock]:
+    """The chunk as if seat 0 had won each match."""
+    return [played_block(fixture) for fixture in chunk.fixtures]
+
+
+def played_block(fixture: Fixture) -> PlayedBlock:
+    summary = MatchSummary(
+        ranks=(0, 1),
+        scores=(1, 0),
+        termination="normal",
+        at_fault=-1,
+        moves=(3, 3),
+        time_ms=(1.0, 1.0),
+        slowest_ms=(0.5, 0.5),
+    )
+    record = PackedRecord(codec="none", digest="", body=b"")
+    matches = tuple(PlayedMatch(rotation=rotation, summary=summary, record=record) for rotation in (0, 1))
+    return PlayedBlock(fixture=fixture, matches=matches)
+
+
+def numbers(blocks: list[PlayedBlock]) -> list[tuple[str, int]]:
+    """Which blocks these are."""
+    return [(block.fixture.pairing, block.fixture.block) for block in blocks]
+
+
+def everything(league: Tournament, pairing_keys: list[str]) -> set[tuple[str, int]]:
+    """All blocks of a league with these pairings."""
+    return {(key, block) for key in pairing_keys for block in range(league.cycles)}
+
+
+def all_blocks(league: Tournament) -> set[tuple[str, int]]:
+    """All blocks of a league."""
+    return everything(league, [pair.key for pair in pairings(league)])

@@ -1,0 +1,261 @@
+"""The backends with real processes: the same results everywhere, logs from all workers, deaths that cost nothing."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from league_made import ROOT, all_blocks, numbers, real_tournament
+
+from arena.errors import HarnessFault
+from arena.league.pool import Backend, ExecutorBackend, LocalBackend, helpers
+from arena.league.results import PlayedBlock
+from arena.league.run import run
+from arena.league.schedule import chunks
+from arena.league.tournament import Tournament
+from arena.match.record import unpack
+from arena.process import reaper
+
+pytestmark = pytest.mark.process
+DEADLINE_S = 20.0
+
+
+def outcome(league: Tournament, backend: Backend, **changes: Any) -> dict[tuple[str, int, int], object]:
+    """What was played, without its times, by pairing, block and rotation."""
+    blocks: list[PlayedBlock] = []
+    run(chunks(league, {}), backend, commit=blocks.extend, **changes)
+    assert len(numbers(blocks)) == len(set(numbers(blocks)))
+    found: dict[tuple[str, int, int], object] = {}
+    for block in blocks:
+        for match in block.matches:
+            record = unpack(match.record)
+            key = (block.fixture.pairing, block.fixture.block, match.rotation)
+            found[key] = (match.summary.ranks, match.summary.termination, record.steps, record.match)
+    return found
+
+
+def others() -> set[int]:
+    """Our descendants, without those of multiprocessing itself."""
+    return reaper.descendants(os.getpid()) - helpers()
+
+
+def until(condition: Callable[[], bool], *, within_s: float = DEADLINE_S) -> None:
+    deadline_s = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < deadline_s, "it did not happen in time"
+        time.sleep(0.01)
+
+
+@contextmanager
+def log_file(path: Path) -> Iterator[Path]:
+    """Everything logged inside, in one file, as `league run` does it."""
+    root, handler = logging.getLogger(), logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(process)d %(name)s %(levelname)s %(message)s"))
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    try:
+        yield path
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
+        handler.close()
+
+
+def test_all_backends_play_the_same_matches(tmp_path: Path) -> None:
+    """One worker, two workers, and two threads of this process give the same steps and results."""
+    league = real_tournament(tmp_path, cycles=6, options={"heaps": [2, 3]})
+
+    found = [
+        outcome(league, LocalBackend(1)),
+        outcome(league, LocalBackend(2)),
+        outcome(league, ExecutorBackend(ThreadPoolExecutor(2), 2)),
+    ]
+
+    assert len(found[0]) == 12
+    assert {value[1] for value in found[2].values() if isinstance(value, tuple)} == {"normal"}
+    assert found[0] == found[1] == found[2]
+    until(lambda: not others(), within_s=2.0)
+
+
+def test_starts_nothing_before_the_first_chunk() -> None:
+    """A backend that is opened and closed has started no process and no thread."""
+    before = others()
+
+    backend = LocalBackend(4)
+
+    assert others() == before
+    backend.close(is_interrupted=False)
+    LocalBackend(4).close(is_interrupted=True)
+    assert others() == before
+
+
+def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
+    """SIGKILL of a worker in mid-chunk: the chunk is played again, every block is there once, no bot lives on."""
+    league = real_tournament(tmp_path, cycles=6, chunk_blocks=3)
+    backend = LocalBackend(2)
+    killed: list[int] = []
+
+    def kill_once() -> None:
+        if not killed:
+            killed.extend(backend._slots[0].pids())
+            os.kill(killed[0], signal.SIGKILL)
+
+    blocks: list[PlayedBlock] = []
+    with log_file(tmp_path / "log") as log:
+        run(chunks(league, {}), backend, commit=blocks.extend, tick=kill_once)
+
+    assert killed
+    assert Counter(numbers(blocks)) == Counter(all_blocks(league))
+    assert {match.summary.termination for block in blocks for match in block.matches} == {"normal"}
+    assert "its worker died" in log.read_text()
+    assert f"worker [{killed[0]}] died; a new one takes its place" in log.read_text()
+    until(lambda: not others(), within_s=2.0)
+
+
+def test_a_worker_that_died_while_idle_is_replaced(tmp_path: Path) -> None:
+    """Its next chunk goes to a new one, without an error."""
+    league = real_tournament(tmp_path, cycles=2, chunk_blocks=1, options={"heaps": [1]})
+    first, second = chunks(league, {})
+    backend = LocalBackend(1)
+
+    backend.submit(first).result(DEADLINE_S)
+    (pid,) = backend._slots[0].pids()
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: not Path(f"/proc/{pid}").exists())
+    time.sleep(0.1)  # for the executor's own thread, which cannot be asked
+    blocks = backend.submit(second).result(DEADLINE_S)
+
+    assert numbers(blocks) == [(second.pairing.key, 1)]
+    backend.close(is_interrupted=False)
+
+
+def test_a_worker_that_dies_each_time_ends_with_its_block_named(tmp_path: Path) -> None:
+    """Three deaths of a single block: HarnessFault, and nothing is left running."""
+    league = real_tournament(tmp_path, cycles=1, chunk_blocks=1, options={"heaps": [20] * 20})
+    backend = LocalBackend(1)
+    deaths: set[int] = set()
+
+    def kill() -> None:
+        pids = set(backend._slots[0].pids()) - deaths
+        deaths.update(pids)
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+
+    with pytest.raises(HarnessFault, match="1 blocks could not be played"):
+        run(chunks(league, {}), backend, commit=lambda _: None, tick=kill)
+
+    assert len(deaths) == 3
+    until(lambda: not others(), within_s=2.0)
+
+
+def test_an_interrupted_backend_is_gone_within_a_second(tmp_path: Path) -> None:
+    """With chunks in flight, close leaves no worker and no bot."""
+    league = real_tournament(tmp_path, cycles=40, chunk_blocks=20)
+    backend = LocalBackend(2)
+    for chunk in chunks(league, {}):
+        backend.submit(chunk)
+    until(lambda: len(others()) >= 4)
+
+    start_s = time.monotonic()
+    backend.close(is_interrupted=True)
+
+    assert time.monotonic() - start_s < 1.0
+    until(lambda: not others(), within_s=0.5)
+
+
+def log_many(worker: int, count: int) -> int:
+    for number in range(count):
+        logging.getLogger("hot").info("%d/%d %s", worker, number, "Grüße, 你好")
+    try:
+        raise ValueError("tü")  # noqa: TRY301 - it is the traceback that is wanted
+    except ValueError:
+        logging.getLogger("hot").exception("worker %d fails", worker)
+    return os.getpid()
+
+
+def log_for_ever() -> None:
+    while True:
+        logging.getLogger("hot").info("x" * 500)
+
+
+def opened(backend: LocalBackend, league: Tournament) -> list[Any]:
+    """The executors of all slots, each with a running worker."""
+    futures = [backend.submit(chunk) for chunk in chunks(league, {})]
+    for future in futures:
+        future.result(DEADLINE_S)
+    executors = [slot._executor for slot in backend._slots]
+    assert all(executors)
+    return executors
+
+
+def test_the_records_of_all_workers_arrive_once(tmp_path: Path) -> None:
+    """Four workers at once: one file, nothing torn or lost, each worker's own order, unicode and tracebacks whole."""
+    backend = LocalBackend(4)
+    with log_file(tmp_path / "log") as log:
+        executors = opened(
+            backend, real_tournament(tmp_path, cycles=4, chunk_blocks=1, options={"heaps": [1], "misere": True})
+        )
+        futures = [each.submit(log_many, number, 500) for number, each in enumerate(executors)]
+        assert len({future.result(DEADLINE_S) for future in futures}) == 4
+        backend.close(is_interrupted=False)
+
+    lines = [line for line in log.read_text(encoding="utf-8").splitlines() if "hot INFO" in line]
+    assert all(line.endswith("Grüße, 你好") for line in lines)
+    for worker in range(4):
+        mine = [line.split()[3] for line in lines if line.split()[3].startswith(f"{worker}/")]
+        assert mine == [f"{worker}/{number}" for number in range(500)]
+    assert log.read_text(encoding="utf-8").count("ValueError: tü") == 4
+
+
+KILLED_WHILE_LOGGING = """
+import logging, os, signal, sys, time
+from pathlib import Path
+from test_league_pool import log_file, log_for_ever, opened
+from league_made import real_tournament
+from arena.league.pool import LocalBackend
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    league = real_tournament(folder, cycles=2, chunk_blocks=1, options={"heaps": [1]})
+    with log_file(folder / "log"):
+        for attempt in range(6):
+            backend = LocalBackend(2)
+            for executor in opened(backend, league):
+                executor.submit(log_for_ever)
+            time.sleep(0.05)
+            for slot in backend._slots:
+                os.kill(slot.pids()[0], signal.SIGKILL)
+            backend.close(is_interrupted=True)
+            logging.info("main still logs %d", attempt)
+    print(time.time(), flush=True)
+"""
+
+
+def test_workers_killed_while_logging_wedge_nothing(tmp_path: Path) -> None:
+    """Twelve workers die in the middle of a log record: main logs on, and the program ends within two seconds."""
+    script = tmp_path / "program.py"
+    script.write_text(KILLED_WHILE_LOGGING)
+    path = os.pathsep.join([str(ROOT), str(Path(__file__).parent)])
+
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert time.time() - float(done.stdout) < 2.0
+    assert all(f"main still logs {number}" in (tmp_path / "log").read_text() for number in range(6))

@@ -1,0 +1,190 @@
+"""The driver: every block handed on exactly once, whatever happens to workers."""
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Future
+from typing import Any
+
+import pytest
+from league_made import all_blocks, numbers, played, tournament
+
+from arena.errors import HarnessFault
+from arena.league.results import PlayedBlock
+from arena.league.run import ATTEMPTS, run
+from arena.league.schedule import Chunk, chunks, pairings
+from arena.league.tournament import Tournament
+
+
+class FakeBackend:
+    """Plays at once, in the order of `play`, which may raise; knows how full it has been and how it ended."""
+
+    def __init__(self, play: Callable[[Chunk], list[PlayedBlock]], slots: int = 3) -> None:
+        self._play = play
+        self._slots = slots
+        self.flights: list[Future[list[PlayedBlock]]] = []
+        self.most_in_flight = 0
+        self.closed: list[bool] = []
+
+    def slots(self) -> int:
+        return self._slots
+
+    def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
+        future: Future[list[PlayedBlock]] = Future()
+        self.flights.append(future)
+        try:
+            future.set_result(self._play(chunk))
+        except Exception as error:  # noqa: BLE001 - what an executor does
+            future.set_exception(error)
+        return future
+
+    def close(self, *, is_interrupted: bool) -> None:
+        self.closed.append(is_interrupted)
+
+
+def run_all(league: Tournament, backend: Any, **changes: Any) -> list[tuple[str, int]]:
+    """The blocks that were committed, in order."""
+    committed: list[tuple[str, int]] = []
+    run(chunks(league, {}), backend, commit=lambda blocks: committed.extend(numbers(blocks)), **changes)
+    return committed
+
+
+def test_hands_on_every_block_once() -> None:
+    """All blocks arrive, none twice, and the backend is closed in peace."""
+    league, backend = tournament(cycles=7), FakeBackend(played)
+
+    committed = run_all(league, backend)
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert backend.closed == [False]
+
+
+def test_an_empty_schedule_submits_nothing() -> None:
+    """A league with nothing left to play needs no worker."""
+    backend = FakeBackend(played)
+
+    run(iter(()), backend, commit=lambda _: pytest.fail("nothing was played"))
+
+    assert backend.flights == []
+    assert backend.closed == [False]
+
+
+def test_never_has_more_in_flight_than_slots() -> None:
+    """The window holds as many chunks as there are slots, counting what has not been collected."""
+    league = tournament(cycles=20)
+    waiting: list[tuple[Future[list[PlayedBlock]], Chunk]] = []
+    most = 0
+
+    class Slow(FakeBackend):
+        def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
+            nonlocal most
+            future: Future[list[PlayedBlock]] = Future()
+            waiting.append((future, chunk))
+            most = max(most, len(waiting))
+            if len(waiting) == self.slots():
+                oldest, its = waiting.pop(0)
+                oldest.set_result(played(its))
+            return future
+
+    def finish_one() -> None:
+        if waiting:
+            future, chunk = waiting.pop()
+            future.set_result(played(chunk))
+
+    committed = run_all(league, Slow(played), tick=finish_one)
+
+    assert set(committed) == all_blocks(league)
+    assert most == 3
+
+
+@pytest.mark.parametrize("error", [BrokenExecutor("gone"), HarnessFault("void"), ValueError("a bug")])
+def test_a_chunk_that_fails_is_played_again(error: Exception) -> None:
+    """The first attempts of every chunk fail; all blocks arrive all the same, each once."""
+    league = tournament()
+
+    def play(chunk: Chunk) -> list[PlayedBlock]:
+        if chunk.attempt < ATTEMPTS:
+            raise error
+        return played(chunk)
+
+    committed = run_all(league, FakeBackend(play))
+
+    assert Counter(committed) == Counter(all_blocks(league))
+
+
+def test_a_poisonous_block_is_found_by_halving() -> None:
+    """One block kills its worker every time: it is named, and all others are played, each once."""
+    league = tournament(cycles=20, chunk_blocks=10)
+    poison = pairings(league)[1].key
+    deaths = 0
+
+    def play(chunk: Chunk) -> list[PlayedBlock]:
+        nonlocal deaths
+        if chunk.pairing.key == poison and any(each.block == 13 for each in chunk.fixtures):
+            deaths += 1
+            raise BrokenExecutor
+        return played(chunk)
+
+    committed: list[tuple[str, int]] = []
+    with pytest.raises(HarnessFault, match=f"1 blocks could not be played, {poison} blocks 13 to 13: its worker died"):
+        run(chunks(league, {}), FakeBackend(play), commit=lambda blocks: committed.extend(numbers(blocks)))
+
+    assert Counter(committed) == Counter(all_blocks(league) - {(poison, 13)})
+    assert deaths <= 5 * ATTEMPTS
+
+
+def test_a_future_given_up_by_its_executor_is_played_again() -> None:
+    """A distributed executor cancels what its lost workers had."""
+    league = tournament("ann", "bob")
+    given_up: list[Chunk] = []
+
+    class Fickle(FakeBackend):
+        def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
+            if given_up:
+                return super().submit(chunk)
+            given_up.append(chunk)
+            future: Future[list[PlayedBlock]] = Future()
+            future.cancel()
+            future.set_running_or_notify_cancel()
+            return future
+
+    assert set(run_all(league, Fickle(played))) == all_blocks(league)
+
+
+def test_a_broken_backend_ends_the_league_with_a_sentence() -> None:
+    """An executor that takes nothing any more is our fault; what was committed stays."""
+
+    class Broken(FakeBackend):
+        def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
+            if self.flights:
+                raise BrokenExecutor("a child process terminated abruptly")
+            return super().submit(chunk)
+
+    backend = Broken(played)
+
+    with pytest.raises(HarnessFault, match="terminated abruptly; what is stored is safe"):
+        run_all(tournament(), backend)
+
+    assert backend.closed == [True]
+
+
+@pytest.mark.parametrize("place", ["commit", "tick"])
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, HarnessFault])
+def test_a_stop_closes_the_backend_at_once(place: str, stop: type[BaseException]) -> None:
+    """Ctrl-C or a full disk goes through, and the backend throws away what is in flight."""
+    backend = FakeBackend(played)
+
+    def halt(*_: object) -> None:
+        raise stop
+
+    def nothing(*_: object) -> None:
+        pass
+
+    with pytest.raises(stop):
+        run(
+            chunks(tournament(), {}),
+            backend,
+            commit=halt if place == "commit" else nothing,
+            tick=halt if place == "tick" else nothing,
+        )
+
+    assert backend.closed == [True]

@@ -1,0 +1,129 @@
+"""Scripted bots, clocks set by hand and a table to sit at, for the tests of matches without processes."""
+
+import json
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import Any, Final
+
+from arena.games import load_game
+from arena.games.luck import derive
+from arena.match.contestant import Contestant
+from arena.match.house import house_contestant
+from arena.match.record import MatchRecord
+from arena.match.referee import Participant, hello_for, play
+from arena.match.terms import ClockSettings, MatchSpec
+from arena.process.scripted import Reply, ScriptedChannel
+
+NIM: Final = load_game("nim")
+HELLO: Final = b'{"type":"hello","protocols":[1]}'
+CLOCK: Final = ClockSettings(move_ms=100, bank_ms=1000, startup_ms=5000)
+Message = dict[str, Any]
+
+
+class Times:
+    """A CPU clock and a wall clock that go only when told; wall time also by a little with every look."""
+
+    def __init__(self) -> None:
+        self.cpu_s = 0.0
+        self.wall_s = 0.0
+
+    def cpu(self) -> float:
+        return self.cpu_s
+
+    def wall(self) -> float:
+        self.wall_s += 0.001
+        return self.wall_s
+
+
+class ScriptedBot:
+    """Plays by index 0. `odd` may answer a request in another way: it gets the message and its number from 1.
+
+    `heard` are all messages it got, `channels` one for each process it was started as.
+    """
+
+    def __init__(
+        self,
+        odd: Callable[[Message, int], Iterable[Reply] | None] = lambda _message, _number: None,
+        *,
+        hello: Iterable[Reply] = (HELLO,),
+        ready: Callable[[Message], Iterable[Reply]] = lambda message: [ready(message)],
+    ) -> None:
+        self.heard: list[Message] = []
+        self.channels: list[ScriptedChannel] = []
+        self.times = Times()
+        self._odd = odd
+        self._hello = hello
+        self._ready = ready
+        self._requests = 0
+
+    def open(self) -> ScriptedChannel:
+        self.channels.append(ScriptedChannel(self._respond, cpu=self.times.cpu))
+        return self.channels[-1]
+
+    def of_type(self, kind: str) -> list[Message]:
+        return [message for message in self.heard if message["type"] == kind]
+
+    def _respond(self, line: bytes) -> Iterable[Reply]:
+        message = json.loads(line)
+        self.heard.append(message)
+        if message["type"] == "hello":
+            return self._hello
+        if message["type"] == "match_start":
+            return self._ready(message)
+        if message["type"] != "request":
+            return []
+        self._requests += 1
+        replies = self._odd(message, self._requests)
+        return [answer(message)] if replies is None else replies
+
+
+def ready(message: Message) -> bytes:
+    return json.dumps({"type": "ready", "match": message["match"]}).encode()
+
+
+def answer(message: Message, action: Any = 0, **more: Any) -> bytes:
+    return json.dumps({"type": "action", "id": message["id"], "action": action, **more}).encode()
+
+
+def only(number: int, *replies: Reply) -> Callable[[Message, int], Iterable[Reply] | None]:
+    """These replies to the request of that number, good answers to all others."""
+    return lambda _message, now: replies if now == number else None
+
+
+def seated(bot: ScriptedBot, clock: ClockSettings = CLOCK, *, keep_transcript: bool = False) -> Contestant:
+    return Contestant(
+        player="scripted",
+        bot="0" * 64,
+        open_channel=bot.open,
+        hello=hello_for(NIM, {}, clock.startup_ms),
+        clock=clock,
+        wall=bot.times.wall,
+        keep_transcript=keep_transcript,
+    )
+
+
+def house(clock: ClockSettings = CLOCK) -> Contestant:
+    return house_contestant(hello_for(NIM, {}, clock.startup_ms), clock)
+
+
+def match_of(
+    *participants: Participant,
+    game: str = "nim",
+    options: dict[str, Any] | None = None,
+    seed: str = "",
+    clock: ClockSettings = CLOCK,
+    match: str = "m",
+) -> MatchRecord:
+    spec = MatchSpec(match=match, game=game, options=options or {}, seed=seed or derive("test"), clock=clock)
+    return play(spec, participants)
+
+
+def random_match(game: str, number: int, options: dict[str, Any] | None = None) -> MatchRecord:
+    """A match of two bots that choose by the number."""
+    rng = Random(number)
+
+    def choose(message: Message, _number: int) -> Iterable[Reply]:
+        return [answer(message, rng.randrange(len(message["legal"])))]
+
+    bots = [seated(ScriptedBot(choose)) for _ in range(2)]
+    return match_of(*bots, game=game, options=options, seed=derive("random", number))

@@ -1,0 +1,90 @@
+"""What a channel keeps of an endless stream, and how a script stands in for a process."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.errors import Crashed, OutOfTime
+from arena.process.channel import KEPT_STDERR, HeadAndTail
+from arena.process.clock import MoveClock
+from arena.process.scripted import ScriptedChannel
+
+CHUNKS = st.lists(st.text(alphabet="abcdefgh \n", max_size=40).map(str.encode), max_size=12)
+
+
+@given(chunks=CHUNKS, size=st.integers(1, 50))
+def test_head_and_tail_of_any_stream(chunks: list[bytes], size: int) -> None:
+    """The first and the last `size` bytes, and the number of those between, however the stream was cut."""
+    kept = HeadAndTail(size)
+    for chunk in chunks:
+        kept.add(chunk)
+    whole = b"".join(chunks)
+
+    left_out = max(0, len(whole) - 2 * size)
+    gap = f"\n... {left_out} bytes left out ...\n".encode() if left_out else b""
+    expected = whole[:size] + gap + whole[size + left_out :]
+    assert kept.text() == expected.decode()
+
+
+@given(chunks=CHUNKS, size=st.integers(1, 50))
+def test_no_more_than_head_and_tail_is_held(chunks: list[bytes], size: int) -> None:
+    """At every moment, not only at the end."""
+    kept = HeadAndTail(size)
+    for chunk in chunks:
+        kept.add(chunk)
+
+        assert len(kept._head) <= size
+        assert len(kept._tail) <= size
+
+
+def test_a_flood_is_kept_small() -> None:
+    """Ten megabytes leave twice eight kilobytes and a sentence."""
+    kept = HeadAndTail()
+    for _ in range(160):
+        kept.add(b"x" * 65536)
+
+    assert len(kept.text()) < 2 * KEPT_STDERR + 100
+    assert f"... {160 * 65536 - 2 * KEPT_STDERR} bytes left out ..." in kept.text()
+
+
+def test_what_a_terminal_would_obey_is_made_visible() -> None:
+    """Escapes, carriage returns and broken UTF-8 become text; lines, tabs and letters stay."""
+    kept = HeadAndTail()
+    kept.add("für\tx\n\x1b[2J\r\0".encode() + b"\xff")
+
+    assert kept.text() == "für\tx\n\\x1b[2J\\r\\x00\\xff"
+
+
+def clock(wall_s: float = 1.0) -> MoveClock:
+    ticks = iter(range(100))
+    return MoveClock(cpu=lambda: 0.0, wall=lambda: float(next(ticks)), budget_s=wall_s, wall_s=wall_s, decides_cpu=True)
+
+
+def test_a_script_answers_in_order() -> None:
+    """Each line sent may bring several replies; they are read one by one."""
+    channel = ScriptedChannel(lambda line: [line + b"1", line + b"2"])
+    channel.send(b"a", clock())
+    channel.send(b"b", clock())
+
+    assert [channel.receive(clock()) for _ in range(4)] == [b"a1", b"a2", b"b1", b"b2"]
+    assert channel.sent == [b"a", b"b"]
+
+
+def test_a_script_that_is_silent_runs_into_the_clock() -> None:
+    """As a process would, but without a sleep."""
+    channel = ScriptedChannel(lambda _: [])
+    channel.send(b"a", clock())
+
+    with pytest.raises(OutOfTime):
+        channel.receive(clock(5.0))
+
+
+def test_a_script_can_crash() -> None:
+    """After what it said before; and its end is not taken for a line that waits."""
+    channel = ScriptedChannel(lambda _: [b"x", Crashed("gone")])
+    channel.send(b"a", clock())
+
+    assert channel.pending() == [b"x"]
+    with pytest.raises(Crashed, match="gone"):
+        channel.receive(clock())
+    assert channel.close(0.0) == "ended with exit code 0"

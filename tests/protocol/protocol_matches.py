@@ -1,0 +1,107 @@
+"""The matches that protocol.md quotes, played by bots without processes: the same lines every time."""
+
+import json
+import random
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from arena.games import load_game
+from arena.match.contestant import Contestant
+from arena.match.referee import hello_for, play
+from arena.match.terms import ClockSettings, MatchSpec
+from arena.process.channel import Channel
+from arena.process.scripted import ScriptedChannel
+
+SEED = "000102030405060708090a0b0c0d0e38"
+Bot = Callable[[dict[str, Any]], list[str]]
+
+
+def scripted(bot: Bot) -> Callable[[], Channel]:
+    """What opens a channel to that bot; time stands still in it."""
+    return lambda: ScriptedChannel(lambda line: [text.encode() for text in bot(json.loads(line))])
+
+
+def random_bot() -> Bot:
+    """bots/random, line by line."""
+    luck = random.Random()
+
+    def answer(message: dict[str, Any]) -> list[str]:
+        match message["type"]:
+            case "hello":
+                return [json.dumps({"type": "hello", "protocols": [1], "name": "random", "version": "1"})]
+            case "match_start":
+                luck.seed(message["bot_seed"])
+                return [json.dumps({"type": "ready", "match": message["match"]})]
+            case "request":
+                return [
+                    json.dumps({"type": "action", "id": message["id"], "action": luck.randrange(len(message["legal"]))})
+                ]
+        return []
+
+    return answer
+
+
+def careless_bot() -> Bot:
+    """Prints to stdout, asks for events, and takes more than there is."""
+
+    def answer(message: dict[str, Any]) -> list[str]:
+        match message["type"]:
+            case "hello":
+                hello = {"type": "hello", "protocols": [1], "name": "careless", "version": "0.1"}
+                return [json.dumps({**hello, "capabilities": ["events"]})]
+            case "match_start":
+                return [json.dumps({"type": "ready", "match": message["match"]})]
+            case "request":
+                take = {"type": "action", "id": message["id"], "action": {"heap": 1, "count": 3}, "note": "take it all"}
+                return ["thinking...", json.dumps(take)]
+        return []
+
+    return answer
+
+
+def dialogues(match: str, game: str, options: dict[str, Any], bots: dict[str, Bot]) -> list[Contestant]:
+    """The contestants of a match that was played, with their transcripts."""
+    contestants = [
+        Contestant(
+            player=name,
+            bot=name,
+            open_channel=scripted(bot),
+            hello=hello_for(load_game(game), options, 10_000),
+            clock=ClockSettings(),
+            wall=lambda: 0.0,
+            keep_transcript=True,
+        )
+        for name, bot in bots.items()
+    ]
+    play(MatchSpec(match=match, game=game, options=options, seed=SEED, clock=ClockSettings()), contestants)
+    for each in contestants:
+        each.close()
+    return contestants
+
+
+@cache
+def example_matches() -> list[Contestant]:
+    """The seats of the matches that protocol.md quotes."""
+    nim = {"heaps": [1, 2]}
+    return [
+        *dialogues("5f0c1d7e2a94-0-0", "nim", nim, {"alice": random_bot(), "bob": random_bot()}),
+        *dialogues("c41a90b7d3e6-0-0", "nim", nim, {"alice": random_bot(), "carol": careless_bot()}),
+        *dialogues("9b1e64c03d27-0-0", "shanghaien", {}, {"alice": random_bot(), "bob": random_bot()}),
+    ]
+
+
+def lines(direction: str) -> list[Any]:
+    """All messages of the example matches in that direction (`>` to a bot), stray lines left out."""
+    return [
+        timeless(json.loads(line))
+        for contestant in example_matches()
+        for way, line in [(way, line) for _, way, line in contestant.transcript]
+        if way == direction and line.startswith(b"{")
+    ]
+
+
+def timeless(raw: dict[str, Any]) -> dict[str, Any]:
+    """A message without what a clock measured."""
+    used = raw.get("time")
+    return {**raw, "time": {**used, "cpu_ms": 0, "wall_ms": 0}} if used else raw

@@ -1,0 +1,155 @@
+"""Every example of the pages is real: JSON of a match that is played again, a bot that plays, a die that is rolled."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from protocol_matches import SEED, example_matches, lines, timeless
+from protocol_pages import BLOCKS, PROTOCOL, Block, blocks_of, marked, only, section_of
+
+from arena.games import load_game
+from arena.games.api import Chance, Dice
+from arena.games.luck import draw
+from arena.games.nim.rules import Take
+from arena.games.shanghaien.variant import Options, compose
+from arena.match.contestant import Contestant
+from arena.match.record import MatchRecord, Termination
+from arena.match.referee import hello_for, play
+from arena.match.terms import ClockSettings, MatchSpec
+from arena.process import launch
+from arena.process.channel import ProcessChannel
+from arena.process.manifest import read_bot
+from arena.protocol import codec
+from arena.protocol.messages import ToBot
+
+
+@pytest.mark.parametrize("block", [b for b in BLOCKS if b.info.startswith("json")], ids=lambda block: block.place)
+def test_every_json_example_is_json_of_a_known_kind(block: Block) -> None:
+    """An example is one JSON object, by the strict rules too, and its mark says what it is."""
+    assert block.info in {
+        "json to-bot",
+        "json from-bot",
+        "json action nim",
+        "json action shanghaien",
+        "json view nim",
+        "json view shanghaien",
+    }
+    assert codec.decode_object(block.text.encode())
+
+
+@pytest.mark.parametrize("block", marked("json to-bot"), ids=lambda block: block.place)
+def test_examples_to_bots_are_lines_of_real_matches(block: Block) -> None:
+    """What a page shows of the referee is what the referee sends, but for measured times."""
+    raw = json.loads(block.text)
+
+    msgspec.convert(raw, type=ToBot)
+    assert timeless(raw) in lines(">")
+
+
+@pytest.mark.parametrize("block", marked("json from-bot"), ids=lambda block: block.place)
+def test_examples_from_bots_are_lines_of_real_matches(block: Block) -> None:
+    """What a page shows of a bot is understood, and was sent."""
+    assert codec.decode(" ".join(block.text.split("\n")).encode())
+    assert json.loads(block.text) in lines("<")
+
+
+@pytest.mark.parametrize("block", marked("json action nim"), ids=lambda block: block.place)
+def test_nim_actions_were_legal(block: Block) -> None:
+    """The example is an action of nim that was on offer."""
+    assert msgspec.convert(json.loads(block.text), type=Take)
+    assert is_offered(json.loads(block.text))
+
+
+@pytest.mark.parametrize("block", marked("json action shanghaien"), ids=lambda block: block.place)
+def test_shanghaien_actions_were_legal(block: Block) -> None:
+    """Each example is an action of Shanghaien that was on offer in the example match."""
+    assert msgspec.convert(json.loads(block.text), type=compose(Options()).action_type)
+    assert is_offered(json.loads(block.text))
+
+
+def is_offered(action: dict[str, Any]) -> bool:
+    return any(action in message["legal"] for message in lines(">") if message["type"] == "request")
+
+
+@pytest.mark.parametrize("game", ["nim", "shanghaien"])
+def test_views_are_those_of_real_requests(game: str) -> None:
+    """Each view was sent, and the tables of fields name every field of the game's views."""
+    views = [message["view"] for message in lines(">") if message["type"] == "request"]
+    views = [view for view in views if ("heaps" in view) == (game == "nim")]
+    section = section_of(f"## Game: {game}")
+
+    assert all(json.loads(block.text) in views for block in marked(f"json view {game}"))
+    fields = {*views[0], *(key for player in views[0].get("players", []) for key in player)}
+    assert {field for field in fields if f"| `{field}` |" not in section} == set()
+
+
+def test_each_kind_of_action_has_an_example() -> None:
+    """No action of Shanghaien is left to guess."""
+    shown = {json.loads(block.text)["do"] for block in marked("json action shanghaien")}
+
+    assert shown == {kind.tag for kind in msgspec.inspect.type_info(compose(Options()).action_type).types}  # type: ignore[attr-defined]
+
+
+def test_the_dialogue_is_that_of_a_real_match() -> None:
+    """The whole match of nim on the page is alice's transcript, line by line."""
+    shown = only("text").splitlines()
+    alice = example_matches()[0]
+
+    sent = [f"{direction} {json.dumps(timeless(json.loads(line)))}" for _, direction, line in alice.transcript]
+    assert [f"{line[0]} {json.dumps(timeless(json.loads(line[2:])))}" for line in shown] == sent
+
+
+@pytest.mark.process
+def test_a_shell_recomputes_a_die() -> None:
+    """The one-liner prints the first die of the example match, with nothing but sha256sum and cut."""
+    if shutil.which("sha256sum") is None:
+        pytest.skip("no sha256sum here")
+    command = next(block.text for block in blocks_of(PROTOCOL) if "sha256sum" in block.text)
+
+    printed = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True, timeout=10).stdout
+
+    key = re.search(rf"{SEED}/(roll/[0-9/]+)/0/0 ", command)
+    assert key is not None
+    faces = draw(SEED, Chance(key=key[1], kind=Dice(2)))
+    assert printed.strip() == str(faces[0])
+    assert any(
+        {"event": "chance", "key": key[1], "outcome": list(faces)} in message["events"]
+        for message in lines(">")
+        if message["type"] == "request"
+    )
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("game", ["nim", "shanghaien"])
+def test_the_bot_of_five_minutes_plays(game: str, tmp_path: Path) -> None:
+    """The program on the page, saved as a file, plays both seats of a whole match and ends by itself."""
+    path = tmp_path / "mybot.py"
+    path.write_text(only("python"), encoding="utf-8")
+    contestants = [contestant(path, game, player) for player in ("one", "two")]
+
+    records = [played(game, contestants), played(game, contestants[::-1])]
+
+    endings = [each.close() for each in contestants]
+    assert [record.termination for record in records] == [Termination.NORMAL] * 2
+    assert [seat.ignored for record in records for seat in record.seats] == [{}] * 4
+    assert endings == ["ended with exit code 0"] * 2
+
+
+def contestant(path: Path, game: str, player: str) -> Contestant:
+    bot = read_bot(path)
+    return Contestant(
+        player=player,
+        bot=bot.digest,
+        open_channel=lambda: ProcessChannel(launch.start(bot), limit=codec.LINE_FROM_BOT_LIMIT),
+        hello=hello_for(load_game(game), {}, 10_000),
+        clock=ClockSettings(),
+    )
+
+
+def played(game: str, contestants: list[Contestant]) -> MatchRecord:
+    return play(MatchSpec(match="m-0-0", game=game, options={}, seed=SEED, clock=ClockSettings()), contestants)

@@ -1,0 +1,136 @@
+"""Leagues of nim for these tests, played in this process by bots that are functions, and a store that holds them."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from arena.games import load_game
+from arena.league.ratings import RatingSettings
+from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
+from arena.league.schedule import Pairing, fixture, pairings
+from arena.league.tournament import Player, Tournament
+from arena.match.contestant import Contestant
+from arena.match.record import pack
+from arena.match.referee import hello_for, play
+from arena.match.terms import ClockSettings, MatchSpec
+from arena.process.manifest import BotSpec, Manifest
+from arena.process.scripted import Reply, ScriptedChannel
+from arena.store import database
+from arena.store.matches import MatchStore
+
+CLOCK = ClockSettings()
+
+
+def tournament(*names: str, **changes: Any) -> Tournament:
+    """A league of nim between these players; `changes` replace any field."""
+    players = tuple(
+        Player(
+            name=name,
+            bot=BotSpec(manifest=Manifest(name=name, command=("true",)), source="/", folder="/", digest=name * 8),
+        )
+        for name in names or ("ann", "bob", "cid")
+    )
+    fields: dict[str, Any] = {
+        "name": "test",
+        "game": "nim",
+        "options": {},
+        "players": players,
+        "seed": "1",
+        "cycles": 4,
+        "chunk_blocks": 2,
+        "clock": CLOCK,
+        "rating": RatingSettings(),
+    }
+    return Tournament(**{**fields, **changes})
+
+
+def blocks_of(league: Tournament) -> list[PlayedBlock]:
+    """All blocks of the league, played."""
+    return [block_of(league, pair, block) for pair in pairings(league) for block in range(league.cycles)]
+
+
+def block_of(league: Tournament, pair: Pairing, block: int) -> PlayedBlock:
+    """One block: both matches, with their records."""
+    planned = fixture(league, pair, block)
+    seated = [_contestant(player, league) for player in pair.players]
+    matches = []
+    for rotation in range(2):
+        spec = MatchSpec(
+            match=planned.match_id(rotation),
+            game=league.game,
+            options=league.options,
+            seed=planned.seed,
+            clock=league.clock,
+        )
+        record = play(spec, rotate(seated, rotation))
+        matches.append(PlayedMatch(rotation=rotation, summary=summarise(record), record=pack(record)))
+    return PlayedBlock(fixture=planned, matches=tuple(matches))
+
+
+def _contestant(player: Player, league: Tournament) -> Contestant:
+    """Takes the last action on the list; a player called `cheat` takes one that is not there."""
+    return Contestant(
+        player=player.name,
+        bot=player.bot.digest,
+        open_channel=lambda: ScriptedChannel(lambda line: _respond(line, cheats=player.name == "cheat")),
+        hello=hello_for(load_game(league.game), league.options, league.clock.startup_ms),
+        clock=league.clock,
+    )
+
+
+def _respond(line: bytes, *, cheats: bool) -> Iterable[Reply]:
+    message = json.loads(line)
+    match message["type"]:
+        case "hello":
+            return [b'{"type":"hello","protocols":[1],"name":"function"}']
+        case "match_start":
+            return [json.dumps({"type": "ready", "match": message["match"]}).encode()]
+        case "request":
+            action = 999 if cheats else len(message["legal"]) - 1
+            return [json.dumps({"type": "action", "id": message["id"], "action": action}).encode()]
+    return []
+
+
+@contextmanager
+def writing(results: Path) -> Iterator[MatchStore]:
+    """A store to write into, closed at the end."""
+    connection = database.open_for_writing(results)
+    try:
+        yield MatchStore(connection, results)
+    finally:
+        connection.close()
+
+
+@contextmanager
+def reading(results: Path) -> Iterator[MatchStore]:
+    """The same for reading."""
+    connection = database.open_for_reading(results)
+    assert connection is not None, "nothing is stored"
+    try:
+        yield MatchStore(connection, results)
+    finally:
+        connection.close()
+
+
+def fill(results: Path, league: Tournament) -> list[PlayedBlock]:
+    """Store the whole league; its blocks."""
+    blocks = blocks_of(league)
+    with writing(results) as store:
+        store.save_league(league)
+        store.save(blocks)
+    return blocks
+
+
+def dump(results: Path) -> list[Any]:
+    """Every row of matches and records, in order."""
+    connection = sqlite3.connect(results / database.FILE_NAME)
+    try:
+        rows = [
+            connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3").fetchall() for table in ("match", "record")
+        ]
+    finally:
+        connection.close()
+    return rows

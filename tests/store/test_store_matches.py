@@ -1,0 +1,239 @@
+"""Matches in the database: exactly once, whole blocks, in the order of the schedule."""
+
+import sqlite3
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from store_made import block_of, blocks_of, dump, fill, reading, tournament, writing
+
+from arena.errors import DamagedStore, SpecError
+from arena.league.results import PlayedBlock
+from arena.league.schedule import chunks, pairings
+from arena.store import database
+
+SUMMARY = (
+    b'{"ranks":[0,1],"scores":[1,0],"termination":"normal","at_fault":-1,"moves":[1,1],"time_ms":[1,1],'
+    b'"slowest_ms":[1,1]}'
+)
+
+
+def test_what_is_stored_comes_back(tmp_path: Path) -> None:
+    """Every match with its summary and its record, under its id."""
+    league = tournament()
+    blocks = fill(tmp_path, league)
+
+    with reading(tmp_path) as store:
+        found = {match.match_id: (match.summary, match.record) for match in store.matches(league)}
+        one = store.match(blocks[3].fixture.match_id(1))
+
+    expected = {
+        block.fixture.match_id(match.rotation): (match.summary, match.record)
+        for block in blocks
+        for match in block.matches
+    }
+    assert found == expected
+    assert (one.summary, one.record) == expected[one.match_id]
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_order_and_repetition_of_arrival_change_nothing(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+    """Blocks in any order, some twice, in any batches: the same results in the same order, nothing twice."""
+    league = tournament(cycles=2)
+    blocks = blocks_of(league)
+    rng = Random(seed)
+    arriving = rng.sample(blocks + blocks[: rng.randrange(4)], k=len(blocks) + 0)
+    arriving += [block for block in blocks if block not in arriving]
+    results = tmp_path_factory.mktemp("results")
+    with writing(results) as store:
+        while arriving:
+            size = rng.randint(1, 4)
+            store.save(arriving[:size])
+            arriving = arriving[size:]
+        found = store.results(league)
+
+    assert [(each.block, each.players) for each in found] == [
+        (cycle * 3 + order, players)
+        for cycle in range(2)
+        for order, pair in enumerate(pairings(league))
+        for players in [tuple(p.name for p in pair.players), tuple(p.name for p in reversed(pair.players))]
+    ]
+
+
+def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
+    """A block that comes again with other results is ignored: a stored match never changes."""
+    league = tournament("ann", "bob", cycles=1)
+    (block,) = fill(tmp_path, league)
+    before = dump(tmp_path)
+    other = replace(block.matches[0].summary, ranks=(1, 0), scores=(0, 1), moves=(99, 99))
+
+    with writing(tmp_path) as store:
+        store.save([replace(block, matches=(replace(block.matches[0], summary=other), *block.matches[1:]))])
+
+    assert dump(tmp_path) == before
+
+
+class Failing:
+    """A connection that fails at its n-th statement, as a crash or a full disk would."""
+
+    def __init__(self, connection: sqlite3.Connection, after: int) -> None:
+        self._connection = connection
+        self._left = after
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def execute(self, *arguments: Any) -> Any:
+        self._left -= 1
+        if self._left < 0 and not arguments[0].startswith("ROLLBACK"):
+            raise KeyboardInterrupt
+        return self._connection.execute(*arguments)
+
+
+@pytest.mark.parametrize("after", range(16))
+def test_a_batch_is_stored_whole_or_not_at_all(tmp_path: Path, after: int) -> None:
+    """Stopped at any statement of a transaction, none of its blocks is there; later all of them are."""
+    league = tournament("ann", "bob", cycles=2)
+    blocks = blocks_of(league)
+    with writing(tmp_path) as store:
+        store.save_league(league)
+        connection = store._connection
+        store._connection = Failing(connection, after)  # type: ignore[assignment]
+        stopped = False
+        try:
+            store.save(blocks)
+        except KeyboardInterrupt:
+            stopped = True
+        store._connection = connection
+
+        assert stopped == (after < 14)
+        assert len(store.results(league)) == (0 if stopped else 4)
+        store.save(blocks)
+        assert len(store.results(league)) == 4
+    assert [len(rows) for rows in dump(tmp_path)] == [4, 4]
+
+
+def test_scheduled_minus_stored_is_left(tmp_path: Path) -> None:
+    """After part of a league is stored and the file is opened anew, exactly the rest is scheduled."""
+    league = tournament(cycles=5)
+    some = Random(3).sample(blocks_of(league), k=7)
+    with writing(tmp_path) as store:
+        store.save(some)
+
+    with reading(tmp_path) as store:
+        left = [
+            (each.pairing, each.block) for chunk in chunks(league, store.finished(league)) for each in chunk.fixtures
+        ]
+
+    there = {(block.fixture.pairing, block.fixture.block) for block in some}
+    assert len(left) == 8
+    assert set(left) | there == {(pair.key, block) for pair in pairings(league) for block in range(5)}
+
+
+def test_leagues_share_what_is_the_same(tmp_path: Path) -> None:
+    """A league joined by another player finds the old pairings played; a shorter one counts its own blocks only."""
+    fill(tmp_path, tournament("ann", "bob", cycles=3))
+
+    with reading(tmp_path) as store:
+        joined = store.results(tournament("ann", "bob", "cid", cycles=3))
+        shorter = store.results(tournament("ann", "bob", cycles=2))
+        other_seed = store.results(tournament("ann", "bob", cycles=3, seed="2"))
+
+    assert [len(found) for found in (joined, shorter, other_seed)] == [6, 4, 0]
+
+
+def test_unknown_names_are_told_with_the_known_ones(tmp_path: Path) -> None:
+    """A league or a match that is not there is a mistake of the command line."""
+    fill(tmp_path, tournament())
+
+    with reading(tmp_path) as store:
+        with pytest.raises(SpecError, match=r'no league "tset" in .*; known: test'):
+            store.league("tset")
+        for wrong in ("x", "a-b-c", "a-1-2-3", "a-1-0", "", "a--1-0", "a-٣-0"):
+            with pytest.raises(SpecError, match="no match"):
+                store.match(wrong)
+
+
+def test_published_standings_are_kept_until_the_tournament_changes(tmp_path: Path) -> None:
+    """Standings belong to one version of a tournament; saving the same one again keeps them."""
+    league = tournament()
+    with writing(tmp_path) as store:
+        store.save_league(league)
+        store.save_standings("test", b"{}")
+        store.save_league(league)
+        kept = store.published("test")
+        store.save_league(replace(league, cycles=2))
+        forgotten = store.published("test")
+
+    assert (kept, forgotten) == (b"{}", None)
+
+
+def test_a_league_reads_as_it_was_saved(tmp_path: Path) -> None:
+    """The tournament is a value: what comes back is equal."""
+    league = tournament(options={"heaps": [2, 3]}, workers=2)
+    with writing(tmp_path) as store:
+        store.save_league(league)
+
+        assert store.league("test") == league
+        assert store.leagues() == ["test"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "value"),
+    [
+        ("UPDATE match SET summary = ?", b"{"),
+        ("UPDATE match SET summary = ?", 5),
+        ("UPDATE match SET summary = ?", b'{"ranks":[0]}'),
+        (
+            "UPDATE match SET summary = ?",
+            SUMMARY.replace(b"normal", b"bored"),
+        ),
+        (
+            "UPDATE match SET summary = ?",
+            SUMMARY.replace(b'"moves":[1,1]', b'"moves":[1]'),
+        ),
+        ("UPDATE record SET body = ?", "text"),
+        ("UPDATE record SET digest = ?", b"5"),
+    ],
+)
+def test_a_value_nobody_wrote_is_damage(tmp_path: Path, statement: str, value: object) -> None:
+    """What cannot have been stored by us is named as damage, not passed on."""
+    league = tournament("ann", "bob", cycles=1)
+    fill(tmp_path, league)
+    connection = sqlite3.connect(tmp_path / database.FILE_NAME)
+    connection.execute(statement, (value,))
+    connection.commit()
+    connection.close()
+
+    with reading(tmp_path) as store, pytest.raises(DamagedStore, match="cannot be read"):
+        list(store.matches(league))
+
+
+def test_a_stored_league_nobody_can_read_is_damage(tmp_path: Path) -> None:
+    """The league is named."""
+    fill(tmp_path, tournament())
+    connection = sqlite3.connect(tmp_path / database.FILE_NAME)
+    connection.execute("UPDATE league SET tournament = '[]'")
+    connection.commit()
+    connection.close()
+
+    with reading(tmp_path) as store, pytest.raises(DamagedStore, match="league test"):
+        store.league("test")
+
+
+def test_blocks_of_an_interrupted_chunk_are_played_once_more(tmp_path: Path) -> None:
+    """Results are what was committed first, whoever plays the block again."""
+    league = tournament("ann", "bob", cycles=3)
+    (pair,) = pairings(league)
+    first: list[PlayedBlock] = [block_of(league, pair, 1)]
+    with writing(tmp_path) as store:
+        store.save(first)
+        store.save(blocks_of(league))
+
+        assert len(store.results(league)) == 6
+        assert store.loose_records() == 0
