@@ -5,11 +5,12 @@ from random import Random
 import msgspec
 from games_play import Step, steps
 from games_positions import GAME, all_cards
+from games_scorer import points_by_the_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from arena.games.api import Chance, Decision, Json, Over, Seat
+from arena.games.api import Chance, Decision, Over, Seat
 from arena.games.luck import draw
 from arena.games.shanghaien.actions import Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.cards import JOKER_VALUE, nation_of, value_of
@@ -41,26 +42,6 @@ def strength_by_cards(player: Player) -> tuple[int, ...]:
     for _, nation in player.jokers:
         sums[nation] += JOKER_VALUE
     return tuple(sums)
-
-
-def points_by_the_text(mine: dict[str, Json], theirs: dict[str, Json]) -> int:
-    """A scorer of its own, from what lies open before both players."""
-    crews = []
-    for side in (mine, theirs):
-        crew: dict[str, int] = {}
-        for nation, value in (sailor.split() for sailor in side["sailors"]):
-            crew[nation] = crew.get(nation, 0) + int(value)
-        for nation in side["jokers"]:
-            crew[nation] += 2
-        crews.append(crew)
-    own, other = crews
-    points = len(mine["tricks"])
-    for nation, strength in own.items():
-        if nation not in other:
-            points += strength
-        elif strength > other[nation]:
-            points += other[nation]
-    return points
 
 
 @few

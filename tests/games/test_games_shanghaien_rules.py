@@ -234,7 +234,10 @@ def test_equal_points_are_a_draw() -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"trick": {}}, 'options of shanghaien: unknown key "trick"; known: tricks; did you mean "tricks"?'),
+        (
+            {"trick": {}},
+            'options of shanghaien: unknown key "trick"; known: expansions, tricks; did you mean "tricks"?',
+        ),
         (
             {"tricks": {"rerol": 3}},
             'options of shanghaien: tricks: unknown key "rerol"; known: adjust, both, reroll; did you mean "reroll"?',

@@ -14,7 +14,10 @@ from arena.process.channel import Channel
 from arena.process.scripted import ScriptedChannel
 
 SEED = "000102030405060708090a0b0c0d0e38"
+EXPANSIONS = ("crazy_captain", "no_shanghai", "sharks", "doubles")
 Bot = Callable[[dict[str, Any]], list[str]]
+Said = tuple[str, str, dict[str, Any]]
+"""The player whose bot it is, `>` to it or `<` from it, the message."""
 
 
 def scripted(bot: Bot) -> Callable[[], Channel]:
@@ -22,8 +25,8 @@ def scripted(bot: Bot) -> Callable[[], Channel]:
     return lambda: ScriptedChannel(lambda line: [text.encode() for text in bot(json.loads(line))])
 
 
-def random_bot() -> Bot:
-    """bots/random, line by line."""
+def random_bot(salt: int = 0) -> Bot:
+    """bots/random, line by line; with another salt it chooses differently."""
     luck = random.Random()
 
     def answer(message: dict[str, Any]) -> list[str]:
@@ -31,7 +34,7 @@ def random_bot() -> Bot:
             case "hello":
                 return [json.dumps({"type": "hello", "protocols": [1], "name": "random", "version": "1"})]
             case "match_start":
-                luck.seed(message["bot_seed"])
+                luck.seed(message["bot_seed"] + salt)
                 return [json.dumps({"type": "ready", "match": message["match"]})]
             case "request":
                 return [
@@ -60,6 +63,18 @@ def careless_bot() -> Bot:
     return answer
 
 
+def overheard(player: str, bot: Bot, said: list[Said]) -> Bot:
+    """The same bot; what it is told and answers is added to `said`, which several bots may share."""
+
+    def answer(message: dict[str, Any]) -> list[str]:
+        answers = bot(message)
+        said.append((player, ">", message))
+        said.extend((player, "<", json.loads(line)) for line in answers)
+        return answers
+
+    return answer
+
+
 def dialogues(match: str, game: str, options: dict[str, Any], bots: dict[str, Bot]) -> list[Contestant]:
     """The contestants of a match that was played, with their transcripts."""
     contestants = [
@@ -81,6 +96,17 @@ def dialogues(match: str, game: str, options: dict[str, Any], bots: dict[str, Bo
 
 
 @cache
+def expansions_match() -> tuple[list[Contestant], list[Said]]:
+    """The seats of the match with all expansions, and all that was said, in order.
+
+    The salts are those of a match in which a trick is allowed and the placement after it vetoed, in round 1.
+    """
+    said: list[Said] = []
+    bots = {name: overheard(name, random_bot(salt), said) for name, salt in (("alice", 2), ("bob", 7))}
+    return dialogues("d70a4f92b618-0-0", "shanghaien", {"expansions": list(EXPANSIONS)}, bots), said
+
+
+@cache
 def example_matches() -> list[Contestant]:
     """The seats of the matches that protocol.md quotes."""
     nim = {"heaps": [1, 2]}
@@ -88,6 +114,7 @@ def example_matches() -> list[Contestant]:
         *dialogues("5f0c1d7e2a94-0-0", "nim", nim, {"alice": random_bot(), "bob": random_bot()}),
         *dialogues("c41a90b7d3e6-0-0", "nim", nim, {"alice": random_bot(), "carol": careless_bot()}),
         *dialogues("9b1e64c03d27-0-0", "shanghaien", {}, {"alice": random_bot(), "bob": random_bot()}),
+        *expansions_match()[0],
     ]
 
 

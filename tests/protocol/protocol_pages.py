@@ -1,11 +1,13 @@
 """The pages for bot authors, cut into what the tests look at: fenced blocks and sections."""
 
+import json
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PROTOCOL = ROOT / "protocol.md"
+RULES = ROOT / "docs" / "shanghaien.md"
 PAGES = [path for path in (PROTOCOL, ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.exists()]
 TEXT = PROTOCOL.read_text(encoding="utf-8")
 
@@ -31,6 +33,11 @@ BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 
 def marked(info: str) -> list[Block]:
     return [block for block in BLOCKS if block.info == info]
+
+
+def inline_actions(page: Path) -> list[dict[str, Any]]:
+    """The actions of Shanghaien that a page shows within its text, as in `{"do": "roll"}`."""
+    return [json.loads(text) for text in re.findall(r'`(\{"do"[^`]*\})`', page.read_text(encoding="utf-8"))]
 
 
 def only(info: str) -> str:

@@ -9,14 +9,16 @@ from typing import Any
 
 import msgspec
 import pytest
-from protocol_matches import SEED, example_matches, lines, timeless
-from protocol_pages import BLOCKS, PROTOCOL, Block, blocks_of, marked, only, section_of
+from protocol_matches import SEED, example_matches, expansions_match, lines, timeless
+from protocol_pages import BLOCKS, PROTOCOL, RULES, Block, blocks_of, inline_actions, marked, only, section_of
 
 from arena.games import load_game
 from arena.games.api import Chance, Dice
 from arena.games.luck import draw
 from arena.games.nim.rules import Take
-from arena.games.shanghaien.variant import Options, compose
+from arena.games.shanghaien.expansions import EXPANSIONS
+from arena.games.shanghaien.rules import Shanghaien
+from arena.games.shanghaien.variant import action_types
 from arena.match.contestant import Contestant
 from arena.match.record import MatchRecord, Termination
 from arena.match.referee import hello_for, play
@@ -67,9 +69,17 @@ def test_nim_actions_were_legal(block: Block) -> None:
 
 @pytest.mark.parametrize("block", marked("json action shanghaien"), ids=lambda block: block.place)
 def test_shanghaien_actions_were_legal(block: Block) -> None:
-    """Each example is an action of Shanghaien that was on offer in the example match."""
-    assert msgspec.convert(json.loads(block.text), type=compose(Options()).action_type)
+    """Each example is an action of Shanghaien that was on offer in the example matches."""
     assert is_offered(json.loads(block.text))
+
+
+@pytest.mark.parametrize("page", [PROTOCOL, RULES], ids=lambda page: page.name)
+def test_actions_in_running_text_were_legal(page: Path) -> None:
+    """An action shown within a line of text was on offer, too."""
+    shown = inline_actions(page)
+
+    assert shown
+    assert [action for action in shown if not is_offered(action)] == []
 
 
 def is_offered(action: dict[str, Any]) -> bool:
@@ -84,15 +94,59 @@ def test_views_are_those_of_real_requests(game: str) -> None:
     section = section_of(f"## Game: {game}")
 
     assert all(json.loads(block.text) in views for block in marked(f"json view {game}"))
-    fields = {*views[0], *(key for player in views[0].get("players", []) for key in player)}
+    fields = {field for view in views for part in (view, *view.get("players", [])) for field in part}
     assert {field for field in fields if f"| `{field}` |" not in section} == set()
 
 
-def test_each_kind_of_action_has_an_example() -> None:
-    """No action of Shanghaien is left to guess."""
-    shown = {json.loads(block.text)["do"] for block in marked("json action shanghaien")}
+def test_the_entries_of_expansions_are_described() -> None:
+    """Each expansion and each field of its entry in the view has its row."""
+    section = section_of("## Game: shanghaien")
+    (shown,) = {
+        tuple((name, *fields) for name, fields in message["view"]["expansions"].items())
+        for message in lines(">")
+        if message["type"] == "request" and "expansions" in message["view"]
+    }
 
-    assert shown == {kind.tag for kind in msgspec.inspect.type_info(compose(Options()).action_type).types}  # type: ignore[attr-defined]
+    assert [name for name, *_ in shown] == list(EXPANSIONS)
+    assert [
+        (name, field) for name, *fields in shown for field in fields if f"| `{name}` | `{field}` |" not in section
+    ] == []
+
+
+def test_phases_and_keys_of_the_example_matches_are_described() -> None:
+    """Whatever a request can ask and whatever luck can be drawn is in a table."""
+    section = section_of("## Game: shanghaien")
+    requests = [message for message in lines(">") if message["type"] == "request" and "dice" in message["view"]]
+    phases = {message["view"]["phase"] for message in requests}
+    keys = {event["key"].split("/")[0] for message in requests for event in message["events"] if "key" in event}
+
+    assert phases == {"turn", "rolled", "veto", "doubles", "keep_back"}
+    assert keys == {"roll", "again", "many"}
+    assert [phase for phase in phases if f"| `{phase}` |" not in section] == []
+    assert [key for key in keys if f"| `{key}/<round>/<seat>/<turn>/<roll>" not in section] == []
+
+
+def test_each_kind_of_action_has_an_example() -> None:
+    """No action of Shanghaien is left to guess, and the rules page shows those of the expansions again."""
+    shown = {json.loads(block.text)["do"] for block in marked("json action shanghaien")}
+    shown |= {action["do"] for action in inline_actions(PROTOCOL)}
+
+    assert shown == tags(action_types(EXPANSIONS.values(), with_base=True))
+    assert {action["do"] for action in inline_actions(RULES)} >= tags(action_types(EXPANSIONS.values()))
+
+
+def tags(kinds: list[Any]) -> set[str]:
+    return {kind.__struct_config__.tag for kind in kinds}
+
+
+def test_the_order_of_legal_is_the_described_one() -> None:
+    """With all expansions the tricks come in the order in which protocol.md lists their kinds."""
+    section = " ".join(section_of("## Game: shanghaien").split())
+    order = re.search(r"the tricks in the order ([^;]*);", section)
+
+    assert order is not None
+    variant = Shanghaien().setup({"expansions": list(EXPANSIONS)}, 2).variant
+    assert re.findall("`([a-z_]+)`", order[1]) == list(variant.tricks)
 
 
 def test_the_dialogue_is_that_of_a_real_match() -> None:
@@ -102,6 +156,24 @@ def test_the_dialogue_is_that_of_a_real_match() -> None:
 
     sent = [f"{direction} {json.dumps(timeless(json.loads(line)))}" for _, direction, line in alice.transcript]
     assert [f"{line[0]} {json.dumps(timeless(json.loads(line[2:])))}" for line in shown] == sent
+
+
+def test_the_veto_dialogue_is_that_of_a_real_match() -> None:
+    """Line by line it is what both bots heard and said in a row; each shown field is the real one."""
+    shown = [line.split(" ", 2) for line in only("text veto").splitlines()]
+    said = expansions_match()[1]
+    begin = next(at for at, (_, _, real) in enumerate(said) if is_part(json.loads(shown[0][2]), real))
+
+    for (player, direction, text), (speaker, way, real) in zip(shown, said[begin:], strict=False):
+        assert (player, direction) == (speaker, way)
+        assert is_part(json.loads(text), real), text
+
+
+def is_part(shown: Any, real: Any) -> bool:
+    """Objects may leave fields out, on any level; everything else must be equal."""
+    if not isinstance(shown, dict) or not isinstance(real, dict):
+        return bool(shown == real)
+    return all(key in real and is_part(value, real[key]) for key, value in shown.items())
 
 
 @pytest.mark.process

@@ -95,10 +95,14 @@ def _crew(player: Player) -> str:
 
 
 def picture(state: State) -> str:
-    """An SVG of the row, 6 cards of 90 x 120 px; seat 1 with his dice sits above it, seat 0 below."""
-    size = 'width="640" height="300" viewBox="0 0 640 300"'
+    """An SVG of the row, 6 cards of 90 x 120 px; seat 1 with his dice sits above it, seat 0 below.
+
+    With expansions a player can hold so many kinds of tricks that the line about them needs a wider picture.
+    """
+    width = 800 if state.variant.expansions else 640
+    size = f'width="{width}" height="300" viewBox="0 0 {width} 300"'
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">']
-    parts.append('<rect width="640" height="300" fill="white"/>')
+    parts.append(f'<rect width="{width}" height="300" fill="white"/>')
     parts.append(f'<text x="20" y="20" font-size="14">{_title(state)}</text>')
     for index, (card, number) in enumerate(zip(state.row, _numbers(state), strict=True)):
         left = 20 + index * 102

@@ -27,8 +27,10 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
     Decisions of its own: `effects` carries out the actions that answer its interludes, `options(state)` lists them,
     `resolve(state, drawn)` takes the outcome of an interlude that asked for chance.
 
-    Hooks: `on_rolled(state)` after two dice were rolled; `intercept(state, action)` before an action of the player to
-    move is carried out: a state that asks somebody first, or None; `restrict(state, actions)` takes away legal actions;
+    Hooks: `on_rolled(state)` after two dice were rolled; a hook that opens an interlude goes on with
+    `turns.rolled(..., asked_by=name)`, or without `asked_by` if the dice are new; `intercept(state, action)` before an
+    action of the player to move is carried out: a state that asks somebody first, or None; whoever asked goes on with
+    `turns.announce(..., asked_by=name)`; `restrict(state, actions)` takes away legal actions;
     `on_placed(state, dice)` when dice have been put on their numbers, before the turn ends; `award(state, winners)`
     changes who wins the cards of a round, by number; `on_round_end(state)` when they have been handed out.
 

@@ -7,25 +7,28 @@ from arena.games.api import Seat
 from arena.games.shanghaien.actions import Action, Joker, Place, Roll, Shanghai
 from arena.games.shanghaien.cards import NATIONS
 from arena.games.shanghaien.state import Phase, State
+from arena.games.shanghaien.tricks import kind_spent
 
 
 def why_illegal(state: State, seat: Seat, action: Action) -> str:
     """One sentence; `action` must be well formed and not legal for `seat`."""
-    asked = state.to_move if state.interlude is None else state.interlude.seat
-    if state.phase not in (Phase.TURN, Phase.ROLLED, Phase.INTERLUDE):
+    asked = state.interlude
+    if state.phase not in (Phase.TURN, Phase.ROLLED, Phase.INTERLUDE) or (asked and asked.chance):
         return f"{_name(action)}: no action is asked for now"
-    if asked != seat:
-        return f"seat {seat} is not to move; seat {asked} is"
-    return _why_by_expansion(state, action) or _why_by_base(state, action)
+    mover = asked.seat if asked else state.to_move
+    if mover != seat:
+        return f"seat {seat} is not to move; seat {mover} is"
+    if asked is not None:
+        other = f"{_name(action)} does not answer the question {asked.name}"
+        return _why_by_expansion(state, action, asked.by) or other
+    sentences = (_why_by_expansion(state, action, name) for name in state.variant.expansions)
+    return next(filter(None, sentences), None) or _why_by_base(state, action)
 
 
-def _why_by_expansion(state: State, action: Action) -> str | None:
-    """The sentence of the expansion that stands against the action, or whose question it does not answer."""
-    for each in state.variant.expansions.values():
-        sentence = each.why(state, action) if each.why is not None else None
-        if sentence is not None:
-            return sentence
-    return None if state.interlude is None else f"{_name(action)} does not answer the question {state.interlude.name}"
+def _why_by_expansion(state: State, action: Action, name: str) -> str | None:
+    """The sentence of the expansion `name`, if it stands against the action."""
+    why = state.variant.expansions[name].why
+    return why(state, action) if why is not None else None
 
 
 def _why_by_base(state: State, action: Action) -> str:
@@ -65,7 +68,7 @@ def _why_not_played(state: State, action: Action) -> str:
         return f"{_name(action)}: a trick has been used in this round; each player may use one per round"
     if isinstance(action, Joker) and action.nation not in NATIONS:
         return f'there is no nation "{action.nation}"; the nations are {", ".join(NATIONS)}'
-    wanted = action.card if isinstance(action, Joker) else _name(action)
+    wanted = kind_spent(state.variant, action) or _name(action)
     if wanted not in held:
         return f'no trick "{wanted}" to play; you hold {", ".join(held) or "none"}'
     if isinstance(action, Joker):

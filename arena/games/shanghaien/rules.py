@@ -21,7 +21,7 @@ from arena.games.shanghaien.cards import DECK_SIZE, Card
 from arena.games.shanghaien.expansion import Expansion
 from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.refusal import why_illegal
-from arena.games.shanghaien.state import DICE_PER_PLAYER, ROW_SIZE, End, Interlude, Phase, Player, State, Variant
+from arena.games.shanghaien.state import DICE_PER_PLAYER, ROW_SIZE, End, Interlude, Phase, Player, State
 from arena.games.shanghaien.variant import Options, action_types, compose, read_options
 
 # Looking a member up on its Enum costs as much as a whole comparison; these are met at every step.
@@ -51,22 +51,18 @@ class Shanghaien:
 
     def __init__(self, expansions: Mapping[str, Expansion] = EXPANSIONS) -> None:
         self._expansions = expansions
-        self._owners = {kind: each.name for each in expansions.values() for kind in action_types([each])}
-        self._variant = lru_cache(maxsize=64)(self._compose)
+        base = action_types((), with_base=True)
+        self._owners = {
+            kind: each.name for each in expansions.values() for kind in action_types([each]) if kind not in base
+        }
+        self._first_state = lru_cache(maxsize=64)(self._compose)
         self._action_type: Any = reduce(or_, action_types(expansions.values(), with_base=True))
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
         """An unshuffled table for two."""
         if seats not in self.seat_counts:
             raise SpecError(f"shanghaien is for 2 players, not {seats}")
-        variant = self._variant(read_options(options, self._expansions))
-        return State(
-            variant=variant,
-            phase=Phase.SHUFFLE,
-            players=(Player(tricks=variant.dealt[0]), Player(tricks=variant.dealt[1])),
-            table=variant.table,
-            extras={name: each.start for name, each in variant.expansions.items()},
-        )
+        return self._first_state(read_options(options, self._expansions))
 
     def turn(self, state: State) -> Turn:
         """A decision of the player to move, the shuffle, a roll, an expansion's question, or the end."""
@@ -87,19 +83,16 @@ class Shanghaien:
 
     def legal(self, state: State, seat: Seat) -> tuple[Action, ...]:
         """Before the roll: roll, then shanghai. After it: placements, then the tricks of each kind held."""
-        if state.phase is _INTERLUDE:
-            return self._answers(state, seat)
-        if state.to_move != seat:
-            return ()
+        phase = state.phase
         player = state.players[seat]
-        if state.phase is _TURN:
+        if state.to_move == seat and phase is _TURN:
             actions = _turn_actions(player)
-        elif state.phase is _ROLLED:
+        elif state.to_move == seat and phase is _ROLLED:
             actions = _placements(state.dice, state.to_place, is_numbering_open=state.one_at is None)
             if player.tricks and not player.has_used_trick:
                 actions += _trick_actions(state, player)
         else:
-            return ()
+            return _answers(state, seat)
         for restrict in state.variant.restrict:
             actions = restrict(state, actions)
         return actions
@@ -124,11 +117,7 @@ class Shanghaien:
     def apply(self, state: State, actions: Mapping[Seat, Action]) -> State:
         """The state after the seat that was asked did what it chose, or after somebody was asked about it."""
         (action,) = actions.values()
-        for intercept in state.variant.intercept:
-            asking = intercept(state, action)
-            if asking is not None:
-                return asking
-        return turns.carry_out(state, action)
+        return turns.announce(state, action)
 
     def resolve(self, state: State, drawn: tuple[int, ...]) -> State:
         """The state after the deck was shuffled, dice were rolled, or an expansion drew its luck."""
@@ -159,23 +148,31 @@ class Shanghaien:
         """See `diagram.picture`."""
         return diagram.picture(state)
 
-    def _compose(self, options: Options) -> Variant:
-        return compose(options, tuple(each for name, each in self._expansions.items() if name in options.expansions))
-
-    @staticmethod
-    def _answers(state: State, seat: Seat) -> tuple[Action, ...]:
-        """What the seat that an expansion asks may answer."""
-        asked = _interlude(state)
-        options = state.variant.expansions[asked.by].options
-        if asked.seat != seat or asked.chance is not None:
-            return ()
-        assert options is not None, "an expansion that asks a seat lists the answers"
-        return options(state)
+    def _compose(self, options: Options) -> State:
+        chosen = tuple(each for name, each in self._expansions.items() if name in options.expansions)
+        variant = compose(options, chosen)
+        return State(
+            variant=variant,
+            phase=Phase.SHUFFLE,
+            players=(Player(tricks=variant.dealt[0]), Player(tricks=variant.dealt[1])),
+            table=variant.table,
+            extras={each.name: each.start for each in chosen},
+        )
 
 
 def _interlude(state: State) -> Interlude:
     assert state.interlude is not None, "the phase says that there is one"
     return state.interlude
+
+
+def _answers(state: State, seat: Seat) -> tuple[Action, ...]:
+    """What the seat may answer to the question of an expansion, if it is asked one."""
+    asked = state.interlude
+    if asked is None or asked.seat != seat or asked.chance is not None:
+        return ()
+    options = state.variant.expansions[asked.by].options
+    assert options is not None, "an expansion that asks a seat lists the answers"
+    return options(state)
 
 
 def _turn_actions(player: Player) -> tuple[Action, ...]:

@@ -46,8 +46,9 @@ class Variant(msgspec.Struct, frozen=True):
     `faces` is the text form of each card, the 48 of the tavern first; `dealt` the trick cards each seat starts with;
     `table` those that start beside the row. `tricks` are the dirty tricks in play by their kind, `kinds` the kind of
     card that an action spends (a joker names its card itself), `effects` the function (state, action) -> state of each
-    type of action besides roll, place and shanghai. `expansions` are in play, by name; the other fields are what they
-    contribute, in the order of play, and all empty in the base game: see `expansion.Expansion` for their meaning.
+    type of action. `expansions` are in play, by name; the other fields are what they contribute, in the order of play
+    (by name, where one hook can keep the following ones waiting), and all empty in the base game: see
+    `expansion.Expansion` for their meaning.
     """
 
     faces: tuple[str, ...]
@@ -57,10 +58,10 @@ class Variant(msgspec.Struct, frozen=True):
     expansions: Mapping[str, "Expansion"] = {}
     dealt: tuple[tuple[Card, ...], tuple[Card, ...]] = ((), ())
     table: tuple[Card, ...] = ()
-    on_rolled: tuple[Callable[["State"], "State"], ...] = ()
+    on_rolled: Mapping[str, Callable[["State"], "State"]] = {}
+    intercept: Mapping[str, Callable[["State", "Action"], "State | None"]] = {}
     on_placed: tuple[Callable[["State", tuple[int, ...]], "State"], ...] = ()
     on_round_end: tuple[Callable[["State"], "State"], ...] = ()
-    intercept: tuple[Callable[["State", "Action"], "State | None"], ...] = ()
     restrict: tuple[Callable[["State", tuple["Action", ...]], tuple["Action", ...]], ...] = ()
     award: tuple[Callable[["State", tuple[Seat | None, ...]], tuple[Seat | None, ...]], ...] = ()
 
@@ -138,6 +139,8 @@ def with_extra(state: State, name: str, extra: Any) -> Mapping[str, Any]:
 
 def lying(state: State, kind: str) -> tuple[Card, ...]:
     """The trick cards of `kind` that lie beside the row."""
+    if not state.table:
+        return ()
     return tuple([card for card in state.table if state.variant.faces[card] == kind])
 
 

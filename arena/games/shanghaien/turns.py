@@ -4,7 +4,8 @@ Source: "A. Wuerfeln", "B. Shanghaien" and "Ende der Runde" in the German rule t
 to a later one and runs the hooks that belong to its step; whether the step was allowed is asked in `rules`.
 """
 
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
@@ -12,7 +13,7 @@ from arena.games.api import Seat
 from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
 from arena.games.shanghaien.awards import winners
 from arena.games.shanghaien.cards import Card, is_sailor, nation_of, value_of
-from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, End, Phase, Player, State, numbered, with_player
+from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Phase, Player, State, numbered, with_player
 
 # Looking a member up on its Enum costs as much as a whole comparison; these are met at every step.
 _TURN: Final = Phase.TURN
@@ -20,18 +21,31 @@ _ROLLING: Final = Phase.ROLLING
 _ROLLED: Final = Phase.ROLLED
 
 
-def carry_out(state: State, action: Action) -> State:
-    """The state after `action`, whose turn it is to happen."""
-    if isinstance(action, Place):
-        return put_down(state, action.dice, action.one)
-    if isinstance(action, Roll):
-        return start_roll(state)
-    if isinstance(action, Shanghai):
-        return end_round(state)
-    return state.variant.effects[type(action)](state, action)
+H = TypeVar("H")
 
 
-def start_roll(state: State) -> State:
+def announce(state: State, action: Action, *, asked_by: str | None = None) -> State:
+    """The state in which somebody is asked about `action`, or, if nobody is, the state after it.
+
+    `asked_by`: the expansion whose question about it has just been answered; only those after it may ask now.
+    """
+    variant = state.variant
+    if variant.intercept:
+        for intercept in _left(variant.intercept, asked_by):
+            asking = intercept(state, action)
+            if asking is not None:
+                return asking
+    return variant.effects[type(action)](state, action)
+
+
+def _left(hooks: Mapping[str, H], asked_by: str | None) -> Iterable[H]:
+    """The hooks after the one of the expansion `asked_by`; all of them if nobody has asked yet."""
+    if asked_by is None:
+        return hooks.values()
+    return list(hooks.values())[list(hooks).index(asked_by) + 1 :]
+
+
+def start_roll(state: State, _: Roll) -> State:
     """The first roll of a turn."""
     first, second = state.turns
     turns = (first + 1, second) if state.to_move == 0 else (first, second + 1)
@@ -43,27 +57,31 @@ def roll_again(state: State) -> State:
     return replace(state, phase=_ROLLING, dice=(), roll=state.roll + 1)
 
 
-def rolled(state: State, dice: tuple[int, ...]) -> State:
-    """Two dice lie there; a hook that opens an interlude keeps the following ones waiting until it is over."""
-    state = replace(state, phase=_ROLLED, dice=dice)
-    for hook in state.variant.on_rolled:
-        state = hook(state)
-        if state.phase is not _ROLLED:
-            return state
+def rolled(state: State, dice: tuple[int, ...], *, asked_by: str | None = None) -> State:
+    """Two dice lie there; a hook that opens an interlude keeps the following ones waiting until it is over.
+
+    `asked_by`: the expansion whose interlude about these very dice is over; only the hooks after it run.
+    """
+    state = replace(state, phase=_ROLLED, dice=dice, interlude=None)
+    if state.variant.on_rolled:
+        for hook in _left(state.variant.on_rolled, asked_by):
+            state = hook(state)
+            if state.phase is not _ROLLED:
+                break
     return state
 
 
-def put_down(state: State, dice: tuple[int, ...], one: End | None) -> State:
+def put_down(state: State, placement: Place) -> State:
     """The dice go to their numbers, the others back to the supply; the turn is over."""
     seat = state.to_move
     player = state.players[seat]
     placed = list(player.placed)
-    for die in dice:
+    for die in placement.dice:
         placed[die - 1] += 1
     players = with_player(state, seat, replace(player, placed=tuple(placed)))
-    state = replace(state, players=players, one_at=state.one_at or one)
+    state = replace(state, one_at=state.one_at or placement.one, players=players)
     for hook in state.variant.on_placed:
-        state = hook(state, dice)
+        state = hook(state, placement.dice)
     return end_turn(state)
 
 
@@ -74,7 +92,7 @@ def end_turn(state: State) -> State:
     )
 
 
-def end_round(state: State) -> State:
+def end_round(state: State, _: Shanghai) -> State:
     """The cards of the row go to their winners or out of the game; the other player starts the next round."""
     assert state.one_at is not None, "shanghai needs placed dice, and the first one fixed the numbering"
     first, second = state.players

@@ -5,7 +5,7 @@ can look things up without knowing what was added.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -17,6 +17,7 @@ from arena.games.shanghaien.cards import DECK_SIZE, SAILOR_COUNT, TRICK_COUNT, C
 from arena.games.shanghaien.expansion import Expansion
 from arena.games.shanghaien.state import Variant
 from arena.games.shanghaien.tricks import BASE_TRICKS
+from arena.games.shanghaien.turns import end_round, put_down, start_roll
 
 
 class TrickCounts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -76,12 +77,11 @@ def compose(options: Options, expansions: tuple[Expansion, ...]) -> Variant:
             owner.append(Card(len(faces)))
             faces.append(each.trick.kind)
     tricks = (*BASE_TRICKS, *(each.trick for each in expansions))
-    effects: dict[type[Action], Any] = {}
+    effects: dict[type[Action], Any] = {Roll: start_roll, Place: put_down, Shanghai: end_round}
     for trick in tricks:
         effects.update(trick.effects)
     for each in expansions:
         effects.update(each.effects)
-    hooks = {name: _hooks(expansions, name) for name in _HOOKS}
     return Variant(
         faces=tuple(faces),
         tricks={trick.kind: trick for trick in tricks},
@@ -90,13 +90,15 @@ def compose(options: Options, expansions: tuple[Expansion, ...]) -> Variant:
         expansions={each.name: each for each in expansions},
         dealt=(tuple(dealt[0]), tuple(dealt[1])),
         table=tuple(table),
-        **hooks,
+        on_rolled=_hooks(expansions, "on_rolled"),
+        intercept=_hooks(expansions, "intercept"),
+        **{
+            name: tuple(_hooks(expansions, name).values())
+            for name in ("on_placed", "on_round_end", "restrict", "award")
+        },
     )
 
 
-_HOOKS: Final = ("on_rolled", "on_placed", "on_round_end", "intercept", "restrict", "award")
-
-
-def _hooks(expansions: tuple[Expansion, ...], name: str) -> Any:
-    """The hooks of that name that there are."""
-    return tuple(hook for each in expansions if (hook := getattr(each, name)) is not None)
+def _hooks(expansions: tuple[Expansion, ...], name: str) -> dict[str, Any]:
+    """The hooks of that name that there are, by expansion."""
+    return {each.name: hook for each in expansions if (hook := getattr(each, name)) is not None}

@@ -31,12 +31,23 @@ def observe(state: State, seat: Seat) -> dict[str, Json]:
 
 
 def _side(player: Player, faces: tuple[str, ...]) -> dict[str, Json]:
+    # Written out: zipping the names to the sums took a third of all the time of a view.
+    american, french, german, chinese, dutch, turkish, spanish, italian = player.strength
     return {
         "supply": player.supply,
         "placed": player.placed,
         "sailors": [faces[card] for card in player.sailors],
         "jokers": [NATIONS[nation] for _, nation in player.jokers],
-        "strength": dict(zip(NATIONS, player.strength, strict=True)),
+        "strength": {
+            "american": american,
+            "french": french,
+            "german": german,
+            "chinese": chinese,
+            "dutch": dutch,
+            "turkish": turkish,
+            "spanish": spanish,
+            "italian": italian,
+        },
         "tricks": [faces[card] for card in player.tricks],
         "trick_used": player.has_used_trick,
     }

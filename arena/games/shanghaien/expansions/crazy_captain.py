@@ -16,7 +16,7 @@ from arena.games.shanghaien.actions import Action, Place, Shanghai
 from arena.games.shanghaien.expansion import Expansion
 from arena.games.shanghaien.state import ROUNDS, Interlude, Phase, Player, State, lying, with_extra
 from arena.games.shanghaien.tricks import kind_spent, lay_out
-from arena.games.shanghaien.turns import carry_out, roll_again
+from arena.games.shanghaien.turns import announce, roll_again
 
 NAME: Final = "crazy_captain"
 
@@ -67,8 +67,10 @@ _ANSWERS: Final = (Allow(), Veto())
 
 def owner(state: State) -> Seat | None:
     """The seat whose captain is in force. The first card dealt of this kind is seat 0's."""
-    for card in lying(state, NAME):
-        return Seat(0) if state.variant.faces.index(NAME) == card else Seat(1)
+    faces = state.variant.faces
+    for card in state.table:
+        if faces[card] == NAME:
+            return Seat(0) if faces.index(NAME) == card else Seat(1)
     return None
 
 
@@ -85,7 +87,7 @@ def _spent(state: State) -> str:
 
 def _intercept(state: State, action: Action) -> State | None:
     """Ask the captain's owner about what the opponent announces, if he has the right to a veto."""
-    if not state.table or state.phase is Phase.INTERLUDE:
+    if not state.table or state.interlude is not None:
         return None
     asked = owner(state)
     if asked is None or asked == state.to_move or _spent(state) or not _vetoed_as(state, action):
@@ -114,7 +116,7 @@ def _resume(state: State) -> tuple[State, Action]:
 
 def _allow(state: State, _: Allow) -> State:
     resumed, announced = _resume(state)
-    return carry_out(resumed, announced)
+    return announce(resumed, announced, asked_by=NAME)
 
 
 def _veto(state: State, _: Veto) -> State:
@@ -126,15 +128,17 @@ def _veto(state: State, _: Veto) -> State:
 
 def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
     """A vetoed shanghai, or the vetoed card, cannot be tried again in this turn; another card of its kind can."""
+    if _vetoes(state).turn != state.turn:
+        return actions
+    return tuple([action for action in actions if not _is_barred(state, action)])
+
+
+def _is_barred(state: State, action: Action) -> bool:
     vetoed = _spent(state)
-    if not vetoed or vetoed == "placement":
-        return actions
-    if vetoed == "shanghai":
-        return tuple([action for action in actions if not isinstance(action, Shanghai)])
+    if not vetoed or isinstance(action, Place) or vetoed != _vetoed_as(state, action):
+        return False
     held = [state.variant.faces[card] for card in state.players[state.to_move].tricks]
-    if held.count(vetoed) > 1:
-        return actions
-    return tuple([action for action in actions if kind_spent(state.variant, action) != vetoed])
+    return isinstance(action, Shanghai) or held.count(vetoed) == 1
 
 
 def _end_round(state: State) -> State:
@@ -169,9 +173,8 @@ def _why(state: State, action: Action) -> str | None:
         return f"the Crazy Captain cannot be played in round {ROUNDS}"
     if isinstance(action, PlayCaptain) and lying(state, NAME):
         return f"the Crazy Captain of seat {owner(state)} is in force in this round"
-    vetoed = _spent(state)
-    if vetoed and vetoed in {_vetoed_as(state, action), kind_spent(state.variant, action)}:
-        return f"{vetoed} was vetoed in this turn"
+    if state.phase is not Phase.INTERLUDE and _is_barred(state, action):
+        return f"{_spent(state)} was vetoed in this turn"
     return None
 
 

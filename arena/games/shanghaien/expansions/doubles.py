@@ -103,7 +103,7 @@ def _roll_one(state: State, _: RollOne) -> State:
 
 def _resolve(state: State, drawn: tuple[int, ...]) -> State:
     """The die that stayed, and the one that was rolled again."""
-    return rolled(replace(state, interlude=None), (state.dice[0], drawn[0]))
+    return rolled(state, (state.dice[0], drawn[0]))
 
 
 def _take(state: State, _: TakeDoubles) -> State:

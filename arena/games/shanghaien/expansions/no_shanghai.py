@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
 
-from arena.games.api import Chance, Dice, Json
-from arena.games.shanghaien.actions import Action, Shanghai
+from arena.games.api import Chance, Dice, Json, Number
+from arena.games.shanghaien.actions import Action, Place, Shanghai
 from arena.games.shanghaien.expansion import Expansion
 from arena.games.shanghaien.state import ROW_SIZE, End, Interlude, Phase, Player, State, lying, with_player
 from arena.games.shanghaien.tricks import discard, lay_out
@@ -41,7 +41,7 @@ class KeepBack(Action, frozen=True, tag="keep_back"):
     `one` is given if these are the first dice placed in the round, and only then.
     """
 
-    die: int
+    die: Number
     one: End | None = None
 
     def __str__(self) -> str:
@@ -94,7 +94,7 @@ def _options(state: State) -> tuple[Action, ...]:
 def _keep_back(state: State, action: KeepBack) -> State:
     placed = list(state.dice)
     placed.remove(action.die)
-    return put_down(state, tuple(placed), action.one)
+    return put_down(state, Place(dice=tuple(placed), one=action.one))
 
 
 def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:

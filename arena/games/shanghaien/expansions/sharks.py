@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 from msgspec.structs import replace
 
-from arena.games.api import Json
+from arena.games.api import Json, Number
 from arena.games.shanghaien.actions import Action
 from arena.games.shanghaien.expansion import Expansion, Winners
 from arena.games.shanghaien.state import Player, State, with_extra, with_player
@@ -30,7 +30,7 @@ class Feed(Action, frozen=True, tag="feed"):
 class Exchange(Action, frozen=True, tag="exchange"):
     """Take one of the own dice on the number `back` into the supply, and place both dice just rolled."""
 
-    back: int
+    back: Number
 
     def __str__(self) -> str:
         return f"plays exchange: takes a die back from {self.back} and places both"

@@ -1,0 +1,158 @@
+"""A fifth expansion, made up for the tests: the parrot. It uses every part of the contract.
+
+Each player starts with a parrot. Played, it asks the opponent to guess a number; a die is thrown, and if he is right,
+both dice are rolled again. Whoever rolls a sum of eight greets the parrot before he goes on. Before a shanghai the
+opponent is asked for his farewell, which may be silent. In a round in which a parrot was played, number 1 is nobody's,
+and after the first die placed in it no joker is laid. How many dice were placed in the round is counted.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from arena.games.api import Chance, Dice, Json, Number, Seat
+from arena.games.shanghaien.actions import Action, Joker, Shanghai
+from arena.games.shanghaien.expansion import Expansion, Winners
+from arena.games.shanghaien.state import Interlude, Phase, Player, State, with_extra
+from arena.games.shanghaien.tricks import discard, joker_actions, lay_joker
+from arena.games.shanghaien.turns import announce, roll_again, rolled
+
+NAME: Final = "parrot"
+
+
+class PlayParrot(Action, frozen=True, tag="parrot"):
+    """Let the parrot ask."""
+
+
+class Guess(Action, frozen=True, tag="guess"):
+    """What the opponent answers."""
+
+    number: Number
+
+
+class Greet(Action, frozen=True, tag="greet"):
+    """Said to the parrot after an eight."""
+
+
+class Farewell(Action, frozen=True, tag="farewell"):
+    """Said, or not, before a shanghai."""
+
+    is_silent: bool
+
+
+class Memory(msgspec.Struct, frozen=True):
+    """What the parrot remembers of the round; `guess` while a die is thrown for it."""
+
+    played: int = 0
+    guess: int = 0
+    placed: int = 0
+    greetings: int = 0
+    farewells: int = 0
+
+
+def _memory(state: State) -> Memory:
+    found: Memory = state.extras[NAME]
+    return found
+
+
+def _remember(state: State, **changes: int) -> State:
+    return replace(state, extras=with_extra(state, NAME, replace(_memory(state), **changes)))
+
+
+def _ask(state: State, name: str, seat: Seat, chance: Chance | None = None) -> State:
+    return replace(state, phase=Phase.INTERLUDE, interlude=Interlude(by=NAME, name=name, seat=seat, chance=chance))
+
+
+class ParrotTrick:
+    """The parrot, and a joker side, which the other expansions' cards do not have."""
+
+    kind: ClassVar[str] = NAME
+
+    @staticmethod
+    def _play(state: State, _: PlayParrot) -> State:
+        state = _remember(discard(state, NAME), played=_memory(state).played + 1)
+        return _ask(state, "guess", Seat(1 - state.to_move))
+
+    effects: ClassVar[Mapping[type[Action], Any]] = {PlayParrot: _play, Joker: lay_joker}
+
+    def actions(self, state: State, player: Player) -> tuple[Action, ...]:  # noqa: ARG002 - the trick's contract
+        """The question, then the joker side."""
+        return (PlayParrot(), *joker_actions(NAME, player))
+
+
+def _guess(state: State, action: Guess) -> State:
+    seat = state.to_move
+    chance = Chance(key=f"parrot/{state.round}/{seat}/{state.turns[seat]}/{state.roll}", kind=Dice(1))
+    return _ask(_remember(state, guess=action.number), "answer", seat, chance)
+
+
+def _resolve(state: State, drawn: tuple[int, ...]) -> State:
+    back = replace(_remember(state, guess=0), phase=Phase.ROLLED, interlude=None)
+    return roll_again(back) if drawn[0] == _memory(state).guess else back
+
+
+def _on_rolled(state: State) -> State:
+    return _ask(state, "greet", state.to_move) if sum(state.dice) == 8 else state
+
+
+def _greet(state: State, _: Greet) -> State:
+    return rolled(_remember(state, greetings=_memory(state).greetings + 1), state.dice, asked_by=NAME)
+
+
+def _intercept(state: State, action: Action) -> State | None:
+    return _ask(state, "farewell", Seat(1 - state.to_move)) if isinstance(action, Shanghai) else None
+
+
+def _farewell(state: State, _: Farewell) -> State:
+    state = _remember(state, farewells=_memory(state).farewells + 1)
+    return announce(replace(state, phase=Phase.TURN, interlude=None), Shanghai(), asked_by=NAME)
+
+
+def _options(state: State) -> tuple[Action, ...]:
+    assert state.interlude is not None
+    answers: dict[str, tuple[Action, ...]] = {
+        "guess": tuple(Guess(number=number) for number in range(1, 7)),
+        "greet": (Greet(),),
+        "farewell": (Farewell(is_silent=True), Farewell(is_silent=False)),
+    }
+    return answers[state.interlude.name]
+
+
+def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
+    if not (_memory(state).played and _memory(state).placed):
+        return actions
+    return tuple(action for action in actions if not isinstance(action, Joker))
+
+
+def _award(state: State, winners: Winners) -> Winners:
+    return (None, *winners[1:]) if _memory(state).played else winners
+
+
+def _view(state: State) -> dict[str, Json]:
+    memory = _memory(state)
+    return {"played": memory.played, "placed": memory.placed, "greetings": memory.greetings}
+
+
+def _why(state: State, action: Action) -> str | None:
+    return f"the parrot did not ask you, {state.to_move}" if isinstance(action, Guess | Greet | Farewell) else None
+
+
+PARROT: Final = Expansion(
+    name=NAME,
+    trick=ParrotTrick(),
+    start=Memory(),
+    effects={Guess: _guess, Greet: _greet, Farewell: _farewell},
+    options=_options,
+    resolve=_resolve,
+    on_rolled=_on_rolled,
+    intercept=_intercept,
+    restrict=_restrict,
+    on_placed=lambda state, dice: _remember(state, placed=_memory(state).placed + len(dice)),
+    award=_award,
+    on_round_end=lambda state: replace(state, extras=with_extra(state, NAME, Memory())),
+    view=_view,
+    notes=lambda state: (f"the parrot has counted {_memory(state).placed} dice",),
+    why=_why,
+)

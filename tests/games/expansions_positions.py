@@ -1,0 +1,149 @@
+"""Positions of Shanghaien with expansions for the tests, and a short way to play on from them.
+
+Rule: a position has every card of its variant in one place, so that each test may count them.
+"""
+
+from typing import Final
+
+from games_positions import FIRST, GAME, SECOND, cards
+from msgspec.structs import replace
+
+from arena.games.api import Chance, Decision, Dice, Seat
+from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
+from arena.games.shanghaien.cards import DECK_SIZE, Card
+from arena.games.shanghaien.expansions.crazy_captain import PlayCaptain
+from arena.games.shanghaien.expansions.doubles import PlayDoubles
+from arena.games.shanghaien.expansions.no_shanghai import Ban, RerollAll
+from arena.games.shanghaien.expansions.sharks import Exchange, Feed
+from arena.games.shanghaien.state import Phase, Player, State
+
+CAPTAIN: Final = "crazy_captain"
+NO_SHANGHAI: Final = "no_shanghai"
+SHARKS: Final = "sharks"
+DOUBLES: Final = "doubles"
+ALL: Final = (CAPTAIN, NO_SHANGHAI, SHARKS, DOUBLES)
+BEGUN: Final = (Place, Roll, Shanghai)
+SPENT_ON: Final[dict[type[Action], str]] = {
+    PlayCaptain: CAPTAIN,
+    Ban: NO_SHANGHAI,
+    RerollAll: NO_SHANGHAI,
+    Feed: SHARKS,
+    Exchange: SHARKS,
+    PlayDoubles: DOUBLES,
+}
+
+Event = Action | tuple[int, ...]
+"""What happens next: an action of whoever decides, or the dice that are drawn."""
+
+
+def card_of(state: State, kind: str, seat: Seat = FIRST) -> Card:
+    """The card of that kind which `seat` starts with, or the only one."""
+    faces = state.variant.faces
+    return Card(faces.index(kind) + (seat if faces.count(kind) > 1 else 0))
+
+
+def table(
+    expansions: tuple[str, ...],
+    first: Player | None = None,
+    second: Player | None = None,
+    *,
+    hands: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
+    lying: tuple[tuple[str, Seat], ...] = (),
+    row: tuple[str, ...] = (),
+    seat: Seat = FIRST,
+    round_: int = 1,
+) -> State:
+    """`seat` chooses between roll and shanghai; the numbering is settled, number 1 is on the left.
+
+    `hands`: the expansion cards that each seat holds besides the tricks of `first` and `second`. `lying`: those beside
+    the row, with the seat that played them. A doubles card that nobody holds lies there too, other cards are gone.
+    `row`: its first cards by their text form.
+    """
+    state = GAME.resolve(GAME.setup({"expansions": expansions}, 2), tuple(range(DECK_SIZE)))
+    players = [first or Player(), second or Player()]
+    for owner, kinds in zip((FIRST, SECOND), hands, strict=True):
+        added = tuple(card_of(state, kind, owner) for kind in kinds)
+        players[owner] = replace(players[owner], tricks=players[owner].tricks + added)
+    beside = [card_of(state, kind, owner) for kind, owner in lying]
+    if DOUBLES in expansions and not any(DOUBLES in kinds for kinds in hands):
+        beside.append(card_of(state, DOUBLES))
+    held = {card for side in players for card in (*side.tricks, *side.sailors, *(card for card, _ in side.jokers))}
+    laid = cards(*row)
+    free = [*laid, *(Card(card) for card in range(DECK_SIZE) if card not in {*held, *laid})]
+    pile = free[6 : 6 + 6 * (8 - round_)]
+    extra = [Card(card) for card in range(DECK_SIZE, len(state.variant.faces)) if card not in {*held, *beside}]
+    return replace(
+        state,
+        players=(players[0], players[1]),
+        table=tuple(beside),
+        to_move=seat,
+        round=round_,
+        one_at="left",
+        row=tuple(free[:6]),
+        pile=tuple(pile),
+        gone=tuple([card for card in free if card not in {*free[:6], *pile}] + extra),
+    )
+
+
+def captained(first: Player | None = None, second: Player | None = None) -> State:
+    """Seat 0 is to move, and the captain of seat 1 is in force; no other expansion is on."""
+    return table((CAPTAIN,), first, second, lying=((CAPTAIN, SECOND),))
+
+
+def place(*dice: int) -> Place:
+    """Of a round in which the numbering is settled."""
+    return Place(dice=dice)
+
+
+def rolled(state: State, *dice: int) -> State:
+    """The player to move has just rolled these two dice, in his first turn of the round; no hook has run."""
+    return replace(go(state, Roll()), phase=Phase.ROLLED, dice=dice)
+
+
+def unnumbered(state: State) -> State:
+    """Nobody has placed a die in this round yet."""
+    return replace(state, one_at=None)
+
+
+def go(state: State, *events: Event) -> State:
+    """The state after these events; each must be legal for the seat that decides, or fit the luck asked for."""
+    for event in events:
+        turn = GAME.turn(state)
+        if isinstance(event, Action):
+            assert isinstance(turn, Decision), f"{event}, but what comes next is {turn}"
+            (seat,) = turn.seats
+            assert event in options(state), f"{event} is not among {options(state)}"
+            state = GAME.apply(state, {seat: event})
+        else:
+            assert isinstance(turn, Chance), f"{event} are drawn, but what comes next is {turn}"
+            assert isinstance(turn.kind, Dice)
+            assert turn.kind.count == len(event), f"{turn} is not for {event}"
+            state = GAME.resolve(state, event)
+    return state
+
+
+def options(state: State) -> tuple[Action, ...]:
+    """What the seat that decides may do."""
+    turn = GAME.turn(state)
+    assert isinstance(turn, Decision), f"nobody decides: {turn}"
+    return GAME.legal(state, turn.seats[0]) or ()
+
+
+def tricks(state: State) -> tuple[Action, ...]:
+    """The legal actions that play a trick."""
+    return tuple(action for action in options(state) if not isinstance(action, BEGUN))
+
+
+def asked(state: State) -> tuple[str, int]:
+    """What the view calls the phase, and the seat that decides."""
+    turn = GAME.turn(state)
+    assert isinstance(turn, Decision), f"nobody decides: {turn}"
+    return GAME.observe(state, turn.seats[0])["phase"], turn.seats[0]
+
+
+def every_card(state: State) -> list[Card]:
+    """All cards, wherever they lie, in order."""
+    lying = [*state.row, *state.pile, *state.gone, *state.table]
+    for side in state.players:
+        lying += [*side.sailors, *side.tricks, *(card for card, _ in side.jokers)]
+    return sorted(lying)

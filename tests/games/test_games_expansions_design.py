@@ -1,0 +1,203 @@
+"""The design: a new expansion is a value plugged in; the base knows none by name."""
+
+import json
+import re
+from itertools import combinations
+from pathlib import Path
+from random import Random
+
+import msgspec
+import pytest
+from expansions_parrot import NAME, PARROT, Farewell, Greet, Guess, PlayParrot
+from expansions_positions import ALL, CAPTAIN, DOUBLES, every_card
+from games_play import steps
+from games_positions import FIRST, SECOND
+from games_scorer import points_by_the_text
+from msgspec.structs import replace
+
+import arena.games.shanghaien
+from arena.errors import IllegalAction, SpecError
+from arena.games import load_game
+from arena.games.api import Chance, Decision, Dice, Over, Seat
+from arena.games.shanghaien.actions import Action, Joker, Roll, Shanghai
+from arena.games.shanghaien.cards import Card
+from arena.games.shanghaien.expansion import Expansion
+from arena.games.shanghaien.expansions import EXPANSIONS
+from arena.games.shanghaien.expansions.crazy_captain import Allow, Veto
+from arena.games.shanghaien.expansions.doubles import RollOne
+from arena.games.shanghaien.rules import Shanghaien
+from arena.games.shanghaien.state import Phase, State
+
+FIRST_OF_ALL = Shanghaien(expansions={NAME: PARROT} | EXPANSIONS)
+LAST_OF_ALL = Shanghaien(expansions=EXPANSIONS | {NAME: PARROT})
+SETS = [(*chosen, NAME) for size in range(5) for chosen in combinations(ALL, size)]
+MATCHES = 5
+HOME = Path(arena.games.shanghaien.__file__).parent
+BASE = sorted(path for path in HOME.glob("*.py"))
+
+
+def begun(game: Shanghaien, *expansions: str) -> State:
+    """Seat 0 is to move in round 1; the captain of seat 1, if he is in play, is in force."""
+    state = game.resolve(game.setup({"expansions": (*expansions, NAME)}, 2), tuple(range(48)))
+    if CAPTAIN not in expansions:
+        return state
+    captain = Card(state.variant.faces.index(CAPTAIN) + 1)
+    first, second = (replace(side, tricks=tuple({*side.tricks} - {captain})) for side in state.players)
+    two_placed = replace(first, placed=(1, 1, 0, 0, 0, 0))
+    return replace(state, players=(two_placed, second), table=(captain,), one_at="left")
+
+
+def after(game: Shanghaien, state: State, *events: Action | tuple[int, ...]) -> State:
+    for event in events:
+        turn = game.turn(state)
+        if isinstance(event, tuple):
+            assert isinstance(turn, Chance)
+            state = game.resolve(state, event)
+        else:
+            assert isinstance(turn, Decision)
+            assert event in game.legal(state, turn.seats[0])
+            state = game.apply(state, {turn.seats[0]: event})
+    return state
+
+
+@pytest.mark.parametrize("expansions", SETS, ids="+".join)
+@pytest.mark.parametrize("game", [FIRST_OF_ALL, LAST_OF_ALL], ids=["first", "last"])
+def test_a_fifth_expansion_plays_with_any_of_the_four(game: Shanghaien, expansions: tuple[str, ...]) -> None:
+    """Cards, decisions, luck, hooks, view and drawing; the base game is as it was."""
+    seen: set[type[Action]] = set()
+    for number in range(MATCHES):
+        keys = []
+        play = list(steps(game, f"parrot {number}", Random(number), options={"expansions": expansions}))
+        for step in play:
+            seen |= {type(action) for action in step.actions.values()}
+            keys += [step.turn.key] if isinstance(step.turn, Chance) else []
+            view = game.observe(step.state, FIRST)
+            assert json.loads(json.dumps(view))["expansions"][NAME]["played"] in (0, 1, 2)
+            assert "the parrot has counted" in game.describe(step.state)
+        for step in play[1::7]:
+            assert every_card(step.state) == list(range(len(step.state.variant.faces)))
+            for seat in step.turn.seats if isinstance(step.turn, Decision) else ():
+                for action in game.legal(step.state, seat):
+                    assert game.parse(step.state, seat, json.loads(msgspec.json.encode(action))) == action
+        assert isinstance(play[-1].turn, Over)
+        assert len(set(keys)) == len(keys)
+        first, second = game.observe(play[-1].state, FIRST)["players"]
+        assert game.outcome(play[-1].state).scores == (
+            points_by_the_text(first, second),
+            points_by_the_text(second, first),
+        )
+
+    assert seen >= {PlayParrot, Guess, Greet, Farewell, Joker}
+
+
+def test_its_decision_and_its_luck_come_in_turn() -> None:
+    """The opponent guesses, a die is thrown; right: both dice are rolled again, wrong: the turn goes on."""
+    state = after(LAST_OF_ALL, begun(LAST_OF_ALL), Roll(), (2, 4), PlayParrot())
+
+    thrown = after(LAST_OF_ALL, state, Guess(number=3))
+
+    assert LAST_OF_ALL.turn(state) == Decision(seats=(SECOND,))
+    assert LAST_OF_ALL.observe(state, FIRST)["phase"] == "guess"
+    assert LAST_OF_ALL.turn(thrown) == Chance(key="parrot/1/0/1/1", kind=Dice(1))
+    assert after(LAST_OF_ALL, thrown, (3,)).phase is Phase.ROLLING
+    assert after(LAST_OF_ALL, thrown, (4,)).dice == (2, 4)
+
+
+@pytest.mark.parametrize("game", [FIRST_OF_ALL, LAST_OF_ALL], ids=["first", "last"])
+def test_two_expansions_may_ask_about_one_action(game: Shanghaien) -> None:
+    """One after the other, in the order of play; the answer to one leads to the next one's question."""
+    state = begun(game, CAPTAIN)
+    answers: list[Action] = [Farewell(is_silent=True), Allow()]
+    if game is LAST_OF_ALL:
+        answers.reverse()
+
+    ended = after(game, state, Shanghai(), *answers)
+
+    assert ended.round == 2
+
+
+def test_a_veto_leaves_the_next_one_nothing_to_ask_about() -> None:
+    """What is forbidden does not happen."""
+    state = begun(LAST_OF_ALL, CAPTAIN)
+
+    stopped = after(LAST_OF_ALL, state, Shanghai(), Veto())
+
+    assert LAST_OF_ALL.legal(stopped, FIRST) == (Roll(),)
+
+
+@pytest.mark.parametrize(
+    ("game", "names", "answers"),
+    [(FIRST_OF_ALL, ["greet", "doubles"], (Greet(), RollOne())), (LAST_OF_ALL, ["doubles"], (RollOne(),))],
+    ids=["first", "last"],
+)
+def test_two_expansions_may_ask_about_one_roll(game: Shanghaien, names: list[str], answers: tuple[Action, ...]) -> None:
+    """Two fours: the first one's question keeps the second one waiting; each asks about the dice that lie there."""
+    state = after(game, begun(game, DOUBLES), Roll(), (4, 4))
+    asked = []
+    for answer in answers:
+        asked.append(game.observe(state, FIRST)["phase"])
+        state = after(game, state, answer)
+
+    done = after(game, state, (5,))
+
+    assert asked == names
+    assert (done.phase, done.dice) == (Phase.ROLLED, (4, 5))
+    assert game.observe(done, FIRST)["expansions"][NAME]["greetings"] == len(names) - 1
+
+
+@pytest.mark.parametrize("game", [FIRST_OF_ALL, LAST_OF_ALL], ids=["first", "last"])
+def test_a_question_about_new_dice_is_asked_anew(game: Shanghaien) -> None:
+    """Two threes, one rolled again: an eight."""
+    state = after(game, begun(game, DOUBLES), Roll(), (3, 3), RollOne(), (5,))
+
+    greeted = after(game, state, Greet())
+
+    assert game.observe(state, FIRST)["phase"] == "greet"
+    assert (greeted.phase, greeted.dice) == (Phase.ROLLED, (3, 5))
+
+
+def test_an_expansion_may_share_an_action_of_the_base_game() -> None:
+    """The parrot has a joker side; when it is off, a joker of the base game is no action of its own."""
+    state = LAST_OF_ALL.setup({}, 2)
+    state = LAST_OF_ALL.resolve(state, tuple(range(48)))
+
+    with pytest.raises(IllegalAction, match="joker comes after a roll"):
+        LAST_OF_ALL.parse(state, FIRST, {"do": "joker", "card": "both", "nation": "dutch"})
+    with pytest.raises(IllegalAction, match="belongs to the expansion parrot, which is off"):
+        LAST_OF_ALL.parse(state, FIRST, {"do": "greet"})
+
+
+def test_the_game_on_offer_does_not_know_it() -> None:
+    """It was plugged into a game of the test's own."""
+    with pytest.raises(SpecError, match='unknown expansion "parrot"'):
+        load_game("shanghaien").setup({"expansions": [NAME]}, 2)
+    assert NAME not in EXPANSIONS
+
+
+def test_an_expansion_may_be_nothing_but_a_card() -> None:
+    """What it does not need it leaves out."""
+    plain = Expansion(name="plain", trick=PARROT.trick)
+    game = Shanghaien(expansions={"plain": plain})
+
+    state = game.setup({"expansions": ["plain"]}, 2)
+
+    assert [len(side.tricks) for side in state.players] == [1, 1]
+    assert game.observe(state, Seat(0))["expansions"] == {}
+
+
+@pytest.mark.parametrize("path", BASE, ids=lambda path: path.name)
+def test_no_module_of_the_base_mentions_an_expansion(path: Path) -> None:
+    """Neither by its name, nor by a word of its own, nor by an import from its file."""
+    words = [*EXPANSIONS, "crazy", "veto", "ban", "shark", "feed", "reroll_all", "keep_back", "exchange", "doubles"]
+
+    text = path.read_text(encoding="utf-8").lower()
+
+    assert not [word for word in words if re.search(rf"\b{word}s?\b", text)]
+    assert not re.search(r"shanghaien\.expansions\.\w+ import", text)
+
+
+def test_only_the_rules_know_that_there_are_expansions_on_offer() -> None:
+    """One import of the table; whoever wants other ones passes them."""
+    importing = [path.name for path in BASE if "shanghaien.expansions import" in path.read_text(encoding="utf-8")]
+
+    assert importing == ["rules.py"]

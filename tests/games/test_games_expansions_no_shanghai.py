@@ -1,0 +1,221 @@
+"""No shanghai / reroll all: one case for each line of the rule text, and for each ruling on it."""
+
+import pytest
+from expansions_positions import (
+    ALL,
+    DOUBLES,
+    NO_SHANGHAI,
+    asked,
+    card_of,
+    every_card,
+    go,
+    options,
+    rolled,
+    table,
+    tricks,
+    unnumbered,
+)
+from games_positions import FIRST, GAME, SECOND, chance_key, is_over, player
+from msgspec.structs import replace
+
+from arena.games.api import Chance, Dice
+from arena.games.shanghaien.actions import Both, Joker, Place, Roll, Shanghai
+from arena.games.shanghaien.expansions.no_shanghai import Ban, KeepBack, RerollAll
+from arena.games.shanghaien.state import Player, State
+
+HELD = ((NO_SHANGHAI,), ())
+LAST_ROW = ("both", "dutch 1", "dutch 2", "dutch 3", "dutch 4", "german 1")
+
+
+def holding(first: Player | None = None, second: Player | None = None) -> State:
+    """Seat 0 is to move and holds the card."""
+    return table((NO_SHANGHAI,), first, second, hands=HELD)
+
+
+def banned(first: Player | None = None, second: Player | None = None) -> State:
+    """Seat 0 is to move, and the ban of seat 1 is in force."""
+    return table((NO_SHANGHAI,), first, second, lying=((NO_SHANGHAI, SECOND),))
+
+
+def test_each_player_starts_with_one() -> None:
+    """Besides the 48 cards of the tavern."""
+    state = GAME.setup({"expansions": [NO_SHANGHAI]}, 2)
+
+    assert [side.tricks for side in state.players] == [(48,), (49,)]
+
+
+def test_the_player_chooses_one_of_two_actions() -> None:
+    """Directly after an own roll; there is no joker side, even with sailors at hand."""
+    state = holding(player(sailors=("dutch 3",)))
+
+    assert options(state) == (Roll(),)
+    assert tricks(rolled(state, 2, 5)) == (Ban(), RerollAll())
+
+
+# --- 1. no shanghai -----------------------------------------------------------------------------------------------
+
+
+def test_under_the_ban_neither_player_may_choose_shanghai() -> None:
+    """Who plays it places a die as usual; the card lies beside the row."""
+    state = rolled(holding(player(dice=(1, 2)), player(dice=(3, 4))), 2, 5)
+
+    after = go(state, Ban())
+    theirs = go(after, Place(dice=(2,)))
+    own = go(theirs, Roll(), (2, 5), Place(dice=(2,)))
+
+    assert options(after) == (Place(dice=(2,)), Place(dice=(5,)))
+    assert after.table == (card_of(state, NO_SHANGHAI),)
+    assert (options(theirs), options(own)) == ((Roll(),), (Roll(),))
+    assert GAME.observe(own, FIRST)["expansions"][NO_SHANGHAI] == {"ban": True}
+
+
+@pytest.mark.parametrize(
+    ("dice", "may"), [((1, 2, 3, 4), Roll()), ((1, 2, 3, 4, 5), Shanghai()), ((1,) * 6, Shanghai())]
+)
+def test_the_ban_holds_until_a_player_has_to(dice: tuple[int, ...], may: Roll | Shanghai) -> None:
+    """With fewer than 2 dice in the supply shanghai is all he can do."""
+    assert options(banned(player(dice=dice))) == (may,)
+
+
+def test_the_ban_leaves_the_game_with_the_round() -> None:
+    """In the next one shanghai can be chosen again."""
+    state = banned(player(dice=(1, 2, 3, 4, 5)), player(dice=(3, 4)))
+
+    ended = go(state, Shanghai())
+
+    assert (ended.table, ended.round) == ((), 2)
+    assert card_of(state, NO_SHANGHAI, SECOND) in ended.gone
+    assert every_card(ended) == list(range(50))
+    two_placed = replace(ended, players=(player(), player(dice=(1, 2))), one_at="left")
+    assert options(two_placed) == (Roll(), Shanghai())
+
+
+def test_both_cards_can_lie_there_in_one_round() -> None:
+    """The second one changes nothing; both leave."""
+    state = table(
+        (NO_SHANGHAI,), player(dice=(1, 2, 3, 4)), player(dice=(1, 2)), hands=HELD, lying=((NO_SHANGHAI, SECOND),)
+    )
+
+    both = go(rolled(state, 2, 5), Ban(), Place(dice=(2,)))
+    ended = go(both, Roll(), (1, 2), Place(dice=(1,)), Shanghai())
+
+    assert (len(both.table), options(both)) == (2, (Roll(),))
+    assert (ended.table, {48, 49} <= set(ended.gone)) == ((), True)
+
+
+def test_the_ban_in_the_last_round_is_no_unused_trick() -> None:
+    """It has been used; the other player's card scores."""
+    state = table(
+        (NO_SHANGHAI,),
+        player(dice=(1,) * 5),
+        hands=((), (NO_SHANGHAI,)),
+        lying=((NO_SHANGHAI, FIRST),),
+        round_=8,
+        row=LAST_ROW,
+    )
+
+    ended = go(state, Shanghai())
+
+    assert is_over(ended)
+    assert ended.table == ()
+    assert GAME.outcome(ended).scores == (1, 1)
+
+
+# --- 2. reroll all ------------------------------------------------------------------------------------------------
+
+
+def test_the_known_answer_of_the_rule_text() -> None:
+    """1 and 3 placed, 1 and 1 rolled; four dice show 2, 4, 5, 6; the 2 goes back, the others are placed."""
+    state = rolled(holding(player(dice=(1, 3))), 1, 1)
+
+    rolling = go(state, RerollAll())
+    lying = go(rolling, (2, 4, 5, 6))
+    after = go(lying, KeepBack(die=2))
+
+    assert GAME.turn(rolling) == Chance(key="many/1/0/1/1", kind=Dice(4))
+    assert options(lying) == tuple(KeepBack(die=die) for die in (2, 4, 5, 6))
+    assert after.players[0].placed == (0, 0, 0, 1, 1, 1)
+    assert after.players[0].supply == 3
+    assert card_of(state, NO_SHANGHAI) in after.gone
+    assert (asked(after), after.dice) == (("turn", 1), ())
+
+
+def test_of_equal_dice_one_goes_back() -> None:
+    """Each face is offered once."""
+    lying = go(rolled(holding(player(dice=(1, 3))), 1, 1), RerollAll(), (4, 4, 4, 6))
+
+    assert options(lying) == (KeepBack(die=4), KeepBack(die=6))
+    assert go(lying, KeepBack(die=4)).players[0].placed == (0, 0, 0, 2, 0, 1)
+
+
+def test_the_opponents_dice_stay() -> None:
+    """Only the own ones are rolled."""
+    state = rolled(holding(player(dice=(1, 3)), player(dice=(2, 2, 5))), 1, 1)
+
+    after = go(state, RerollAll(), (2, 4, 5, 6), KeepBack(die=2))
+
+    assert after.players[1].placed == (0, 2, 0, 0, 1, 0)
+
+
+def test_all_six_dice_can_be_rolled() -> None:
+    """Four placed and two rolled; five are placed, and shanghai is compulsory in the next turn."""
+    state = go(rolled(holding(player(dice=(1, 2, 3, 4))), 1, 2), RerollAll(), (1, 1, 1, 1, 1, 1), KeepBack(die=1))
+
+    assert (state.players[0].placed, state.players[0].supply) == ((5, 0, 0, 0, 0, 0), 1)
+    assert options(replace(state, to_move=FIRST)) == (Shanghai(),)
+
+
+def test_with_nothing_placed_two_dice_are_rolled_and_one_placed() -> None:
+    """In the first turn of a round, which chooses the numbering too."""
+    rolling = go(unnumbered(rolled(holding(), 2, 5)), RerollAll())
+    lying = go(rolling, (3, 6))
+
+    after = go(lying, KeepBack(die=3, one="right"))
+
+    assert rolling.one_at is None
+    assert options(lying) == tuple(KeepBack(die=die, one=end) for die in (3, 6) for end in ("left", "right"))
+    assert (after.one_at, after.players[0].placed) == ("right", (0, 0, 0, 0, 0, 1))
+
+
+def test_the_numbering_stays_when_all_placed_dice_are_taken_back() -> None:
+    """It is chosen once in a round, though no die lies there any more."""
+    lying = go(rolled(holding(player(dice=(4,))), 2, 5), RerollAll(), (3, 6, 6))
+
+    assert lying.one_at == "left"
+    assert options(lying) == (KeepBack(die=3), KeepBack(die=6))
+
+
+def test_the_roll_of_many_dice_makes_no_doubles() -> None:
+    """Not even of two."""
+    state = table((NO_SHANGHAI, DOUBLES), hands=HELD)
+
+    assert asked(go(rolled(state, 2, 5), RerollAll(), (3, 3))) == ("keep_back", 0)
+
+
+def test_no_trick_follows() -> None:
+    """The dice are placed at once and the turn is over."""
+    state = table(ALL, player(tricks=("both",)), hands=HELD)
+
+    assert options(go(rolled(state, 2, 5), RerollAll(), (3, 4))) == (KeepBack(die=3), KeepBack(die=4))
+
+
+def test_the_next_roll_keeps_its_key() -> None:
+    """However many dice were rolled together."""
+    state = go(rolled(holding(player(dice=(1, 3))), 1, 1), RerollAll(), (2, 4, 5, 6), KeepBack(die=2))
+
+    theirs = go(state, Roll())
+    own = go(theirs, (1, 2), Place(dice=(1,)), Roll())
+
+    assert (chance_key(theirs), chance_key(own)) == ("roll/1/1/1/1", "roll/1/0/2/1")
+
+
+@pytest.mark.parametrize("action", [Ban(), RerollAll()])
+def test_it_is_the_one_trick_of_the_round(action: Ban | RerollAll) -> None:
+    """And not playable after another one."""
+    state = table((NO_SHANGHAI,), player(tricks=("both",), sailors=("dutch 3",)), hands=HELD)
+
+    used = replace(state, players=(replace(state.players[0], has_used_trick=True), state.players[1]))
+
+    assert set(tricks(rolled(state, 2, 5))) == {Both(), Joker(card="both", nation="dutch"), Ban(), RerollAll()}
+    assert go(rolled(state, 2, 5), action).players[0].has_used_trick
+    assert tricks(rolled(used, 2, 5)) == ()

@@ -1,0 +1,258 @@
+"""Two expansions at once: what each one means for the other."""
+
+import pytest
+from expansions_positions import (
+    ALL,
+    CAPTAIN,
+    DOUBLES,
+    NO_SHANGHAI,
+    SHARKS,
+    asked,
+    card_of,
+    go,
+    options,
+    place,
+    rolled,
+    table,
+    tricks,
+    unnumbered,
+)
+from games_positions import FIRST, GAME, SECOND, cards, chance_key, player
+from msgspec.structs import replace
+
+from arena.games.api import Json
+from arena.games.shanghaien.actions import Action, Both, Roll, Shanghai
+from arena.games.shanghaien.expansions.crazy_captain import Allow, Veto
+from arena.games.shanghaien.expansions.doubles import PlayDoubles, RollOne, TakeDoubles
+from arena.games.shanghaien.expansions.no_shanghai import Ban, KeepBack, RerollAll
+from arena.games.shanghaien.expansions.sharks import Exchange, Feed
+from arena.games.shanghaien.state import Player, State
+
+ALLOW, VETO = Allow(), Veto()
+
+
+def full(first: Player | None = None, second: Player | None = None) -> State:
+    """All four; seat 0 is to move with one card of each kind, and the captain of seat 1 is in force."""
+    return table(ALL, first, second, hands=(ALL, ()), lying=((CAPTAIN, SECOND),))
+
+
+def shown(state: State, name: str) -> dict[str, Json]:
+    """What the view of an expansion says."""
+    found: dict[str, Json] = GAME.observe(state, FIRST)["expansions"][name]
+    return found
+
+
+# --- the captain and doubles --------------------------------------------------------------------------------------
+
+
+def test_the_choice_forced_by_doubles_cannot_be_vetoed() -> None:
+    """Neither answer; the veto is still to be had afterwards."""
+    state = go(full(), Roll(), (4, 4))
+    held = go(table((CAPTAIN, DOUBLES), lying=((CAPTAIN, SECOND),)), Roll(), (4, 4))
+
+    assert asked(go(state, RollOne(), (5,))) == ("rolled", 0)
+    assert asked(go(state, RollOne(), (5,), place(4))) == ("veto", 1)
+    assert asked(go(held, TakeDoubles())) == ("turn", 1)
+
+
+def test_equal_dice_after_a_vetoed_placement_ask_before_any_trick() -> None:
+    """And can be used to take the card."""
+    state = table((CAPTAIN, DOUBLES), player(tricks=("both",)), lying=((CAPTAIN, SECOND),))
+
+    again = go(rolled(state, 2, 5), place(2), VETO, (3, 3))
+
+    assert options(again) == (RollOne(), TakeDoubles())
+    assert chance_key(go(again, RollOne())) == "again/1/0/1/2/1"
+    assert tricks(go(again, RollOne(), (4,))) == (Both(),)
+    assert shown(go(again, TakeDoubles()), DOUBLES) == {"holder": 0}
+
+
+def test_the_doubles_card_can_be_vetoed_as_a_trick() -> None:
+    """It stays with its holder, who places, or plays another card."""
+    state = go(rolled(full(player(dice=(3,))), 2, 5), PlayDoubles(), VETO)
+
+    assert shown(state, DOUBLES) == {"holder": 0}
+    assert tricks(state) == (Ban(), RerollAll(), Feed(), Exchange(back=3))
+
+
+def test_taking_the_card_ends_the_right_to_place_both() -> None:
+    """Paid for with a trick, held through a veto, lost with the turn: the opponent places one die."""
+    state = table((CAPTAIN, DOUBLES), player(tricks=("both",)), lying=((CAPTAIN, SECOND),))
+
+    after = go(rolled(state, 2, 5), Both(), ALLOW, place(2, 5), VETO, (3, 3), TakeDoubles(), Roll(), (1, 6))
+
+    assert after.to_place == 1
+    assert options(after) == (place(1), place(6))
+    assert cards("both")[0] in after.gone
+
+
+def test_the_right_to_place_both_survives_one_die_rolled_again() -> None:
+    """The turn goes on."""
+    state = table((CAPTAIN, DOUBLES), player(tricks=("both",)), lying=((CAPTAIN, SECOND),))
+
+    after = go(rolled(state, 2, 5), Both(), ALLOW, place(2, 5), VETO, (3, 3), RollOne(), (6,))
+
+    assert options(after) == (place(3, 6),)
+
+
+def test_a_roll_after_a_vetoed_shanghai_can_take_the_card() -> None:
+    """The turn is over without a die, and shanghai can be called in the next one."""
+    state = table((CAPTAIN, DOUBLES), player(dice=(1, 2)), lying=((CAPTAIN, SECOND),))
+
+    after = go(state, Shanghai(), VETO, Roll(), (3, 3), TakeDoubles(), Roll(), (1, 2), place(1))
+
+    assert options(after) == (Roll(), Shanghai())
+
+
+# --- the captain and no shanghai / reroll all ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("action", [Ban(), RerollAll()])
+def test_a_vetoed_card_is_unplayable_on_either_side(action: Action) -> None:
+    """The card was vetoed; no ban is in force, no die was taken up."""
+    holder = player(dice=(1, 2))
+    state = go(rolled(full(holder), 2, 5), action, VETO)
+
+    assert shown(state, NO_SHANGHAI) == {"ban": False}
+    assert state.players[0].placed == holder.placed
+    assert tricks(state) == (Feed(), Exchange(back=1), Exchange(back=2), PlayDoubles())
+
+
+def test_the_placement_of_reroll_all_cannot_be_vetoed() -> None:
+    """It is part of the trick: only the announcement can be."""
+    state = go(rolled(full(player(dice=(1, 3))), 1, 2), RerollAll(), ALLOW, (2, 4, 5, 6))
+
+    after = go(state, KeepBack(die=2))
+
+    assert asked(state) == ("keep_back", 0)
+    assert asked(after) == ("turn", 1)
+    assert after.players[0].placed == (0, 0, 0, 1, 1, 1)
+
+
+def test_under_the_ban_there_is_no_shanghai_to_veto() -> None:
+    """Who can roll must roll; who has to call it cannot be stopped."""
+    beside = ((CAPTAIN, SECOND), (NO_SHANGHAI, SECOND))
+    free = table(ALL, player(dice=(1, 2)), lying=beside)
+    forced = table(ALL, player(dice=(1, 2, 3, 4, 5)), lying=beside)
+
+    ended = go(forced, Shanghai())
+
+    assert options(free) == (Roll(),)
+    assert ended.round == 2
+    assert [ended.variant.faces[card] for card in ended.table] == [DOUBLES]
+
+
+def test_after_a_vetoed_shanghai_the_ban_can_be_played() -> None:
+    """The veto of the turn is spent, so it comes into force, for both."""
+    state = go(full(player(dice=(1, 2)), player(dice=(3, 4))), Shanghai(), VETO, Roll(), (2, 5), Ban(), place(2))
+
+    assert shown(state, NO_SHANGHAI) == {"ban": True}
+    assert options(state) == (Roll(),)
+
+
+def test_reroll_all_of_the_captains_owner_goes_unasked() -> None:
+    """His captain watches the opponent, not himself."""
+    state = table((CAPTAIN, NO_SHANGHAI), hands=((NO_SHANGHAI,), ()), lying=((CAPTAIN, FIRST),))
+
+    assert chance_key(go(rolled(state, 2, 5), RerollAll())) == "many/1/0/1/1"
+
+
+# --- the captain and the sharks -----------------------------------------------------------------------------------
+
+
+def test_a_vetoed_feed_turns_no_card_down() -> None:
+    """The die is placed as usual, the card stays with its owner."""
+    state = go(rolled(full(), 2, 5), Feed(), VETO, place(5))
+
+    assert shown(state, SHARKS) == {"face_down": (), "feeding": False}
+    assert card_of(state, SHARKS) in state.players[0].tricks
+
+
+def test_the_right_to_feed_holds_for_the_new_dice() -> None:
+    """The placement was vetoed, not the trick: the card where the die comes to lie is turned down, no other."""
+    state = go(rolled(full(), 2, 5), Feed(), ALLOW, place(5), VETO, (1, 6))
+
+    assert shown(state, SHARKS) == {"face_down": (), "feeding": True}
+    assert tricks(state) == ()
+    assert shown(go(state, place(6)), SHARKS) == {"face_down": (6,), "feeding": False}
+
+
+def test_a_vetoed_exchange_leaves_the_die_where_it_lies() -> None:
+    """The card is unplayable for the rest of the turn, for another die too."""
+    state = go(rolled(full(player(dice=(3, 4))), 2, 5), Exchange(back=3), VETO)
+
+    assert state.players[0].placed == (0, 0, 1, 1, 0, 0)
+    assert tricks(state) == (Ban(), RerollAll(), PlayDoubles())
+
+
+def test_after_an_exchange_a_vetoed_placement_rolls_both_anew() -> None:
+    """The die taken back stays in the supply, and both new dice are placed."""
+    state = go(rolled(full(player(dice=(3, 4))), 2, 5), Exchange(back=3), ALLOW, place(2, 5), VETO, (1, 6))
+
+    assert state.players[0].placed == (0, 0, 0, 1, 0, 0)
+    assert options(state) == (place(1, 6),)
+
+
+# --- the sharks and doubles ---------------------------------------------------------------------------------------
+
+
+def test_taking_the_doubles_card_loses_the_right_to_feed() -> None:
+    """No die is placed in this turn, and the next one turns nothing down."""
+    state = table(ALL, hands=((SHARKS,), ()), lying=((CAPTAIN, SECOND),))
+
+    taken = go(rolled(state, 2, 5), Feed(), ALLOW, place(5), VETO, (3, 3), TakeDoubles())
+    later = go(taken, Roll(), (1, 2), place(1), Roll(), (1, 2), place(2), ALLOW)
+
+    assert shown(taken, SHARKS) == {"face_down": (), "feeding": False}
+    assert shown(later, SHARKS) == {"face_down": (), "feeding": False}
+    assert card_of(state, SHARKS) in taken.gone
+
+
+def test_taking_the_doubles_card_after_an_exchange_places_nothing() -> None:
+    """The die that was taken back stays in the supply."""
+    state = table(ALL, player(dice=(3, 4)), hands=((SHARKS,), ()), lying=((CAPTAIN, SECOND),))
+
+    taken = go(rolled(state, 2, 5), Exchange(back=3), ALLOW, place(2, 5), VETO, (6, 6), TakeDoubles())
+
+    assert taken.players[0].placed == (0, 0, 0, 1, 0, 0)
+    assert taken.to_place == 1
+
+
+def test_after_one_die_was_rolled_again_sharks_work_on_the_result() -> None:
+    """In the same turn."""
+    state = go(table(ALL, player(dice=(3,)), hands=(ALL, ())), Roll(), (4, 4), RollOne(), (6,))
+
+    assert options(go(state, Exchange(back=3))) == (place(4, 6),)
+    assert shown(go(state, Feed(), place(6)), SHARKS)["face_down"] == (6,)
+
+
+# --- no shanghai / reroll all with sharks and doubles -------------------------------------------------------------
+
+
+def test_reroll_all_takes_dice_from_a_card_turned_down_too() -> None:
+    """The card stays face down, and new dice can come to lie there."""
+    state = table(ALL, hands=((NO_SHANGHAI,), (SHARKS,)), seat=SECOND)
+    state = replace(state, players=(replace(state.players[0], placed=(0, 0, 0, 0, 1, 0)), state.players[1]))
+
+    after = go(rolled(state, 2, 5), Feed(), place(5), Roll(), (1, 2), RerollAll(), (5, 5, 6), KeepBack(die=6))
+
+    assert after.players[0].placed == (0, 0, 0, 0, 2, 0)
+    assert shown(after, SHARKS) == {"face_down": (5,), "feeding": False}
+
+
+def test_under_the_ban_the_doubles_card_is_a_way_to_wait() -> None:
+    """No die is spent, so the round goes on."""
+    state = table(ALL, player(dice=(1, 2, 3, 4)), lying=((NO_SHANGHAI, SECOND),))
+
+    after = go(state, Roll(), (3, 3), TakeDoubles(), Roll(), (1, 2), place(1))
+
+    assert options(after) == (Roll(),)
+
+
+def test_the_doubles_card_can_be_taken_before_the_numbering_is_chosen() -> None:
+    """Then reroll all of the opponent chooses it."""
+    state = unnumbered(table(ALL, hands=((), (NO_SHANGHAI,))))
+
+    after = go(state, Roll(), (4, 4), TakeDoubles(), Roll(), (1, 2), RerollAll(), (6, 6), KeepBack(die=6, one="right"))
+
+    assert (after.one_at, after.players[1].placed) == ("right", (0, 0, 0, 0, 0, 1))

@@ -1,0 +1,232 @@
+"""The expansions: what holds in every state of random plays of all sixteen sets of them."""
+
+import json
+from collections import Counter
+from random import Random
+from typing import NamedTuple
+
+import msgspec
+import pytest
+from expansions_play import MATCHES, VARIANTS, Play, happened, is_asking, played
+from expansions_positions import DOUBLES, SPENT_ON, every_card
+from games_positions import GAME
+from games_scorer import points_by_the_text
+from msgspec.structs import replace
+
+from arena.games.api import Chance, Decision, Dice, Json, Over, Seat
+from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
+from arena.games.shanghaien.expansions.crazy_captain import PlayCaptain, Veto
+from arena.games.shanghaien.expansions.no_shanghai import Ban, KeepBack, RerollAll
+from arena.games.shanghaien.expansions.sharks import Exchange
+from arena.games.shanghaien.state import ROUNDS, Phase, State
+
+TRICKS: tuple[type[Action], ...] = (Joker, Adjust, Both, Reroll, *SPENT_ON)
+LONGEST_TURN = 12
+"""Shanghai, veto, roll, dice; a trick, its answer, a new roll; a placement, its veto, a new roll, a placement."""
+
+
+class Plays(NamedTuple):
+    """All plays of one set of expansions."""
+
+    expansions: tuple[str, ...]
+    plays: list[Play]
+
+    @property
+    def sampled(self) -> list[State]:
+        """Every fifth state after the shuffle, and the last one, where looking at all would take too long."""
+        return [step.state for play in self.plays for step in (*play[1:-1:5], play[-1])]
+
+
+@pytest.fixture(scope="module", params=VARIANTS, ids=lambda chosen: "+".join(chosen) or "base")
+def them(request: pytest.FixtureRequest) -> Plays:
+    """One set after the other."""
+    return Plays(request.param, [played(request.param, number) for number in range(MATCHES)])
+
+
+def placed(state: State) -> list[list[int]]:
+    return [list(side.placed) for side in state.players]
+
+
+def moved(state: State, action: Action) -> list[list[int]]:
+    """The dice on the cards after `action`, counted by hand."""
+    after = placed(state)
+    own = after[state.to_move]
+    added: list[int] = []
+    match action:
+        case Shanghai():
+            return [[0] * 6, [0] * 6]
+        case RerollAll():
+            own[:] = [0] * 6
+        case Exchange(back):
+            own[back - 1] -= 1
+        case Place(dice):
+            added = list(dice)
+        case KeepBack(die):
+            added = list(state.dice)
+            added.remove(die)
+    for die in added:
+        own[die - 1] += 1
+    return after
+
+
+def test_every_card_lies_in_one_place(them: Plays) -> None:
+    """The 48, two of each expansion that deals cards, and the one of doubles; beside the row as well."""
+    total = 48 + sum(1 if name == DOUBLES else 2 for name in them.expansions)
+
+    assert all(every_card(step.state) == list(range(total)) for play in them.plays for step in play[1:])
+
+
+def test_only_a_card_in_force_or_to_be_had_lies_beside_the_row(them: Plays) -> None:
+    """And at the end only the doubles card."""
+    for play in them.plays:
+        for step in play:
+            kinds = Counter(step.state.variant.faces[card] for card in step.state.table)
+            assert set(kinds) <= {"crazy_captain", "no_shanghai", "doubles"}
+            assert kinds["crazy_captain"] <= 1
+        assert {end.variant.faces[card] for end in (play[-1].state,) for card in end.table} <= {"doubles"}
+
+
+def test_dice_move_only_where_an_action_puts_them(them: Plays) -> None:
+    """A ledger of the dice on the cards, kept from what was carried out; each player has six."""
+    for play in them.plays:
+        done = {id(step): action for step, action in happened(play)}
+        for step in play:
+            expected = moved(step.state, done[id(step)]) if id(step) in done else placed(step.state)
+            assert placed(step.after) == expected
+            for side in step.state.players:
+                assert 0 <= side.supply == 6 - sum(side.placed)
+                assert min(side.placed) >= 0
+
+
+def test_dice_in_hand_come_from_the_supply(them: Plays) -> None:
+    """Two after a roll; in a roll of all, two more than were placed before, and none is placed meanwhile."""
+    for play in them.plays:
+        many = 0
+        for step in play:
+            state, own = step.state, step.state.players[step.state.to_move]
+            if state.interlude is not None and state.interlude.name in ("reroll_all", "keep_back"):
+                assert sum(own.placed) == 0
+                assert len(state.dice) == (2 if state.interlude.chance else many)
+            else:
+                many = 2 + sum(own.placed)
+                assert len(state.dice) == (2 if state.phase in (Phase.ROLLED, Phase.INTERLUDE) and state.dice else 0)
+            assert len(state.dice) <= own.supply
+            if isinstance(step.turn, Chance) and step.turn.key.startswith("many/"):
+                assert step.turn.kind == Dice(many)
+
+
+def test_everything_an_expansion_adds_was_played(them: Plays) -> None:
+    """Or the other tests would prove little."""
+    variant = them.plays[0][0].state.variant
+    added = {kind for each in variant.expansions.values() for kind in (*each.trick.effects, *each.effects)}
+
+    seen = {type(action) for play in them.plays for step in play for action in step.actions.values()}
+
+    assert seen >= added | {Roll, Shanghai, Place, Joker, Adjust, Both, Reroll}
+
+
+def test_no_key_is_drawn_twice(them: Plays) -> None:
+    """A key that came again would repeat the same dice."""
+    for play in them.plays:
+        keys = [step.turn.key for step in play if isinstance(step.turn, Chance)]
+        assert len(set(keys)) == len(keys)
+
+
+def test_a_play_ends(them: Plays) -> None:
+    """Each turn places a die or ends the round, so there is a bound; with doubles only luck ends it."""
+    for play in them.plays:
+        assert isinstance(play[-1].turn, Over)
+        assert play[-1].state.round == ROUNDS
+        assert len(play) <= 2 + ROUNDS * 11 * LONGEST_TURN or DOUBLES in them.expansions
+
+
+def test_every_legal_action_survives_its_json_form(them: Plays) -> None:
+    """Written as JSON and parsed it is the same action, it can be carried out, and no other seat may do it."""
+    for state in them.sampled:
+        if not isinstance(turn := GAME.turn(state), Decision):
+            continue
+        (seat,) = turn.seats
+        actions = GAME.legal(state, seat)
+        assert actions
+        assert len(set(actions)) == len(actions)
+        assert GAME.legal(state, Seat(1 - seat)) == ()
+        for action in actions:
+            assert GAME.parse(state, seat, json.loads(msgspec.json.encode(action))) == action
+            assert GAME.turn(GAME.apply(state, {seat: action}))
+
+
+def test_both_seats_see_the_same_plain_values_and_no_order_of_the_pile(them: Plays) -> None:
+    """All but the pile is public; `you` is the one difference."""
+    order = Random(0)
+    for state in them.sampled:
+        pile = list(state.pile)
+        order.shuffle(pile)
+        first, second = (GAME.observe(state, Seat(seat)) for seat in (0, 1))
+        other = GAME.observe(replace(state, pile=tuple(pile)), Seat(0))
+
+        assert json.loads(json.dumps(first)) == json.loads(msgspec.json.encode(first))
+        assert first == other
+        assert (first.pop("you"), second.pop("you")) == (0, 1)
+        assert first == second
+
+
+def test_a_state_can_be_described(them: Plays) -> None:
+    """Without loose ends, in lines that fit a wide terminal."""
+    for state in them.sampled[::3]:
+        text = GAME.describe(state)
+        assert text == text.strip()
+        assert all(line == line.rstrip() and len(line) < 200 for line in text.splitlines())
+
+
+def test_a_veto_is_asked_for_when_and_only_when_there_is_the_right(them: Plays) -> None:
+    """Told from the actions alone: whose captain is in force, and whether he has been used in this turn."""
+    for play in them.plays:
+        captain, is_spent, happening = None, False, {id(step): action for step, action in happened(play)}
+        for step in play:
+            mover = step.state.to_move
+            for action in step.actions.values():
+                can_be = isinstance(action, (Place, *TRICKS)) or (
+                    isinstance(action, Shanghai) and step.state.players[mover].supply >= 2
+                )
+                assert is_asking(step) == (captain == 1 - mover and not is_spent and can_be)
+                is_spent = is_spent or isinstance(action, Veto)
+            if isinstance(happening.get(id(step)), PlayCaptain):
+                captain = mover
+            if step.after.to_move != mover:
+                is_spent = False
+            if step.after.round != step.state.round:
+                captain = None
+
+
+def test_one_trick_a_round_and_no_captain_in_the_last(them: Plays) -> None:
+    """Of all kinds together; a vetoed one is none."""
+    for play in them.plays:
+        used: Counter[tuple[int, Seat]] = Counter()
+        for step, action in happened(play):
+            used[step.state.round, step.state.to_move] += isinstance(action, TRICKS)
+            assert not (isinstance(action, PlayCaptain) and step.state.round == ROUNDS)
+        assert set(used.values()) <= {0, 1}
+
+
+def test_under_the_ban_a_round_ends_only_when_a_player_has_to(them: Plays) -> None:
+    """Told from the actions alone."""
+    for play in them.plays:
+        banned = 0
+        for step, action in happened(play):
+            if isinstance(action, Ban):
+                banned = step.state.round
+            if isinstance(action, Shanghai):
+                supply = step.state.players[step.state.to_move].supply
+                assert supply < 2 or banned != step.state.round
+            assert not (isinstance(action, Roll) and step.state.players[step.state.to_move].supply < 2)
+
+
+def test_the_points_are_those_of_the_open_cards(them: Plays) -> None:
+    """A scorer written from the rule text finds the same outcome; expansion cards count as unused tricks."""
+    for play in them.plays:
+        sides: list[dict[str, Json]] = GAME.observe(play[-1].state, Seat(0))["players"]
+        first, second = sides
+
+        expected = points_by_the_text(first, second), points_by_the_text(second, first)
+
+        assert GAME.outcome(play[-1].state).scores == expected

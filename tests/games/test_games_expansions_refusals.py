@@ -1,0 +1,232 @@
+"""The expansions: bad options and illegal actions, each refused with a sentence that names what was found."""
+
+import pytest
+from expansions_play import VARIANTS, played
+from expansions_positions import ALL, CAPTAIN, DOUBLES, NO_SHANGHAI, SHARKS, go, rolled, table, unnumbered
+from games_positions import FIRST, GAME, SECOND, player
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.errors import BotFault, IllegalAction, MalformedReply, SpecError
+from arena.games.api import Chance, Json, Seat
+from arena.games.shanghaien.actions import Both, Place, Roll, Shanghai
+from arena.games.shanghaien.expansions.crazy_captain import Veto
+from arena.games.shanghaien.expansions.doubles import RollOne
+from arena.games.shanghaien.expansions.no_shanghai import RerollAll
+from arena.games.shanghaien.state import State
+
+KNOWN = "known: crazy_captain, no_shanghai, sharks, doubles"
+IN_FORCE = ((CAPTAIN, SECOND),)
+HOLDER = player(dice=(1, 2), tricks=("both",))
+CALM = table(ALL, HOLDER, hands=((NO_SHANGHAI, SHARKS), ()))
+WATCHED = table(ALL, HOLDER, hands=((CAPTAIN, SHARKS), ()), lying=IN_FORCE)
+BANNED = table(ALL, HOLDER, lying=((NO_SHANGHAI, SECOND),))
+ASKED = go(rolled(WATCHED, 2, 5), Place(dice=(2,)))
+EQUAL = go(CALM, Roll(), (4, 4))
+OWN_EQUAL = go(table(ALL, HOLDER, hands=((DOUBLES,), ())), Roll(), (4, 4))
+MANY = go(rolled(CALM, 2, 5), RerollAll(), (3, 3, 4, 6))
+FIRST_MANY = go(unnumbered(rolled(table(ALL, hands=((NO_SHANGHAI,), ())), 2, 5)), RerollAll(), (3, 4))
+
+
+def refused(state: State, raw: Json, *, seat: Seat = FIRST) -> str:
+    with pytest.raises(IllegalAction) as caught:
+        GAME.parse(state, seat, raw)
+    return caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("given_", "sentence"),
+    [
+        (["shark"], f'expansions[0]: unknown expansion "shark"; {KNOWN}; did you mean "sharks"?'),
+        (["doubles", "x"], f'expansions[1]: unknown expansion "x"; {KNOWN}'),
+        ([""], f'expansions[0]: unknown expansion ""; {KNOWN}'),
+        (["sharks", "doubles", "sharks"], 'expansions[2]: "sharks" is given twice'),
+    ],
+)
+def test_an_unknown_or_doubled_expansion_is_refused(given_: list[str], sentence: str) -> None:
+    """With its place, and the known ones."""
+    with pytest.raises(SpecError) as caught:
+        GAME.setup({"expansions": given_}, 2)
+
+    assert str(caught.value) == f"options of shanghaien: {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("given_", "sentence"),
+    [
+        ("sharks", "expansions: expected array, found 'sharks'"),
+        ({"sharks": True}, "expansions: expected array, found {'sharks': True}"),
+        (True, "expansions: expected array, found True"),
+        (None, "expansions: expected array, found nothing"),
+        ([1], "expansions[0]: expected str, found 1"),
+        ([["sharks"]], "expansions[0]: expected str, found ['sharks']"),
+        ([None], "expansions[0]: expected str, found nothing"),
+    ],
+)
+def test_a_wrong_type_is_refused(given_: Json, sentence: str) -> None:
+    """It is a list of names; the message says where it is not."""
+    with pytest.raises(SpecError) as caught:
+        GAME.setup({"expansions": given_}, 2)
+
+    assert str(caught.value) == f"options of shanghaien: {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("raw", "owner"),
+    [
+        ({"do": "crazy_captain"}, CAPTAIN),
+        ({"do": "veto"}, CAPTAIN),
+        ({"do": "allow"}, CAPTAIN),
+        ({"do": "no_shanghai"}, NO_SHANGHAI),
+        ({"do": "reroll_all"}, NO_SHANGHAI),
+        ({"do": "keep_back", "die": 2}, NO_SHANGHAI),
+        ({"do": "feed"}, SHARKS),
+        ({"do": "exchange", "back": 2}, SHARKS),
+        ({"do": "doubles"}, DOUBLES),
+        ({"do": "roll_one"}, DOUBLES),
+        ({"do": "take_doubles"}, DOUBLES),
+    ],
+)
+def test_an_action_of_an_expansion_that_is_off_is_refused(raw: dict[str, Json], owner: str) -> None:
+    """The bot is told which expansion it belongs to, whatever else is on."""
+    others = tuple(name for name in ALL if name != owner)
+
+    for expansions in ((), others):
+        sentence = refused(rolled(table(expansions, HOLDER), 2, 5), raw)
+        assert sentence == f'"{raw["do"]}" belongs to the expansion {owner}, which is off in this match'
+
+
+@pytest.mark.parametrize(
+    ("state", "raw", "expected"),
+    [
+        (
+            rolled(CALM, 2, 5),
+            {"do": "crazy_captain"},
+            'no trick "crazy_captain" to play; you hold both, no_shanghai, sharks',
+        ),
+        (rolled(WATCHED, 2, 5), {"do": "crazy_captain"}, "the Crazy Captain of seat 1 is in force in this round"),
+        (
+            rolled(table(ALL, hands=((CAPTAIN,), ()), round_=8), 2, 5),
+            {"do": "crazy_captain"},
+            "the Crazy Captain cannot be played in round 8",
+        ),
+        (rolled(CALM, 2, 5), {"do": "veto"}, '"veto": nothing is announced that you have the right to veto now'),
+        (CALM, {"do": "allow"}, '"allow": nothing is announced that you have the right to veto now'),
+        (go(rolled(WATCHED, 2, 5), Both(), Veto()), {"do": "both"}, "both was vetoed in this turn"),
+        (go(WATCHED, Shanghai(), Veto()), {"do": "shanghai"}, "shanghai was vetoed in this turn"),
+        (
+            go(rolled(WATCHED, 2, 5), Place(dice=(2,)), Veto(), (1, 6)),
+            {"do": "place", "dice": [2]},
+            "the dice show 1 and 6, so 2 cannot be placed",
+        ),
+        (
+            BANNED,
+            {"do": "shanghai"},
+            "shanghai is banned in this round until a player has fewer than 2 dice in the supply",
+        ),
+        (CALM, {"do": "reroll_all"}, "reroll_all comes after a roll; now choose roll or shanghai"),
+        (
+            rolled(CALM, 2, 5),
+            {"do": "keep_back", "die": 2},
+            '"keep_back" answers a roll of all dice, and there is none',
+        ),
+        (MANY, {"do": "keep_back", "die": 5}, "a 5 cannot be kept back; the dice show 2 x 3, 1 x 4, 1 x 6"),
+        (
+            MANY,
+            {"do": "keep_back", "die": 3, "one": "left"},
+            "a 3 cannot be kept back with `one`; the dice show 2 x 3, 1 x 4, 1 x 6",
+        ),
+        (
+            FIRST_MANY,
+            {"do": "keep_back", "die": 3},
+            'these are the first dice of the round: add "one": "left" or "right"',
+        ),
+        (MANY, {"do": "place", "dice": [3]}, "place does not answer the question keep_back"),
+        (
+            rolled(CALM, 2, 5),
+            {"do": "exchange", "back": 3},
+            "no own die lies on number 3, so none can be taken back from there",
+        ),
+        (rolled(CALM, 2, 5), {"do": "exchange", "back": 0}, "there is no number 0; the numbers are 1 to 6"),
+        (rolled(CALM, 2, 5), {"do": "exchange", "back": -1}, "there is no number -1; the numbers are 1 to 6"),
+        (rolled(CALM, 2, 5), {"do": "exchange", "back": 7}, "there is no number 7; the numbers are 1 to 6"),
+        (rolled(BANNED, 2, 5), {"do": "feed"}, 'no trick "sharks" to play; you hold both'),
+        (rolled(CALM, 2, 5), {"do": "doubles"}, 'no trick "doubles" to play; you hold both, no_shanghai, sharks'),
+        (rolled(CALM, 2, 5), {"do": "roll_one"}, '"roll_one" answers a roll of two equal dice, and there is none'),
+        (CALM, {"do": "take_doubles"}, '"take_doubles" answers a roll of two equal dice, and there is none'),
+        (OWN_EQUAL, {"do": "take_doubles"}, "the doubles card is yours already; roll one die again"),
+        (EQUAL, {"do": "place", "dice": [4]}, "place does not answer the question doubles"),
+        (go(EQUAL, RollOne()), {"do": "take_doubles"}, "take_doubles: no action is asked for now"),
+        (EQUAL, {"do": "veto"}, "veto does not answer the question doubles"),
+        (EQUAL, {"do": "exchange", "back": 5}, "exchange does not answer the question doubles"),
+    ],
+)
+def test_a_refusal_names_what_stands_against_the_action(state: State, raw: Json, expected: str) -> None:
+    """One sentence for each way to be wrong."""
+    assert refused(state, raw) == expected
+
+
+@pytest.mark.parametrize("raw", [{"do": "place", "dice": [2]}, {"do": "exchange", "back": 3}, {"do": "roll"}])
+def test_who_is_asked_for_a_veto_can_only_answer_that(raw: dict[str, Json]) -> None:
+    """The other seat's dice are none of its business."""
+    assert refused(ASKED, raw, seat=SECOND) == f"{raw['do']} does not answer the question veto"
+
+
+@pytest.mark.parametrize("answer", ["veto", "allow"])
+def test_nobody_answers_for_another_seat(answer: str) -> None:
+    """The mover cannot allow his own placement."""
+    assert refused(ASKED, {"do": answer}) == "seat 0 is not to move; seat 1 is"
+    assert refused(rolled(WATCHED, 2, 5), {"do": answer}, seat=SECOND) == "seat 1 is not to move; seat 0 is"
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ({"do": "exchange"}, "Object missing required field `back`"),
+        ({"do": "exchange", "back": "3"}, "Expected `int`, got `str` - at `$.back`"),
+        ({"do": "exchange", "back": 10**5000}, "$.back"),
+        ({"do": "keep_back", "die": -(10**5000)}, "$.die"),
+        ({"do": "keep_back", "die": 3, "one": "top"}, "Invalid enum value 'top' - at `$.one`"),
+        ({"do": "veto", "why": "because"}, "Object contains unknown field `why`"),
+        ({"do": "sharks"}, "Invalid value 'sharks' - at `$.do`"),
+    ],
+)
+def test_a_form_that_is_no_action_is_malformed(raw: Json, expected: str) -> None:
+    """Numbers of a thousand digits too: no message has to print them."""
+    with pytest.raises(MalformedReply) as caught:
+        GAME.parse(rolled(CALM, 2, 5), FIRST, raw)
+
+    assert expected in caught.value.message
+    assert len(caught.value.message) < 400
+
+
+PLAIN = "roll shanghai both reroll crazy_captain allow veto no_shanghai reroll_all feed doubles roll_one take_doubles"
+RAW = st.one_of(
+    st.fixed_dictionaries({"do": st.sampled_from(PLAIN.split())}),
+    st.fixed_dictionaries({"do": st.just("exchange"), "back": st.integers(-1, 8)}),
+    st.fixed_dictionaries(
+        {"do": st.just("keep_back"), "die": st.integers(-1, 8)},
+        optional={"one": st.sampled_from(["left", "right", None])},
+    ),
+    st.fixed_dictionaries(
+        {"do": st.just("place"), "dice": st.lists(st.integers(0, 7), max_size=3)},
+        optional={"one": st.sampled_from(["left", "right", None])},
+    ),
+)
+STATES = [step.state for variant in VARIANTS for number in range(3) for step in played(variant, number)]
+
+
+@settings(deadline=None, max_examples=500)
+@given(raw=RAW, state=st.sampled_from(STATES), seat=st.sampled_from([FIRST, SECOND]))
+def test_every_well_formed_action_is_legal_or_refused(raw: dict[str, Json], state: State, seat: Seat) -> None:
+    """In any state of a play, also while luck is awaited; nothing else comes out of `parse`."""
+    try:
+        action, sentence = GAME.parse(state, seat, raw), ""
+    except BotFault as fault:
+        action, sentence = None, fault.message
+
+    if action is None:
+        assert 10 < len(sentence) < 400
+    else:
+        assert not isinstance(GAME.turn(state), Chance)
+        assert action in (GAME.legal(state, seat) or ())

@@ -1,0 +1,162 @@
+"""The expansions together: what holds for all of them, and a round with all four."""
+
+from xml.etree import ElementTree as ET
+
+import pytest
+from expansions_play import VARIANTS
+from expansions_positions import (
+    ALL,
+    CAPTAIN,
+    DOUBLES,
+    NO_SHANGHAI,
+    SHARKS,
+    SPENT_ON,
+    Event,
+    every_card,
+    go,
+    options,
+    place,
+    rolled,
+    table,
+    tricks,
+    unnumbered,
+)
+from games_positions import FIRST, GAME, SECOND, player
+from msgspec.structs import replace
+
+from arena.games.shanghaien.actions import Action, Both, Joker, Place, Roll, Shanghai
+from arena.games.shanghaien.expansions.crazy_captain import Allow, PlayCaptain, Veto
+from arena.games.shanghaien.expansions.doubles import PlayDoubles, RollOne, TakeDoubles
+from arena.games.shanghaien.expansions.no_shanghai import Ban, RerollAll
+from arena.games.shanghaien.expansions.sharks import Exchange, Feed
+from arena.games.shanghaien.state import Player, State
+
+EACH: list[Action] = [PlayCaptain(), Ban(), RerollAll(), Feed(), Exchange(back=3), PlayDoubles()]
+
+
+def full(side: Player) -> State:
+    """All four; seat 0 is to move with one card of each kind besides what `side` has."""
+    return table(ALL, side, hands=(ALL, ()))
+
+
+# --- what holds for all -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chosen", VARIANTS, ids="+".join)
+def test_any_set_of_expansions_can_be_played(chosen: tuple[str, ...]) -> None:
+    """Each adds its cards, two or one; the order in which they are named does not matter."""
+    state = GAME.setup({"expansions": chosen}, 2)
+    other = GAME.setup({"expansions": chosen[::-1]}, 2)
+
+    assert len(state.variant.faces) == 48 + sum(1 if name == DOUBLES else 2 for name in chosen)
+    assert [len(side.tricks) for side in state.players] == [sum(name != DOUBLES for name in chosen)] * 2
+    assert (state.variant.faces, state.players, state.table) == (other.variant.faces, other.players, other.table)
+    assert ("expansions" in GAME.observe(state, FIRST)) == bool(chosen)
+
+
+def test_the_base_game_is_the_default() -> None:
+    """Nothing of the expansions shows."""
+    assert GAME.setup({}, 2) == GAME.setup({"expansions": []}, 2)
+    assert not {"expansions", "table"} & set(GAME.observe(GAME.setup({}, 2), FIRST))
+
+
+def test_the_tricks_of_all_expansions_stand_behind_those_of_the_game() -> None:
+    """In the order captain, no shanghai, sharks, doubles."""
+    state = rolled(full(player(dice=(3,), tricks=("both",))), 2, 5)
+
+    assert tricks(state) == (Both(), *EACH)
+
+
+@pytest.mark.parametrize("trick", EACH, ids=lambda trick: type(trick).__name__)
+def test_one_trick_in_a_round_counts_all_kinds_together(trick: Action) -> None:
+    """After any of them no other is playable, in this turn or a later one; in the next round one is."""
+    state = rolled(full(player(dice=(3, 4), tricks=("both",), sailors=("dutch 3",))), 2, 5)
+
+    used = go(state, trick).players[0]
+    later = rolled(replace(state, players=(used, state.players[1]), phase=table(ALL).phase), 2, 5)
+    two_each = (player(dice=(1, 2)), player(dice=(3, 4)))
+    ended = replace(table(ALL, *two_each, hands=((SHARKS,), ()), seat=SECOND), round=2)
+    ended = replace(ended, players=(replace(ended.players[0], has_used_trick=True), ended.players[1]))
+
+    assert used.has_used_trick
+    assert tricks(later) == ()
+    assert tricks(go(ended, Shanghai(), Roll(), (2, 5))) == (Feed(),)
+
+
+@pytest.mark.parametrize("trick", [*EACH, Both()], ids=lambda trick: type(trick).__name__)
+def test_each_trick_spends_its_own_card(trick: Action) -> None:
+    """One card leaves the hand; none is lost."""
+    state = rolled(full(player(dice=(3, 4), tricks=("both",))), 2, 5)
+
+    after = go(state, trick)
+
+    kinds = [state.variant.faces[card] for card in {*state.players[0].tricks} - {*after.players[0].tricks}]
+    assert kinds == [SPENT_ON.get(type(trick), "both")]
+    assert every_card(after) == list(range(55))
+
+
+def test_their_cards_have_no_joker_side() -> None:
+    """The texts name two actions, or one; the card of the tavern in the same hand has one."""
+    state = rolled(full(player(dice=(3,), tricks=("both",), sailors=("dutch 3",))), 2, 5)
+
+    assert [action for action in options(state) if isinstance(action, Joker)] == [Joker(card="both", nation="dutch")]
+
+
+def test_the_cards_are_numbered_in_the_order_of_play() -> None:
+    """Behind the 48 of the tavern, seat 0 first, whatever the order in the options."""
+    state = GAME.setup({"expansions": ALL[::-1]}, 2)
+
+    assert state.variant.faces[48:] == (*[name for name in ALL[:3] for _ in range(2)], DOUBLES)
+    assert [side.tricks for side in state.players] == [(48, 50, 52), (49, 51, 53)]
+
+
+def test_each_unused_card_scores_a_point() -> None:
+    """Three that were dealt, and the one from the middle."""
+    row = ("both", "dutch 1", "dutch 2", "dutch 3", "dutch 4", "german 1")
+    state = table(ALL, player(dice=(1, 1), tricks=("adjust",)), hands=(ALL, (CAPTAIN, SHARKS)), round_=8, row=row)
+
+    assert GAME.outcome(go(state, Shanghai())).scores == (6, 2)
+
+
+def test_the_picture_is_wide_enough_for_all_kinds_of_tricks() -> None:
+    """By an estimate of the width of a line; every trick of the game in one hand."""
+    tavern = ("adjust",) * 3 + ("both",) * 2 + ("reroll",) * 3
+    drawing = ET.fromstring(GAME.picture(table(ALL, player(tricks=tavern, used=True), hands=(ALL, ()))))
+    width = float(drawing.get("width", "0"))
+
+    lines = [text for text in drawing.iter("{http://www.w3.org/2000/svg}text") if not text.get("text-anchor")]
+
+    assert len(lines) == 5
+    assert all(20 + 0.5 * float(text.get("font-size", "0")) * len(text.text or "") <= width for text in lines)
+
+
+# --- all four -----------------------------------------------------------------------------------------------------
+
+
+def test_a_round_with_everything() -> None:
+    """Captain, feed, vetoes, doubles taken and taken away, exchange, ban: step by step."""
+    start = table(ALL, hands=((NO_SHANGHAI, SHARKS), (CAPTAIN, NO_SHANGHAI, SHARKS)))
+    script: list[Event] = [
+        *(Roll(), (1, 4), Place(dice=(1,), one="left")),
+        *(Roll(), (2, 2), RollOne(), (2,), RollOne(), (5,), PlayCaptain(), place(5)),
+        *(Roll(), (3, 6), Feed(), Veto(), Ban(), place(6)),
+        *(Roll(), (4, 4), TakeDoubles()),
+        *(Roll(), (5, 5), TakeDoubles()),
+        *(Roll(), (1, 3), place(3)),
+        *(Roll(), (3, 4), place(4), Veto(), (2, 6), place(6)),
+        *(Roll(), (1, 2), place(2)),
+        *(Roll(), (2, 5), place(2), Allow()),
+        *(Roll(), (6, 6), TakeDoubles()),
+        *(Roll(), (3, 5), place(3), Allow()),
+    ]
+    before_the_end = go(unnumbered(start), *script)
+
+    ended = go(before_the_end, Roll(), (1, 4), place(4), Shanghai())
+
+    assert [side.placed for side in before_the_end.players] == [(1, 1, 1, 0, 0, 2), (0, 1, 1, 0, 1, 0)]
+    assert options(before_the_end) == (Roll(),)
+    assert ended.round == 2
+    assert [start.variant.faces[card] for card in ended.players[1].tricks] == [NO_SHANGHAI, SHARKS, DOUBLES]
+    assert [start.variant.faces[card] for card in ended.players[0].tricks] == [SHARKS]
+    assert ended.table == ()
+    assert every_card(ended) == list(range(55))
