@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -156,6 +157,28 @@ def test_a_worker_that_dies_each_time_ends_with_its_block_named(tmp_path: Path) 
 
     assert len(deaths) == 3
     until(lambda: not others(), within_s=2.0)
+
+
+def test_a_sweep_for_orphans_spares_the_bots_of_living_workers(tmp_path: Path) -> None:
+    """While bots start all the time, orphans are looked for all the time: nobody is ended by us."""
+    league = real_tournament(tmp_path, cycles=30, chunk_blocks=1, options={"heaps": [1]})
+    backend = LocalBackend(2)
+    stop = threading.Event()
+
+    def sweep() -> None:
+        while not stop.is_set():
+            backend._kill_orphans()
+
+    backend.submit(next(chunks(league, {}))).result(DEADLINE_S)
+    thread = threading.Thread(target=sweep)
+    thread.start()
+    try:
+        found = outcome(league, backend)
+    finally:
+        stop.set()
+        thread.join()
+
+    assert {value[1] for value in found.values() if isinstance(value, tuple)} == {"normal"}
 
 
 def test_an_interrupted_backend_is_gone_within_a_second(tmp_path: Path) -> None:
