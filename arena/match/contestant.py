@@ -35,6 +35,7 @@ from arena.protocol.messages import (
 from arena.protocol.session import Session
 
 GRACE_S: Final = 1.0
+START_ATTEMPTS: Final = 2
 TRANSCRIPT_LINES: Final = 20
 _NOTICE_S: Final = 1.0
 """Wall time a bot has to take a line that asks nothing of it."""
@@ -71,6 +72,7 @@ class Contestant:
         self._decides_cpu = clock.decides == "cpu"
         self._channel: Channel | None = None
         self._lost: BotFault | None = None
+        self._failed_starts: list[BotFault] = []
         self._session = Session()
         self._request_id = 0
         self._match = ""
@@ -88,12 +90,23 @@ class Contestant:
         self._events: list[ActionEvent | ChanceEvent] = []
 
     def begin(self, start: MatchStart) -> None:
-        """Start the process if there is none, announce the match and wait for `ready`."""
+        """Start the process if there is none, announce the match and wait for `ready`.
+
+        After START_ATTEMPTS matches in a row that it was not ready for, a bot forfeits the following ones unasked: a
+        bot that never says a word would cost its league the whole start-up time in every match.
+        """
         self._reset()
         self._match = start.match
-        if self._channel is None:
-            self._start_process()
-        self._ask_within_startup(start)
+        if len(self._failed_starts) >= START_ATTEMPTS:
+            raise self._failed_starts[-1]
+        try:
+            if self._channel is None:
+                self._start_process()
+            self._ask_within_startup(start)
+        except BotFault as fault:
+            self._failed_starts.append(fault)
+            raise
+        self._failed_starts.clear()
 
     def ask(self, view: dict[str, Any], legal: tuple[Any, ...] | None) -> Answer:
         """The bot's answer to a request with this view, these actions, and the events since the last one."""

@@ -57,6 +57,17 @@ def test_a_start_that_fails_is_a_forfeit(bot: ScriptedBot, code: str, sentence: 
     assert bot.channels[0].is_closed
 
 
+def test_a_bot_that_does_not_start_is_not_tried_for_ever() -> None:
+    """Two attempts; the matches after them are forfeited at once, with the same fault."""
+    bot = ScriptedBot(hello=[Crashed("the bot ended")])
+    contestant = seated(bot)
+    records = [match_of(contestant, house()) for _ in range(5)]
+
+    assert [record.termination.value for record in records] == ["crash"] * 5
+    assert len({record.fault.message for record in records if record.fault is not None}) == 1
+    assert len(bot.channels) == 2
+
+
 class Deaf(ScriptedChannel):
     """Fails to take a line of that type."""
 

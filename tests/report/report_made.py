@@ -39,6 +39,11 @@ class Kept:
         store.save_standings(self.league.name, standings_json(table(store, self.league)[0]))
         connection.close()
 
+    @property
+    def normal(self) -> PlayedMatch:
+        """A match without a forfeit, stored."""
+        return next(each.matches[0] for each in self.blocks if each.matches[0].summary.at_fault < 0)
+
     def tamper(self, statement: str, *parameters: Any) -> None:
         """Change the database behind our back."""
         connection = sqlite3.connect(self.results / database.FILE_NAME)

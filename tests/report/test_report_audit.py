@@ -44,7 +44,7 @@ def test_a_clean_store_passes(tmp_path: Path) -> None:
 
 def first(kept: Kept) -> Any:
     """The record of a normal match, as JSON values."""
-    return msgspec.json.decode(zlib.decompress(kept.blocks[0].matches[0].record.body))
+    return msgspec.json.decode(zlib.decompress(kept.normal.record.body))
 
 
 def put(kept: Kept, record: Any) -> None:
@@ -54,19 +54,19 @@ def put(kept: Kept, record: Any) -> None:
         "UPDATE record SET body = ?, digest = ? WHERE body = ?",
         zlib.compress(text),
         sha256(text).hexdigest(),
-        kept.blocks[0].matches[0].record.body,
+        kept.normal.record.body,
     )
 
 
 def flip_body(kept: Kept) -> None:
-    body = bytearray(kept.blocks[0].matches[0].record.body)
+    body = bytearray(kept.normal.record.body)
     body[len(body) // 2] ^= 1
-    kept.tamper("UPDATE record SET body = ? WHERE body = ?", bytes(body), kept.blocks[0].matches[0].record.body)
+    kept.tamper("UPDATE record SET body = ? WHERE body = ?", bytes(body), kept.normal.record.body)
 
 
 def change_summary(kept: Kept, **changes: Any) -> None:
-    before = msgspec.json.encode(kept.blocks[0].matches[0].summary)
-    after = msgspec.json.encode(msgspec.structs.replace(kept.blocks[0].matches[0].summary, **changes))
+    before = msgspec.json.encode(kept.normal.summary)
+    after = msgspec.json.encode(msgspec.structs.replace(kept.normal.summary, **changes))
     assert before != after
     kept.tamper("UPDATE match SET summary = ? WHERE summary = ?", after, before)
 
@@ -108,7 +108,7 @@ TAMPERING: dict[str, Callable[[Kept], None]] = {
         'UPDATE league SET tournament = CAST(replace(CAST(tournament AS TEXT), \'"seed":"1"\', \'"seed":"2"\') AS BLOB)'
     ),
     "a record of another match": lambda kept: put(
-        kept, msgspec.json.decode(zlib.decompress(kept.blocks[1].matches[0].record.body))
+        kept, msgspec.json.decode(zlib.decompress(kept.blocks[-1].matches[1].record.body))
     ),
     "the seed in a record": lambda kept: change_record(kept, lambda record: record.update(seed="other")),
     "the options in a record": lambda kept: change_record(kept, lambda record: record.update(options={"misere": True})),

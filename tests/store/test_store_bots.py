@@ -184,6 +184,15 @@ def test_an_unknown_bot_is_told_with_the_known_ones(tmp_path: Path, text: str) -
         store(tmp_path).find(text)
 
 
+def test_a_path_without_a_slash_is_pointed_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bare word is a name; whoever means the folder here is told how to write it."""
+    bot_folder(tmp_path / "mine", "mine")
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(SpecError, match=r'no bot "mine"; known: none; for what lies here write ./mine'):
+        store(tmp_path).find("mine")
+
+
 def test_a_broken_bot_on_the_shelf_is_in_nobodys_way(tmp_path: Path) -> None:
     """The others are found; it is named where nothing is found, and in the list of what cannot be read."""
     bot_folder(tmp_path / "bots" / "fox", "fox")
