@@ -140,6 +140,11 @@ class Place:
         return marker in (entry / "environ").read_bytes() or str(self.results) in str((entry / "cwd").readlink())
 
 
+def a_second() -> float:
+    """One second, or its like on a machine that has more to do than cores to do it on."""
+    return max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
+
+
 def until(condition: Callable[[], bool], *, within_s: float, what: str = "it") -> float:
     """Wait for the condition; how long it took."""
     start_s = time.monotonic()

@@ -192,7 +192,7 @@ def test_an_interrupted_backend_is_gone_within_a_second(tmp_path: Path) -> None:
     start_s = time.monotonic()
     backend.close(is_interrupted=True)
 
-    assert time.monotonic() - start_s < 1.0
+    assert time.monotonic() - start_s < max(1.0, os.getloadavg()[0] / 2)
     until(lambda: not others(), within_s=0.5)
 
 
