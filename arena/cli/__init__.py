@@ -12,6 +12,7 @@ from typing import Any, Final
 import click
 
 from arena import __version__
+from arena.cli.stopping import ignore_impatience
 from arena.errors import ArenaError, Interrupted
 
 COMMANDS: Final = {
@@ -70,14 +71,17 @@ def cli() -> None:
     \b
     A first league:       arena league run tournaments/first.yaml
     A bot of your own:    arena new-bot mybot --lang python
-                          arena check mybot
-                          arena match mybot greedy
+                          arena check ./mybot
+                          arena match ./mybot greedy
     """  # noqa: D301 - \b is click's mark for text that keeps its lines
 
 
 def main() -> None:
     """Entry point of the console script."""
-    sys.exit(run(sys.argv[1:]))
+    exit_code = run(sys.argv[1:])
+    if exit_code == Interrupted.exit_code:
+        ignore_impatience()
+    sys.exit(exit_code)
 
 
 def run(arguments: list[str]) -> int:

@@ -37,14 +37,14 @@ BASELINE = "random"
 
 
 @click.command()
-@click.argument("bot", type=click.Path(path_type=Path))
+@click.argument("bot")
 @game_option
 @options_option
 @clock_options
 @results_option
 @shelf_option
 def check(
-    bot: Path, game: str, options: dict[str, Any], move_ms: float, bank_ms: float, results: Path, shelf: Path
+    bot: str, game: str, options: dict[str, Any], move_ms: float, bank_ms: float, results: Path, shelf: Path
 ) -> None:
     """Check step by step that BOT (a script or a folder with bot.yaml) speaks the protocol. Exit 1 if it does not.
 
@@ -55,14 +55,14 @@ def check(
 
 
 @click.command()
-@click.argument("bot", type=click.Path(path_type=Path))
+@click.argument("bot")
 @click.option("--baseline", default=BASELINE, show_default=True, help="The bot it plays one block against.")
 @game_option
 @options_option
 @clock_options
 @results_option
 @shelf_option
-def submit(bot: Path, baseline: str, results: Path, shelf: Path, **settings: Any) -> None:
+def submit(bot: str, baseline: str, results: Path, shelf: Path, **settings: Any) -> None:
     """Check BOT, let it play a block against a baseline, and put it on the list of bots.
 
     Example: arena submit ./mybot
@@ -120,17 +120,17 @@ def new_bot(name: str, lang: str, folder: Path | None) -> None:
     for file in target.iterdir():
         file.write_text(file.read_text(encoding="utf-8").replace("{{name}}", name), encoding="utf-8")
     try:
-        BotStore(Path("results"), Path("bots")).find(_as_path(target))
+        BotStore(Path("results"), Path("bots")).find(_as_path(str(target)))
     except SpecError:
         shutil.rmtree(target)
         raise
     made = ", ".join(sorted(path.name for path in target.iterdir()))
-    click.echo(f"made {target}/ with {made}\nnext: arena check {_as_path(target)}")
+    click.echo(f"made {target}/ with {made}\nnext: arena check {_as_path(str(target))}")
 
 
-def _as_path(path: Path) -> str:
-    """A path that `find` takes as a path even if it has no slash; a bare name that is no file is left a name."""
-    return f"./{path}" if path.exists() and "/" not in str(path) else str(path)
+def _as_path(text: str) -> str:
+    """What `find` takes as a path even if it has no slash; a bare name that is no file is left a name."""
+    return f"./{text}" if "/" not in text and Path(text).exists() else text
 
 
 def _shown(shelf: Path) -> str:

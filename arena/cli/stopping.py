@@ -15,7 +15,10 @@ _CLEAN_UP_S: Final = 1.0
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[None]:
-    """SIGINT and SIGTERM raise KeyboardInterrupt inside; what the shell had ignored (`nohup`) stays ignored."""
+    """SIGINT and SIGTERM raise KeyboardInterrupt inside; what the shell had ignored (`nohup`) stays ignored.
+
+    After a stop they keep this meaning, because the program is about to end and impatience may come until it has.
+    """
     last_s = float("-inf")
 
     def stop(_number: int, _frame: object) -> None:
@@ -31,5 +34,12 @@ def stoppable() -> Iterator[None]:
     try:
         yield
     finally:
-        for number in heard:
-            signal.signal(number, former[number])
+        if last_s < 0:
+            for number in heard:
+                signal.signal(number, former[number])
+
+
+def ignore_impatience() -> None:
+    """For the very last moments, when Python itself would fall back to dying of the signal."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)

@@ -168,11 +168,22 @@ class LocalBackend:
         self._kill_orphans()
 
     def _kill_orphans(self) -> None:
-        """Bots of a dead worker become our children: kill those, and spare workers and multiprocessing's own."""
-        workers = {pid for slot in self._slots for pid in slot.pids()}
-        killed = reaper.kill_descendants(spare=frozenset(helpers() | workers))
+        """Bots of a dead worker become our children: kill those, and spare workers and multiprocessing's own.
+
+        Only our own children are looked at. What starts below a living worker meanwhile is never a candidate: taken for
+        an orphan once, a bot would lose a match by a crash of our making.
+        """
+        spare = helpers() | {pid for slot in self._slots for pid in slot.pids()}
+        killed: set[int] = set()
+        deadline_s = time.monotonic() + _FAREWELL_S
+        while (orphans := reaper.children(os.getpid()) - spare) and time.monotonic() < deadline_s:
+            _signal(orphans, signal.SIGKILL)  # their children become ours, and are found by the next look
+            killed |= orphans
+            for pid in orphans:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
         if killed:
-            log.warning("killed %d orphaned processes", killed)
+            log.warning("killed %d orphaned processes", len(killed))
 
 
 def helpers() -> set[int]:

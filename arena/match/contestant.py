@@ -4,7 +4,6 @@ Rule: the only module where a line, a message and a deadline meet. It turns ever
 `BotFault`; after a fault its process is ended, and the next match starts a new one.
 """
 
-import itertools
 import time
 from collections import Counter, deque
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime
+from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime, ProtocolViolation
 from arena.match.terms import ClockSettings
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
@@ -36,9 +35,12 @@ from arena.protocol.messages import (
 from arena.protocol.session import Session
 
 GRACE_S: Final = 1.0
+START_ATTEMPTS: Final = 2
 TRANSCRIPT_LINES: Final = 20
 _NOTICE_S: Final = 1.0
 """Wall time a bot has to take a line that asks nothing of it."""
+_USELESS_LIMIT: Final = 10_000
+"""Lines that count for nothing before the one that counts. More are a flood: it costs the referee more than the bot."""
 _USELESS_KEPT: Final = 1000
 """Lines that count for nothing, before one that counts, in the transcript: a flood must not fill the memory."""
 
@@ -70,6 +72,7 @@ class Contestant:
         self._decides_cpu = clock.decides == "cpu"
         self._channel: Channel | None = None
         self._lost: BotFault | None = None
+        self._failed_starts: list[BotFault] = []
         self._session = Session()
         self._request_id = 0
         self._match = ""
@@ -87,12 +90,23 @@ class Contestant:
         self._events: list[ActionEvent | ChanceEvent] = []
 
     def begin(self, start: MatchStart) -> None:
-        """Start the process if there is none, announce the match and wait for `ready`."""
+        """Start the process if there is none, announce the match and wait for `ready`.
+
+        After START_ATTEMPTS matches in a row that it was not ready for, a bot forfeits the following ones unasked: a
+        bot that never says a word would cost its league the whole start-up time in every match.
+        """
         self._reset()
         self._match = start.match
-        if self._channel is None:
-            self._start_process()
-        self._ask_within_startup(start)
+        if len(self._failed_starts) >= START_ATTEMPTS:
+            raise self._failed_starts[-1]
+        try:
+            if self._channel is None:
+                self._start_process()
+            self._ask_within_startup(start)
+        except BotFault as fault:
+            self._failed_starts.append(fault)
+            raise
+        self._failed_starts.clear()
 
     def ask(self, view: dict[str, Any], legal: tuple[Any, ...] | None) -> Answer:
         """The bot's answer to a request with this view, these actions, and the events since the last one."""
@@ -220,7 +234,7 @@ class Contestant:
 
     def _answer(self, channel: Channel, clock: MoveClock) -> FromBot:
         """The next message that counts; what does not count is noted, and its time runs on."""
-        for number in itertools.count():
+        for number in range(_USELESS_LIMIT):
             line = channel.receive(clock)
             self.transcript.append((self._wall(), "<", line))
             message = self._understand(line)
@@ -230,7 +244,10 @@ class Contestant:
                 self.transcript.pop()
             self._running()
             clock.wait_s()
-        raise AssertionError("the count has no end")
+        raise ProtocolViolation(
+            f"{_USELESS_LIMIT} lines that answer nothing, where one answer was expected",
+            hint="print to stderr: stdout belongs to the protocol",
+        )
 
     def _understand(self, line: bytes) -> FromBot | None:
         """The message in a line if it counts now; None for blank, stray and stale lines."""

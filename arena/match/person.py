@@ -94,6 +94,7 @@ class Person:
             text = self._prompt(f"your action, 1 to {count}").strip()
             if text in {"q", "quit"}:
                 raise Resigned("gave up")
-            if text.isdigit() and 1 <= int(text) <= count:
-                return int(text) - 1
+            numbers = [str(number) for number in range(1, count + 1)]
+            if text in numbers:
+                return numbers.index(text)
             self._say(f"{text!r} is not a number from 1 to {count}")

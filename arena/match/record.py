@@ -115,4 +115,7 @@ def unpack(packed: PackedRecord) -> MatchRecord:
         raise ValueError(f"the stored bytes cannot be decompressed: {error}") from None
     if sha256(text).hexdigest() != packed.digest:
         raise ValueError("the stored bytes do not have the stored digest")
-    return msgspec.json.decode(text, type=MatchRecord)
+    try:
+        return msgspec.json.decode(text, type=MatchRecord)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"the stored bytes are no record of a match: {error}") from None

@@ -4,6 +4,7 @@ Rule: nothing in a record is believed. Each action must be legal where it stands
 and the outcome must be what the rules say.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -41,6 +42,7 @@ def replay(record: MatchRecord) -> Iterator[Moment]:
         position += len(moments)
         state = moments[-1].after
     _check_end(record, game, state)
+    _check_answers(record)
 
 
 def problems(record: MatchRecord) -> list[str]:
@@ -108,6 +110,15 @@ def _check_end(record: MatchRecord, game: Game[Any, Any], state: Any) -> None:
     expected = tuple(len(record.seats) - 1 if seat == fault.seat else 0 for seat in range(len(record.seats)))
     if record.ranks != expected or fault.seat not in range(len(record.seats)):
         raise _wrong(record, f"recorded ranks {record.ranks} after a forfeit of seat {fault.seat}")
+
+
+def _check_answers(record: MatchRecord) -> None:
+    """Each seat answered as often as it acted unforced; the answer that was a fault is no step."""
+    acted = Counter(step.seat for step in record.steps if isinstance(step, Acted) and not step.forced)
+    for seat, entry in enumerate(record.seats):
+        faults = 0 if record.fault is None or record.fault.seat != seat else 1
+        if not acted[seat] <= entry.moves <= acted[seat] + faults:
+            raise _wrong(record, f"recorded {entry.moves} answers of seat {seat}, which acted {acted[seat]} times")
 
 
 def _wrong(record: MatchRecord, what: str) -> CheckFailed:

@@ -18,7 +18,7 @@ from arena.process.launch import BotProcess
 
 READ_SIZE: Final = 1 << 16
 _AHEAD_LIMIT: Final = 1 << 18
-"""Bytes a bot may say while the referee is still writing to it."""
+"""Bytes a bot may say before a request, and again while the referee is still writing it."""
 _CRASH_S: Final = 0.2
 """How long to wait for the exit code of a bot whose pipes have ended."""
 _TICK_S: Final = 0.002
@@ -121,8 +121,14 @@ class ProcessChannel:
         return self._lines.popleft()
 
     def pending(self) -> list[bytes]:
-        """See Channel.pending. Reads at most one buffer: a flood stays in the pipe, where it stops the bot."""
-        self._pump(0.0)
+        """See Channel.pending. Reads until nothing is left, so that no early answer waits for a later request."""
+        taken_before = self._taken
+        taken = -1
+        while taken != self._taken:
+            taken = self._taken
+            self._pump(0.0)
+            if taken - taken_before > _AHEAD_LIMIT:
+                raise MalformedReply("lines without end before a request", hint="speak only when asked")
         if not self._lines:
             return []
         lines = list(self._lines)

@@ -61,10 +61,11 @@ def kill_descendants(*, spare: frozenset[int] = frozenset(), patience_s: float =
 
 
 def _targets(spare: frozenset[int]) -> set[int]:
-    spared = set(spare)
+    """Those alive now. What a spared process starts after the first look is not among them, and so is safe."""
+    found = descendants(os.getpid())
     for pid in spare:
-        spared |= descendants(pid)
-    return descendants(os.getpid()) - spared
+        found -= descendants(pid)
+    return found - spare
 
 
 def _reap(pids: set[int]) -> None:

@@ -58,6 +58,7 @@ class BotStore:
         if not found:
             known = sorted({bot.name for bot in self.on_shelf()} | {each.name for each in self.submitted()})
             broken = "".join(f"; {error}" for error in self.unreadable())
+            broken += f"; for what lies here write ./{text}" if text and Path(text).exists() else ""
             raise SpecError(f'no bot "{text}"; {strict.unknown("bot", name, known).partition("; ")[2]}{broken}')
         choices = ", ".join(f"{name}@{digest[:8]} ({found[digest].folder})" for digest in found)
         raise SpecError(f'more than one bot is called "{name}"; say which: {choices}')

@@ -57,12 +57,11 @@ def open_for_writing(results: Path) -> sqlite3.Connection:
     """The database of `results`, made or migrated if need be."""
     path = path_in(results)
     _make(results)
-    if path.exists() and path.stat().st_size:
+    if _holds_something(path):
         # Looked at without the right to write: even opening a file for WAL would change one that is not ours.
         with contextlib.closing(_connect_to_read(path)) as connection, speaking_for(path):
             _version_of(connection, path)
-    with speaking_for(path):
-        connection = sqlite3.connect(path, timeout=5.0, isolation_level=None)
+    with speaking_for(path), _closed_on_error(sqlite3.connect(path, timeout=5.0, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
@@ -73,10 +72,9 @@ def open_for_writing(results: Path) -> sqlite3.Connection:
 def open_for_reading(results: Path) -> sqlite3.Connection | None:
     """The database of `results` without the right to write; None if nothing has been stored yet."""
     path = path_in(results)
-    if not path.exists() or not path.stat().st_size:
+    if not _holds_something(path):
         return None
-    connection = _connect_to_read(path)
-    with speaking_for(path):
+    with speaking_for(path), _closed_on_error(_connect_to_read(path)) as connection:
         version = _version_of(connection, path)
     if version == len(MIGRATIONS):
         return connection
@@ -137,6 +135,15 @@ def _lock(file: TextIO, results: Path) -> None:
         ) from None
 
 
+@contextlib.contextmanager
+def _closed_on_error(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    try:
+        yield connection
+    except BaseException:
+        connection.close()
+        raise
+
+
 def _make(results: Path) -> None:
     try:
         results.mkdir(parents=True, exist_ok=True)
@@ -155,6 +162,16 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
         raise _damaged(path, "it is not an SQLite database")
     with speaking_for(path):
         return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=5.0)
+
+
+def _holds_something(path: Path) -> bool:
+    """Whether there is anything in the file, after what a killed program left half made in it has been undone."""
+    journal = path.with_name(f"{path.name}-journal")
+    if journal.exists() and journal.stat().st_size:
+        # SQLite undoes it by itself, but only for a connection that may write. A bad file is told of later.
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path, timeout=5.0)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master")
+    return path.exists() and path.stat().st_size > 0
 
 
 def _version_of(connection: sqlite3.Connection, path: Path) -> int:

@@ -20,6 +20,8 @@ from arena.store import database
 
 _summary_encoder = msgspec.json.Encoder()
 _summary_decoder = msgspec.json.Decoder(MatchSummary)
+_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, TypeError)
+"""What decoding raises for a value that is not what was stored: in form, in its bytes, in its type."""
 
 
 class StoredMatch(msgspec.Struct, frozen=True):
@@ -74,7 +76,7 @@ class MatchStore:
             raise SpecError(f'no league "{name}" in {self._path}; known: {known}')
         try:
             return msgspec.json.decode(row[0], type=Tournament)
-        except msgspec.MsgspecError as error:
+        except _UNREADABLE as error:
             raise DamagedStore(f"{self._path}: league {name}: {error}") from None
 
     def leagues(self) -> list[str]:
@@ -110,7 +112,7 @@ class MatchStore:
                 result_of(_summary_decoder.decode(encoded), pairs, order=order, block=block, rotation=rotation)
                 for block, order, rotation, encoded in rows
             ]
-        except (msgspec.MsgspecError, TypeError) as error:
+        except _UNREADABLE as error:
             raise DamagedStore(f"{self._path}: a match summary cannot be read: {error}; run `arena verify`") from None
 
     def matches(self, tournament: Tournament) -> Iterator[StoredMatch]:
@@ -168,7 +170,7 @@ class MatchStore:
             for key, block, rotation, summary, codec, digest, body in self._connection.execute(query, parameters):
                 try:
                     read = _summary_decoder.decode(summary)
-                except (msgspec.MsgspecError, TypeError) as error:
+                except _UNREADABLE as error:
                     raise DamagedStore(f"match {key}-{block}-{rotation} cannot be read: {error}") from None
                 if [type(value) for value in (codec, digest, body)] != [str, str, bytes]:
                     raise DamagedStore(f"match {key}-{block}-{rotation} cannot be read: its record is no record")

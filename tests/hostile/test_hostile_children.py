@@ -59,7 +59,7 @@ def test_a_daemon_is_killed_by_the_sweep() -> None:
 
     first, second, *_ = output.splitlines()
     assert first == "normal 1 set()"
-    (pid,) = map(int, re.findall(r"daemon (\d+)", second))
+    (pid,) = map(int, re.findall(r"grandchild (\d+)", second))
     assert is_gone(lambda: alive(pid))
 
 

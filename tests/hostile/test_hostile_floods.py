@@ -11,9 +11,9 @@ MOST_MB = 20.0
 LONGER = type(CLOCK)(move_ms=400, bank_ms=0, wall_ms=800, startup_ms=10_000)
 
 FLOODS = {
-    "flood-lines": "timeout",
-    "flood-blank": "timeout",
-    "flood-stale": "timeout",
+    "flood-lines": "protocol_violation",
+    "flood-blank": "protocol_violation",
+    "flood-stale": "protocol_violation",
     "flood-endless": "malformed_reply",
     "flood-stderr": "timeout",
 }

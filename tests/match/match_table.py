@@ -16,7 +16,7 @@ from arena.process.scripted import Reply, ScriptedChannel
 
 NIM: Final = load_game("nim")
 HELLO: Final = b'{"type":"hello","protocols":[1]}'
-CLOCK: Final = ClockSettings(move_ms=100, bank_ms=1000, startup_ms=5000)
+CLOCK: Final = ClockSettings(move_ms=100.0, bank_ms=1000.0, startup_ms=5000.0)
 Message = dict[str, Any]
 
 

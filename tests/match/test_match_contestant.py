@@ -1,15 +1,13 @@
 """One bot at the table: what counts as its answer, what it costs, and what becomes of a bot that fails."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 
 import msgspec
 import pytest
-from match_table import CLOCK, HELLO, Message, ScriptedBot, answer, house, match_of, only, ready, seated
+from match_table import CLOCK, HELLO, Message, ScriptedBot, answer, house, match_of, ready, seated
 
-from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime
 from arena.match.record import MatchRecord
-from arena.process.clock import MoveClock
-from arena.process.scripted import Reply, ScriptedChannel
+from arena.process.scripted import Reply
 
 STRICT = msgspec.structs.replace(CLOCK, strict=True)
 
@@ -65,9 +63,7 @@ def test_a_second_answer_to_a_request_counts_as_early() -> None:
 
 def test_an_answer_to_a_request_that_was_not_yet_sent_is_dropped() -> None:
     """Even if its id is the one that comes next."""
-    bot = ScriptedBot(
-        lambda message, n: [answer(message), answer({"id": message["id"] + 1}, 1)] if n == 1 else None
-    )
+    bot = ScriptedBot(lambda message, n: [answer(message), answer({"id": message["id"] + 1}, 1)] if n == 1 else None)
 
     record = played(bot)
 
@@ -191,7 +187,7 @@ def test_time_for_useless_lines_runs_on() -> None:
         return b"hm"
 
     class Endless(list[Reply]):
-        def __iter__(self):  # type: ignore[no-untyped-def]
+        def __iter__(self) -> Iterator[Reply]:
             return (prints() for _ in range(100))
 
     bot._odd = lambda _message, _number: Endless()
@@ -219,133 +215,6 @@ def test_a_note_is_kept_with_the_action() -> None:
     notes = [step.note for step in record.steps if step.seat == 0]  # type: ignore[union-attr]
     assert notes[0] == "aha"
     assert not any(notes[1:])
-
-
-@pytest.mark.parametrize(
-    ("replies", "code"),
-    [
-        ([Crashed("the bot ended with exit code 1")], "crash"),
-        ([MalformedReply("a line of more than 9 bytes")], "malformed_reply"),
-        ([b"{"], "malformed_reply"),
-        ([b'{"type":"action","id":1,"action":99}'], "illegal_action"),
-        ([HELLO], "protocol_violation"),
-        ([], "timeout"),
-    ],
-)
-def test_a_fault_ends_the_process_and_the_next_match_starts_a_new_one(replies: list[Reply], code: str) -> None:
-    """With a last word to the bot that says what was wrong."""
-    bot = ScriptedBot(only(1, *replies))
-    contestant = seated(bot)
-    first = match_of(contestant, house())
-    second = match_of(contestant, house())
-
-    assert (first.termination.value, second.termination.value) == (code, "normal")
-    assert [channel.is_closed for channel in bot.channels] == [True, False]
-    (error,) = bot.of_type("error")
-    assert (error["code"], error["fatal"]) == (code, True)
-    assert len(bot.of_type("hello")) == 2
-    assert bot.of_type("request")[0]["id"] < bot.of_type("request")[1]["id"]
-
-
-@pytest.mark.parametrize(
-    ("bot", "code", "sentence"),
-    [
-        (ScriptedBot(hello=[]), "timeout", 'no "hello" within 5.0 s from a function in this process'),
-        (ScriptedBot(ready=lambda _: []), "timeout", 'no "ready" within 5.0 s from a function in this process'),
-        (ScriptedBot(hello=[b'{"type":"hello","protocols":[9]}']), "protocol_violation", "no common protocol"),
-        (ScriptedBot(ready=lambda _: [b'{"type":"ready","match":"x"}']), "protocol_violation", 'ready for match "x"'),
-        (ScriptedBot(hello=[b'{"type":"ready","match":"x"}']), "protocol_violation", "owes its hello"),
-        (ScriptedBot(hello=[Crashed("the bot ended")]), "crash", 'the bot ended before its "hello"; it was started as'),
-    ],
-)
-def test_a_start_that_fails_is_a_forfeit(bot: ScriptedBot, code: str, sentence: str) -> None:
-    """Before the first request, with a sentence that says what was owed."""
-    record = played(bot)
-
-    assert (record.termination.value, record.steps) == (code, ())
-    assert record.fault is not None
-    assert sentence in record.fault.message
-    assert bot.channels[0].is_closed
-
-
-class Deaf(ScriptedChannel):
-    """Fails to take a line of that type."""
-
-    def __init__(self, bot: ScriptedBot, kind: bytes, fault: BotFault) -> None:
-        super().__init__(bot._respond)
-        self._kind = kind
-        self._fault = fault
-
-    def send(self, line: bytes, clock: MoveClock) -> None:
-        assert not self.is_closed, "nothing may be written to a channel that was closed"
-        if line.startswith(b'{"type":"' + self._kind):
-            raise self._fault
-        super().send(line, clock)
-
-    def pending(self) -> list[bytes]:
-        assert not self.is_closed
-        return super().pending()
-
-    def receive(self, clock: MoveClock) -> bytes:
-        assert not self.is_closed, "nothing may be read from a channel that was closed"
-        return super().receive(clock)
-
-
-def deaf(bot: ScriptedBot, kind: bytes, fault: BotFault | None = None) -> Callable[[], ScriptedChannel]:
-    """The bot as it is, but its first process cannot take that type of line."""
-
-    def open_channel() -> ScriptedChannel:
-        bot.channels.append(
-            Deaf(bot, kind, fault or Crashed("the bot ended")) if not bot.channels else ScriptedChannel(bot._respond)
-        )
-        return bot.channels[-1]
-
-    return open_channel
-
-
-@pytest.mark.parametrize("fault", [Crashed("the bot ended"), OutOfTime("no room in the pipe")])
-def test_who_cannot_take_an_event_loses_when_it_is_asked_next(fault: BotFault) -> None:
-    """The match goes on until then; it is no accident of the referee."""
-    bot = ScriptedBot(hello=[b'{"type":"hello","protocols":[1],"capabilities":["events"]}'])
-    bot.open = deaf(bot, b"event", fault)  # type: ignore[method-assign]
-    contestant = seated(bot)
-
-    first, second = match_of(contestant, house()), match_of(contestant, house())
-
-    assert (first.termination.value, second.termination.value) == (fault.code, "normal")
-    assert first.fault is not None
-    assert first.fault.message == fault.message
-
-
-@pytest.mark.parametrize("prints", [lambda m: [b"hm", answer(m)], lambda m: [answer(m), b"hm"]])
-def test_who_prints_and_cannot_take_the_warning_has_crashed(prints: Callable[[Message], list[Reply]]) -> None:
-    """The channel is closed at once, so nothing may be read from it or written to it any more."""
-    bot = ScriptedBot(lambda message, _: prints(message))
-    bot.open = deaf(bot, b"error")  # type: ignore[method-assign]
-
-    assert played(bot).termination.value == "crash"
-    assert bot.channels[0].is_closed
-
-
-def test_who_cannot_take_the_end_of_a_match_loses_nothing() -> None:
-    """The match is over; the next one starts a new process."""
-    bot = ScriptedBot()
-    bot.open = deaf(bot, b"match_end")  # type: ignore[method-assign]
-    contestant = seated(bot)
-
-    assert [match_of(contestant, house()).termination.value for _ in range(2)] == ["normal", "normal"]
-    assert len(bot.channels) == 2
-
-
-def test_who_cannot_take_the_quit_is_killed() -> None:
-    """And a contestant without a process says so."""
-    bot = ScriptedBot()
-    bot.open = deaf(bot, b"quit")  # type: ignore[method-assign]
-    contestant = seated(bot)
-    match_of(contestant, house())
-
-    assert contestant.close() == "was killed"
-    assert contestant.close() == "was not running"
 
 
 def test_the_last_lines_both_ways_are_kept() -> None:

@@ -114,6 +114,30 @@ def test_a_database_without_tables_yet_holds_nothing(tmp_path: Path) -> None:
     assert database.open_for_reading(tmp_path) is None
 
 
+KILLED_IN_MID_WRITE = """
+import os, signal, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA cache_size=1")
+connection.execute("BEGIN")
+connection.execute("CREATE TABLE half (x)")
+connection.executemany("INSERT INTO half VALUES (?)", [("x" * 1000,)] * 200)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.process
+def test_a_file_half_made_by_a_killed_program_is_an_empty_database(tmp_path: Path) -> None:
+    """A hot journal cannot be undone by a reader; it is undone all the same, for readers and writers."""
+    path = tmp_path / database.FILE_NAME
+    for opened in (lambda: database.open_for_reading(tmp_path), lambda: fill(tmp_path, tournament(cycles=1))):
+        subprocess.run([sys.executable, "-c", KILLED_IN_MID_WRITE, str(path)], check=False)
+        assert path.with_name("arena.db-journal").exists()
+
+        found = opened()
+
+        assert found is None or len(dump(tmp_path)[0]) == 6
+
+
 def test_is_marked_as_ours(tmp_path: Path) -> None:
     """`file` and other programs can tell whose it is; commits are durable."""
     with writing(tmp_path) as store:

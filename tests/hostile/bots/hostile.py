@@ -99,23 +99,30 @@ def forked(_: Message) -> None:
 
 
 def daemon(message: Message) -> None:
-    """A grandchild in a session of its own, as every daemon does it; it tells its id on stderr."""
-    if not os.fork():
-        os.setsid()
-        if not os.fork():
-            os.write(2, f"daemon {os.getpid()}\n".encode())
-            for_ever()
-        os._exit(0)
+    """A grandchild in a session of its own, as every daemon does it."""
+    grandchild(os.setsid)
     answer(message)
 
 
 def orphan(message: Message) -> None:
     """A grandchild in the bot's own group whose parent is gone."""
+    grandchild(lambda: None)
+    answer(message)
+
+
+def grandchild(prepare: Callable[[], object]) -> None:
+    """Returns when it lives; it tells its id on stderr."""
+    reading, writing = os.pipe()
     if not os.fork():
+        prepare()
         if not os.fork():
+            os.write(2, f"grandchild {os.getpid()}\n".encode())
+            os.close(writing)
             for_ever()
         os._exit(0)
-    answer(message)
+    os.close(writing)
+    os.wait()
+    os.read(reading, 1)
 
 
 def flood(fd: int, block: bytes) -> Callable[[Message], None]:
@@ -153,10 +160,14 @@ def twice(message: Message) -> None:
     answer(message, note="no, this")
 
 
-def early(message: Message) -> None:
+def early(message: Message, count: int = 20) -> None:
     """The answers of the whole match at once."""
-    for number in range(message["id"], message["id"] + 20):
-        answer({"id": number})
+    say("\n".join(json.dumps({"type": "action", "id": message["id"] + n, "action": 0}) for n in range(count)))
+
+
+def early_many(message: Message) -> None:
+    """More of them than a pipe holds: those left in it must not count for a later request either."""
+    early(message, 3000)
 
 
 def stray(message: Message) -> None:
@@ -228,6 +239,7 @@ AT_REQUEST: dict[str, Callable[[Message], None]] = {
     "line-over-limit": line_of(LIMIT + 1),
     "twice": twice,
     "early": early,
+    "early-many": early_many,
     "stray": stray,
     "limits": limits,
     "stray-and-exit": stray_and_exit,
@@ -238,7 +250,7 @@ AT_START: dict[str, Callable[[], object]] = {
     "mute": for_ever,
     "exit-at-once": lambda: os._exit(0),
     "raise": lambda: 1 // 0,
-    "chatty": lambda: say("loading weights ...\n" * 20_000),
+    "chatty": lambda: say("loading weights ...\n" * 5_000),
     "ignore-all": lambda: [signal.signal(number, signal.SIG_IGN) for number in (1, 2, 3, 13, 15)],
 }
 AT_READY: dict[str, Callable[[], object]] = {

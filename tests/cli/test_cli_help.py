@@ -1,0 +1,151 @@
+"""What the command line says of itself, and its exit codes."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+from cli_arena import Terminal, commands
+
+from arena import __version__
+from arena.cli import COMMANDS, cli
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+@pytest.mark.parametrize("words", commands())
+def test_every_command_has_an_example_that_parses(words: str) -> None:
+    """`--help` ends with a command line of that very command, which click accepts."""
+    text = commands()[words].help or ""
+    (example,) = re.findall(r"Example: arena (.+)", text)
+    arguments = shlex.split(example)
+
+    command: click.Command | None = cli
+    while isinstance(command, click.Group):
+        _, command, arguments = command.resolve_command(click.Context(command), arguments)
+    assert command is not None
+    context = command.make_context("arena", arguments)
+
+    assert example.startswith(words)
+    assert context.params
+
+
+@pytest.mark.parametrize("words", ["", *commands()])
+def test_help_is_on_stdout(terminal: Terminal, words: str) -> None:
+    """Exit 0, nothing on stderr, the usage first, lines within a terminal's width."""
+    said = terminal.arena(f"{words} --help")
+
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith(f"Usage: arena {words}".rstrip())
+    assert max(map(len, said.out.splitlines())) <= 100
+
+
+def test_every_listed_command_exists(terminal: Terminal) -> None:
+    """The table of commands and the commands are the same, and the help lists them all."""
+    out = terminal.arena("--help").out
+
+    assert all(re.search(rf"^  {name} ", out, re.MULTILINE) for name in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("leag", 'unknown command "leag"; known: '),
+        ("leag", 'did you mean "league"?'),
+        ("league rnu", 'unknown command "rnu"; known: matches, run, status; did you mean "run"?'),
+        ("match a", "Missing argument 'SECOND'"),
+        ("match a b --blocks 0", "'--blocks'"),
+        ("match a b --blokcs 1", "--blokcs"),
+        ("match random random --options [1]", "expected a JSON object, found [1]"),
+        ("match random random --options {", "not JSON"),
+        ("match random random --game go", 'unknown game "go"; known: nim, shanghaien'),
+        ("match random random --move-ms -1", "move_ms"),
+        ("match rnadom random", 'no bot "rnadom"; known: '),
+        ("league run none.yaml", "none.yaml: No such file or directory"),
+        ("league status", "nothing is stored in results yet"),
+        ("leaderboard", "nothing is stored in results yet"),
+        ("show x", "nothing is stored in results yet"),
+        ("verify", "nothing is stored in results yet"),
+        ("leaderboard --format xml", "xml"),
+        ("check ./none", "none: no such file or folder"),
+        ("new-bot x --lang cobol", 'unknown language "cobol"; known: c, javascript, perl, python'),
+        ("new-bot 'a b'", "name"),
+    ],
+)
+def test_mistakes_of_the_command_line_exit_with_2(terminal: Terminal, line: str, said: str) -> None:
+    """The mistake is named on stderr; nothing is printed on stdout, nothing is made."""
+    found = terminal.arena(line)
+
+    assert (found.code, found.out) == (2, "")
+    assert said in found.err
+    assert "Traceback" not in found.err
+    assert not (terminal.results / "arena.db").exists()
+    assert [path.name for path in terminal.folder.iterdir() if path.name != "results"] == []
+
+
+def test_version(terminal: Terminal) -> None:
+    """Name and version on one line."""
+    assert terminal.arena("--version").out == f"arena, version {__version__}\n"
+
+
+def test_a_damaged_database_exits_with_1(terminal: Terminal) -> None:
+    """It is a check that failed."""
+    terminal.results.mkdir()
+    (terminal.results / "arena.db").write_bytes(b"x" * 200)
+
+    said = terminal.arena("leaderboard")
+
+    assert said.code == 1
+    assert "cannot be used: it is not an SQLite database" in said.err
+
+
+def test_results_that_cannot_be_written_exit_with_2(terminal: Terminal) -> None:
+    """The folder is named, and the option that chooses another."""
+    Path("results").write_text("a file")
+
+    said = terminal.league()
+
+    assert said.code == 2
+    assert "results" in said.err
+    assert "--results" in said.err
+
+
+def test_our_own_mistakes_exit_with_4(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They never pass for a failed check, and show where they happened."""
+
+    def broken(_self: object, _context: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(click.Command, "invoke", broken)
+
+    said = terminal.arena("doctor")
+
+    assert said.code == 4
+    assert "ZeroDivisionError" in said.err
+    assert "please report it" in said.err
+
+
+def test_an_interruption_exits_with_3(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C anywhere else than in a league says just that."""
+
+    def stopped(_self: object, _context: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(click.Command, "invoke", stopped)
+
+    said = terminal.arena("doctor")
+
+    assert (said.code, said.err.strip()) == (3, "interrupted")
+
+
+def test_doctor_looks_at_everything(terminal: Terminal) -> None:
+    """A table with a verdict for each thing."""
+    said = terminal.arena("doctor")
+
+    assert (said.code, said.err) == (0, "")
+    for name in ("versions", "cores", "load", "CPU clock", "setpriv", "open files", "memory", "disk", "isolation"):
+        assert name in said.out

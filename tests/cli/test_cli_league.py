@@ -1,0 +1,178 @@
+"""`arena league`, `leaderboard`, `show` and `verify` in this process, with real bots."""
+
+import csv
+import io
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from cli_arena import Terminal
+
+from arena.report.leaderboard import FORMATS
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+def test_run_status_matches_leaderboard(terminal: Terminal) -> None:
+    """The way of a league: played, counted, listed, ranked."""
+    ran = terminal.league("random", "random", "random", cycles=3)
+
+    status = terminal.arena("league status")
+    matches = terminal.arena("league matches test")
+    board = terminal.arena("leaderboard")
+
+    assert ran.code == status.code == matches.code == board.code == 0
+    assert ran.err == ""
+    assert status.out == "test: 18 of 18 matches, 3 players, game nim\n"
+    assert len(matches.out.splitlines()) == 18
+    assert terminal.arena("league matches test --faults").out == ""
+    assert board.out == ran.out
+    assert "18 of 18 matches" in board.out
+
+
+def test_the_leaderboard_has_all_formats(terminal: Terminal) -> None:
+    """Each is what it says, with times and without."""
+    terminal.league()
+
+    found = {form: terminal.arena(f"leaderboard test --format {form}").out for form in FORMATS}
+
+    assert json.loads(found["json"])["standings"]["rows"][0]["rank"] == 1
+    assert {row["name"] for row in csv.DictReader(io.StringIO(found["csv"]))} == {"p0", "p1"}
+    assert found["markdown"].startswith("|")
+    assert "ms/move" in found["table"]
+    assert "ms/move" not in terminal.arena("leaderboard test --no-timing").out
+
+
+def test_show_and_verify(terminal: Terminal) -> None:
+    """A stored match is replayed step by step, drawn, and verified."""
+    terminal.league()
+    match_id = terminal.arena("league matches test").out.split()[0]
+
+    shown = terminal.arena(f"show {match_id} --states --svg match.svg --step 1")
+    verified = terminal.arena("verify")
+
+    assert shown.code == verified.code == 0
+    assert "wins: " in shown.out
+    assert Path("match.svg").read_text().startswith("<svg")
+    assert "test: 4 of 4 matches replayed" in verified.out
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("show nothing", 'no match "nothing"'),
+        ("league status tset", 'no league "tset" in results/arena.db; known: test'),
+        ("league matches tset", 'no league "tset"'),
+        ("leaderboard tset", 'no league "tset"'),
+        ("verify tset", 'no league "tset"'),
+    ],
+)
+def test_unknown_names_exit_with_2(terminal: Terminal, line: str, said: str) -> None:
+    """The known ones are listed."""
+    terminal.league()
+
+    found = terminal.arena(line)
+
+    assert found.code == 2
+    assert said in found.err
+
+
+def test_a_step_that_is_not_there(terminal: Terminal) -> None:
+    """The number of steps is told."""
+    terminal.league()
+    match_id = terminal.arena("league matches test").out.split()[0]
+
+    found = terminal.arena(f"show {match_id} --svg x.svg --step 99")
+
+    assert found.code == 2
+    assert "--step 99: the match has " in found.err
+    assert not Path("x.svg").exists()
+
+
+def test_a_picture_that_cannot_be_written(terminal: Terminal) -> None:
+    """The place is named; no traceback."""
+    terminal.league()
+    match_id = terminal.arena("league matches test").out.split()[0]
+
+    found = terminal.arena(f"show {match_id} --svg nowhere/x.svg")
+
+    assert (found.code, found.err) == (2, "error: nowhere/x.svg: No such file or directory\n")
+
+
+def test_a_league_without_matches_has_a_leaderboard(terminal: Terminal) -> None:
+    """Saved but not played: every format is printed, and verify finds nothing wrong."""
+    terminal.league()
+    connection = sqlite3.connect(terminal.results / "arena.db")
+    connection.execute("DELETE FROM record")
+    connection.execute("DELETE FROM match")
+    connection.execute("UPDATE league SET standings = NULL")
+    connection.commit()
+    connection.close()
+
+    for form in FORMATS:
+        said = terminal.arena(f"leaderboard --format {form}")
+        assert (said.code, said.err) == (0, "")
+    assert "0 of 4 matches" in terminal.arena("leaderboard").out
+    assert terminal.arena("league status").out.startswith("test: 0 of 4 matches")
+    assert terminal.arena("verify").code == 0
+
+
+def test_a_wrong_file_stores_nothing(terminal: Terminal) -> None:
+    """The place is named, exit 2, no database is made."""
+    said = terminal.league(players=[{"bot": "random"}, {"bot": "rnadom"}])
+
+    assert said.code == 2
+    assert 'league.yaml: players[1].bot: no bot "rnadom"; known: ' in said.err
+    assert 'did you mean "random"?' in said.err
+    assert not terminal.results.exists()
+
+
+def test_which_league_has_to_be_said(terminal: Terminal) -> None:
+    """With two leagues the name cannot be left out."""
+    terminal.league()
+    terminal.league(name="other", seed=2)
+
+    said = terminal.arena("leaderboard")
+
+    assert said.code == 2
+    assert "which league? known: other, test" in said.err
+
+
+def test_verify_finds_tampering(terminal: Terminal) -> None:
+    """Exit 1 with the match named."""
+    terminal.league()
+    connection = sqlite3.connect(terminal.results / "arena.db")
+    connection.execute("UPDATE record SET digest = 'x' WHERE block = 0 AND rotation = 0")
+    connection.commit()
+    connection.close()
+
+    said = terminal.arena("verify")
+
+    assert said.code == 1
+    assert "-0-0: the stored bytes do not have the stored digest" in said.out
+    assert "error: 1 problems found" in said.err
+
+
+@pytest.mark.parametrize(
+    ("executor", "said"),
+    [
+        ("nomodule:make", "No module named 'nomodule'"),
+        ("json:make", "no attribute 'make'"),
+        ("json", "expected module:function"),
+        ("time:time", "found a float, expected a concurrent.futures executor"),
+    ],
+)
+def test_a_wrong_executor_exits_with_2(terminal: Terminal, executor: str, said: str) -> None:
+    """What was given, and what is expected."""
+    terminal.league()
+
+    found = terminal.arena(f"league run league.yaml --executor {executor}")
+
+    assert found.code == 2
+    assert said in found.err

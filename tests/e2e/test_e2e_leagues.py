@@ -1,0 +1,180 @@
+"""Leagues from the outside: what a person sees of faults, of progress, of a second run, and in a pipe."""
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from e2e_arena import DEADLINE_S, ROOT, Place, until
+
+pytestmark = pytest.mark.process
+
+
+def test_faulty_bots_are_counted_and_explained(tmp_path: Path) -> None:
+    """A bot that crashes, one that hangs, one that cheats: exit 0, counted in the table, listed, and shown with why."""
+    place = Place(tmp_path).write(
+        "crashes", "hangs", "cheats", "random", cycles=1, clock={"move_ms": 20, "bank_ms": 0, "wall_ms": 150}
+    )
+
+    table, _ = place.league("--workers", "2")
+    listed, _ = place.run("league", "matches", "test", "--faults")
+
+    faults = {row["name"]: row["faults"] for row in place.rows()}
+    assert set(faults["crashes"]) == {"crash"}
+    assert set(faults["hangs"]) == {"timeout"}
+    assert set(faults["cheats"]) == {"illegal_action"}
+    assert faults["p3"] == {}
+    assert "illegal" in table
+    assert len(listed.splitlines()) == sum(sum(each.values()) for each in faults.values())
+    explained = {
+        "crashes": ["RuntimeError: no idea what to do", "exit code 1"],
+        "hangs": ["no answer within 0.1 s of wall time"],
+        "cheats": ["action 4711 is not an index in `legal`"],
+    }
+    for name, parts in explained.items():
+        line = next(line for line in listed.splitlines() if line.endswith(f"by {name}"))
+        shown, _ = place.run("show", line.split()[0])
+        assert f"{name} forfeits" in shown
+        assert all(part in shown for part in parts), shown
+
+
+def test_a_second_run_at_once_is_refused(tmp_path: Path) -> None:
+    """While one program plays into a folder another is told so, exit code 2, and the first is not disturbed."""
+    place = Place(tmp_path).write("sleeper", "random", cycles=5, options={"heaps": [1, 2]})
+    process = place.start_league("--workers", "1")
+    until(lambda: bool(place.bots_alive()), within_s=DEADLINE_S, what="the start of the league")
+
+    _, err = place.league(exit_code=2)
+    status, _ = place.run("league", "status")
+
+    assert "another `arena` is playing into this folder" in err
+    assert status.startswith("test: ")
+    process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == 0
+    assert len(place.matches()) == 10
+
+
+def test_nothing_left_to_play_starts_no_worker(tmp_path: Path) -> None:
+    """The same command again prints the same table; no process is started for it."""
+    place = Place(tmp_path).write("random", "random", cycles=2)
+    first, _ = place.league("--workers", "2")
+    before = place.matches()
+
+    trace = tmp_path / "python"
+    trace.write_text(
+        f"#!{sys.executable}\nimport sys, multiprocessing.popen_forkserver as p\n"
+        "p.Popen = None\nfrom arena.cli import run\nsys.exit(run(sys.argv[1:]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(trace), "league", "run", str(place.tournament)],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "ARENA_RESULTS": str(place.results)},
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == first
+    assert place.matches() == before
+
+
+def test_a_longer_league_plays_only_what_is_new(tmp_path: Path) -> None:
+    """More cycles and another player: the old matches stay as they are."""
+    place = Place(tmp_path).write("random", "random", cycles=2)
+    place.league()
+    before = place.matches()
+
+    place.write("random", "random", "random", cycles=3)
+    place.league()
+
+    after = place.matches()
+    assert {key: after.get(key) for key in before} == before
+    assert len(after) == 18
+
+
+def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
+    """A terminal gets one line that is drawn over and over; a pipe gets nothing but the table."""
+    place = Place(tmp_path).write("sleeper", "random", cycles=3, options={"heaps": [1, 2]})
+    main, terminal = pty.openpty()
+    process = place.start_league(stderr=terminal)
+    os.close(terminal)
+    shown = _all_from(main)
+    out, _ = process.communicate(timeout=DEADLINE_S)
+
+    assert "\r[" in shown
+    assert "6/6 matches" in shown
+    assert shown.endswith("\r\n")
+    assert out.startswith("  #  player")
+    place.write("sleeper", "random", cycles=4, options={"heaps": [1, 2]})
+    assert place.league()[1] == ""
+
+
+def _all_from(terminal: int) -> str:
+    found = b""
+    while True:
+        try:
+            found += os.read(terminal, 4096)
+        except OSError:  # what Linux says at the end of a terminal
+            os.close(terminal)
+            return found.decode()
+
+
+@pytest.mark.parametrize(
+    "command", [["leaderboard"], ["leaderboard", "--format", "csv"], ["league", "matches", "test"], ["--help"]]
+)
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, command: list[str]) -> None:
+    """`arena ... | head`: quiet, exit code 0."""
+    place = Place(tmp_path).write("random", "random", cycles=1)
+    place.league()
+    process = place.start(*command)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+
+    with process.stderr:
+        err = process.stderr.read()
+
+    assert (process.wait(DEADLINE_S), err) == (0, "")
+
+
+def test_a_closed_stdout_is_no_error(tmp_path: Path) -> None:
+    """`arena leaderboard >&-`, as a service manager may start it."""
+    place = Place(tmp_path).write("random", "random", cycles=1)
+    place.league()
+
+    done = subprocess.run(
+        ["sh", "-c", f"exec {sys.executable} -m arena leaderboard >&-"],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "ARENA_RESULTS": str(place.results)},
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_league_on_an_executor_of_the_user(tmp_path: Path) -> None:
+    """`--executor module:factory`: threads play the same league as workers do."""
+    place = Place(tmp_path).write("random", "random", "random", cycles=4)
+    threads = place.beside("threads")
+    (tmp_path / "mine.py").write_text(
+        "from concurrent.futures import ThreadPoolExecutor\n\ndef make():\n    return ThreadPoolExecutor(2)\n"
+    )
+
+    place.league()
+    threads.league("--executor", "mine:make", "--workers", "2")
+
+    assert threads.standings() == place.standings()
+
+
+def test_many_players(tmp_path: Path) -> None:
+    """Eight players, one cycle: 28 pairings, each played."""
+    place = Place(tmp_path).write(*["random"] * 8, cycles=1, options={"heaps": [1]})
+
+    place.league()
+
+    assert len(place.matches()) == 56

@@ -1,0 +1,152 @@
+"""Leagues that are stopped in every way there is: nothing stored is lost, nothing is left running, resume completes."""
+
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from e2e_arena import DEADLINE_S, Place, a_second, until
+
+pytestmark = pytest.mark.process
+KILLS = 20
+
+
+def test_twenty_kills_change_nothing(tmp_path: Path) -> None:
+    """`kill -9` of the main process at 20 moments: all processes go, stored matches stay, standings come out equal."""
+    place = Place(tmp_path).write("random", "random", "random", cycles=80, chunk_blocks=5)
+    undisturbed = place.beside("undisturbed")
+    undisturbed.tournament = place.tournament
+    undisturbed.league("--workers", "2")
+    rng = random.Random(2026)
+    seen: dict[tuple[object, ...], tuple[object, ...]] = {}
+    slowest_s = 0.0
+
+    for _ in range(KILLS):
+        process = place.start_league("--workers", "2")
+        time.sleep(rng.uniform(0.05, 0.6))  # the moment is the point: any is right
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        slowest_s = max(
+            slowest_s, until(lambda: not place.alive(), within_s=a_second(), what="the end of all processes")
+        )
+        now = place.matches()
+        assert {key: now.get(key) for key in seen} == seen, "a stored match was lost or changed"
+        seen = now
+    place.league("--workers", "2")
+
+    final = place.matches()
+    assert {key: final.get(key) for key in seen} == seen
+    assert set(final) == set(undisturbed.matches())
+    assert None not in {digest for _, digest, _ in final.values()}
+    assert place.standings() == undisturbed.standings()
+    out, _ = place.run("verify")
+    assert "PROBLEM" not in out
+
+
+def test_workers_do_not_matter(tmp_path: Path) -> None:
+    """One, two and four workers give the same bytes."""
+    place = Place(tmp_path).write("random", "random", "random", cycles=9, chunk_blocks=3)
+    found = set()
+    for workers in ("1", "2", "4"):
+        each = place.beside(f"with-{workers}")
+        each.league("--workers", workers)
+        found.add(each.standings())
+
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("way", ["ctrl-c", "terminate", "ctrl-c twice"])
+def test_a_stop_returns_at_once_and_resumes(tmp_path: Path, way: str) -> None:
+    """With a sleeping bot in play: exit 3 within a second, nothing left, no forfeit; resume gives the same table."""
+    place = Place(tmp_path).write("random", "sleeper", cycles=8, chunk_blocks=1, options={"heaps": [1, 2]})
+    undisturbed = place.beside("undisturbed")
+    undisturbed.league("--workers", "2")
+    process = place.start_league("--workers", "2")
+    until(lambda: len(place.matches()) > 2 and bool(place.bots_alive()), within_s=DEADLINE_S, what="the first matches")
+
+    start_s = time.monotonic()
+    if way == "terminate":
+        os.kill(process.pid, signal.SIGTERM)
+    else:
+        os.killpg(process.pid, signal.SIGINT)
+    if way == "ctrl-c twice":
+        time.sleep(0.02)  # a finger
+        os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=DEADLINE_S)
+
+    assert time.monotonic() - start_s < a_second()
+    assert (process.returncode, out) == (3, "")
+    assert f"interrupted with {len(place.matches())} of 16 matches stored; the same command continues" in err
+    assert "Traceback" not in err
+    until(lambda: not place.alive(), within_s=a_second(), what="the end of all processes")
+    assert 0 < len(place.matches()) < 16
+    place.league("--workers", "2")
+    assert place.standings() == undisturbed.standings()
+
+
+def test_ctrl_c_ends_a_hanging_match(tmp_path: Path) -> None:
+    """`arena match` with a bot that never answers: exit 3 within a second, nothing left; SIGTERM too."""
+    place = Place(tmp_path).write("random", "hangs")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = place.start("match", "./hangs.py", "random", "--game", "nim", "--move-ms", "60000")
+        until(lambda: len(place.bots_alive()) == 2, within_s=DEADLINE_S, what="the start of the bots")
+
+        start_s = time.monotonic()
+        os.kill(process.pid, number)
+        _, err = process.communicate(timeout=DEADLINE_S)
+
+        assert time.monotonic() - start_s < a_second()
+        assert (process.returncode, err.strip()) == (3, "interrupted")
+        until(lambda: not place.alive(), within_s=a_second(), what="the end of all processes")
+
+
+def test_a_parallel_match_stops_too(tmp_path: Path) -> None:
+    """Many blocks in parallel, interrupted: exit 3 within a second, nothing left."""
+    place = Place(tmp_path).write("sleeper", "slow")
+    process = place.start("match", "./sleeper.py", "./slow.py", "--game", "nim", "--blocks", "40")
+    until(lambda: len(place.bots_alive()) >= 2, within_s=DEADLINE_S, what="the start of the bots")
+
+    start_s = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=DEADLINE_S)
+
+    assert time.monotonic() - start_s < a_second()
+    assert (process.returncode, err.strip()) == (3, "interrupted")
+    until(lambda: not place.alive(), within_s=a_second(), what="the end of all processes")
+
+
+def test_killed_workers_cost_nothing(tmp_path: Path) -> None:
+    """Workers that log a lot die one after the other: every match is there, the log is whole, the program ends."""
+    place = Place(tmp_path).write("cheats", "slow", "random", cycles=30, chunk_blocks=5)
+    rng = random.Random(7)
+    process = place.start_league("--workers", "2")
+    killed = 0
+    while killed < 4 and process.poll() is None:
+        time.sleep(rng.uniform(0.1, 0.4))
+        workers = [pid for pid in place.alive() if pid != process.pid and _is_worker(pid)]
+        if workers:
+            os.kill(rng.choice(workers), signal.SIGKILL)
+            killed += 1
+    _, err = process.communicate(timeout=DEADLINE_S)
+
+    assert (process.returncode, err) == (0, "")
+    assert killed == 4
+    assert len(place.matches()) == 180
+    log = (place.results / "logs" / "test.log").read_text().splitlines()
+    assert sum("cheats forfeits (illegal_action)" in line for line in log) >= 120
+    until(lambda: not place.alive(), within_s=a_second(), what="the end of all processes")
+    faults = {row["name"]: sum(row["faults"].values()) for row in place.rows()}
+    listed, _ = place.run("league", "matches", "test", "--faults")
+    assert all(line.endswith("illegal_action by cheats") for line in listed.splitlines())
+    assert faults == {"cheats": 120, "slow": 0, "p2": 0}
+
+
+def _is_worker(pid: int) -> bool:
+    """A fork of the fork server, and its child; a bot is the child of such a fork."""
+    try:
+        parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+        return all("forkserver" in Path(f"/proc/{each}/cmdline").read_text() for each in (pid, parent))
+    except OSError:
+        return False

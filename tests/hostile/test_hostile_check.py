@@ -1,0 +1,96 @@
+"""The conformance check, on bots that keep their promises and on bots that do not."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hostile_play import CLOCK, HOSTILE
+
+from arena.match.check import Step, Verdict, check
+from arena.process.manifest import BotSpec, read_bot
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def bot_of(tmp_path: Path) -> Callable[[str], BotSpec]:
+    """The hostile bot of a mode as a folder of its own."""
+
+    def read(mode: str) -> BotSpec:
+        (tmp_path / "bot.yaml").write_text(f"name: {mode}\ncommand: [python3, {HOSTILE}, {mode}]\n")
+        return read_bot(tmp_path)
+
+    return read
+
+
+def steps_of(bot: BotSpec) -> list[Step]:
+    return list(check(bot, game="nim", options={}, clock=CLOCK))
+
+
+def test_an_honest_bot_passes_every_step(bot_of: Callable[[str], BotSpec]) -> None:
+    """Numbered from one, each with what it found."""
+    steps = steps_of(bot_of("honest"))
+
+    assert {step.verdict for step in steps} == {Verdict.PASSED}
+    assert [step.number for step in steps] == list(range(1, len(steps) + 1))
+    assert all(step.detail for step in steps)
+
+
+@pytest.mark.parametrize(
+    ("mode", "title", "detail"),
+    [
+        ("stray", "prints nothing but the protocol", "ignored lines: 2 stray"),
+        ("twice", "prints nothing but the protocol", "ignored lines: "),
+    ],
+)
+def test_a_harmless_habit_is_a_remark(bot_of: Callable[[str], BotSpec], mode: str, title: str, detail: str) -> None:
+    """The bot may play, its author hears of it."""
+    remarks = [step for step in steps_of(bot_of(mode)) if step.verdict is not Verdict.PASSED]
+
+    assert [step.verdict for step in remarks] == [Verdict.REMARK]
+    assert remarks[0].title.startswith(title)
+    assert detail in remarks[0].detail
+
+
+@pytest.mark.parametrize(
+    ("mode", "number", "detail"),
+    [
+        ("exit-3", 1, "crash: the bot ended with exit code 3"),
+        ("exit-at-once", 1, 'the bot ended with exit code 0 before its "hello"'),
+        ("exit-after-match", 2, "one process plays many matches"),
+        ("illegal", 1, "illegal_action: 99 counters cannot be taken"),
+        ("sleep", 1, "timeout: no answer within"),
+        ("ignore-all", 8, "still running a second after"),
+    ],
+)
+def test_a_broken_promise_ends_the_check(bot_of: Callable[[str], BotSpec], mode: str, number: int, detail: str) -> None:
+    """With the number of the step, the fault and the last lines both ways."""
+    *before, last = steps_of(bot_of(mode))
+
+    assert all(step.verdict is Verdict.PASSED for step in before)
+    assert (last.number, last.verdict) == (number, Verdict.FAILED)
+    assert detail in last.detail
+
+
+def test_the_stderr_of_a_failure_is_handed_over(bot_of: Callable[[str], BotSpec]) -> None:
+    """Its author need not look for a file."""
+    (step,) = steps_of(bot_of("exit-3"))
+
+    assert step.stderr == "Traceback: the table is empty\n"
+    assert "last lines (> to the bot, < from it):\n" in step.detail
+
+
+def test_a_start_that_fails_between_the_steps_fails_the_step(tmp_path: Path) -> None:
+    """A bot that can be started only so often."""
+    script = HOSTILE.read_text().replace(
+        "def main() -> None:\n",
+        "def main() -> None:\n    sys.argv[1:] = ['honest']\n    os.chmod(__file__, 0o644)\n",
+    )
+    (tmp_path / "once.sh").write_text("#!/usr/bin/env python3\n" + script)
+    (tmp_path / "once.sh").chmod(0o755)
+    (tmp_path / "bot.yaml").write_text("name: once\ncommand: [./once.sh]\n")
+
+    last = steps_of(read_bot(tmp_path))[-1]
+
+    assert last.verdict is Verdict.FAILED
+    assert "is not executable" in last.detail

@@ -1,0 +1,148 @@
+"""A bot that fails: what it is told, what becomes of its process, and when a notice it cannot take is its loss."""
+
+from collections.abc import Callable
+
+import pytest
+from match_table import HELLO, Message, ScriptedBot, answer, house, match_of, only, seated
+
+from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime
+from arena.process.clock import MoveClock
+from arena.process.scripted import Reply, ScriptedChannel
+
+
+@pytest.mark.parametrize(
+    ("replies", "code"),
+    [
+        ([Crashed("the bot ended with exit code 1")], "crash"),
+        ([MalformedReply("a line of more than 9 bytes")], "malformed_reply"),
+        ([b"{"], "malformed_reply"),
+        ([b'{"type":"action","id":1,"action":99}'], "illegal_action"),
+        ([HELLO], "protocol_violation"),
+        ([], "timeout"),
+    ],
+)
+def test_a_fault_ends_the_process_and_the_next_match_starts_a_new_one(replies: list[Reply], code: str) -> None:
+    """With a last word to the bot that says what was wrong."""
+    bot = ScriptedBot(only(1, *replies))
+    contestant = seated(bot)
+    first = match_of(contestant, house())
+    second = match_of(contestant, house())
+
+    assert (first.termination.value, second.termination.value) == (code, "normal")
+    assert [channel.is_closed for channel in bot.channels] == [True, False]
+    (error,) = bot.of_type("error")
+    assert (error["code"], error["fatal"]) == (code, True)
+    assert len(bot.of_type("hello")) == 2
+    assert bot.of_type("request")[0]["id"] < bot.of_type("request")[1]["id"]
+
+
+@pytest.mark.parametrize(
+    ("bot", "code", "sentence"),
+    [
+        (ScriptedBot(hello=[]), "timeout", 'no "hello" within 5.0 s from a function in this process'),
+        (ScriptedBot(ready=lambda _: []), "timeout", 'no "ready" within 5.0 s from a function in this process'),
+        (ScriptedBot(hello=[b'{"type":"hello","protocols":[9]}']), "protocol_violation", "no common protocol"),
+        (ScriptedBot(ready=lambda _: [b'{"type":"ready","match":"x"}']), "protocol_violation", 'ready for match "x"'),
+        (ScriptedBot(hello=[b'{"type":"ready","match":"x"}']), "protocol_violation", "owes its hello"),
+        (ScriptedBot(hello=[Crashed("the bot ended")]), "crash", 'the bot ended before its "hello"; it was started as'),
+    ],
+)
+def test_a_start_that_fails_is_a_forfeit(bot: ScriptedBot, code: str, sentence: str) -> None:
+    """Before the first request, with a sentence that says what was owed."""
+    record = match_of(seated(bot), house())
+
+    assert (record.termination.value, record.steps) == (code, ())
+    assert record.fault is not None
+    assert sentence in record.fault.message
+    assert bot.channels[0].is_closed
+
+
+def test_a_bot_that_does_not_start_is_not_tried_for_ever() -> None:
+    """Two attempts; the matches after them are forfeited at once, with the same fault."""
+    bot = ScriptedBot(hello=[Crashed("the bot ended")])
+    contestant = seated(bot)
+    records = [match_of(contestant, house()) for _ in range(5)]
+
+    assert [record.termination.value for record in records] == ["crash"] * 5
+    assert len({record.fault.message for record in records if record.fault is not None}) == 1
+    assert len(bot.channels) == 2
+
+
+class Deaf(ScriptedChannel):
+    """Fails to take a line of that type."""
+
+    def __init__(self, bot: ScriptedBot, kind: bytes, fault: BotFault) -> None:
+        super().__init__(bot._respond)
+        self._kind = kind
+        self._fault = fault
+
+    def send(self, line: bytes, clock: MoveClock) -> None:
+        assert not self.is_closed, "nothing may be written to a channel that was closed"
+        if line.startswith(b'{"type":"' + self._kind):
+            raise self._fault
+        super().send(line, clock)
+
+    def pending(self) -> list[bytes]:
+        assert not self.is_closed
+        return super().pending()
+
+    def receive(self, clock: MoveClock) -> bytes:
+        assert not self.is_closed, "nothing may be read from a channel that was closed"
+        return super().receive(clock)
+
+
+def deaf(bot: ScriptedBot, kind: bytes, fault: BotFault | None = None) -> Callable[[], ScriptedChannel]:
+    """The bot as it is, but its first process cannot take that type of line."""
+
+    def open_channel() -> ScriptedChannel:
+        bot.channels.append(
+            Deaf(bot, kind, fault or Crashed("the bot ended")) if not bot.channels else ScriptedChannel(bot._respond)
+        )
+        return bot.channels[-1]
+
+    return open_channel
+
+
+@pytest.mark.parametrize("fault", [Crashed("the bot ended"), OutOfTime("no room in the pipe")])
+def test_who_cannot_take_an_event_loses_when_it_is_asked_next(fault: BotFault) -> None:
+    """The match goes on until then; it is no accident of the referee."""
+    bot = ScriptedBot(hello=[b'{"type":"hello","protocols":[1],"capabilities":["events"]}'])
+    bot.open = deaf(bot, b"event", fault)  # type: ignore[method-assign]
+    contestant = seated(bot)
+
+    first, second = match_of(contestant, house()), match_of(contestant, house())
+
+    assert (first.termination.value, second.termination.value) == (fault.code, "normal")
+    assert first.fault is not None
+    assert first.fault.message == fault.message
+
+
+@pytest.mark.parametrize("prints", [lambda m: [b"hm", answer(m)], lambda m: [answer(m), b"hm"]])
+def test_who_prints_and_cannot_take_the_warning_has_crashed(prints: Callable[[Message], list[Reply]]) -> None:
+    """The channel is closed at once, so nothing may be read from it or written to it any more."""
+    bot = ScriptedBot(lambda message, _: prints(message))
+    bot.open = deaf(bot, b"error")  # type: ignore[method-assign]
+
+    assert match_of(seated(bot), house()).termination.value == "crash"
+    assert bot.channels[0].is_closed
+
+
+def test_who_cannot_take_the_end_of_a_match_loses_nothing() -> None:
+    """The match is over; the next one starts a new process."""
+    bot = ScriptedBot()
+    bot.open = deaf(bot, b"match_end")  # type: ignore[method-assign]
+    contestant = seated(bot)
+
+    assert [match_of(contestant, house()).termination.value for _ in range(2)] == ["normal", "normal"]
+    assert len(bot.channels) == 2
+
+
+def test_who_cannot_take_the_quit_is_killed() -> None:
+    """And a contestant without a process says so."""
+    bot = ScriptedBot()
+    bot.open = deaf(bot, b"quit")  # type: ignore[method-assign]
+    contestant = seated(bot)
+    match_of(contestant, house())
+
+    assert contestant.close() == "was killed"
+    assert contestant.close() == "was not running"

@@ -1,0 +1,78 @@
+"""A record in its stored form, and back."""
+
+import zlib
+
+import msgspec
+import pytest
+from match_table import ScriptedBot, house, match_of, random_match, seated
+
+from arena.errors import Crashed
+from arena.match.record import MatchRecord, PackedRecord, pack, unpack
+
+RECORDS = [
+    random_match("nim", 1),
+    random_match("shanghaien", 2),
+    match_of(seated(ScriptedBot(lambda _m, _n: [Crashed("gone")])), house()),
+]
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_a_record_survives_the_store(record: MatchRecord) -> None:
+    """Packed again it gives the same bytes under the same digest, and what plain values it has are the same."""
+    packed = pack(record)
+    again = unpack(packed)
+
+    assert pack(again) == packed
+    assert (again.seats, again.ranks, again.scores, again.fault) == (
+        *(record.seats, record.ranks, record.scores, record.fault),
+    )
+    assert len(again.steps) == len(record.steps)
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_the_digest_is_of_the_content(record: MatchRecord) -> None:
+    """Any other content has another one."""
+    assert pack(msgspec.structs.replace(record, match="other")).digest != pack(record).digest
+
+
+def test_no_corrupted_byte_goes_unnoticed() -> None:
+    """Each byte of the body in turn: an error that says the stored bytes are wrong, never another record."""
+    packed = pack(RECORDS[0])
+    for place in range(len(packed.body)):
+        body = bytearray(packed.body)
+        body[place] ^= 0x10
+        try:
+            again = unpack(msgspec.structs.replace(packed, body=bytes(body)))
+        except ValueError as error:
+            assert "the stored bytes" in str(error)  # noqa: PT017 - a flipped bit of the header may change nothing
+        else:
+            assert again == unpack(packed)
+
+
+@pytest.mark.parametrize(
+    ("packed", "message"),
+    [
+        (
+            PackedRecord(codec="json+brotli", digest="", body=b""),
+            "unknown codec 'json\\+brotli', expected 'json\\+zlib'",
+        ),
+        (PackedRecord(codec="json+zlib", digest="", body=b""), "cannot be decompressed"),
+        (PackedRecord(codec="json+zlib", digest="", body=zlib.compress(b"{}")), "do not have the stored digest"),
+        (msgspec.structs.replace(pack(RECORDS[0]), body=pack(RECORDS[0]).body[:-9]), "cannot be decompressed"),
+        (msgspec.structs.replace(pack(RECORDS[0]), digest=pack(RECORDS[1]).digest), "do not have the stored digest"),
+    ],
+)
+def test_what_does_not_fit_is_named(packed: PackedRecord, message: str) -> None:
+    """The codec, the compression, the digest."""
+    with pytest.raises(ValueError, match=message):
+        unpack(packed)
+
+
+def test_what_is_no_record_is_refused() -> None:
+    """Even if its digest fits."""
+    packed = pack(RECORDS[0])
+    text = zlib.decompress(packed.body).replace(b'"ranks"', b'"rank"', 1)
+    from hashlib import sha256  # noqa: PLC0415
+
+    with pytest.raises(ValueError, match="ranks"):
+        unpack(PackedRecord(codec=packed.codec, digest=sha256(text).hexdigest(), body=zlib.compress(text)))

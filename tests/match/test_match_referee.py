@@ -1,0 +1,240 @@
+"""One match: what is asked, what is told, what is recorded, and whose fault the end is."""
+
+import json
+from collections.abc import Iterable
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from match_table import CLOCK, NIM, Message, ScriptedBot, answer, house, match_of, only, seated
+
+from arena.errors import Crashed, HarnessFault, MalformedReply, OutOfTime
+from arena.games import load_game
+from arena.games.api import Seat
+from arena.games.luck import derive
+from arena.match.record import Acted, Drawn
+from arena.match.referee import bot_seed
+from arena.process.scripted import Reply
+
+NORMAL = {"heaps": [3, 4, 5]}
+
+
+def test_a_match_that_ends_by_the_rules_is_recorded_whole() -> None:
+    """Outcome, steps in order, both seats, the terms it was played under."""
+    record = match_of(seated(ScriptedBot()), seated(ScriptedBot()), options={"heaps": [2, 1]}, match="x-0-0")
+
+    assert (record.match, record.game, record.rules, record.options) == ("x-0-0", "nim", "1", {"heaps": [2, 1]})
+    assert (record.termination.value, record.fault, record.isolation) == ("normal", None, "none")
+    assert [(step.seat, step.forced) for step in record.steps if isinstance(step, Acted)] == [
+        *((0, False), (1, False), (0, True))
+    ]
+    assert (record.scores, record.ranks) == ((1, 0), (0, 1))
+    assert [seat.moves for seat in record.seats] == [1, 1]
+    assert record.clock == CLOCK.terms()
+
+
+def test_a_forced_move_is_told_and_not_asked() -> None:
+    """To its own seat as to the other: it comes as an event."""
+    bots = [ScriptedBot(), ScriptedBot()]
+    match_of(*map(seated, bots), options={"heaps": [1, 1, 1]})
+
+    assert [len(bot.of_type("request")) for bot in bots] == [1, 1]
+    forced = {"event": "action", "seat": 0, "action": {"heap": 2, "count": 1}, "forced": True}
+    for bot in bots:
+        (end,) = bot.of_type("match_end")
+        assert end["events"][-1] == forced
+
+
+def test_both_bots_hear_the_same_end() -> None:
+    """Ranks, scores and the termination, with everybody's own use of time."""
+    bots = [ScriptedBot(), ScriptedBot()]
+    record = match_of(*map(seated, bots))
+
+    for seat, bot in enumerate(bots):
+        (end,) = bot.of_type("match_end")
+        assert (tuple(end["ranks"]), tuple(end["scores"])) == (record.ranks, record.scores)
+        assert (end["termination"], end["at_fault"]) == ("normal", None)
+        assert end["time"]["moves"] == record.seats[seat].moves
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize(
+    ("reply", "code", "message"),
+    [
+        (Crashed("the bot ended with exit code 3"), "crash", "exit code 3"),
+        (OutOfTime("used 9 ms"), "timeout", "used 9 ms"),
+        (MalformedReply("a line of more than 9 bytes"), "malformed_reply", "9 bytes"),
+        (b'{"type":"ready","match":"m"}', "protocol_violation", '"ready" from a bot that owes its action'),
+        (b'{"type":"action","id":1,"action":-1}', "illegal_action", "action -1 is not an index in `legal`"),
+        (b'{"type":"action","id":1,"action":12}', "illegal_action", "there are 12 actions, 0 to 11"),
+        (b'{"type":"action","id":1,"action":{"heap":9,"count":1}}', "illegal_action", "no heap 9"),
+        (b'{"type":"action","id":1,"action":{"pile":1}}', "malformed_reply", "not an action of nim"),
+        (b'{"type":"action","id":1,"action":true}', "malformed_reply", "not a message of arena/1"),
+        (b'{"type":"action","id":1,"action":"0"}', "malformed_reply", "not a message of arena/1"),
+    ],
+)
+def test_every_fault_is_a_forfeit_of_its_seat(seat: int, reply: Reply, code: str, message: str) -> None:
+    """Last rank for it, no scores, and the last lines both ways for its author; the other hears whose fault it was."""
+    bad, good = ScriptedBot(only(1, reply)), ScriptedBot(lambda request, _: [answer(request, -1 + 1)])
+    players = [seated(bad), seated(good)] if seat == 0 else [seated(good), seated(bad)]
+    size = {"heaps": [3, 4, 5]} if seat == 0 else {"heaps": [1, 3, 4, 5]}
+    record = match_of(*players, options=size)
+
+    assert (record.termination.value, record.scores) == (code, None)
+    assert record.ranks == ((1, 0) if seat == 0 else (0, 1))
+    assert record.fault is not None
+    assert record.fault.seat == seat
+    assert message in record.fault.message
+    assert record.fault.transcript[-1].startswith('> {"type":"error"')
+    (end,) = good.of_type("match_end")
+    assert (end["termination"], end["at_fault"], end["scores"]) == (code, seat, None)
+    assert bad.of_type("match_end") == []
+
+
+def test_what_a_refused_bot_sent_is_shown_printable() -> None:
+    """A log is no place for a bot's escapes."""
+    record = match_of(seated(ScriptedBot(only(1, b'{"type":"action","id":1,"action":{"\x1b[2J":1}}'))), house())
+
+    assert record.fault is not None
+    assert record.fault.got
+    assert record.fault.got.isprintable()
+
+
+def test_the_first_seat_fails_to_begin() -> None:
+    """The other never hears of the match; what it did in the match before is not in this record."""
+    other = seated(good := ScriptedBot())
+    match_of(other, house(), match="a")
+    record = match_of(seated(ScriptedBot(hello=[Crashed("gone")])), other, match="b")
+    after = match_of(other, house(), match="c")
+
+    assert record.seats[1].moves == 0
+    assert [start["match"] for start in good.of_type("match_start")] == ["a", "c"]
+    assert [end["match"] for end in good.of_type("match_end")] == ["a", "c"]
+    assert after.termination.value == "normal"
+
+
+def test_the_second_seat_fails_to_begin() -> None:
+    """The first one is ready and hears the end without having been asked."""
+    good = ScriptedBot()
+    record = match_of(seated(good), seated(ScriptedBot(hello=[Crashed("gone")])))
+
+    assert (record.ranks, record.steps) == ((0, 1), ())
+    assert [message["type"] for message in good.heard] == ["hello", "match_start", "match_end"]
+
+
+def test_a_trouble_of_the_machine_is_nobodys_loss() -> None:
+    """No descriptors left, say: the match is void, and the error names it."""
+    bot = ScriptedBot()
+
+    def fails() -> Any:
+        raise OSError(24, "Too many open files")
+
+    bot.open = fails  # type: ignore[method-assign]
+
+    with pytest.raises(HarnessFault, match=r"match m: .*Too many open files"):
+        match_of(seated(bot), house())
+
+
+def test_a_block_gives_each_seat_one_seed() -> None:
+    """Equal in all matches of the block, whoever sits there; unequal between seats and blocks, and not the game's."""
+    seed = derive("block", 1)
+    first, second = ScriptedBot(), ScriptedBot()
+    match_of(seated(first), seated(second), seed=seed, match="0")
+    match_of(seated(second), seated(first), seed=seed, match="1")
+
+    seeds = {bot: [start["bot_seed"] for start in bot.of_type("match_start")] for bot in (first, second)}
+    assert seeds[first] == [bot_seed(seed, 0), bot_seed(seed, 1)] == seeds[second][::-1]
+    assert len({*seeds[first], bot_seed(derive("block", 2), 0)}) == 3
+    assert all(0 <= number <= 2**53 for number in seeds[first])
+    assert str(seed) not in json.dumps(first.heard)
+
+
+class Follower:
+    """Keeps the state of a match by its events and its own actions alone, and compares it with each view."""
+
+    def __init__(self, game: str, seat: int, rng: Random) -> None:
+        self.bot = ScriptedBot(self._answer)
+        self.compared = 0
+        self._game = load_game(game)
+        self._seat = seat
+        self._rng = rng
+        self.events: list[Message] = []
+
+    def _answer(self, request: Message, _number: int) -> Iterable[Reply]:
+        self.events += request["events"]
+        index = self._rng.randrange(len(request["legal"]))
+        self.events.append({"event": "action", "seat": self._seat, "action": request["legal"][index]})
+        return [answer(request, index)]
+
+    def story(self) -> list[Message]:
+        return self.events + [event for end in self.bot.of_type("match_end") for event in end["events"]]
+
+
+@settings(max_examples=8, deadline=None)
+@given(number=st.integers(0, 10**6), game=st.sampled_from(["nim", "shanghaien"]))
+def test_the_events_tell_each_seat_the_whole_public_match(number: int, game: str) -> None:
+    """With its own actions they are exactly the recorded steps that it may see, in order."""
+    rng = Random(number)
+    followers = [Follower(game, seat, rng) for seat in range(2)]
+    record = match_of(*[seated(follower.bot) for follower in followers], game=game, seed=derive("story", number))
+
+    assert record.termination.value == "normal"
+    told = [_told(step) for step in record.steps if not _is_secret(step)]
+    for follower in followers:
+        assert [{**event, "forced": event.get("forced", False)} for event in follower.story()] == told
+
+
+@settings(max_examples=8, deadline=None)
+@given(number=st.integers(0, 10**6))
+def test_a_bot_can_follow_the_views_by_the_events(number: int) -> None:
+    """A nim bot that only subtracts what it hears never differs from the view it is shown."""
+    rng = Random(number)
+    heaps = [rng.randint(1, 6) for _ in range(4)]
+
+    def following(seat: int) -> ScriptedBot:
+        mine = list(heaps)
+
+        def follow(request: Message, _number: int) -> Iterable[Reply]:
+            for event in request["events"]:
+                mine[event["action"]["heap"]] -= event["action"]["count"]
+            assert request["view"] == {"you": seat, "heaps": mine, "misere": False}
+            index = rng.randrange(len(request["legal"]))
+            mine[request["legal"][index]["heap"]] -= request["legal"][index]["count"]
+            return [answer(request, index)]
+
+        return ScriptedBot(follow)
+
+    record = match_of(*[seated(following(seat)) for seat in range(2)], options={"heaps": heaps})
+
+    assert record.termination.value == "normal"
+
+
+def test_views_and_actions_are_those_of_the_seat() -> None:
+    """What `observe` gives and what `legal` lists, in order, as JSON."""
+    bots = [ScriptedBot(), ScriptedBot()]
+    match_of(*map(seated, bots), options=NORMAL)
+
+    first = bots[0].of_type("request")[0]
+    takes = NIM.legal(NIM.setup(NORMAL, 2), Seat(0))
+    assert takes is not None
+    assert first["legal"] == [{"heap": take.heap, "count": take.count} for take in takes]
+    assert {request["view"]["you"] for request in bots[1].of_type("request")} == {1}
+
+
+def _told(step: Acted | Drawn) -> Message:
+    if isinstance(step, Drawn):
+        return {"event": "chance", "key": step.key, "outcome": list(step.outcome), "forced": False}
+    action = step.action if isinstance(step.action, dict) else _plain(step.action)
+    return {"event": "action", "seat": step.seat, "action": action, "forced": step.forced}
+
+
+def _plain(action: Any) -> Any:
+    import msgspec  # noqa: PLC0415
+
+    return msgspec.json.decode(msgspec.json.encode(action))
+
+
+def _is_secret(step: Acted | Drawn) -> bool:
+    return isinstance(step, Drawn) and not step.key.startswith("roll")

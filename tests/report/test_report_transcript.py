@@ -1,0 +1,58 @@
+"""A match as text: every step, the result, and after a forfeit the reason with the last lines."""
+
+from msgspec.structs import replace
+from report_made import record
+
+from arena.report.transcript import dialogue, result_line, transcript
+
+
+def test_tells_players_steps_and_result() -> None:
+    """Head, numbered steps, the end of the game, who won, and the use of time."""
+    played = record()
+
+    lines = list(transcript(played, every_state=False))
+
+    assert lines[0] == "match m-0-0: nim, rules 1, isolation none"
+    assert lines[1:3] == ["seat 0: ann (ann-hash)", "seat 1: bob (bob-hash)"]
+    assert lines[4].startswith("   1  seat 0 ann takes ")
+    assert lines[4].endswith("# 'half'")
+    assert sum(" takes " in line for line in lines) == len(played.steps)
+    assert any(line.strip() == "the game is over" for line in lines)
+    assert "wins: " in "\n".join(lines)
+    assert "stray lines ignored" in lines[-1]
+
+
+def test_draws_each_state_if_asked() -> None:
+    """The table after every step, and once more at the end."""
+    played = record()
+
+    states = [line for line in transcript(played, every_state=True) if "heap 0:" in line]
+
+    assert len(states) == len(played.steps) + 1
+
+
+def test_explains_a_forfeit() -> None:
+    """Who, why, what it sent, and the last lines both ways."""
+    text = "\n".join(transcript(record(cheats=True), every_state=False))
+
+    assert "seat 0 cheat forfeits (illegal_action): action 999 is not an index in `legal`" in text
+    assert '"action": 999' in text
+
+
+def test_a_result_is_one_line() -> None:
+    """Names with points, or the fault."""
+    assert result_line(record()).startswith("m-0-0  ann ")
+    assert result_line(record(cheats=True)).startswith("m-0-0  cheat v bob  cheat forfeits (illegal_action): ")
+    assert len({result_line(replace(record(), match="x"))}) == 1
+
+
+def test_a_dialogue_is_in_order_of_time() -> None:
+    """Lines of both bots, by time since the first; bytes that are no text are escaped."""
+    lines = list(dialogue({"ann": [(5.5, ">", b"one\n"), (7.0, "<", b"\xff")], "bob": [(6.0, "<", b"two")]}))
+
+    assert lines == ["  0.000000 ann > one", "  0.500000 bob < two", "  1.500000 ann < \\xff"]
+
+
+def test_an_empty_dialogue_is_empty() -> None:
+    """Nobody said anything."""
+    assert list(dialogue({})) == []

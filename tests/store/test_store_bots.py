@@ -1,0 +1,232 @@
+"""Bots in the store: found by what people call them, installed once and whole, watched for changes."""
+
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from arena.errors import SpecError
+from arena.process.manifest import BotSpec, read_bot
+from arena.store import database
+from arena.store.bots import BotStore
+
+
+def bot_folder(place: Path, name: str, *, content: str = "print()", build: str = "") -> Path:
+    """A bot on disk."""
+    place.mkdir(parents=True)
+    (place / "bot.py").write_text(content)
+    (place / "bot.yaml").write_text(f"name: {name}\ncommand: [python3, bot.py]\n{build}")
+    return place
+
+
+def store(folder: Path) -> BotStore:
+    return BotStore(folder / "results", folder / "bots")
+
+
+def register(bots: BotStore, bot: BotSpec, folder: Path) -> BotSpec:
+    installed = bots.install(bot)
+    connection = database.open_for_writing(folder / "results")
+    bots.register(installed, connection)
+    connection.close()
+    return installed
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_installs_a_copy_that_nobody_edits(tmp_path: Path) -> None:
+    """What plays is a copy; editing the original changes neither it nor its hash."""
+    source = bot_folder(tmp_path / "mine", "mine")
+    bots = store(tmp_path)
+
+    installed = bots.install(bots.find(str(source)))
+    (source / "bot.py").write_text("something else")
+
+    home = tmp_path / "results" / "bots" / installed.digest
+    assert Path(installed.folder) == (home / "run").resolve()
+    assert (home / "run" / "bot.py").read_text() == "print()"
+    assert bots.changed([installed.digest]) == []
+    assert [path.name for path in (tmp_path / "results" / "bots").iterdir()] == [installed.digest]
+
+
+def test_installing_twice_changes_nothing(tmp_path: Path) -> None:
+    """The second time finds it there; the build runs once."""
+    source = bot_folder(tmp_path / "mine", "mine", build="build: [[sh, -c, 'date +%N > built']]\n")
+    bots = store(tmp_path)
+
+    first = bots.install(bots.find(str(source)))
+    before = files(tmp_path / "results")
+    second = bots.install(bots.find(str(source)))
+
+    assert first == second
+    assert files(tmp_path / "results") == before
+
+
+def test_two_installs_at_once_give_one_bot(tmp_path: Path) -> None:
+    """Whoever comes second uses what the first has made."""
+    source = bot_folder(tmp_path / "mine", "mine", build="build: [[sh, -c, 'sleep 0.1; echo x > built']]\n")
+    bots = store(tmp_path)
+    found: list[BotSpec] = []
+    threads = [threading.Thread(target=lambda: found.append(bots.install(read_bot(source)))) for _ in range(4)]
+
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(found) == 4
+    assert len(set(found)) == 1
+    assert [path.name for path in (tmp_path / "results" / "bots").iterdir()] == [found[0].digest]
+    assert (Path(found[0].folder) / "built").is_file()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("[sh, -c, 'echo undefined reference; exit 3']", "exit code 3 and said:\nundefined reference"),
+        ("[no-such-compiler]", "No such file or directory: no-such-compiler"),
+    ],
+)
+def test_a_failed_build_shows_why_and_leaves_nothing(tmp_path: Path, command: str, said: str) -> None:
+    """The author reads the command and what it said; nothing is installed."""
+    source = bot_folder(tmp_path / "mine", "mine", build=f"build: [{command}]\n")
+    bots = store(tmp_path)
+
+    with pytest.raises(SpecError) as caught:
+        bots.install(bots.find(str(source)))
+
+    assert said in str(caught.value)
+    assert list((tmp_path / "results" / "bots").iterdir()) == []
+
+
+def test_a_bot_that_changes_while_it_is_copied_is_refused(tmp_path: Path) -> None:
+    """Its hash would be another's."""
+    source = bot_folder(tmp_path / "mine", "mine")
+    bots = store(tmp_path)
+    found = bots.find(str(source))
+    (source / "bot.py").write_text("edited meanwhile")
+
+    with pytest.raises(SpecError, match="was changed while it was being copied; try again"):
+        bots.install(found)
+
+    assert list((tmp_path / "results" / "bots").iterdir()) == []
+
+
+def test_a_single_script_is_a_bot(tmp_path: Path) -> None:
+    """It is found by path, installed, and read back from its place."""
+    script = tmp_path / "lone.py"
+    script.write_text("print()")
+    bots = store(tmp_path)
+
+    installed = register(bots, bots.find(str(script)), tmp_path)
+
+    assert bots.find("lone").digest == installed.digest
+    assert bots.installed(installed.digest).folder == installed.folder
+    assert bots.changed([installed.digest]) == []
+
+
+def test_finds_by_path_name_and_hash(tmp_path: Path) -> None:
+    """A slash makes a path; otherwise it is a name on the shelf, or `name@beginning-of-hash`."""
+    shelf = bot_folder(tmp_path / "bots" / "fox", "fox")
+    other = bot_folder(tmp_path / "mine", "fox", content="other")
+    bots = store(tmp_path)
+
+    by_name, by_path = bots.find("fox"), bots.find(str(other))
+    register(bots, by_path, tmp_path)
+
+    assert by_name.source == str(shelf.resolve())
+    assert by_path.digest != by_name.digest
+    assert bots.find(f"fox@{by_path.digest[:8]}").digest == by_path.digest
+    assert bots.find(f"fox@{by_name.digest}").digest == by_name.digest
+
+
+def test_an_ambiguous_name_lists_the_choices(tmp_path: Path) -> None:
+    """Two bots of one name and different content: the reader is told how to name each."""
+    bot_folder(tmp_path / "bots" / "fox", "fox")
+    bots = store(tmp_path)
+    other = register(bots, bots.find(str(bot_folder(tmp_path / "mine", "fox", content="other"))), tmp_path)
+
+    with pytest.raises(SpecError) as caught:
+        bots.find("fox")
+
+    assert 'more than one bot is called "fox"; say which: ' in str(caught.value)
+    assert f"fox@{other.digest[:8]}" in str(caught.value)
+
+
+def test_equal_content_is_not_ambiguous(tmp_path: Path) -> None:
+    """A bot of the shelf that was submitted too is one bot."""
+    bot_folder(tmp_path / "bots" / "fox", "fox")
+    bots = store(tmp_path)
+    register(bots, bots.find("fox"), tmp_path)
+
+    assert bots.find("fox").name == "fox"
+
+
+def test_the_latest_submission_is_the_one_meant(tmp_path: Path) -> None:
+    """A new version under the same name takes its place; the old one is found by its hash."""
+    bots = store(tmp_path)
+    old = register(bots, bots.find(str(bot_folder(tmp_path / "one", "fox", content="1"))), tmp_path)
+    new = register(bots, bots.find(str(bot_folder(tmp_path / "two", "fox", content="2"))), tmp_path)
+
+    assert bots.find("fox").digest == new.digest
+    assert bots.find(f"fox@{old.digest[:8]}").digest == old.digest
+    assert [each.digest for each in bots.submitted()] == [new.digest, old.digest]
+
+
+@pytest.mark.parametrize("text", ["fxo", "fox@ffffffff", "fxo@", ""])
+def test_an_unknown_bot_is_told_with_the_known_ones(tmp_path: Path, text: str) -> None:
+    """The message lists what there is."""
+    bot_folder(tmp_path / "bots" / "fox", "fox")
+
+    with pytest.raises(SpecError, match=f'no bot "{text}"; known: fox'):
+        store(tmp_path).find(text)
+
+
+def test_a_path_without_a_slash_is_pointed_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bare word is a name; whoever means the folder here is told how to write it."""
+    bot_folder(tmp_path / "mine", "mine")
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(SpecError, match=r'no bot "mine"; known: none; for what lies here write ./mine'):
+        store(tmp_path).find("mine")
+
+
+def test_a_broken_bot_on_the_shelf_is_in_nobodys_way(tmp_path: Path) -> None:
+    """The others are found; it is named where nothing is found, and in the list of what cannot be read."""
+    bot_folder(tmp_path / "bots" / "fox", "fox")
+    broken = bot_folder(tmp_path / "bots" / "bad", "bad")
+    (broken / "bot.yaml").write_text("name: bad\n")
+    (tmp_path / "bots" / "README.md").write_text("# Bots")
+    (tmp_path / "bots" / ".gitignore").write_text("*")
+    bots = store(tmp_path)
+
+    assert bots.find("fox").name == "fox"
+    assert [str(error).partition(": ")[0] for error in bots.unreadable()] == [str(broken / "bot.yaml")]
+    with pytest.raises(SpecError, match=r'no bot "bad"; known: fox; .*bad/bot\.yaml: the key "command" is missing'):
+        bots.find("bad")
+
+
+@pytest.mark.parametrize("name", ["source/bot.py", "source/bot.yaml", "run/bot.py"])
+def test_an_edited_or_deleted_file_is_noticed(tmp_path: Path, name: str) -> None:
+    """In the stored source, and in the running copy of a bot that is not built."""
+    bots = store(tmp_path)
+    home = tmp_path / "results" / "bots" / bots.install(bots.find(str(bot_folder(tmp_path / "mine", "mine")))).digest
+
+    (home / name).write_text((home / name).read_text() + "#")
+    edited = bots.changed([home.name])
+    (home / name).unlink()
+    deleted = bots.changed([home.name])
+
+    assert edited == deleted == [home.name]
+
+
+def test_a_submission_whose_files_are_gone_says_so(tmp_path: Path) -> None:
+    """Results may be cleaned up by hand; the list then names what has to be submitted again."""
+    bots = store(tmp_path)
+    installed = register(bots, bots.find(str(bot_folder(tmp_path / "mine", "mine"))), tmp_path)
+    shutil.rmtree(tmp_path / "results" / "bots" / installed.digest)
+
+    with pytest.raises(SpecError, match="has to be submitted again"):
+        bots.find("mine")
