@@ -1,8 +1,8 @@
 /* greedy in C99, no library: the rule of bots/greedy/bot.py, action by action.
  *
- * The worth of a card is its value (a sailor's 1 to 4, 2 for a dirty trick), 0 if it is led already; the worth of a
- * placement is the sum of the worths of its cards. The best placement is taken, the first of equals; without one,
- * the first legal action.
+ * The worth of a card is its value (a sailor's 1 to 4, 2 for a dirty trick), 0 if it is led already or lies face down;
+ * the worth of a placement is the sum of the worths of its cards. The best placement is taken, the first of equals;
+ * without one, the first legal action.
  *
  * JSON is read where it lies: a value is a pointer to its first character. Nothing is copied, and the order of the
  * keys, white space and escapes do not matter. */
@@ -79,9 +79,9 @@ static int is_text(const char *value, const char *text) {
     return 1;
 }
 
-/* The value of a key in the object at `p`, NULL if it has no such key. */
+/* The value of a key in the object at `p`, NULL if it has no such key or there is no object. */
 static const char *member(const char *p, const char *key) {
-    for (p = first(p); p; p = next(p)) {
+    for (p = p ? first(p) : NULL; p; p = next(p)) {
         int found = is_text(p, key);
         p = skip_space(skip_space(skip_string(p)) + 1); /* over the colon */
         if (found) return p;
@@ -105,11 +105,19 @@ static int card_value(const char *card) {
     return last >= '0' && last <= '9' ? last - '0' : 2;
 }
 
+static int is_face_down(const char *view, int number) {
+    const char *numbers = member(member(member(view, "expansions"), "sharks"), "face_down"), *other;
+    for (other = numbers ? first(numbers) : NULL; other; other = next(other))
+        if (atoi(other) == number) return 1;
+    return 0;
+}
+
 static int card_worth(const char *view, int number, int is_one_left) {
     int me = atoi(member(view, "you"));
     const char *players = member(view, "players");
     const char *mine = member(element(players, me), "placed"), *theirs = member(element(players, 1 - me), "placed");
     if (number_at(mine, number - 1) > number_at(theirs, number - 1)) return 0;
+    if (is_face_down(view, number)) return 0;
     return card_value(element(member(view, "tavern"), is_one_left ? number - 1 : 6 - number));
 }
 
@@ -162,7 +170,7 @@ int main(void) {
         type = member(message, "type");
         if (is_text(type, "quit")) break;
         if (is_text(type, "hello")) {
-            puts("{\"type\":\"hello\",\"protocols\":[1],\"name\":\"greedy-c\",\"version\":\"1\"}");
+            puts("{\"type\":\"hello\",\"protocols\":[1],\"name\":\"greedy-c\",\"version\":\"2\"}");
         } else if (is_text(type, "match_start")) {
             printf("{\"type\":\"ready\",\"match\":");
             print_value(member(message, "match"));

@@ -6,13 +6,19 @@ crew of 7 is worth much more than a 4 that I have nobody to compare with.
 
 from functools import lru_cache
 
-ROUNDS = 8
+NATIONS = ("american", "french", "german", "chinese", "dutch", "turkish", "spanish", "italian")
 SAILOR_VALUES = (1, 2, 3, 3, 4)
 JOKER = 2
 # Chosen by self-play: the part of the cards still in the pile that each player will win, and what an unused trick is
-# worth beyond its one point, while there are rounds left to use it in.
+# worth while there are rounds left to use it in: at least so much, and so much more for each round.
 SHARE = 0.3
-TRICK, TRICK_PER_ROUND = 1.5, 0.25
+TRICK = (3.0, 0.1)
+TRICKS = {
+    "crazy_captain": (1.2, 0.25),
+    "no_shanghai": (2.2, 0.15),
+    "sharks": (2.0, 0.1),
+    "doubles": (1.0, 0.1),
+}
 # In the last round only winning counts. The score is the tie-break, so that a lost match is not played at random.
 WIN = 1000
 
@@ -20,23 +26,18 @@ WIN = 1000
 class Prospect:
     """The row as numbered, and all that the score depends on besides it."""
 
-    def __init__(self, view, end, tricks, nation):
-        """`view` after I have gained `tricks` tricks and laid a joker to `nation` (None: no joker)."""
-        me, them = view["players"][view["you"]], view["players"][1 - view["you"]]
-        rounds_left = ROUNDS - view["round"]
+    def __init__(self, position):
+        rounds_left = position.rounds_left
         self.is_last = rounds_left == 0
-        self.trick = 1 if self.is_last else TRICK + TRICK_PER_ROUND * rounds_left
-        self.row = [sailor(card) for card in (view["tavern"] if end == "left" else view["tavern"][::-1])]
-
-        mine, theirs = dict(me["strength"]), them["strength"]
-        if nation:
-            mine[nation] += JOKER
-        seen = [*me["sailors"], *them["sailors"], *view["tavern"], *view["gone"]]
-        crews = {name: (mine[name], theirs[name], unseen(name, seen)) for name in mine}
-        here = {name for name, _ in self.row}
-        self.crews = {name: crew for name, crew in crews.items() if name in here}
-        self.elsewhere = self.trick * (len(me["tricks"]) + tricks - len(them["tricks"]))
-        self.elsewhere += sum(expected(*crew) for name, crew in crews.items() if name not in here)
+        self.trick = unused(TRICK, rounds_left)
+        tavern = position.tavern if position.one_at == "left" else position.tavern[::-1]
+        self.row = [sailor(card) for card in tavern]
+        crews = dict(zip(NATIONS, zip(*position.strength, position.unseen)))
+        here = {nation for nation, _ in self.row}
+        self.crews = {nation: crew for nation, crew in crews.items() if nation in here}
+        self.elsewhere = sum(expected(*crew) for nation, crew in crews.items() if nation not in here)
+        for sign, tricks in zip((1, -1), position.tricks):
+            self.elsewhere += sign * sum(unused(TRICKS.get(kind, TRICK), rounds_left) for kind in tricks)
         self.known = {}
 
     def worth(self, won):
@@ -58,20 +59,25 @@ class Prospect:
         return score + WIN * ((score > 0) - (score < 0)) if self.is_last else score
 
 
+def unused(trick, rounds_left):
+    """What an unused trick is worth; in the end each is one point."""
+    at_least, per_round = trick
+    return at_least + per_round * rounds_left if rounds_left else 1
+
+
 def sailor(card):
     """Nation and value of a card; a dirty trick has no nation."""
     nation, _, value = card.partition(" ")
     return (nation, int(value)) if value else (None, 0)
 
 
-def unseen(nation, seen):
-    """The values of the nation's sailors that are still in the pile."""
-    values = list(SAILOR_VALUES)
-    for card in seen:
-        name, value = sailor(card)
-        if name == nation:
-            values.remove(value)
-    return tuple(values)
+def unseen(cards):
+    """By nation the values of the sailors that are not among `cards`: those still in the pile."""
+    left = {nation: list(SAILOR_VALUES) for nation in NATIONS}
+    for nation, value in map(sailor, cards):
+        if nation:
+            left[nation].remove(value)
+    return tuple([tuple(values) for values in left.values()])
 
 
 @lru_cache(maxsize=None)

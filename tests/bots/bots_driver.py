@@ -9,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -28,14 +29,20 @@ TEMPLATES: Final = ROOT / "arena" / "cli" / "templates"
 DEADLINE_S: Final = 20.0
 LIMITS: Final = m.Limits(line_to_bot=2**20, line_from_bot=2**16, startup_ms=10_000)
 CLOCK: Final = m.ClockTerms(decides="cpu", move_ms=100, bank_ms=1000, wall_ms=2000)
+NO_OPTIONS: Final[Mapping[str, Any]] = {}
+EXPANSIONS: Final = ("crazy_captain", "no_shanghai", "sharks", "doubles")
+# Options of Shanghaien with every set of expansions: first none, last all.
+VARIANTS: Final[list[dict[str, Any]]] = [
+    {"expansions": list(chosen)} for size in range(len(EXPANSIONS) + 1) for chosen in combinations(EXPANSIONS, size)
+]
 ANSWERS: Final = msgspec.json.Decoder(m.FromBot)
 
 
 class Bot:
-    """A running bot; as a context it is ended on the way out."""
+    """A running bot, of the command in its bot.yaml with more `arguments`; as a context it is ended on the way out."""
 
-    def __init__(self, folder: Path, command: Sequence[str] = ()) -> None:
-        words = list(command or yaml.safe_load((folder / "bot.yaml").read_text())["command"])
+    def __init__(self, folder: Path, arguments: Sequence[str] = ()) -> None:
+        words = [*yaml.safe_load((folder / "bot.yaml").read_text())["command"], *arguments]
         if words[0] == "python3":
             words[0] = sys.executable
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__; a pipe could fill up
@@ -85,7 +92,14 @@ class Bot:
         assert line, f"no answer to {message}; stderr:\n{self.stderr()}"
         return ANSWERS.decode(line)
 
-    def start_match(self, match: str = "m1", game: str = "shanghaien", seat: int = 0, bot_seed: int = 1) -> None:
+    def start_match(
+        self,
+        match: str = "m1",
+        game: str = "shanghaien",
+        seat: int = 0,
+        bot_seed: int = 1,
+        options: Mapping[str, Any] = NO_OPTIONS,
+    ) -> None:
         """Sends `match_start` and expects `ready`."""
         start = m.MatchStart(
             match=match,
@@ -93,7 +107,7 @@ class Bot:
             players=("a", "b"),
             protocol=1,
             game=game,
-            options={},
+            options=dict(options),
             clock=CLOCK,
             bot_seed=bot_seed,
         )
@@ -119,9 +133,9 @@ def hello(game: str = "shanghaien") -> m.Hello:
     return m.Hello(protocols=(1,), minor=0, game=game, rules="1", options={}, capabilities=("events",), limits=LIMITS)
 
 
-def started(folder: Path, game: str = "shanghaien", command: Sequence[str] = ()) -> Bot:
+def started(folder: Path, game: str = "shanghaien", arguments: Sequence[str] = ()) -> Bot:
     """A bot that has said hello."""
-    bot = Bot(folder, command)
+    bot = Bot(folder, arguments)
     try:
         answer = bot.ask(hello(game))
         assert isinstance(answer, m.BotHello)
@@ -139,10 +153,16 @@ class Played(msgspec.Struct, frozen=True):
     scores: tuple[int, ...]
 
 
-def play(game_name: str, seed: str, choose: Callable[[Seat, m.Request], Any], match: str = "m1") -> Played:
+def play(
+    game_name: str,
+    seed: str,
+    choose: Callable[[Seat, m.Request], Any],
+    match: str = "m1",
+    options: Mapping[str, Any] = NO_OPTIONS,
+) -> Played:
     """One match; `choose` gives the action, or its index, for a request to a seat. Forced moves are not asked."""
     game = load_game(game_name)
-    state = game.setup({}, 2)
+    state = game.setup(options, 2)
     news: tuple[list[Any], list[Any]] = ([], [])
     actions: list[tuple[Seat, Any]] = []
     while isinstance(turn := game.turn(state), Chance | Decision):
@@ -179,10 +199,17 @@ def _tell(news: tuple[list[Any], list[Any]], event: m.ActionEvent | m.ChanceEven
         listener.append(event)
 
 
-def play_bots(bots: Sequence[Bot], seed: str, game: str = "shanghaien", match: str = "m1", bot_seed: int = 7) -> Played:
+def play_bots(
+    bots: Sequence[Bot],
+    seed: str,
+    game: str = "shanghaien",
+    match: str = "m1",
+    bot_seed: int = 7,
+    options: Mapping[str, Any] = NO_OPTIONS,
+) -> Played:
     """One match of two bots that have said hello, from `match_start` to `match_end`."""
     for seat, bot in enumerate(bots):
-        bot.start_match(match, game, seat, bot_seed + seat)
+        bot.start_match(match, game, seat, bot_seed + seat, options)
 
     def choose(seat: Seat, request: m.Request) -> Any:
         answer = bots[seat].ask(request)
@@ -190,7 +217,7 @@ def play_bots(bots: Sequence[Bot], seed: str, game: str = "shanghaien", match: s
         assert answer.id == request.id
         return answer.action
 
-    played = play(game, seed, choose, match)
+    played = play(game, seed, choose, match, options)
     end = m.MatchEnd(
         match=match,
         ranks=(0, 0),

@@ -2,13 +2,13 @@
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from bots_driver import Bot, play, started
+from bots_driver import VARIANTS, Bot, play, started
 
 from arena.games.api import Seat
 from arena.protocol import messages as m
@@ -27,20 +27,30 @@ def test_the_same_actions_over_fifty_matches(prepare: Prepare) -> None:
     assert asked > 3000
 
 
+def test_the_same_actions_with_every_set_of_expansions(prepare: Prepare) -> None:
+    """Both meet every question of the expansions in all sixteen variants."""
+    with started(prepare("greedy")) as python, started(prepare("greedy-c")) as c:
+        asked = sum(
+            _compare(python, c, number, msgspec.json.encode, options=VARIANTS[number % 16]) for number in range(32)
+        )
+
+    assert asked > 2000
+
+
 def test_the_form_of_the_json_does_not_matter(prepare: Prepare) -> None:
     """Other orders of keys, white space and escaped letters are read as well."""
     with started(prepare("greedy")) as python, started(prepare("greedy-c")) as c:
-        asked = sum(_compare(python, c, number, _in_odd_form) for number in range(6))
+        asked = sum(_compare(python, c, number, _in_odd_form, options=VARIANTS[-number]) for number in range(6))
 
     assert asked > 300
 
 
-def _compare(python: Bot, c: Bot, number: int, write: Write) -> int:
+def _compare(python: Bot, c: Bot, number: int, write: Write, *, options: Mapping[str, Any] = VARIANTS[0]) -> int:
     """Requests in which both agreed: in even matches greedy has seat 0, all other actions are random."""
     rng = random.Random(number)
     asked = 0
     for bot in (python, c):
-        bot.start_match(f"m{number}")
+        bot.start_match(f"m{number}", options=options)
 
     def choose(seat: Seat, request: m.Request) -> Any:
         nonlocal asked
@@ -50,7 +60,7 @@ def _compare(python: Bot, c: Bot, number: int, write: Write) -> int:
         assert request.legal is not None
         return answer.action if seat == 0 and number % 2 == 0 else rng.randrange(len(request.legal))
 
-    play("shanghaien", f"luck {number}", choose)
+    play("shanghaien", f"luck {number}", choose, options=options)
     return asked
 
 
