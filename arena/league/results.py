@@ -4,13 +4,17 @@ Rule: plain values between worker, store and standings; the same summary in all 
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from arena.league.schedule import Fixture, Pairing
 from arena.league.standings import MatchResult
 from arena.match.record import MatchRecord, PackedRecord, Termination
+
+
+_NORMAL: Final = Termination.NORMAL.value
+_TERMINATIONS: Final = frozenset(kind.value for kind in Termination)
 
 
 class MatchSummary(msgspec.Struct, frozen=True):
@@ -27,12 +31,13 @@ class MatchSummary(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         """Refuse what no match can have come to, wherever it is read from."""
         seats = len(self.ranks)
-        by_seat = (self.ranks if self.scores is None else self.scores, self.moves, self.time_ms, self.slowest_ms)
-        if seats < 2 or any(len(values) != seats for values in by_seat) or min(self.ranks) < 0:
+        scored = seats if self.scores is None else len(self.scores)
+        is_whole = seats == scored == len(self.moves) == len(self.time_ms) == len(self.slowest_ms)
+        if seats < 2 or not is_whole or min(self.ranks) < 0:
             raise ValueError("a summary needs a value for each of at least 2 seats")
-        if (self.termination == Termination.NORMAL) != (self.scores is not None and self.at_fault == -1):
+        if (self.termination == _NORMAL) != (self.scores is not None and self.at_fault == -1):
             raise ValueError(f"termination {self.termination} does not fit scores and fault")
-        if self.termination not in set(Termination) or not -1 <= self.at_fault < seats:
+        if self.termination not in _TERMINATIONS or not -1 <= self.at_fault < seats:
             raise ValueError(f"unknown termination {self.termination}, or no seat {self.at_fault}")
 
 

@@ -1,0 +1,71 @@
+"""What README.md and protocol.md tell people to type can be typed."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from arena.cli import cli
+from arena.league.tournament import read_tournament
+from arena.store.bots import BotStore
+
+ROOT = Path(__file__).parent.parent
+PAGES = ("README.md", "protocol.md", "docs/shanghaien.md", "benchmarks/README.md")
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The fenced blocks of that language."""
+    return re.findall(
+        rf"^```{language}\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+
+
+def commands() -> list[tuple[str, str]]:
+    """(page, command line) of every `arena ...` that a page shows in a block of shell, and of start.py."""
+    lines = [(page, line) for page in PAGES for block in blocks(page, "sh") for line in block.splitlines()]
+    prefixes = re.compile(r"^(python3 start\.py|arena)\s+(?!test\b)")
+    return [(page, prefixes.sub("", line)) for page, line in lines if prefixes.match(line)]
+
+
+def test_the_pages_show_commands() -> None:
+    """Otherwise the next test would check nothing."""
+    assert len(commands()) >= 6
+
+
+@pytest.mark.parametrize(("page", "line"), commands())
+def test_a_shown_command_parses(page: str, line: str) -> None:
+    """Command, options and arguments exist as they are written."""
+    arguments = shlex.split(line, comments=True)
+
+    command: click.Command | None = cli
+    while isinstance(command, click.Group):
+        _, command, arguments = command.resolve_command(click.Context(command), arguments)
+    assert command is not None, page
+    assert command.make_context(page, arguments).command is command
+
+
+def test_the_tournament_of_the_readme_can_be_read(tmp_path: Path) -> None:
+    """Every key it shows is one, with a value of the right kind."""
+    (text,) = blocks("README.md", "yaml")
+    path = tmp_path / "shown.yaml"
+    path.write_text(text, encoding="utf-8")
+
+    tournament = read_tournament(path, BotStore(tmp_path / "results", ROOT / "bots").find)
+    assert [player.name for player in tournament.players] == ["random", "greedy", "sensible-a"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tournaments").glob("*.yaml")), ids=lambda path: path.name)
+def test_a_bundled_tournament_can_be_read(path: Path, tmp_path: Path) -> None:
+    """With the bundled bots, and under the name of its file."""
+    tournament = read_tournament(path, BotStore(tmp_path / "results", ROOT / "bots").find)
+    assert tournament.name == path.stem
+
+
+def test_links_within_the_project_lead_somewhere() -> None:
+    """Files that the README links exist."""
+    links = re.findall(r"\]\(([^)#:]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
