@@ -22,9 +22,9 @@ from msgspec.structs import replace
 
 from arena.errors import SpecError
 from arena.games.api import Chance, Dice, Json, Seat, Shuffle
-from arena.games.shanghaien.actions import Place, Roll, Shanghai
+from arena.games.shanghaien.actions import End, Place, Roll, Shanghai
 from arena.games.shanghaien.cards import NATIONS
-from arena.games.shanghaien.state import End, Phase, Player, State
+from arena.games.shanghaien.state import Phase, Player, State
 
 ENOUGH_LEFT = ((), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4))
 

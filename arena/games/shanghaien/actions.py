@@ -3,10 +3,14 @@
 Rule: an action carries all its choices. The JSON form is the struct itself: `{"do": "place", "dice": [4]}`.
 """
 
+from typing import Literal
+
 import msgspec
 
 from arena.games.api import Number, Word
-from arena.games.shanghaien.state import End
+
+End = Literal["left", "right"]
+"""The end of the row, as seat 0 sees it, where the card number 1 lies."""
 
 
 class Action(msgspec.Struct, frozen=True, tag_field="do", omit_defaults=True, forbid_unknown_fields=True):

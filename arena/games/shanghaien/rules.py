@@ -15,13 +15,13 @@ from msgspec.structs import replace
 from arena.errors import IllegalAction, MalformedReply, SpecError
 from arena.games.api import Chance, Decision, Dice, Json, Outcome, Over, Randomness, Seat, Shuffle, Turn, ranks_by_score
 from arena.games.shanghaien import diagram, turns, view
-from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
+from arena.games.shanghaien.actions import Action, End, Place, Roll, Shanghai
 from arena.games.shanghaien.awards import final_scores
 from arena.games.shanghaien.cards import DECK_SIZE, Card
 from arena.games.shanghaien.expansion import Expansion
 from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.refusal import why_illegal
-from arena.games.shanghaien.state import DICE_PER_PLAYER, ROW_SIZE, End, Interlude, Phase, Player, State
+from arena.games.shanghaien.state import DICE_PER_PLAYER, ROW_SIZE, Interlude, Phase, Player, State
 from arena.games.shanghaien.variant import Options, action_types, compose, read_options
 
 # Looking a member up on its Enum costs as much as a whole comparison; these are met at every step.
@@ -124,9 +124,9 @@ class Shanghaien:
         if state.phase is _ROLLING:
             return turns.rolled(state, drawn)
         if state.phase is _INTERLUDE:
-            resolve = state.variant.expansions[_interlude(state).by].resolve
-            assert resolve is not None, "an expansion that asks for chance says what follows from it"
-            return resolve(state, drawn)
+            expansion: Expansion = state.variant.expansions[_interlude(state).by]
+            assert expansion.resolve is not None, "an expansion that asks for chance says what follows from it"
+            return expansion.resolve(state, drawn)
         cards = cast(tuple[Card, ...], drawn)
         return replace(state, phase=_TURN, row=cards[:ROW_SIZE], pile=cards[ROW_SIZE:])
 
@@ -170,9 +170,9 @@ def _answers(state: State, seat: Seat) -> tuple[Action, ...]:
     asked = state.interlude
     if asked is None or asked.seat != seat or asked.chance is not None:
         return ()
-    options = state.variant.expansions[asked.by].options
-    assert options is not None, "an expansion that asks a seat lists the answers"
-    return options(state)
+    expansion: Expansion = state.variant.expansions[asked.by]
+    assert expansion.options is not None, "an expansion that asks a seat lists the answers"
+    return expansion.options(state)
 
 
 def _turn_actions(player: Player) -> tuple[Action, ...]:

@@ -6,24 +6,17 @@ of a round, stored at index number-1; positions are 0..5 as seat 0 sees the row 
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
 from arena.games.api import Chance, Seat
+from arena.games.shanghaien.actions import Action, End
 from arena.games.shanghaien.cards import Card
-
-if TYPE_CHECKING:
-    from arena.games.shanghaien.actions import Action
-    from arena.games.shanghaien.expansion import Expansion
-    from arena.games.shanghaien.tricks import Trick
 
 ROUNDS: Final = 8
 ROW_SIZE: Final = 6
 DICE_PER_PLAYER: Final = 6
-
-End = Literal["left", "right"]
-"""The end of the row, as seat 0 sees it, where the card number 1 lies."""
 
 
 class Phase(Enum):
@@ -44,25 +37,26 @@ class Variant(msgspec.Struct, frozen=True):
     """What the options make of the game, the same for every state of a match.
 
     `faces` is the text form of each card, the 48 of the tavern first; `dealt` the trick cards each seat starts with;
-    `table` those that start beside the row. `tricks` are the dirty tricks in play by their kind, `kinds` the kind of
-    card that an action spends (a joker names its card itself), `effects` the function (state, action) -> state of each
-    type of action. `expansions` are in play, by name; the other fields are what they contribute, in the order of play
-    (by name, where one hook can keep the following ones waiting), and all empty in the base game: see
-    `expansion.Expansion` for their meaning.
+    `table` those that start beside the row. `tricks` (of `tricks.Trick`) are the dirty tricks in play by their kind,
+    `kinds` the kind of card that an action spends (a joker names its card itself), `effects` the function
+    (state, action) -> state of each type of action. `expansions` (of `expansion.Expansion`) are in play, by name; both
+    are defined on top of states, so the types here do not name them. The other fields are what the expansions
+    contribute, in the order of play (by name, where one hook can keep the following ones waiting), and all empty in
+    the base game: see `expansion.Expansion` for their meaning.
     """
 
     faces: tuple[str, ...]
-    tricks: Mapping[str, "Trick"]
-    kinds: Mapping[type["Action"], str]
-    effects: Mapping[type["Action"], Callable[["State", Any], "State"]]
-    expansions: Mapping[str, "Expansion"] = {}
+    tricks: Mapping[str, Any]
+    kinds: Mapping[type[Action], str]
+    effects: Mapping[type[Action], Callable[["State", Any], "State"]]
+    expansions: Mapping[str, Any] = {}
     dealt: tuple[tuple[Card, ...], tuple[Card, ...]] = ((), ())
     table: tuple[Card, ...] = ()
     on_rolled: Mapping[str, Callable[["State"], "State"]] = {}
-    intercept: Mapping[str, Callable[["State", "Action"], "State | None"]] = {}
+    intercept: Mapping[str, Callable[["State", Action], "State | None"]] = {}
     on_placed: tuple[Callable[["State", tuple[int, ...]], "State"], ...] = ()
     on_round_end: tuple[Callable[["State"], "State"], ...] = ()
-    restrict: tuple[Callable[["State", tuple["Action", ...]], tuple["Action", ...]], ...] = ()
+    restrict: tuple[Callable[["State", tuple[Action, ...]], tuple[Action, ...]], ...] = ()
     award: tuple[Callable[["State", tuple[Seat | None, ...]], tuple[Seat | None, ...]], ...] = ()
 
 

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Final
 from msgspec.structs import replace
 
 from arena.games.api import Chance, Dice, Json, Number
-from arena.games.shanghaien.actions import Action, Place, Shanghai
+from arena.games.shanghaien.actions import Action, End, Place, Shanghai
 from arena.games.shanghaien.expansion import Expansion
-from arena.games.shanghaien.state import ROW_SIZE, End, Interlude, Phase, Player, State, lying, with_player
+from arena.games.shanghaien.state import ROW_SIZE, Interlude, Phase, Player, State, lying, with_player
 from arena.games.shanghaien.tricks import discard, lay_out
 from arena.games.shanghaien.turns import put_down
 
