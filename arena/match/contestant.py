@@ -13,6 +13,7 @@ from msgspec import UNSET
 
 from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime, ProtocolViolation
 from arena.match.terms import ClockSettings
+from arena.match.unheard import Unheard
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 from arena.protocol import codec
@@ -76,6 +77,7 @@ class Contestant:
         self._session = Session()
         self._request_id = 0
         self._match = ""
+        self._unheard = Unheard()
         self._reset()
         self.transcript: deque[TranscriptLine] = deque(maxlen=None if keep_transcript else TRANSCRIPT_LINES)
         self.last_stderr = ""
@@ -121,6 +123,7 @@ class Contestant:
             legal=legal,
             clock=TimeLeft(move_ms=self.terms.move_ms, bank_ms=self.bank_s * 1000),
         )
+        self._unheard = Unheard()
         early = channel.pending()
         if early:
             self._ignore_early(early)
@@ -139,6 +142,9 @@ class Contestant:
             channel.send(line, clock)
             answer = self._answer(channel, clock)
             clock.stop()
+        except OutOfTime as late:
+            late.hint = self._unheard.told(request.id) or late.hint
+            raise
         finally:
             self._charge(clock, move_s)
         assert isinstance(answer, Answer), "the session lets only an answer through while thinking"
@@ -211,12 +217,14 @@ class Contestant:
         startup_s = self._settings.startup_ms / 1000
         clock = MoveClock(cpu=channel.cpu, wall=self._wall, budget_s=startup_s, wall_s=startup_s, decides_cpu=False)
         owed = "hello" if isinstance(message, Hello) else "ready"
+        self._unheard = Unheard()
         try:
             self._send(message, clock)
             return self._answer(channel, clock)
         except OutOfTime:
+            strays = self._unheard.strays_told()
             raise OutOfTime(
-                f'no "{owed}" within {startup_s:.1f} s from {channel.origin}',
+                f'no "{owed}" within {startup_s:.1f} s from {channel.origin}{"; " + strays if strays else ""}',
                 hint=f'answer {message_name(message)} with "{owed}", and flush stdout',
             ) from None
         except Crashed as crash:
@@ -261,6 +269,8 @@ class Contestant:
         if self._session.receive(message):
             return message
         self.ignored["stale"] += 1
+        if isinstance(message, Answer):
+            self._unheard.stale(message)
         return None
 
     def _stray(self, line: bytes) -> None:
@@ -273,6 +283,7 @@ class Contestant:
         if self._settings.strict:
             raise fault
         self.ignored["stray"] += 1
+        self._unheard.stray(line)
         if self.ignored["stray"] == 1:
             self._notify(_error_of(fault, is_fatal=False))
 
@@ -283,6 +294,7 @@ class Contestant:
             text = line.strip()
             if text.startswith(b"{"):
                 self.ignored["early"] += 1
+                self._unheard.early(text)
             elif text:
                 self._stray(line)
         self._running()

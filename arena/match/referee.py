@@ -238,7 +238,8 @@ def _by_index(legal: tuple[Any, ...] | None, index: int) -> Any:
         raise MalformedReply("an index as action, but this request lists no legal actions")
     if not 0 <= index < len(legal):
         raise IllegalAction(
-            f"action {index} is not an index in `legal`: there are {len(legal)} actions, 0 to {len(legal) - 1}"
+            f"action {index} is not an index in `legal`: there are {len(legal)} actions, 0 to {len(legal) - 1}",
+            hint="indices count from 0",
         )
     return legal[index]
 

@@ -184,8 +184,11 @@ class ProcessChannel:
     def _take(self, data: bytes) -> None:
         """Split what arrived into lines; a line that grows past the limit is refused, whole or not."""
         self._taken += len(data)
-        *lines, self._partial = (self._partial + data).split(b"\n")
+        text = self._partial + data
+        *lines, self._partial = text.split(b"\n")
         self._lines.extend(lines)
+        if len(text) < self._limit:  # nearly always, and then no line is too long
+            return
         if len(self._partial) >= self._limit or any(len(line) >= self._limit for line in lines):
             longest = max((self._partial, *lines), key=len)
             raise self._overlong(longest)

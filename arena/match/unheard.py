@@ -1,0 +1,64 @@
+"""What a bot said in vain while it owed a message, for the sentence that tells its author why none came.
+
+Rule: it explains a timeout and decides nothing; of each kind the first is kept, the others are counted.
+"""
+
+import msgspec
+
+from arena.errors import MalformedReply
+from arena.protocol import codec
+from arena.protocol.messages import Answer
+
+
+class Unheard(msgspec.Struct):
+    """`stray`: lines that are not JSON; `wrong_id`: of an answer to another request; `early_id`: of one sent too soon."""
+
+    strays: int = 0
+    first_stray: str = ""
+    wrong_id: int | None = None
+    early_id: int | None = None
+    has_early: bool = False
+
+    def stray(self, line: bytes) -> None:
+        """Note a line that is no JSON object."""
+        self.strays += 1
+        self.first_stray = self.first_stray or codec.shown(line)
+
+    def stale(self, answer: Answer) -> None:
+        """Note an answer to a request that is not open."""
+        if self.wrong_id is None:
+            self.wrong_id = answer.id
+
+    def early(self, line: bytes) -> None:
+        """Note a line that lay there before the request; only the first is looked at, for there may be many."""
+        if self.has_early:
+            return
+        self.has_early = True
+        try:
+            message = codec.decode(line)
+        except MalformedReply:
+            return
+        if isinstance(message, Answer):
+            self.early_id = message.id
+
+    def strays_told(self) -> str:
+        """`3 lines came, none of them JSON; the first: blah`, or nothing."""
+        if not self.strays:
+            return ""
+        if self.strays == 1:
+            return f"1 line came, and it is not JSON: {self.first_stray}"
+        return f"{self.strays} lines came, none of them JSON; the first: {self.first_stray}"
+
+    def told(self, request_id: int) -> str:
+        """The likely reason why request `request_id` has no answer; empty if nothing came."""
+        if self.wrong_id is not None:
+            return (
+                f"an action with id {self.wrong_id} came, but the open request is {request_id}:"
+                " repeat the request's id"
+            )
+        if self.early_id is not None:
+            return (
+                f"an action with id {self.early_id} came before request {request_id} was sent, and was dropped:"
+                " answer each request once, after it came"
+            )
+        return self.strays_told()
