@@ -53,8 +53,7 @@ class Unheard(msgspec.Struct):
         """The likely reason why request `request_id` has no answer; empty if nothing came."""
         if self.wrong_id is not None:
             return (
-                f"an action with id {self.wrong_id} came, but the open request is {request_id}:"
-                " repeat the request's id"
+                f"an action with id {self.wrong_id} came, but the open request is {request_id}: repeat the request's id"
             )
         if self.early_id is not None:
             return (

@@ -29,7 +29,8 @@ _INTERPRETERS: Final = {
     ".php": ("php",),
     ".sh": ("sh",),
     ".bash": ("bash",),
-    ".awk": ("awk", "-f"),
+    # mawk, the awk of Debian, would read a pipe until its buffer is full; gawk and busybox ignore the option
+    ".awk": ("awk", "-W", "interactive", "-f"),
     ".jar": ("java", "-jar"),
 }
 

@@ -39,9 +39,10 @@ def test_an_answer_that_came_too_soon_is_the_hint() -> None:
     assert fault_of(bot, heaps=[9, 9, 9]).hint == (
         "an action with id 2 came before request 2 was sent, and was dropped: answer each request once, after it came"
     )
-    assert "slept" in fault_of(
-        ScriptedBot(lambda message, n: [answer(message), b"{no"] if n == 1 else []), heaps=[9, 9, 9]
-    ).hint
+    assert (
+        "slept"
+        in fault_of(ScriptedBot(lambda message, n: [answer(message), b"{no"] if n == 1 else []), heaps=[9, 9, 9]).hint
+    )
 
 
 def test_what_was_wrong_in_an_earlier_request_is_no_reason_for_this_one() -> None:

@@ -1,6 +1,8 @@
 """Reading a bot from disk: what is refused, and what its identity depends on."""
 
 import os
+import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +10,9 @@ import pytest
 
 from arena.errors import SpecError
 from arena.process import manifest
+from arena.process.channel import ProcessChannel
+from arena.process.clock import MoveClock
+from arena.process.launch import start
 from arena.process.manifest import read_bot
 
 MANIFEST = 'name: simple\ncommand: ["python3", "bot.py"]\n'
@@ -229,3 +234,20 @@ def test_the_hash_of_a_script_is_of_that_file_alone(tmp_path: Path) -> None:
 
     assert read_bot(tmp_path / "a.py").digest == before
     assert read_bot(tmp_path / "b.py").digest != before
+
+
+@pytest.mark.process
+@pytest.mark.skipif(shutil.which("awk") is None, reason="no awk on this machine")
+def test_a_correct_awk_script_gets_its_first_line_at_once(tmp_path: Path) -> None:
+    """mawk would wait until its buffer is full, and the bot would never say hello."""
+    script = tmp_path / "echo.awk"
+    script.write_text('{ print "got " $0; fflush() }\n')
+    process = start(read_bot(script))
+    channel = ProcessChannel(process, limit=1000)
+    clock = MoveClock(cpu=process.cpu, wall=time.monotonic, budget_s=5.0, wall_s=5.0, decides_cpu=False)
+
+    channel.send(b"hello\n", clock)
+    answer = channel.receive(clock)
+    channel.close(0.0)
+
+    assert answer == b"got hello"

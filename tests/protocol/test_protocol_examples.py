@@ -16,6 +16,7 @@ from arena.games import load_game
 from arena.games.api import Chance, Dice
 from arena.games.luck import draw
 from arena.games.nim.rules import Take
+from arena.games.shanghaien.awards import neighbour_pips, winners
 from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.rules import Shanghaien
 from arena.games.shanghaien.variant import action_types
@@ -225,3 +226,26 @@ def contestant(path: Path, game: str, player: str) -> Contestant:
 
 def played(game: str, contestants: list[Contestant]) -> MatchRecord:
     return play(MatchSpec(match="m-0-0", game=game, options={}, seed=SEED, clock=ClockSettings()), contestants)
+
+
+def test_the_award_example_follows_the_rules() -> None:
+    """Row by row: the card behind each number, the dice on it, the pips beside it, and who gets it."""
+    shown = json.loads("{" + ", ".join(only("text award").splitlines()) + "}")
+    placed = tuple(tuple(player["placed"]) for player in shown["players"])
+    won = winners(placed)
+    rows = re.findall(
+        r"^\| (\d) \| `tavern\[(\d)\]`, (\w+ \d) \| (\d), (\d) \| (.*?)\| (?:`(gone)`|seat (\d)) \|$",
+        section_of("### Who gets the card"),
+        re.MULTILINE,
+    )
+
+    assert len(rows) == 6
+    for row, seat in zip(rows, won, strict=True):
+        number, position = int(row[0]), int(row[1])
+        assert (position, row[2]) == (6 - number, shown["tavern"][6 - number])
+        assert [int(row[3]), int(row[4])] == [dice[number - 1] for dice in placed]
+        assert (row[6] == "gone") == (seat is None)
+        assert row[7] == ("" if seat is None else str(seat))
+        if row[5].strip():
+            pips = [int(cell.rpartition("=")[2]) for cell in row[5].split(",")]
+            assert pips == [neighbour_pips(dice, number - 1) for dice in placed]
