@@ -2,12 +2,13 @@
 
 import random
 import time
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
 from measure import interleaved
-from recording import NIM, SHANGHAIEN, Setting
+from recording import ALL_EXPANSIONS, NIM, SHANGHAIEN, Setting
 from tables import Figure, Goal, Row, Table
 
 from arena.games import load_game
@@ -15,19 +16,36 @@ from arena.games.api import Chance, Decision
 from arena.games.luck import draw
 
 _GOAL: Final = Goal(">=", 2000)
+_SHARE_GOAL: Final = Goal(">=", 0.5)
 
 
 def measure(_: Path, *, is_quick: bool) -> list[Table]:
     """Playouts per second of each game, and the share of drawing chance."""
     count, rounds = (100, 5) if is_quick else (300, 9)
-    rows = tuple(_row(setting, count, rounds) for setting in (SHANGHAIEN, NIM))
-    headers = ("random playouts", "playouts/s", "decisions\na playout", "draws\na playout", "share of\nluck %")
-    notes = ("turn, sample, luck.draw, apply, resolve on one core; share of luck: the same playouts with draws kept",)
+    settings = (SHANGHAIEN, ALL_EXPANSIONS, NIM)
+    engines = {setting.label: _Engine(setting) for setting in settings}
+    speed = interleaved({name: partial(_timed, engine, count) for name, engine in engines.items()}, rounds)
+    base = speed[SHANGHAIEN.label]
+    of_base = median(all_ / one for all_, one in zip(base, speed[ALL_EXPANSIONS.label], strict=True))
+    rows = tuple(
+        _row(setting, engines[setting.label], count, rounds, of_base if setting is ALL_EXPANSIONS else None)
+        for setting in settings
+    )
+    headers = (
+        "random playouts",
+        "playouts/s",
+        "of the\nbase game",
+        "decisions\na playout",
+        "draws\na playout",
+        "luck %",
+    )
+    notes = (
+        "turn, sample, luck.draw, apply, resolve on one core; luck: its share, by the same playouts with draws kept",
+    )
     return [Table(title="Playouts: the engine alone", headers=headers, rows=rows, notes=notes)]
 
 
-def _row(setting: Setting, count: int, rounds: int) -> Row:
-    engine = _Engine(setting)
+def _row(setting: Setting, engine: "_Engine", count: int, rounds: int, of_base: float | None) -> Row:
     decisions, draws = engine.play(count, is_luck_kept=False)
     samples = interleaved(
         {
@@ -41,13 +59,14 @@ def _row(setting: Setting, count: int, rounds: int) -> Row:
     return (
         setting.label,
         Figure(count / median(samples["all"]), 0, goal),
+        "" if of_base is None else Figure(of_base, 2, _SHARE_GOAL),
         Figure(decisions / count),
         Figure(draws / count),
         Figure(max(0.0, 100 * share)),
     )
 
 
-def _timed(engine: "_Engine", count: int, *, is_luck_kept: bool) -> float:
+def _timed(engine: "_Engine", count: int, *, is_luck_kept: bool = False) -> float:
     start_s = time.perf_counter()
     engine.play(count, is_luck_kept=is_luck_kept)
     return time.perf_counter() - start_s

@@ -36,6 +36,11 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 SHANGHAIEN: Final = Setting(label="shanghaien", game="shanghaien", options={})
+ALL_EXPANSIONS: Final = Setting(
+    label="shanghaien, all expansions",
+    game="shanghaien",
+    options={"expansions": ["crazy_captain", "no_shanghai", "sharks", "doubles"]},
+)
 NIM: Final = Setting(label="nim", game="nim", options={"heaps": [8, 8, 8, 8]})
 
 

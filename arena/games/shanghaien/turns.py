@@ -30,19 +30,17 @@ def announce(state: State, action: Action, *, asked_by: str | None = None) -> St
     `asked_by`: the expansion whose question about it has just been answered; only those after it may ask now.
     """
     variant = state.variant
-    if variant.intercept:
-        for intercept in _left(variant.intercept, asked_by):
-            asking = intercept(state, action)
-            if asking is not None:
-                return asking
+    hooks = variant.intercept
+    for intercept in hooks.values() if asked_by is None else _after(asked_by, hooks):
+        asking = intercept(state, action)
+        if asking is not None:
+            return asking
     return variant.effects[type(action)](state, action)
 
 
-def _left(hooks: Mapping[str, H], asked_by: str | None) -> Iterable[H]:
-    """The hooks after the one of the expansion `asked_by`; all of them if nobody has asked yet."""
-    if asked_by is None:
-        return hooks.values()
-    return list(hooks.values())[list(hooks).index(asked_by) + 1 :]
+def _after(expansion: str, hooks: Mapping[str, H]) -> Iterable[H]:
+    """The hooks after the one of `expansion`."""
+    return list(hooks.values())[list(hooks).index(expansion) + 1 :]
 
 
 def start_roll(state: State, _: Roll) -> State:
@@ -63,11 +61,11 @@ def rolled(state: State, dice: tuple[int, ...], *, asked_by: str | None = None) 
     `asked_by`: the expansion whose interlude about these very dice is over; only the hooks after it run.
     """
     state = replace(state, phase=_ROLLED, dice=dice, interlude=None)
-    if state.variant.on_rolled:
-        for hook in _left(state.variant.on_rolled, asked_by):
-            state = hook(state)
-            if state.phase is not _ROLLED:
-                break
+    hooks = state.variant.on_rolled
+    for hook in hooks.values() if asked_by is None else _after(asked_by, hooks):
+        state = hook(state)
+        if state.phase is not _ROLLED:
+            break
     return state
 
 

@@ -19,6 +19,7 @@ from arena.games.shanghaien.tricks import discard, lay_out
 from arena.games.shanghaien.turns import put_down
 
 NAME: Final = "no_shanghai"
+_TURN: Final = Phase.TURN  # looking it up on the Enum costs as much as the rest of the check
 
 
 class Ban(Action, frozen=True, tag="no_shanghai"):
@@ -99,7 +100,7 @@ def _keep_back(state: State, action: KeepBack) -> State:
 
 def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
     """Under the ban a player who can roll must roll."""
-    if state.phase is not Phase.TURN or len(actions) < 2 or not lying(state, NAME):
+    if state.phase is not _TURN or len(actions) < 2 or not lying(state, NAME):
         return actions
     return tuple([action for action in actions if not isinstance(action, Shanghai)])
 
