@@ -7,8 +7,9 @@ are errors that say where, what was found, and what is known there.
 import difflib
 import re
 from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 import yaml
@@ -18,6 +19,15 @@ from arena.errors import SpecError
 T = TypeVar("T")
 
 _PLACE = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>[^`]*)`)?$", re.DOTALL)
+_TYPES: Final = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+"""The words of msgspec in those of a person. `null` is left out: whoever gives a value does not mean it."""
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 
 
@@ -27,7 +37,7 @@ def read(raw: object, kind: type[T], *, place: str) -> T:
     try:
         return msgspec.convert(raw, type=kind)
     except msgspec.ValidationError as error:
-        raise SpecError(_sentence(raw, str(error), place)) from None
+        raise SpecError(_sentence(raw, kind, str(error), place)) from None
 
 
 def read_yaml(path: Path, kind: type[T]) -> T:
@@ -82,6 +92,10 @@ class _UniqueKeys(yaml.SafeLoader):
 def _yaml_sentence(error: yaml.YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or " ".join(str(error).split())
+    if "'\\t'" in problem:
+        problem = "a tab: YAML wants spaces"
+    elif problem.startswith("expected <block end>"):
+        problem += "; perhaps this line is not indented like those above it"
     return problem if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: {problem}"
 
 
@@ -145,7 +159,7 @@ def _refuse_other(raw: object, known: Iterable[object], place: str, path: str) -
         raise SpecError(_at(place, path) + unknown("value", str(raw), map(str, choices)))
 
 
-def _sentence(raw: object, error: str, place: str) -> str:
+def _sentence(raw: object, kind: type, error: str, place: str) -> str:
     matched = _PLACE.match(error)
     assert matched is not None, "the pattern takes any text"
     what, path = matched["what"], matched["path"] or ""
@@ -153,14 +167,76 @@ def _sentence(raw: object, error: str, place: str) -> str:
     missing = re.match(r"Object missing required field `(.*)`", what)
     if missing:
         return f'{where}the key "{missing[1]}" is missing'
-    expected = re.sub(r", got `.*", "", what).replace("`", "").replace("Expected", "expected", 1)
     steps = _STEP.findall(path)
+    wanted = _kind_at(msgspec.inspect.type_info(kind), steps)
+    expected = _expected(what, wanted)
     if any(index == "..." for _, index in steps):
         return where + expected  # msgspec does not tell which value of a mapping it means
     found: Any = raw
     for name, index in steps:
         found = found[name] if name else found[int(index)]
-    return f"{where}{expected}, found {_shown(found)}"
+    is_unquoted = isinstance(found, int | float | date) and _takes_text(wanted)
+    return f"{where}{expected}, found {_shown(found)}{'; put it in quotes' if is_unquoted else ''}"
+
+
+def _expected(what: str, kind: msgspec.inspect.Type) -> str:
+    """`expected a whole number >= 1` for msgspec's "Expected `int` >= 1, got `str`", with what `kind` knows better."""
+    matched = re.match(r"Expected `([^`]*)`(.*?)(?:, got .*)?$", what, re.DOTALL)
+    if matched is None:
+        return what.replace("`", "").replace("Expected", "expected", 1)
+    words = _described(kind)
+    if words:
+        return f"expected {words}"
+    names = [name for name in matched[1].split(" | ") if name != "null"]
+    return "expected " + " or ".join(_TYPES.get(name, name) for name in names) + matched[2]
+
+
+def _described(kind: msgspec.inspect.Type) -> str:
+    """What a type says of itself: the description in its Meta, the keys of its struct. Empty if nothing."""
+    match kind:
+        case msgspec.inspect.Metadata():
+            return (kind.extra_json_schema or {}).get("description") or _described(kind.type)
+        case msgspec.inspect.StructType():
+            return f"an object with the keys {', '.join(field.encode_name for field in kind.fields)}"
+        case msgspec.inspect.UnionType():
+            members = [member for member in kind.types if not isinstance(member, msgspec.inspect.NoneType)]
+            return _described(members[0]) if len(members) == 1 else ""
+    return ""
+
+
+def _takes_text(kind: msgspec.inspect.Type) -> bool:
+    match kind:
+        case msgspec.inspect.Metadata():
+            return _takes_text(kind.type)
+        case msgspec.inspect.UnionType():
+            return any(map(_takes_text, kind.types))
+        case msgspec.inspect.LiteralType():
+            return any(isinstance(value, str) for value in kind.values)
+    return isinstance(kind, msgspec.inspect.StrType)
+
+
+def _kind_at(  # noqa: PLR0911 - a table of types
+    kind: msgspec.inspect.Type, steps: list[tuple[str, str]]
+) -> msgspec.inspect.Type:
+    """The type that the path leads to; where it forks, any type."""
+    match kind:
+        case _ if not steps:
+            return kind
+        case msgspec.inspect.Metadata():
+            return _kind_at(kind.type, steps)
+        case msgspec.inspect.UnionType():
+            members = [member for member in kind.types if not isinstance(member, msgspec.inspect.NoneType)]
+            return _kind_at(members[0], steps) if len(members) == 1 else msgspec.inspect.AnyType()
+        case msgspec.inspect.StructType():
+            inner = [field.type for field in kind.fields if field.encode_name == steps[0][0]]
+            return _kind_at(inner[0], steps[1:]) if inner else msgspec.inspect.AnyType()
+        case msgspec.inspect.CollectionType():
+            return _kind_at(kind.item_type, steps[1:])
+        case msgspec.inspect.TupleType():
+            return _kind_at(kind.item_types[int(steps[0][1])], steps[1:])
+        case msgspec.inspect.DictType():
+            return _kind_at(kind.value_type, steps[1:])
+    return msgspec.inspect.AnyType()
 
 
 def _shown(value: object) -> str:

@@ -1,8 +1,9 @@
 """Strict reading: what is wrong, where, and what is known there."""
 
+from datetime import date
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
@@ -39,6 +40,18 @@ class Tournament(msgspec.Struct, frozen=True):
     unit: Literal["block", "match"] = "block"
     pace: Pace = Pace.SLOW
     games: int | None = None
+
+
+ALL_KEYS = "an object with the keys name, players, reserves, pair, aliases, schedule, unit, pace, games"
+
+
+class Words(msgspec.Struct, frozen=True):
+    nick: Annotated[str, msgspec.Meta(pattern="^[a-z]+$", description="small letters a to z")] = "x"
+    motto: Annotated[str, msgspec.Meta(max_length=3)] | None = None
+    tags: dict[str, Annotated[str, msgspec.Meta(description="a tag")]] = {}
+    lines: tuple[tuple[str, int], ...] = ()
+    share: float = 0.5
+    is_on: bool = True
 
 
 def refusal(raw: object) -> str:
@@ -121,17 +134,25 @@ def test_an_unknown_key_is_named_with_its_place_and_the_known_ones(extra: dict[s
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        pytest.param({"games": "ten"}, "t.yaml: games: expected int | null, found 'ten'", id="text for a number"),
-        pytest.param({"games": True}, "t.yaml: games: expected int | null, found True", id="yes for a number"),
-        pytest.param({"games": 1.5}, "t.yaml: games: expected int | null, found 1.5", id="a fraction"),
-        pytest.param({"players": "a"}, "t.yaml: players: expected array, found 'a'", id="text for a list"),
-        pytest.param({"players": None}, "t.yaml: players: expected array, found nothing", id="nothing for a list"),
+        pytest.param({"games": "ten"}, "t.yaml: games: expected a whole number, found 'ten'", id="text for a number"),
+        pytest.param({"games": True}, "t.yaml: games: expected a whole number, found True", id="yes for a number"),
+        pytest.param({"games": 1.5}, "t.yaml: games: expected a whole number, found 1.5", id="a fraction"),
+        pytest.param({"players": "a"}, "t.yaml: players: expected a list, found 'a'", id="text for a list"),
+        pytest.param({"players": None}, "t.yaml: players: expected a list, found nothing", id="nothing for a list"),
         pytest.param(
-            {"players": [{"bot": "a"}, {"bot": 7}]}, "t.yaml: players[1].bot: expected str, found 7", id="in a list"
+            {"players": [{"bot": "a"}, {"bot": 7}]},
+            "t.yaml: players[1].bot: expected text, found 7; put it in quotes",
+            id="in a list",
         ),
-        pytest.param({"players": [["a"]]}, "t.yaml: players[0]: expected object, found ['a']", id="list for a mapping"),
-        pytest.param({"aliases": {"c": {"bot": 7}}}, "t.yaml: aliases[...].bot: expected str", id="in a mapping"),
-        pytest.param({"games": "x" * 100}, "t.yaml: games: expected int | null, found '" + "x" * 56 + "...", id="long"),
+        pytest.param(
+            {"players": [["a"]]},
+            "t.yaml: players[0]: expected an object with the keys bot, args, found ['a']",
+            id="list for a mapping",
+        ),
+        pytest.param({"aliases": {"c": {"bot": 7}}}, "t.yaml: aliases[...].bot: expected text", id="in a mapping"),
+        pytest.param(
+            {"games": "x" * 100}, "t.yaml: games: expected a whole number, found '" + "x" * 56 + "...", id="long"
+        ),
     ],
 )
 def test_a_wrong_type_shows_where_and_what_was_found(extra: dict[str, Any], sentence: str) -> None:
@@ -142,12 +163,39 @@ def test_a_wrong_type_shows_where_and_what_was_found(extra: dict[str, Any], sent
 @pytest.mark.parametrize(
     ("raw", "sentence"),
     [
+        ({"nick": "No"}, "nick: expected small letters a to z, found 'No'"),
+        ({"nick": 7}, "nick: expected small letters a to z, found 7; put it in quotes"),
+        ({"nick": None}, "nick: expected small letters a to z, found nothing"),
+        ({"motto": False}, "motto: expected text, found False; put it in quotes"),
+        ({"motto": date(2026, 1, 2)}, "motto: expected text, found datetime.date(2026, 1, 2); put it in quotes"),
+        ({"motto": "abcd"}, "motto: expected text of length <= 3, found 'abcd'"),
+        ({"motto": ["a"]}, "motto: expected text, found ['a']"),
+        ({"tags": {"a": 1}}, "tags[...]: expected a tag"),
+        ({"tags": []}, "tags: expected an object, found []"),
+        ({"lines": [["a", "b"]]}, "lines[0][1]: expected a whole number, found 'b'"),
+        ({"lines": [[3, 4]]}, "lines[0][0]: expected text, found 3; put it in quotes"),
+        ({"lines": [["a"]]}, "lines[0]: expected a list of length 2, found ['a']"),
+        ({"share": "half"}, "share: expected a number, found 'half'"),
+        ({"is_on": "yes"}, "is_on: expected true or false, found 'yes'"),
+    ],
+)
+def test_a_type_is_told_in_words_that_need_no_programmer(raw: object, sentence: str) -> None:
+    """A description of the type's own goes first; what YAML took for a number or a date is put into quotes."""
+    with pytest.raises(SpecError) as caught:
+        strict.read(raw, Words, place="w")
+
+    assert str(caught.value) == f"w: {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("raw", "sentence"),
+    [
         ({}, 't.yaml: the key "name" is missing'),
         ({"name": "cup", "players": [{"bot": "a"}, {}]}, 't.yaml: players[1]: the key "bot" is missing'),
         ({"name": "cup", "schedule": {"kind": "swiss"}}, 't.yaml: schedule: the key "rounds" is missing'),
         ({"name": "cup", "schedule": {"rounds": 1}}, 't.yaml: schedule: the key "kind" is missing'),
-        (None, "t.yaml: expected object, found nothing"),
-        ([1, 2], "t.yaml: expected object, found [1, 2]"),
+        (None, f"t.yaml: expected {ALL_KEYS}, found nothing"),
+        ([1, 2], f"t.yaml: expected {ALL_KEYS}, found [1, 2]"),
     ],
 )
 def test_a_missing_key_is_named(raw: object, sentence: str) -> None:
@@ -164,7 +212,7 @@ def test_a_missing_key_is_named(raw: object, sentence: str) -> None:
             {"schedule": {"kind": "leage"}},
             't.yaml: schedule.kind: unknown value "leage"; known: swiss, league; did you mean "league"?',
         ),
-        ({"unit": 3}, "t.yaml: unit: expected str, found 3"),
+        ({"unit": 3}, "t.yaml: unit: expected text, found 3; put it in quotes"),
     ],
 )
 def test_a_choice_that_nobody_offers_lists_the_choices(extra: dict[str, Any], sentence: str) -> None:
@@ -192,8 +240,15 @@ def test_a_yaml_file_becomes_the_struct(tmp_path: Path) -> None:
             id="double key in a list",
         ),
         pytest.param("name: [a\n", "line 2, column 1: expected ',' or ']', but got '<stream end>'", id="open bracket"),
+        pytest.param("name: a\n\tb: c\n", "line 2, column 1: a tab: YAML wants spaces", id="tab"),
         pytest.param(
-            "name: a\n\tb: c\n", "line 2, column 1: found character '\\t' that cannot start any token", id="tab"
+            "name: a\n b: c\n", "line 2, column 3: mapping values are not allowed here", id="one space too many"
+        ),
+        pytest.param(
+            "players:\n  - bot: a\n - bot: b\n",
+            "line 3, column 2: expected <block end>, but found '<block sequence start>'; perhaps this line is not"
+            " indented like those above it",
+            id="one space too few",
         ),
         pytest.param("name: a\n7: b\n", "line 2, column 1: key 7 is not text", id="number as a key"),
         pytest.param("name: a\non: b\n", "line 2, column 1: key True is not text", id="yes as a key"),
@@ -203,7 +258,7 @@ def test_a_yaml_file_becomes_the_struct(tmp_path: Path) -> None:
         pytest.param("name: !!timestamp x\n", "line 1, column 7: not a valid timestamp", id="no date at all"),
         pytest.param(f"games: {'9' * 5000}\n", "line 1, column 8: not a valid int", id="endless number"),
         pytest.param(b"name: T\xfcbingen\n", "not UTF-8 text: byte 7 is 0xfc", id="latin-1"),
-        pytest.param("", "expected object, found nothing", id="empty file"),
+        pytest.param("", f"expected {ALL_KEYS}, found nothing", id="empty file"),
         pytest.param(
             "name: a\nplayers: [{bto: a}]\n",
             'players[0]: unknown key "bto"; known: bot, args; did you mean "bot"?',

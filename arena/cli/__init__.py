@@ -18,6 +18,7 @@ from arena.errors import ArenaError, Interrupted
 COMMANDS: Final = {
     "submit": ("arena.cli.bots", "Check a bot, let it play a baseline, and put it on the list."),
     "check": ("arena.cli.bots", "Check step by step that a bot speaks the protocol."),
+    "withdraw": ("arena.cli.bots", "Take a submitted bot off the list."),
     "bots": ("arena.cli.bots", "List the bots on offer."),
     "new-bot": ("arena.cli.bots", "Start a bot of your own from a template."),
     "match": ("arena.cli.match", "Play a few matches between two bots."),
@@ -78,9 +79,13 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point of the console script."""
-    exit_code = run(sys.argv[1:])
-    if exit_code == Interrupted.exit_code:
+    try:
+        exit_code = run(sys.argv[1:])
+        if exit_code == Interrupted.exit_code:
+            ignore_impatience()
+    except KeyboardInterrupt:  # another one, while the first was being told
         ignore_impatience()
+        exit_code = Interrupted.exit_code
     sys.exit(exit_code)
 
 

@@ -1,7 +1,8 @@
-"""`arena submit`, `check`, `bots` and `new-bot`: bots on their way into a league."""
+"""`arena submit`, `withdraw`, `check`, `bots` and `new-bot`: bots on their way into a league."""
 
 import contextlib
 import shutil
+import tempfile
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -21,13 +22,13 @@ from arena.cli.options import (
 )
 from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
-from arena.league.friendly import friendly, play_here
+from arena.league.friendly import friendly, play_here, seat_both
 from arena.league.tournament import Player
 from arena.league.worker import clock_for
-from arena.match.check import Step, Verdict
+from arena.match.check import Verdict
 from arena.match.check import check as check_bot
 from arena.match.terms import ClockSettings
-from arena.process.manifest import BotSpec
+from arena.process.manifest import MANIFEST, BotSpec
 from arena.report.transcript import result_line
 from arena.store import database
 from arena.store.bots import BotStore
@@ -50,8 +51,10 @@ def check(
 
     Example: arena check ./mybot
     """
-    bots = bot_store(results, shelf)
-    _check(bots.install(bots.find(_as_path(bot))), game=game, options=options, clock=clock_settings(move_ms, bank_ms))
+    found = bot_store(results, shelf).find(bot)
+    clock = clock_settings(move_ms, bank_ms)
+    with tempfile.TemporaryDirectory(prefix="arena-check-") as scratch:
+        _check(BotStore(Path(scratch), shelf).install(found), game=game, options=options, clock=clock)
 
 
 @click.command()
@@ -70,12 +73,34 @@ def submit(bot: str, baseline: str, results: Path, shelf: Path, **settings: Any)
     bots = bot_store(results, shelf)
     rival = bots.find(baseline)
     clock = clock_settings(settings["move_ms"], settings["bank_ms"])
-    candidate = bots.install(bots.find(_as_path(bot)))
+    found = bots.find(bot)
+    if _is_there_already(bots, found):
+        return
+    candidate = bots.install(found)
     _check(candidate, game=settings["game"], options=settings["options"], clock=clock)
     _meet(candidate, bots.install(rival), settings["game"], settings["options"], clock)
     with contextlib.closing(database.open_for_writing(results)) as connection:
         bots.register(candidate, connection)
     click.echo(f"submitted: {candidate.label}; a tournament may name it `{candidate.name}@{candidate.digest[:8]}`")
+
+
+@click.command()
+@click.argument("bot", metavar="NAME[@HASH]")
+@results_option
+@shelf_option
+def withdraw(bot: str, results: Path, shelf: Path) -> None:
+    """Take a submitted bot off the list: the one of that hash, or the latest of that name.
+
+    Its stored matches and its installed copy stay; `arena submit` puts it back.
+
+    Example: arena withdraw mybot
+    """
+    store = bot_store(results, shelf)
+    gone = store.withdraw(bot)
+    click.echo(f"withdrawn: {gone.name} {gone.version} ({gone.digest[:8]})")
+    left = next((each for each in store.submitted() if each.name == gone.name), None)
+    if left is not None:
+        click.echo(f"`{gone.name}` means {left.name} {left.version} ({left.digest[:8]}) now")
 
 
 @click.command()
@@ -91,12 +116,15 @@ def bots(results: Path, shelf: Path) -> None:
         [bot.name, bot.manifest.version, bot.digest[:8], _shown(shelf), bot.manifest.description]
         for bot in store.on_shelf()
     ]
-    rows += [
-        [each.name, each.version, each.digest[:8], f"submitted {each.submitted_at[:19]}", ""]
-        for each in store.submitted()
-    ]
+    seen: set[str] = set()
+    for each in store.submitted():
+        hint = f"an older version: write {each.name}@{each.digest[:8]}" if each.name in seen else ""
+        seen.add(each.name)
+        rows.append([each.name, each.version, each.digest[:8], f"submitted {each.submitted_at[:19]}", hint])
     for error in store.unreadable():
         click.echo(f"left out: {error}", err=True)
+    if missing := store.without_shelf():
+        click.echo(missing, err=True)
     click.echo(tabulate(sorted(rows), headers=["bot", "version", "hash", "from", "description"], disable_numparse=True))
 
 
@@ -110,6 +138,7 @@ def new_bot(name: str, lang: str, folder: Path | None) -> None:
     Example: arena new-bot mybot --lang python
     """
     target = folder or Path(name)
+    path = str(target) if "/" in str(target) else f"./{target}"
     with as_file(files("arena.cli") / "templates") as templates:
         known = sorted(path.name for path in templates.iterdir() if path.is_dir())
         if lang not in known:
@@ -120,17 +149,28 @@ def new_bot(name: str, lang: str, folder: Path | None) -> None:
     for file in target.iterdir():
         file.write_text(file.read_text(encoding="utf-8").replace("{{name}}", name), encoding="utf-8")
     try:
-        BotStore(Path("results"), Path("bots")).find(_as_path(str(target)))
+        BotStore(Path("results"), Path("bots")).find(path)
     except SpecError:
         shutil.rmtree(target)
         raise
     made = ", ".join(sorted(path.name for path in target.iterdir()))
-    click.echo(f"made {target}/ with {made}\nnext: arena check {_as_path(str(target))}")
+    click.echo(f"made {target}/ with {made}\nnext: arena check {path}")
 
 
-def _as_path(text: str) -> str:
-    """What `find` takes as a path even if it has no slash; a bare name that is no file is left a name."""
-    return f"./{text}" if "/" not in text and Path(text).exists() else text
+def _is_there_already(bots: BotStore, bot: BotSpec) -> bool:
+    """Whether the shelf has this very bot. SpecError if it has another one of that name.
+
+    A submission of the name would leave every tournament file that says it without an answer to which is meant.
+    """
+    found = bots.namesake(bot)
+    if found is None:
+        return False
+    namesake, place = found
+    if namesake.digest != bot.digest:
+        where = MANIFEST if Path(bot.source).is_dir() else "its file name"
+        raise SpecError(f'the name "{bot.name}" belongs to {place}; choose another name in {where}')
+    click.echo(f"{bot.label} is there already: {place}")
+    return True
 
 
 def _shown(shelf: Path) -> str:
@@ -142,14 +182,10 @@ def _check(bot: BotSpec, *, game: str, options: dict[str, Any], clock: ClockSett
     clock = clock_for(Player(name=bot.name, bot=bot), clock)
     click.echo(f"checking {bot.label} at {game}: {' '.join(bot.manifest.command)}")
     for step in check_bot(bot, game=game, options=options, clock=clock):
-        click.echo(f"{step.number:>3}  {step.verdict.value:<7} {step.title}: {_detail(step)}")
+        click.echo(step.text())
         if step.verdict is Verdict.FAILED:
             said = f"\nthe bot's stderr:\n{step.stderr.rstrip()}" if step.stderr.strip() else "\nits stderr is empty"
             raise CheckFailed(f"{bot.label} did not pass step {step.number}{said}")
-
-
-def _detail(step: Step) -> str:
-    return step.detail.replace("\n", f"\n{'':>13}")
 
 
 def _meet(bot: BotSpec, rival: BotSpec, game: str, options: dict[str, Any], clock: ClockSettings) -> None:
@@ -157,7 +193,7 @@ def _meet(bot: BotSpec, rival: BotSpec, game: str, options: dict[str, Any], cloc
     names = (bot.name, rival.name if rival.name != bot.name else f"{rival.name}-baseline")
     players = (Player(name=names[0], bot=bot), Player(name=names[1], bot=rival))
     meeting = friendly(players, game=game, options=options, clock=clock, seed="submission", blocks=1)
-    for record, _result, _seated in play_here(meeting):
+    for record, _result in play_here(meeting, seat_both(meeting)):
         click.echo(result_line(record))
         if record.fault is not None and record.seats[record.fault.seat].player == bot.name:
             raise CheckFailed(

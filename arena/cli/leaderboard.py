@@ -4,12 +4,10 @@ from pathlib import Path
 
 import click
 
-from arena.cli.league import stored
-from arena.cli.options import results_option
-from arena.errors import SpecError
+from arena.cli.league import one_league, stored
+from arena.cli.options import results_option, terminal_width
 from arena.report.leaderboard import FORMATS, render
 from arena.report.table import table
-from arena.store.matches import MatchStore
 
 
 @click.command()
@@ -23,13 +21,6 @@ def leaderboard(name: str | None, form: str, no_timing: bool, results: Path) -> 
     Example: arena leaderboard first --format markdown
     """
     with stored(results) as store:
-        tournament = store.league(name or _only_league(store))
+        tournament = one_league(store, name)
         standings, timing = table(store, tournament)
-    click.echo(render(standings, None if no_timing else timing, format=form))
-
-
-def _only_league(store: MatchStore) -> str:
-    names = store.leagues()
-    if len(names) != 1:
-        raise SpecError(f"which league? known: {', '.join(names) or 'none'}")
-    return names[0]
+    click.echo(render(standings, None if no_timing else timing, format=form, width=terminal_width()))

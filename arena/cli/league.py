@@ -4,6 +4,7 @@ import contextlib
 import logging
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from importlib import import_module
@@ -13,21 +14,26 @@ import click
 import msgspec
 
 from arena.cli import SuggestingGroup
-from arena.cli.options import bot_store, results_option, shelf_option
+from arena.cli.options import bot_store, results_option, shelf_option, terminal_width
 from arena.cli.progress import Progress
 from arena.cli.stopping import stoppable
-from arena.errors import Interrupted, SpecError
+from arena.errors import DamagedStore, Interrupted, SpecError
+from arena.league.changes import changes
 from arena.league.pool import Backend, ExecutorBackend, LocalBackend
-from arena.league.results import PlayedBlock
+from arena.league.results import PlayedBlock, rotate
 from arena.league.run import run as run_chunks
 from arena.league.schedule import chunks, match_count, pairings
 from arena.league.standings import standings_json
-from arena.league.tournament import Tournament, read_tournament
+from arena.league.tournament import SEATS, Tournament, read_tournament
+from arena.league.wording import counted
+from arena.match.record import unpack
 from arena.report.leaderboard import FORMATS, render
 from arena.report.table import table
 from arena.store import database
 from arena.store.matches import MatchStore
 
+LOGGED_FORFEITS = 20
+"""Of each player in a run: the first show what is wrong, and a bot that always forfeits must not fill the log."""
 log = logging.getLogger("arena.league")
 
 
@@ -69,12 +75,13 @@ def run(file: Path, workers: int | None, executor: str | None, form: str, result
         store = MatchStore(connection, results)
         installed = tuple(msgspec.structs.replace(each, bot=bots.install(each.bot)) for each in tournament.players)
         tournament = msgspec.structs.replace(tournament, players=installed)
+        _tell_changes(store, tournament)
         store.save_league(tournament)
         with _logging_to(results / "logs" / f"{tournament.name}.log"):
             _play(store, tournament, backend)
         standings, timing = table(store, tournament)
         store.save_standings(tournament.name, standings_json(standings))
-    click.echo(render(standings, timing, format=form))
+    click.echo(render(standings, timing, format=form, width=terminal_width()))
 
 
 @league.command()
@@ -88,31 +95,32 @@ def status(name: str | None, results: Path) -> None:
     with stored(results) as store:
         for each in [name] if name else store.leagues():
             tournament = store.league(each)
-            done = sum(len(blocks) for blocks in store.finished(tournament).values()) * 2
-            total = match_count(tournament)
-            click.echo(f"{each}: {done} of {total} matches, {len(tournament.players)} players, game {tournament.game}")
+            matches = f"{_done(store, tournament)} of {counted(match_count(tournament), 'match', 'matches')}"
+            click.echo(f"{each}: {matches}, {len(tournament.players)} players, game {tournament.game}")
 
 
 @league.command()
-@click.argument("name")
+@click.argument("name", required=False)
 @click.option("--faults", is_flag=True, help="Only matches that ended with a forfeit.")
 @results_option
-def matches(name: str, faults: bool, results: Path) -> None:
+def matches(name: str | None, faults: bool, results: Path) -> None:
     """List the stored matches of league NAME: id, players by seat, scores, termination.
+
+    NAME may be left out if there is only one league.
 
     Example: arena league matches first --faults
     """
     with stored(results) as store:
-        tournament = store.league(name)
-        names = {pairing.key: [player.name for player in pairing.players] for pairing in pairings(tournament)}
+        tournament = one_league(store, name)
+        names = _names(tournament)
         for match in store.matches(tournament):
             summary = match.summary
             if faults and summary.at_fault < 0:
                 continue
-            first, second = (names[match.pairing][(seat + match.rotation) % 2] for seat in (0, 1))
+            seats = rotate(names[match.pairing], match.rotation)
             scores = "-" if summary.scores is None else ":".join(map(str, summary.scores))
-            guilty = "" if summary.at_fault < 0 else f" by {(first, second)[summary.at_fault]}"
-            click.echo(f"{match.match_id}  {first} v {second}  {scores}  {summary.termination}{guilty}")
+            guilty = "" if summary.at_fault < 0 else f" by {seats[summary.at_fault]}"
+            click.echo(f"{match.match_id}  {' v '.join(seats)}  {scores}  {summary.termination}{guilty}")
 
 
 @contextlib.contextmanager
@@ -123,6 +131,41 @@ def stored(results: Path) -> Iterator[MatchStore]:
         raise SpecError(f"nothing is stored in {results} yet; `arena league run FILE` plays a league")
     with contextlib.closing(connection):
         yield MatchStore(connection, results)
+
+
+def one_league(store: MatchStore, name: str | None) -> Tournament:
+    """The league of that name, or the only one. SpecError lists the known ones."""
+    names = [name] if name else store.leagues()
+    if len(names) != 1:
+        raise SpecError(f"which league? known: {', '.join(names) or 'none'}")
+    return store.league(names[0])
+
+
+def _names(tournament: Tournament) -> dict[str, list[str]]:
+    """The players of each pairing, by its key."""
+    return {pairing.key: [player.name for player in pairing.players] for pairing in pairings(tournament)}
+
+
+def _done(store: MatchStore, tournament: Tournament) -> int:
+    """Stored matches of the tournament."""
+    return sum(map(len, store.finished(tournament).values())) * SEATS
+
+
+def _tell_changes(store: MatchStore, tournament: Tournament) -> None:
+    """Say what changed in a league if that leaves stored matches behind; nothing is deleted."""
+    if tournament.name not in store.leagues():
+        return
+    try:
+        former = store.league(tournament.name)
+    except DamagedStore as error:
+        click.echo(f"{error}; it is stored anew from the file", err=True)
+        return
+    now = store.finished(tournament)
+    lost = sum(len(blocks - now.get(key, set())) for key, blocks in store.finished(former).items()) * SEATS
+    if lost:
+        what = counted(lost, "stored match does not belong to it", "stored matches do not belong to it")
+        said = f"league {tournament.name}: {', '.join(changes(former, tournament))}; {what} any more (they are kept)"
+        click.echo(said, err=True)
 
 
 def _backend(executor: str | None, workers: int | None) -> Backend:
@@ -141,24 +184,49 @@ def _backend(executor: str | None, workers: int | None) -> Backend:
 
 def _play(store: MatchStore, tournament: Tournament, backend: Backend) -> None:
     finished = store.finished(tournament)
-    progress = Progress(total=match_count(tournament), done=sum(map(len, finished.values())) * 2)
+    progress = Progress(
+        total=match_count(tournament), done=_done(store, tournament), forfeits=store.forfeits(tournament)
+    )
+    names, forfeits = _names(tournament), Counter[str]()
 
     def commit(blocks: list[PlayedBlock]) -> None:
         store.save(blocks)
-        played = [match.summary for block in blocks for match in block.matches]
-        progress.add(len(played), sum(summary.at_fault >= 0 for summary in played))
+        before = forfeits.total()
+        for block in blocks:
+            _log_forfeits(block, names[block.fixture.pairing], forfeits)
+        progress.add(sum(len(block.matches) for block in blocks), forfeits.total() - before)
 
     log.info("%s: %d matches to play", tournament.name, progress.left)
     try:
         run_chunks(chunks(tournament, finished), backend, commit=commit, tick=progress.draw)
     except KeyboardInterrupt:
         progress.end()
-        log.info("%s: interrupted, %s", tournament.name, progress.line())
+        _log_end(tournament.name, "interrupted", progress, forfeits)
         raise Interrupted(
             f"interrupted with {progress.done} of {progress.total} matches stored; the same command continues"
         ) from None
     progress.end()
-    log.info("%s: done, %s", tournament.name, progress.line())
+    _log_end(tournament.name, "done", progress, forfeits)
+
+
+def _log_forfeits(block: PlayedBlock, names: list[str], forfeits: "Counter[str]") -> None:
+    """Count the forfeits in this block by player, and log the first of each."""
+    for match in block.matches:
+        if match.summary.at_fault < 0:
+            continue
+        guilty = rotate(names, match.rotation)[match.summary.at_fault]
+        forfeits[guilty] += 1
+        fault = unpack(match.record).fault if forfeits[guilty] <= LOGGED_FORFEITS else None
+        if fault is not None:
+            match_id = block.fixture.match_id(match.rotation)
+            log.info("%s: %s forfeits (%s): %s", match_id, guilty, match.summary.termination, fault.message)
+
+
+def _log_end(name: str, how: str, progress: Progress, forfeits: "Counter[str]") -> None:
+    for player, count in sorted(forfeits.items()):
+        shown = f", the first {LOGGED_FORFEITS} are above" if count > LOGGED_FORFEITS else ""
+        log.info("%s: %s by %s in this run%s", name, counted(count, "forfeit"), player, shown)
+    log.info("%s: %s, %s", name, how, progress.words())
 
 
 class _LogFile(logging.FileHandler):

@@ -1,5 +1,6 @@
 """`arena match` and `arena show`: a few matches at once, and one stored match step by step."""
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any
@@ -16,19 +17,20 @@ from arena.cli.options import (
     options_option,
     results_option,
     shelf_option,
+    terminal_width,
 )
 from arena.cli.progress import Progress
 from arena.cli.stopping import stoppable
-from arena.errors import CheckFailed, SpecError
+from arena.errors import CheckFailed, Interrupted, SpecError
 from arena.games import load_game
-from arena.league.friendly import friendly, play_here
+from arena.league.friendly import friendly, play_here, seat_both
 from arena.league.pool import LocalBackend
 from arena.league.results import PlayedBlock, result_of
 from arena.league.run import run
 from arena.league.schedule import chunks, match_count, pairings
 from arena.league.standings import MatchResult, timing
-from arena.league.tournament import Player, Tournament
-from arena.match.contestant import Contestant
+from arena.league.tournament import SEATS, Player, Tournament
+from arena.match.contestant import Contestant, TranscriptLine
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import replay
 from arena.report.leaderboard import render
@@ -70,13 +72,22 @@ def match(first: str, second: str, results: Path, shelf: Path, **settings: Any) 
         seed=settings["seed"],
         blocks=settings["blocks"],
     )
-    load_game(tournament.game).setup(tournament.options, 2)
+    load_game(tournament.game).setup(tournament.options, SEATS)
+    played: list[MatchResult] = []
+    is_interrupted = False
     with stoppable():
-        if settings["steps"] or settings["log"] or tournament.cycles <= SHOWN_ONE_BY_ONE:
-            played = _play_here(tournament, steps=settings["steps"], log=settings["log"])
-        else:
-            played = _play_in_parallel(tournament)
-    click.echo(render(standings_of(tournament, played), timing(entrants(tournament), played), format="table"))
+        try:
+            if settings["steps"] or settings["log"] or tournament.cycles <= SHOWN_ONE_BY_ONE:
+                _play_here(tournament, played, steps=settings["steps"], log=settings["log"])
+            else:
+                _play_in_parallel(tournament, played)
+        except KeyboardInterrupt:
+            is_interrupted = True
+        if played or not is_interrupted:
+            times = timing(entrants(tournament), played)
+            click.echo(render(standings_of(tournament, played), times, format="table", width=terminal_width()))
+    if is_interrupted:
+        raise Interrupted(f"interrupted after {len(played)} of {match_count(tournament)} matches")
 
 
 @click.command()
@@ -109,23 +120,58 @@ def _players(bots: BotStore, first: str, second: str) -> tuple[Player, Player]:
     return Player(name=names[0], bot=bots.install(one)), Player(name=names[1], bot=bots.install(other))
 
 
-def _play_here(tournament: Tournament, *, steps: bool, log: Path | None) -> list[MatchResult]:
-    played: list[MatchResult] = []
-    said: dict[str, Contestant] = {}
-    for record, result, seated in play_here(tournament, keep_transcript=log is not None):
-        played.append(result)
-        said = {each.player: each for each in seated}
-        click.echo("\n".join(transcript(record, every_state=False)) + "\n" if steps else result_line(record))
-    if log is not None:
-        log.write_text("\n".join(dialogue({name: each.transcript for name, each in said.items()})), encoding="utf-8")
-    click.echo("")
-    return played
+class _Dialogue:
+    """The file of `--dialogue`. What was said so far can be read after each match, and after an interruption."""
+
+    def __init__(self, path: Path, contestants: list[Contestant]) -> None:
+        self._contestants = contestants
+        self._first: TranscriptLine | None = None
+        self._file = path.open("w", encoding="utf-8")
+
+    def add(self) -> None:
+        """Write what was said since the last time, and forget it."""
+        said = {each.player: list(each.transcript) for each in self._contestants}
+        new = [line for lines in said.values() for line in lines]
+        if not new:
+            return
+        for each in self._contestants:
+            each.transcript.clear()
+        lines = dialogue(said)
+        if self._first is None:
+            self._first = min(new)
+        else:
+            # Times count from the first line of all: it is there once more to begin with, and left out of the file.
+            lines = dialogue({"": [self._first], **said})
+            next(lines)
+        self._file.writelines(f"{line}\n" for line in lines)
+        self._file.flush()
+
+    def close(self) -> None:
+        """Write the rest."""
+        self.add()
+        self._file.close()
 
 
-def _play_in_parallel(tournament: Tournament) -> list[MatchResult]:
+def _play_here(tournament: Tournament, played: list[MatchResult], *, steps: bool, log: Path | None) -> None:
+    """Play match after match and print each; the results go to `played`."""
+    contestants = seat_both(tournament, keep_transcript=log is not None)
+    with contextlib.ExitStack() as ending:
+        said = None if log is None else ending.enter_context(contextlib.closing(_Dialogue(log, contestants)))
+        # The innermost: what a bot says while it is ended is heard.
+        matches = ending.enter_context(contextlib.closing(play_here(tournament, contestants)))
+        for record, result in matches:
+            played.append(result)
+            click.echo("\n".join(transcript(record, every_state=False)) + "\n" if steps else result_line(record))
+            if said is not None:
+                said.add()
+        click.echo("")
+
+
+def _play_in_parallel(tournament: Tournament, played: list[MatchResult]) -> None:
+    """Play on all cores; the results go to `played` in schedule order, also those before an interruption."""
     pairs = pairings(tournament)
     rows: list[tuple[int, int, MatchResult]] = []
-    progress = Progress(total=match_count(tournament), done=0)
+    progress = Progress(total=match_count(tournament))
 
     def commit(blocks: list[PlayedBlock]) -> None:
         for each in blocks:
@@ -138,7 +184,7 @@ def _play_in_parallel(tournament: Tournament) -> list[MatchResult]:
         run(chunks(tournament, {}), LocalBackend(len(os.sched_getaffinity(0))), commit=commit, tick=progress.draw)
     finally:
         progress.end()
-    return [result for *_, result in sorted(rows, key=lambda row: row[:2])]
+        played += [result for *_, result in sorted(rows, key=lambda row: row[:2])]
 
 
 def _picture(record: MatchRecord, step: int | None) -> str:

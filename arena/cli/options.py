@@ -4,9 +4,11 @@ Rule: an option has one name, one default and one help text in the whole program
 """
 
 import json
+import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -14,6 +16,7 @@ from arena import strict
 from arena.match.terms import ClockSettings
 from arena.store.bots import BotStore
 
+DEFAULT_GAME: Final = "shanghaien"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -44,7 +47,7 @@ def shelf_option(command: F) -> F:
 
 def game_option(command: F) -> F:
     """`--game NAME`."""
-    return click.option("--game", default="shanghaien", show_default=True, help="The game to play.")(command)
+    return click.option("--game", default=DEFAULT_GAME, show_default=True, help="The game to play.")(command)
 
 
 def bot_store(results: Path, shelf: Path) -> BotStore:
@@ -85,3 +88,8 @@ def _json_object(_context: click.Context, parameter: click.Parameter, text: str)
     if not isinstance(value, dict):
         raise click.BadParameter(f"expected a JSON object, found {text}", param=parameter)
     return value
+
+
+def terminal_width() -> int | None:
+    """Columns of the terminal that stdout is; None if it is a pipe or a file, which are as wide as need be."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import click
 
-from arena.cli.options import bot_store, game_option, options_option, results_option, shelf_option
+from arena.cli.options import DEFAULT_GAME, bot_store, game_option, options_option, results_option, shelf_option
 from arena.games import load_game
 from arena.games.api import Game
 from arena.games.luck import derive
@@ -50,8 +50,16 @@ def play(bot: str, seat: int, seed: str | None, game: str, options: dict[str, An
         ending.callback(rival.close, grace_s=0.0)
         record = play_match(spec, table, game=drawn)
     click.echo(_result(record, seat))
-    again = ["--seat", str(seat), "--seed", seed, "--game", game, "--options", json.dumps(options)]
-    click.echo(f"the same luck again: {shlex.join(['arena', 'play', bot, *again])}")
+    click.echo(f"the same luck again: {_again(bot, seat, seed, game, options)}")
+
+
+def _again(bot: str, seat: int, seed: str, game: str, options: dict[str, Any]) -> str:
+    """The command that plays this match again, without what is so by default."""
+    words = ["arena", "play", bot, "--seed", seed]
+    words += ["--seat", str(seat)] if seat else []
+    words += ["--game", game] if game != DEFAULT_GAME else []
+    words += ["--options", json.dumps(options)] if options else []
+    return shlex.join(words)
 
 
 def _result(record: MatchRecord, seat: int) -> str:

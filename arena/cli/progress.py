@@ -7,17 +7,19 @@ import sys
 import time
 from typing import Final
 
+from arena.league.wording import counted
+
 _WIDTH: Final = 30
 
 
 class Progress:
-    """A line that is drawn over and over. `total` and `done` count matches."""
+    """A line that is drawn over and over. `total` and `done` count matches, `forfeits` those of them lost that way."""
 
-    def __init__(self, *, total: int, done: int) -> None:
+    def __init__(self, *, total: int, done: int = 0, forfeits: int = 0) -> None:
         self.total = total
         self.done = done
         self._before = done
-        self._faults = 0
+        self._forfeits = forfeits
         self._start_s = time.monotonic()
         self._is_shown = sys.stderr.isatty()
 
@@ -26,10 +28,10 @@ class Progress:
         """Matches still to be played."""
         return self.total - self.done
 
-    def add(self, matches: int, faults: int) -> None:
+    def add(self, matches: int, forfeits: int) -> None:
         """More matches are stored."""
         self.done += matches
-        self._faults += faults
+        self._forfeits += forfeits
 
     def draw(self) -> None:
         """Draw the line anew."""
@@ -44,15 +46,19 @@ class Progress:
             sys.stderr.write("\n")
 
     def line(self) -> str:
-        """The line: bar, matches, rate, time left, forfeits."""
+        """The line: a bar and the words."""
         share = self.done / self.total if self.total else 1.0
+        bar = ("#" * int(share * _WIDTH)).ljust(_WIDTH, ".")
+        return f"[{bar}] {self.words()}"
+
+    def words(self) -> str:
+        """Matches, rate, time left, forfeits."""
         elapsed_s = max(time.monotonic() - self._start_s, 1e-9)
         rate = (self.done - self._before) / elapsed_s
         left_s = (self.total - self.done) / rate if rate else 0.0
-        bar = ("#" * int(share * _WIDTH)).ljust(_WIDTH, ".")
-        faults = f", {self._faults} forfeits" if self._faults else ""
+        forfeits = f", {counted(self._forfeits, 'forfeit')}" if self._forfeits else ""
         left = f", {_duration(left_s)} left" if 0 < self.done < self.total else ""
-        return f"[{bar}] {self.done}/{self.total} matches, {rate:.0f}/s{left}{faults}"
+        return f"{self.done}/{self.total} matches, {rate:.0f}/s{left}{forfeits}"
 
 
 def _duration(seconds: float) -> str:

@@ -1,16 +1,21 @@
 """How long work is stopped: by Ctrl-C, or by the SIGTERM of a service manager or a job queue.
 
-Rule: both are the same KeyboardInterrupt, and a second one does not disturb the clean-up after the first.
+Rule: both are the same KeyboardInterrupt, raised once. A second one does not disturb the clean-up after the first; only
+if that takes too long it ends the program on the spot, with the same exit code.
 """
 
 import contextlib
+import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from typing import Final
 
-_CLEAN_UP_S: Final = 1.0
-"""How long after a stop another one is taken for impatience."""
+from arena.errors import Interrupted
+
+_CLEAN_UP_S: Final = 5.0
+"""How long after a stop another one is taken for impatience; a clean-up takes less than a second of its own time."""
 
 
 @contextlib.contextmanager
@@ -23,9 +28,13 @@ def stoppable() -> Iterator[None]:
 
     def stop(_number: int, _frame: object) -> None:
         nonlocal last_s
-        if time.monotonic() - last_s > _CLEAN_UP_S:
+        if last_s < 0:
             last_s = time.monotonic()
             raise KeyboardInterrupt
+        if time.monotonic() - last_s > _CLEAN_UP_S:
+            # No second exception: it would come out anywhere, and where nobody expects it. Workers leave with us.
+            sys.stderr.write("interrupted again, before the end of the clean-up\n")
+            os._exit(Interrupted.exit_code)
 
     former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     heard = [number for number, handler in former.items() if handler is not signal.SIG_IGN]

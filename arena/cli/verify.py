@@ -8,6 +8,7 @@ import click
 from arena.cli.league import stored
 from arena.cli.options import bot_store, results_option, shelf_option
 from arena.errors import CheckFailed
+from arena.league.wording import counted
 from arena.report.audit import audit
 
 SHOWN = 20
@@ -21,14 +22,15 @@ def verify(names: tuple[str, ...], results: Path, shelf: Path) -> None:
     """Replay every stored match of each LEAGUE (default: all) from its seed and actions, and compute all anew.
 
     Each die must be what the seed gives, each action legal, each outcome what the rules say; summaries, digests, bots
-    and published standings must fit. Exit 1 if anything does not.
+    and published standings must fit. Matches of no current league are checked against their own records. Exit 1 if
+    anything does not fit.
 
     Example: arena verify first
     """
     with stored(results) as store:
         found = list(_printed(audit(store, bot_store(results, shelf), names or tuple(store.leagues()))))
     if found:
-        raise CheckFailed(f"{len(found)} problems found")
+        raise CheckFailed(f"{counted(len(found), 'problem')} found")
 
 
 def _printed(lines: Iterator[tuple[bool, str]]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 Rule: a friendly is a tournament of two whose results stay in memory.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 from arena.league.pool import helpers
@@ -18,6 +18,9 @@ from arena.match.record import MatchRecord
 from arena.match.referee import play
 from arena.match.terms import ClockSettings, MatchSpec
 from arena.process import reaper
+
+Played = Generator[tuple[MatchRecord, MatchResult], None, None]
+"""Matches as they end; closing it ends the bots."""
 
 
 def friendly(
@@ -37,14 +40,10 @@ def friendly(
     )
 
 
-def play_here(
-    tournament: Tournament, *, keep_transcript: bool = False
-) -> Iterator[tuple[MatchRecord, MatchResult, list[Contestant]]]:
-    """Play match after match in this process: the record, the result, and the contestants by seat."""
-    pairs = pairings(tournament)
-    (pairing,) = pairs
-    reaper.become_subreaper()
-    contestants = [
+def seat_both(tournament: Tournament, *, keep_transcript: bool = False) -> list[Contestant]:
+    """The two players as contestants, in the order of their pairing; nothing is started yet."""
+    (pairing,) = pairings(tournament)
+    return [
         contestant(
             player,
             game=tournament.game,
@@ -54,13 +53,19 @@ def play_here(
         )
         for player in pairing.players
     ]
+
+
+def play_here(tournament: Tournament, contestants: list[Contestant]) -> Played:
+    """Play match after match in this process between what `seat_both` made: the record and the result of each."""
+    pairs = pairings(tournament)
+    (pairing,) = pairs
+    reaper.become_subreaper()
     try:
         for block in range(tournament.cycles):
             for rotation in range(len(contestants)):
-                seated = rotate(contestants, rotation)
-                record = play(_spec(tournament, pairing, block, rotation), seated)
+                record = play(_spec(tournament, pairing, block, rotation), rotate(contestants, rotation))
                 result = result_of(summarise(record), pairs, order=0, block=block, rotation=rotation)
-                yield record, result, seated
+                yield record, result
     finally:
         for each in contestants:
             each.close(grace_s=0.0)

@@ -12,7 +12,6 @@ from arena.league.schedule import Fixture, Pairing
 from arena.league.standings import MatchResult
 from arena.match.record import MatchRecord, PackedRecord, Termination
 
-
 _NORMAL: Final = Termination.NORMAL.value
 _TERMINATIONS: Final = frozenset(kind.value for kind in Termination)
 

@@ -15,6 +15,7 @@ from arena.errors import HarnessFault
 from arena.league.pool import Backend
 from arena.league.results import PlayedBlock
 from arena.league.schedule import Chunk
+from arena.league.wording import counted
 
 ATTEMPTS: Final = 3
 _LOOK_EVERY_S: Final = 0.5
@@ -32,9 +33,9 @@ def run(
 ) -> None:
     """Play all chunks. `commit` gets the blocks of each finished chunk; `tick` is called about twice a second.
 
-    A chunk whose worker dies is played again; after three deaths it is halved, so that one poisonous block costs
-    nobody else's results. HarnessFault if single blocks could not be played, all others have been by then; or at once
-    if the backend takes no more chunks.
+    A worker hands a long chunk back half played; its rest goes out at once. A chunk whose worker dies is played again;
+    after three deaths it is halved, so that one poisonous block costs nobody else's results. HarnessFault if single
+    blocks could not be played, all others have been by then; or at once if the backend takes no more chunks.
     """
     again: list[Chunk] = []
     lost: list[str] = []
@@ -48,6 +49,8 @@ def run(
                 error = _failure(future)
                 if error is not None:
                     _try_again(chunk, error, again, lost)
+                else:
+                    _go_on(chunk, future.result(), again)
             _launch(chunks, again, flight, backend)  # before the commit, so that no worker waits for the disk
             for future, _chunk in landed:
                 if _failure(future) is None:
@@ -57,7 +60,7 @@ def run(
     finally:
         backend.close(is_interrupted=not is_done)
     if lost:
-        raise HarnessFault(f"{len(lost)} blocks could not be played, {'; '.join(lost[:3])}")
+        raise HarnessFault(f"{counted(len(lost), 'block')} could not be played, {'; '.join(lost[:3])}")
 
 
 def _launch(chunks: Iterator[Chunk], again: list[Chunk], flight: Flight, backend: Backend) -> bool:
@@ -77,7 +80,18 @@ def _launch(chunks: Iterator[Chunk], again: list[Chunk], flight: Flight, backend
 
 def _failure(future: "Future[list[PlayedBlock]]") -> BaseException | None:
     """What became of a finished future; a distributed executor cancels by itself what its lost workers had."""
-    return CancelledError("the executor gave it up") if future.cancelled() else future.exception()
+    if future.cancelled():
+        return CancelledError("the executor gave it up")
+    error = future.exception()
+    return HarnessFault("it came back without a block") if error is None and not future.result() else error
+
+
+def _go_on(chunk: Chunk, played: list[PlayedBlock], again: list[Chunk]) -> None:
+    """Queue what a worker left of a long chunk. It did not fail, so this is the same attempt."""
+    there = {block.fixture for block in played}
+    rest = tuple(fixture for fixture in chunk.fixtures if fixture not in there)
+    if rest:
+        again.append(replace(chunk, fixtures=rest))
 
 
 def _try_again(chunk: Chunk, error: BaseException, again: list[Chunk], lost: list[str]) -> None:

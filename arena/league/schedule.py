@@ -5,6 +5,7 @@ seed, the two players and the number of the block. So a league may be stopped, r
 another player, and every fixture already played keeps its place.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any, Final
@@ -13,7 +14,7 @@ import msgspec
 
 from arena.games import load_game
 from arena.games.luck import derive
-from arena.league.tournament import Player, Tournament
+from arena.league.tournament import SEATS, Player, Tournament
 from arena.match.terms import ClockSettings
 
 KEY_LENGTH: Final = 12
@@ -77,8 +78,11 @@ def fixture(tournament: Tournament, pairing: Pairing, block: int) -> Fixture:
 def chunks(tournament: Tournament, finished: Mapping[str, set[int]]) -> Iterator[Chunk]:
     """What is left to play, in schedule order; `finished` holds the stored blocks by pairing key.
 
-    Chunks are cut at multiples of `chunk_blocks`, whatever is finished and however many workers there are, so that a
-    bot's process meets the same matches in the same order in every run.
+    Chunks are cut at multiples of `chunk_blocks`, whatever is finished and however many workers there are. So a bot's
+    process meets the same matches in the same order in every run that nothing cuts short. It meets fewer of them, in
+    the same order, after a stop, a void block or a worker's death, and where a chunk takes so long that a worker hands
+    it back half played: its rest then starts with new processes. A bot that keeps nothing from match to match plays
+    the same in all these cases.
     """
     size = tournament.chunk_blocks
     pairs = pairings(tournament)
@@ -98,9 +102,8 @@ def chunks(tournament: Tournament, finished: Mapping[str, set[int]]) -> Iterator
 
 
 def match_count(tournament: Tournament) -> int:
-    """Matches of the whole tournament: two seatings of every block of every pairing."""
-    count = len(tournament.players)
-    return count * (count - 1) // 2 * tournament.cycles * 2
+    """Matches of the whole tournament: every seating of every block of every pairing."""
+    return math.comb(len(tournament.players), SEATS) * tournament.cycles * SEATS
 
 
 def _pairing(tournament: Tournament, players: tuple[Player, ...]) -> Pairing:

@@ -5,7 +5,7 @@ Rule: the file is read strictly; what it leaves out has a default that is writte
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
@@ -16,6 +16,9 @@ from arena.games import load_game
 from arena.league.ratings import RatingSettings, validate
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec, Name
+
+SEATS: Final = 2
+"""Seats of every match of a league; so also the matches of a block, one for each rotation of the players."""
 
 Count = Annotated[int, Meta(ge=1, le=10_000_000)]
 
@@ -81,8 +84,17 @@ def read_tournament(path: Path, find_bot: Callable[[str], BotSpec]) -> Tournamen
         raise SpecError(f"{path}: {error}") from None
 
 
+def portable(tournament: Tournament) -> Tournament:
+    """The same tournament without what belongs to one machine: where bots lie, and how many workers play."""
+    players = tuple(
+        msgspec.structs.replace(player, bot=msgspec.structs.replace(player.bot, source="", folder=""))
+        for player in tournament.players
+    )
+    return msgspec.structs.replace(tournament, players=players, workers=None)
+
+
 def _resolve(file: TournamentFile, find_bot: Callable[[str], BotSpec]) -> Tournament:
-    load_game(file.game).setup(file.options, 2)
+    load_game(file.game).setup(file.options, SEATS)
     validate(file.rating)
     if (file.cycles is None) == (file.blocks_per_pairing is None):
         raise SpecError("give either cycles or blocks_per_pairing, and only one of them")

@@ -30,6 +30,8 @@ from arena.process.channel import ProcessChannel
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT
 
 VOID_RETRIES: Final = 2
+CHUNK_S: Final = 10.0
+"""Wall time after which a worker begins no other block of its chunk: what it holds is lost if the program is killed."""
 _LEAVE_WITHIN_S: Final = 0.3
 log: Final = logging.getLogger("arena.worker")
 
@@ -53,14 +55,22 @@ def clock_for(player: Player, clock: ClockSettings) -> ClockSettings:
     return msgspec.structs.replace(clock, decides="wall") if player.bot.manifest.processes else clock
 
 
-def play_chunk(chunk: Chunk) -> list[PlayedBlock]:
-    """All blocks of the chunk. HarnessFault if one stays void after it was played again.
+def play_chunk(chunk: Chunk, budget_s: float = CHUNK_S) -> list[PlayedBlock]:
+    """The blocks of the chunk that were begun within the time, at least the first.
+
+    HarnessFault if one stays void after it was played again.
 
     Other chunks may be played in the same process, in other threads: nothing but the chunk's own bots is ended.
     """
     contestants = _seat_all(chunk)
+    end_s = time.monotonic() + budget_s
+    played: list[PlayedBlock] = []
     try:
-        return [_play_block(chunk, fixture, contestants) for fixture in chunk.fixtures]
+        for fixture in chunk.fixtures:
+            played.append(_play_block(chunk, fixture, contestants))
+            if time.monotonic() >= end_s:
+                break
+        return played
     finally:
         for each in contestants:
             each.close()
@@ -107,9 +117,6 @@ def _play_matches(chunk: Chunk, fixture: Fixture, contestants: list[Contestant])
             clock=chunk.clock,
         )
         record = play(spec, rotate(contestants, rotation))
-        if record.fault is not None:
-            guilty = record.seats[record.fault.seat].player
-            log.info("%s: %s forfeits (%s): %s", record.match, guilty, record.termination, record.fault.message)
         matches.append(PlayedMatch(rotation=rotation, summary=summarise(record), record=pack(record)))
     return matches
 

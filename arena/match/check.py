@@ -6,6 +6,7 @@ check; a remark does not.
 
 from collections.abc import Callable, Iterator
 from enum import Enum
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -44,6 +45,15 @@ class Step(msgspec.Struct, frozen=True):
     detail: str
     stderr: str = ""
 
+    def text(self) -> str:
+        """The step for a person, in lines: why it failed comes first, and then in brackets what was tried."""
+        what = f"{self.title}: {self.detail}"
+        if self.verdict is Verdict.FAILED:
+            reason, _, rest = self.detail.partition("\n")
+            what = "\n".join([reason, f"[tried: {self.title}]", *rest.splitlines()])
+        indented = what.replace("\n", f"\n{'':>13}")
+        return f"{self.number:>3}  {self.verdict.value:<7} {indented}"
+
 
 class _Failure(Exception):
     """Ends the check: what was wrong, and the bot's stderr."""
@@ -64,6 +74,7 @@ def check(bot: BotSpec, *, game: str, options: dict[str, Any], clock: ClockSetti
     try:
         for number, (title, step) in enumerate(examination.steps(), start=1):
             taken = _take(number, title, step)
+            taken = msgspec.structs.replace(taken, detail=f"{taken.detail}{_copy_told(bot, taken)}")
             yield taken
             if taken.verdict is Verdict.FAILED:
                 return
@@ -125,7 +136,8 @@ class _Examination:
         self._records.append(record)
         asked = record.seats[seat].moves
         scores = "-" if record.scores is None else ":".join(map(str, record.scores))
-        return f"{asked} answers, {scores} against the house"
+        house = "the house" if self._records[1:] else "the house, which plays random legal actions"
+        return f"{asked} answers, {scores} against {house}"
 
     def _play(self, contestant: Contestant, *, seat: int, number: int) -> MatchRecord:
         spec = MatchSpec(
@@ -227,6 +239,13 @@ class _NoisyChannel:
 
     def close(self, grace_s: float) -> str:
         return self._channel.close(grace_s)
+
+
+def _copy_told(bot: BotSpec, step: Step) -> str:
+    """Where the file is that a traceback should have named: bots run from a copy, and its path says nothing."""
+    if bot.folder not in step.detail + step.stderr or bot.folder in {bot.source, str(Path(bot.source).parent)}:
+        return ""
+    return f"\n({bot.folder} is a copy of {bot.source})"
 
 
 def _mine(record: MatchRecord, bot: BotSpec) -> Any:

@@ -16,6 +16,11 @@ from arena.protocol.messages import ActionEvent, Answer, ChanceEvent, MatchStart
 DRAWN = "drawn"
 """The key under which `DrawnGame` adds the table as text to a view."""
 
+HELP = (
+    "Type the number in front of an action, then Enter. Only legal actions are listed, and there is no clock for you.\n"
+    "A move that is the only one goes by itself and is marked (forced). q gives up and loses the match."
+)
+
 
 class Resigned(BotFault):
     """The person has had enough."""
@@ -58,17 +63,17 @@ class Person:
     def begin(self, start: MatchStart) -> None:
         """See Participant.begin."""
         self._players = start.players
-        self._say(f"You sit in seat {start.seat}. Type the number of an action, or q to give up.")
+        self._say(f"You sit in seat {start.seat}. Type the number of an action, ? for help, q to give up.")
 
     def ask(self, view: dict[str, Json], legal: tuple[Any, ...] | None) -> Answer:
         """See Participant.ask."""
         assert legal is not None, "games with unlistable actions need a board of their own"
-        self._say(f"\n{view[DRAWN]}\n")
-        for number, action in enumerate(legal, start=1):
-            self._say(f"  {number:>2}  {action}")
+        table = [f"\n{view[DRAWN]}\n", *(f"  {number:>2}  {action}" for number, action in enumerate(legal, start=1))]
+        for line in table:
+            self._say(line)
         self.moves += 1
         self._request_id += 1
-        return Answer(id=self._request_id, action=self._choose(len(legal)))
+        return Answer(id=self._request_id, action=self._choose(len(legal), table))
 
     def happened(self, event: ActionEvent | ChanceEvent) -> None:
         """See Participant.happened."""
@@ -89,11 +94,16 @@ class Person:
         """See Participant.stderr."""
         return ""
 
-    def _choose(self, count: int) -> int:
+    def _choose(self, count: int, table: list[str]) -> int:
+        """The index of the action that was chosen; for help the `table` is shown again."""
         while True:
             text = self._prompt(f"your action, 1 to {count}").strip()
             if text in {"q", "quit"}:
                 raise Resigned("gave up")
+            if text in {"?", "h", "help"}:
+                for line in [*table, "", HELP]:
+                    self._say(line)
+                continue
             numbers = [str(number) for number in range(1, count + 1)]
             if text in numbers:
                 return numbers.index(text)

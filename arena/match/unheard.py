@@ -11,7 +11,7 @@ from arena.protocol.messages import Answer
 
 
 class Unheard(msgspec.Struct):
-    """`stray`: lines that are not JSON; `wrong_id`: of an answer to another request; `early_id`: of one sent too soon."""
+    """`wrong_id`: of an answer to another request; `early_id`: of one that was there before the request."""
 
     strays: int = 0
     first_stray: str = ""

@@ -34,7 +34,13 @@ _INTERPRETERS: Final = {
     ".jar": ("java", "-jar"),
 }
 
-Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}\Z")]
+Name = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}\Z",
+        description="a name of 1 to 40 characters: letters A to Z and a to z, digits, _ . + -, a letter or digit first",
+    ),
+]
 Words = Annotated[tuple[Annotated[str, Meta(min_length=1)], ...], Meta(min_length=1)]
 
 

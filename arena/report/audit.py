@@ -12,10 +12,11 @@ import msgspec
 
 from arena.errors import DamagedStore
 from arena.league.ratings import rate, rate_by_factor_graph
-from arena.league.results import summarise
+from arena.league.results import rotate, summarise
 from arena.league.schedule import Pairing, fixture, match_count, pairings
 from arena.league.standings import MatchResult, standings_json
-from arena.league.tournament import Tournament
+from arena.league.tournament import SEATS, Player, Tournament
+from arena.league.wording import counted
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import problems
 from arena.report.table import standings_of
@@ -29,9 +30,11 @@ Finding = tuple[bool, str]
 
 
 def audit(store: MatchStore, bots: BotStore, leagues: tuple[str, ...]) -> Iterator[Finding]:
-    """The findings about the database as a whole and about each league."""
+    """The findings about the database as a whole, about each league, and if these are all, about matches of none."""
     yield from _audit_database(store)
     for name in leagues:
+        if store.is_edited(name):
+            yield True, f"{name}: the stored tournament was edited: it does not have its digest"
         tournament = store.league(name)
         yield from _audit_bots(bots, tournament)
         for part in (_audit_matches, _audit_standings):
@@ -39,12 +42,17 @@ def audit(store: MatchStore, bots: BotStore, leagues: tuple[str, ...]) -> Iterat
                 yield from part(store, tournament)
             except DamagedStore as error:
                 yield True, f"{name}: {error}"
+    if set(leagues) == set(store.leagues()):
+        try:
+            yield from _audit_orphans(store, [store.league(name) for name in leagues])
+        except DamagedStore as error:
+            yield True, f"no league: {error}"
 
 
 def _audit_database(store: MatchStore) -> Iterator[Finding]:
     try:
         damage = store.integrity_errors()
-        loose = store.loose_records()
+        loose, bare = store.loose_records(), store.bare_matches()
     except DamagedStore as error:
         yield True, f"database: {error}"
         return
@@ -52,7 +60,9 @@ def _audit_database(store: MatchStore) -> Iterator[Finding]:
     if not damage:
         yield False, "database: SQLite finds it sound"
     if loose:
-        yield True, f"database: {loose} records have no match"
+        yield True, f"database: {counted(loose, 'record has', 'records have')} no match"
+    if bare:
+        yield True, f"database: {counted(bare, 'match has', 'matches have')} no record"
 
 
 def _audit_bots(bots: BotStore, tournament: Tournament) -> Iterator[Finding]:
@@ -69,9 +79,9 @@ def _audit_matches(store: MatchStore, tournament: Tournament) -> Iterator[Findin
     checked = 0
     for match in store.matches(tournament):
         checked += 1
-        for problem in _match_problems(tournament, by_key[match.pairing], match):
+        for problem in _match_problems(match, tournament, by_key[match.pairing]):
             yield True, f"{tournament.name}: match {match.match_id}: {problem}"
-    yield False, f"{tournament.name}: {checked} of {match_count(tournament)} matches replayed"
+    yield False, f"{tournament.name}: {checked} of {counted(match_count(tournament), 'match', 'matches')} replayed"
     yield from _audit_blocks(store, tournament, checked)
 
 
@@ -79,16 +89,33 @@ def _audit_blocks(store: MatchStore, tournament: Tournament, checked: int) -> It
     """Every match needs its record, and every block all its matches."""
     results = store.results(tournament)
     if len(results) != checked:
-        yield True, f"{tournament.name}: {len(results)} matches have {checked} records"
+        yield (
+            True,
+            f"{tournament.name}: {counted(len(results), 'match has', 'matches have')} {counted(checked, 'record')}",
+        )
     seen: dict[int, int] = {}
     for result in results:
         seen[result.block] = seen.get(result.block, 0) + 1
-    incomplete = sum(count != 2 for count in seen.values())
+    incomplete = sum(count != SEATS for count in seen.values())
     if incomplete:
-        yield True, f"{tournament.name}: {incomplete} blocks lack a match"
+        yield True, f"{tournament.name}: {counted(incomplete, 'block lacks', 'blocks lack')} a match"
 
 
-def _match_problems(tournament: Tournament, pairing: Pairing, match: StoredMatch) -> Iterator[str]:
+def _audit_orphans(store: MatchStore, leagues: list[Tournament]) -> Iterator[Finding]:
+    """Matches of no current league, as a changed tournament leaves them: each against its own record."""
+    checked = 0
+    for match in store.orphans(leagues):
+        checked += 1
+        for problem in _match_problems(match):
+            yield True, f"no league: match {match.match_id}: {problem}"
+    if checked:
+        yield False, f"no league: {counted(checked, 'match', 'matches')} of no current league replayed"
+
+
+def _match_problems(
+    match: StoredMatch, tournament: Tournament | None = None, pairing: Pairing | None = None
+) -> Iterator[str]:
+    """What is wrong with a match by itself, and with its place in a tournament if it has one."""
     try:
         record = unpack(match.record)
     except (ValueError, msgspec.MsgspecError) as error:
@@ -96,7 +123,8 @@ def _match_problems(tournament: Tournament, pairing: Pairing, match: StoredMatch
         return
     if record.match != match.match_id:
         yield f"its record is that of {record.match}"
-    yield from _misfits(tournament, pairing, match, record)
+    if tournament is not None and pairing is not None:
+        yield from _misfits(tournament, pairing, match, record)
     if summarise(record) != match.summary:
         yield "its summary is not that of its record"
     yield from problems(record)
@@ -104,7 +132,7 @@ def _match_problems(tournament: Tournament, pairing: Pairing, match: StoredMatch
 
 def _misfits(tournament: Tournament, pairing: Pairing, match: StoredMatch, record: MatchRecord) -> Iterator[str]:
     """What the record says of its setting, against the tournament."""
-    seats = [pairing.players[(seat + match.rotation) % len(pairing.players)] for seat in range(len(pairing.players))]
+    seats: list[Player] = rotate(pairing.players, match.rotation)
     expected = {
         "game": tournament.game,
         "options": tournament.options,
@@ -138,7 +166,8 @@ def _audit_standings(store: MatchStore, tournament: Tournament) -> Iterator[Find
         yield False, f"{tournament.name}: matches were added since the standings were published; run the league again"
     elif _matches_in(published) > len(results):
         missing = _matches_in(published) - len(results)
-        yield True, f"{tournament.name}: {missing} matches are missing that the published standings rest on"
+        what = counted(missing, "match is", "matches are")
+        yield True, f"{tournament.name}: {what} missing that the published standings rest on"
     else:
         yield True, f"{tournament.name}: the published standings are not those of the matches"
 

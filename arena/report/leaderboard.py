@@ -24,6 +24,9 @@ LONGEST_NAME_AT_ALL: Final = 60
 UNKNOWN: Final = "-"
 MOST_FAULTS: Final = 2
 """Kinds named in a row of that table, the most frequent ones."""
+_LEFT_OUT: Final = ("sigma", "mu-3s", "seat ")
+"""Beginnings of the headers of the columns that a narrow terminal goes without, the first one first."""
+_NO_SPREAD: Final = 1e-12
 
 _SHORT: Final = {
     Termination.ILLEGAL_ACTION.value: "illegal",
@@ -42,17 +45,26 @@ class _Column(msgspec.Struct, frozen=True):
     align: str = "right"
 
 
-def render(standings: Standings, timing: Sequence[Timing] | None, *, format: str) -> str:  # noqa: A002 - its name
+def render(
+    standings: Standings,
+    timing: Sequence[Timing] | None,
+    *,
+    format: str,  # noqa: A002 - its name
+    width: int | None = None,
+) -> str:
     """Write the leaderboard in one of `FORMATS`, without a final newline; SpecError for any other format.
 
-    Without `timing` the columns of time are left out, and equal results give equal text.
+    Without `timing` the columns of time are left out, and equal results give equal text. A table that is wider than
+    `width` columns of a terminal goes without sigma, then mu-3s (unless it is the order), then the seats.
     """
     if format not in _RENDERERS:
         raise SpecError(unknown("format", format, FORMATS))
+    if format == "table" and width is not None:
+        return _table(standings, timing, width)
     return _RENDERERS[format](standings, timing)
 
 
-def _table(standings: Standings, timing: Sequence[Timing] | None) -> str:
+def _table(standings: Standings, timing: Sequence[Timing] | None, width: int | None = None) -> str:
     rows = standings.rows
     columns = [
         _Column("#", [str(row.rank) for row in rows]),
@@ -61,7 +73,15 @@ def _table(standings: Standings, timing: Sequence[Timing] | None) -> str:
         _Column("faults", [_faults(row, named=MOST_FAULTS) for row in rows], "left"),
         *_times(rows, timing),
     ]
-    return f"{_tabulated(columns, 'simple')}\n\n{_printable(_summary(standings))}"
+    table = _tabulated(columns, "simple")
+    for header in _LEFT_OUT:
+        if width is None or max(map(len, table.splitlines())) <= width:
+            break
+        if header == "mu-3s" and standings.sorted_by == "exposure":
+            continue
+        columns = [column for column in columns if not column.header.startswith(header)]
+        table = _tabulated(columns, "simple")
+    return f"{table}\n\n{_printable(_summary(standings))}"
 
 
 def _markdown(standings: Standings, timing: Sequence[Timing] | None) -> str:
@@ -94,9 +114,9 @@ def _numbers(standings: Standings) -> list[_Column]:
     seats = len(rows[0].score_by_seat) if rows else 0
     by_seat = [[_percent(score) for score in row.score_by_seat] for row in rows]
     columns = [
-        _Column("score %\n±95 %", _aligned([(_percent(r.score), _percent(r.score_error)) for r in rows], " ±")),
+        _Column("score %\n±95 %", _aligned([_score(row) for row in rows], "")),
         _Column("W-D-L", _aligned([(str(row.wins), str(row.draws), str(row.losses)) for row in rows], "-")),
-        _Column("margin\n±s.e.", _aligned([(_signed(r.mean_margin), _fixed(r.margin_error)) for r in rows], " ±")),
+        _Column("margin\n±s.e.", _aligned([(_signed(r.mean_margin), _margin_error(r)) for r in rows], " ±")),
         _Column("mu", [_fixed(row.mu) for row in rows]),
         _Column("sigma", [_fixed(row.sigma) for row in rows]),
         _Column("mu-3s", [_fixed(row.exposure) for row in rows]),
@@ -104,6 +124,28 @@ def _numbers(standings: Standings) -> list[_Column]:
     if seats:
         columns.append(_Column(f"seat {'/'.join(map(str, range(seats)))}\n%", _aligned(by_seat, "/")))
     return columns
+
+
+def _score(row: Row) -> tuple[str, str, str]:
+    """The score, a sign and its error; where no block differs from another, a bound in the place of an error of 0.
+
+    Rule of three: if a share q of blocks came out otherwise, N equal ones would be seen with a chance of (1 - q)^N, and
+    that is below 5 % for q > 1 - 0.05^(1/N), about 3/N. Such a block shifts the score by max(score, 1 - score) at most.
+    For several pairings with shares q_p the chance is prod (1 - q_p)^n_p, at most (1 - sum n_p q_p / N)^N: the bound
+    holds for their mean as well. It is one-sided: below 100 % only downwards, above 0 % only upwards.
+    """
+    if row.score is None:
+        return UNKNOWN, UNKNOWN, UNKNOWN
+    blocks = row.matches // max(len(row.score_by_seat), 1)
+    if row.score_error is None or row.score_error > _NO_SPREAD or not blocks:
+        return f"{_percent(row.score)} ", "±", _percent(row.score_error)
+    bound = (1 - 0.05 ** (1 / blocks)) * max(row.score, 1 - row.score)
+    return f"{_percent(row.score)} ", {1.0: "-", 0.0: "+"}.get(row.score, "±"), _percent(bound)
+
+
+def _margin_error(row: Row) -> str:
+    """Equal margins say that the spread is small, not how small: no figure in the place of 0."""
+    return UNKNOWN if row.margin_error is not None and row.margin_error <= _NO_SPREAD else _fixed(row.margin_error)
 
 
 def _times(rows: Sequence[Row], timing: Sequence[Timing] | None) -> list[_Column]:
@@ -152,7 +194,10 @@ def _faults(row: Row, *, named: int) -> str:
 def _summary(standings: Standings) -> str:
     order = "sorted by mu" if standings.is_complete else "incomplete, so sorted by mu-3s"
     draws = "" if standings.draw_rate is None else f"; draws {_percent(standings.draw_rate)} %"
-    return f"{standings.matches} of {standings.scheduled} matches, {order}{draws}; isolation: {standings.isolation}"
+    has_bound = any(row.score_error is not None and row.score_error <= _NO_SPREAD for row in standings.rows)
+    bound = "; where all blocks are equal, a one-sided 95 % bound" if has_bound else ""
+    counted = f"{standings.matches} of {standings.scheduled} matches"
+    return f"{counted}, {order}{draws}{bound}; isolation: {standings.isolation}"
 
 
 def _printable(text: str) -> str:

@@ -79,7 +79,8 @@ def _tail(record: MatchRecord) -> Iterator[str]:
     if record.scores is not None:
         best = [seat for seat, rank in enumerate(record.ranks) if rank == 0]
         result = f"seat {best[0]} {record.seats[best[0]].player} wins" if len(best) == 1 else "a draw"
-        yield f"{result}: {' to '.join(map(str, record.scores))}"
+        best_first = sorted(range(len(record.ranks)), key=record.ranks.__getitem__)
+        yield f"{result}: {' to '.join(str(record.scores[seat]) for seat in best_first)}"
     if record.fault is not None:
         yield from _fault_lines(record)
     for seat, entry in enumerate(record.seats):

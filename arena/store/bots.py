@@ -48,6 +48,8 @@ class BotStore:
         SpecError if there is none, or more than one with that name and different content.
         """
         if "/" in text:
+            if not Path(text).exists():
+                raise SpecError(f"{text}: no such file or folder")  # as it was written: a Path drops the `./`
             return read_bot(Path(text))
         name, _, prefix = text.partition("@")
         found = {
@@ -56,12 +58,23 @@ class BotStore:
         if len(found) == 1:
             return next(iter(found.values()))
         if not found:
-            known = sorted({bot.name for bot in self.on_shelf()} | {each.name for each in self.submitted()})
-            broken = "".join(f"; {error}" for error in self.unreadable())
-            broken += f"; for what lies here write ./{text}" if text and Path(text).exists() else ""
-            raise SpecError(f'no bot "{text}"; {strict.unknown("bot", name, known).partition("; ")[2]}{broken}')
+            raise SpecError(self._unknown(text, name))
         choices = ", ".join(f"{name}@{digest[:8]} ({found[digest].folder})" for digest in found)
-        raise SpecError(f'more than one bot is called "{name}"; say which: {choices}')
+        submitted = any(each.digest in found for each in self.submitted())
+        advice = f"; `arena withdraw {text}` takes the submitted one off the list" if submitted else ""
+        raise SpecError(f'more than one bot is called "{name}"; say which: {choices}{advice}')
+
+    def namesake(self, bot: BotSpec) -> tuple[BotSpec, Path] | None:
+        """The bot on the shelf that has the name of `bot`, and where it lies."""
+        return next(
+            ((each, self._shelf / Path(each.source).name) for each in self.on_shelf() if each.name == bot.name), None
+        )
+
+    def without_shelf(self) -> str:
+        """What a person is told if there is no shelf; empty if there is one."""
+        if self._shelf.is_dir():
+            return ""
+        return f"no folder {self._shelf}/ here; run it in the project's folder or give --bots"
 
     def on_shelf(self) -> list[BotSpec]:
         """The bots in `bots/`, by name; `unreadable` tells of the others."""
@@ -86,11 +99,35 @@ class BotStore:
         with database.speaking_for(database.path_in(self._results)), database.transaction(connection):
             connection.execute("INSERT OR REPLACE INTO bot VALUES (?, ?, ?, ?)", row)
 
+    def withdraw(self, text: str) -> Submission:
+        """Take a submission off the list, `name` (the latest) or `name@beginning-of-hash`; which it was.
+
+        Its installed copy stays, and so does every stored match.
+        """
+        name, _, prefix = text.partition("@")
+        all_of_them = self.submitted()
+        found = [each for each in all_of_them if each.name == name and each.digest.startswith(prefix)]
+        if not found:
+            known = ", ".join(f"{each.name}@{each.digest[:8]}" for each in all_of_them) or "none"
+            raise SpecError(f'no submission "{text}"; known: {known}')
+        if prefix and len(found) > 1:
+            choices = ", ".join(f"{name}@{each.digest}" for each in found)
+            raise SpecError(f'more than one submission is "{text}"; say which: {choices}')
+        path = database.path_in(self._results)
+        with contextlib.closing(database.open_for_writing(self._results)) as connection:  # noqa: SIM117 - in this order
+            with database.speaking_for(path), database.transaction(connection):
+                connection.execute("DELETE FROM bot WHERE digest = ?", (found[0].digest,))
+        return found[0]
+
     def install(self, bot: BotSpec) -> BotSpec:
         """The same bot, copied to its place by hash and built there if that was not done before."""
         home = self._folder / bot.digest
         if not home.is_dir():
-            self._folder.mkdir(parents=True, exist_ok=True)
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                tempfile.TemporaryDirectory(dir=self._folder).cleanup()
+            except OSError as error:
+                raise database.unwritable(self._results, error) from None
             with tempfile.TemporaryDirectory(dir=self._folder, prefix="new-") as scratch:
                 made = _make_home(bot, Path(scratch) / "home")
                 try:
@@ -135,6 +172,17 @@ class BotStore:
                 except SpecError as error:
                     entries.append(error)
         return entries
+
+    def _unknown(self, text: str, name: str) -> str:
+        """Why nothing is found, with all that may have been meant."""
+        known = sorted({bot.name for bot in self.on_shelf()} | {each.name for each in self.submitted()})
+        parts = [f'no bot "{text}"', strict.unknown("bot", name, known).partition("; ")[2]]
+        parts += [str(error) for error in self.unreadable()]
+        if text and Path(text).exists():
+            parts.append(f"there is a ./{text} here: write ./{text}")
+        if missing := self.without_shelf():
+            parts.append(missing)
+        return "; ".join(parts)
 
     def _named(self, name: str, *, is_any_version: bool) -> list[BotSpec]:
         """Bots of that name: from the shelf, and of the submitted ones the latest, or all if a hash is to choose."""

@@ -5,7 +5,9 @@ is on the disk. Keep results/ off network file systems, where WAL does not work.
 """
 
 import contextlib
+import errno
 import fcntl
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,6 +46,8 @@ MIGRATIONS: Final = (
         codec TEXT NOT NULL, digest TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (pairing, block, rotation)
     ) WITHOUT ROWID;
     """,
+    # SHA-256 of `tournament`, so that `verify` finds an edited one; NULL for what was stored before this version.
+    "ALTER TABLE league ADD COLUMN digest TEXT",
 )
 """Statement lists; the n-th leads from version n to n+1, kept in the file as `user_version`."""
 
@@ -57,6 +61,8 @@ def open_for_writing(results: Path) -> sqlite3.Connection:
     """The database of `results`, made or migrated if need be."""
     path = path_in(results)
     _make(results)
+    if not os.access(results, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise unwritable(results, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
     if _holds_something(path):
         # Looked at without the right to write: even opening a file for WAL would change one that is not ours.
         with contextlib.closing(_connect_to_read(path)) as connection, speaking_for(path):
@@ -70,21 +76,28 @@ def open_for_writing(results: Path) -> sqlite3.Connection:
 
 
 def open_for_reading(results: Path) -> sqlite3.Connection | None:
-    """The database of `results` without the right to write; None if nothing has been stored yet."""
+    """The database of `results` without the right to write; None if nothing has been stored yet.
+
+    One of an older layout is brought up to date first.
+    """
     path = path_in(results)
     if not _holds_something(path):
         return None
-    with speaking_for(path), _closed_on_error(_connect_to_read(path)) as connection:
-        version = _version_of(connection, path)
-    if version == len(MIGRATIONS):
-        return connection
-    connection.close()
+    connection, version = _opened(path)
+    if 0 < version < len(MIGRATIONS):
+        connection.close()
+        open_for_writing(results).close()
+        connection, version = _opened(path)
     if version == 0:  # another process is making it just now
+        connection.close()
         return None
-    raise DamagedStore(
-        f"{path} has layout version {version}, this program reads {len(MIGRATIONS)};"
-        " it is brought up to date by the next `arena league run`"
-    )
+    return connection
+
+
+def _opened(path: Path) -> tuple[sqlite3.Connection, int]:
+    """A connection to read, and the layout version of the file."""
+    with speaking_for(path), _closed_on_error(_connect_to_read(path)) as connection:
+        return connection, _version_of(connection, path)
 
 
 @contextlib.contextmanager
@@ -107,7 +120,8 @@ def speaking_for(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _OF_THE_MACHINE:
-            raise HarnessFault(f"{path}: {error}; what was stored before is safe") from None
+            advice = "; make room and give the same command again" if _is_full(error) else ""
+            raise HarnessFault(f"{path}: {error}; what was stored before is safe{advice}") from None
         raise _damaged(path, str(error)) from None
     except UnicodeDecodeError:  # of SQLite's own message, which quotes the damage
         raise _damaged(path, "the schema is malformed") from None
@@ -120,10 +134,19 @@ def writer_lock(results: Path) -> Iterator[None]:
     try:
         file = (results / "arena.lock").open("w", encoding="ascii")
     except OSError as error:
-        raise _unwritable(results, error) from None
+        raise unwritable(results, error) from None
     with file:
         _lock(file, results)
         yield
+
+
+def unwritable(results: Path, error: OSError) -> SpecError:
+    """What a person is told who may not, or cannot, write into a results folder."""
+    return SpecError(f"{results}: {error.strerror}; choose another folder for the results with --results")
+
+
+def _is_full(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 
 
 def _lock(file: TextIO, results: Path) -> None:
@@ -148,11 +171,7 @@ def _make(results: Path) -> None:
     try:
         results.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _unwritable(results, error) from None
-
-
-def _unwritable(results: Path, error: OSError) -> SpecError:
-    return SpecError(f"{results}: {error.strerror}; choose another folder for the results with --results")
+        raise unwritable(results, error) from None
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:
@@ -160,8 +179,13 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
         header = file.read(100)
     if not header.startswith(b"SQLite format 3\x00") or len(header) < 100:
         raise _damaged(path, "it is not an SQLite database")
+    # SQLite reads a WAL database only with files beside it. Where we may not make them, nobody else does while there is
+    # no WAL; so the file can be read as one that does not change.
+    wal = path.with_name(f"{path.name}-wal")
+    is_still = not os.access(path.parent, os.W_OK) and not (wal.exists() and wal.stat().st_size)
+    mode = "mode=ro&immutable=1" if is_still else "mode=ro"
     with speaking_for(path):
-        return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=5.0)
+        return sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=5.0)
 
 
 def _holds_something(path: Path) -> bool:

@@ -6,6 +6,7 @@ stays as it is. Results come out in schedule order, whatever the order in which 
 
 import sqlite3
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -14,7 +15,7 @@ from arena.errors import DamagedStore, SpecError
 from arena.league.results import MatchSummary, PlayedBlock, result_of
 from arena.league.schedule import pairings
 from arena.league.standings import MatchResult
-from arena.league.tournament import Tournament
+from arena.league.tournament import Tournament, portable
 from arena.match.record import PackedRecord
 from arena.store import database
 
@@ -47,13 +48,17 @@ class MatchStore:
         self._path = database.path_in(results)
 
     def save_league(self, tournament: Tournament) -> None:
-        """Remember the tournament under its name; standings published of another version of it are forgotten."""
+        """Remember the tournament under its name, without what belongs to this machine.
+
+        Standings published of another version of it are forgotten.
+        """
+        text = msgspec.json.encode(portable(tournament))
         with database.speaking_for(self._path), database.transaction(self._connection):
             self._connection.execute(
-                "INSERT INTO league (name, tournament) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET"
+                "INSERT INTO league (name, tournament, digest) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
                 " standings = CASE WHEN tournament = excluded.tournament THEN standings END,"
-                " tournament = excluded.tournament",
-                (tournament.name, msgspec.json.encode(tournament)),
+                " tournament = excluded.tournament, digest = excluded.digest",
+                (tournament.name, text, sha256(text).hexdigest()),
             )
 
     def save_standings(self, league: str, standings: bytes) -> None:
@@ -79,6 +84,13 @@ class MatchStore:
         except _UNREADABLE as error:
             raise DamagedStore(f"{self._path}: league {name}: {error}") from None
 
+    def is_edited(self, league: str) -> bool:
+        """Whether the stored tournament is not what was saved; what an older version of arena saved has no digest."""
+        with database.speaking_for(self._path):
+            query = "SELECT CAST(tournament AS BLOB), digest FROM league WHERE name = ?"
+            row = self._connection.execute(query, (league,)).fetchone()
+        return row is not None and row[1] is not None and sha256(row[0]).hexdigest() != row[1]
+
     def leagues(self) -> list[str]:
         """Names of all leagues, sorted."""
         with database.speaking_for(self._path):
@@ -91,9 +103,21 @@ class MatchStore:
                 self._save_block(block)
 
     def finished(self, tournament: Tournament) -> dict[str, set[int]]:
-        """Blocks stored for each pairing of the tournament, by pairing key."""
+        """Blocks of the tournament that are stored, by pairing key; what lies beyond its cycles is not of it."""
         with database.speaking_for(self._path):
-            return {pairing.key: self._blocks(pairing.key) for pairing in pairings(tournament)}
+            return {pairing.key: self._blocks(pairing.key, tournament.cycles) for pairing in pairings(tournament)}
+
+    def forfeits(self, tournament: Tournament) -> int:
+        """Stored matches of the tournament that ended with a forfeit."""
+        query = (
+            "SELECT count(*) FROM match JOIN pairing ON pairing.id = match.pairing"
+            " WHERE key = ? AND block < ? AND json_extract(CAST(summary AS TEXT), '$.at_fault') >= 0"
+        )
+        with database.speaking_for(self._path):
+            return sum(
+                self._connection.execute(query, (pairing.key, tournament.cycles)).fetchone()[0]
+                for pairing in pairings(tournament)
+            )
 
     def results(self, tournament: Tournament) -> list[MatchResult]:
         """What is stored of the tournament, in schedule order: by cycle, pairing, rotation."""
@@ -120,6 +144,17 @@ class MatchStore:
         for pairing in pairings(tournament):
             yield from self._stored("key = ? AND m.block < ?", (pairing.key, tournament.cycles))
 
+    def orphans(self, leagues: Iterable[Tournament]) -> Iterator[StoredMatch]:
+        """Stored matches that are of none of these leagues."""
+        cycles: dict[str, int] = {}
+        for league in leagues:
+            for pairing in pairings(league):
+                cycles[pairing.key] = max(league.cycles, cycles.get(pairing.key, 0))
+        with database.speaking_for(self._path):
+            keys = [key for (key,) in self._connection.execute("SELECT key FROM pairing ORDER BY key")]
+        for key in keys:
+            yield from self._stored("key = ? AND m.block >= ?", (key, cycles.get(key, 0)))
+
     def match(self, match_id: str) -> StoredMatch:
         """The match of that id. SpecError if there is none."""
         parts = match_id.split("-")
@@ -128,6 +163,15 @@ class MatchStore:
             for found in self._stored(condition, (parts[0], int(parts[1]), int(parts[2]))):
                 return found
         raise SpecError(f'no match "{match_id}" in {self._path}; `arena league matches NAME` lists the ids')
+
+    def bare_matches(self) -> int:
+        """Matches whose record is missing, in all leagues and outside of them."""
+        query = (
+            "SELECT count(*) FROM match m LEFT JOIN record r"
+            " ON (r.pairing, r.block, r.rotation) = (m.pairing, m.block, m.rotation) WHERE r.pairing IS NULL"
+        )
+        with database.speaking_for(self._path):
+            return int(self._connection.execute(query).fetchone()[0])
 
     def loose_records(self) -> int:
         """Records whose match is missing, in all leagues."""
@@ -144,9 +188,11 @@ class MatchStore:
             found = [text for (text,) in self._connection.execute("PRAGMA integrity_check(5)")]
         return [] if found == ["ok"] else found
 
-    def _blocks(self, key: str) -> set[int]:
-        query = "SELECT DISTINCT block FROM match JOIN pairing ON pairing.id = match.pairing WHERE key = ?"
-        return {block for (block,) in self._connection.execute(query, (key,))}
+    def _blocks(self, key: str, cycles: int) -> set[int]:
+        query = (
+            "SELECT DISTINCT block FROM match JOIN pairing ON pairing.id = match.pairing WHERE key = ? AND block < ?"
+        )
+        return {block for (block,) in self._connection.execute(query, (key, cycles))}
 
     def _save_block(self, block: PlayedBlock) -> None:
         execute = self._connection.execute

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cli_arena import Terminal, has
+from cli_arena import ROOT, Terminal, has
 
 pytestmark = pytest.mark.process
 NEEDED = {"python": "python3", "javascript": "node", "perl": "perl", "c": "cc"}
@@ -24,7 +24,7 @@ def test_a_new_bot_passes_its_check(terminal: Terminal, language: str) -> None:
         pytest.skip(f"no {NEEDED[language]} on this machine")
 
     made = terminal.arena(f"new-bot mine --lang {language}")
-    checked = terminal.arena("check mine --game nim")
+    checked = terminal.arena("check ./mine --game nim")
 
     assert made.code == 0, made.err
     assert "next: arena check ./mine" in made.out
@@ -177,8 +177,17 @@ def test_a_person_plays_to_the_end(terminal: Terminal, monkeypatch: pytest.Monke
     assert said.code == 0
     assert "'x' is not a number from 1 to " in said.out
     assert re.search(r"you (win|lose), \d to \d", said.out)
-    again = f"arena play random --seat {seat} --seed s --game nim --options '{{\"heaps\": [2, 3]}}'"
-    assert again in said.out
+    place = f" --seat {seat}" if seat else ""
+    assert f"arena play random --seed s{place} --game nim --options '{{\"heaps\": [2, 3]}}'\n" in said.out
+
+
+def test_the_command_for_the_same_luck_leaves_out_what_is_so_anyway(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seat 0, the default game, no options."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+
+    assert terminal.arena("play random --seed s").out.endswith("the same luck again: arena play random --seed s\n")
 
 
 def test_a_person_gives_up(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,10 +211,96 @@ def test_check_names_the_failed_step(terminal: Terminal) -> None:
     """Exit 1, the number of the step, what came instead."""
     Path("silent.py").write_text("import sys\nsys.exit('I will not play')\n")
 
-    said = terminal.arena("check silent.py --game nim")
+    said = terminal.arena("check ./silent.py --game nim")
 
     assert said.code == 1
     assert "  1  FAILED " in said.out
     assert "did not pass step 1" in said.err
     assert "I will not play" in said.err
-    shutil.rmtree("results")
+
+
+def test_check_leaves_nothing_behind(terminal: Terminal) -> None:
+    """A bot that is only tried out is installed nowhere for good, whatever came of it."""
+    terminal.arena("new-bot mine")
+
+    codes = [terminal.arena(f"check ./mine --game {game}").code for game in ("nim", "shanghaien")]
+
+    assert codes == [0, 0]
+    assert not terminal.results.exists()
+
+
+def test_a_name_of_the_shelf_is_refused(terminal: Terminal) -> None:
+    """A submission of that name would break every tournament that says it; its author reads where the other lies."""
+    terminal.arena("new-bot random --folder mine")
+
+    said = terminal.arena("submit ./mine --game nim")
+
+    assert said.code == 2
+    place = ROOT / "bots" / "random"
+    assert said.err == f'error: the name "random" belongs to {place}; choose another name in bot.yaml\n'
+    assert terminal.registered() == []
+    assert terminal.league("random", "random").code == 0
+
+
+def test_a_bot_of_the_shelf_is_there_already(terminal: Terminal) -> None:
+    """The very same content is no mistake, and no submission."""
+    shutil.copytree(ROOT / "bots" / "random", "mine")
+
+    said = terminal.arena("submit ./mine --game nim")
+
+    assert said.code == 0
+    assert "is there already: " in said.out
+    assert terminal.registered() == []
+
+
+def test_withdraw_takes_a_bot_off_the_list(terminal: Terminal) -> None:
+    """The latest first; what the name means then is told. Its matches stay."""
+    submit(terminal)
+    submit(terminal, "return 0")
+    terminal.league("mine", "random")
+    newer, older = sorted(line.split()[2] for line in terminal.registered()), terminal.registered()
+    assert sum(" an older version: write mine@" in line for line in older) == 1
+    assert len(newer) == 2
+
+    first = terminal.arena("withdraw mine")
+    second = terminal.arena("withdraw mine")
+    third = terminal.arena("withdraw mine")
+
+    assert re.fullmatch(r"withdrawn: mine 1 \(\w{8}\)\n`mine` means mine 1 \(\w{8}\) now\n", first.out)
+    assert re.fullmatch(r"withdrawn: mine 1 \(\w{8}\)\n", second.out)
+    assert (third.code, third.err) == (2, 'error: no submission "mine"; known: none\n')
+    assert terminal.registered() == []
+    assert terminal.arena("verify").code == 0
+
+
+@pytest.mark.parametrize("command", ["check {}", "submit {}", "match {} random"])
+def test_a_name_is_no_path(terminal: Terminal, command: str) -> None:
+    """What lies here is named with a slash, and a path is never taken for a name."""
+    terminal.arena("new-bot jsbot")
+
+    bare = terminal.arena(command.format("jsbot"))
+    path = terminal.arena(command.format("./random"))
+
+    assert (bare.code, path.code) == (2, 2)
+    assert "there is a ./jsbot here: write ./jsbot" in bare.err
+    assert path.err == "error: ./random: no such file or folder\n"
+
+
+def test_a_missing_shelf_is_told(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the wrong folder: what is missing, and what to do."""
+    monkeypatch.setenv("ARENA_BOTS", "bots")
+    missing = "no folder bots/ here; run it in the project's folder or give --bots"
+
+    assert missing in terminal.arena("match random random").err
+    assert missing in terminal.arena("bots").err
+
+
+def test_results_that_cannot_be_written_are_told(terminal: Terminal) -> None:
+    """By every command that installs a bot, with the option that chooses another folder."""
+    terminal.results.write_text("a file")
+    terminal.arena("new-bot mine")
+
+    for command in ("submit ./mine", "match ./mine random"):
+        said = terminal.arena(command, "--game", "nim", "--results", "results/here")
+        assert said.code == 2
+        assert "choose another folder for the results with --results" in said.err

@@ -71,7 +71,7 @@ def test_every_listed_command_exists(terminal: Terminal) -> None:
         ("show x", "nothing is stored in results yet"),
         ("verify", "nothing is stored in results yet"),
         ("leaderboard --format xml", "xml"),
-        ("check ./none", "none: no such file or folder"),
+        ("check ./none", "error: ./none: no such file or folder"),
         ("new-bot x --lang cobol", 'unknown language "cobol"; known: c, javascript, perl, python'),
         ("new-bot 'a b'", "name"),
     ],

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import sqlite3
 from pathlib import Path
 
@@ -156,7 +157,7 @@ def test_verify_finds_tampering(terminal: Terminal) -> None:
 
     assert said.code == 1
     assert "-0-0: the stored bytes do not have the stored digest" in said.out
-    assert "error: 1 problems found" in said.err
+    assert "error: 1 problem found" in said.err
 
 
 @pytest.mark.parametrize(
@@ -176,3 +177,69 @@ def test_a_wrong_executor_exits_with_2(terminal: Terminal, executor: str, said: 
 
     assert found.code == 2
     assert said in found.err
+
+
+def test_a_changed_tournament_is_told(terminal: Terminal) -> None:
+    """What changed, and how many stored matches that leaves behind; they are kept, and verify looks at them too."""
+    terminal.league(seed=5)
+
+    same = terminal.league(seed=5, workers=1)
+    longer = terminal.league(seed=5, cycles=3)
+    shorter = terminal.league(seed=5, cycles=1)
+    other = terminal.league(seed=6, cycles=1)
+    verified = terminal.arena("verify")
+
+    assert (same.err, longer.err) == ("", "")
+    kept = "any more (they are kept)\n"
+    assert shorter.err == f"league test: cycles changed from 3 to 1; 4 stored matches do not belong to it {kept}"
+    assert other.err == f"league test: seed changed from 5 to 6; 2 stored matches do not belong to it {kept}"
+    assert verified.code == 0
+    assert "no league: 6 matches of no current league replayed" in verified.out
+
+
+def test_a_shorter_league_is_finished(terminal: Terminal) -> None:
+    """Fewer cycles than are stored: status counts what belongs to the league."""
+    terminal.league(cycles=3)
+
+    said = terminal.league(cycles=1)
+
+    assert "2 of 2 matches" in said.out
+    assert terminal.arena("league status").out == "test: 2 of 2 matches, 2 players, game nim\n"
+    assert terminal.arena("verify").code == 0
+
+
+def test_the_only_league_need_not_be_named(terminal: Terminal) -> None:
+    """For its list of matches too; with two it has to be said which."""
+    terminal.league()
+    only = terminal.arena("league matches")
+    terminal.league(name="other", seed=2)
+    which = terminal.arena("league matches")
+
+    assert len(only.out.splitlines()) == 4
+    assert (which.code, which.err) == (2, "error: which league? known: other, test\n")
+
+
+def test_the_log_shows_the_first_forfeits(terminal: Terminal) -> None:
+    """Twenty of a player, then their number; and no bar that was drawn for a terminal."""
+    Path("cheat.py").write_text(CHEAT)
+
+    terminal.league("./cheat.py", "random", cycles=15)
+
+    lines = (terminal.results / "logs" / "test.log").read_text().splitlines()
+    assert sum("p0 forfeits (illegal_action): " in line for line in lines) == 20
+    assert any(line.endswith("test: 30 forfeits by p0 in this run, the first 20 are above") for line in lines)
+    assert re.search(r"test: done, 30/30 matches, \d+/s, 30 forfeits$", lines[-1])
+    assert not any("[#" in line for line in lines)
+
+
+CHEAT = """\
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print(json.dumps({"type": "hello", "protocols": [1], "name": "cheat"}), flush=True)
+    elif message["type"] == "match_start":
+        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
+    elif message["type"] == "request":
+        print(json.dumps({"type": "action", "id": message["id"], "action": 4711}), flush=True)
+"""

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import signal
 import time
 from pathlib import Path
@@ -98,8 +99,37 @@ def test_ctrl_c_ends_a_hanging_match(tmp_path: Path) -> None:
         _, err = process.communicate(timeout=DEADLINE_S)
 
         assert time.monotonic() - start_s < a_second()
-        assert (process.returncode, err.strip()) == (3, "interrupted")
+        assert (process.returncode, err.strip()) == (3, "interrupted after 0 of 2 matches")
         until(lambda: not place.alive(), within_s=a_second(), what="the end of all processes")
+
+
+def test_a_stopped_match_shows_what_was_played(tmp_path: Path) -> None:
+    """The table of the matches so far, and all that was said in the file, that of the match in hand too."""
+    place = Place(tmp_path).write("random", "sleeper")
+    talk = tmp_path / "talk.txt"
+    process = place.start(
+        "match", "./sleeper.py", "random", "--game", "nim", "--options", '{"heaps": [1, 2]}', "--blocks", "99",
+        "--dialogue", str(talk),
+    )  # fmt: skip
+    until(
+        lambda: talk.exists() and talk.read_text().count('> {"type":"match_end"') >= 4,
+        within_s=DEADLINE_S,
+        what="the first matches",
+    )
+
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=DEADLINE_S)
+
+    assert process.returncode == 3
+    (count,) = re.findall(r"^interrupted after (\d+) of 198 matches$", err, re.MULTILINE)
+    assert int(count) >= 2
+    assert f"{count} of 198 matches" in out
+    lines = talk.read_text().splitlines()
+    starts = [line for line in lines if ' > {"type":"match_start"' in line]
+    assert 2 * int(count) <= len(starts) <= 2 * int(count) + 2
+    times = [float(line.split()[0]) for line in lines]
+    assert times == sorted(times)
+    assert (times[0], lines.count(lines[0])) == (0.0, 1)
 
 
 def test_a_parallel_match_stops_too(tmp_path: Path) -> None:
@@ -113,7 +143,8 @@ def test_a_parallel_match_stops_too(tmp_path: Path) -> None:
     _, err = process.communicate(timeout=DEADLINE_S)
 
     assert time.monotonic() - start_s < a_second()
-    assert (process.returncode, err.strip()) == (3, "interrupted")
+    assert process.returncode == 3
+    assert re.fullmatch(r"interrupted after \d+ of 80 matches", err.strip())
     until(lambda: not place.alive(), within_s=a_second(), what="the end of all processes")
 
 
@@ -135,7 +166,8 @@ def test_killed_workers_cost_nothing(tmp_path: Path) -> None:
     assert killed == 4
     assert len(place.matches()) == 180
     log = (place.results / "logs" / "test.log").read_text().splitlines()
-    assert sum("cheats forfeits (illegal_action)" in line for line in log) >= 120
+    assert sum("cheats forfeits (illegal_action)" in line for line in log) == 20
+    assert any(line.endswith("120 forfeits by cheats in this run, the first 20 are above") for line in log)
     until(lambda: not place.alive(), within_s=a_second(), what="the end of all processes")
     faults = {row["name"]: sum(row["faults"].values()) for row in place.rows()}
     listed, _ = place.run("league", "matches", "test", "--faults")

@@ -54,13 +54,13 @@ def test_an_unknown_or_doubled_expansion_is_refused(given_: list[str], sentence:
 @pytest.mark.parametrize(
     ("given_", "sentence"),
     [
-        ("sharks", "expansions: expected array, found 'sharks'"),
-        ({"sharks": True}, "expansions: expected array, found {'sharks': True}"),
-        (True, "expansions: expected array, found True"),
-        (None, "expansions: expected array, found nothing"),
-        ([1], "expansions[0]: expected str, found 1"),
-        ([["sharks"]], "expansions[0]: expected str, found ['sharks']"),
-        ([None], "expansions[0]: expected str, found nothing"),
+        ("sharks", "expansions: expected a list, found 'sharks'"),
+        ({"sharks": True}, "expansions: expected a list, found {'sharks': True}"),
+        (True, "expansions: expected a list, found True"),
+        (None, "expansions: expected a list, found nothing"),
+        ([1], "expansions[0]: expected text, found 1; put it in quotes"),
+        ([["sharks"]], "expansions[0]: expected text, found ['sharks']"),
+        ([None], "expansions[0]: expected text, found nothing"),
     ],
 )
 def test_a_wrong_type_is_refused(given_: Json, sentence: str) -> None:

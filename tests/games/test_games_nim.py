@@ -135,3 +135,9 @@ def test_impossible_heaps_are_refused(heaps: list[int]) -> None:
         GAME.setup({"heaps": heaps}, 2)
 
     assert str(caught.value) == f"options of nim: heaps: found {heaps}, expected 1 to 20 heaps of 1 to 1000"
+
+
+def test_a_picture_of_nothing_says_so() -> None:
+    """No empty box at the end of the game."""
+    assert "all heaps are empty" in GAME.picture(State(heaps=(0, 0), is_misere=False))
+    assert "empty" not in GAME.picture(State(heaps=(0, 1), is_misere=False))

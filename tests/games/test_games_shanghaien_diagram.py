@@ -79,6 +79,47 @@ def test_nothing_in_the_picture_overlaps_or_leaves_it() -> None:
             for left, top, wide, high in boxes[:index]:
                 assert x >= left + wide or left >= x + width or y >= top + high or top >= y + height
         for y, text in lines:
+            end = 20 + 0.5 * float(text.get("font-size", "0")) * len(text.text or "")
             assert 20 + 0.5 * float(text.get("font-size", "0")) * len(text.text or "") <= 640
             assert all(y == other or abs(y - other) >= 18 for other, _ in lines)
-            assert all(not top - 3 < y < top + high + 10 for _, top, _, high in boxes)
+            assert all(not top - 3 < y < top + high + 10 for left, top, _, high in boxes if left < end + 8)
+
+
+def test_the_end_is_told_nation_by_nation() -> None:
+    """What each seat has, what it scores for it, and the sum; in words and in a picture without a row."""
+    first = player(dice=(1, 2), tricks=("both",), sailors=("german 4", "dutch 1"))
+    second = player(sailors=("german 3", "french 2"))
+    state = act(to_move(first, second, round_=8), Shanghai())
+
+    lines = GAME.describe(state).splitlines()
+    drawing = ET.fromstring(GAME.picture(state))
+
+    assert "german           4       3           3         -" in lines[4]
+    assert [line.split() for line in lines[-2:]] == [["tricks", "1", "-", "1", "-"], ["together", "8", "2"]]
+    texts = [text.text for text in drawing.findall(f"{SVG}text")]
+    assert texts[texts.index("german") :][:5] == ["german", "4", "3", "3", "-"]
+    assert texts[-3:] == ["together", "8", "2"]
+    assert all(float(text.get("y", "0")) < 300 for text in drawing.findall(f"{SVG}text"))
+
+
+def test_the_dice_just_rolled_lie_in_the_corner() -> None:
+    """Those that were placed are in the row; before a roll there are none."""
+
+    def faces(state: State) -> list[str | None]:
+        return [text.text for text in ET.fromstring(GAME.picture(state)).findall(f"{SVG}text") if text.get("y") == "21"]
+
+    assert faces(MIDST) == ["2", "5"]
+    assert faces(to_move(player())) == []
+
+
+def test_a_long_line_goes_on_below() -> None:
+    """At 100 columns, behind a comma; and one die is a die."""
+    crew = player(dice=(6,) * 5, sailors=tuple(f"{nation} 4" for nation in NATIONS))
+
+    lines = GAME.describe(to_move(crew)).splitlines()[5:7]
+
+    assert lines[0].startswith("seat 0: 1 die in supply; tricks: none; sailors: american 4,")
+    assert lines[0].endswith(",")
+    assert lines[1].startswith("        ")
+    assert max(map(len, lines)) <= 100
+    assert " ".join(line.strip() for line in lines).endswith("spanish 4, italian 4")

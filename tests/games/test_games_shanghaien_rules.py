@@ -242,7 +242,7 @@ def test_equal_points_are_a_draw() -> None:
             {"tricks": {"rerol": 3}},
             'options of shanghaien: tricks: unknown key "rerol"; known: adjust, both, reroll; did you mean "reroll"?',
         ),
-        ({"tricks": {"adjust": "3"}}, "options of shanghaien: tricks.adjust: expected int, found '3'"),
+        ({"tricks": {"adjust": "3"}}, "options of shanghaien: tricks.adjust: expected a whole number, found '3'"),
         (
             {"tricks": {"adjust": 8}},
             (

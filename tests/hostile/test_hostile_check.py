@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from hostile_play import CLOCK, HOSTILE
+from msgspec import structs
 
 from arena.match.check import Step, Verdict, check
 from arena.process.manifest import BotSpec, read_bot
@@ -78,6 +79,40 @@ def test_the_stderr_of_a_failure_is_handed_over(bot_of: Callable[[str], BotSpec]
 
     assert step.stderr == "Traceback: the table is empty\n"
     assert "last lines (> to the bot, < from it):\n" in step.detail
+
+
+def test_the_reason_comes_first_and_what_was_tried_after_it(bot_of: Callable[[str], BotSpec]) -> None:
+    """As a person reads it, indented below the verdict."""
+    (step,) = steps_of(bot_of("exit-3"))
+    lines = step.text().splitlines()
+
+    assert lines[0] == "  1  FAILED  crash: the bot ended with exit code 3"
+    assert lines[1] == "             [tried: starts, says hello, is ready, plays a whole match in seat 0]"
+    assert all(line.startswith(" " * 13) for line in lines[1:])
+
+
+def test_what_the_house_is_stands_once(bot_of: Callable[[str], BotSpec]) -> None:
+    """The opponent has no name on any shelf."""
+    texts = [step.text() for step in steps_of(bot_of("honest"))]
+
+    assert texts[0].endswith("against the house, which plays random legal actions")
+    assert texts[0].startswith("  1  ok      starts, says hello")
+    assert sum("random legal actions" in text for text in texts) == 1
+
+
+def test_a_traceback_from_a_copy_says_what_it_is_a_copy_of(tmp_path: Path) -> None:
+    """Once; a bot that runs where it was read from needs no such line."""
+    for folder in ("mine", "copy"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "bot.py").write_text("raise ValueError(1)\n")
+    bot = read_bot(tmp_path / "mine" / "bot.py")
+    copy = str(tmp_path / "copy")
+
+    (here,), (there,) = steps_of(bot), steps_of(structs.replace(bot, folder=copy))
+
+    assert f"({copy} is a copy of {tmp_path}/mine/bot.py)" in there.detail
+    assert there.text().count("is a copy of") == 1
+    assert "is a copy of" not in here.text()
 
 
 def test_a_start_that_fails_between_the_steps_fails_the_step(tmp_path: Path) -> None:

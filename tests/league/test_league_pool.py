@@ -160,7 +160,7 @@ def test_a_worker_that_dies_each_time_ends_with_its_block_named(tmp_path: Path) 
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
 
-    with pytest.raises(HarnessFault, match="1 blocks could not be played"):
+    with pytest.raises(HarnessFault, match="1 block could not be played"):
         run(chunks(league, {}), backend, commit=lambda _: None, tick=kill)
 
     assert len(deaths) == 3

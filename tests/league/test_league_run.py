@@ -3,16 +3,18 @@
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future
+from pathlib import Path
 from typing import Any
 
 import pytest
-from league_made import all_blocks, numbers, played, tournament
+from league_made import all_blocks, numbers, played, real_tournament, tournament
 
 from arena.errors import HarnessFault
 from arena.league.results import PlayedBlock
 from arena.league.run import ATTEMPTS, run
 from arena.league.schedule import Chunk, chunks, pairings
 from arena.league.tournament import Tournament
+from arena.league.worker import play_chunk
 
 
 class FakeBackend:
@@ -125,7 +127,7 @@ def test_a_poisonous_block_is_found_by_halving() -> None:
         return played(chunk)
 
     committed: list[tuple[str, int]] = []
-    with pytest.raises(HarnessFault, match=f"1 blocks could not be played, {poison} blocks 13 to 13: its worker died"):
+    with pytest.raises(HarnessFault, match=f"1 block could not be played, {poison} blocks 13 to 13: its worker died"):
         run(chunks(league, {}), FakeBackend(play), commit=lambda blocks: committed.extend(numbers(blocks)))
 
     assert Counter(committed) == Counter(all_blocks(league) - {(poison, 13)})
@@ -188,3 +190,39 @@ def test_a_stop_closes_the_backend_at_once(place: str, stop: type[BaseException]
         )
 
     assert backend.closed == [True]
+
+
+def test_a_chunk_handed_back_half_played_goes_on_at_once() -> None:
+    """A worker gives back what it has after a while: the rest is next, as the same attempt; each block arrives once."""
+    league = tournament(cycles=12, chunk_blocks=4)
+    submitted: list[tuple[str, int, int]] = []
+
+    def play(chunk: Chunk) -> list[PlayedBlock]:
+        submitted.append((chunk.pairing.key, len(chunk.fixtures), chunk.attempt))
+        return played(chunk)[:3]
+
+    committed = run_all(league, FakeBackend(play, slots=1))
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert [count for _, count, _ in submitted] == [4, 1] * 9
+    assert [key for key, *_ in submitted[::2]] == [key for key, *_ in submitted[1::2]]
+    assert {attempt for *_, attempt in submitted} == {1}
+
+
+def test_a_chunk_that_comes_back_empty_has_failed() -> None:
+    """Otherwise it would be played for ever."""
+    league = tournament("ann", "bob", cycles=1)
+
+    with pytest.raises(HarnessFault, match=r"1 block could not be played, .*: it came back without a block"):
+        run_all(league, FakeBackend(lambda _: []))
+
+
+@pytest.mark.process
+def test_a_worker_begins_no_block_after_its_time(tmp_path: Path) -> None:
+    """At least one is played, and what is played is given back."""
+    league = real_tournament(tmp_path, cycles=3, options={"heaps": [1]}, chunk_blocks=3)
+    (chunk,) = chunks(league, {})
+
+    found = [len(play_chunk(chunk, budget_s)) for budget_s in (0.0, 60.0)]
+
+    assert found == [1, 3]

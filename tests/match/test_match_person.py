@@ -7,7 +7,7 @@ from match_table import NIM, house
 
 from arena.errors import BotFault
 from arena.games.luck import derive
-from arena.match.person import DRAWN, DrawnGame, Person
+from arena.match.person import DRAWN, HELP, DrawnGame, Person
 from arena.match.record import MatchRecord
 from arena.match.referee import play
 from arena.match.terms import ClockSettings, MatchSpec
@@ -42,7 +42,7 @@ def test_a_person_plays_by_number_from_one() -> None:
     assert record.termination.value == "normal"
     assert (record.seats[0].player, record.seats[0].bot, record.seats[0].moves) == ("you", "person", 1)
     assert record.steps[0].action.heap == 1  # type: ignore[union-attr]
-    assert "You sit in seat 0. Type the number of an action, or q to give up." in terminal.shown
+    assert "You sit in seat 0. Type the number of an action, ? for help, q to give up." in terminal.shown
 
 
 def test_a_person_sees_the_table_and_what_the_others_do() -> None:
@@ -63,6 +63,17 @@ def test_what_is_no_number_of_an_action_is_asked_again(nonsense: str) -> None:
 
     assert match_with(terminal).termination.value == "normal"
     assert f"{nonsense!r} is not a number from 1 to 3" in terminal.shown
+
+
+@pytest.mark.parametrize("word", ["?", "h", " help "])
+def test_who_asks_for_help_gets_it_and_sees_the_table_again(word: str) -> None:
+    """It is no action: the same one is asked for afterwards."""
+    terminal = Terminal(word, "3")
+
+    assert match_with(terminal).termination.value == "normal"
+    assert HELP in terminal.shown
+    assert sum("heap 0: oo (2)" in line for line in terminal.shown) == 2
+    assert terminal.shown.count("   3  takes 1 from heap 1") == 2
 
 
 @pytest.mark.parametrize("word", ["q", "quit", " q "])

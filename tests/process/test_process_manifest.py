@@ -46,20 +46,20 @@ def test_a_folder_is_read_as_its_manifest_says(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('name: "no spaces"\ncommand: [x]\n', "name: expected str matching"),
-        ("name: -x\ncommand: [x]\n", "name: expected str matching"),
-        (f"name: {'x' * 41}\ncommand: [x]\n", "name: expected str matching"),
+        ('name: "no spaces"\ncommand: [x]\n', "name: expected a name of 1 to 40 characters: letters A to Z"),
+        ("name: -x\ncommand: [x]\n", "name: expected a name of 1 to 40 characters: letters A to Z"),
+        (f"name: {'x' * 41}\ncommand: [x]\n", "name: expected a name of 1 to 40 characters: letters A to Z"),
         ("name: x\n", 'the key "command" is missing'),
         ("command: [x]\n", 'the key "name" is missing'),
-        ("name: x\ncommand: []\n", "command: expected array of length >= 1"),
-        ("name: x\ncommand: ['']\n", "command[0]: expected str of length >= 1"),
-        ("name: x\ncommand: python3 bot.py\n", "command: expected array"),
+        ("name: x\ncommand: []\n", "command: expected a list of length >= 1"),
+        ("name: x\ncommand: ['']\n", "command[0]: expected text of length >= 1"),
+        ("name: x\ncommand: python3 bot.py\n", "command: expected a list"),
         ("name: x\ncomand: [x]\n", 'unknown key "comand"; known: name, command'),
         ("name: x\ncomand: [x]\n", 'did you mean "command"?'),
         ("name: x\nname: y\ncommand: [x]\n", 'key "name" is given twice'),
-        ("name: x\ncommand: [x]\nversion: 1\n", "version: expected str, found 1"),
-        ("name: x\ncommand: [x]\nprocesses: maybe\n", "processes: expected bool, found 'maybe'"),
-        ("- name\n", "expected object"),
+        ("name: x\ncommand: [x]\nversion: 1\n", "version: expected text, found 1; put it in quotes"),
+        ("name: x\ncommand: [x]\nprocesses: maybe\n", "processes: expected true or false, found 'maybe'"),
+        ("- name\n", "expected an object with the keys name, command, version, build, games, processes, "),
         ("name: [\n", "line 2"),
     ],
 )
@@ -156,7 +156,7 @@ def test_a_script_whose_file_name_is_no_name_is_refused(tmp_path: Path) -> None:
     """The name of a bot goes into tables, files and addresses."""
     (tmp_path / "my bot.py").touch()
 
-    assert "name: expected str matching" in refusal(tmp_path / "my bot.py")
+    assert "name: expected a name of 1 to 40 characters: letters A to Z" in refusal(tmp_path / "my bot.py")
 
 
 def test_a_link_to_a_script_is_that_script(tmp_path: Path) -> None:

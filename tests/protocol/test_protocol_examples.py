@@ -231,7 +231,8 @@ def played(game: str, contestants: list[Contestant]) -> MatchRecord:
 def test_the_award_example_follows_the_rules() -> None:
     """Row by row: the card behind each number, the dice on it, the pips beside it, and who gets it."""
     shown = json.loads("{" + ", ".join(only("text award").splitlines()) + "}")
-    placed = tuple(tuple(player["placed"]) for player in shown["players"])
+    first, second = shown["players"]
+    placed = (tuple(first["placed"]), tuple(second["placed"]))
     won = winners(placed)
     rows = re.findall(
         r"^\| (\d) \| `tavern\[(\d)\]`, (\w+ \d) \| (\d), (\d) \| (.*?)\| (?:`(gone)`|seat (\d)) \|$",

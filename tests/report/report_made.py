@@ -44,6 +44,11 @@ class Kept:
         """A match without a forfeit, stored."""
         return next(each.matches[0] for each in self.blocks if each.matches[0].summary.at_fault < 0)
 
+    @property
+    def key(self) -> str:
+        """The key of the first pairing."""
+        return pairings(self.league)[0].key
+
     def tamper(self, statement: str, *parameters: Any) -> None:
         """Change the database behind our back."""
         connection = sqlite3.connect(self.results / database.FILE_NAME)

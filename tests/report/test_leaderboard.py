@@ -113,6 +113,56 @@ def test_the_numbers_stand_below_each_other() -> None:
     assert len({line.index("±") for line in found[3:] if "±" in line}) == 1
 
 
+def equal_blocks(score: float, blocks: int) -> Standings:
+    """The league with its first row's blocks all alike."""
+    found, _ = league(["a", "b"])
+    row = msgspec.structs.replace(found.rows[0], score=score, score_error=0.0, margin_error=0.0, matches=2 * blocks)
+    return msgspec.structs.replace(found, rows=(row, found.rows[1]))
+
+
+@pytest.mark.parametrize(
+    ("score", "blocks", "cell"),
+    [
+        (1.0, 100, "100.0 - 3.0"),
+        (0.0, 100, "0.0 + 3.0"),
+        (1.0, 1, "100.0 -95.0"),
+        (1.0, 1000, "100.0 - 0.3"),
+        (0.5, 100, "50.0 ± 1.5"),
+    ],
+)
+def test_equal_blocks_have_a_bound_in_the_place_of_no_error(score: float, blocks: int, cell: str) -> None:
+    """About 3 / blocks, one-sided at the ends; a margin without spread has no error. JSON keeps what was computed."""
+    found = equal_blocks(score, blocks)
+
+    lines = render(found, None, format="table").splitlines()
+    assert cells(lines[3])[2] == cell
+    assert re.search(r"± +- ", lines[3])
+    assert "where all blocks are equal, a one-sided 95 % bound" in lines[-1]
+    assert cell in render(found, None, format="markdown")
+    assert json.loads(render(found, None, format="json"))["standings"]["rows"][0]["score_error"] == 0.0
+
+
+def headers(width: int | None, *, scheduled: int = 4) -> list[str]:
+    found, times = league(["random", "greedy"], scheduled=scheduled)
+    text = render(found, times, format="table", width=width)
+    assert width is None or width < 85 or max(map(len, text.splitlines()[:-2])) <= width
+    return cells(text.splitlines()[0])
+
+
+def test_a_narrow_terminal_goes_without_some_columns() -> None:
+    """Sigma first, then mu-3s, then the seats; nothing where there is room, and nothing of the other formats."""
+    whole = headers(None)
+    widest = max(map(len, render(*league(["random", "greedy"]), format="table").splitlines()[:-2]))
+
+    assert headers(widest) == whole
+    assert set(whole) - set(headers(widest - 1)) == {"sigma"}
+    assert set(whole) - set(headers(widest - 12)) == {"sigma", "mu-3s"}
+    assert set(whole) - set(headers(20)) == {"sigma", "mu-3s", "seat 0/1"}
+    assert set(whole) - set(headers(20, scheduled=9)) == {"sigma", "seat 0/1"}
+    arguments = league(["random", "greedy"])
+    assert render(*arguments, format="csv", width=20) == render(*arguments, format="csv")
+
+
 def test_ordinary_names_fit_a_terminal() -> None:
     """Names at the limit, two kinds of faults, thousands of matches: 140 columns."""
     found, times = league(["x" * LONGEST_NAME, "y" * LONGEST_NAME])

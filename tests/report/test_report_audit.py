@@ -15,6 +15,8 @@ from report_made import Kept
 from arena.errors import DamagedStore
 from arena.match.record import pack, unpack
 from arena.report.audit import audit
+from arena.store import database
+from arena.store.matches import MatchStore
 
 
 def findings(kept: Kept) -> list[tuple[bool, str]]:
@@ -140,6 +142,55 @@ def test_finds_tampering(tmp_path: Path, kind: str) -> None:
     TAMPERING[kind](kept)
 
     assert problems(kept)
+
+
+def test_an_edited_tournament_is_named(tmp_path: Path) -> None:
+    """Even where no match depends on what was edited."""
+    kept = Kept(tmp_path)
+    kept.tamper(
+        "UPDATE league SET tournament = CAST(replace(CAST(tournament AS TEXT), '\"chunk_blocks\":1', "
+        "'\"chunk_blocks\":3') AS BLOB)"
+    )
+
+    assert problems(kept) == ["test: the stored tournament was edited: it does not have its digest"]
+
+
+def change_league(kept: Kept, **changed: Any) -> None:
+    connection = database.open_for_writing(kept.results)
+    MatchStore(connection, kept.results).save_league(msgspec.structs.replace(kept.league, **changed))
+    connection.close()
+
+
+@pytest.mark.parametrize(("changed", "orphans"), [({"seed": "2"}, "12 matches"), ({"cycles": 1}, "6 matches")])
+def test_matches_of_no_league_are_replayed(tmp_path: Path, changed: dict[str, Any], orphans: str) -> None:
+    """A changed tournament leaves matches behind: they are counted, and checked against their own records."""
+    kept = Kept(tmp_path)
+    change_league(kept, **changed)
+
+    found = findings(kept)
+
+    assert not [text for is_problem, text in found if is_problem]
+    assert (False, f"no league: {orphans} of no current league replayed") in found
+
+
+@pytest.mark.parametrize("kind", ["a byte of a record", "a digest", "a score", "a deleted record", "an action"])
+def test_tampering_with_a_match_of_no_league_is_found(tmp_path: Path, kind: str) -> None:
+    """Nobody's match, but stored all the same."""
+    kept = Kept(tmp_path)
+    change_league(kept, seed="2")
+
+    TAMPERING[kind](kept)
+
+    assert problems(kept)
+
+
+def test_one_is_not_many(tmp_path: Path) -> None:
+    """A block that lacks a match."""
+    kept = Kept(tmp_path)
+    delete(kept, f"rotation = 1 AND block = 0 AND pairing = (SELECT id FROM pairing WHERE key = '{kept.key}')")
+
+    assert "test: 1 block lacks a match" in problems(kept)
+    assert "test: 1 match is missing that the published standings rest on" in problems(kept)
 
 
 def test_reports_every_problem(tmp_path: Path) -> None:

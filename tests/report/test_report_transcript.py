@@ -1,5 +1,6 @@
 """A match as text: every step, the result, and after a forfeit the reason with the last lines."""
 
+import pytest
 from msgspec.structs import replace
 from report_made import record
 
@@ -20,6 +21,24 @@ def test_tells_players_steps_and_result() -> None:
     assert any(line.strip() == "the game is over" for line in lines)
     assert "wins: " in "\n".join(lines)
     assert "stray lines ignored" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "scores", "told"),
+    [
+        ((0, 1), (12, 9), "seat 0 ann wins: 12 to 9"),
+        ((1, 0), (9, 12), "seat 1 bob wins: 12 to 9"),
+        ((0, 0), (7, 7), "a draw: 7 to 7"),
+    ],
+)
+def test_the_winners_score_comes_first(
+    ranks: tuple[int, ...], scores: tuple[int, ...], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever the winner sat."""
+    played = replace(record(), ranks=ranks, scores=scores)
+    monkeypatch.setattr("arena.report.transcript.replay", lambda _record: ())
+
+    assert told in list(transcript(played, every_state=False))
 
 
 def test_draws_each_state_if_asked() -> None:

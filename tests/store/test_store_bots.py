@@ -153,6 +153,7 @@ def test_an_ambiguous_name_lists_the_choices(tmp_path: Path) -> None:
 
     assert 'more than one bot is called "fox"; say which: ' in str(caught.value)
     assert f"fox@{other.digest[:8]}" in str(caught.value)
+    assert str(caught.value).endswith("; `arena withdraw fox` takes the submitted one off the list")
 
 
 def test_equal_content_is_not_ambiguous(tmp_path: Path) -> None:
@@ -189,7 +190,7 @@ def test_a_path_without_a_slash_is_pointed_out(tmp_path: Path, monkeypatch: pyte
     bot_folder(tmp_path / "mine", "mine")
     monkeypatch.chdir(tmp_path)
 
-    with pytest.raises(SpecError, match=r'no bot "mine"; known: none; for what lies here write ./mine'):
+    with pytest.raises(SpecError, match=r'no bot "mine"; known: none; there is a ./mine here: write ./mine; no folder'):
         store(tmp_path).find("mine")
 
 
@@ -230,3 +231,71 @@ def test_a_submission_whose_files_are_gone_says_so(tmp_path: Path) -> None:
 
     with pytest.raises(SpecError, match="has to be submitted again"):
         bots.find("mine")
+
+
+def test_a_path_that_is_not_there_is_told_as_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`./fox` is a path and nothing else, even if there is a bot of that name."""
+    bot_folder(tmp_path / "bots" / "fox", "fox")
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(SpecError, match=r"^\./fox: no such file or folder$"):
+        store(tmp_path).find("./fox")
+
+
+def test_a_missing_shelf_is_told(tmp_path: Path) -> None:
+    """Somebody stands in the wrong folder: where to go, and the option."""
+    with pytest.raises(SpecError, match=r"no folder .*bots/ here; run it in the project's folder or give --bots"):
+        store(tmp_path).find("fox")
+
+
+def test_finds_the_namesake_on_the_shelf(tmp_path: Path) -> None:
+    """Another bot of the same name, and where it lies; nothing for a new name."""
+    bot_folder(tmp_path / "bots" / "red", "fox")
+    bots = store(tmp_path)
+
+    found = bots.namesake(read_bot(bot_folder(tmp_path / "mine", "fox", content="other")))
+    other = bots.namesake(read_bot(bot_folder(tmp_path / "else", "owl")))
+
+    assert found is not None
+    assert (found[0].name, found[1]) == ("fox", tmp_path / "bots" / "red")
+    assert other is None
+
+
+def test_a_withdrawn_submission_is_off_the_list(tmp_path: Path) -> None:
+    """The latest by its name, any by its hash; the copies stay, and the same bot may come again."""
+    bots = store(tmp_path)
+    old, mid, new = (
+        register(bots, bots.find(str(bot_folder(tmp_path / text, "fox", content=text))), tmp_path) for text in "123"
+    )
+
+    first = bots.withdraw(f"fox@{mid.digest[:8]}")
+    second = bots.withdraw("fox")
+
+    assert [first.digest, second.digest] == [mid.digest, new.digest]
+    assert [each.digest for each in bots.submitted()] == [old.digest]
+    assert bots.find("fox").digest == old.digest
+    assert bots.changed([mid.digest, new.digest]) == []
+    register(bots, new, tmp_path)
+    assert bots.find("fox").digest == new.digest
+
+
+@pytest.mark.parametrize("text", ["owl", "fox@ffff", ""])
+def test_what_was_not_submitted_cannot_be_withdrawn(tmp_path: Path, text: str) -> None:
+    """The message lists what was; without a database nothing is made."""
+    bots = store(tmp_path)
+    with pytest.raises(SpecError, match=f'no submission "{text}"; known: none'):
+        bots.withdraw(text)
+    assert not (tmp_path / "results").exists()
+    fox = register(bots, bots.find(str(bot_folder(tmp_path / "mine", "fox"))), tmp_path)
+
+    with pytest.raises(SpecError, match=f'no submission "{text}"; known: fox@{fox.digest[:8]}'):
+        bots.withdraw(text)
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    """The folder of the results and the option that chooses another."""
+    (tmp_path / "results").touch()
+    bot = read_bot(bot_folder(tmp_path / "mine", "fox"))
+
+    with pytest.raises(SpecError, match=r"results: Not a directory; choose another folder for the results with"):
+        store(tmp_path).install(bot)

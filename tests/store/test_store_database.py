@@ -1,12 +1,15 @@
 """The database file: what is ours is opened, everything else is named and left as it was."""
 
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from store_made import dump, fill, reading, tournament, writing
@@ -227,7 +230,7 @@ def test_a_full_disk_loses_nothing_that_was_stored(tmp_path: Path) -> None:
     first, second = done.stdout.splitlines()
     stored, message = first.split("|")
     assert 0 < int(stored) < 60
-    assert "what was stored before is safe" in message
+    assert "what was stored before is safe; make room and give the same command again" in message
     assert second == "again"
     league = tournament("ann", "bob", cycles=60)
     with reading(tmp_path) as store:
@@ -259,3 +262,78 @@ def fill_with(store: object) -> None:
     from store_made import blocks_of  # noqa: PLC0415
 
     store.save(blocks_of(tournament("ann", "bob", cycles=60)))  # type: ignore[attr-defined]
+
+
+def older(path: Path) -> None:
+    """A database as the first layout had it, with a finished league."""
+    fill(path.parent, tournament("ann", "bob", cycles=2))
+    connection = sqlite3.connect(path)
+    connection.execute("ALTER TABLE league DROP COLUMN digest")
+    connection.execute("PRAGMA user_version=1")
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize("opened", [reading, writing])
+def test_an_older_layout_is_brought_up_to_date(tmp_path: Path, opened: Callable[[Path], Any]) -> None:
+    """By whoever opens it first; nothing is lost, and the league has no digest until it is saved again."""
+    older(tmp_path / database.FILE_NAME)
+    league = tournament("ann", "bob", cycles=2)
+
+    with opened(tmp_path) as store:
+        assert len(store.results(league)) == 4
+        assert not store.is_edited("test")
+    with writing(tmp_path) as store:
+        store.save_league(league)
+        version = store._connection.execute("PRAGMA user_version").fetchone()[0]
+        digest = store._connection.execute("SELECT digest FROM league").fetchone()[0]
+
+    assert version == 2
+    assert len(digest) == 64
+
+
+WITHOUT_RIGHTS = """
+import os, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from store_made import reading, tournament
+from arena.errors import SpecError
+from arena.store import database
+
+results = Path(sys.argv[1])
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setuid(65534)
+with reading(results) as store:
+    print(len(store.results(tournament("ann", "bob", cycles=2))))
+try:
+    database.open_for_writing(results)
+except SpecError as error:
+    print(error)
+"""
+
+
+def test_read_only_results_can_be_read() -> None:
+    """Somebody else's results, or an archive: all is shown, and writing is refused with the option to use instead."""
+    place = Path(tempfile.mkdtemp())  # one that others may enter, unlike pytest's
+    try:
+        place.chmod(0o755)
+        results = place / "results"
+        fill(results, tournament("ann", "bob", cycles=2))
+        results.chmod(0o555)
+        done = subprocess.run(
+            [sys.executable, "-c", WITHOUT_RIGHTS, str(results), str(Path(__file__).parent)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        (place / "results").chmod(0o755)
+        shutil.rmtree(place)
+
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "4",
+        f"{results}: Permission denied; choose another folder for the results with --results",
+    ]

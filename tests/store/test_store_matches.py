@@ -14,6 +14,7 @@ from store_made import block_of, blocks_of, dump, fill, reading, tournament, wri
 from arena.errors import DamagedStore, SpecError
 from arena.league.results import PlayedBlock
 from arena.league.schedule import chunks, pairings
+from arena.league.tournament import Tournament, portable
 from arena.store import database
 
 SUMMARY = (
@@ -174,12 +175,12 @@ def test_published_standings_are_kept_until_the_tournament_changes(tmp_path: Pat
 
 
 def test_a_league_reads_as_it_was_saved(tmp_path: Path) -> None:
-    """The tournament is a value: what comes back is equal."""
+    """The tournament is a value: what comes back is equal, but for what belongs to one machine."""
     league = tournament(options={"heaps": [2, 3]}, workers=2)
     with writing(tmp_path) as store:
         store.save_league(league)
 
-        assert store.league("test") == league
+        assert store.league("test") == portable(league)
         assert store.leagues() == ["test"]
 
 
@@ -237,3 +238,78 @@ def test_blocks_of_an_interrupted_chunk_are_played_once_more(tmp_path: Path) -> 
 
         assert len(store.results(league)) == 6
         assert store.loose_records() == 0
+
+
+def elsewhere(league: Tournament) -> Tournament:
+    """The same league on another machine: bots lie in another folder, another number of workers."""
+    players = tuple(replace(each, bot=replace(each.bot, source="/home/x", folder="/home/y")) for each in league.players)
+    return replace(league, players=players, workers=7)
+
+
+def test_another_machine_is_no_other_tournament(tmp_path: Path) -> None:
+    """Results that were moved, or another number of workers: the same text is stored, published standings stay."""
+    league = tournament()
+    with writing(tmp_path) as store:
+        store.save_league(league)
+        store.save_standings("test", b"{}")
+        store.save_league(elsewhere(league))
+
+        assert store.published("test") == b"{}"
+        text = bytes(store._connection.execute("SELECT tournament FROM league").fetchone()[0])
+    assert not any(part in text for part in (b"/home", b'"workers":7', b'"folder":"/"'))
+
+
+def test_an_edited_tournament_is_noticed(tmp_path: Path) -> None:
+    """The stored text has a digest beside it; one that was stored before there were digests is believed."""
+    with writing(tmp_path) as store:
+        store.save_league(tournament())
+        before = store.is_edited("test")
+        store._connection.execute("UPDATE league SET tournament = replace(tournament, '\"cycles\":4', '\"cycles\":3')")
+        after = store.is_edited("test")
+        store._connection.execute("UPDATE league SET digest = NULL")
+
+        assert (before, after, store.is_edited("test")) == (False, True, False)
+        assert store.league("test").cycles == 3
+
+
+def test_blocks_beyond_the_cycles_are_not_of_the_league(tmp_path: Path) -> None:
+    """A league whose cycles were lowered has finished what it has, not more."""
+    fill(tmp_path, tournament(cycles=5))
+
+    with reading(tmp_path) as store:
+        finished = store.finished(tournament(cycles=2))
+
+    assert set(map(frozenset, finished.values())) == {frozenset({0, 1})}
+
+
+def test_counts_forfeits(tmp_path: Path) -> None:
+    """Those of the league, not beyond its cycles."""
+    fill(tmp_path, tournament("ann", "bob", "cheat", cycles=4))
+
+    with reading(tmp_path) as store:
+        counts = [store.forfeits(tournament("ann", "bob", "cheat", cycles=cycles)) for cycles in (4, 1)]
+        none = store.forfeits(tournament("ann", "bob", cycles=4))
+
+    assert (counts, none) == ([16, 4], 0)
+
+
+def test_orphans_are_what_no_league_has(tmp_path: Path) -> None:
+    """Of another seed, and beyond the cycles."""
+    fill(tmp_path, tournament("ann", "bob", cycles=3))
+    fill(tmp_path, tournament("ann", "bob", cycles=2, seed="2"))
+
+    with reading(tmp_path) as store:
+        leagues = [tournament("ann", "bob", cycles=1), tournament("ann", "bob", cycles=2)]
+        found = [len(list(store.orphans(some))) for some in ([], leagues[:1], leagues)]
+
+    assert found == [10, 8, 6]
+
+
+def test_matches_and_records_without_each_other_are_counted(tmp_path: Path) -> None:
+    """In all leagues."""
+    fill(tmp_path, tournament("ann", "bob", cycles=3))
+    with writing(tmp_path) as store:
+        store._connection.execute("DELETE FROM record WHERE block = 1")
+        store._connection.execute("DELETE FROM match WHERE block = 2 AND rotation = 0")
+
+        assert (store.bare_matches(), store.loose_records()) == (2, 1)

@@ -113,7 +113,10 @@ class Nim:
         return "\n".join([f"seat {state.to_move} to move" if any(state.heaps) else "the game is over", *heaps])
 
     def picture(self, state: State) -> str:
-        """Counters as circles, a row a heap."""
+        """Counters as circles, a row a heap; a sentence when none is left."""
+        if not any(state.heaps):
+            text = '<text x="10" y="25" font-size="14" font-family="sans-serif">all heaps are empty</text>'
+            return f'<svg xmlns="http://www.w3.org/2000/svg" width="160" height="40" viewBox="0 0 160 40">{text}</svg>'
         circles = [
             f'<circle cx="{20 + 24 * column}" cy="{20 + 24 * row}" r="10"/>'
             for row, size in enumerate(state.heaps)

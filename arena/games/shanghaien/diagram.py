@@ -3,6 +3,7 @@
 Rule: shows what lies on the table and decides nothing.
 """
 
+import re
 from collections import Counter
 
 from arena.games.api import Seat
@@ -11,29 +12,65 @@ from arena.games.shanghaien.cards import COLOURS, NATIONS, Card, is_sailor, nati
 from arena.games.shanghaien.state import ROUNDS, Phase, Player, State
 
 _CELL = 12
+_COLUMNS = 100
+"""Characters in a line about a player; longer ones go on below."""
 _SEAT_COLOURS = ("#3050b0", "#b03030")
 
 
 def describe(state: State) -> str:
     """The row with the numbers and both players' dice, then what each player holds; ends without a newline.
 
-    A player's dice show as faces under or over their card: `6 6` is two dice on number 6.
+    A player's dice show as faces under or over their card: `6 6` is two dice on number 6. At the end of the game there
+    is a table of the points instead, nation by nation.
     """
     lines = [_title(state)]
-    if state.row:
-        lines += _row_lines(state)
-    for seat, player in enumerate(state.players):
-        lines.append(f"seat {seat}: {_table(state, player)}; {_crew(player)}")
+    if state.phase is Phase.OVER:
+        lines += _score_lines(state)
+    else:
+        lines += _row_lines(state) if state.row else []
+        for seat, player in enumerate(state.players):
+            lines += _wrapped(f"seat {seat}: {_table(state, player)}; {_crew(player)}")
     lines += [note for each in state.variant.expansions.values() if each.notes for note in each.notes(state)]
     return "\n".join(lines)
 
 
 def _title(state: State) -> str:
     if state.phase is Phase.OVER:
-        first, second = state.players
-        scores = final_scores((first.strength, second.strength), (len(first.tricks), len(second.tricks)))
+        *_, (_, _, scores) = _account(state)
         return f"the game is over: seat 0 has {scores[0]} points, seat 1 has {scores[1]}"
     return f"round {state.round} of {ROUNDS}, {_what_next(state)}"
+
+
+def _account(state: State) -> list[tuple[str, tuple[int, int], tuple[int, int]]]:
+    """What each seat has and what it scores for it: a row a nation, then the unused tricks, then the sum."""
+    first, second = state.players
+    tricks = (len(first.tricks), len(second.tricks))
+    rows = [
+        (nation, (mine, theirs), final_scores(((mine,), (theirs,)), (0, 0)))
+        for nation, mine, theirs in zip(NATIONS, first.strength, second.strength, strict=True)
+    ]
+    total = final_scores((first.strength, second.strength), tricks)
+    return [*rows, ("tricks", tricks, tricks), ("points", total, total)]
+
+
+def _score_lines(state: State) -> list[str]:
+    """Columns: what each seat has, then the points each seat gets for it."""
+    *rows, (_, _, total) = _account(state)
+    lines = [f"  {'':<10}{'seat 0':>8}{'seat 1':>8}{'points 0':>12}{'points 1':>10}"]
+    for name, held, points in rows:
+        cells = [str(number or "-") for number in (*held, *points)]
+        lines.append(f"  {name:<10}{cells[0]:>8}{cells[1]:>8}{cells[2]:>12}{cells[3]:>10}")
+    return [*lines, f"  {'together':<10}{'':>16}{total[0]:>12}{total[1]:>10}"]
+
+
+def _wrapped(line: str) -> list[str]:
+    """The line in pieces of at most `_COLUMNS` characters, broken behind commas and semicolons."""
+    pieces = [""]
+    for part in re.split(r"(?<=[,;]) ", line):
+        if pieces[-1].strip() and len(pieces[-1]) + len(part) >= _COLUMNS:
+            pieces.append(" " * 7)
+        pieces[-1] += f" {part}" if pieces[-1] else part
+    return pieces
 
 
 def _what_next(state: State) -> str:
@@ -86,7 +123,8 @@ def _table(state: State, player: Player) -> str:
     held = Counter(state.variant.faces[card] for card in player.tricks)
     tricks = ", ".join(f"{kind} x{count}" if count > 1 else kind for kind, count in held.items()) or "none"
     used = ", one used this round" if player.has_used_trick else ""
-    return f"{player.supply} dice in supply; tricks: {tricks}{used}"
+    dice = "1 die" if player.supply == 1 else f"{player.supply} dice"
+    return f"{dice} in supply; tricks: {tricks}{used}"
 
 
 def _crew(player: Player) -> str:
@@ -97,6 +135,7 @@ def _crew(player: Player) -> str:
 def picture(state: State) -> str:
     """An SVG of the row, 6 cards of 90 x 120 px; seat 1 with his dice sits above it, seat 0 below.
 
+    The dice just rolled lie in the upper right corner. At the end of the game there is a table of the points instead.
     With expansions a player can hold so many kinds of tricks that the line about them needs a wider picture.
     """
     width = 800 if state.variant.expansions else 640
@@ -104,6 +143,9 @@ def picture(state: State) -> str:
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">']
     parts.append(f'<rect width="{width}" height="300" fill="white"/>')
     parts.append(f'<text x="20" y="20" font-size="14">{_title(state)}</text>')
+    if state.phase is Phase.OVER:
+        return "\n".join([*parts, *_score_table(state), "</svg>"])
+    parts += _rolled(state, right=width - 20)
     for index, (card, number) in enumerate(zip(state.row, _numbers(state), strict=True)):
         left = 20 + index * 102
         parts += _card(left, card, state.variant.faces[card], str(number or "?"))
@@ -118,13 +160,54 @@ def picture(state: State) -> str:
     return "\n".join([*parts, "</svg>"])
 
 
+def _score_table(state: State) -> list[str]:
+    """A row a nation with its colour: what each seat has, and in bold what it scores."""
+    parts = [
+        f'<text x="{x}" y="50" font-size="12" text-anchor="end" fill="{_SEAT_COLOURS[seat]}">{title} {seat}</text>'
+        for title, columns in (("seat", (240, 320)), ("points", (440, 520)))
+        for seat, x in enumerate(columns)
+    ]
+    *rows, (_, _, total) = _account(state)
+    for y, (name, held, points) in enumerate(rows, start=1):
+        parts += _score_row(50 + 22 * y, name, held, points)
+    return parts + _score_row(50 + 22 * (len(rows) + 1), "together", None, total)
+
+
+def _score_row(y: int, name: str, held: tuple[int, int] | None, points: tuple[int, int]) -> list[str]:
+    colour = COLOURS.get(name)
+    swatch = [f'<rect x="20" y="{y - 11}" width="13" height="13" rx="3" fill="{colour}"/>'] if colour else []
+    cells = [(x, number, "normal") for x, number in zip((240, 320), held or (), strict=False)]
+    cells += [(x, number, "bold") for x, number in zip((440, 520), points, strict=True)]
+    return [
+        *swatch,
+        f'<text x="44" y="{y}" font-size="13">{name}</text>',
+        *(
+            f'<text x="{x}" y="{y}" font-size="13" font-weight="{weight}" text-anchor="end">{number or "-"}</text>'
+            for x, number, weight in cells
+        ),
+    ]
+
+
+def _rolled(state: State, *, right: int) -> list[str]:
+    """The dice that lie there, in the colour of the seat to move."""
+    colour = _SEAT_COLOURS[state.to_move]
+    parts = []
+    for index, face in enumerate(state.dice):
+        left = right - 24 * (len(state.dice) - index) + 4
+        parts += [
+            f'<rect x="{left}" y="6" width="20" height="20" rx="4" fill="white" stroke="{colour}" stroke-width="2"/>',
+            f'<text x="{left + 10}" y="21" font-size="14" text-anchor="middle" fill="{colour}">{face}</text>',
+        ]
+    return parts
+
+
 def _card(left: int, card: Card, face: str, number: str) -> list[str]:
     """Black on white with a border in the nation's colour: light colours would make white text unreadable."""
     colour = COLOURS[NATIONS[nation_of(card)]] if is_sailor(card) else "#3a3a3a"
     frame = f'<rect x="{left + 3}" y="103" width="84" height="114" rx="8" fill="white" stroke="{colour}"'
     return [
         f'{frame} stroke-width="6"/>',
-        f'<text x="{left + 45}" y="150" font-size="14" text-anchor="middle">{face}</text>',
+        f'<text x="{left + 45}" y="150" font-size="12" text-anchor="middle">{face}</text>',
         f'<text x="{left + 45}" y="200" font-size="22" text-anchor="middle">{number}</text>',
     ]
 

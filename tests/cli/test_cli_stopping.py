@@ -1,0 +1,84 @@
+"""How a program is stopped: once with a clean-up, and at once when that takes too long."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.process
+ROOT = Path(__file__).parents[2]
+PROGRAM = """
+import sys, time
+from arena.cli import stopping
+
+stopping._CLEAN_UP_S = float(sys.argv[1])
+end_s = time.monotonic() + 30
+try:
+    with stopping.stoppable():
+        print("ready", flush=True)
+        while time.monotonic() < end_s:
+            time.sleep(0.01)
+except KeyboardInterrupt:
+    print("cleaning up", flush=True)
+    sys.stdin.readline()
+    stopping.ignore_impatience()
+    print("clean", flush=True)
+    sys.stdin.readline()
+    sys.exit(3)
+"""
+
+
+def started(clean_up_s: float) -> "subprocess.Popen[str]":
+    """The program, stopped once and in its clean-up."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(clean_up_s)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    expect(process, "ready")
+    process.send_signal(signal.SIGINT)
+    expect(process, "cleaning up")
+    return process
+
+
+def expect(process: "subprocess.Popen[str]", line: str) -> None:
+    assert process.stdout is not None
+    assert process.stdout.readline() == f"{line}\n"
+
+
+def go_on(process: "subprocess.Popen[str]") -> None:
+    assert process.stdin is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_impatience_does_not_disturb_the_clean_up(number: signal.Signals) -> None:
+    """However often and however late it comes, the exit code is the same and there is no traceback."""
+    process = started(clean_up_s=60)
+
+    for _ in range(5):
+        process.send_signal(number)
+    go_on(process)
+    expect(process, "clean")
+    process.send_signal(number)
+    out, err = process.communicate("\n", timeout=30)
+
+    assert (process.returncode, out, err) == (3, "", "")
+
+
+def test_a_clean_up_that_takes_too_long_is_cut_off() -> None:
+    """The next stop ends the program on the spot, with the same exit code and a sentence."""
+    process = started(clean_up_s=0)
+
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+
+    assert (process.returncode, out) == (3, "")
+    assert err == "interrupted again, before the end of the clean-up\n"

@@ -1,0 +1,40 @@
+"""What a person is told about a changed tournament."""
+
+from typing import Any
+
+import pytest
+from league_made import bot, players, tournament
+
+from arena.league.changes import changes
+from arena.league.tournament import Player, portable
+from arena.league.wording import counted
+from arena.match.terms import ClockSettings
+
+CASES: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, []),
+    ({"workers": 3, "chunk_blocks": 7}, []),
+    ({"seed": "6"}, ["seed changed from 1 to 6"]),
+    ({"cycles": 2}, ["cycles changed from 4 to 2"]),
+    ({"options": {"heaps": [1]}}, ['options changed from {} to {"heaps":[1]}']),
+    ({"clock": ClockSettings(move_ms=50)}, ["clock.move_ms changed from 100.0 to 50"]),
+    ({"players": players("ann", "cid")}, ["player bob left", "player cid joined"]),
+    (
+        {"players": (Player(name="ann", bot=bot("ann", "f" * 64), arguments=("-d",)), *players("bob"))},
+        ["player ann changed from ann 1 (ann00000) to ann 1 (ffffffff) -d"],
+    ),
+    ({"game": "shanghaien", "seed": "6"}, ["game changed from nim to shanghaien", "seed changed from 1 to 6"]),
+]
+
+
+@pytest.mark.parametrize(("changed", "said"), CASES)
+def test_says_what_changed(changed: dict[str, Any], said: list[str]) -> None:
+    """In the words of the file; nothing about what no match depends on."""
+    former, now = tournament("ann", "bob"), tournament("ann", "bob", **changed)
+
+    assert changes(portable(former), now) == said
+
+
+def test_counts_in_words() -> None:
+    """One is not many."""
+    assert [counted(number, "problem") for number in (0, 1, 2)] == ["0 problems", "1 problem", "2 problems"]
+    assert counted(3, "block lacks", "blocks lack") == "3 blocks lack"
