@@ -91,5 +91,9 @@ def _json_object(_context: click.Context, parameter: click.Parameter, text: str)
 
 
 def terminal_width() -> int | None:
-    """Columns of the terminal that stdout is; None if it is a pipe or a file, which are as wide as need be."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    """Columns of the terminal that stdout is; None if it is a pipe or a file, which are as wide as need be.
+
+    Python has no stdout at all where the shell closed it (`>&-`).
+    """
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return shutil.get_terminal_size().columns if is_terminal else None
