@@ -98,7 +98,10 @@ def test_a_longer_league_plays_only_what_is_new(tmp_path: Path) -> None:
 def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
     """A terminal gets one line that is drawn over and over; a pipe gets nothing but the table."""
     place = Place(tmp_path).write("sleeper", "random", cycles=3, options={"heaps": [1, 2]})
-    main, terminal = pty.openpty()
+    try:
+        main, terminal = pty.openpty()
+    except OSError:
+        pytest.skip("no terminals on this machine: is /dev/pts mounted?")
     process = place.start_league(stderr=terminal)
     os.close(terminal)
     shown = _all_from(main)
