@@ -12,7 +12,6 @@ from tabulate import tabulate
 
 from arena import strict
 from arena.cli.options import (
-    bot_store,
     clock_options,
     clock_settings,
     game_option,
@@ -51,7 +50,7 @@ def check(
 
     Example: arena check ./mybot
     """
-    found = bot_store(results, shelf).find(bot)
+    found = BotStore(results, shelf).find(bot)
     clock = clock_settings(move_ms, bank_ms)
     with tempfile.TemporaryDirectory(prefix="arena-check-") as scratch:
         _check(BotStore(Path(scratch), shelf).install(found), game=game, options=options, clock=clock)
@@ -70,7 +69,7 @@ def submit(bot: str, baseline: str, results: Path, shelf: Path, **settings: Any)
 
     Example: arena submit ./mybot
     """
-    bots = bot_store(results, shelf)
+    bots = BotStore(results, shelf)
     rival = bots.find(baseline)
     clock = clock_settings(settings["move_ms"], settings["bank_ms"])
     found = bots.find(bot)
@@ -95,7 +94,7 @@ def withdraw(bot: str, results: Path, shelf: Path) -> None:
 
     Example: arena withdraw mybot
     """
-    store = bot_store(results, shelf)
+    store = BotStore(results, shelf)
     gone = store.withdraw(bot)
     click.echo(f"withdrawn: {gone.name} {gone.version} ({gone.digest[:8]})")
     left = next((each for each in store.submitted() if each.name == gone.name), None)
@@ -111,7 +110,7 @@ def bots(results: Path, shelf: Path) -> None:
 
     Example: arena bots
     """
-    store = bot_store(results, shelf)
+    store = BotStore(results, shelf)
     rows = [
         [bot.name, bot.manifest.version, bot.digest[:8], _shown(shelf), bot.manifest.description]
         for bot in store.on_shelf()

@@ -14,7 +14,7 @@ import click
 import msgspec
 
 from arena.cli import SuggestingGroup
-from arena.cli.options import bot_store, results_option, shelf_option, terminal_width
+from arena.cli.options import results_option, shelf_option, terminal_width
 from arena.cli.progress import Progress
 from arena.cli.stopping import stoppable
 from arena.errors import DamagedStore, Interrupted, SpecError
@@ -30,6 +30,7 @@ from arena.match.record import unpack
 from arena.report.leaderboard import FORMATS, render
 from arena.report.table import table
 from arena.store import database
+from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
 
 LOGGED_FORFEITS = 20
@@ -64,7 +65,7 @@ def run(file: Path, workers: int | None, executor: str | None, form: str, result
 
     Example: arena league run tournaments/first.yaml --workers 4
     """
-    bots = bot_store(results, shelf)
+    bots = BotStore(results, shelf)
     tournament = read_tournament(file, bots.find)
     backend = _backend(executor, workers or tournament.workers)
     with (

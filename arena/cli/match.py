@@ -10,7 +10,6 @@ import msgspec
 
 from arena.cli.league import stored
 from arena.cli.options import (
-    bot_store,
     clock_options,
     clock_settings,
     game_option,
@@ -63,7 +62,7 @@ def match(first: str, second: str, results: Path, shelf: Path, **settings: Any) 
 
     Example: arena match ./mybot greedy --blocks 50
     """
-    players = _players(bot_store(results, shelf), first, second)
+    players = _players(BotStore(results, shelf), first, second)
     tournament = friendly(
         players,
         game=settings["game"],

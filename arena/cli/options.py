@@ -14,7 +14,6 @@ import click
 
 from arena import strict
 from arena.match.terms import ClockSettings
-from arena.store.bots import BotStore
 
 DEFAULT_GAME: Final = "shanghaien"
 F = TypeVar("F", bound=Callable[..., Any])
@@ -48,11 +47,6 @@ def shelf_option(command: F) -> F:
 def game_option(command: F) -> F:
     """`--game NAME`."""
     return click.option("--game", default=DEFAULT_GAME, show_default=True, help="The game to play.")(command)
-
-
-def bot_store(results: Path, shelf: Path) -> BotStore:
-    """The bots that these two folders offer."""
-    return BotStore(results, shelf)
 
 
 def options_option(command: F) -> F:

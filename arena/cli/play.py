@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import click
 
-from arena.cli.options import DEFAULT_GAME, bot_store, game_option, options_option, results_option, shelf_option
+from arena.cli.options import DEFAULT_GAME, game_option, options_option, results_option, shelf_option
 from arena.games import load_game
 from arena.games.api import Game
 from arena.games.luck import derive
@@ -20,6 +20,7 @@ from arena.match.record import MatchRecord
 from arena.match.referee import Participant
 from arena.match.referee import play as play_match
 from arena.match.terms import ClockSettings, MatchSpec
+from arena.store.bots import BotStore
 
 
 @click.command()
@@ -35,7 +36,7 @@ def play(bot: str, seat: int, seed: str | None, game: str, options: dict[str, An
 
     Example: arena play greedy --seat 1
     """
-    bots = bot_store(results, shelf)
+    bots = BotStore(results, shelf)
     load_game(game).setup(options, 2)
     found = bots.find(bot)
     opponent = Player(name=found.name, bot=bots.install(found))

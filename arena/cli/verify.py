@@ -6,10 +6,11 @@ from pathlib import Path
 import click
 
 from arena.cli.league import stored
-from arena.cli.options import bot_store, results_option, shelf_option
+from arena.cli.options import results_option, shelf_option
 from arena.errors import CheckFailed
 from arena.league.wording import counted
 from arena.report.audit import audit
+from arena.store.bots import BotStore
 
 SHOWN = 20
 
@@ -28,7 +29,7 @@ def verify(names: tuple[str, ...], results: Path, shelf: Path) -> None:
     Example: arena verify first
     """
     with stored(results) as store:
-        found = list(_printed(audit(store, bot_store(results, shelf), names or tuple(store.leagues()))))
+        found = list(_printed(audit(store, BotStore(results, shelf), names or tuple(store.leagues()))))
     if found:
         raise CheckFailed(f"{counted(len(found), 'problem')} found")
 

@@ -9,14 +9,14 @@ from typing import Any
 from arena.league.pool import helpers
 from arena.league.ratings import RatingSettings
 from arena.league.results import result_of, rotate, summarise
-from arena.league.schedule import Pairing, fixture, pairings
+from arena.league.schedule import fixture, match_spec, pairings
 from arena.league.standings import MatchResult
 from arena.league.tournament import Player, Tournament
 from arena.league.worker import contestant
 from arena.match.contestant import Contestant
 from arena.match.record import MatchRecord
 from arena.match.referee import play
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.terms import ClockSettings
 from arena.process import reaper
 
 Played = Generator[tuple[MatchRecord, MatchResult], None, None]
@@ -63,21 +63,12 @@ def play_here(tournament: Tournament, contestants: list[Contestant]) -> Played:
     try:
         for block in range(tournament.cycles):
             for rotation in range(len(contestants)):
-                record = play(_spec(tournament, pairing, block, rotation), rotate(contestants, rotation))
+                record = play(
+                    match_spec(tournament, fixture(tournament, pairing, block), rotation), rotate(contestants, rotation)
+                )
                 result = result_of(summarise(record), pairs, order=0, block=block, rotation=rotation)
                 yield record, result
     finally:
         for each in contestants:
             each.close(grace_s=0.0)
         reaper.kill_descendants(spare=frozenset(helpers()))
-
-
-def _spec(tournament: Tournament, pairing: Pairing, block: int, rotation: int) -> MatchSpec:
-    planned = fixture(tournament, pairing, block)
-    return MatchSpec(
-        match=planned.match_id(rotation),
-        game=tournament.game,
-        options=tournament.options,
-        seed=planned.seed,
-        clock=tournament.clock,
-    )

@@ -57,14 +57,13 @@ class PlayedBlock(msgspec.Struct, frozen=True):
 
 def summarise(record: MatchRecord) -> MatchSummary:
     """The summary of a record."""
-    is_cpu = record.clock.decides == "cpu"
     return MatchSummary(
         ranks=record.ranks,
         scores=record.scores,
         termination=record.termination.value,
         at_fault=-1 if record.fault is None else record.fault.seat,
         moves=tuple(seat.moves for seat in record.seats),
-        time_ms=tuple(seat.cpu_ms if is_cpu else seat.wall_ms for seat in record.seats),
+        time_ms=tuple(seat.cpu_ms if seat.decides == "cpu" else seat.wall_ms for seat in record.seats),
         slowest_ms=tuple(seat.slowest_ms for seat in record.seats),
     )
 

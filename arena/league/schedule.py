@@ -15,7 +15,7 @@ import msgspec
 from arena.games import load_game
 from arena.games.luck import derive
 from arena.league.tournament import SEATS, Player, Tournament
-from arena.match.terms import ClockSettings
+from arena.match.terms import ClockSettings, MatchSpec
 
 KEY_LENGTH: Final = 12
 
@@ -99,6 +99,17 @@ def chunks(tournament: Tournament, finished: Mapping[str, set[int]]) -> Iterator
                     pairing=pairing,
                     fixtures=tuple(fixture(tournament, pairing, block) for block in blocks),
                 )
+
+
+def match_spec(setting: Tournament | Chunk, planned: Fixture, rotation: int) -> MatchSpec:
+    """What the referee is told of the match of `planned` with that rotation of the seats."""
+    return MatchSpec(
+        match=planned.match_id(rotation),
+        game=setting.game,
+        options=setting.options,
+        seed=planned.seed,
+        clock=setting.clock,
+    )
 
 
 def match_count(tournament: Tournament) -> int:

@@ -19,12 +19,12 @@ import msgspec
 from arena.errors import HarnessFault
 from arena.games import load_game
 from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
-from arena.league.schedule import Chunk, Fixture
+from arena.league.schedule import Chunk, Fixture, match_spec
 from arena.league.tournament import Player
 from arena.match.contestant import Contestant
 from arena.match.record import pack
 from arena.match.referee import hello_for, play
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.terms import ClockSettings
 from arena.process import launch, reaper
 from arena.process.channel import ProcessChannel
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT
@@ -109,14 +109,7 @@ def _play_block(chunk: Chunk, fixture: Fixture, contestants: list[Contestant]) -
 def _play_matches(chunk: Chunk, fixture: Fixture, contestants: list[Contestant]) -> list[PlayedMatch]:
     matches = []
     for rotation in range(len(contestants)):
-        spec = MatchSpec(
-            match=fixture.match_id(rotation),
-            game=chunk.game,
-            options=chunk.options,
-            seed=fixture.seed,
-            clock=chunk.clock,
-        )
-        record = play(spec, rotate(contestants, rotation))
+        record = play(match_spec(chunk, fixture, rotation), rotate(contestants, rotation))
         matches.append(PlayedMatch(rotation=rotation, summary=summarise(record), record=pack(record)))
     return matches
 

@@ -6,7 +6,7 @@ Rule: a record is a frozen value with one JSON form. It says what happened; it c
 import zlib
 from enum import StrEnum
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -49,7 +49,9 @@ class Drawn(msgspec.Struct, frozen=True, tag_field="step", tag="chance"):
 class SeatRecord(msgspec.Struct, frozen=True):
     """One seat's share: who sat there, its use of time in milliseconds, and what it sent that did not count.
 
-    `ignored` counts lines that were no answer to an open request, by kind: `stray` (not JSON), `stale` (another id).
+    `ignored` counts lines that were no answer to an open request, by kind: `stray` (not JSON), `stale` (another id),
+    `early` (before the request). `decides`: the time that counted for this bot, and that `slowest_ms` is of; it is
+    wall time for a bot that starts processes, whatever the match says.
     """
 
     player: str
@@ -59,6 +61,7 @@ class SeatRecord(msgspec.Struct, frozen=True):
     wall_ms: float
     slowest_ms: float
     ignored: dict[str, int]
+    decides: Literal["cpu", "wall"] = "cpu"
 
 
 class Fault(msgspec.Struct, frozen=True):

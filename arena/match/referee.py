@@ -248,7 +248,14 @@ def _seat_record(participant: Participant, *, took_part: bool) -> SeatRecord:
     """What the participant did in this match; one that never heard of it, because another failed first, did nothing."""
     if not took_part:
         return SeatRecord(
-            player=participant.player, bot=participant.bot, moves=0, cpu_ms=0.0, wall_ms=0.0, slowest_ms=0.0, ignored={}
+            player=participant.player,
+            bot=participant.bot,
+            moves=0,
+            cpu_ms=0.0,
+            wall_ms=0.0,
+            slowest_ms=0.0,
+            ignored={},
+            decides=participant.terms.decides,
         )
     return SeatRecord(
         player=participant.player,
@@ -258,4 +265,5 @@ def _seat_record(participant: Participant, *, took_part: bool) -> SeatRecord:
         wall_ms=round(participant.wall_s * 1000, 3),
         slowest_ms=round(participant.slowest_s * 1000, 3),
         ignored=dict(participant.ignored),
+        decides=participant.terms.decides,
     )

@@ -10,12 +10,12 @@ from typing import Any
 from arena.games import load_game
 from arena.league.ratings import RatingSettings
 from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
-from arena.league.schedule import Pairing, fixture, pairings
+from arena.league.schedule import Pairing, fixture, match_spec, pairings
 from arena.league.tournament import Player, Tournament
 from arena.match.contestant import Contestant
 from arena.match.record import pack
 from arena.match.referee import hello_for, play
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
 from arena.process.scripted import Reply, ScriptedChannel
 from arena.store import database
@@ -58,14 +58,7 @@ def block_of(league: Tournament, pair: Pairing, block: int) -> PlayedBlock:
     seated = [_contestant(player, league) for player in pair.players]
     matches = []
     for rotation in range(2):
-        spec = MatchSpec(
-            match=planned.match_id(rotation),
-            game=league.game,
-            options=league.options,
-            seed=planned.seed,
-            clock=league.clock,
-        )
-        record = play(spec, rotate(seated, rotation))
+        record = play(match_spec(league, planned, rotation), rotate(seated, rotation))
         matches.append(PlayedMatch(rotation=rotation, summary=summarise(record), record=pack(record)))
     return PlayedBlock(fixture=planned, matches=tuple(matches))
 
