@@ -18,7 +18,7 @@ CLOCK = ClockSettings()
 
 @pytest.fixture
 def record() -> MatchRecord:
-    """A match of nim in which seat 0 plays by wall time, as a bot that starts processes does, and seat 1 by CPU time."""
+    """A match of nim in which seat 0 plays by wall time, as a bot with children does, and seat 1 by CPU time."""
     hello = hello_for(load_game("nim"), {}, CLOCK.startup_ms)
     seats = [house_contestant(hello, replace(CLOCK, decides="wall")), house_contestant(hello, CLOCK)]
     return play(MatchSpec(match="m", game="nim", options={}, seed=derive("results"), clock=CLOCK), seats)
