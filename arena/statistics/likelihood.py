@@ -1,0 +1,124 @@
+"""Counts of blocks -> how much likelier H1 is than H0: the generalised log-likelihood ratio of two strengths.
+
+Rule: exact. For each hypothesis the likeliest distribution of block results is found that has the claimed strength, and
+the two are compared. The usual approximation from mean and variance is fine between near equals and far off between
+unequals: 0.13 where 120.55 is right, for 4250 wins in 4250 matches.
+
+Formulas of Michel Van den Bergh (the normalised Elo practical note), as fishtest, fastchess and OpenBench use them.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from arena.statistics.elo import expected_score, standardised
+from arena.statistics.pentanomial import Counts, moments
+
+_ROUNDS: Final = 50
+"""The programs named stop after 10, where most cases need 4 to 6; blocks that are nearly all even can need 20."""
+_SECOND_START: Final = 0.99
+"""The share of the observed distribution in the second start; the rest is uniform, as the first start is."""
+_CLOSE_ENOUGH: Final = 1e-9
+_CLOSE_TO_RATIO: Final = 1e-6
+_PEAKED: Final = 0.75
+"""The share of one result from which a second peak is looked for: in 8,000 random counts none was below 0.87."""
+_STEPS: Final = 200  # far more than Newton's method with bisection ever needs
+
+
+def normalised_llr(counts: Counts, elo0: float, elo1: float) -> float:
+    """LLR of a normalised Elo of `elo1` against `elo0`; above 0 speaks for `elo1`, and 0 is told without blocks."""
+    if not counts.blocks:
+        return 0.0
+    weights = _shares(counts)
+    null, claim = (
+        _likeliest_with_ratio(weights, counts.values, standardised(elo, counts.matches)) for elo in (elo0, elo1)
+    )
+    return _ratio(counts, null, claim)
+
+
+def logistic_llr(counts: Counts, elo0: float, elo1: float) -> float:
+    """LLR of a logistic Elo of `elo1` against `elo0`, that is of the mean scores which these promise."""
+    if not counts.blocks:
+        return 0.0
+    weights = _shares(counts)
+    null, claim = (_tilted(weights, [value - expected_score(elo) for value in counts.values]) for elo in (elo0, elo1))
+    return _ratio(counts, null, claim)
+
+
+def _shares(counts: Counts) -> list[float]:
+    total = math.fsum(counts.floored)
+    return [number / total for number in counts.floored]
+
+
+def _ratio(counts: Counts, null: Sequence[float], claim: Sequence[float]) -> float:
+    return math.fsum(
+        number * math.log(likelier / before)
+        for number, before, likelier in zip(counts.floored, null, claim, strict=True)
+    )
+
+
+def _likeliest_with_ratio(weights: Sequence[float], points: Sequence[float], ratio: float) -> list[float]:
+    """Find the likeliest distribution with (mean - 1/2) / sd = `ratio`.
+
+    The likelihood can have two peaks where nearly all blocks are even, as between versions which hardly differ. The
+    programs named start from the uniform distribution only and can end on the lower peak, over 1 below the other.
+    """
+    uniform = [1.0 / len(points)] * len(points)
+    first = _climbed(uniform, weights, points, ratio)
+    if max(weights) < _PEAKED:
+        return first
+    mixed = [_SECOND_START * weight + (1.0 - _SECOND_START) / len(points) for weight in weights]
+    second = _climbed(mixed, weights, points, ratio)
+    if _off(second, points, ratio) > _CLOSE_TO_RATIO:
+        return first
+    return max(first, second, key=lambda found: _log_likelihood(weights, found))
+
+
+def _off(found: Sequence[float], points: Sequence[float], ratio: float) -> float:
+    mean, variance = moments(found, points)
+    return abs((mean - 0.5) / math.sqrt(variance) - ratio)
+
+
+def _log_likelihood(weights: Sequence[float], found: Sequence[float]) -> float:
+    return math.fsum(weight * math.log(share) for weight, share in zip(weights, found, strict=True))
+
+
+def _climbed(start: list[float], weights: Sequence[float], points: Sequence[float], ratio: float) -> list[float]:
+    """Go from `start` to a peak of the likelihood: the condition is made linear, and that is repeated.
+
+    Stops short where no distribution meets the linear condition; that does not happen from the uniform start.
+    """
+    found = start
+    for _ in range(_ROUNDS):
+        mean, variance = moments(found, points)
+        sd = math.sqrt(variance)
+        excess = [point - 0.5 - ratio * sd * (1.0 + ((mean - point) / sd) ** 2) / 2.0 for point in points]
+        if not min(excess) < 0.0 < max(excess):
+            break
+        before, found = found, _tilted(weights, excess)
+        if max(abs(new - old) for new, old in zip(found, before, strict=True)) < _CLOSE_ENOUGH:
+            break
+    return found
+
+
+def _tilted(weights: Sequence[float], excess: Sequence[float]) -> list[float]:
+    """Find the distribution q with sum q * excess = 0 under which `weights` are likeliest: weight / (1 + x * excess).
+
+    The x sought is the only zero of a falling function between two poles; Newton's method, kept between them.
+    """
+    pairs = list(zip(weights, excess, strict=True))
+    low, high = -1.0 / max(excess), -1.0 / min(excess)
+    x = 0.0
+    for _ in range(_STEPS):
+        terms = [(weight, over / (1.0 + x * over)) for weight, over in pairs]
+        balance = sum(weight * term for weight, term in terms)
+        if balance > 0.0:
+            low = x
+        else:
+            high = x
+        step = balance / sum(weight * term * term for weight, term in terms)
+        after = x + step if low < x + step < high else (low + high) / 2.0
+        if abs(after - x) <= 1e-15 * abs(x):
+            break
+        x = after
+    return [weight / (1.0 + x * over) for weight, over in pairs]

@@ -1,0 +1,112 @@
+"""Blocks of matches -> how often each result came: the counts that tests and estimates of NEW against OLD are made of.
+
+Rule: the block is the unit, not the match. The two matches of a mirrored pair share their luck, so they are not
+independent; with the five results of a pair counted apart (LL, LD, DD or WL, WD, WW) the spread comes out right
+whatever their correlation. Blocks of a single match have three results (L, D, W): the trinomial.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+PENTANOMIAL: Final = ("LL", "LD", "DD+WL", "WD", "WW")
+"""The results of a pair of matches from NEW's side, from the worst to the best."""
+TRINOMIAL: Final = ("L", "D", "W")
+"""The results of a single match."""
+
+ZERO_FLOOR: Final = 1e-3
+"""What a count of zero is replaced by in likelihoods, as fishtest and fastchess do: no result is impossible."""
+
+_MATCH_SCORES: Final = (0.0, 0.5, 1.0)
+
+
+def block_score(match_scores: Sequence[float]) -> float:
+    """Average what NEW scored (0, 1/2 or 1) in each match of one block. ValueError for anything else."""
+    if not match_scores:
+        raise ValueError("expected the scores of the matches of a block, found none")
+    for score in match_scores:
+        if score not in _MATCH_SCORES:
+            raise ValueError(f"expected a match score of 0, 0.5 or 1, found {score}")
+    return math.fsum(match_scores) / len(match_scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many blocks had each result, from the worst for NEW to the best: 3 numbers or 5."""
+
+    numbers: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot have been counted."""
+        if len(self.numbers) not in (len(TRINOMIAL), len(PENTANOMIAL)):
+            raise ValueError(f"expected 3 or 5 counts, found {len(self.numbers)}")
+        for number in self.numbers:
+            if not isinstance(number, int) or number < 0:
+                raise ValueError(f"expected counts of 0 or more, found {number}")
+
+    @classmethod
+    def none(cls, matches: int) -> Self:
+        """No block yet, of 1 or 2 matches each."""
+        if matches not in (1, 2):
+            raise ValueError(f"expected blocks of 1 or 2 matches to count, found {matches}")
+        return cls((0,) * (2 * matches + 1))
+
+    @classmethod
+    def of(cls, scores: Iterable[float], *, matches: int = 2) -> Self:
+        """Count block scores: multiples of 1/4 from 0 to 1 for pairs of matches, of 1/2 for single ones."""
+        numbers = [0] * len(cls.none(matches).numbers)
+        for score in scores:
+            numbers[category(score, matches)] += 1
+        return cls(tuple(numbers))
+
+    def plus(self, score: float) -> Self:
+        """Count one block more."""
+        numbers = list(self.numbers)
+        numbers[category(score, self.matches)] += 1
+        return type(self)(tuple(numbers))
+
+    def mirrored(self) -> Self:
+        """The same blocks seen from OLD's side."""
+        return type(self)(self.numbers[::-1])
+
+    @property
+    def matches(self) -> int:
+        """Matches in a block."""
+        return len(self.numbers) // 2
+
+    @property
+    def blocks(self) -> int:
+        """All blocks counted."""
+        return sum(self.numbers)
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The block score of each result: 0, 1/4, 1/2, 3/4, 1 for pairs."""
+        return values(self.matches)
+
+    @property
+    def floored(self) -> tuple[float, ...]:
+        """The counts with the zero floor."""
+        return tuple(float(number) or ZERO_FLOOR for number in self.numbers)
+
+
+def values(matches: int) -> tuple[float, ...]:
+    """All scores that a block of so many matches can have, in rising order."""
+    return tuple(step / (2 * matches) for step in range(2 * matches + 1))
+
+
+def category(score: float, matches: int) -> int:
+    """Tell the place of a block score among those possible; ValueError if it is none of them."""
+    possible = values(matches)
+    if score not in possible:
+        raise ValueError(f"expected a block score of {', '.join(f'{one:g}' for one in possible)}, found {score}")
+    return possible.index(score)
+
+
+def moments(weights: Sequence[float], points: Sequence[float]) -> tuple[float, float]:
+    """Mean and variance of `points`, each as heavy as its weight; at least one weight is above 0."""
+    total = math.fsum(weights)
+    mean = math.fsum(weight * point for weight, point in zip(weights, points, strict=True)) / total
+    squares = math.fsum(weight * (point - mean) ** 2 for weight, point in zip(weights, points, strict=True))
+    return mean, squares / total

@@ -1,0 +1,244 @@
+"""Is NEW better than OLD? The sequential test: blocks in schedule order -> a verdict as soon as they allow one.
+
+Rule: a verdict is a pure function of the settings and the blocks in schedule order. Blocks are taken in whole batches
+from the gapless start of the schedule, however early a later one may have been finished, and the test is made after
+each batch: so no worker's speed has a say. Once decided it stays so, and later blocks are not looked at.
+
+H0: NEW is stronger by `elo0`; H1: by `elo1`. Truth at H0 or below passes with a chance of `alpha` at most, truth at H1
+or above fails with one of `beta`. The three models read blocks and bounds differently:
+
+    normalised   scores, counted by result; normalised Elo (the default: its number of blocks is known beforehand)
+    logistic     scores, counted by result; logistic Elo, that is a mean score
+    student      real values (margins, 3 and more players); normalised Elo of these values
+"""
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Literal, get_args
+
+from arena.errors import SpecError
+from arena.statistics.duration import Duration, duration, log_bounds, steps_to_exit
+from arena.statistics.elo import expected_score, standardised
+from arena.statistics.likelihood import logistic_llr, normalised_llr
+from arena.statistics.pentanomial import Counts, moments
+from arena.statistics.student import Moments, student_llr
+
+LEAST_BLOCKS: Final = 16
+"""Before so many, counts are too few for the theory, and identical bots are not yet called so."""
+LEAST_BLOCKS_STUDENT: Final = 30
+"""Before so many, a standard deviation is too uncertain to divide by."""
+WIDEST_ELO: Final = 200.0
+"""Bounds further out make no sense for versions of a bot, and the likeliest distribution may not be found there."""
+NARROWEST_ELO: Final = 0.01
+"""Bounds closer together ask for over 10^9 blocks."""
+
+Model = Literal["normalised", "logistic", "student"]
+
+
+class Verdict(StrEnum):
+    """What the blocks so far decide; all but UNDECIDED are final."""
+
+    UNDECIDED = "undecided"
+    H1 = "accept H1"
+    H0 = "accept H0"
+    INCONCLUSIVE = "inconclusive"
+    IDENTICAL = "identical"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialSettings:
+    """What is tested, how surely, and how long.
+
+    `matches` in a block: 1 or 2 for the models that count results. `batch` and `cap` are blocks; without a `cap` it is
+    twice the expected duration at the midpoint, in whole batches. SpecError for what nobody can test.
+    """
+
+    elo0: float = 0.0
+    elo1: float = 20.0
+    model: Model = "normalised"
+    alpha: float = 0.05
+    beta: float = 0.05
+    matches: int = 2
+    batch: int = 8
+    cap: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse, with a sentence for the person who wrote it, what cannot be tested."""
+        _check_bounds(self)
+        _check_amounts(self)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The LLR at or below which H0 is accepted, and at or above which H1 is."""
+        return log_bounds(self.alpha, self.beta)
+
+    @property
+    def least(self) -> int:
+        """Blocks before which neither hypothesis is accepted."""
+        return LEAST_BLOCKS_STUDENT if self.model == "student" else LEAST_BLOCKS
+
+    @property
+    def expected(self) -> Duration:
+        """The expected number of blocks."""
+        return duration(self.distance, self.alpha, self.beta)
+
+    @property
+    def distance(self) -> float:
+        """How far apart H0 and H1 are, in standard deviations of a block.
+
+        For logistic Elo only blocks can tell; until then as if matches were independent and had no draws.
+        """
+        if self.model == "logistic":
+            return (expected_score(self.elo1) - expected_score(self.elo0)) * 2.0 * math.sqrt(self.matches)
+        return standardised(self.elo1 - self.elo0, self.matches)
+
+    @property
+    def last(self) -> int:
+        """The block count at which an undecided test is given up as inconclusive."""
+        if self.cap is not None:
+            return self.cap
+        batches = math.ceil(max(2.0 * self.expected.at_midpoint, self.least) / self.batch)
+        return batches * self.batch
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a test stands after a batch. `is_same_so_far`: no block yet in which NEW and OLD differed at all."""
+
+    settings: SequentialSettings
+    seen: Counts | Moments
+    llr: float = 0.0
+    verdict: Verdict = Verdict.UNDECIDED
+    is_same_so_far: bool = True
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks it is made of."""
+        return self.seen.blocks
+
+    @property
+    def progress(self) -> float:
+        """The fraction of the way to H1 (up to 1), or below 0 to H0 (down to -1)."""
+        lower, upper = self.settings.bounds
+        return max(-1.0, min(1.0, self.llr / (upper if self.llr > 0.0 else -lower)))
+
+    @property
+    def blocks_to_go(self) -> int:
+        """How many blocks more to expect, if all go on as so far; 0 once decided."""
+        if self.verdict is not Verdict.UNDECIDED:
+            return 0
+        lower, upper = self.settings.bounds
+        left = self.settings.last - self.blocks
+        if not lower < self.llr < upper:  # beyond a bound, but too early to say so
+            return max(1, min(left, self.settings.least - self.blocks))
+        drift = self.llr / self.blocks if self.blocks else 0.0
+        steps = steps_to_exit(self.llr - lower, upper - self.llr, drift, _distance(self) ** 2)
+        return max(1, math.ceil(min(left, max(steps, self.settings.least - self.blocks))))
+
+
+def begin(settings: SequentialSettings) -> State:
+    """The state before any block."""
+    return State(settings, Moments() if settings.model == "student" else Counts.none(settings.matches))
+
+
+def verdict(
+    scores: Mapping[int, float],
+    settings: SequentialSettings,
+    *,
+    identical: Collection[int] = (),
+    after: State | None = None,
+) -> State:
+    """Tell the state after the last whole batch of `scores`, by block number from 0, or after the one that decided.
+
+    `identical` names the blocks whose matches were the same move for move, but for who sat where. `after`, a state that
+    an earlier call with the same settings and fewer blocks returned, only saves time. ValueError for a bad score.
+    """
+    state = begin(settings) if after is None else after
+    for later in course(scores, settings, identical=identical, after=state):
+        state = later
+    return state
+
+
+def course(
+    scores: Mapping[int, float],
+    settings: SequentialSettings,
+    *,
+    identical: Collection[int] = (),
+    after: State | None = None,
+) -> Iterator[State]:
+    """Yield the state after each whole batch, to the last one or the one that decided; arguments as for `verdict`."""
+    state = begin(settings) if after is None else after
+    if state.settings != settings:
+        raise ValueError(f"expected a state of the same settings to go on from, found one of {state.settings}")
+    while state.verdict is Verdict.UNDECIDED:
+        batch = range(state.blocks, min(state.blocks + settings.batch, settings.last))
+        if not all(number in scores for number in batch):
+            return
+        state = _after(state, batch, scores, identical)
+        yield state
+
+
+def _after(state: State, batch: range, scores: Mapping[int, float], identical: Collection[int]) -> State:
+    settings, seen = state.settings, state.seen
+    even = 0.0 if settings.model == "student" else 0.5
+    is_same = state.is_same_so_far
+    for number in batch:
+        try:
+            seen = seen.plus(scores[number])
+        except ValueError as error:
+            raise ValueError(f"block {number}: {error}") from None
+        is_same = is_same and scores[number] == even and number in identical
+    llr = _llr(seen, settings)
+    return State(settings, seen, llr, _decide(seen.blocks, llr, settings, is_same=is_same), is_same)
+
+
+def _llr(seen: Counts | Moments, settings: SequentialSettings) -> float:
+    if isinstance(seen, Moments):
+        return student_llr(seen, settings.elo0, settings.elo1, matches=settings.matches)
+    ratio = logistic_llr if settings.model == "logistic" else normalised_llr
+    return ratio(seen, settings.elo0, settings.elo1)
+
+
+def _decide(blocks: int, llr: float, settings: SequentialSettings, *, is_same: bool) -> Verdict:
+    lower, upper = settings.bounds
+    if is_same and blocks >= LEAST_BLOCKS:
+        return Verdict.IDENTICAL
+    if blocks >= settings.least and not lower < llr < upper:
+        return Verdict.H1 if llr >= upper else Verdict.H0
+    return Verdict.INCONCLUSIVE if blocks >= settings.last else Verdict.UNDECIDED
+
+
+def _distance(state: State) -> float:
+    settings, seen = state.settings, state.seen
+    if settings.model == "logistic" and isinstance(seen, Counts) and seen.blocks:
+        _, variance = moments(seen.floored, seen.values)
+        return (expected_score(settings.elo1) - expected_score(settings.elo0)) / math.sqrt(variance)
+    return settings.distance
+
+
+def _check_bounds(settings: SequentialSettings) -> None:
+    if settings.model not in get_args(Model):
+        raise SpecError(f"model: expected {', '.join(get_args(Model))}, found {settings.model!r}")
+    for name in ("elo0", "elo1"):
+        value = getattr(settings, name)
+        if not -WIDEST_ELO <= value <= WIDEST_ELO:
+            raise SpecError(f"{name}: expected {-WIDEST_ELO:g} to {WIDEST_ELO:g}, found {value:g}")
+    if settings.elo1 < settings.elo0 + NARROWEST_ELO:
+        more = f"at least {NARROWEST_ELO:g} more than elo0, which is {settings.elo0:g}"
+        raise SpecError(f"elo1: expected {more}, found {settings.elo1:g}")
+    for name in ("alpha", "beta"):
+        value = getattr(settings, name)
+        if not 0.0 < value < 0.5:
+            raise SpecError(f"{name}: expected a chance of error above 0 and below 0.5, found {value:g}")
+
+
+def _check_amounts(settings: SequentialSettings) -> None:
+    if settings.matches < 1 or (settings.model != "student" and settings.matches > 2):
+        known = "1 or more" if settings.model == "student" else f"1 or 2 with the model {settings.model}"
+        raise SpecError(f"matches: expected {known}, found {settings.matches}")
+    if settings.batch < 1:
+        raise SpecError(f"batch: expected 1 block or more, found {settings.batch}")
+    if settings.cap is not None and settings.cap < settings.least:
+        raise SpecError(f"cap: expected {settings.least} blocks or more, found {settings.cap}")

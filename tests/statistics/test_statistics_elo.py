@@ -1,0 +1,214 @@
+"""Counts of blocks, and what is estimated from them: the known answers of fastchess, and samples without spread."""
+
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from arena.statistics.elo import elo_of, estimate, expected_score, normalised_elo, standardised
+from arena.statistics.pentanomial import PENTANOMIAL, Counts, block_score, category, moments
+from arena.statistics.student import Moments, margin_estimate
+
+patiently = hypothesis_settings(deadline=None, max_examples=60)
+amounts = st.one_of(st.integers(0, 2), st.integers(0, 10**6))
+counted = st.sampled_from([3, 5]).flatmap(
+    lambda results: (
+        st.lists(amounts, min_size=results, max_size=results).filter(any).map(lambda numbers: Counts(tuple(numbers)))
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("matches", "name"),
+    [
+        ((0.0, 0.0), "LL"),
+        ((0.0, 0.5), "LD"),
+        ((0.5, 0.0), "LD"),
+        ((0.5, 0.5), "DD+WL"),
+        ((1.0, 0.0), "DD+WL"),
+        ((0.0, 1.0), "DD+WL"),
+        ((1.0, 0.5), "WD"),
+        ((1.0, 1.0), "WW"),
+    ],
+)
+def test_the_five_results_of_a_pair(matches: tuple[float, float], name: str) -> None:
+    """The order of the two matches does not matter, and two draws are worth a win and a loss."""
+    found = category(block_score(matches), 2)
+
+    assert PENTANOMIAL[found] == name
+
+
+def test_scores_are_counted() -> None:
+    """Counts come from the worst result to the best, and adding one by one gives the same."""
+    scores = [0.5, 1.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0]
+    one_by_one = Counts.none(2)
+    for score in scores:
+        one_by_one = one_by_one.plus(score)
+
+    assert Counts.of(scores) == one_by_one == Counts((1, 1, 2, 1, 3))
+    assert Counts.of([0.0, 1.0, 1.0], matches=1) == Counts((1, 0, 2))
+    assert (one_by_one.blocks, one_by_one.matches, one_by_one.mirrored()) == (8, 2, Counts((3, 1, 2, 1, 1)))
+
+
+@pytest.mark.parametrize("score", [0.3, -0.25, 1.25, math.nan, math.inf])
+def test_no_such_block_score(score: float) -> None:
+    """A score that no pair can have is refused by name, nan included."""
+    with pytest.raises(ValueError, match=rf"expected a block score of 0, 0\.25, .*, found {score}"):
+        Counts.of([score])
+
+
+@pytest.mark.parametrize("matches", [(), (0.3, 1.0), (math.nan, 0.0), (1.0, 2.0)])
+def test_no_such_match_score(matches: tuple[float, ...]) -> None:
+    """A block needs matches, and each has a score of 0, 1/2 or 1."""
+    with pytest.raises(ValueError, match=r"expected .*, found (none|0\.3|nan|2\.0)"):
+        block_score(matches)
+
+
+@pytest.mark.parametrize("numbers", [(), (1, 2), (1, 2, 3, 4), (1, -1, 0), (1, 2, 0.5), (1, 2, math.nan)])
+def test_no_such_counts(numbers: tuple[int, ...]) -> None:
+    """Counts are 3 or 5 whole numbers, none below 0."""
+    with pytest.raises(ValueError, match="counts"):
+        Counts(numbers)
+
+
+def test_blocks_of_three_have_no_counts() -> None:
+    """Only single matches and pairs are counted by result."""
+    with pytest.raises(ValueError, match="found 3"):
+        Counts.none(3)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "elo", "normalised", "superiority"),
+    [
+        ((34, 54, 63, 64, 75), (55.58, 27.65), (57.94, 28.28), 1.0000),
+        ((332, 433, 498, 333, 334), (-8.64, 10.33), (-9.17, 10.96), 0.0505),
+    ],
+)
+def test_pairs_as_fastchess_has_them(
+    numbers: tuple[int, ...], elo: tuple[float, float], normalised: tuple[float, float], superiority: float
+) -> None:
+    """Elo, normalised Elo, their 95 % errors and the likelihood of superiority, to the digits of its unit tests."""
+    found = estimate(Counts(numbers))
+
+    assert (found.elo.value, found.elo.error) == pytest.approx(elo, abs=5.1e-3)
+    assert (found.normalised.value, found.normalised.error) == pytest.approx(normalised, abs=5.1e-3)
+    assert found.superiority == pytest.approx(superiority, abs=5.1e-5)
+
+
+def test_mean_and_variance_of_pairs() -> None:
+    """Score and variance of two published rows."""
+    for numbers, score, variance in (
+        ((34, 54, 63, 64, 75), 0.579310, 0.113106),
+        ((13, 37, 50, 25, 3), 0.4375, 0.0576172),
+    ):
+        counts = Counts(numbers)
+
+        assert moments(numbers, counts.values) == pytest.approx((score, variance), abs=6e-7)
+
+
+def test_normalised_elo_of_rows_with_one_digit_less() -> None:
+    """A row of single matches (89 lost, 123 drawn, 76 won) by fastchess, and a row of pairs of a fishtest page."""
+    single, pairs = estimate(Counts((89, 123, 76))), estimate(Counts((13, 37, 50, 25, 3)))
+
+    assert (single.normalised.value, single.normalised.error) == pytest.approx((-20.76, 40.13), abs=5.1e-3)
+    assert single.superiority == pytest.approx(0.1553, abs=5.1e-5)
+    assert pairs.normalised.value == pytest.approx(-63.97, abs=5.1e-3)
+
+
+def test_scales() -> None:
+    """A score of 3/4 is 190.85 Elo; both scales turn back; 347.4356 normalised Elo are one sd of a match."""
+    assert elo_of(0.75) == pytest.approx(190.848502, abs=1e-6)
+    assert expected_score(400.0) == pytest.approx(10.0 / 11.0)
+    assert expected_score(elo_of(0.6)) == pytest.approx(0.6)
+    assert standardised(347.435585522601, 1) == pytest.approx(1.0, abs=1e-14)
+    assert standardised(347.435585522601, 2) == pytest.approx(math.sqrt(2.0))
+    assert normalised_elo(standardised(12.0, 4), 4) == pytest.approx(12.0)
+    assert (expected_score(1e6), expected_score(-1e6)) == (1.0, 0.0)
+
+
+def test_one_block_proves_nothing() -> None:
+    """One pair won twice: anything from a fifth of the points up may be true, and superiority is far from sure."""
+    found = estimate(Counts((0, 0, 0, 0, 1)))
+
+    assert found.score.value == 1.0
+    assert (found.score.low, found.score.high) == pytest.approx((0.2065, 1.0), abs=1e-4)
+    assert found.superiority == pytest.approx(0.8413, abs=1e-4)
+
+
+def test_nothing_but_wins_stays_finite() -> None:
+    """4250 wins in 4250 matches: at least 99.9 % of the points, and finite numbers of Elo."""
+    found = estimate(Counts((0, 0, 4250)))
+
+    assert found.score.low == pytest.approx(0.99910, abs=1e-5)
+    assert 1200.0 < found.elo.low < found.elo.value < math.inf
+    assert math.isfinite(found.normalised.value)
+    assert found.superiority == 1.0
+
+
+def test_nothing_but_even_blocks() -> None:
+    """Identical bots are worth 0 Elo, and superiority is a coin's."""
+    found = estimate(Counts((0, 0, 500, 0, 0)))
+
+    assert (found.score.value, found.elo.value, found.superiority) == (0.5, 0.0, 0.5)
+    assert found.normalised.value == pytest.approx(0.0, abs=1e-9)
+
+
+@patiently
+@given(counted)
+def test_estimates_are_numbers_in_order(counts: Counts) -> None:
+    """No counts up to a million lead to nan, infinity or an interval that does not hold its value."""
+    found = estimate(counts)
+
+    for interval in (found.score, found.elo, found.normalised):
+        assert all(math.isfinite(one) for one in (interval.value, interval.low, interval.high))
+        assert interval.low <= interval.value <= interval.high
+    assert 0.0 <= found.score.low <= found.score.high <= 1.0
+    assert 0.0 <= found.superiority <= 1.0
+
+
+@patiently
+@given(counted)
+def test_estimates_mirror(counts: Counts) -> None:
+    """From OLD's side all signs are turned."""
+    found, mirrored = estimate(counts), estimate(counts.mirrored())
+
+    assert mirrored.score.value == pytest.approx(1.0 - found.score.value)
+    assert mirrored.superiority == pytest.approx(1.0 - found.superiority, abs=1e-9)
+    assert mirrored.elo.low == pytest.approx(-found.elo.high, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("matches", [1, 2])
+def test_no_blocks_no_estimate(matches: int) -> None:
+    """Without a block there is nothing to estimate from, and the message says so."""
+    with pytest.raises(ValueError, match="expected at least one block to estimate from, found none"):
+        estimate(Counts.none(matches))
+
+
+def test_margins_by_hand() -> None:
+    """Margins 3, 1, -1, 1: mean 1, sd sqrt 2, standard error sqrt(1/2), so superiority is Phi(sqrt 2)."""
+    found = margin_estimate(Moments.of([3.0, 1.0, -1.0, 1.0]), matches=1)
+
+    assert found.mean == 1.0
+    assert found.error == pytest.approx(1.959964 * math.sqrt(0.5), abs=1e-6)
+    assert found.normalised is not None
+    assert found.normalised.value == pytest.approx(math.sqrt(0.5) * 347.4355855)
+    assert found.superiority == pytest.approx(0.921350, abs=1e-6)
+
+
+def test_margins_without_spread_tell_only_their_mean() -> None:
+    """What equal margins cannot tell is None; without any there is nothing to estimate from."""
+    found = margin_estimate(Moments.of([0.1] * 7), matches=2)
+
+    assert (found.mean, found.error, found.normalised, found.superiority) == (0.1, None, None, None)
+    with pytest.raises(ValueError, match="found none"):
+        margin_estimate(Moments(), matches=2)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e101, 1e-120])
+def test_no_usable_margin(value: float) -> None:
+    """What cannot be squared is refused by name."""
+    with pytest.raises(ValueError, match=re.escape(f"found {value}")):
+        Moments.of([1.0, value])

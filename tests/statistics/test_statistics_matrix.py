@@ -1,0 +1,262 @@
+"""Head to head: cells by hand, cycles that are there and that are not, and the chi-squared test of all cells."""
+
+import math
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statistics_leagues import course, mirrored, table_of
+
+from arena.statistics.blocks import Block, design_effect
+from arena.statistics.chi_square import chi_square_tail
+from arena.statistics.matrix import Matrix, head_to_head
+from arena.statistics.pairs import pair_table
+from arena.statistics.probit import fit
+
+# Upper quantiles of chi-squared as printed in textbooks (NIST/SEMATECH e-Handbook, 1.3.6.7.4).
+QUANTILES = [
+    (1, 0.10, 2.706),
+    (1, 0.05, 3.841),
+    (1, 0.01, 6.635),
+    (1, 0.001, 10.828),
+    (2, 0.05, 5.991),
+    (5, 0.05, 11.070),
+    (5, 0.01, 15.086),
+    (10, 0.90, 4.865),
+    (10, 0.95, 3.940),
+    (10, 0.05, 18.307),
+    (10, 0.001, 29.588),
+    (30, 0.975, 16.791),
+    (30, 0.05, 43.773),
+    (55, 0.05, 73.311),
+    (100, 0.95, 77.929),
+    (100, 0.05, 124.342),
+    (100, 0.001, 149.449),
+]
+
+
+def compared(played: list[Block]) -> Matrix:
+    return head_to_head(fit(table_of(played)), played)
+
+
+def beats(pairing: int, winner: str, loser: str, *, blocks: int) -> list[Block]:
+    """Mirrored blocks of which `winner` wins three matches in four."""
+    return [course(pairing, 1000 * pairing + number, winner, loser, (1, number % 2)) for number in range(blocks)]
+
+
+@pytest.mark.parametrize(("degrees", "tail", "quantile"), QUANTILES)
+def test_the_tail_of_chi_squared_is_that_of_the_printed_table(degrees: int, tail: float, quantile: float) -> None:
+    """The table has three decimals of the quantile, which is three digits of the tail."""
+    assert chi_square_tail(quantile, degrees) == pytest.approx(tail, rel=1e-3)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.floats(0.0, 2000.0), st.integers(1, 200))
+def test_the_tail_with_an_even_number_of_degrees_is_a_sum_of_poisson(statistic: float, half: int) -> None:
+    """Q(k, x) = exp(-x) (1 + x + ... + x^(k-1) / (k-1)!), for whichever of the two expansions is used."""
+    x = statistic / 2.0
+    expected = math.fsum(
+        math.exp(k * math.log(x) - x - math.lgamma(k + 1)) if x else float(k == 0) for k in range(half)
+    )
+
+    assert chi_square_tail(statistic, 2 * half) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "expected"), [(0.0, 1.0), (-1.0, 1.0), (5e-324, 1.0), (1e9, 0.0), (math.inf, 0.0)]
+)
+def test_the_tail_has_its_ends(statistic: float, expected: float) -> None:
+    """Nothing is above 1 or undefined."""
+    assert chi_square_tail(statistic, 3) == expected
+
+
+@pytest.mark.parametrize(("statistic", "degrees"), [(1.0, 0), (math.nan, 1)])
+def test_a_tail_without_degrees_of_freedom_is_refused(statistic: float, degrees: int) -> None:
+    """There is no such distribution."""
+    with pytest.raises(ValueError, match="degrees of freedom"):
+        chi_square_tail(statistic, degrees)
+
+
+def test_a_cell_counts_and_is_seen_from_both_sides() -> None:
+    """Nine wins to three: counts, score and signs, and the mirror of all that."""
+    found = compared(beats(0, "ann", "bob", blocks=6))
+
+    cell, mirror = found.cell("ann", "bob"), found.cell("bob", "ann")
+    assert cell is not None
+    assert mirror is not None
+    assert (cell.matches, cell.blocks, cell.wins, cell.draws, cell.losses, cell.score) == (12, 6, 9, 0, 3, 0.75)
+    assert (mirror.wins, mirror.losses, mirror.score) == (3, 9, 0.25)
+    assert (mirror.expected, mirror.z) == pytest.approx((1 - cell.expected, -cell.z))
+    assert mirror.mirrored() == cell
+    assert found.cell("ann", "zoe") is None
+
+
+def test_two_players_alone_are_always_as_expected() -> None:
+    """One difference explains one score: z is what the prior took, and no degree of freedom is left."""
+    found = compared(beats(0, "ann", "bob", blocks=100))
+
+    (cell,) = found.cells
+    assert cell.expected == pytest.approx(0.75, abs=0.003)
+    assert abs(cell.z) < 0.1
+    assert (found.intransitivity.degrees, found.intransitivity.p) == (0, None)
+
+
+def test_the_error_of_a_cell_follows_its_blocks() -> None:
+    """Luck shared by the two matches of a block narrows the error of an even score below that of coins."""
+    even = [course(0, number, "ann", "bob", (number % 2, 1 - number % 2)) for number in range(200)]
+    coins = [course(0, number, "ann", "bob", (number & 1, number >> 1 & 1)) for number in range(200)]
+
+    (lucky,), (plain,) = compared(even).cells, compared(coins).cells
+
+    assert plain.error == pytest.approx(0.5 / math.sqrt(400), rel=0.03)
+    assert lucky.error < plain.error / 4
+
+
+def test_a_small_lead_is_sure_where_luck_is_shared() -> None:
+    """204 to 196 is nothing between coins, and clear where all blocks but 4 are even, because luck decides them."""
+    scores = [(number % 2, 1 - number % 2) for number in range(196)] + [(1, 1)] * 4
+
+    (cell,) = compared([course(0, number, "ann", "bob", score) for number, score in enumerate(scores)]).cells
+
+    assert (cell.wins, cell.losses) == (204, 196)
+    assert cell.likelihood_better > 0.95
+
+
+def test_the_expected_score_knows_the_seats() -> None:
+    """The first seat wins three in four; who always had it against an equal is expected to do the same."""
+    courses = [(1, 0), (1, 0), (1, 1), (0, 0)] * 25
+    played = [
+        course(pairing, 1000 * pairing + number, one, "cid", score)
+        for pairing, one in enumerate(("ann", "bob"))
+        for number, score in enumerate(courses)
+    ]
+    played += [Block(2, 2000 + number, ((("ann", "bob"), (0, 1)),)) for number in range(5)]
+
+    cell = compared(played).cell("ann", "bob")
+
+    assert cell is not None
+    assert 0.7 < cell.expected < 0.85
+
+
+def test_a_circle_is_found_and_is_no_accident() -> None:
+    """Each beats the next three times in four: one cycle, in one of its three spellings, and a tiny p."""
+    played = beats(0, "rock", "scissors", blocks=40) + beats(1, "scissors", "paper", blocks=40)
+    played += beats(2, "paper", "rock", blocks=40)
+
+    found = compared(played)
+
+    assert found.cycles == (("paper", "rock", "scissors"),)
+    assert found.cycles_found == 1
+    assert found.cycles_by_chance == pytest.approx(2 * 0.05**3)
+    assert found.intransitivity.degrees == 1
+    assert found.intransitivity.p is not None
+    assert found.intransitivity.p < 1e-6
+
+
+def test_a_circle_of_a_few_matches_may_be_an_accident() -> None:
+    """One mirrored block won twice is not surer than 95 %."""
+    pairs = [("ann", "bob"), ("bob", "cid"), ("cid", "ann")]
+    played = [course(pairing, pairing, *pair, (1, 1)) for pairing, pair in enumerate(pairs)]
+
+    found = compared(played)
+
+    assert found.cycles == ()
+    cell = found.cell("ann", "bob")
+    assert cell is not None
+    assert cell.likelihood_better == pytest.approx(0.921, abs=0.001)
+
+
+def test_the_list_of_cycles_is_capped_and_their_number_is_not() -> None:
+    """Seven players in a circle, each beating the next three: 14 cycles."""
+    names = [f"p{place}" for place in range(7)]
+    steps = [(one, (one + by) % 7) for one in range(7) for by in (1, 2, 3)]
+    played = [b for number, (i, j) in enumerate(steps) for b in beats(number, names[i], names[j], blocks=30)]
+    fitted = fit(table_of(played))
+
+    whole, capped = head_to_head(fitted, played), head_to_head(fitted, played, most_cycles=5)
+
+    assert (len(whole.cycles), whole.cycles_found) == (14, 14)
+    assert len(set(whole.cycles)) == 14
+    assert (len(capped.cycles), capped.cycles_found) == (5, 14)
+    assert whole.cycles_by_chance == pytest.approx(2 * math.comb(7, 3) * 0.05**3)
+
+
+def test_honest_leagues_rarely_look_intransitive() -> None:
+    """Of 60 leagues with a skill per player, few have p < 5 % (3 expected), and X^2 is about its degrees of freedom."""
+    found = []
+    for league in range(60):
+        rng = random.Random(league)
+        skills = {f"p{place}": rng.gauss(25.0, 2.0) for place in range(8)}
+        played = mirrored(skills, rng, per_pairing=20, first_seat=1.0, shared_luck=0.5)
+        found.append(compared(list(played)).intransitivity)
+
+    assert {one.degrees for one in found} == {21}
+    assert sum(one.chi_square for one in found) / 60 == pytest.approx(21.0, rel=0.12)
+    assert sum(one.p is not None and one.p < 0.05 for one in found) <= 8
+
+
+def test_more_than_two_seats_have_cells_but_no_p() -> None:
+    """The comparisons of one match are not independent, so their sum of squares has no known distribution."""
+    turns = [("ann", "bob", "cid", "dot"), ("bob", "cid", "dot", "ann"), ("cid", "dot", "ann", "bob")]
+    played = [Block(0, number, tuple(sorted((seats, (0, 1, 2, 3)) for seats in turns))) for number in range(5)]
+
+    found = compared(played)
+
+    assert len(found.cells) == 6
+    assert found.intransitivity.degrees == 3
+    assert found.intransitivity.p is None
+
+
+def test_groups_that_never_met_keep_their_own_degrees_of_freedom() -> None:
+    """Two circles of three apart from each other: one degree of freedom each."""
+    played: list[Block] = []
+    for first in ("a", "b"):
+        for number, (i, j) in enumerate([(1, 2), (2, 3), (1, 3)]):
+            played += beats(10 * ord(first) + number, f"{first}{i}", f"{first}{j}", blocks=4)
+
+    assert compared(played).intransitivity.degrees == 2
+
+
+@pytest.mark.parametrize(
+    "played", [[], beats(0, "ann", "bob", blocks=1), [course(0, n, "ann", "bob", (1, 1)) for n in range(300)]]
+)
+def test_small_and_lopsided_matrices_stay_finite(played: list[Block]) -> None:
+    """No block, one block, and no loss in 600 matches."""
+    names = ("ann", "bob", "cid")
+    fitted = fit(pair_table(names, [result for block in played for result in block.results]))
+
+    found = head_to_head(fitted, played)
+
+    values = [x for cell in found.cells for x in (cell.expected, cell.error, cell.z, cell.likelihood_better)]
+    assert all(map(math.isfinite, [found.intransitivity.chi_square, *values]))
+    assert found.cycles == ()
+
+
+def test_an_upset_against_all_odds_stays_finite() -> None:
+    """Where the chance of what happened underflows, z is huge and still a number."""
+    names = [f"p{place}" for place in range(9)]
+    chain = [(names[i], names[i + 1]) for i in range(8)]
+    played = [course(p, 1000 * p + n, *pair, (1, 1)) for p, pair in enumerate(chain) for n in range(300)]
+    upset = course(99, 99_000, names[-1], names[0], (1, 1))
+    fitted = fit(table_of(played))
+
+    found = head_to_head(fitted, [*played, upset])
+
+    cell = found.cell(names[-1], names[0])
+    assert cell is not None
+    assert math.isfinite(cell.z)
+    assert cell.z > 10.0
+    assert found.intransitivity.p == pytest.approx(0.0, abs=1e-12)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_the_order_of_the_blocks_changes_no_byte(rng: random.Random) -> None:
+    """Cells, p and cycles are the same for any order; so is the design effect."""
+    played = list(mirrored({f"p{place}": 25.0 for place in range(4)}, random.Random(1), per_pairing=5))
+    expected, effect = repr(compared(played)), design_effect(played)
+    rng.shuffle(played)
+
+    assert repr(compared(played)) == expected
+    assert design_effect(played) == effect

@@ -1,0 +1,153 @@
+"""The batch fit where it could break: tiny, lopsided and disconnected tables, extreme settings, and what is refused."""
+
+import math
+import subprocess
+import sys
+from itertools import pairwise
+
+import mpmath  # type: ignore[import-untyped]
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statistics_leagues import repeated
+
+from arena.statistics import newton
+from arena.statistics.model import ProbitSettings
+from arena.statistics.pairs import Result, pair_table
+from arena.statistics.probit import ProbitFit, design, fit
+
+NAMES = ("ann", "bob", "cid", "dot")
+
+pairs_of_names = st.sampled_from([(one, other) for one in NAMES for other in NAMES if one != other])
+ranks_of_two = st.sampled_from([(0, 1), (1, 0), (0, 0)])
+matches_of_two = st.tuples(pairs_of_names, ranks_of_two)
+matches_of_three = st.tuples(
+    st.permutations(NAMES).map(lambda order: tuple(order[:3])), st.tuples(*[st.integers(0, 2)] * 3)
+)
+
+
+def numbers(found: ProbitFit) -> list[float]:
+    """Everything in a fit that could fail to be finite."""
+    seats = [x for seat in found.seats for x in (seat.skill, seat.error, seat.points, seat.points_error)]
+    return [*found.means, *found.deviations, *seats, *(x for line in found.covariance for x in line)]
+
+
+@pytest.mark.parametrize("away", [0.0, 1e-9, 0.5, 5.0, 8.0, 29.9, 30.1, 37.5, 38.5, 1e3, 1e6])
+def test_the_logarithm_of_a_tail_keeps_its_digits(away: float) -> None:
+    """Log Phi agrees with mpmath from the middle to where Phi itself is 10 to the minus 200 billion."""
+    small, large = newton._log_cdf_both_ways(np.array([-away]))
+
+    with mpmath.workdps(60):
+        expected = mpmath.log(mpmath.erfc(mpmath.mpf(away) / mpmath.sqrt(2)) / 2)
+        other = mpmath.log1p(-mpmath.erfc(mpmath.mpf(away) / mpmath.sqrt(2)) / 2)
+    assert float(small[0]) == pytest.approx(float(expected), rel=1e-12)
+    assert float(large[0]) == pytest.approx(float(other), rel=1e-12, abs=1e-200)
+
+
+@pytest.mark.parametrize("start", [(25.0, 25.0), (400.0, -350.0), (-350.0, 400.0), (1e4, 1e4)])
+@pytest.mark.parametrize(("wins", "draws", "losses"), [(50, 2, 10), (50, 0, 0)])
+def test_the_maximum_is_reached_from_anywhere(start: tuple[float, float], wins: int, draws: int, losses: int) -> None:
+    """Also from the flat side of the likelihood, where Newton's own step goes much too far, and from the steep one."""
+    chosen = ProbitSettings(sigma=400.0, seat_sigma=0.0)
+    table = pair_table(NAMES[:2], repeated("ann", "bob", wins=wins, draws=draws, losses=losses))
+    expected = fit(table, chosen).means
+
+    found = newton.maximise(design(table, chosen), np.array([[[wins, draws, losses]]], dtype=float), np.array(start))
+
+    assert found.parameters[0].tolist() == pytest.approx(expected, abs=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(matches_of_two, max_size=30) | st.lists(matches_of_three, max_size=20))
+def test_any_results_give_finite_numbers_with_the_mean_at_25(results: list[Result]) -> None:
+    """Whatever happened, nothing is infinite or undefined, and the skills are about 25."""
+    found = fit(pair_table(NAMES, results))
+
+    assert all(map(math.isfinite, numbers(found)))
+    assert math.fsum(found.means) / len(NAMES) == pytest.approx(25.0, abs=1e-12)
+    assert all(deviation > 0.0 for deviation in found.deviations)
+
+
+@pytest.mark.parametrize(
+    ("players", "results"),
+    [
+        pytest.param((), [], id="nobody"),
+        pytest.param(("ann",), [], id="one player"),
+        pytest.param(("ann", "bob"), [], id="no match"),
+        pytest.param(("ann", "bob"), repeated("ann", "bob", wins=1), id="one match"),
+        pytest.param(("ann", "bob"), repeated("ann", "bob", draws=500), id="draws only"),
+        pytest.param(("ann", "bob"), repeated("ann", "bob", losses=40), id="one side forfeits"),
+        pytest.param(("ann", "bob"), repeated("ann", "bob", wins=20_000), id="20000 straight wins"),
+        pytest.param(
+            ("ann", "bob", "cid"),
+            repeated("ann", "bob", wins=10**4) + repeated("bob", "cid", wins=10**4) + repeated("cid", "ann", wins=1),
+            id="an upset against the order of a chain",
+        ),
+    ],
+)
+def test_extreme_tables_stay_finite(players: tuple[str, ...], results: list[Result]) -> None:
+    """No table is too small, too even or too lopsided."""
+    found = fit(pair_table(players, results))
+
+    assert all(map(math.isfinite, numbers(found)))
+    assert len(found.means) == len(players)
+
+
+@pytest.mark.parametrize("ratio", [0.01, 100.0])
+def test_extreme_settings_stay_finite(ratio: float) -> None:
+    """Beta may be a hundredth of sigma, or a hundred times sigma, as in the ratings."""
+    chosen = ProbitSettings(beta=ratio * 25.0 / 3.0, draw_probability=0.001)
+    results = [result for one, other in pairwise(NAMES) for result in repeated(one, other, wins=9)]
+
+    found = fit(pair_table(NAMES, [*results, *repeated("dot", "ann", wins=1, draws=1)]), chosen)
+
+    assert all(map(math.isfinite, numbers(found)))
+    assert found.ranking() == NAMES
+
+
+@pytest.mark.parametrize(
+    ("results", "complaint"),
+    [
+        ([(("ann",), (0,))], "two or more different players"),
+        ([(("ann", "ann"), (0, 1))], "two or more different players"),
+        ([(("ann", "bob"), (0, 1, 2))], "a rank for each"),
+        ([(("ann", "bob"), (0, 1)), (("ann", "bob", "cid"), (0, 1, 2))], "cannot share one table"),
+    ],
+)
+def test_results_that_are_none_are_refused(results: list[Result], complaint: str) -> None:
+    """A result names what is wrong with it."""
+    with pytest.raises(ValueError, match=complaint):
+        pair_table(NAMES, results)
+
+
+def test_a_stranger_is_refused() -> None:
+    """A result of somebody who is not in the list of players is an error."""
+    with pytest.raises(KeyError, match="zoe"):
+        pair_table(NAMES, [(("ann", "zoe"), (0, 1))])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"sigma": 0.0}, {"beta": -1.0}, {"draw_probability": 0.0}, {"seat_sigma": -1.0}, {"mu": math.nan}]
+)
+def test_settings_that_make_no_model_are_refused(wrong: dict[str, float]) -> None:
+    """No fit can be asked for with them."""
+    with pytest.raises(ValueError, match=r"expected|finite"):
+        ProbitSettings(**wrong)
+
+
+@pytest.mark.parametrize("inflation", [0.0, -1.0, math.inf, math.nan])
+def test_an_inflation_that_is_none_is_refused(inflation: float) -> None:
+    """A design effect is a finite number above 0."""
+    with pytest.raises(ValueError, match="inflation"):
+        fit(pair_table(NAMES, []), inflation=inflation)
+
+
+def test_numpy_is_not_imported_before_something_is_calculated() -> None:
+    """The modules of a command that only prints its help stay light."""
+    modules = ", ".join(f"arena.statistics.{name}" for name in ("probit", "matrix", "calibration", "bands"))
+    program = f"import sys, {modules}; sys.exit('numpy' in sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", program], check=False)
+
+    assert done.returncode == 0

@@ -1,0 +1,267 @@
+"""The sequential test: when it decides, what it looks at and what it refuses."""
+
+import itertools
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from arena.errors import SpecError
+from arena.statistics.duration import log_bounds, steps_to_exit
+from arena.statistics.pentanomial import Counts
+from arena.statistics.sequential import Model, SequentialSettings, State, Verdict, begin, course, verdict
+
+patiently = hypothesis_settings(deadline=None, max_examples=60)
+WIDE = SequentialSettings(elo0=-50.0, elo1=50.0)
+pair_scores = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
+
+
+def in_order(scores: list[float]) -> dict[int, float]:
+    return dict(enumerate(scores))
+
+
+@pytest.mark.parametrize("settings", [WIDE, SequentialSettings(model="logistic"), SequentialSettings(model="student")])
+def test_before_any_block(settings: SequentialSettings) -> None:
+    """Without blocks all is open, and the way to go is what settings promise."""
+    state = verdict({}, settings)
+
+    assert state == begin(settings)
+    assert (state.blocks, state.llr, state.progress, state.verdict) == (0, 0.0, 0.0, Verdict.UNDECIDED)
+    assert state.blocks_to_go == math.ceil(settings.expected.at_midpoint)
+
+
+def test_bounds() -> None:
+    """At 5 % and 5 % the test ends at -2.944439 and 2.944439; unequal chances shift it."""
+    assert SequentialSettings().bounds == pytest.approx((-2.944439, 2.944439), abs=5e-7)
+    assert log_bounds(0.01, 0.1) == pytest.approx((math.log(0.1 / 0.99), math.log(0.9 / 0.01)))
+
+
+@pytest.mark.parametrize(
+    ("width", "at_ends", "at_midpoint"), [(5, 12_800, 20_900), (10, 3_200, 5_230), (20, 800, 1_310), (50, 128, 209)]
+)
+def test_expected_blocks(width: int, at_ends: int, at_midpoint: int) -> None:
+    """The table of pairs to expect by the width of the bounds, wherever these lie; the cap is twice the worst."""
+    settings = SequentialSettings(elo0=-3.0, elo1=width - 3.0, batch=1)
+
+    assert settings.expected.at_h0 == pytest.approx(at_ends, rel=2e-3)
+    assert settings.expected.at_h1 == pytest.approx(at_ends, rel=2e-3)
+    assert settings.expected.at_midpoint == pytest.approx(at_midpoint, rel=2e-3)
+    assert settings.last == math.ceil(2.0 * settings.expected.at_midpoint)
+
+
+def test_the_cap_is_in_whole_batches() -> None:
+    """The default cap never cuts a batch; a cap of one's own may."""
+    assert SequentialSettings(elo1=50.0, batch=8).last == 424
+    assert SequentialSettings(elo1=50.0, batch=8, cap=100).last == 100
+
+
+def test_wins_are_accepted_and_losses_refused() -> None:
+    """Many won blocks accept H1, many lost ones H0, both with the whole way gone."""
+    settings = SequentialSettings(elo0=0.0, elo1=50.0)
+
+    won, lost = (verdict(in_order([score] * 400), settings) for score in (0.75, 0.25))
+
+    assert (won.verdict, won.progress, won.blocks_to_go) == (Verdict.H1, 1.0, 0)
+    assert (lost.verdict, lost.progress, lost.blocks_to_go) == (Verdict.H0, -1.0, 0)
+
+
+def test_nothing_is_accepted_before_sixteen_blocks() -> None:
+    """However clear the first blocks are, 16 are needed (30 with real values); the display knows it."""
+    clear = SequentialSettings(elo0=-200.0, elo1=200.0, batch=1)
+    student = SequentialSettings(elo0=-200.0, elo1=200.0, batch=1, model="student")
+
+    early = verdict(in_order([0.75, 1.0] * 5), clear)
+
+    assert (early.verdict, early.progress, early.blocks_to_go) == (Verdict.UNDECIDED, 1.0, 6)
+    assert verdict(in_order([0.75, 1.0] * 50), clear).blocks == 16
+    assert verdict(in_order([1.0, 2.0] * 50), student).blocks == 30
+
+
+def test_only_whole_batches_count() -> None:
+    """Between batches the state is that after the last whole one."""
+    scores = in_order([0.5, 0.75] * 20)
+
+    states = [verdict({number: scores[number] for number in range(count)}, WIDE) for count in range(8, 17)]
+
+    assert [state.blocks for state in states] == [8] * 8 + [16]
+
+
+def test_a_gap_ends_what_counts() -> None:
+    """Blocks behind one that is missing are not looked at, not even for whether they make sense."""
+    scores = {number: 0.5 for number in range(40) if number != 17} | {39: math.nan}
+
+    assert verdict(scores, WIDE).blocks == 16
+
+
+def test_once_decided_it_stays() -> None:
+    """After the deciding batch, any number of lost blocks changes nothing."""
+    settings = SequentialSettings(elo0=0.0, elo1=50.0)
+    won = verdict(in_order([0.75] * 400), settings)
+
+    later = verdict(in_order([0.75] * won.blocks + [0.0] * 400), settings)
+
+    assert later == won
+
+
+def test_undecided_at_the_cap_is_inconclusive() -> None:
+    """When the cap is reached between the bounds, that is said, and it is final."""
+    settings = SequentialSettings(elo1=20.0, cap=100)
+
+    state = verdict(in_order([0.5, 0.75, 0.25, 0.5, 0.75] * 40), settings)
+
+    assert (state.verdict, state.blocks, state.blocks_to_go) == (Verdict.INCONCLUSIVE, 100, 0)
+    assert -1.0 < state.progress < 1.0
+
+
+@pytest.mark.parametrize(("model", "even"), [("normalised", 0.5), ("logistic", 0.5), ("student", 0.0)])
+def test_identical_bots_are_called_so(model: Model, even: float) -> None:
+    """Sixteen even blocks, all the same move for move, are one bot playing itself."""
+    settings = SequentialSettings(model=model)
+
+    state = verdict(in_order([even] * 40), settings, identical=range(40))
+
+    assert (state.verdict, state.blocks) == (Verdict.IDENTICAL, 16)
+
+
+@pytest.mark.parametrize(
+    ("scores", "identical"),
+    [([0.5] * 40, ()), ([0.5] * 40, range(1, 40)), ([0.5] * 12 + [0.75, 0.25] + [0.5] * 26, range(40))],
+)
+def test_any_difference_is_no_identity(scores: list[float], identical: tuple[int, ...]) -> None:
+    """Even blocks that were played differently, or one block that was not even, speak against identity."""
+    state = verdict(in_order(scores), WIDE, identical=identical)
+
+    assert state.verdict is not Verdict.IDENTICAL
+
+
+def test_even_blocks_without_spread_end_with_h0() -> None:
+    """Even blocks without the same moves stay finite, and at last NEW is not better."""
+    state = verdict(in_order([0.5] * 3000), SequentialSettings(elo1=20.0))
+
+    assert (state.verdict, state.blocks) == (Verdict.H0, 448)
+
+
+@patiently
+@given(scores=st.lists(pair_scores, min_size=16, max_size=120), order=st.randoms())
+def test_the_order_of_arrival_has_no_say(scores: list[float], order: Any) -> None:
+    """Blocks that arrive in any order, with the test asked after each, come to the same states in the same order."""
+    arrivals = list(enumerate(scores))
+    order.shuffle(arrivals)
+    arrived: dict[int, float] = {}
+    seen: list[State] = [begin(WIDE)]
+
+    for number, score in arrivals:
+        arrived[number] = score
+        seen.append(verdict(arrived, WIDE, after=seen[-1]))
+
+    assert seen[-1] == verdict(in_order(scores), WIDE)
+    states = [begin(WIDE), *course(in_order(scores), WIDE)]
+    assert all(state in states for state in seen)
+
+
+@patiently
+@given(scores=st.lists(pair_scores, min_size=32, max_size=200))
+def test_new_and_old_exchanged(scores: list[float]) -> None:
+    """From OLD's side, with mirrored bounds, the test ends at the same block with the other verdict."""
+    settings = SequentialSettings(elo0=-10.0, elo1=60.0)
+    other = SequentialSettings(elo0=-60.0, elo1=10.0)
+    opposite = {Verdict.H1: Verdict.H0, Verdict.H0: Verdict.H1}
+
+    found = verdict(in_order(scores), settings)
+    mirrored = verdict(in_order([1.0 - score for score in scores]), other)
+
+    assert mirrored.blocks == found.blocks
+    assert mirrored.verdict is opposite.get(found.verdict, found.verdict)
+    assert mirrored.llr == pytest.approx(-found.llr, abs=1e-5)
+
+
+@patiently
+@given(scores=st.lists(pair_scores, max_size=60), model=st.sampled_from(["normalised", "logistic"]))
+def test_the_display_always_has_numbers(scores: list[float], model: Model) -> None:
+    """Progress is from -1 to 1, and the blocks to go at least 1 until the verdict and never beyond the cap."""
+    settings = SequentialSettings(elo1=30.0, model=model)
+
+    for state in course(in_order(scores), settings):
+        assert math.isfinite(state.llr)
+        assert -1.0 <= state.progress <= 1.0
+        assert (state.blocks_to_go == 0) == (state.verdict is not Verdict.UNDECIDED)
+        assert state.blocks + state.blocks_to_go <= settings.last
+
+
+def test_no_more_blocks_are_expected_than_the_cap_leaves() -> None:
+    """Where the way is long, what is left to the cap is expected."""
+    state = verdict(in_order([0.5, 0.75, 0.25, 0.5] * 10), SequentialSettings(elo1=20.0, cap=100))
+
+    assert (state.blocks, state.blocks_to_go) == (40, 60)
+
+
+def test_a_state_of_another_test_is_no_start() -> None:
+    """To go on from a state, settings must be the same."""
+    with pytest.raises(ValueError, match="same settings"):
+        verdict({}, WIDE, after=begin(SequentialSettings()))
+
+
+@pytest.mark.parametrize(("model", "score"), [("normalised", math.nan), ("logistic", 0.3), ("student", math.inf)])
+def test_a_bad_score_is_named_with_its_block(model: Model, score: float) -> None:
+    """The message has the block's number and what was found there."""
+    scores = in_order([0.5] * 8) | {5: score}
+
+    with pytest.raises(ValueError, match=rf"^block 5: expected .*, found {score}$"):
+        verdict(scores, SequentialSettings(model=model))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"elo0": 20.0, "elo1": 10.0}, "elo1: expected at least 0.01 more than elo0, which is 20, found 10"),
+        ({"elo0": 20.0, "elo1": 20.0}, "elo1: expected at least 0.01 more than elo0, which is 20, found 20"),
+        ({"elo0": math.nan}, "elo0: expected -200 to 200, found nan"),
+        ({"elo1": 1000.0}, "elo1: expected -200 to 200, found 1000"),
+        ({"alpha": 0.0}, "alpha: expected a chance of error above 0 and below 0.5, found 0"),
+        ({"alpha": math.nan}, "alpha: expected a chance of error above 0 and below 0.5, found nan"),
+        ({"beta": 0.5}, "beta: expected a chance of error above 0 and below 0.5, found 0.5"),
+        ({"model": "bayes"}, "model: expected normalised, logistic, student, found 'bayes'"),
+        ({"matches": 3}, "matches: expected 1 or 2 with the model normalised, found 3"),
+        ({"matches": 0, "model": "student"}, "matches: expected 1 or more, found 0"),
+        ({"batch": 0}, "batch: expected 1 block or more, found 0"),
+        ({"cap": 15}, "cap: expected 16 blocks or more, found 15"),
+        ({"cap": 29, "model": "student"}, "cap: expected 30 blocks or more, found 29"),
+    ],
+)
+def test_settings_that_nobody_can_test(wrong: dict[str, Any], message: str) -> None:
+    """Each is refused with what was expected and what was found."""
+    with pytest.raises(SpecError) as refusal:
+        SequentialSettings(**wrong)
+
+    assert str(refusal.value) == message
+
+
+def test_a_walk_between_two_bounds() -> None:
+    """Without drift a walk takes down * up steps; with a strong one the way over the drift; both sides are alike."""
+    assert steps_to_exit(3.0, 4.0, 0.0, 1.0) == 12.0
+    assert steps_to_exit(3.0, 4.0, 1e-4, 1.0) == pytest.approx(12.0, rel=1e-3)
+    assert steps_to_exit(3.0, 4.0, 100.0, 1.0) == pytest.approx(0.04)
+    assert steps_to_exit(3.0, 4.0, -1.0, 1.0) == pytest.approx(steps_to_exit(4.0, 3.0, 1.0, 1.0))
+
+
+def test_the_walk_agrees_with_the_design() -> None:
+    """From the start, with the drift of H1, the walk takes the blocks expected there."""
+    settings = SequentialSettings()
+    lower, upper = settings.bounds
+
+    steps = steps_to_exit(-lower, upper, settings.distance**2 / 2.0, settings.distance**2)
+
+    assert steps == pytest.approx(settings.expected.at_h1, rel=1e-9)
+
+
+def test_counts_of_a_course_add_up() -> None:
+    """Each state has the counts of all blocks up to it."""
+    scores = list(itertools.islice(itertools.cycle([0.25, 0.5, 0.5, 0.75, 1.0, 0.0]), 48))
+
+    states = list(course(in_order(scores), WIDE))
+
+    assert [state.seen for state in states] == [Counts.of(scores[: state.blocks]) for state in states]
+    assert [state.blocks for state in states] == [8, 16, 24, 32, 40, 48]

@@ -1,0 +1,43 @@
+"""The sequential test over many simulated duels: how often it errs, and how long it takes."""
+
+import math
+
+import pytest
+from statistics_duels import behaviour
+
+from arena.statistics.sequential import SequentialSettings
+
+
+@pytest.mark.parametrize(
+    ("settings", "runs"),
+    [
+        (SequentialSettings(elo1=50.0), 120),
+        (SequentialSettings(elo1=50.0, model="student"), 200),
+        (SequentialSettings(elo1=60.0, matches=1, batch=16), 80),
+    ],
+)
+def test_errors_are_as_rare_as_promised(settings: SequentialSettings, runs: int) -> None:
+    """At H0 about 1 test in 20 passes, at H1 1 in 20 fails, after about the blocks expected; limits are 3 sd.
+
+    At H1 some 2 in 100 reach the cap, so that fewer than 19 in 20 pass.
+    """
+    rare = 0.05 + 3.0 * math.sqrt(0.05 * 0.95 / runs)
+
+    at_h0 = behaviour(settings, elo=settings.elo0, runs=runs, seed=7)
+    at_h1 = behaviour(settings, elo=settings.elo1, runs=runs, seed=8)
+
+    assert at_h0.passed <= rare
+    assert at_h1.failed <= rare
+    assert at_h1.passed >= 0.98 - rare
+    for found, expected in ((at_h0, settings.expected.at_h0), (at_h1, settings.expected.at_h1)):
+        assert 0.85 * expected < found.mean_blocks < 1.4 * expected
+
+
+def test_the_blocks_of_the_design() -> None:
+    """Bounds of 0 and 20 in batches of 16 take 810 to 895 pairs on average; 30 runs are within 20 % of that."""
+    settings = SequentialSettings(elo1=20.0, batch=16)
+
+    found = behaviour(settings, elo=0.0, runs=30, seed=11)
+
+    assert 650.0 < found.mean_blocks < 1075.0
+    assert found.passed <= 0.15
