@@ -36,7 +36,7 @@ class Pipes:
     """A running bot and the two ends of its pipes. Its stderr goes nowhere."""
 
     def __init__(self, bot: BotSpec) -> None:
-        environment = clean_environment()
+        environment = clean_environment(os.environ.get("PATH", os.defpath), "/")
         program, *arguments = bot.manifest.command
         path = str(Path(bot.folder, program)) if "/" in program else shutil.which(program, path=environment["PATH"])
         assert path is not None, f"no program {program!r} on the PATH"

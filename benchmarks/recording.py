@@ -12,6 +12,7 @@ import msgspec
 from arena.games import load_game
 from arena.league.tournament import Player
 from arena.league.worker import contestant
+from arena.match import terms as match_terms
 from arena.match.contestant import Contestant
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for, play
@@ -66,7 +67,8 @@ def seated(
     `arguments` go to all bots.
     """
     players = [Player(name=f"p{seat}", bot=bot, arguments=arguments) for seat, bot in enumerate(bots)]
-    made = [contestant(each, game=setting.game, options=setting.options, clock=clock) for each in players]
+    terms = match_terms.Setting(setting.game, setting.options, clock)
+    made = [contestant(each, terms, "sandbox") for each in players]
     try:
         yield made
     finally:

@@ -15,6 +15,8 @@ from arena.cli.options import (
     clock_options,
     clock_settings,
     game_option,
+    insist_on,
+    isolation_option,
     options_option,
     results_option,
     shelf_option,
@@ -22,11 +24,12 @@ from arena.cli.options import (
 from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
 from arena.league.friendly import friendly, play_here, seat_both
-from arena.league.tournament import Player
-from arena.league.worker import clock_for
+from arena.league.tournament import Player, Tournament
+from arena.match.bot import clock_for, confine
 from arena.match.check import Verdict
 from arena.match.check import check as check_bot
 from arena.match.terms import ClockSettings
+from arena.process.limits import Isolation, Limits
 from arena.process.manifest import MANIFEST, BotSpec
 from arena.report.transcript import result_line
 from arena.store import database
@@ -41,19 +44,20 @@ BASELINE = "random"
 @game_option
 @options_option
 @clock_options
+@isolation_option
 @results_option
 @shelf_option
-def check(
-    bot: str, game: str, options: dict[str, Any], move_ms: float, bank_ms: float, results: Path, shelf: Path
-) -> None:
+def check(bot: str, results: Path, shelf: Path, **settings: Any) -> None:
     """Check step by step that BOT (a script or a folder with bot.yaml) speaks the protocol. Exit 1 if it does not.
 
     Example: arena check ./mybot
     """
     found = BotStore(results, shelf).find(bot)
-    clock = clock_settings(move_ms, bank_ms)
+    clock = clock_settings(settings["move_ms"], settings["bank_ms"])
+    insist_on(settings["isolation"])
     with tempfile.TemporaryDirectory(prefix="arena-check-") as scratch:
-        _check(BotStore(Path(scratch), shelf).install(found), game=game, options=options, clock=clock)
+        candidate = BotStore(Path(scratch), shelf, settings["isolation"]).install(found)
+        _check(candidate, settings["game"], settings["options"], clock, settings["isolation"])
 
 
 @click.command()
@@ -62,6 +66,7 @@ def check(
 @game_option
 @options_option
 @clock_options
+@isolation_option
 @results_option
 @shelf_option
 def submit(bot: str, baseline: str, results: Path, shelf: Path, **settings: Any) -> None:
@@ -69,15 +74,21 @@ def submit(bot: str, baseline: str, results: Path, shelf: Path, **settings: Any)
 
     Example: arena submit ./mybot
     """
-    bots = BotStore(results, shelf)
+    isolation: Isolation = settings["isolation"]
+    bots = BotStore(results, shelf, isolation)
     rival = bots.find(baseline)
     clock = clock_settings(settings["move_ms"], settings["bank_ms"])
     found = bots.find(bot)
     if _is_there_already(bots, found):
         return
+    insist_on(isolation)
     candidate = bots.install(found)
-    _check(candidate, game=settings["game"], options=settings["options"], clock=clock)
-    _meet(candidate, bots.install(rival), settings["game"], settings["options"], clock)
+    _check(candidate, settings["game"], settings["options"], clock, isolation)
+    players = (_named(candidate, candidate), _named(bots.install(rival), candidate))
+    meeting = friendly(
+        players, game=settings["game"], options=settings["options"], clock=clock, seed="submission", blocks=1
+    )
+    _meet(candidate, meeting, isolation)
     with contextlib.closing(database.open_for_writing(results)) as connection:
         bots.register(candidate, connection)
     click.echo(f"submitted: {candidate.label}; a tournament may name it `{candidate.name}@{candidate.digest[:8]}`")
@@ -176,23 +187,27 @@ def _shown(shelf: Path) -> str:
     return f"{shelf}/"
 
 
-def _check(bot: BotSpec, *, game: str, options: dict[str, Any], clock: ClockSettings) -> None:
+def _named(bot: BotSpec, candidate: BotSpec) -> Player:
+    """The bot as a player, under a name of its own."""
+    is_rival = bot is not candidate
+    return Player(name=f"{bot.name}-baseline" if is_rival and bot.name == candidate.name else bot.name, bot=bot)
+
+
+def _check(bot: BotSpec, game: str, options: dict[str, Any], clock: ClockSettings, isolation: Isolation) -> None:
     load_game(game).setup(options, 2)
-    clock = clock_for(Player(name=bot.name, bot=bot), clock)
+    confinement = confine(bot, Limits(), clock, isolation)
+    clock = clock_for(bot, clock)
     click.echo(f"checking {bot.label} at {game}: {' '.join(bot.manifest.command)}")
-    for step in check_bot(bot, game=game, options=options, clock=clock):
+    for step in check_bot(bot, game=game, options=options, clock=clock, confinement=confinement):
         click.echo(step.text())
         if step.verdict is Verdict.FAILED:
             said = f"\nthe bot's stderr:\n{step.stderr.rstrip()}" if step.stderr.strip() else "\nits stderr is empty"
             raise CheckFailed(f"{bot.label} did not pass step {step.number}{said}")
 
 
-def _meet(bot: BotSpec, rival: BotSpec, game: str, options: dict[str, Any], clock: ClockSettings) -> None:
+def _meet(bot: BotSpec, meeting: Tournament, isolation: Isolation) -> None:
     """One block; a forfeit of the candidate refuses it."""
-    names = (bot.name, rival.name if rival.name != bot.name else f"{rival.name}-baseline")
-    players = (Player(name=names[0], bot=bot), Player(name=names[1], bot=rival))
-    meeting = friendly(players, game=game, options=options, clock=clock, seed="submission", blocks=1)
-    for record, _result in play_here(meeting, seat_both(meeting)):
+    for record, _result in play_here(meeting, seat_both(meeting, isolation), isolation):
         click.echo(result_line(record))
         if record.fault is not None and record.seats[record.fault.seat].player == bot.name:
             raise CheckFailed(

@@ -18,8 +18,9 @@ from tabulate import tabulate
 
 from arena import __version__
 from arena.cli.options import results_option
-from arena.process import launch
+from arena.errors import HarnessFault
 from arena.process.clock import cpu_clock
+from arena.process.sandbox import bubblewrap, probe, runtimes
 
 _INTERPRETERS: Final = ("python3", "node", "perl", "cc", "java", "ruby", "lua")
 _NETWORK: Final = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "afs", "ceph"}
@@ -135,7 +136,7 @@ def _file_system(results: Path) -> Finding:
 
 
 def _interpreters() -> Finding:
-    path = launch.clean_environment()["PATH"]
+    path = runtimes.search_path()
     there = [name for name in _INTERPRETERS if shutil.which(name, path=path)]
     missing = [name for name in _INTERPRETERS if name not in there]
     verdict = "ok" if not missing else f"bots that need {', '.join(missing)} cannot run here"
@@ -143,7 +144,11 @@ def _interpreters() -> Finding:
 
 
 def _isolation() -> Finding:
-    return "isolation", launch.ISOLATION, "bots run with your rights: only let in bots you trust"
+    try:
+        breaches = [f"{what}: {breach}" for what, breach in probe.try_to_break_out().items() if breach]
+    except HarnessFault as fault:
+        return "sandbox", str(fault), "bots cannot run here but with --isolation none"
+    return "sandbox", f"bubblewrap {bubblewrap.version()}", "; ".join(breaches) or "ok"
 
 
 def _nearest(folder: Path) -> Path:

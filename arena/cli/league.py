@@ -14,7 +14,7 @@ import click
 import msgspec
 
 from arena.cli import SuggestingGroup
-from arena.cli.options import results_option, shelf_option, terminal_width
+from arena.cli.options import insist_on, isolation_option, results_option, shelf_option, terminal_width
 from arena.cli.progress import Progress
 from arena.cli.stopping import stoppable
 from arena.errors import DamagedStore, Interrupted, SpecError
@@ -27,6 +27,7 @@ from arena.league.standings import standings_json
 from arena.league.tournament import SEATS, Tournament, read_tournament
 from arena.league.wording import counted
 from arena.match.record import unpack
+from arena.process.limits import Isolation
 from arena.report.leaderboard import FORMATS, render
 from arena.report.table import table
 from arena.store import database
@@ -55,9 +56,20 @@ def league() -> None:
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of the leaderboard."
 )
+@click.option("--pin", is_flag=True, help="Keep each worker, with its bots, on one core of its own.")
+@isolation_option
 @results_option
 @shelf_option
-def run(file: Path, workers: int | None, executor: str | None, form: str, results: Path, shelf: Path) -> None:
+def run(
+    file: Path,
+    workers: int | None,
+    executor: str | None,
+    form: str,
+    pin: bool,
+    isolation: Isolation,
+    results: Path,
+    shelf: Path,
+) -> None:
     """Play what is left of the tournament in FILE, then print the leaderboard.
 
     Ctrl-C, SIGTERM or a crash loses nothing that is stored: the same command continues where it stopped, and ends with
@@ -65,9 +77,10 @@ def run(file: Path, workers: int | None, executor: str | None, form: str, result
 
     Example: arena league run tournaments/first.yaml --workers 4
     """
-    bots = BotStore(results, shelf)
+    bots = BotStore(results, shelf, isolation)
     tournament = read_tournament(file, bots.find)
-    backend = _backend(executor, workers or tournament.workers)
+    backend = _backend(executor, workers or tournament.workers, pin=pin)
+    insist_on(isolation)
     with (
         stoppable(),
         database.writer_lock(results),
@@ -79,7 +92,7 @@ def run(file: Path, workers: int | None, executor: str | None, form: str, result
         _tell_changes(store, tournament)
         store.save_league(tournament)
         with _logging_to(results / "logs" / f"{tournament.name}.log"):
-            _play(store, tournament, backend)
+            _play(store, tournament, backend, isolation)
         standings, timing = table(store, tournament)
         store.save_standings(tournament.name, standings_json(standings))
     click.echo(render(standings, timing, format=form, width=terminal_width()))
@@ -169,10 +182,12 @@ def _tell_changes(store: MatchStore, tournament: Tournament) -> None:
         click.echo(said, err=True)
 
 
-def _backend(executor: str | None, workers: int | None) -> Backend:
+def _backend(executor: str | None, workers: int | None, *, pin: bool) -> Backend:
     count = workers or len(os.sched_getaffinity(0))
     if executor is None:
-        return LocalBackend(count)
+        return LocalBackend(count, is_pinned=pin)
+    if pin:
+        raise SpecError("--pin is for workers on this machine; the workers of --executor are its own affair")
     module, _, factory = executor.partition(":")
     try:
         made = getattr(import_module(module), factory)()
@@ -183,7 +198,7 @@ def _backend(executor: str | None, workers: int | None) -> Backend:
     return ExecutorBackend(made, count)
 
 
-def _play(store: MatchStore, tournament: Tournament, backend: Backend) -> None:
+def _play(store: MatchStore, tournament: Tournament, backend: Backend, isolation: Isolation) -> None:
     finished = store.finished(tournament)
     progress = Progress(
         total=match_count(tournament), done=_done(store, tournament), forfeits=store.forfeits(tournament)
@@ -199,7 +214,7 @@ def _play(store: MatchStore, tournament: Tournament, backend: Backend) -> None:
 
     log.info("%s: %d matches to play", tournament.name, progress.left)
     try:
-        run_chunks(chunks(tournament, finished), backend, commit=commit, tick=progress.draw)
+        run_chunks(chunks(tournament, finished, isolation), backend, commit=commit, tick=progress.draw)
     except KeyboardInterrupt:
         progress.end()
         _log_end(tournament.name, "interrupted", progress, forfeits)

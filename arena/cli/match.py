@@ -13,6 +13,8 @@ from arena.cli.options import (
     clock_options,
     clock_settings,
     game_option,
+    insist_on,
+    isolation_option,
     options_option,
     results_option,
     shelf_option,
@@ -32,6 +34,7 @@ from arena.league.tournament import SEATS, Player, Tournament
 from arena.match.contestant import Contestant, TranscriptLine
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import replay
+from arena.process.limits import Isolation
 from arena.report.leaderboard import render
 from arena.report.table import entrants, standings_of
 from arena.report.transcript import dialogue, result_line, transcript
@@ -55,6 +58,7 @@ SHOWN_ONE_BY_ONE = 10
 @game_option
 @options_option
 @clock_options
+@isolation_option
 @results_option
 @shelf_option
 def match(first: str, second: str, results: Path, shelf: Path, **settings: Any) -> None:
@@ -62,7 +66,9 @@ def match(first: str, second: str, results: Path, shelf: Path, **settings: Any) 
 
     Example: arena match ./mybot greedy --blocks 50
     """
-    players = _players(BotStore(results, shelf), first, second)
+    isolation: Isolation = settings["isolation"]
+    insist_on(isolation)
+    players = _players(BotStore(results, shelf, isolation), first, second)
     tournament = friendly(
         players,
         game=settings["game"],
@@ -77,9 +83,9 @@ def match(first: str, second: str, results: Path, shelf: Path, **settings: Any) 
     with stoppable():
         try:
             if settings["steps"] or settings["log"] or tournament.cycles <= SHOWN_ONE_BY_ONE:
-                _play_here(tournament, played, steps=settings["steps"], log=settings["log"])
+                _play_here(tournament, played, isolation, steps=settings["steps"], log=settings["log"])
             else:
-                _play_in_parallel(tournament, played)
+                _play_in_parallel(tournament, played, isolation)
         except KeyboardInterrupt:
             is_interrupted = True
         if played or not is_interrupted:
@@ -151,13 +157,15 @@ class _Dialogue:
         self._file.close()
 
 
-def _play_here(tournament: Tournament, played: list[MatchResult], *, steps: bool, log: Path | None) -> None:
+def _play_here(
+    tournament: Tournament, played: list[MatchResult], isolation: Isolation, *, steps: bool, log: Path | None
+) -> None:
     """Play match after match and print each; the results go to `played`."""
-    contestants = seat_both(tournament, keep_transcript=log is not None)
+    contestants = seat_both(tournament, isolation, keep_transcript=log is not None)
     with contextlib.ExitStack() as ending:
         said = None if log is None else ending.enter_context(contextlib.closing(_Dialogue(log, contestants)))
         # The innermost: what a bot says while it is ended is heard.
-        matches = ending.enter_context(contextlib.closing(play_here(tournament, contestants)))
+        matches = ending.enter_context(contextlib.closing(play_here(tournament, contestants, isolation)))
         for record, result in matches:
             played.append(result)
             click.echo("\n".join(transcript(record, every_state=False)) + "\n" if steps else result_line(record))
@@ -166,7 +174,7 @@ def _play_here(tournament: Tournament, played: list[MatchResult], *, steps: bool
         click.echo("")
 
 
-def _play_in_parallel(tournament: Tournament, played: list[MatchResult]) -> None:
+def _play_in_parallel(tournament: Tournament, played: list[MatchResult], isolation: Isolation) -> None:
     """Play on all cores; the results go to `played` in schedule order, also those before an interruption."""
     pairs = pairings(tournament)
     rows: list[tuple[int, int, MatchResult]] = []
@@ -180,7 +188,8 @@ def _play_in_parallel(tournament: Tournament, played: list[MatchResult]) -> None
             progress.add(len(each.matches), sum(one.summary.at_fault >= 0 for one in each.matches))
 
     try:
-        run(chunks(tournament, {}), LocalBackend(len(os.sched_getaffinity(0))), commit=commit, tick=progress.draw)
+        backend = LocalBackend(len(os.sched_getaffinity(0)))
+        run(chunks(tournament, {}, isolation), backend, commit=commit, tick=progress.draw)
     finally:
         progress.end()
         played += [result for *_, result in sorted(rows, key=lambda row: row[:2])]

@@ -13,7 +13,10 @@ from typing import Any, Final, TypeVar
 import click
 
 from arena import strict
+from arena.errors import HarnessFault
 from arena.match.terms import ClockSettings
+from arena.process.limits import DEFAULT_ISOLATION, Isolation
+from arena.process.sandbox import probe
 
 DEFAULT_GAME: Final = "shanghaien"
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,6 +45,28 @@ def shelf_option(command: F) -> F:
         envvar="ARENA_BOTS",
         help="Folder where bots are found by name, besides the submitted ones.",
     )(command)
+
+
+def isolation_option(command: F) -> F:
+    """`--isolation sandbox|none`. On the command line only: no file and no variable shall switch the sandbox off."""
+    return click.option(
+        "--isolation",
+        type=click.Choice(["sandbox", "none"]),
+        default=DEFAULT_ISOLATION,
+        show_default=True,
+        help="What stands around bots; `none` only for bots you trust, and every result says so.",
+    )(command)
+
+
+def insist_on(isolation: Isolation) -> None:
+    """HarnessFault if bots cannot be isolated like that here, before anything is played."""
+    try:
+        probe.insist_on(isolation)
+    except HarnessFault as fault:
+        raise HarnessFault(
+            f"{fault}\nBots are not run without the sandbox. `arena doctor` tells more; for bots you trust there is"
+            " `--isolation none`."
+        ) from None
 
 
 def game_option(command: F) -> F:

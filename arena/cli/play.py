@@ -9,7 +9,15 @@ from typing import Any, cast
 
 import click
 
-from arena.cli.options import DEFAULT_GAME, game_option, options_option, results_option, shelf_option
+from arena.cli.options import (
+    DEFAULT_GAME,
+    game_option,
+    insist_on,
+    isolation_option,
+    options_option,
+    results_option,
+    shelf_option,
+)
 from arena.games import load_game
 from arena.games.api import Game
 from arena.games.luck import derive
@@ -19,7 +27,8 @@ from arena.match.person import DrawnGame, Person
 from arena.match.record import MatchRecord
 from arena.match.referee import Participant
 from arena.match.referee import play as play_match
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.terms import ClockSettings, MatchSpec, Setting
+from arena.process.limits import Isolation
 from arena.store.bots import BotStore
 
 
@@ -29,23 +38,36 @@ from arena.store.bots import BotStore
 @click.option("--seed", help="Play the luck of this seed again; default: new luck.")
 @game_option
 @options_option
+@isolation_option
 @results_option
 @shelf_option
-def play(bot: str, seat: int, seed: str | None, game: str, options: dict[str, Any], results: Path, shelf: Path) -> None:
+def play(
+    bot: str,
+    seat: int,
+    seed: str | None,
+    game: str,
+    options: dict[str, Any],
+    isolation: Isolation,
+    results: Path,
+    shelf: Path,
+) -> None:
     """Play a match against BOT, by name or path.
 
     Example: arena play greedy --seat 1
     """
-    bots = BotStore(results, shelf)
+    bots = BotStore(results, shelf, isolation)
     load_game(game).setup(options, 2)
     found = bots.find(bot)
+    insist_on(isolation)
     opponent = Player(name=found.name, bot=bots.install(found))
     seed = seed or secrets.token_hex(4)
     person = Person(say=click.echo, prompt=lambda text: click.prompt(text, prompt_suffix="> "))
     clock = ClockSettings(move_ms=1000, bank_ms=10_000)
-    rival = contestant(opponent, game=game, options=options, clock=clock)
+    rival = contestant(opponent, Setting(game, options, clock), isolation)
     table: list[Participant] = [person, rival] if seat == 0 else [rival, person]
-    spec = MatchSpec(match=f"play-{seed}", game=game, options=options, seed=derive("play", seed), clock=clock)
+    spec = MatchSpec(
+        match=f"play-{seed}", game=game, options=options, seed=derive("play", seed), clock=clock, isolation=isolation
+    )
     drawn = cast(Game[Any, Any], DrawnGame(load_game(game), seat))
     with contextlib.ExitStack() as ending:
         ending.callback(rival.close, grace_s=0.0)

@@ -18,6 +18,7 @@ from arena.match.record import MatchRecord
 from arena.match.referee import play
 from arena.match.terms import ClockSettings
 from arena.process import reaper
+from arena.process.limits import Isolation
 
 Played = Generator[tuple[MatchRecord, MatchResult], None, None]
 """Matches as they end; closing it ends the bots."""
@@ -40,22 +41,15 @@ def friendly(
     )
 
 
-def seat_both(tournament: Tournament, *, keep_transcript: bool = False) -> list[Contestant]:
+def seat_both(tournament: Tournament, isolation: Isolation, *, keep_transcript: bool = False) -> list[Contestant]:
     """The two players as contestants, in the order of their pairing; nothing is started yet."""
     (pairing,) = pairings(tournament)
     return [
-        contestant(
-            player,
-            game=tournament.game,
-            options=tournament.options,
-            clock=tournament.clock,
-            keep_transcript=keep_transcript,
-        )
-        for player in pairing.players
+        contestant(player, tournament.setting, isolation, keep_transcript=keep_transcript) for player in pairing.players
     ]
 
 
-def play_here(tournament: Tournament, contestants: list[Contestant]) -> Played:
+def play_here(tournament: Tournament, contestants: list[Contestant], isolation: Isolation) -> Played:
     """Play match after match in this process between what `seat_both` made: the record and the result of each."""
     pairs = pairings(tournament)
     (pairing,) = pairs
@@ -63,9 +57,8 @@ def play_here(tournament: Tournament, contestants: list[Contestant]) -> Played:
     try:
         for block in range(tournament.cycles):
             for rotation in range(len(contestants)):
-                record = play(
-                    match_spec(tournament, fixture(tournament, pairing, block), rotation), rotate(contestants, rotation)
-                )
+                spec = match_spec(tournament, fixture(tournament, pairing, block), rotation, isolation)
+                record = play(spec, rotate(contestants, rotation))
                 result = result_of(summarise(record), pairs, order=0, block=block, rotation=rotation)
                 yield record, result
     finally:

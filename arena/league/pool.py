@@ -76,8 +76,9 @@ class _Sink(logging.Handler):
 class _Slot:
     """One worker process, its executor, and its own log handler (a shared one is wedged by an ill-timed kill)."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, core: int | None) -> None:
         self._number = number
+        self._core = core
         self._executor: ProcessPoolExecutor | None = None
         self._handler: Any = None
         self.busy: Future[list[PlayedBlock]] | None = None
@@ -120,15 +121,16 @@ class _Slot:
             1,
             mp_context=multiprocessing.get_context(_START_METHOD),
             initializer=initialise,
-            initargs=(self._handler.queue, logging.getLogger().getEffectiveLevel()),
+            initargs=(self._handler.queue, logging.getLogger().getEffectiveLevel(), self._core),
         )
 
 
 class LocalBackend:
-    """Worker processes on this machine, one chunk in flight each."""
+    """Worker processes on this machine, one chunk in flight each; if pinned, each on one core with its bots."""
 
-    def __init__(self, workers: int) -> None:
-        self._slots = [_Slot(number) for number in range(workers)]
+    def __init__(self, workers: int, *, is_pinned: bool = False) -> None:
+        cores = sorted(os.sched_getaffinity(0))
+        self._slots = [_Slot(number, cores[number % len(cores)] if is_pinned else None) for number in range(workers)]
         self._is_ready = False
 
     def slots(self) -> int:

@@ -26,6 +26,7 @@ class MatchSummary(msgspec.Struct, frozen=True):
     moves: tuple[int, ...]
     time_ms: tuple[float, ...]
     slowest_ms: tuple[float, ...]
+    isolation: str = "none"
 
     def __post_init__(self) -> None:
         """Refuse what no match can have come to, wherever it is read from."""
@@ -65,6 +66,7 @@ def summarise(record: MatchRecord) -> MatchSummary:
         moves=tuple(seat.moves for seat in record.seats),
         time_ms=tuple(seat.cpu_ms if seat.decides == "cpu" else seat.wall_ms for seat in record.seats),
         slowest_ms=tuple(seat.slowest_ms for seat in record.seats),
+        isolation=record.isolation,
     )
 
 
@@ -87,4 +89,5 @@ def result_of(summary: MatchSummary, pairs: Sequence[Pairing], *, order: int, bl
         moves=summary.moves,
         time_ms=summary.time_ms,
         slowest_ms=summary.slowest_ms,
+        isolation=summary.isolation,
     )

@@ -1,7 +1,7 @@
 """What is played, in which order: fixtures computed from a tournament, and the chunks that workers get.
 
-Rule: pure functions. A fixture's id and seed depend only on what its matches depend on: game, options, clock, master
-seed, the two players and the number of the block. So a league may be stopped, resumed, lengthened or joined by
+Rule: pure functions. A fixture's id and seed depend only on what its matches depend on: game, options, clock, limits,
+master seed, the two players and the number of the block. So a league may be stopped, resumed, lengthened or joined by
 another player, and every fixture already played keeps its place.
 """
 
@@ -15,7 +15,8 @@ import msgspec
 from arena.games import load_game
 from arena.games.luck import derive
 from arena.league.tournament import SEATS, Player, Tournament
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.terms import ClockSettings, MatchSpec, Setting
+from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
 
 KEY_LENGTH: Final = 12
 
@@ -48,7 +49,14 @@ class Chunk(msgspec.Struct, frozen=True):
     clock: ClockSettings
     pairing: Pairing
     fixtures: tuple[Fixture, ...]
+    limits: Limits = Limits()
+    isolation: Isolation = DEFAULT_ISOLATION
     attempt: int = 1
+
+    @property
+    def setting(self) -> Setting:
+        """What its matches have in common."""
+        return Setting(self.game, self.options, self.clock, self.limits)
 
 
 def pairings(tournament: Tournament) -> tuple[Pairing, ...]:
@@ -75,7 +83,9 @@ def fixture(tournament: Tournament, pairing: Pairing, block: int) -> Fixture:
     return Fixture(pairing=pairing.key, block=block, seed=derive("block", tournament.seed, pairing.key, block))
 
 
-def chunks(tournament: Tournament, finished: Mapping[str, set[int]]) -> Iterator[Chunk]:
+def chunks(
+    tournament: Tournament, finished: Mapping[str, set[int]], isolation: Isolation = DEFAULT_ISOLATION
+) -> Iterator[Chunk]:
     """What is left to play, in schedule order; `finished` holds the stored blocks by pairing key.
 
     Chunks are cut at multiples of `chunk_blocks`, whatever is finished and however many workers there are. So a bot's
@@ -98,10 +108,12 @@ def chunks(tournament: Tournament, finished: Mapping[str, set[int]]) -> Iterator
                     clock=tournament.clock,
                     pairing=pairing,
                     fixtures=tuple(fixture(tournament, pairing, block) for block in blocks),
+                    limits=tournament.limits,
+                    isolation=isolation,
                 )
 
 
-def match_spec(setting: Tournament | Chunk, planned: Fixture, rotation: int) -> MatchSpec:
+def match_spec(setting: Tournament | Chunk, planned: Fixture, rotation: int, isolation: Isolation) -> MatchSpec:
     """What the referee is told of the match of `planned` with that rotation of the seats."""
     return MatchSpec(
         match=planned.match_id(rotation),
@@ -109,6 +121,7 @@ def match_spec(setting: Tournament | Chunk, planned: Fixture, rotation: int) -> 
         options=setting.options,
         seed=planned.seed,
         clock=setting.clock,
+        isolation=isolation,
     )
 
 
@@ -125,6 +138,7 @@ def _pairing(tournament: Tournament, players: tuple[Player, ...]) -> Pairing:
         "rules": load_game(tournament.game).rules_version,
         "options": tournament.options,
         "clock": tournament.clock,
+        "limits": tournament.limits,
         "seed": tournament.seed,
         "players": [[player.name, player.bot.digest, list(player.arguments)] for player in ordered],
     }

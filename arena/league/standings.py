@@ -51,6 +51,7 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
     moves: tuple[int, ...]
     time_ms: tuple[float, ...]
     slowest_ms: tuple[float, ...]
+    isolation: str = "none"
 
 
 class Entrant(msgspec.Struct, frozen=True):
@@ -119,7 +120,6 @@ def standings(
     settings: RatingSettings,
     *,
     scheduled: int,
-    isolation: str = "not stated",
 ) -> Standings:
     """Make the standings after `results`, in schedule order, of a league of `scheduled` matches.
 
@@ -138,7 +138,7 @@ def standings(
         matches=len(played),
         scheduled=scheduled,
         draw_rate=sum(one.ranks.count(min(one.ranks)) > 1 for one in played) / len(played) if played else None,
-        isolation=isolation,
+        isolation=_isolation(played),
         rating=settings,
         results=_digest(played),
         rows=tuple(
@@ -221,6 +221,14 @@ def _margins(scores: tuple[int, ...]) -> tuple[int, ...]:
     """By seat: the own score minus the best of the others."""
     second, best = sorted(scores)[-2:]
     return tuple(own - (second if own == best else best) for own in scores)
+
+
+def _isolation(played: Sequence[MatchResult]) -> str:
+    """What stood around the bots: one word, or each with its matches."""
+    kinds = Counter(one.isolation for one in played)
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    return ", ".join(f"{kind} in {kinds[kind]} matches" for kind in sorted(kinds)) or "not stated"
 
 
 def _ranked(

@@ -14,7 +14,8 @@ from arena import strict
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.league.ratings import RatingSettings, validate
-from arena.match.terms import ClockSettings
+from arena.match.terms import ClockSettings, Setting
+from arena.process.limits import Limits, agree
 from arena.process.manifest import BotSpec, Name
 
 SEATS: Final = 2
@@ -47,6 +48,7 @@ class TournamentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     blocks_per_pairing: Count | None = None
     chunk_blocks: Count = 20
     clock: ClockSettings = ClockSettings()
+    limits: Limits = Limits()
     workers: Annotated[int, Meta(ge=1, le=1024)] | None = None
     rating: RatingSettings = RatingSettings()
     description: str = ""
@@ -73,6 +75,12 @@ class Tournament(msgspec.Struct, frozen=True):
     clock: ClockSettings
     rating: RatingSettings
     workers: int | None = None
+    limits: Limits = Limits()
+
+    @property
+    def setting(self) -> Setting:
+        """What all its matches have in common."""
+        return Setting(self.game, self.options, self.clock, self.limits)
 
 
 def read_tournament(path: Path, find_bot: Callable[[str], BotSpec]) -> Tournament:
@@ -100,7 +108,7 @@ def _resolve(file: TournamentFile, find_bot: Callable[[str], BotSpec]) -> Tourna
         raise SpecError("give either cycles or blocks_per_pairing, and only one of them")
     if len(file.players) < 2:
         raise SpecError(f"players: found {len(file.players)}, a tournament needs at least 2")
-    players = tuple(_player(index, entry, file.game, find_bot) for index, entry in enumerate(file.players))
+    players = tuple(_player(index, entry, file, find_bot) for index, entry in enumerate(file.players))
     _refuse_double_names(players)
     anchor = file.rating.anchor
     if anchor is not None and anchor not in {player.name for player in players}:
@@ -116,17 +124,28 @@ def _resolve(file: TournamentFile, find_bot: Callable[[str], BotSpec]) -> Tourna
         clock=file.clock,
         rating=file.rating,
         workers=file.workers,
+        limits=file.limits,
     )
 
 
-def _player(index: int, entry: PlayerEntry, game: str, find_bot: Callable[[str], BotSpec]) -> Player:
+def _player(index: int, entry: PlayerEntry, file: TournamentFile, find_bot: Callable[[str], BotSpec]) -> Player:
     try:
         bot = find_bot(entry.bot)
+        _insist_on_terms(bot, file)
     except SpecError as error:
         raise SpecError(f"players[{index}].bot: {error}") from None
-    if bot.manifest.games and game not in bot.manifest.games:
-        raise SpecError(f"players[{index}].bot: {bot.name} plays {', '.join(bot.manifest.games)}, not {game}")
     return Player(name=entry.name or bot.name, bot=bot, arguments=entry.arguments)
+
+
+def _insist_on_terms(bot: BotSpec, file: TournamentFile) -> None:
+    """SpecError if the bot plays other games, or asks for more than the tournament allows."""
+    manifest = bot.manifest
+    if manifest.games and file.game not in manifest.games:
+        raise SpecError(f"{bot.name} plays {', '.join(manifest.games)}, not {file.game}")
+    try:
+        agree(manifest.limits, file.limits, processes=manifest.processes, startup_ms=file.clock.startup_ms)
+    except SpecError as error:
+        raise SpecError(f"{bot.name}: {error}") from None
 
 
 def _refuse_double_names(players: tuple[Player, ...]) -> None:

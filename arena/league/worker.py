@@ -14,20 +14,19 @@ import time
 from multiprocessing.connection import wait
 from typing import Any, Final
 
-import msgspec
-
 from arena.errors import HarnessFault
 from arena.games import load_game
 from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
 from arena.league.schedule import Chunk, Fixture, match_spec
 from arena.league.tournament import Player
+from arena.match.bot import clock_for, confine, open_channel
 from arena.match.contestant import Contestant
 from arena.match.record import pack
 from arena.match.referee import hello_for, play
-from arena.match.terms import ClockSettings
-from arena.process import launch, reaper
-from arena.process.channel import ProcessChannel
-from arena.protocol.codec import LINE_FROM_BOT_LIMIT
+from arena.match.terms import Setting
+from arena.process import reaper
+from arena.process.limits import Isolation
+from arena.process.sandbox import probe
 
 VOID_RETRIES: Final = 2
 CHUNK_S: Final = 10.0
@@ -36,23 +35,21 @@ _LEAVE_WITHIN_S: Final = 0.3
 log: Final = logging.getLogger("arena.worker")
 
 
-def contestant(
-    player: Player, *, game: str, options: dict[str, Any], clock: ClockSettings, keep_transcript: bool = False
-) -> Contestant:
-    """The player's bot as a contestant; its process starts with its first match."""
+def contestant(player: Player, setting: Setting, isolation: Isolation, *, keep_transcript: bool = False) -> Contestant:
+    """The player's bot as a contestant on the terms of `setting`; its process starts with its first match.
+
+    SpecError if the bot asks for more than it is allowed.
+    """
+    clock = clock_for(player.bot, setting.clock)
+    confinement = confine(player.bot, setting.limits, setting.clock, isolation)
     return Contestant(
         player=player.name,
         bot=player.bot.digest,
-        open_channel=lambda: ProcessChannel(launch.start(player.bot, player.arguments), limit=LINE_FROM_BOT_LIMIT),
-        hello=hello_for(load_game(game), options, clock.startup_ms),
-        clock=clock_for(player, clock),
+        open_channel=lambda: open_channel(player.bot, confinement, player.arguments, may_ponder=clock.ponder),
+        hello=hello_for(load_game(setting.game), setting.options, clock.startup_ms, confinement.limits.line_bytes),
+        clock=clock,
         keep_transcript=keep_transcript,
     )
-
-
-def clock_for(player: Player, clock: ClockSettings) -> ClockSettings:
-    """CPU time cannot be trusted in a bot that starts processes of its own: for it, wall time decides."""
-    return msgspec.structs.replace(clock, decides="wall") if player.bot.manifest.processes else clock
 
 
 def play_chunk(chunk: Chunk, budget_s: float = CHUNK_S) -> list[PlayedBlock]:
@@ -62,6 +59,7 @@ def play_chunk(chunk: Chunk, budget_s: float = CHUNK_S) -> list[PlayedBlock]:
 
     Other chunks may be played in the same process, in other threads: nothing but the chunk's own bots is ended.
     """
+    probe.insist_on(chunk.isolation)
     contestants = _seat_all(chunk)
     end_s = time.monotonic() + budget_s
     played: list[PlayedBlock] = []
@@ -87,10 +85,7 @@ def play_chunk_alone(chunk: Chunk) -> list[PlayedBlock]:
 
 
 def _seat_all(chunk: Chunk) -> list[Contestant]:
-    return [
-        contestant(player, game=chunk.game, options=chunk.options, clock=chunk.clock)
-        for player in chunk.pairing.players
-    ]
+    return [contestant(player, chunk.setting, chunk.isolation) for player in chunk.pairing.players]
 
 
 def _play_block(chunk: Chunk, fixture: Fixture, contestants: list[Contestant]) -> PlayedBlock:
@@ -109,13 +104,18 @@ def _play_block(chunk: Chunk, fixture: Fixture, contestants: list[Contestant]) -
 def _play_matches(chunk: Chunk, fixture: Fixture, contestants: list[Contestant]) -> list[PlayedMatch]:
     matches = []
     for rotation in range(len(contestants)):
-        record = play(match_spec(chunk, fixture, rotation), rotate(contestants, rotation))
+        record = play(match_spec(chunk, fixture, rotation, chunk.isolation), rotate(contestants, rotation))
         matches.append(PlayedMatch(rotation=rotation, summary=summarise(record), record=pack(record)))
     return matches
 
 
-def initialise(queue: Any, level: int) -> None:
-    """Make this process a worker: quiet on Ctrl-C, gone with its parent, logging into the parent's queue."""
+def initialise(queue: Any, level: int, core: int | None) -> None:
+    """Make this process a worker: quiet on Ctrl-C, gone with its parent, logging into the parent's queue.
+
+    It stays on `core`, with its bots, where one is given.
+    """
+    if core is not None:
+        os.sched_setaffinity(0, {core})
     # A handler, not SIG_IGN: what is ignored stays ignored in the bots started from here.
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: _leave())

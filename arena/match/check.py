@@ -14,16 +14,16 @@ import msgspec
 from arena.errors import BotFault
 from arena.games import load_game
 from arena.games.luck import derive
+from arena.match.bot import open_channel
 from arena.match.contestant import GRACE_S, Contestant
 from arena.match.house import house_contestant
 from arena.match.record import Acted, MatchRecord
 from arena.match.referee import hello_for, play
 from arena.match.terms import ClockSettings, MatchSpec
-from arena.process.channel import Channel, ProcessChannel
+from arena.process.channel import Channel
 from arena.process.clock import MoveClock
-from arena.process.launch import start
+from arena.process.launch import Confinement
 from arena.process.manifest import BotSpec
-from arena.protocol.codec import LINE_FROM_BOT_LIMIT
 
 MATCHES_IN_A_ROW: Final = 10
 
@@ -68,9 +68,16 @@ class _Remark(Exception):
     """Something the author should know, but that breaks no promise."""
 
 
-def check(bot: BotSpec, *, game: str, options: dict[str, Any], clock: ClockSettings) -> Iterator[Step]:
+def check(
+    bot: BotSpec,
+    *,
+    game: str,
+    options: dict[str, Any],
+    clock: ClockSettings,
+    confinement: Confinement,
+) -> Iterator[Step]:
     """The steps, each given out when it has been taken. The last one FAILED, or all others passed."""
-    examination = _Examination(bot, game, options, clock)
+    examination = _Examination(bot, game, options, clock, confinement)
     try:
         for number, (title, step) in enumerate(examination.steps(), start=1):
             taken = _take(number, title, step)
@@ -96,12 +103,15 @@ def _take(number: int, title: str, step: Callable[[], str]) -> Step:
 class _Examination:
     """One bot under examination; the steps share its process where they can."""
 
-    def __init__(self, bot: BotSpec, game: str, options: dict[str, Any], clock: ClockSettings) -> None:
+    def __init__(
+        self, bot: BotSpec, game: str, options: dict[str, Any], clock: ClockSettings, confinement: Confinement
+    ) -> None:
         self._bot = bot
+        self._confinement = confinement
         self._game = game
         self._options = options
         self._clock = clock
-        self._hello = hello_for(load_game(game), options, clock.startup_ms)
+        self._hello = hello_for(load_game(game), options, clock.startup_ms, confinement.limits.line_bytes)
         self._contestant = self._enter(self._open)
         self._records: list[MatchRecord] = []
 
@@ -124,7 +134,7 @@ class _Examination:
         self._contestant.close(grace_s=0.0)
 
     def _open(self) -> Channel:
-        return ProcessChannel(start(self._bot), limit=LINE_FROM_BOT_LIMIT)
+        return open_channel(self._bot, self._confinement)
 
     def _enter(self, open_channel: Callable[[], Channel]) -> Contestant:
         return Contestant(
@@ -146,6 +156,7 @@ class _Examination:
             options=self._options,
             seed=derive("check", number),
             clock=self._clock,
+            isolation=self._confinement.isolation,
         )
         house = house_contestant(self._hello, self._clock)
         record = play(spec, [contestant, house] if seat == 0 else [house, contestant])
@@ -222,7 +233,10 @@ class _NoisyChannel:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self.cpu = channel.cpu
+        self.delayed_s = channel.delayed_s
         self.origin = channel.origin
+        self.wake = channel.wake
+        self.rest = channel.rest
 
     def send(self, line: bytes, clock: MoveClock) -> None:
         noise = b'{"type":"weather","wind":{"force":[1,2,null]}}\n'

@@ -4,6 +4,7 @@ Rule: the only module where a line, a message and a deadline meet. It turns ever
 `BotFault`; after a fault its process is ended, and the next match starts a new one.
 """
 
+import math
 import time
 from collections import Counter, deque
 from collections.abc import Callable
@@ -136,12 +137,15 @@ class Contestant:
             budget_s=move_s + self.bank_s,
             wall_s=self.terms.wall_ms / 1000,
             decides_cpu=self._decides_cpu,
+            delayed=channel.delayed_s,
         )
         try:
             self.transcript.append((self._wall(), ">", line))
+            channel.wake()
             channel.send(line, clock)
             answer = self._answer(channel, clock)
             clock.stop()
+            channel.rest()
         except OutOfTime as late:
             late.hint = self._unheard.told(request.id) or late.hint
             raise
@@ -215,12 +219,21 @@ class Contestant:
     def _ask_within_startup(self, message: Hello | MatchStart) -> FromBot:
         channel = self._running()
         startup_s = self._settings.startup_ms / 1000
-        clock = MoveClock(cpu=channel.cpu, wall=self._wall, budget_s=startup_s, wall_s=startup_s, decides_cpu=False)
+        clock = MoveClock(
+            cpu=channel.cpu,
+            wall=self._wall,
+            budget_s=math.inf,
+            wall_s=startup_s,
+            decides_cpu=True,  # which is not limited; but real time is counted as for a move
+            delayed=channel.delayed_s,
+        )
         owed = "hello" if isinstance(message, Hello) else "ready"
         self._unheard = Unheard()
         try:
+            channel.wake()
             self._send(message, clock)
-            return self._answer(channel, clock)
+            answer = self._answer(channel, clock)
+            channel.rest()
         except OutOfTime:
             strays = self._unheard.strays_told()
             raise OutOfTime(
@@ -233,6 +246,7 @@ class Contestant:
                 f'{crash.message} before its "{owed}"; it was started as {channel.origin}',
                 hint=crash.hint if owed == "hello" else hint,
             ) from None
+        return answer
 
     def _send(self, message: ToBot, clock: MoveClock) -> None:
         self._session.send(message)

@@ -16,7 +16,6 @@ from arena.games.luck import derive, draw
 from arena.match.contestant import TranscriptLine, note_of
 from arena.match.record import Acted, Drawn, Fault, MatchRecord, SeatRecord, Termination
 from arena.match.terms import MatchSpec
-from arena.process.launch import ISOLATION
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, printable, shown
 from arena.protocol.messages import (
     CAPABILITIES,
@@ -39,12 +38,16 @@ class Forfeited(Exception):
 
     def __init__(self, seat: Seat, fault: BotFault) -> None:
         super().__init__(fault.message)
+        # both may quote the bot, and are shown on terminals
+        fault.message, fault.hint = printable(fault.message), printable(fault.hint)
         self.seat = seat
         self.fault = fault
 
 
-def hello_for(game: Game[Any, Any], options: dict[str, Any], startup_ms: float) -> Hello:
-    """What each new process is greeted with."""
+def hello_for(
+    game: Game[Any, Any], options: dict[str, Any], startup_ms: float, line_bytes: int = LINE_FROM_BOT_LIMIT
+) -> Hello:
+    """What each new process is greeted with; `line_bytes` is the longest line it may answer."""
     return Hello(
         protocols=PROTOCOL_MAJORS,
         minor=PROTOCOL_MINOR,
@@ -52,7 +55,7 @@ def hello_for(game: Game[Any, Any], options: dict[str, Any], startup_ms: float) 
         rules=game.rules_version,
         options=options,
         capabilities=CAPABILITIES,
-        limits=Limits(line_to_bot=LINE_TO_BOT_LIMIT, line_from_bot=LINE_FROM_BOT_LIMIT, startup_ms=int(startup_ms)),
+        limits=Limits(line_to_bot=LINE_TO_BOT_LIMIT, line_from_bot=line_bytes, startup_ms=int(startup_ms)),
     )
 
 
@@ -221,7 +224,7 @@ class _Table:
             options=self._spec.options,
             seed=self._spec.seed,
             clock=self._spec.clock.terms(),
-            isolation=ISOLATION,
+            isolation=self._spec.isolation,
             seats=tuple(
                 _seat_record(each, took_part=seat < self._begun) for seat, each in enumerate(self._participants)
             ),

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from arena.process.limits import Isolation, Limits
 from arena.protocol.messages import ClockTerms
 
 Milliseconds = Annotated[float, Meta(gt=0, le=86_400_000)]
@@ -16,6 +17,7 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `wall_ms` is the wall-clock backstop of one move: by default twice what the bot may use at most, plus a second.
     `startup_ms` limits the wall time to `hello` and to each `ready`. `strict`: a stray line on stdout is a forfeit.
+    `ponder`: bots may think while others are on move; otherwise they are stopped then.
     """
 
     decides: Literal["cpu", "wall"] = "cpu"
@@ -24,6 +26,7 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wall_ms: Milliseconds | None = None
     startup_ms: Milliseconds = 10_000.0
     strict: bool = False
+    ponder: bool = False
 
     def terms(self) -> ClockTerms:
         """The clock of one match."""
@@ -35,11 +38,21 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return ClockTerms(decides=self.decides, move_ms=self.move_ms, bank_ms=self.bank_ms, wall_ms=wall_ms)
 
 
+class Setting(msgspec.Struct, frozen=True):
+    """What all matches of a tournament have in common. `limits`: the most that a bot may use."""
+
+    game: str
+    options: dict[str, Any]
+    clock: ClockSettings
+    limits: Limits = Limits()
+
+
 class MatchSpec(msgspec.Struct, frozen=True):
-    """One match to be played: all that it depends on besides the bots."""
+    """One match to be played: all that it depends on besides the bots. `isolation`: what stands around those."""
 
     match: str
     game: str
     options: dict[str, Any]
     seed: str
     clock: ClockSettings
+    isolation: Isolation = "none"

@@ -1,50 +1,149 @@
-"""The build of a bot: the commands of its manifest, run once in its folder.
+"""The build of a bot: the commands of its manifest, run once in a copy of its folder, confined like the bot itself.
 
-Rule: a build that fails is the author's to read: the command, how it ended, and what it said.
+Rule: a build runs somebody's program too. It may write to its folder and nowhere else, has limits of its own, and what
+it leaves is looked at without being followed or run. One that fails is the author's to read: the command, how it
+ended, and what it said.
 """
 
-import contextlib
 import os
-import signal
-import subprocess
+import select
+import stat
+import time
+from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from arena.errors import SpecError
-from arena.process.launch import clean_environment
+from arena.errors import Crashed, SpecError
+from arena.process import launch
+from arena.process.channel import READ_SIZE, HeadAndTail
+from arena.process.limits import Isolation, Limits
 from arena.process.manifest import Manifest
+from arena.process.running import BotProcess
 
 TIMEOUT_S: Final = 300.0
-_SHOWN_OUTPUT: Final = 2000
+LIMITS: Final = Limits(memory_mib=2048, tasks=256, processes=True, scratch_mib=512)
+SIZE_LIMIT: Final = 512 << 20
+FILE_LIMIT: Final = 20_000
+_KEPT_OUTPUT: Final = 8 << 10
+_LOOK_S: Final = 0.1
+_LOOK_AT_FOLDER_S: Final = 0.5
 
 
-def build(manifest: Manifest, folder: Path) -> None:
+def build(manifest: Manifest, folder: Path, isolation: Isolation, *, timeout_s: float = TIMEOUT_S) -> None:
     """Run the build commands of `manifest` in `folder`, one after the other. SpecError if one fails."""
     for command in manifest.build:
-        _run(command, folder)
+        _open_to_bots(folder)
+        _run(command, folder, isolation, timeout_s)
+    _seal(folder)
 
 
-def _run(command: tuple[str, ...], folder: Path) -> None:
+def digest_of_folder(folder: Path) -> str:
+    """SHA-256 over each file's relative path, executable bit and bytes, in order of path; links count by their text."""
+    total = sha256()
+    for path in _everything(folder):
+        name = path.relative_to(folder).as_posix()
+        mode = path.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            content = os.fsencode(path.readlink())
+        elif stat.S_ISREG(mode):
+            content = path.read_bytes()
+        else:
+            continue
+        total.update(f"\n{name}\n{int(bool(mode & stat.S_IXUSR))}{int(stat.S_ISLNK(mode))}\n{len(content)}\n".encode())
+        total.update(content)
+    return total.hexdigest()
+
+
+def _run(command: tuple[str, ...], folder: Path, isolation: Isolation, timeout_s: float) -> None:
     what = f"build `{' '.join(command)}`"
     try:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=clean_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise SpecError(f"{what}: {error.strerror}: {error.filename}") from None
+        process = launch.start_build(command, folder, isolation, LIMITS)
+    except Crashed as crash:
+        raise SpecError(f"{what}: {crash.message}") from None
+    said = HeadAndTail(_KEPT_OUTPUT)
     try:
-        output, _ = process.communicate(timeout=TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        raise SpecError(f"{what} did not end within {TIMEOUT_S:.0f} s") from None
-    if process.returncode:
-        said = output.decode("utf-8", "backslashreplace")[-_SHOWN_OUTPUT:]
-        raise SpecError(f"{what} ended with exit code {process.returncode} and said:\n{said}")
+        process.close_stdin()
+        trouble = _watch(process, folder, said, timeout_s)
+        ending = process.ending()
+    finally:
+        process.kill()
+    if trouble or ending != "ended with exit code 0":
+        raise SpecError(f"{what} {trouble or ending} and said:\n{said.text()}")
+
+
+def _watch(process: BotProcess, folder: Path, said: HeadAndTail, timeout_s: float) -> str:
+    """Read what it says until it ends; why it has to be stopped, in words, empty if it ended by itself."""
+    deadline_s = time.monotonic() + timeout_s
+    look_at_folder_s = 0.0
+    poll = select.poll()
+    for fd in (process.stdout, process.stderr):
+        poll.register(fd, select.POLLIN)
+    while not process.ending():
+        _read(poll, said, _LOOK_S)
+        now_s = time.monotonic()
+        if excess := process.excess():
+            return f"was stopped: {excess}"
+        if now_s > deadline_s:
+            return f"did not end within {timeout_s:g} s"
+        if now_s > look_at_folder_s:
+            look_at_folder_s = now_s + _LOOK_AT_FOLDER_S
+            if is_too_large(folder):
+                return f"made more than {SIZE_LIMIT >> 20} MiB or {FILE_LIMIT} files"
+    _read(poll, said, 0.0)
+    return ""
+
+
+def _read(poll: select.poll, said: HeadAndTail, wait_s: float) -> None:
+    for fd, _ in poll.poll(wait_s * 1000):
+        data = os.read(fd, READ_SIZE)
+        if data:
+            said.add(data)
+        else:
+            poll.unregister(fd)
+
+
+def is_too_large(folder: Path) -> bool:
+    """Whether a folder holds more than a built bot may; what vanishes meanwhile does not count."""
+    size = 0
+    for number, path in enumerate(_everything(folder), start=1):
+        try:
+            size += path.lstat().st_size
+        except FileNotFoundError:
+            continue
+        if size > SIZE_LIMIT or number > FILE_LIMIT:
+            return True
+    return False
+
+
+def _everything(folder: Path) -> Iterator[Path]:
+    """All below `folder`, sorted, links not followed."""
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        links = [name for name in folders if (Path(place) / name).is_symlink()]
+        for name in sorted([*names, *links]):
+            yield Path(place) / name
+
+
+def _open_to_bots(folder: Path) -> None:
+    """Where root runs the harness, the build is another user, who must be able to write."""
+    if os.geteuid() == 0:
+        for path in (folder, *folder.rglob("*")):
+            if not path.is_symlink():
+                path.chmod(path.stat().st_mode | 0o666 | (0o111 if path.is_dir() else 0))
+
+
+def _seal(folder: Path) -> None:
+    """What was built is ours, readable by all and writable by nobody else. SpecError for what is no file."""
+    if is_too_large(folder):
+        raise SpecError(f"the built bot is larger than {SIZE_LIMIT >> 20} MiB or {FILE_LIMIT} files")
+    for path in (folder, *folder.rglob("*")):
+        mode = path.lstat().st_mode
+        if os.geteuid() == 0:
+            os.lchown(path, 0, 0)
+        if stat.S_ISDIR(mode):
+            path.chmod(0o755)
+        elif stat.S_ISREG(mode):
+            path.chmod(0o755 if mode & stat.S_IXUSR else 0o644)
+        elif not stat.S_ISLNK(mode):
+            raise SpecError(f"the build made {path.relative_to(folder)}, which is no plain file, folder or link")

@@ -4,9 +4,11 @@ Rule: one blocking poll loop. Writes never block, stderr is drained in the same 
 the clock. `Channel` is the seam: the scripted twin in the tests and the person in `arena play` stand behind it too.
 """
 
-import contextlib
+import fcntl
 import os
 import select
+import struct
+import termios
 import time
 from collections import deque
 from collections.abc import Callable
@@ -14,14 +16,18 @@ from typing import Final, Protocol
 
 from arena.errors import Crashed, MalformedReply
 from arena.process.clock import MoveClock
-from arena.process.launch import BotProcess
+from arena.process.running import BotProcess
 
 READ_SIZE: Final = 1 << 16
 _AHEAD_LIMIT: Final = 1 << 18
 """Bytes a bot may say before a request, and again while the referee is still writing it."""
 _CRASH_S: Final = 0.2
 """How long to wait for the exit code of a bot whose pipes have ended."""
+_SHOWN_OF_OVERLONG: Final = 200
 _TICK_S: Final = 0.002
+_MEMORY_LOOK_S: Final = 0.02
+"""Time on move after which a bot's memory is looked at: in less of it nobody can touch more than some 50 MiB."""
+_LONGEST_WAIT_S: Final = 0.05
 KEPT_STDERR: Final = 8 << 10
 _POLLOUT: Final = select.POLLOUT
 _READABLE: Final = select.POLLIN | select.POLLHUP | select.POLLERR
@@ -32,6 +38,8 @@ class Channel(Protocol):
 
     cpu: Callable[[], float]
     """CPU seconds the other side has used so far."""
+    delayed_s: Callable[[], float]
+    """Seconds for which it was ready to run and the machine had no time for it."""
     origin: str
     """What was started and where, for the author of a bot that does not start."""
 
@@ -44,6 +52,12 @@ class Channel(Protocol):
     def pending(self) -> list[bytes]:
         """Whole lines that have arrived already, without waiting; to be asked before a request is sent."""
 
+    def wake(self) -> None:
+        """Let the other side run: it is on move."""
+
+    def rest(self) -> None:
+        """Stop the other side where it is, until it is on move again. Raises Crashed if it broke its limits."""
+
     def stderr(self) -> str:
         """Head and tail of what the other side wrote to its stderr."""
 
@@ -52,7 +66,7 @@ class Channel(Protocol):
 
 
 class HeadAndTail:
-    """The first and the last bytes of a stream of any length."""
+    """The first and the last `size` bytes of a stream of any length."""
 
     def __init__(self, size: int = KEPT_STDERR) -> None:
         self._size = size
@@ -65,7 +79,8 @@ class HeadAndTail:
         self._total += len(data)
         room = self._size - len(self._head)
         self._head += data[:room]
-        self._tail = (self._tail + data[room:] if room < len(data) else self._tail)[-self._size :]
+        if room < len(data) and self._size:
+            self._tail = (self._tail + data[room:])[-self._size :]
 
     def text(self) -> str:
         """Head, what was left out, tail."""
@@ -79,18 +94,30 @@ class HeadAndTail:
 
 
 class ProcessChannel:
-    """The pipes of a real process. `limit` is the longest line from the bot in bytes."""
+    """The pipes of a real process.
 
-    def __init__(self, process: BotProcess, *, limit: int) -> None:
+    `limit` is the longest line from the bot, `kept_stderr` what is kept of its stderr from both ends, in bytes.
+
+    With `may_ponder` the process is never frozen: it may think while others are on move.
+    """
+
+    def __init__(
+        self, process: BotProcess, *, limit: int, kept_stderr: int = 2 * KEPT_STDERR, may_ponder: bool = False
+    ) -> None:
         self.cpu = process.cpu
+        self.delayed_s = process.delayed_s
         self.origin = process.origin
         self._process = process
         self._limit = limit
         self._lines: deque[bytes] = deque()
         self._partial = b""
+        self._overlong = b""
         self._taken = 0
-        self._stderr = HeadAndTail()
+        self._stderr = HeadAndTail(kept_stderr // 2)
+        self._may_ponder = may_ponder
+        self._looked_s = time.monotonic()
         self._is_stdout_open = True
+        self._inode_of_stdin, self._inode_of_stdout = (os.fstat(fd).st_ino for fd in (process.stdin, process.stdout))
         self._poll = select.poll()
         for fd in (process.stdout, process.stderr):
             os.set_blocking(fd, False)
@@ -112,10 +139,12 @@ class ProcessChannel:
         """See Channel.receive."""
         wait_s = clock.first_wait_s()
         while not self._lines:
+            self._insist_on_short_lines()
             if not self._is_stdout_open:
                 raise self._crash()
-            self._pump(wait_s)
-            if not self._lines:
+            self._pump(min(wait_s, _LONGEST_WAIT_S))
+            if not self._lines and not self._overlong:
+                self._look_at_memory()
                 wait_s = clock.wait_s()
                 self._insist_on_life()
         return self._lines.popleft()
@@ -130,10 +159,22 @@ class ProcessChannel:
             if taken - taken_before > _AHEAD_LIMIT:
                 raise MalformedReply("lines without end before a request", hint="speak only when asked")
         if not self._lines:
+            self._insist_on_short_lines()
             return []
         lines = list(self._lines)
         self._lines.clear()
         return lines
+
+    def wake(self) -> None:
+        """See Channel.wake."""
+        self._process.thaw()
+        self._looked_s = time.monotonic()
+
+    def rest(self) -> None:
+        """See Channel.rest."""
+        if not self._may_ponder:
+            self._process.freeze()
+        self._look_at_memory()
 
     def stderr(self) -> str:
         """See Channel.stderr."""
@@ -141,6 +182,8 @@ class ProcessChannel:
 
     def close(self, grace_s: float) -> str:
         """See Channel.close. The whole process group is killed, the process reaped."""
+        if grace_s > 0:
+            self._process.thaw()
         self._process.close_stdin()
         ending = self._wait_for_end(grace_s)
         self._drain_stderr()
@@ -148,6 +191,7 @@ class ProcessChannel:
         return ending or "was killed"
 
     def _send_rest(self, rest: memoryview, clock: MoveClock) -> None:
+        self._process.thaw()  # a frozen bot would never make room
         stdin = self._process.stdin
         taken_before = self._taken
         self._poll.register(stdin, _POLLOUT)
@@ -155,7 +199,8 @@ class ProcessChannel:
             while rest:
                 if self._taken - taken_before > _AHEAD_LIMIT:
                     raise MalformedReply("lines without end while the referee was writing a request")
-                self._pump(clock.wait_s())
+                self._pump(min(clock.wait_s(), _LONGEST_WAIT_S))
+                self._insist_on_life()
                 try:
                     rest = rest[os.write(stdin, rest) :]
                 except BlockingIOError:
@@ -182,16 +227,22 @@ class ProcessChannel:
                 self._stderr.add(data)
 
     def _take(self, data: bytes) -> None:
-        """Split what arrived into lines; a line that grows past the limit is refused, whole or not."""
+        """Split what arrived into lines. Nothing counts from the first line on that is too long, whole or not."""
         self._taken += len(data)
+        if self._overlong:
+            return
         text = self._partial + data
         *lines, self._partial = text.split(b"\n")
+        if len(text) >= self._limit:  # seldom, and only then a line can be too long
+            lines = self._before_overlong(lines)
         self._lines.extend(lines)
-        if len(text) < self._limit:  # nearly always, and then no line is too long
-            return
-        if len(self._partial) >= self._limit or any(len(line) >= self._limit for line in lines):
-            longest = max((self._partial, *lines), key=len)
-            raise self._overlong(longest)
+
+    def _before_overlong(self, lines: list[bytes]) -> list[bytes]:
+        for number, line in enumerate((*lines, self._partial)):
+            if len(line) >= self._limit:
+                self._overlong, self._partial = line[:_SHOWN_OF_OVERLONG], b""
+                return lines[:number]
+        return lines
 
     def _forget(self, fd: int) -> None:
         """A stream has ended."""
@@ -211,11 +262,16 @@ class ProcessChannel:
             self._stderr.add(data)
 
     def _insist_on_life(self) -> None:
-        """A bot whose process has ended is over, even if a child of it still holds its pipes."""
-        if self._is_stdout_open and self._process.ending():
+        """A bot whose process has ended is over, even if a child of it still holds its pipes; or the other way round.
+
+        One that has closed its stdin can answer what it has read.
+        """
+        if self._is_stdout_open and (self._process.ending() or not self._process.holds(self._inode_of_stdout)):
             self._pump(0.0)
             if not self._lines:
                 raise self._crash()
+        if not self._process.holds(self._inode_of_stdin) and _unread(self._process.stdin):
+            raise self._crash()
 
     def _wait_for_end(self, patience_s: float) -> str:
         """How the process ended; empty if it still runs after `patience_s`. Nothing it says now counts.
@@ -227,21 +283,41 @@ class ProcessChannel:
             left_s = deadline - time.monotonic()
             if left_s <= 0:
                 return ""
-            with contextlib.suppress(MalformedReply):
-                self._pump(min(left_s, _TICK_S))
+            self._pump(min(left_s, _TICK_S))
             self._lines.clear()
             self._partial = b""
         return ending
 
+    def _look_at_memory(self) -> None:
+        """From time to time: each look costs some microseconds, and a short move cannot take much."""
+        now_s = time.monotonic()
+        if now_s - self._looked_s < _MEMORY_LOOK_S:
+            return
+        self._looked_s = now_s
+        excess = self._process.excess()
+        if excess:
+            raise Crashed(f"the bot was stopped: {excess}", hint="the limits are those of the tournament and bot.yaml")
+
     def _crash(self) -> Crashed:
         ending = self._wait_for_end(_CRASH_S)
         self._drain_stderr()
+        excess = self._process.excess()
+        if excess:
+            ending = f"was killed: {excess}"
         what = ending or "closed its stdin or stdout while still running"
-        return Crashed(f"the bot {what}", hint="see the bot's stderr")
+        return Crashed(f"the bot {what}", hint=self._process.hint_on(self.stderr()) or "see the bot's stderr")
 
-    def _overlong(self, line: bytes) -> MalformedReply:
-        return MalformedReply(
-            f"a line of more than {self._limit} bytes",
-            hint="answer with one short line",
-            got=line[:200].decode("utf-8", "backslashreplace"),
-        )
+    def _insist_on_short_lines(self) -> None:
+        """A line that is too long is a fault when its turn comes, whatever pieces it came in."""
+        if self._overlong:
+            raise MalformedReply(
+                f"a line of more than {self._limit} bytes",
+                hint="answer with one short line",
+                got=self._overlong.decode("utf-8", "backslashreplace"),
+            )
+
+
+def _unread(pipe: int) -> int:
+    """Bytes in a pipe that nobody has read yet."""
+    (count,) = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))
+    return int(count)

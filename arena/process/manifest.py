@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from arena import strict
 from arena.errors import SpecError
+from arena.process.limits import Wishes
 
 MANIFEST: Final = "bot.yaml"
 SIZE_LIMIT: Final = 64 * 2**20
@@ -49,6 +50,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `command` runs in the bot's folder; each command of `build` runs there once, at submission. `games`: the games the
     bot can play, none named means any. `processes`: the bot starts processes of its own, so wall time decides.
+    `limits`: what it asks for.
     """
 
     name: Name
@@ -57,6 +59,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     build: tuple[Words, ...] = ()
     games: tuple[str, ...] = ()
     processes: bool = False
+    limits: Wishes = Wishes()
     description: Annotated[str, Meta(max_length=500)] = ""
     authors: tuple[str, ...] = ()
 

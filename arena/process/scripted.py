@@ -19,6 +19,7 @@ class ScriptedChannel:
 
     def __init__(self, respond: Callable[[bytes], Iterable[Reply]], *, cpu: Callable[[], float] = lambda: 0.0) -> None:
         self.cpu = cpu
+        self.delayed_s: Callable[[], float] = lambda: 0.0
         self.origin = "a function in this process"
         self._respond = respond
         self._replies: deque[Reply] = deque()
@@ -44,6 +45,12 @@ class ScriptedChannel:
         lines = [reply for reply in self._replies if isinstance(reply, bytes)]
         self._replies = deque(reply for reply in self._replies if not isinstance(reply, bytes))
         return lines
+
+    def wake(self) -> None:
+        """See Channel.wake: a function runs when it is called."""
+
+    def rest(self) -> None:
+        """See Channel.rest."""
 
     def stderr(self) -> str:
         """See Channel.stderr: a script has none."""

@@ -197,7 +197,14 @@ def _summary(standings: Standings) -> str:
     has_bound = any(row.score_error is not None and row.score_error <= _NO_SPREAD for row in standings.rows)
     bound = "; where all blocks are equal, a one-sided 95 % bound" if has_bound else ""
     counted = f"{standings.matches} of {standings.scheduled} matches"
-    return f"{counted}, {order}{draws}{bound}; isolation: {standings.isolation}"
+    return f"{counted}, {order}{draws}{bound}; isolation: {standings.isolation}{_warning(standings.isolation)}"
+
+
+def _warning(isolation: str) -> str:
+    """What it means if bots were not kept apart."""
+    if "none" not in isolation:
+        return ""
+    return ". UNSANDBOXED: bots could read the files of this account, and each other's"
 
 
 def _printable(text: str) -> str:

@@ -3,7 +3,6 @@
 from arena.league.schedule import match_count
 from arena.league.standings import Entrant, MatchResult, Standings, Timing, standings, timing
 from arena.league.tournament import Tournament
-from arena.process.launch import ISOLATION
 from arena.store.matches import MatchStore
 
 
@@ -23,10 +22,4 @@ def table(store: MatchStore, tournament: Tournament) -> tuple[Standings, tuple[T
 
 def standings_of(tournament: Tournament, results: list[MatchResult]) -> Standings:
     """The standings of a tournament after `results`, which are in schedule order."""
-    return standings(
-        entrants(tournament),
-        results,
-        tournament.rating,
-        scheduled=match_count(tournament),
-        isolation=ISOLATION,
-    )
+    return standings(entrants(tournament), results, tournament.rating, scheduled=match_count(tournament))

@@ -1,7 +1,7 @@
 """Bots on offer: the shelf `bots/` of the project, and what was submitted, kept by content hash in results/bots/.
 
 Rule: what plays is a copy that nobody edits. `results/bots/<hash>/source` is the bot as it was given, `run` the same
-after its build; both appear together by one rename.
+after its build, `built` the hash of that; all appear together by one rename.
 """
 
 import contextlib
@@ -18,10 +18,12 @@ import msgspec
 
 from arena import strict
 from arena.errors import SpecError
-from arena.process.build import build
+from arena.process.build import build, digest_of_folder
+from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.process.manifest import MANIFEST, BotSpec, digest_of, files_of, read_bot
 from arena.store import database
 
+_BUILT: Final = "built"
 _NOTES: Final = {"", ".md", ".rst", ".txt"}
 
 
@@ -37,10 +39,11 @@ class Submission(msgspec.Struct, frozen=True):
 class BotStore:
     """The bots of one results folder and of the shelf beside it."""
 
-    def __init__(self, results: Path, shelf: Path) -> None:
+    def __init__(self, results: Path, shelf: Path, isolation: Isolation = DEFAULT_ISOLATION) -> None:
         self._folder = results / "bots"
         self._results = results
         self._shelf = shelf
+        self._isolation = isolation
 
     def find(self, text: str) -> BotSpec:
         """The bot that a person means: a path (anything with a slash), `name`, or `name@beginning-of-hash`.
@@ -120,7 +123,10 @@ class BotStore:
         return found[0]
 
     def install(self, bot: BotSpec) -> BotSpec:
-        """The same bot, copied to its place by hash and built there if that was not done before."""
+        """The same bot, copied to its place by hash and built there if that was not done before.
+
+        SpecError if its build fails, or if what was built then is not what lies there now.
+        """
         home = self._folder / bot.digest
         if not home.is_dir():
             try:
@@ -129,12 +135,16 @@ class BotStore:
             except OSError as error:
                 raise database.unwritable(self._results, error) from None
             with tempfile.TemporaryDirectory(dir=self._folder, prefix="new-") as scratch:
-                made = _make_home(bot, Path(scratch) / "home")
+                made = _make_home(bot, Path(scratch) / "home", self._isolation)
                 try:
                     made.rename(home)
                 except OSError:
                     if not home.is_dir():  # otherwise somebody else made the same one meanwhile
                         raise
+        elif _is_altered(home):
+            raise SpecError(
+                f"{home / 'run'} is not what was built there: somebody changed it; delete {home}, and it is made anew"
+            )
         return msgspec.structs.replace(bot, folder=str((home / "run").resolve()))
 
     def installed(self, digest: str) -> BotSpec:
@@ -148,7 +158,7 @@ class BotStore:
     def changed(self, digests: Iterable[str]) -> list[str]:
         """Those of the installed bots that are missing, or whose stored source no longer has its hash.
 
-        Also those without a build whose running copy is not their source: a build may change files, nothing else may.
+        Also those whose running copy is not what was built.
         """
         return [digest for digest in digests if self._is_changed(digest)]
 
@@ -156,7 +166,7 @@ class BotStore:
         try:
             home = self._folder / digest
             bot = read_bot(_root(home / "source"))
-            return bot.digest != digest or (not bot.manifest.build and _differ(home / "source", home / "run"))
+            return bot.digest != digest or _is_altered(home)
         except (SpecError, OSError):
             return True
 
@@ -204,11 +214,13 @@ def _root(source: Path) -> Path:
     return files[0] if len(files) == 1 else source
 
 
-def _differ(source: Path, run: Path) -> bool:
-    return any(file.read_bytes() != (run / name).read_bytes() for name, file in files_of(source))
+def _is_altered(home: Path) -> bool:
+    """Whether the running copy is not what was built; one of arena 0.1.0 has no hash of that."""
+    built = home / _BUILT
+    return built.is_file() and built.read_text(encoding="ascii") != digest_of_folder(home / "run")
 
 
-def _make_home(bot: BotSpec, home: Path) -> Path:
+def _make_home(bot: BotSpec, home: Path, isolation: Isolation) -> Path:
     for name, file in files_of(Path(bot.source)):
         for part in ("source", "run"):
             target = home / part / name
@@ -216,5 +228,6 @@ def _make_home(bot: BotSpec, home: Path) -> Path:
             shutil.copy(file, target)
     if digest_of(_root(home / "source"), bot.manifest) != bot.digest:
         raise SpecError(f"{bot.source} was changed while it was being copied; try again")
-    build(bot.manifest, home / "run")
+    build(bot.manifest, home / "run", isolation)
+    (home / _BUILT).write_text(digest_of_folder(home / "run"), encoding="ascii")
     return home

@@ -147,5 +147,5 @@ def test_doctor_looks_at_everything(terminal: Terminal) -> None:
     said = terminal.arena("doctor")
 
     assert (said.code, said.err) == (0, "")
-    for name in ("versions", "cores", "load", "CPU clock", "setpriv", "open files", "memory", "disk", "isolation"):
+    for name in ("versions", "cores", "load", "CPU clock", "setpriv", "open files", "memory", "disk", "sandbox"):
         assert name in said.out

@@ -120,7 +120,7 @@ class Place:
             connection.close()
 
     def alive(self) -> dict[int, str]:
-        """Processes that belong to this place: arena's by their environment, bots by the folder they run in."""
+        """Processes that belong to this place: arena's by their environment, bots by the folder they see."""
         found = {}
         for entry in Path("/proc").iterdir():
             try:
@@ -131,13 +131,14 @@ class Place:
         return found
 
     def bots_alive(self) -> list[int]:
-        return [pid for pid in self.alive() if Path(f"/proc/{pid}/cwd").resolve().is_relative_to(self.results)]
+        """Without the first process of each sandbox."""
+        return [pid for pid, command in self.alive().items() if "bwrap" not in command and "arena" not in command]
 
     def _is_ours(self, entry: Path) -> bool:
         marker = f"ARENA_RESULTS={self.results}\0".encode()
         if (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z":
             return False
-        return marker in (entry / "environ").read_bytes() or str(self.results) in str((entry / "cwd").readlink())
+        return marker in (entry / "environ").read_bytes() or str(self.results) in (entry / "mountinfo").read_text()
 
 
 def a_second() -> float:

@@ -42,7 +42,9 @@ HOSTILE = [
 ]
 
 
-def league(names: list[str], *, scheduled: int = 4) -> tuple[Standings, tuple[Timing, ...]]:
+def league(
+    names: list[str], *, scheduled: int = 4, isolations: tuple[str, ...] = ("sandbox",) * 4
+) -> tuple[Standings, tuple[Timing, ...]]:
     """The first two of `names` played a block, a forfeit and a draw."""
     field = [Entrant(name=name, bot=name, version="1.10", hash="0123456789abcdef" * 4) for name in names]
     first, second = names[:2]
@@ -65,7 +67,8 @@ def league(names: list[str], *, scheduled: int = 4) -> tuple[Standings, tuple[Ti
         change(normal, block=1, scores=None, termination="timeout", at_fault=1),
         change(normal, block=1, players=(second, first), ranks=(0, 0), scores=(5, 5)),
     ]
-    return standings(field, results, RatingSettings(), scheduled=scheduled, isolation="none"), timing(field, results)
+    results = [change(one, isolation=kind) for one, kind in zip(results, isolations, strict=True)]
+    return standings(field, results, RatingSettings(), scheduled=scheduled), timing(field, results)
 
 
 def cells(line: str) -> list[str]:
@@ -84,14 +87,23 @@ def test_the_table_tells_it_to_a_person() -> None:
     assert cells(lines[4])[:5] == ["2", "greedy", "12.5 ±24.5", "0-1-3", "-8.67 ±5.78"]
     assert cells(lines[3])[8:] == ["100.0/75.0", "-", "3.75/61.50"]
     assert cells(lines[4])[8:] == ["25.0/ 0.0", "1 timeout", "3.75/61.50"]
-    assert lines[-1] == "4 of 4 matches, sorted by mu; draws 25.0 %; isolation: none"
+    assert lines[-1] == "4 of 4 matches, sorted by mu; draws 25.0 %; isolation: sandbox"
 
 
 def test_the_table_tells_when_it_is_incomplete() -> None:
     """The order is another one then."""
     found = render(*league(["a", "b"], scheduled=9), format="table")
 
-    assert found.endswith("4 of 9 matches, incomplete, so sorted by mu-3s; draws 25.0 %; isolation: none")
+    assert found.endswith("4 of 9 matches, incomplete, so sorted by mu-3s; draws 25.0 %; isolation: sandbox")
+
+
+def test_matches_without_a_sandbox_are_told() -> None:
+    """As many as there are, and what it means."""
+    standing, times = league(["a", "b"], isolations=("sandbox", "none", "none", "sandbox"))
+
+    found = render(standing, times, format="table")
+
+    assert "isolation: none in 2 matches, sandbox in 2 matches. UNSANDBOXED: bots could read the files" in found
 
 
 def test_a_table_before_the_first_match() -> None:

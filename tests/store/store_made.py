@@ -58,7 +58,7 @@ def block_of(league: Tournament, pair: Pairing, block: int) -> PlayedBlock:
     seated = [_contestant(player, league) for player in pair.players]
     matches = []
     for rotation in range(2):
-        record = play(match_spec(league, planned, rotation), rotate(seated, rotation))
+        record = play(match_spec(league, planned, rotation, "none"), rotate(seated, rotation))
         matches.append(PlayedMatch(rotation=rotation, summary=summarise(record), record=pack(record)))
     return PlayedBlock(fixture=planned, matches=tuple(matches))
 

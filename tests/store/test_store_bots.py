@@ -86,7 +86,7 @@ def test_two_installs_at_once_give_one_bot(tmp_path: Path) -> None:
     ("command", "said"),
     [
         ("[sh, -c, 'echo undefined reference; exit 3']", "exit code 3 and said:\nundefined reference"),
-        ("[no-such-compiler]", "No such file or directory: no-such-compiler"),
+        ("[no-such-compiler]", "no program 'no-such-compiler' there or on the PATH"),
     ],
 )
 def test_a_failed_build_shows_why_and_leaves_nothing(tmp_path: Path, command: str, said: str) -> None:

@@ -1,0 +1,92 @@
+"""From the command of a bot to the file that runs: where it is found, and what its author is told if it is not.
+
+Rule: what can be known before a start is said before it, in the words of the bot's folder, not of a sandbox or a copy.
+"""
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from arena.errors import Crashed
+
+START_HINT: Final = (
+    "a program must be made for this machine, or begin with a line like #!/usr/bin/python3 (without a carriage return)"
+)
+_ELF: Final = b"\x7fELF"
+_FIRST_LINE: Final = 256
+"""Bytes of a script's first line that the kernel reads (BINPRM_BUF_SIZE)."""
+
+
+def find_program(command: list[str], folder: str, path: str, *, is_visible: Callable[[Path], bool]) -> str:
+    """The file that runs as the first word of `command`, in `folder` or on `path`. Crashed tells why there is none.
+
+    `is_visible` tells of a file outside `folder` whether the bot will see it.
+    """
+    wanted = _from_folder(command[0], folder)
+    program = shutil.which(wanted, path=path)
+    what = f"cannot start `{shlex.join(command)}` in {folder}: "
+    if program is None:
+        if Path(wanted).is_file() and "/" in wanted:
+            raise Crashed(f"{what}{wanted} is not executable", hint=f"run `chmod +x {wanted}` and submit it again")
+        raise Crashed(
+            f"{what}no program {command[0]!r} there or on the PATH",
+            hint=f"install {command[0]!r}, or correct `command` in bot.yaml",
+        )
+    refusal = _refusal(program, folder, is_visible)
+    if refusal:
+        raise Crashed(f"{what}{refusal}", hint=START_HINT)
+    return program
+
+
+def describe(command: list[str], folder: str, program: str) -> str:
+    """What is started, for the author of a bot that does not start."""
+    interpreter = _interpreter(program)
+    by = f"{program}, interpreter {interpreter}" if interpreter else program
+    return f"`{shlex.join(command)}` in {folder} (program {by})"
+
+
+def _from_folder(program: str, folder: str) -> str:
+    """A program given by a path is meant from the bot's folder, as the shell would take it there."""
+    return os.path.join(folder, program) if "/" in program else program  # noqa: PTH118 - "./x" stays as written
+
+
+def _refusal(program: str, folder: str, is_visible: Callable[[Path], bool]) -> str:
+    """Why the kernel will not run this file, as far as its first line tells; a wrapper would give it to a shell."""
+    if not _is_inside(program, folder) and not is_visible(Path(program)):
+        return f"{program} is not among what bots see of this machine; `arena doctor` lists that"
+    interpreter = _interpreter(program)
+    if interpreter:
+        name = re.split(r"[ \t]", interpreter)[0]
+        shown = interpreter.encode("unicode_escape").decode()
+        if not Path(folder, name).exists():
+            return f"the first line of {program} asks for the interpreter {shown}, which is not on this machine"
+        if not _is_inside(name, folder) and not is_visible(Path(name)):
+            return f"the first line of {program} asks for the interpreter {shown}, which bots do not see"
+    if not interpreter and not _first_line(program).startswith(_ELF):
+        return f"{program} is neither a program for Linux (ELF) nor a script that begins with #!"
+    return ""
+
+
+def _is_inside(program: str, folder: str) -> bool:
+    return not Path(program).is_absolute() or Path(program).is_relative_to(folder)
+
+
+def _interpreter(program: str) -> str:
+    """What the first line of a script names after `#!`, a carriage return included; empty for everything else."""
+    first = _first_line(program)
+    if not first.startswith(b"#!"):
+        return ""
+    return first[2:].split(b"\n")[0].strip(b" \t").decode("utf-8", "backslashreplace")
+
+
+def _first_line(program: str) -> bytes:
+    """The beginning of the file; that of a program if it may be run, but not read."""
+    try:
+        with Path(program).open("rb") as file:
+            return file.read(_FIRST_LINE)
+    except OSError:
+        return _ELF

@@ -1,0 +1,217 @@
+"""One bot in its box: the start handshake, what is held for it, and its end.
+
+Rule: nothing of the bot runs before its limits stand. bwrap builds the box and tells the process id of its first
+process; limits are set on that; only then a byte lets the bot's own program begin.
+"""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+from arena.errors import HarnessFault
+from arena.process.clock import cpu_clock
+from arena.process.hints import hint_on
+from arena.process.limits import Limits
+from arena.process.reaper import children, descendants
+from arena.process.rlimits import limit_box, take_first
+from arena.process.sandbox import bubblewrap, cgroup, syscalls
+from arena.process.sandbox.advice import advice_on
+from arena.process.sandbox.reach import give_back_uid, insist_on_readable, reachable, real_user, take_uid
+from arena.process.usage import MemoryWatch, delayed_s, is_held
+
+_HANDSHAKE_S: Final = 20.0
+"""For the box to stand; it takes 2 ms, and on a machine with a hundred other things to do, a second."""
+
+
+Start = Callable[[list[str], Path, dict[str, str], Limits], "tuple[subprocess.Popen[bytes], Box]"]
+
+
+class Box:
+    """The processes of a sandboxed bot: bwrap's first one, in process group `group`, and what runs below it."""
+
+    def __init__(self, first: int, uid: int | None, limits: Limits, group: cgroup.Group | None) -> None:
+        self.group = first
+        self._handle = os.pidfd_open(first)
+        self._uid = uid
+        self._cgroup = group
+        self._has_processes = limits.processes
+        self._read_first_cpu = cpu_clock(first)
+        self._read_cpu: Callable[[], float] | None = None
+        self._main = 0
+        scratch = Path(f"/proc/{first}/root/tmp") if limits.scratch_mib else None
+        self._watch = MemoryWatch(limits.memory_mib, self._pids, scratch=scratch)
+
+    def cpu(self) -> float:
+        """See Body.cpu: of the process that runs the bot's program, and of the first one.
+
+        The first one only waits. But a bot can write to its memory (/proc/1/mem), and so make it work.
+        """
+        if self._read_cpu is None:
+            if not self._find_main():
+                return 0.0
+            self._read_cpu = cpu_clock(self._main)
+        return self._read_cpu() + self._read_first_cpu()
+
+    def delayed_s(self) -> float:
+        """See Body.delayed_s."""
+        return delayed_s(self._main) if self._find_main() else 0.0
+
+    def excess(self) -> str:
+        """See Body.excess."""
+        return (self._cgroup.excess() if self._cgroup is not None else "") or self._watch.excess()
+
+    def holds(self, pipe: int) -> bool:
+        """See Body.holds: bwrap has it open too, so that its end is not seen while the bot lives."""
+        mine = set(self._pids()) - {self.group}
+        return not mine or is_held(mine, pipe)
+
+    def hint_on(self, stderr: str) -> str:
+        """See Body.hint_on."""
+        return hint_on(stderr, processes=self._has_processes)
+
+    def enter_cgroup(self, pid: int) -> None:
+        """Put a process, with all it will start, into the bot's control group, where there is one."""
+        if self._cgroup is not None:
+            self._cgroup.enter(pid)
+
+    def kill(self) -> None:
+        """See Body.kill: with the first process of a process namespace the kernel kills all the others."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+
+    def release(self) -> None:
+        """See Body.release."""
+        os.close(self._handle)
+        give_back_uid(self._uid)
+        if self._cgroup is not None:
+            self._cgroup.remove()
+
+    def _find_main(self) -> bool:
+        """Whether the bot's own process is there: the one child that bwrap's first process starts."""
+        if not self._main:
+            self._main = min(children(self.group), default=0)
+        return bool(self._main)
+
+    def _pids(self) -> Iterable[int]:
+        if self._has_processes:
+            return {self.group} | descendants(self.group)
+        return (self.group, self._main) if self._find_main() else (self.group,)
+
+
+def start(
+    command: list[str], folder: Path, environment: dict[str, str], limits: Limits
+) -> tuple["subprocess.Popen[bytes]", Box]:
+    """Start `command` in a box where `folder` is its read-only home. HarnessFault if there can be no box."""
+    insist_on_readable(folder)
+    arguments = bubblewrap.arguments(reachable(folder), environment=environment, scratch_mib=limits.scratch_mib)
+    filters = syscalls.filter_for_play(processes=limits.processes)
+    return start_with(command, [*arguments, "--seccomp", str(filters)], limits, passed=(filters,))
+
+
+def start_build(
+    command: list[str], folder: Path, environment: dict[str, str], limits: Limits
+) -> tuple["subprocess.Popen[bytes]", Box]:
+    """The same for a command that builds a bot: it may write to `folder`."""
+    arguments = bubblewrap.arguments(
+        reachable(folder), environment=environment, scratch_mib=limits.scratch_mib, is_writable=True
+    )
+    filters = syscalls.filter_for_build()
+    return start_with(command, [*arguments, "--seccomp", str(filters)], limits, passed=(filters,))
+
+
+def start_with(
+    command: list[str], arguments: list[str], limits: Limits, *, passed: tuple[int, ...]
+) -> tuple["subprocess.Popen[bytes]", Box]:
+    """Start `command` in the box that these arguments make, whether it holds or not: bots go through `start`.
+
+    `passed` are file descriptors that the arguments speak of; they are closed here.
+    """
+    uid = take_uid()
+    popen: subprocess.Popen[bytes] | None = None
+    with contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
+        for fd in passed:
+            theirs.callback(os.close, fd)
+        told, telling = _pipe(ours, theirs)
+        letting, let = _pipe(theirs, ours)
+        words = [*arguments, "--info-fd", str(telling), "--block-fd", str(letting)]
+        listed = os.memfd_create("arena-bwrap")
+        theirs.callback(os.close, listed)
+        os.write(listed, b"".join(os.fsencode(word) + b"\0" for word in words))
+        os.lseek(listed, 0, os.SEEK_SET)
+        try:
+            popen = _spawn(["--args", str(listed), "--", *command], (*passed, telling, letting, listed), uid)
+            theirs.close()
+            first = _first_process(told)
+            box = Box(first, uid, limits, cgroup.make_group(limits))
+            _confine(box, uid, limits)
+            os.write(let, b"1")
+        except (OSError, EOFError, ValueError) as error:
+            give_back_uid(uid)
+            raise _failure(popen, error) from error
+    return popen, box
+
+
+def _confine(box: Box, uid: int | None, limits: Limits) -> None:
+    try:
+        with real_user(uid):
+            limit_box(box.group, limits)
+        take_first(box.group)
+        box.enter_cgroup(box.group)
+    except BaseException:
+        box.kill()
+        raise
+
+
+def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
+    """A pipe whose ends are closed with these."""
+    ends = os.pipe()
+    reader.callback(os.close, ends[0])
+    writer.callback(os.close, ends[1])
+    return ends
+
+
+def _spawn(words: list[str], fds: tuple[int, ...], uid: int | None) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [bubblewrap.runnable(), *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd="/",
+        env={},  # otherwise a bot reads it from /proc/1/environ
+        bufsize=0,
+        pass_fds=fds,
+        start_new_session=True,
+        user=uid,
+        group=uid,
+        extra_groups=None if uid is None else (),
+    )
+
+
+def _first_process(told: int) -> int:
+    """The process id that bwrap tells as JSON, in pieces. EOFError if it ended instead."""
+    text = b""
+    deadline_s = time.monotonic() + _HANDSHAKE_S
+    while not text.rstrip().endswith(b"}"):
+        ready, _, _ = select.select([told], [], [], max(0.0, deadline_s - time.monotonic()))
+        data = os.read(told, 4096) if ready else b""
+        if not data:
+            raise EOFError("it ended" if ready else f"no sign of it within {_HANDSHAKE_S:.0f} s")
+        text += data
+    return int(json.loads(text)["child-pid"])
+
+
+def _failure(popen: "subprocess.Popen[bytes] | None", error: Exception) -> HarnessFault:
+    """What bwrap said, with what to do about it."""
+    if popen is None:
+        return HarnessFault(f"bubblewrap cannot be started: {error}")
+    popen.kill()
+    _, said = popen.communicate()
+    text = said.decode("utf-8", "backslashreplace").strip() or str(error)
+    return HarnessFault(f"the sandbox cannot be set up: {text}{advice_on(text)}")

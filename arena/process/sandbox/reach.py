@@ -1,0 +1,147 @@
+"""Who a bot is on the host, and what that user can reach, where the harness runs as root.
+
+Rule: a bot is never root. For an ordinary user there is nothing to do: the bot has the same user, and sees nothing of
+it. Root hands each running bot a spare user of its own (which needs no name), and lends what that user could not get
+at, such as a bot below /root, through a mount namespace that nobody else sees and that ends with the process: no copy,
+nothing left behind.
+"""
+
+import contextlib
+import ctypes
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from arena.errors import HarnessFault
+
+_FIRST_UID: Final = 0x7000_0000
+"""Just above the ranges that systemd hands to containers, where nobody else looks for users."""
+_UIDS_PER_PROCESS: Final = 64
+_LENDING: Final = Path("/run/arena")
+"""Always empty for others: a file system is mounted on it where only this process sees it."""
+_CLONE_NEWNS: Final = 0x0002_0000
+_MS_NODEV, _MS_NOSUID, _MS_BIND, _MS_REC, _MS_PRIVATE = 0x4, 0x2, 0x1000, 0x4000, 0x4_0000
+_taken: set[int] = set()
+_here: Final = threading.local()
+
+
+def take_uid() -> int | None:
+    """A user of its own for a bot to be started, until `give_back_uid`; None for who is not root."""
+    if os.geteuid() != 0:
+        return None
+    first = _FIRST_UID + os.getpid() * _UIDS_PER_PROCESS  # process ids end at 2**22, so this stays below 2**31
+    free = next((uid for uid in range(first, first + _UIDS_PER_PROCESS) if uid not in _taken), None)
+    if free is None:
+        raise HarnessFault(f"more than {_UIDS_PER_PROCESS} bots at once in one process")
+    if not _is_mapped(free):
+        raise HarnessFault(
+            "arena runs as root in a container that has no other users to give to bots: run it as an ordinary user"
+        )
+    _taken.add(free)
+    return free
+
+
+def give_back_uid(uid: int | None) -> None:
+    """The bot with that user is gone."""
+    _taken.discard(-1 if uid is None else uid)
+
+
+@contextlib.contextmanager
+def real_user(uid: int | None) -> Iterator[None]:
+    """Be that user for a moment, in name and not in rights: so limits may be set on a process of that user.
+
+    Root may do so only with CAP_SYS_RESOURCE, which containers and some virtual machines keep from it.
+    """
+    if uid is None:
+        yield
+        return
+    os.setresgid(uid, -1, -1)
+    os.setresuid(uid, -1, -1)
+    try:
+        yield
+    finally:
+        os.setresuid(0, -1, -1)
+        os.setresgid(0, -1, -1)
+
+
+def reachable(path: Path) -> Path:
+    """Where a bot's user finds the file or folder at `path`: there, or lent."""
+    path = path.resolve()
+    if os.geteuid() != 0 or _is_open_to_all(path):
+        return path
+    found = path.stat()
+    return _lend(path, found.st_dev, found.st_ino)
+
+
+def insist_on_readable(folder: Path) -> None:
+    """HarnessFault if a bot's own user could not read its folder."""
+    if os.geteuid() == 0 and not _allows(folder, stat.S_IROTH | stat.S_IXOTH):
+        raise HarnessFault(f"{folder} can be read by its owner only, and bots have another user: `chmod o+rx {folder}`")
+
+
+def _is_open_to_all(path: Path) -> bool:
+    """Whether everybody may walk down to `path` and read it."""
+    return _allows(path, stat.S_IROTH) and all(_allows(folder, stat.S_IXOTH) for folder in path.parents)
+
+
+def _allows(path: Path, permission: int) -> bool:
+    return path.stat().st_mode & permission == permission
+
+
+@cache
+def _is_mapped(uid: int) -> bool:
+    lines = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
+    ranges = [(int(first), int(count)) for first, _, count in map(str.split, lines)]
+    return any(first <= uid < first + count for first, count in ranges)
+
+
+def _lend(path: Path, device: int, inode: int) -> Path:
+    """Lend it once; a folder that was made anew is another one."""
+    lent = _lent_by_this_thread()
+    key = (path, device, inode)
+    if key not in lent:
+        place = _LENDING / str(len(lent))
+        if path.is_dir():
+            place.mkdir()
+        else:
+            place.touch()
+        _mount(str(path), str(place), "", _MS_BIND, "")
+        lent[key] = place
+    return lent[key]
+
+
+def _lent_by_this_thread() -> dict[tuple[Path, int, int], Path]:
+    """What was lent, by path, device and inode. A mount namespace belongs to a thread and what it starts."""
+    if not hasattr(_here, "lent"):
+        _leave_the_mounts_of_others()
+        _here.lent = {}
+    lent: dict[tuple[Path, int, int], Path] = _here.lent
+    return lent
+
+
+def _leave_the_mounts_of_others() -> None:
+    """Make room that only this thread and its bots see."""
+    _LENDING.mkdir(mode=0o755, parents=True, exist_ok=True)
+    if ctypes.CDLL(None, use_errno=True).unshare(_CLONE_NEWNS):
+        raise _refused("a mount namespace")
+    _mount("none", "/", "", _MS_REC | _MS_PRIVATE, "")
+    _mount("arena", str(_LENDING), "tmpfs", _MS_NODEV | _MS_NOSUID, "mode=0711,size=1m")
+
+
+def _mount(source: str, target: str, kind: str, flags: int, options: str) -> None:
+    arguments = [ctypes.c_char_p(text.encode()) for text in (source, target, kind)]
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(*arguments, ctypes.c_ulong(flags), ctypes.c_char_p(options.encode())):
+        raise _refused(f"the mount of {source} on {target}")
+
+
+def _refused(what: str) -> HarnessFault:
+    reason = os.strerror(ctypes.get_errno())
+    return HarnessFault(
+        f"the kernel refuses {what} ({reason}), which root needs here to show bots what only root can read;"
+        " run arena as an ordinary user, or from a folder that everybody may enter"
+    )

@@ -1,0 +1,256 @@
+"""A table with an honest bot and one whose words are changed, over scripted channels or real pipes, by fake clocks.
+
+Rule: everything that happens here follows from the scene; both bots think like the house bot.
+"""
+
+import itertools
+import json
+from collections.abc import Iterable
+from random import Random
+from typing import Any, Final
+
+import msgspec
+from hypothesis import strategies as st
+from match_fuzz_lines import LIMIT, MATCH, MUTATIONS, Brain, Plan, plans
+from match_fuzz_pipes import PipedProcess, channel_to, lines_of
+
+from arena.errors import Crashed, MalformedReply
+from arena.games import load_game
+from arena.games.luck import derive
+from arena.match.contestant import Contestant
+from arena.match.house import _HouseBot
+from arena.match.record import MatchRecord
+from arena.match.referee import hello_for, play
+from arena.match.terms import ClockSettings, MatchSpec
+from arena.process.channel import Channel
+from arena.process.scripted import Reply, ScriptedChannel
+
+ALL: Final = {"expansions": ["crazy_captain", "no_shanghai", "sharks", "doubles"]}
+VARIANTS: Final[tuple[tuple[str, dict[str, Any], int], ...]] = (
+    ("nim", {"heaps": [9, 9, 9]}, 8),
+    ("nim", {"misere": True}, 5),
+    ("shanghaien", {}, 30),
+    ("shanghaien", ALL, 40),
+)
+"""A game, its options, and about how many messages a bot has to answer in it."""
+MOST_LOOKS: Final = 100_000
+"""At a clock in one scene. More are a referee that does not end."""
+_TICK_MS: Final = {"script": 0.001, "pipes": 0.1}
+"""What a look at the clock costs: pipes are really waited for, so that they must run out after few looks."""
+
+
+class Scene(msgspec.Struct, frozen=True):
+    """All that a match depends on. `sizes` are the pieces in which the bot writes to a pipe."""
+
+    variant: int
+    seed: int
+    seat: int
+    is_strict: bool
+    decides: str
+    by_object: bool
+    wants_events: bool
+    plan: Plan
+    sizes: tuple[int, ...]
+
+
+@st.composite
+def scenes(draw: st.DrawFn) -> Scene:
+    """Any game, either seat, any terms, up to four mutations."""
+    variant = draw(st.integers(0, len(VARIANTS) - 1))
+    return Scene(
+        variant=variant,
+        seed=draw(st.integers(0, 999)),
+        seat=draw(st.integers(0, 1)),
+        is_strict=draw(st.booleans()),
+        decides=draw(st.sampled_from(["cpu", "wall"])),
+        by_object=draw(st.booleans()),
+        wants_events=draw(st.booleans()),
+        plan=draw(plans(VARIANTS[variant][2])),
+        sizes=draw(st.lists(st.integers(1, 50), max_size=3).map(tuple)),
+    )
+
+
+class Ticks:
+    """Wall time that goes on by a look, CPU time that goes on when told."""
+
+    def __init__(self, tick_ms: float) -> None:
+        self.looks = 0
+        self.cpu_s = 0.0
+        self.worker: PipedBot | None = None
+        self._tick_s = tick_ms / 1000
+
+    def wall(self) -> float:
+        self.looks += 1
+        assert self.looks < MOST_LOOKS, "the referee does not come to an end"
+        if self.worker is not None:
+            self.worker.work()
+        return self.looks * self._tick_s
+
+    def cpu(self) -> float:
+        return self.cpu_s
+
+
+class Speaker:
+    """A bot that thinks like the house bot and says what the plan makes of it. One object is one process."""
+
+    def __init__(self, scene: Scene, plan: Plan, ticks: Ticks) -> None:
+        self.requests: list[dict[str, Any]] = []
+        self.brain = Brain()
+        self._house = _HouseBot()
+        self._scene = scene
+        self._plan = plan
+        self._answered = 0
+        self._unasked = 0
+        self._ticks = ticks
+
+    def respond(self, line: bytes) -> bytes:
+        """What it says to one message, in bytes as they leave it."""
+        brain = self.brain
+        if brain.is_dead:
+            return b""
+        brain.message = json.loads(line)
+        if brain.message["type"] == "request":
+            self.requests.append(brain.message)
+        held, brain.held = brain.held, b""
+        reply = b"".join(self._in_own_words(said) + b"\n" for said in self._house.respond(line))
+        number = self._number(brain.message["type"])
+        for at, name, seed in self._plan:
+            if at == number:
+                reply = MUTATIONS[name](reply, Random(seed), brain)
+        self._ticks.cpu_s, brain.cpu_s = self._ticks.cpu_s + brain.cpu_s, 0.0
+        return reply + held
+
+    def _number(self, kind: str) -> int:
+        """As in a plan: from 0 for what is answered, from -1 downwards for what is not."""
+        if kind in {"hello", "match_start", "request"}:
+            self._answered += 1
+            return self._answered - 1
+        self._unasked += 1
+        return -self._unasked
+
+    def _in_own_words(self, said: Reply) -> bytes:
+        assert isinstance(said, bytes)
+        raw = json.loads(said)
+        if raw["type"] == "hello" and self._scene.wants_events:
+            raw["capabilities"] = ["events"]
+        if raw["type"] == "action" and self._scene.by_object:
+            raw["action"] = self.brain.message["legal"][raw["action"]]
+        return json.dumps(raw).encode()
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A whole line that left the bot, and how many requests it had got until then."""
+
+    after: int
+    line: bytes
+
+
+class ScriptedBot:
+    """A speaker behind a scripted channel: its bytes become lines as a process's would."""
+
+    def __init__(self, speaker: Speaker, ticks: Ticks) -> None:
+        self.speaker = speaker
+        self.said: list[Said] = []
+        self._partial = b""
+        self.channel = ScriptedChannel(self._respond, cpu=ticks.cpu)
+
+    def _respond(self, line: bytes) -> Iterable[Reply]:
+        stream = self._partial + self.speaker.respond(line)
+        lines, is_overlong = lines_of(stream, limit=LIMIT)
+        self._partial = stream.rpartition(b"\n")[2]
+        self.said.extend(Said(len(self.speaker.requests), each) for each in lines)
+        if is_overlong:
+            return [*lines, MalformedReply(f"a line of more than {LIMIT} bytes", got=stream[:200].decode("latin-1"))]
+        return [*lines, Crashed("the bot ended with exit code 3")] if self.speaker.brain.is_dead else lines
+
+
+class PipedBot:
+    """A speaker behind real pipes, which takes a step whenever somebody looks at the clock."""
+
+    def __init__(self, speaker: Speaker, ticks: Ticks) -> None:
+        self.speaker = speaker
+        self.said: list[Said] = []
+        self._process = PipedProcess(cpu=ticks.cpu)
+        self._sizes = itertools.cycle([*speaker._scene.sizes, 1 << 20])
+        self._unheard = b""
+        self._unsaid = b""
+        self._partial = b""
+        self.channel = channel_to(self._process, limit=LIMIT)
+        ticks.worker = self
+
+    def work(self) -> None:
+        """Hear what there is, and say the next piece."""
+        *lines, self._unheard = (self._unheard + self._process.hear()).split(b"\n")
+        self._unsaid += b"".join(map(self.speaker.respond, lines))
+        brain = self.speaker.brain
+        self._process.log(brain.stderr)
+        brain.stderr = b""
+        piece = self._unsaid[: next(self._sizes)]
+        taken = self._process.say(piece)
+        *whole, self._partial = (self._partial + piece[:taken]).split(b"\n")
+        self.said.extend(Said(len(self.speaker.requests), each) for each in whole)
+        self._unsaid = self._unsaid[taken:]
+        if brain.is_dead and not self._unsaid:
+            self._process.exit()
+
+
+class Table:
+    """The two seats of a scene, for as many matches as wanted. `bots` are the processes of the changed bot."""
+
+    def __init__(self, scene: Scene, transport: str) -> None:
+        game, self.options, _ = VARIANTS[scene.variant]
+        self.game = load_game(game)
+        self.scene = scene
+        self.is_piped = transport == "pipes"
+        self.plan = scene.plan
+        self.clock = ClockSettings(
+            decides="cpu" if scene.decides == "cpu" else "wall",
+            move_ms=0.1 if scene.decides == "cpu" else 2.0,
+            bank_ms=0.4,
+            wall_ms=4.0,
+            startup_ms=2.0,
+            strict=scene.is_strict,
+        )
+        self.ticks = [Ticks(_TICK_MS["script"]), Ticks(_TICK_MS["script"])]
+        self.ticks[scene.seat] = Ticks(_TICK_MS[transport])
+        self.bots: list[ScriptedBot | PipedBot] = []
+        self.honest_bots: list[ScriptedBot] = []
+        self.contestants = [self._contestant(seat) for seat in (0, 1)]
+
+    def _contestant(self, seat: int) -> Contestant:
+        name = "changed" if seat == self.scene.seat else "honest"
+        return Contestant(
+            player=name,
+            bot=name,
+            open_channel=self._open_changed if seat == self.scene.seat else self._open_honest,
+            hello=hello_for(self.game, self.options, self.clock.startup_ms),
+            clock=self.clock,
+            wall=self.ticks[seat].wall,
+        )
+
+    def _open_changed(self) -> Channel:
+        ticks = self.ticks[self.scene.seat]
+        speaker = Speaker(self.scene, self.plan, ticks)
+        self.bots.append(PipedBot(speaker, ticks) if self.is_piped else ScriptedBot(speaker, ticks))
+        return self.bots[-1].channel
+
+    def _open_honest(self) -> Channel:
+        ticks = self.ticks[1 - self.scene.seat]
+        self.honest_bots.append(ScriptedBot(Speaker(self.scene, (), ticks), ticks))
+        return self.honest_bots[-1].channel
+
+    def play(self, match: str = MATCH) -> MatchRecord:
+        """One match; the same contestants, another if the name is another."""
+        spec = MatchSpec(
+            match=match,
+            game=self.game.name,
+            options=self.options,
+            seed=derive("fuzz", self.scene.seed),
+            clock=self.clock,
+        )
+        return play(spec, self.contestants)
+
+    def close(self) -> None:
+        """End both bots."""
+        for contestant in self.contestants:
+            contestant.close()

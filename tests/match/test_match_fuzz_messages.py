@@ -1,0 +1,183 @@
+"""Whatever a bot says, a match ends in a record: the honest seat is never at fault, and no answer is made up."""
+
+import contextlib
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from match_fuzz_depth import fuzzed
+from match_fuzz_table import Said, Scene, Table, scenes
+
+from arena.match.record import Acted, MatchRecord, Termination, pack, unpack
+from arena.match.replay import problems
+
+LONGEST_STEP = 12_000
+"""Bytes of a step with a note of 1000 letters, each written as an escape of up to 12 bytes."""
+LONGEST_FAULT = 100_000
+
+
+def has_no_wrong_winner(record: MatchRecord, changed: int) -> None:
+    if record.fault is None:
+        assert record.termination is Termination.NORMAL
+    else:
+        assert record.fault.seat == changed
+        assert record.ranks == ((1, 0) if changed == 0 else (0, 1))
+    assert problems(record) == []
+
+
+def is_kept_whole(record: MatchRecord) -> None:
+    text = msgspec.json.encode(record)
+    assert json.loads(text)["match"] == record.match
+    assert len(text) < LONGEST_FAULT + LONGEST_STEP * (1 + len(record.steps))
+    packed = pack(record)
+    assert pack(unpack(packed)) == packed
+
+
+def is_printable(record: MatchRecord) -> None:
+    fault = record.fault
+    if fault is None:
+        return
+    assert len(fault.message) < 5000
+    for text in (fault.message, fault.hint, fault.got, *fault.transcript):
+        assert text.isprintable(), text
+        assert len(text) < 5000
+    assert all(letter.isprintable() or letter in "\n\t" for letter in fault.stderr)
+
+
+def plain(action: Any) -> Any:
+    """An action as JSON, in the one form of those that mean the same."""
+    raw = json.loads(msgspec.json.encode(action))
+    return {key: sorted(value) if isinstance(value, list) else value for key, value in raw.items() if value is not None}
+
+
+def read_answer(line: bytes) -> dict[str, Any]:
+    """The answer in a line, by a reader that is not the referee's; AssertionError if it should have been refused."""
+    raw = json.loads(line.decode("utf-8"), object_pairs_hook=unique_pairs, parse_constant=float)
+    json.dumps(raw, ensure_ascii=False).encode("utf-8")
+    json.dumps(raw, allow_nan=False)
+    assert {"type", "id", "action"} <= raw.keys() <= {"type", "id", "action", "note"}
+    assert raw["type"] == "action"
+    assert type(raw["id"]) is int
+    assert type(raw["action"]) in {int, dict}
+    return dict(raw)
+
+
+def unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    assert len({name for name, _ in pairs}) == len(pairs), "a key given twice was not refused"
+    return dict(pairs)
+
+
+def is_said(step: Acted, request: dict[str, Any], raw: dict[str, Any]) -> bool:
+    """Whether that answer is the step."""
+    legal, action = request["legal"], raw["action"]
+    if type(action) is int:
+        assert 0 <= action < len(legal), "an index out of range was not refused"
+        action = legal[action]
+    return bool(plain(action) in map(plain, legal) and plain(action) == plain(step.action)) and (
+        raw.get("note", "") == step.note
+    )
+
+
+def is_first(step: Acted, request: dict[str, Any], lines: list[bytes]) -> bool:
+    """Whether the step is the first line of those that is an object and no answer to another request."""
+    for line in lines:
+        if line.strip().startswith(b"{"):
+            raw = read_answer(line)
+            if raw["id"] == request["id"]:
+                return is_said(step, request, raw)
+    return False
+
+
+def is_somewhere(step: Acted, request: dict[str, Any], lines: list[bytes]) -> bool:
+    """Whether the step is any of the lines."""
+    for line in lines:
+        with contextlib.suppress(ValueError, AssertionError):
+            raw = read_answer(line)
+            if raw["id"] == request["id"] and is_said(step, request, raw):
+                return True
+    return False
+
+
+def has_only_answers(record: MatchRecord, table: Table) -> None:
+    """Each step of the changed bot was said by it, after the request and before the next."""
+    bot = table.bots[0]
+    asked = bot.speaker.requests
+    acted = [step for step in record.steps if isinstance(step, Acted) and step.seat == table.scene.seat]
+    for number, step in enumerate([step for step in acted if not step.forced], start=1):
+        request = asked[number - 1]
+        if table.is_piped:  # what is on its way when a request is sent has come after it
+            assert is_somewhere(step, request, said_within(bot.said, number - 1, number))
+        else:
+            assert is_first(step, request, said_within(bot.said, number, number))
+
+
+def said_within(said: list[Said], first: int, last: int) -> list[bytes]:
+    return [each.line for each in said if first <= each.after <= last]
+
+
+def check(scene: Scene, transport: str) -> None:
+    table = Table(scene, transport)
+    try:
+        record = table.play()
+
+        has_no_wrong_winner(record, scene.seat)
+        is_kept_whole(record)
+        is_printable(record)
+        has_only_answers(record, table)
+        plays_on(record, table)
+        assert len(table.honest_bots) == 1
+    finally:
+        table.close()
+
+
+def plays_on(record: MatchRecord, table: Table) -> None:
+    """The next match is a good one by a fresh process; only after a match without fault may something be left over."""
+    table.plan = ()
+    started = len(table.bots)
+    again = table.play("fuzz-2")
+    has_no_wrong_winner(again, table.scene.seat)
+    if record.fault is not None:
+        assert again.fault is None
+        assert len(table.bots) == started + 1
+    elif again.fault is not None:
+        assert table.play("fuzz-3").fault is None
+
+
+@fuzzed(400)
+@given(scene=scenes())
+def test_changed_words_end_in_a_record_of_who_was_wrong(scene: Scene) -> None:
+    """Line by line: faults are the changed bot's, and what counts is the first answer after the request."""
+    check(scene, "script")
+
+
+@fuzzed(40)
+@given(scene=scenes())
+def test_changed_words_through_real_pipes(scene: Scene) -> None:
+    """Byte by byte: the same with the real channel, in pieces of any size."""
+    check(scene, "pipes")
+
+
+@pytest.mark.parametrize("transport", ["script", "pipes"])
+@pytest.mark.parametrize("variant", range(4))
+def test_unchanged_words_play_to_the_end(variant: int, transport: str) -> None:
+    """The tables of these tests are good tables: without a mutation nobody is at fault."""
+    scene = Scene(
+        variant=variant,
+        seed=1,
+        seat=0,
+        is_strict=True,
+        decides="cpu",
+        by_object=True,
+        wants_events=True,
+        plan=(),
+        sizes=(7,),
+    )
+
+    table = Table(scene, transport)
+    records = [table.play(), table.play("fuzz-2")]
+    table.close()
+
+    assert [record.termination for record in records] == [Termination.NORMAL] * 2
+    assert len(table.bots) == 1

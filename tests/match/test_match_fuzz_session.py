@@ -1,0 +1,186 @@
+"""Any sequence of messages to and from a bot, against a model of the dialogue that was written from protocol.md."""
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from match_fuzz_depth import fuzzed
+
+from arena.errors import ProtocolViolation
+from arena.protocol.messages import (
+    ActionEvent,
+    Answer,
+    BotHello,
+    ClockTerms,
+    ErrorMessage,
+    EventMessage,
+    Hello,
+    Limits,
+    MatchEnd,
+    MatchStart,
+    Quit,
+    Ready,
+    Request,
+    TimeLeft,
+    TimeUsed,
+    ToBot,
+)
+from arena.protocol.session import Phase, Session
+
+OURS = st.sampled_from(["m1", "m2"])
+THEIRS = st.sampled_from(["m1", "m2", "", "\x1b[31m"])
+IDS = st.integers(-1, 4)
+
+
+class Dialogue(RuleBasedStateMachine):
+    """The model: what the bot owes (`hello`, `ready`, `action` or nothing), and where the referee stands."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.session = Session()
+        self.owes = ""
+        self.place = "street"
+        self.match = ""
+        self.number: int | None = None
+        self.has_events = False
+
+    def said_too_early(self, message: ToBot) -> None:
+        """The referee's own mistake is refused, and nothing has changed."""
+        with pytest.raises(AssertionError, match="the referee sent"):
+            self.session.send(message)
+
+    @rule()
+    def greet(self) -> None:
+        limits = Limits(line_to_bot=1, line_from_bot=1, startup_ms=1)
+        hello = Hello(
+            protocols=(1,), minor=0, game="nim", rules="1", options={}, capabilities=("events",), limits=limits
+        )
+        if self.place != "street":
+            return self.said_too_early(hello)
+        self.session.send(hello)
+        self.place, self.owes = "door", "hello"
+        return None
+
+    @rule(match=OURS)
+    def start_match(self, match: str) -> None:
+        start = MatchStart(
+            match=match,
+            seat=0,
+            players=("a", "b"),
+            protocol=1,
+            game="nim",
+            options={},
+            clock=ClockTerms(decides="cpu", move_ms=1, bank_ms=1, wall_ms=1),
+            bot_seed=1,
+        )
+        if self.place != "hall":
+            return self.said_too_early(start)
+        self.session.send(start)
+        self.place, self.owes, self.match = "table", "ready", match
+        return None
+
+    @rule(number=IDS)
+    def ask(self, number: int) -> None:
+        request = Request(
+            id=number, match=self.match, view={}, events=(), legal=None, clock=TimeLeft(move_ms=1, bank_ms=1)
+        )
+        if self.place != "table" or self.owes:
+            return self.said_too_early(request)
+        self.session.send(request)
+        self.owes, self.number = "action", number
+        return None
+
+    @rule()
+    def tell_event(self) -> None:
+        event = EventMessage(match=self.match, what=ActionEvent(seat=0, action={}))
+        if self.place != "table" or self.owes == "ready":
+            return self.said_too_early(event)
+        self.session.send(event)
+        return None
+
+    @rule()
+    def end_match(self) -> None:
+        end = MatchEnd(
+            match=self.match,
+            ranks=(0, 1),
+            scores=None,
+            termination="normal",
+            at_fault=None,
+            events=(),
+            time=TimeUsed(moves=0, cpu_ms=0, wall_ms=0),
+        )
+        if self.place != "table":
+            return self.said_too_early(end)
+        self.session.send(end)
+        self.place, self.owes = "hall", ""
+        return None
+
+    @rule()
+    def warn(self) -> None:
+        self.session.send(ErrorMessage(code="crash", message="", hint="", fatal=False, got=""))
+
+    @precondition(lambda self: self.place == "table")
+    @rule()
+    def quit(self) -> None:
+        self.session.send(Quit(reason="", grace_ms=1))
+        self.place, self.owes = "gone", ""
+
+    @rule(
+        protocols=st.lists(st.sampled_from([1, 2, -1, 2**53]), max_size=3).map(tuple),
+        capabilities=st.lists(st.sampled_from(["events", "tea", ""]), max_size=2).map(tuple),
+    )
+    def hear_hello(self, protocols: tuple[int, ...], capabilities: tuple[str, ...]) -> None:
+        hello = BotHello(protocols=protocols, capabilities=capabilities)
+        if self.owes != "hello" or 1 not in protocols:
+            return self.refuses(hello)
+        assert self.session.receive(hello)
+        self.place, self.owes, self.has_events = "hall", "", "events" in capabilities
+        return None
+
+    @rule(match=THEIRS)
+    def hear_ready(self, match: str) -> None:
+        if self.owes != "ready" or match != self.match:
+            return self.refuses(Ready(match=match))
+        assert self.session.receive(Ready(match=match))
+        self.owes = ""
+        return None
+
+    @rule(number=IDS, action=st.integers() | st.just({}))
+    def hear_answer(self, number: int, action: int) -> None:
+        counts = self.session.receive(Answer(id=number, action=action))
+
+        assert counts is (self.owes == "action" and number == self.number)
+        if counts:
+            self.owes = ""
+
+    def refuses(self, message: BotHello | Ready) -> None:
+        """A violation with a sentence for the bot's author, in one line."""
+        with pytest.raises(ProtocolViolation) as violated:
+            self.session.receive(message)
+        assert violated.value.message.isprintable()
+        assert violated.value.hint.isprintable()
+
+    @initialize(begins=st.booleans())
+    def begin_well(self, begins: bool) -> None:
+        """Half of the dialogues get as far as the table, where most can happen."""
+        if begins:
+            self.greet()
+            self.hear_hello((1,), ())
+            self.start_match("m1")
+
+    @invariant()
+    def the_phase_is_what_the_model_says(self) -> None:
+        expected = {
+            ("street", ""): Phase.NEW,
+            ("door", "hello"): Phase.GREETING,
+            ("hall", ""): Phase.IDLE,
+            ("table", "ready"): Phase.PREPARING,
+            ("table", ""): Phase.PLAYING,
+            ("table", "action"): Phase.THINKING,
+            ("gone", ""): Phase.CLOSED,
+        }
+        assert self.session.phase is expected[self.place, self.owes]
+        assert self.session.wants_events is self.has_events
+
+
+TestDialogue = Dialogue.TestCase
+TestDialogue.settings = fuzzed(150, steps=30)
