@@ -19,6 +19,7 @@ from arena.match.referee import hello_for, play
 from arena.match.terms import ClockSettings, MatchSpec
 from arena.process import launch
 from arena.process.channel import ProcessChannel
+from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT
 
@@ -60,7 +61,11 @@ def match_of(setting: Setting, clock: ClockSettings = CLOCK, name: str = "bench-
 
 @contextmanager
 def seated(
-    setting: Setting, bots: tuple[BotSpec, ...], clock: ClockSettings = CLOCK, arguments: tuple[str, ...] = ()
+    setting: Setting,
+    bots: tuple[BotSpec, ...],
+    clock: ClockSettings = CLOCK,
+    arguments: tuple[str, ...] = (),
+    isolation: Isolation = "sandbox",
 ) -> Iterator[list[Contestant]]:
     """Contestants by seat, made as a worker makes them; their processes end with the context.
 
@@ -68,7 +73,7 @@ def seated(
     """
     players = [Player(name=f"p{seat}", bot=bot, arguments=arguments) for seat, bot in enumerate(bots)]
     terms = match_terms.Setting(setting.game, setting.options, clock)
-    made = [contestant(each, terms, "sandbox") for each in players]
+    made = [contestant(each, terms, isolation) for each in players]
     try:
         yield made
     finally:

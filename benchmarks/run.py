@@ -25,6 +25,8 @@ SECTIONS: Final = {
     "startup": "commands",
     "leaderboard": "leaderboard",
     "hang": "hangs",
+    "sandbox": "isolation",
+    "fair": "fairness",
 }
 """The module of each section. It is imported when it is run: one that is broken shall not cost the others."""
 

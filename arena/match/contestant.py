@@ -74,6 +74,7 @@ class Contestant:
         self._decides_cpu = clock.decides == "cpu"
         self._channel: Channel | None = None
         self._lost: BotFault | None = None
+        self._answered_cpu_s: float | None = None
         self._failed_starts: list[BotFault] = []
         self._session = Session()
         self._request_id = 0
@@ -138,6 +139,7 @@ class Contestant:
             wall_s=self.terms.wall_ms / 1000,
             decides_cpu=self._decides_cpu,
             delayed=channel.delayed_s,
+            cpu_since=self._answered_cpu_s,
         )
         try:
             self.transcript.append((self._wall(), ">", line))
@@ -146,6 +148,7 @@ class Contestant:
             answer = self._answer(channel, clock)
             clock.stop()
             channel.rest()
+            self._answered_cpu_s = None if self._settings.ponder else clock.cpu_reading
         except OutOfTime as late:
             late.hint = self._unheard.told(request.id) or late.hint
             raise
@@ -233,6 +236,7 @@ class Contestant:
             channel.wake()
             self._send(message, clock)
             answer = self._answer(channel, clock)
+            self._answered_cpu_s = None if self._settings.ponder else channel.cpu()
             channel.rest()
         except OutOfTime:
             strays = self._unheard.strays_told()

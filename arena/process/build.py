@@ -8,6 +8,7 @@ ended, and what it said.
 import os
 import select
 import stat
+import subprocess
 import time
 from collections.abc import Iterator
 from hashlib import sha256
@@ -25,24 +26,32 @@ TIMEOUT_S: Final = 300.0
 LIMITS: Final = Limits(memory_mib=2048, tasks=256, processes=True, scratch_mib=512)
 SIZE_LIMIT: Final = 512 << 20
 FILE_LIMIT: Final = 20_000
+_DEEPEST: Final = 64
+_LONGEST_PATH: Final = 3000
+"""The kernel takes 4095 bytes at once."""
+_SHOWN: Final = 80
 _KEPT_OUTPUT: Final = 8 << 10
 _LOOK_S: Final = 0.1
 _LOOK_AT_FOLDER_S: Final = 0.5
 
 
 def build(manifest: Manifest, folder: Path, isolation: Isolation, *, timeout_s: float = TIMEOUT_S) -> None:
-    """Run the build commands of `manifest` in `folder`, one after the other. SpecError if one fails."""
-    for command in manifest.build:
-        _open_to_bots(folder)
-        _run(command, folder, isolation, timeout_s)
-    _seal(folder)
+    """Run the build commands of `manifest` in `folder`, one after the other. SpecError, and no folder, if one fails."""
+    try:
+        for command in manifest.build:
+            _open_to_bots(folder)
+            _run(command, folder, isolation, timeout_s)
+        _seal(folder)
+    except SpecError:
+        _remove(folder)
+        raise
 
 
 def digest_of_folder(folder: Path) -> str:
     """SHA-256 over each file's relative path, executable bit and bytes, in order of path; links count by their text."""
     total = sha256()
     for path in _everything(folder):
-        name = path.relative_to(folder).as_posix()
+        name = os.fsencode(path.relative_to(folder))
         mode = path.lstat().st_mode
         if stat.S_ISLNK(mode):
             content = os.fsencode(path.readlink())
@@ -50,7 +59,8 @@ def digest_of_folder(folder: Path) -> str:
             content = path.read_bytes()
         else:
             continue
-        total.update(f"\n{name}\n{int(bool(mode & stat.S_IXUSR))}{int(stat.S_ISLNK(mode))}\n{len(content)}\n".encode())
+        kind = f"{int(bool(mode & stat.S_IXUSR))}{int(stat.S_ISLNK(mode))}"
+        total.update(f"\n{len(name)}\n{kind}\n{len(content)}\n".encode() + name)
         total.update(content)
     return total.hexdigest()
 
@@ -117,18 +127,44 @@ def is_too_large(folder: Path) -> bool:
 
 
 def _everything(folder: Path) -> Iterator[Path]:
-    """All below `folder`, sorted, links not followed."""
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        links = [name for name in folders if (Path(place) / name).is_symlink()]
-        for name in sorted([*names, *links]):
-            yield Path(place) / name
+    """All below `folder`, folders too, in an order that is always the same, links not followed.
+
+    SpecError for what cannot be looked into: folders too deep, or closed to their owner, could hide any amount.
+    """
+    waiting = [folder]
+    while waiting:
+        place = waiting.pop()
+        try:
+            mode = place.lstat().st_mode
+            paths = sorted(place.iterdir()) if stat.S_ISDIR(mode) else []
+        except FileNotFoundError:  # gone meanwhile
+            continue
+        except PermissionError:
+            mode, paths = 0, []
+        if mode & 0o500 != 0o500:
+            raise SpecError(f"the build made {_shown(place, folder)}, a folder that its owner may not look into")
+        if len(place.relative_to(folder).parts) > _DEEPEST or len(os.fsencode(place)) > _LONGEST_PATH:
+            raise SpecError(f"the build made folders within folders: {_shown(place, folder)}")
+        yield from paths
+        waiting += [path for path in reversed(paths) if path.is_dir() and not path.is_symlink()]
+
+
+def _shown(place: Path, folder: Path) -> str:
+    """The path in the folder, the beginning of a long one."""
+    text = str(place.relative_to(folder)).encode("unicode_escape").decode()
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _remove(folder: Path) -> None:
+    """Whatever lies there. Python's own way ends where folders lie a thousand deep, that of the system does not."""
+    for command in (("chmod", "-R", "u+rwX"), ("rm", "-rf")):
+        subprocess.run([*command, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
 
 
 def _open_to_bots(folder: Path) -> None:
     """Where root runs the harness, the build is another user, who must be able to write."""
     if os.geteuid() == 0:
-        for path in (folder, *folder.rglob("*")):
+        for path in (folder, *_everything(folder)):
             if not path.is_symlink():
                 path.chmod(path.stat().st_mode | 0o666 | (0o111 if path.is_dir() else 0))
 
@@ -137,7 +173,7 @@ def _seal(folder: Path) -> None:
     """What was built is ours, readable by all and writable by nobody else. SpecError for what is no file."""
     if is_too_large(folder):
         raise SpecError(f"the built bot is larger than {SIZE_LIMIT >> 20} MiB or {FILE_LIMIT} files")
-    for path in (folder, *folder.rglob("*")):
+    for path in (folder, *_everything(folder)):
         mode = path.lstat().st_mode
         if os.geteuid() == 0:
             os.lchown(path, 0, 0)
@@ -146,4 +182,4 @@ def _seal(folder: Path) -> None:
         elif stat.S_ISREG(mode):
             path.chmod(0o755 if mode & stat.S_IXUSR else 0o644)
         elif not stat.S_ISLNK(mode):
-            raise SpecError(f"the build made {path.relative_to(folder)}, which is no plain file, folder or link")
+            raise SpecError(f"the build made {_shown(path, folder)}, which is no plain file, folder or link")

@@ -45,6 +45,8 @@ class MoveClock:
     `budget_s` is the move's allowance and the bank together; `wall_s` the backstop. `decides_cpu` tells which clock
     the budget is counted on. After `stop`, `used_s` is the deciding time and `elapsed_s` the wall time.
 
+    `cpu_since` is an earlier reading of `cpu` to count from: what was used between two moves is not for nothing.
+
     Where CPU time decides, the backstop does not count the time for which the bot was ready to run but `delayed` by
     other work of the machine, up to `_MOST_STRETCH` times itself.
     """
@@ -72,6 +74,7 @@ class MoveClock:
         wall_s: float,
         decides_cpu: bool,
         delayed: Callable[[], float] = lambda: 0.0,
+        cpu_since: float | None = None,
     ) -> None:
         self._delayed = delayed
         self._delay_start: float | None = None
@@ -82,13 +85,18 @@ class MoveClock:
         self._decides_cpu = decides_cpu
         self.cpu_s = 0.0
         self.elapsed_s = 0.0
-        self._cpu_start = cpu()
+        self._cpu_start = cpu() if cpu_since is None else cpu_since
         self._wall_start = wall()
 
     @property
     def used_s(self) -> float:
         """Time of the deciding kind, as of the last look."""
         return self.cpu_s if self._decides_cpu else self.elapsed_s
+
+    @property
+    def cpu_reading(self) -> float:
+        """The reading of the CPU clock, as of the last look."""
+        return self._cpu_start + self.cpu_s
 
     def first_wait_s(self) -> float:
         """How long to wait at first, without a look at any clock."""

@@ -17,19 +17,25 @@ _HINTS: Final = (
     ),
     (
         re.compile(r"MemoryError|cannot allocate memory|OutOfMemoryError|bad_alloc|heap out of memory", re.IGNORECASE),
-        "the memory of a bot is limited; bot.yaml may ask for more, up to what the tournament allows:"
-        " `limits: {memory_mib: 512}`",
+        (
+            "the memory of a bot is limited; bot.yaml may ask for more, up to what the tournament allows:"
+            " `limits: {memory_mib: 512}`"
+        ),
     ),
     (
         re.compile(r"can't start new thread|pthread_create|Resource temporarily unavailable", re.IGNORECASE),
-        "threads and processes are limited; bot.yaml may ask for more, up to what the tournament allows:"
-        " `limits: {tasks: 64}`",
+        (
+            "threads and processes are limited; bot.yaml may ask for more, up to what the tournament allows:"
+            " `limits: {tasks: 64}`"
+        ),
     ),
 )
 _PROCESSES: Final = (
     re.compile(r"fork|operation not permitted|EPERM|subprocess|spawn", re.IGNORECASE),
-    "bots may not start processes unless bot.yaml says `processes: true`; a shell script can end with"
-    " `exec python3 bot.py` instead",
+    (
+        "bots may not start processes unless bot.yaml says `processes: true`; a shell script can end with"
+        " `exec python3 bot.py` instead"
+    ),
 )
 
 

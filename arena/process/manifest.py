@@ -127,6 +127,9 @@ def files_of(path: Path) -> list[tuple[str, Path]]:
         subfolders[:] = sorted(name for name in subfolders if name not in _IGNORED)
         for name in sorted(set(names) - _IGNORED) + [s for s in subfolders if (Path(folder) / s).is_symlink()]:
             file = Path(folder) / name
+            if not str(file.relative_to(path)).isprintable():  # with line ends in it the hash could be ambiguous
+                shown = str(file).encode("unicode_escape").decode()
+                raise SpecError(f"{shown}: a file's name may contain only characters that print")
             mode = file.lstat().st_mode
             if not stat.S_ISREG(mode):
                 raise SpecError(f"{file}: a bot may contain only plain files and folders, this is {_kind(mode)}")

@@ -28,7 +28,8 @@ from arena.process.usage import MemoryWatch, delayed_s, is_held
 
 _HANDSHAKE_S: Final = 20.0
 """For the box to stand; it takes 2 ms, and on a machine with a hundred other things to do, a second."""
-
+_GONE_S: Final = 5.0
+"""For a killed box to be empty; it takes 2 ms."""
 
 Start = Callable[[list[str], Path, dict[str, str], Limits], "tuple[subprocess.Popen[bytes], Box]"]
 
@@ -64,8 +65,8 @@ class Box:
         return delayed_s(self._main) if self._find_main() else 0.0
 
     def excess(self) -> str:
-        """See Body.excess."""
-        return (self._cgroup.excess() if self._cgroup is not None else "") or self._watch.excess()
+        """See Body.excess. A control group counts exactly, and ends the bot itself."""
+        return self._watch.excess() if self._cgroup is None else self._cgroup.excess()
 
     def holds(self, pipe: int) -> bool:
         """See Body.holds: bwrap has it open too, so that its end is not seen while the bot lives."""
@@ -87,7 +88,10 @@ class Box:
             signal.pidfd_send_signal(self._handle, signal.SIGKILL)
 
     def release(self) -> None:
-        """See Body.release."""
+        """See Body.release. Once its first process is gone, so are all the others: nothing of it writes any more."""
+        gone = select.poll()
+        gone.register(self._handle, select.POLLIN)
+        gone.poll(_GONE_S * 1000)
         os.close(self._handle)
         give_back_uid(self._uid)
         if self._cgroup is not None:
@@ -135,6 +139,7 @@ def start_with(
     """
     uid = take_uid()
     popen: subprocess.Popen[bytes] | None = None
+    box: Box | None = None
     with contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
         for fd in passed:
             theirs.callback(os.close, fd)
@@ -153,20 +158,20 @@ def start_with(
             _confine(box, uid, limits)
             os.write(let, b"1")
         except (OSError, EOFError, ValueError) as error:
-            give_back_uid(uid)
-            raise _failure(popen, error) from error
+            failure = _failure(popen, error)
+            if box is None:
+                give_back_uid(uid)
+            else:
+                box.release()
+            raise failure from error
     return popen, box
 
 
 def _confine(box: Box, uid: int | None, limits: Limits) -> None:
-    try:
-        with real_user(uid):
-            limit_box(box.group, limits)
-        take_first(box.group)
-        box.enter_cgroup(box.group)
-    except BaseException:
-        box.kill()
-        raise
+    with real_user(uid):
+        limit_box(box.group, limits)
+    take_first(box.group)
+    box.enter_cgroup(box.group)
 
 
 def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:

@@ -1,0 +1,155 @@
+"""What the sandbox costs: the start of a bot, a request, and what a frozen bot still burns.
+
+Rule: with and without are measured in turns, the same bot and the same lines.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+import msgspec
+from benchbots import instant, ours
+from measure import interleaved, one_core
+from recording import CLOCK, NIM, match_of, seated
+from tables import Figure, Goal, Row, Table
+
+from arena.match.bot import open_channel
+from arena.match.contestant import Contestant
+from arena.match.referee import play
+from arena.process.clock import MoveClock
+from arena.process.launch import Confinement
+from arena.process.limits import Isolation, Limits
+from arena.process.manifest import BotSpec
+from arena.process.sandbox import probe
+
+_LIMITS: Final = Limits(processes=False, scratch_mib=0)
+_HELLO: Final = b'{"type":"hello","protocols":[1]}\n'
+_MS, _US = 1e3, 1e6
+_START_GOAL: Final = Goal("<=", 5.0)
+_FREEZE_GOAL: Final = Goal("<=", 20.0)
+_BURN_GOAL: Final = Goal("<=", 1.0)
+_FROZEN_S: Final = 0.5
+_SETTLE_S: Final = 0.02
+"""A running thread stops at the next tick of its core's timer; until then its time is charged to its next move."""
+
+
+def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
+    """Three tables: start, request, frozen."""
+    bots, notes = instant(scratch)
+    rounds = 15 if is_quick else 60
+    return [
+        _start_table(bots, notes, rounds),
+        _request_table(bots, notes, rounds),
+        _frozen_table(3 if is_quick else 9),
+    ]
+
+
+def _start_table(bots: dict[str, BotSpec], notes: tuple[str, ...], rounds: int) -> Table:
+    rows: list[Row] = []
+    for language, bot in bots.items():
+        samples = interleaved({"none": _starter(bot, "none"), "sandbox": _starter(bot, "sandbox")}, rounds)
+        more_s = median(a - b for a, b in zip(samples["sandbox"], samples["none"], strict=True))
+        bare_s, boxed_s = median(samples["none"]), median(samples["sandbox"])
+        rows.append((language, Figure(bare_s * _MS, 2), Figure(boxed_s * _MS, 2), Figure(more_s * _MS, 2, _START_GOAL)))
+    took_s = interleaved({"probe": _probe_s}, 3 if rounds < 20 else 9)["probe"]
+    more = (
+        "from the call to the bot's hello; the difference is the median of differences within a round",
+        f"the probe before the first match of a league takes {median(took_s) * _MS:.0f} ms, once in each process",
+    )
+    headers = ("start of a bot", "bare\nms", "sandbox\nms", "difference\nms")
+    return Table(title="Sandbox: start", headers=headers, rows=tuple(rows), notes=notes + more)
+
+
+def _starter(bot: BotSpec, isolation: Isolation) -> Callable[[], float]:
+    def start() -> float:
+        begun_s = time.perf_counter()
+        channel = open_channel(bot, Confinement(isolation, _LIMITS))
+        clock = MoveClock(cpu=channel.cpu, wall=time.monotonic, budget_s=10.0, wall_s=10.0, decides_cpu=False)
+        channel.send(_HELLO, clock)
+        channel.receive(clock)
+        took_s = time.perf_counter() - begun_s
+        channel.close(0.0)
+        return took_s
+
+    return start
+
+
+def _probe_s() -> float:
+    begun_s = time.perf_counter()
+    probe.try_to_break_out()
+    return time.perf_counter() - begun_s
+
+
+def _request_table(bots: dict[str, BotSpec], notes: tuple[str, ...], rounds: int) -> Table:
+    rows: list[Row] = []
+    ponder = msgspec.structs.replace(CLOCK, ponder=True)
+    spec = match_of(NIM)
+    for language, bot in bots.items():
+        pair = (bot, bot)
+        with (
+            one_core(),
+            seated(NIM, pair, ponder, isolation="none") as bare,
+            seated(NIM, pair, ponder) as boxed,
+            seated(NIM, pair) as frozen,
+        ):
+            tables = {"bare": bare, "boxed": boxed, "frozen": frozen}
+            requests = sum(seat.moves for seat in play(spec, bare).seats)
+            timers = {name: _timer(contestants, requests) for name, contestants in tables.items()}
+            samples = interleaved(timers, rounds)
+        box_s = median(a - b for a, b in zip(samples["boxed"], samples["bare"], strict=True))
+        freeze_s = median(a - b for a, b in zip(samples["frozen"], samples["boxed"], strict=True))
+        rows.append(
+            (
+                language,
+                *(Figure(median(samples[name]) * _US) for name in ("bare", "boxed", "frozen")),
+                Figure(box_s * _US),
+                Figure(freeze_s * _US, 1, _FREEZE_GOAL),
+            )
+        )
+    headers = ("a request", "bare\nus", "sandbox, ponder\nus", "sandbox, frozen\nus", "the box\nus", "the freeze\nus")
+    more = ("nim, one core, whole matches by the referee divided by their requests",)
+    return Table(title="Sandbox: request", headers=headers, rows=tuple(rows), notes=notes + more)
+
+
+def _timer(contestants: list[Contestant], requests: int) -> Callable[[], float]:
+    spec = match_of(NIM)
+
+    def play_ten() -> float:
+        begun_s = time.perf_counter()
+        for _ in range(10):
+            play(spec, contestants)
+        return (time.perf_counter() - begun_s) / 10 / requests
+
+    return play_ten
+
+
+def _frozen_table(rounds: int) -> Table:
+    rows: list[Row] = []
+    for may_ponder in (True, False):
+        burnt_s = [_burnt_s(may_ponder=may_ponder) for _ in range(rounds)]
+        label = "let run (`ponder: true`)" if may_ponder else "frozen"
+        shown = Figure(max(burnt_s) * _MS / _FROZEN_S, 2, None if may_ponder else _BURN_GOAL)
+        rows.append((label, Figure(median(burnt_s) * _MS / _FROZEN_S, 2), shown))
+    return Table(
+        title="Sandbox: a bot with a burning thread while the other is on move",
+        headers=("the bot is", "CPU ms per s\nmedian", "CPU ms per s\nmost"),
+        rows=tuple(rows),
+        notes=(f"over {_FROZEN_S:g} s, by the kernel's clock of its process, once it has stopped",),
+    )
+
+
+def _burnt_s(*, may_ponder: bool) -> float:
+    channel = open_channel(ours("ponderer.py"), Confinement("sandbox", _LIMITS), may_ponder=may_ponder)
+    clock = MoveClock(cpu=channel.cpu, wall=time.monotonic, budget_s=10.0, wall_s=10.0, decides_cpu=False)
+    try:
+        channel.send(_HELLO, clock)
+        channel.receive(clock)
+        channel.rest()
+        time.sleep(_SETTLE_S)
+        before_s = channel.cpu()
+        time.sleep(_FROZEN_S)
+        return channel.cpu() - before_s
+    finally:
+        channel.close(0.0)
