@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "bots": ("arena.cli.bots", "List the bots on offer."),
     "new-bot": ("arena.cli.bots", "Start a bot of your own from a template."),
     "match": ("arena.cli.match", "Play a few matches between two bots."),
+    "compare": ("arena.cli.compare", "Play two bots until it is decided which is better."),
     "play": ("arena.cli.play", "Play against a bot in the terminal."),
     "league": ("arena.cli.league", "Run a tournament file, see how far it is."),
     "leaderboard": ("arena.cli.leaderboard", "Print the standings of a league."),

@@ -1,0 +1,169 @@
+"""`arena compare`: is NEW better than OLD? As few matches as it takes to tell, and an honest answer."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from arena.cli.options import (
+    clock_options,
+    clock_settings,
+    game_option,
+    insist_on,
+    isolation_option,
+    options_option,
+    results_option,
+    shelf_option,
+)
+from arena.cli.stopping import stoppable
+from arena.errors import Interrupted
+from arena.games import load_game
+from arena.league.compare import Comparison
+from arena.league.friendly import friendly
+from arena.league.pool import LocalBackend
+from arena.league.results import PlayedBlock, PlayedMatch
+from arena.league.run import run
+from arena.league.schedule import chunks, fixture, pairings
+from arena.league.tournament import SEATS, Player, Tournament
+from arena.process.limits import Isolation
+from arena.process.manifest import BotSpec
+from arena.report.comparison import as_json, as_text, line
+from arena.statistics.sequential import SequentialSettings
+from arena.store import database
+from arena.store.bots import BotStore
+from arena.store.matches import MatchStore
+
+_CHUNKS_IN_A_BATCH = 2
+"""Smaller chunks leave fewer blocks in flight that come too late to count; larger ones start fewer processes."""
+
+
+@click.command()
+@click.argument("new")
+@click.argument("old")
+@click.option("--elo0", default=0.0, show_default=True, help="H0: NEW is better by no more than this.")
+@click.option("--elo1", default=20.0, show_default=True, help="H1: NEW is better by at least this.")
+@click.option(
+    "--model",
+    type=click.Choice(["normalised", "logistic", "student"]),
+    default="normalised",
+    show_default=True,
+    help="Kind of Elo that --elo0 and --elo1 are; `student` compares margins instead of wins.",
+)
+@click.option("--alpha", default=0.05, show_default=True, help="How often H1 may be accepted if H0 is true.")
+@click.option("--beta", default=0.05, show_default=True, help="How often H0 may be accepted if H1 is true.")
+@click.option("--batch", type=click.IntRange(1, 10_000), default=8, show_default=True, help="Blocks between two looks.")
+@click.option("--cap", type=click.IntRange(1, 10_000_000), help="Blocks after which it is given up; default: computed.")
+@click.option("--seed", default="0", show_default=True, help="Master seed of all luck.")
+@click.option("--workers", type=click.IntRange(1, 1024), help="Matches played at once; default: all cores.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@game_option
+@options_option
+@clock_options
+@isolation_option
+@results_option
+@shelf_option
+def compare(new: str, old: str, form: str, results: Path, shelf: Path, **settings: Any) -> None:
+    """Play NEW against OLD in blocks until a sequential test has decided whether NEW is better.
+
+    Matches are stored. Interrupted, the same command continues, and comes to the same verdict as without the stop, at
+    any number of workers.
+
+    Example: arena compare ./mybot mybot --elo1 30
+    """
+    isolation: Isolation = settings["isolation"]
+    test = SequentialSettings(
+        matches=SEATS, **{name: settings[name] for name in ("elo0", "elo1", "model", "alpha", "beta", "batch", "cap")}
+    )
+    bots = BotStore(results, shelf, isolation)
+    players = _players(bots.find(new), bots.find(old))
+    load_game(settings["game"]).setup(settings["options"], SEATS)
+    insist_on(isolation)
+    with (
+        stoppable(),
+        database.writer_lock(results),
+        contextlib.closing(database.open_for_writing(results)) as connection,
+    ):
+        store = MatchStore(connection, results)
+        installed = [msgspec.structs.replace(each, bot=bots.install(each.bot)) for each in players]
+        tournament = _tournament((installed[0], installed[1]), settings, test)
+        (pairing,) = pairings(tournament)
+        comparison = Comparison(test, [each.name for each in pairing.players].index(players[0].name))
+        store.save_league(tournament)
+        backend = LocalBackend(settings["workers"] or len(os.sched_getaffinity(0)))
+        _play(store, tournament, comparison, backend, isolation)
+    names = (players[0].name, players[1].name)
+    click.echo(as_json(comparison.state, names) if form == "json" else as_text(comparison.state, names))
+
+
+def _players(new: BotSpec, old: BotSpec) -> tuple[Player, Player]:
+    """Both under names that tell them apart: by name, else by version, else by hash; a bot and itself as well."""
+    names = (new.name, old.name)
+    if new.digest == old.digest:
+        names = (f"{new.name}-new", f"{old.name}-old")
+    elif new.name == old.name and new.manifest.version != old.manifest.version:
+        names = (f"{new.name}-{new.manifest.version}", f"{old.name}-{old.manifest.version}")
+    elif new.name == old.name:
+        names = (f"{new.name}-{new.digest[:8]}", f"{old.name}-{old.digest[:8]}")
+    return Player(name=names[0], bot=new), Player(name=names[1], bot=old)
+
+
+def _tournament(players: tuple[Player, Player], settings: dict[str, Any], test: SequentialSettings) -> Tournament:
+    meeting = friendly(
+        players,
+        game=settings["game"],
+        options=settings["options"],
+        clock=clock_settings(settings["move_ms"], settings["bank_ms"]),
+        seed=settings["seed"],
+        blocks=test.last,
+    )
+    name = f"compare-{players[0].name}-{players[1].name}"
+    chunk = max(1, test.batch // _CHUNKS_IN_A_BATCH)
+    return msgspec.structs.replace(meeting, name=name, chunk_blocks=chunk)
+
+
+def _play(
+    store: MatchStore, tournament: Tournament, comparison: Comparison, backend: LocalBackend, isolation: Isolation
+) -> None:
+    """Play until it is decided, beginning with what is stored."""
+    show = _shower(comparison)
+    comparison.add(_stored(store, tournament))
+
+    def commit(blocks: list[PlayedBlock]) -> None:
+        store.save(blocks)
+        comparison.add(blocks)
+
+    try:
+        run(
+            comparison.needed(chunks(tournament, store.finished(tournament), isolation)),
+            backend,
+            commit=commit,
+            tick=show,
+        )
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"interrupted, {line(comparison.state)}; what is played is stored, and the same command continues"
+        ) from None
+    finally:
+        if sys.stderr.isatty():
+            click.echo("", err=True)
+
+
+def _stored(store: MatchStore, tournament: Tournament) -> Iterator[PlayedBlock]:
+    """The blocks that are there already, by number."""
+    (pairing,) = pairings(tournament)
+    for number, matches in groupby(store.matches(tournament), key=lambda match: match.block):
+        played = (PlayedMatch(match.rotation, match.summary, match.record) for match in matches)
+        yield PlayedBlock(fixture=fixture(tournament, pairing, number), matches=tuple(played))
+
+
+def _shower(comparison: Comparison) -> Callable[[], None]:
+    """Draws one line over and over, on a terminal."""
+    if not sys.stderr.isatty():
+        return lambda: None
+    return lambda: click.echo(f"\r{line(comparison.state)}\x1b[K", nl=False, err=True)

@@ -1,0 +1,75 @@
+"""`arena compare` in this process, with real bots."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from cli_arena import Terminal
+
+pytestmark = pytest.mark.process
+
+NIM = "--game nim --options '{\"heaps\": [1, 2]}'"
+SECOND_WINS = """
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if m["type"] == "hello": print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
+    elif m["type"] == "match_start": print(json.dumps({"type": "ready", "match": m["match"]}), flush=True)
+    elif m["type"] == "request": print(json.dumps({"type": "action", "id": m["id"], "action": NUMBER}), flush=True)
+"""
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    for name, number in (("good", 2), ("poor", 1)):  # of heaps 1 and 2: one from heap 1 wins, all of it loses
+        Path(tmp_path, f"{name}.py").write_text(SECOND_WINS.replace("NUMBER", f"min({number}, len(m['legal']) - 1)"))
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+def test_a_better_bot_is_found_to_be_better(terminal: Terminal) -> None:
+    """The verdict is a sentence, and all numbers are there for programs."""
+    ran = terminal.arena(f"compare ./good.py ./poor.py {NIM} --elo1 100")
+    again = terminal.arena(f"compare ./good.py ./poor.py {NIM} --elo1 100 --format json")
+
+    assert (ran.code, ran.err, again.code) == (0, "", 0)
+    found = json.loads(again.out)
+    assert found["verdict"] in {"accept H1", "accept H0", "identical", "inconclusive"}
+    assert (found["new"], found["old"]) == ("good", "poor")
+    assert f"{found['blocks']} ({found['matches']} matches" in ran.out
+
+
+def test_the_verdict_does_not_depend_on_workers_or_stops(terminal: Terminal) -> None:
+    """One worker, two workers, and two runs, of which the first is cut short by a small cap: the same bytes."""
+    command = f"compare random ./poor.py {NIM} --elo1 60 --format json"
+    whole = terminal.arena(f"{command} --workers 1").out
+    shutil.rmtree("results")
+    parallel = terminal.arena(f"{command} --workers 2").out
+    shutil.rmtree("results")
+    terminal.arena(f"{command} --cap 8")
+    resumed = terminal.arena(command).out
+
+    assert whole == parallel == resumed
+
+
+def test_a_bot_and_itself_are_identical(terminal: Terminal) -> None:
+    """Under two names."""
+    said = terminal.arena(f"compare ./good.py ./good.py {NIM}")
+
+    assert said.out.startswith("good-new and good-old play identically: move for move the same in 16 blocks.")
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("--elo0 20 --elo1 10", "elo"),
+        ("--alpha 0.7", "alpha"),
+        ("--elo1 0", "elo"),
+    ],
+)
+def test_what_cannot_be_tested_is_refused(terminal: Terminal, option: str, sentence: str) -> None:
+    """Before anything is played, with exit code 2."""
+    said = terminal.arena(f"compare ./good.py ./poor.py {NIM} {option}")
+
+    assert said.code == 2
+    assert sentence in said.err

@@ -1,0 +1,123 @@
+"""NEW against OLD: what a sequential test is fed with, and when it has had enough."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.errors import CheckFailed
+from arena.league.compare import Comparison
+from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch, summarise
+from arena.league.schedule import Fixture
+from arena.match.record import Acted, MatchRecord, SeatRecord, Termination, pack
+from arena.match.terms import ClockSettings
+from arena.statistics.sequential import SequentialSettings, Verdict
+
+WINS = SequentialSettings(elo1=50.0)
+MARGINS = SequentialSettings(elo1=50.0, model="student")
+
+
+def record(scores: tuple[int, int] | None, *, steps: int = 1) -> MatchRecord:
+    """A match with these scores by seat; without any, seat 0 forfeited. `steps` tells apart how it went."""
+    shown = scores or (0, 1)
+    ranks = (0, 0) if shown[0] == shown[1] else (0, 1) if shown[0] > shown[1] else (1, 0)
+    seat = SeatRecord(player="p", bot="b", moves=1, cpu_ms=0.0, wall_ms=0.0, slowest_ms=0.0, ignored={})
+    return MatchRecord(
+        match="m", arena="0", game="nim", rules="1", options={}, seed="0", clock=ClockSettings().terms(),
+        isolation="sandbox", seats=(seat, seat), steps=(Acted(seat=0, action=0),) * steps, ranks=ranks, scores=scores,
+        termination=Termination.NORMAL if scores else Termination.CRASH, fault=None,
+    )  # fmt: skip
+
+
+def block(number: int, *records: MatchRecord) -> PlayedBlock:
+    matches = tuple(PlayedMatch(rotation, _summary(each), pack(each)) for rotation, each in enumerate(records))
+    return PlayedBlock(fixture=Fixture(pairing="x", block=number, seed="0"), matches=matches)
+
+
+def _summary(each: MatchRecord) -> MatchSummary:
+    if each.scores is not None:
+        return summarise(each)
+    normal = summarise(msgspec.structs.replace(each, scores=(0, 1), termination=Termination.NORMAL))
+    return msgspec.structs.replace(normal, scores=None, termination="crash", at_fault=0)
+
+
+def won(number: int) -> PlayedBlock:
+    """Player 0 of the pairing wins in both seats."""
+    return block(number, record((3, 1)), record((1, 3)))
+
+
+def test_who_sits_where_is_known() -> None:
+    """In the second match of a block the seats are swapped; NEW may be either player of the pairing."""
+    first, second = Comparison(WINS, new=0), Comparison(WINS, new=1)
+    for comparison in (first, second):
+        comparison.add(won(number) for number in range(24))
+
+    assert (first.state.verdict, second.state.verdict) == (Verdict.H1, Verdict.H0)
+
+
+def test_margins_add_up_from_the_side_of_new() -> None:
+    """The mean of both matches of a block."""
+    comparison = Comparison(MARGINS, new=0)
+
+    comparison.add(block(number, record((3, 1)), record((5, 9))) for number in range(8))
+
+    assert comparison.state.blocks == 8
+    assert getattr(comparison.state.seen, "mean", None) == 3.0
+
+
+def test_a_forfeit_has_no_margin() -> None:
+    """The comparison says so rather than inventing one."""
+    with pytest.raises(CheckFailed, match="which has no margin"):
+        Comparison(MARGINS, new=0).add([block(0, record(None), record((1, 3)))])
+
+
+def test_a_forfeit_is_a_loss_of_wins() -> None:
+    """Player 0 forfeits in seat 0 of the first match."""
+    comparison = Comparison(WINS, new=0)
+
+    comparison.add(block(number, record(None), record((1, 3))) for number in range(8))
+
+    assert getattr(comparison.state.seen, "numbers", None) == (0, 0, 8, 0, 0)
+
+
+def test_identical_bots_are_recognised() -> None:
+    """Even blocks whose matches went the same way, step by step."""
+    comparison = Comparison(WINS, new=0)
+
+    comparison.add(block(number, record((3, 1)), record((3, 1))) for number in range(16))
+
+    assert comparison.state.verdict is Verdict.IDENTICAL
+
+
+def test_even_blocks_of_different_matches_are_not_identical() -> None:
+    """A win each is not the same play."""
+    comparison = Comparison(WINS, new=0)
+
+    comparison.add(block(number, record((3, 1)), record((3, 1), steps=2)) for number in range(16))
+
+    assert comparison.state.verdict is Verdict.UNDECIDED
+
+
+@given(order=st.permutations(range(24)), cut=st.integers(1, 23))
+def test_the_order_of_arrival_changes_nothing(order: list[int], cut: int) -> None:
+    """Nor in how many pieces they come."""
+    expected = Comparison(WINS, new=0)
+    expected.add(won(number) for number in range(24))
+    comparison = Comparison(WINS, new=0)
+
+    comparison.add(won(number) for number in order[:cut])
+    comparison.add(won(number) for number in order[cut:])
+
+    assert comparison.state == expected.state
+
+
+def test_nothing_is_handed_out_once_it_is_decided() -> None:
+    """The chunks end there."""
+    comparison = Comparison(WINS, new=0)
+    handed = comparison.needed(iter([None, None]))  # type: ignore[list-item]
+
+    first = next(handed, "nothing")
+    comparison.add(won(number) for number in range(24))
+
+    assert first is None
+    assert next(handed, "nothing") == "nothing"
