@@ -23,6 +23,7 @@ from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.refusal import why_illegal
 from arena.games.shanghaien.state import DICE_PER_PLAYER, ROW_SIZE, Interlude, Phase, Player, State
 from arena.games.shanghaien.variant import Options, action_types, compose, read_options
+from arena.games.shanghaien.value import ShanghaienValue
 
 # Looking a member up on its Enum costs as much as a whole comparison; these are met at every step.
 _TURN: Final = Phase.TURN
@@ -48,6 +49,7 @@ class Shanghaien:
     name: ClassVar[str] = "shanghaien"
     rules_version: ClassVar[str] = "1"
     seat_counts: ClassVar[tuple[int, ...]] = (2,)
+    value: ClassVar[ShanghaienValue] = ShanghaienValue()
 
     def __init__(self, expansions: Mapping[str, Expansion] = EXPANSIONS) -> None:
         self._expansions = expansions

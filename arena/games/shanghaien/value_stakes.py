@@ -1,0 +1,107 @@
+"""What crews, cards of a row and tricks are worth, in points of the final margin to be expected.
+
+Rule: plain functions of counts; the order of the draw pile is never looked at, only which cards are still to come.
+"""
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Final, NamedTuple
+
+from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card, is_sailor, nation_of, value_of
+from arena.games.shanghaien.value_numbers import FIRST_JOKER, SECOND_JOKER, SHARE, TRICK
+
+Pool = tuple[tuple[int, ...], ...]
+"""By nation the values of the sailors still to come, in ascending order."""
+
+
+class Stake(NamedTuple):
+    """What a card adds to a side's margin if this side wins it, if the other one does, and if nobody does."""
+
+    won: float
+    lost: float
+    gone: float
+
+
+class Jokers(NamedTuple):
+    """What a first and a second joker, laid where they help most, are worth; the nation of the first, -1 for none."""
+
+    first: float
+    second: float
+    nation: int
+
+
+_NO_JOKERS: Final = Jokers(0.0, 0.0, -1)
+
+
+@lru_cache(maxsize=1024)
+def pool_of(cards: tuple[Card, ...]) -> Pool:
+    """The sailors among `cards`."""
+    values: list[list[int]] = [[] for _ in NATIONS]
+    for card in sorted(cards):
+        if is_sailor(card):
+            values[nation_of(card)].append(value_of(card))
+    return tuple([tuple(each) for each in values])
+
+
+@cache
+def expected(mine: int, theirs: int, pool: tuple[int, ...]) -> float:
+    """The margin a nation will give if each card of the pool goes to either side with the chance `SHARE`."""
+    if pool:
+        value, rest = pool[0], pool[1:]
+        won = expected(mine + value, theirs, rest) + expected(mine, theirs + value, rest)
+        return SHARE * won + (1 - 2 * SHARE) * expected(mine, theirs, rest)
+    if mine == theirs:
+        return 0.0
+    points = min(mine, theirs) or max(mine, theirs)
+    return float(points if mine > theirs else -points)
+
+
+def crews_margin(mine: Sequence[int], theirs: Sequence[int], pool: Pool) -> float:
+    """The margin all nations will give together."""
+    return sum([expected(own, other, left) for own, other, left in zip(mine, theirs, pool, strict=True)])
+
+
+def stake_of(card: Card, mine: Sequence[int], theirs: Sequence[int], pool: Pool, rounds_left: int) -> Stake:
+    """The stake of a card of the pool, or of a trick, to the side whose crews are named first."""
+    if not is_sailor(card):
+        return Stake(TRICK[rounds_left], -TRICK[rounds_left], 0.0)
+    nation = nation_of(card)
+    return _sailor_stake(mine[nation], theirs[nation], pool[nation], value_of(card))
+
+
+@cache
+def _sailor_stake(mine: int, theirs: int, pool: tuple[int, ...], value: int) -> Stake:
+    at = pool.index(value)
+    others = pool[:at] + pool[at + 1 :]
+    now = expected(mine, theirs, pool)
+    return Stake(
+        expected(mine + value, theirs, others) - now,
+        expected(mine, theirs + value, others) - now,
+        expected(mine, theirs, others) - now,
+    )
+
+
+def mirrored(stake: Stake) -> Stake:
+    """The stake as the other side sees it."""
+    return Stake(-stake.lost, -stake.won, -stake.gone)
+
+
+def jokers_of(mine: Sequence[int], theirs: Sequence[int], pool: Pool) -> Jokers:
+    """What jokers can add to the crews named first."""
+    gains = [
+        (expected(own + JOKER_VALUE, other, left) - expected(own, other, left), nation)
+        for nation, (own, other, left) in enumerate(zip(mine, theirs, pool, strict=True))
+        if own
+    ]
+    if not gains:
+        return _NO_JOKERS
+    best, nation = max(gains)
+    return Jokers(best, max([gain for gain, where in gains if where != nation], default=0.0), nation)
+
+
+def tricks_worth(held: int, jokers: Jokers, chances: int) -> float:
+    """The worth of so many unused tricks, with so many rounds left in which one can be used."""
+    if not held:
+        return 0.0
+    worth = TRICK[chances] * held + FIRST_JOKER[chances] * jokers.first
+    return worth + SECOND_JOKER[chances] * jokers.second if held > 1 else worth

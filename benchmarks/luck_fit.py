@@ -1,0 +1,90 @@
+"""The frequencies `CHANCES` of the value of Shanghaien, found again by self-play of bots/sensible.
+
+    python benchmarks/luck_fit.py --matches 3500 --seed fit        # about 10 minutes on one core
+
+Prints rows for arena/games/shanghaien/value_numbers.py: by the dice both sides have placed and by how a card stands for
+the side to move, how often that side won the card and how often the other did; a card counts by what it was worth. The
+constants there come from a run of this kind. New ones make a new version of the value.
+"""
+
+import argparse
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any, Final
+
+from luck_players import Sensible
+
+from arena.games import load_game
+from arena.games.api import Chance, Decision
+from arena.games.luck import derive, draw
+from arena.games.shanghaien.state import ROUNDS, Phase, State, numbered
+from arena.games.shanghaien.value_faces import standings, winners
+from arena.games.shanghaien.value_numbers import CHANCES, MOST_DICE
+from arena.games.shanghaien.value_stakes import pool_of, stake_of
+
+_SLIPS: Final = 0.03
+"""Random moves in every other match, so that odd positions are met as well."""
+_PRIOR: Final = 200.0
+"""The weight of the present table: some standings are hardly ever met."""
+
+
+def rounds(seed: str, slips: float) -> Iterator[list[State]]:
+    """For each round of a match the states in which a side is to move, the last one that which ended it."""
+    game: Any = load_game("shanghaien")
+    players = [Sensible(slips=slips) for _ in range(2)]
+    for seat, player in enumerate(players):
+        player.start(int(derive("bot", seed, seat)[:13], 16))
+    state, met = game.setup({}, 2), []
+    while isinstance(turn := game.turn(state), Decision | Chance):
+        if isinstance(turn, Chance):
+            state = game.resolve(state, draw(seed, turn))
+            continue
+        seat = turn.seats[0]
+        legal = game.legal(state, seat)
+        if state.phase is Phase.TURN and state.one_at is not None:
+            met.append(state)
+        after = game.apply(state, {seat: legal[0 if len(legal) == 1 else players[seat].act(state, seat, legal)]})
+        if after.row != state.row:
+            yield met
+            met = []
+        state = after
+
+
+def counted(met: list[State]) -> Iterator[tuple[int, int, int, float]]:
+    """Dice placed, how a card stood for the side to move, if it won it (1), lost it (-1) or neither, and the weight."""
+    last = met[-1]
+    for state in met:
+        seat = state.to_move
+        mine, theirs = state.players[seat], state.players[1 - seat]
+        dice = min(MOST_DICE, sum(mine.placed) + sum(theirs.placed))
+        won = winners(last.players[seat].placed, last.players[1 - seat].placed)
+        pool = pool_of(state.row + state.pile)
+        assert state.one_at is not None, "only such states are met"
+        row = numbered(state.row, state.one_at)
+        for card, stand, winner in zip(row, standings(mine.placed, theirs.placed), won, strict=True):
+            stake = stake_of(card, mine.strength, theirs.strength, pool, ROUNDS - state.round)
+            yield dice, stand, winner, abs(stake.won - stake.lost) + 0.3
+
+
+def main() -> None:
+    """See the module."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--matches", type=int, default=500)
+    parser.add_argument("--seed", default="fit")
+    options = parser.parse_args()
+    weights: defaultdict[tuple[int, int, int], float] = defaultdict(float)
+    for number in range(options.matches):
+        for met in rounds(f"{options.seed}/{number}", _SLIPS * (number % 2)):
+            for dice, stand, winner, weight in counted(met):
+                weights[dice, stand, winner] += weight
+    for dice, row in enumerate(CHANCES):
+        pairs = []
+        for stand, (win, lose) in enumerate(row):
+            won, gone, lost = [weights[dice, stand, winner] for winner in (1, 0, -1)]
+            total = won + gone + lost + _PRIOR
+            pairs.append(f"({(won + _PRIOR * win) / total:.3f}, {(lost + _PRIOR * lose) / total:.3f})")
+        print(f"    ({', '.join(pairs)}),  # {dice} dice")
+
+
+if __name__ == "__main__":
+    main()

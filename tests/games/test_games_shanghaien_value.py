@@ -1,0 +1,232 @@
+"""The value of a position of Shanghaien: fair at every chance node, zero-sum, finite, frozen."""
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from hashlib import sha256
+from math import fsum, isfinite
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+import pytest
+from games_positions import FRESH, GAME, cards, player, rolled, to_move
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from shanghaien_value_enumeration import ALL, VARIANTS, after_rolls, random_steps, rolls, rows
+
+from arena.games.api import Chance, Decision, Dice, Over, Seat
+from arena.games.shanghaien import value_numbers
+from arena.games.shanghaien.state import Phase, State
+from arena.games.shanghaien.value import ShanghaienValue
+
+VALUE: Final = ShanghaienValue()
+MANY: Final = 2
+"""Rolls of more dice are no luck to the value, and too many to enumerate at every node."""
+
+
+def mean(after: list[tuple[State, Fraction]]) -> float:
+    return fsum([VALUE(state)[0] * float(chance) for state, chance in after])
+
+
+def swapped(state: State) -> State:
+    """The same position with the seats exchanged, the base game only."""
+    first, second = state.players
+    return replace(state, players=(second, first), to_move=Seat(1 - state.to_move), turns=state.turns[::-1])
+
+
+@pytest.mark.parametrize("count", range(1, 7))
+def test_the_probabilities_of_rolls_add_up_to_one(count: int) -> None:
+    """Exactly; two dice fall in 21 ways."""
+    every = list(rolls(Dice(count)))
+
+    assert sum(chance for _, chance in every) == 1
+    assert len(every) == [6, 21, 56, 126, 252, 462][count - 1]
+
+
+@pytest.mark.parametrize("options", VARIANTS, ids=lambda options: "+".join(options["expansions"]) or "base")
+def test_a_position_that_waits_for_dice_is_worth_the_mean_of_what_follows(options: dict[str, Any]) -> None:
+    """At every roll of a random match, with any expansions: the luck of a node has mean 0."""
+    waiting = [
+        step.state
+        for step in random_steps(len(str(options)), options)
+        if isinstance(step.turn, Chance) and isinstance(step.turn.kind, Dice) and step.turn.kind.count <= MANY
+    ]
+
+    assert waiting
+    for state in waiting:
+        assert mean(after_rolls(state)) == pytest.approx(VALUE(state)[0], abs=1e-12)
+
+
+@settings(max_examples=10, deadline=None)
+@given(number=st.integers(0, 10**6))
+def test_no_roll_of_any_variant_is_unfair(number: int) -> None:
+    """The same for matches with all expansions, at one roll of each kind in each match."""
+    rolls_of = {rolled_as(step.turn): step.state for step in random_steps(number, ALL)}
+
+    for kind, state in rolls_of.items():
+        if kind == "no roll":
+            continue
+        assert mean(after_rolls(state)) == pytest.approx(VALUE(state)[0], abs=1e-12)
+
+
+def rolled_as(turn: Any) -> str:
+    """The first word of the key of a roll of up to four dice."""
+    if not isinstance(turn, Chance) or not isinstance(turn.kind, Dice) or turn.kind.count > 4:
+        return "no roll"
+    return turn.key.partition("/")[0]
+
+
+def test_two_dice_to_place_are_fair_too() -> None:
+    """After a vetoed placement of both dice they are rolled again."""
+    state = replace(
+        to_move(player(dice=(1, 4)), player(dice=(2, 3))), phase=Phase.ROLLING, to_place=2, turns=(3, 2), roll=2
+    )
+
+    assert mean(after_rolls(state)) == pytest.approx(VALUE(state)[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("starter", [0, 1])
+def test_cards_face_down_are_worth_the_mean_of_the_rows(starter: int) -> None:
+    """All 5040 rows of seven cards: three French, a Spanish 4, two Italians and a trick."""
+    pile = cards("french 1", "french 3", "french 4", "spanish 4", "italian 2", "italian 3", "both")
+    first = player(sailors=("french 2", "spanish 3"), tricks=("reroll",))
+    second = player(sailors=("french 3", "italian 4"))
+    table = to_move(first, second, seat=Seat(starter), round_=6)
+    state = replace(table, row=(), pile=pile, one_at=None)
+
+    every = rows(state)
+
+    assert sum(chance for _, chance in every) == 1
+    assert len({VALUE(after) for after, _ in every}) > 1
+    assert mean(every) == pytest.approx(VALUE(state)[0], abs=1e-12)
+
+
+def test_a_new_row_was_face_down() -> None:
+    """And nothing else is ever turned up by a decision."""
+    for step in random_steps(3):
+        if not isinstance(step.turn, Decision):
+            continue
+        hidden = VALUE.face_down(step.state, step.after)
+
+        assert (hidden is not None) == (step.after.round > step.state.round)
+        if hidden is not None:
+            assert (hidden.row, hidden.pile) == ((), step.after.row + step.after.pile)
+
+
+def test_the_order_of_the_pile_is_not_looked_at() -> None:
+    """Nobody may know it, so the value may not."""
+    for step in random_steps(4, ALL):
+        pile = list(step.state.pile)
+        Random(1).shuffle(pile)
+
+        assert VALUE(replace(step.state, pile=tuple(pile))) == VALUE(step.state)
+
+
+@settings(max_examples=20, deadline=None)
+@given(number=st.integers(0, 10**6), options=st.sampled_from(VARIANTS))
+def test_every_position_has_a_sound_value(number: int, options: dict[str, Any]) -> None:
+    """Two finite payoffs that add up to 1; only at the start of a round, linear in the row, they may leave 0 to 1."""
+    for step in random_steps(number, options):
+        first, second = VALUE(step.state)
+
+        assert isfinite(first)
+        assert first + second == pytest.approx(1, abs=1e-12)
+        assert -0.2 < first < 1.2
+        if step.state.one_at is not None:
+            assert 0 <= first <= 1
+
+
+@settings(max_examples=20, deadline=None)
+@given(number=st.integers(0, 10**6))
+def test_seats_are_alike(number: int) -> None:
+    """With the seats exchanged so are the payoffs."""
+    for step in random_steps(number):
+        assert VALUE(swapped(step.state)) == pytest.approx(VALUE(step.state)[::-1], abs=1e-12)
+
+
+@pytest.mark.parametrize("options", VARIANTS, ids=lambda options: "+".join(options["expansions"]) or "base")
+def test_the_end_is_worth_its_payoff(options: dict[str, Any]) -> None:
+    """1 to the winner, 1/2 to both in a draw; exactly."""
+    for number in range(5):
+        state = random_steps(number, options)[-1].state
+        first, second = GAME.outcome(state).scores
+        payoff = 0.5 if first == second else float(first > second)
+
+        assert isinstance(GAME.turn(state), Over)
+        assert VALUE(state) == (payoff, 1 - payoff)
+
+
+def test_before_the_shuffle_only_the_start_counts() -> None:
+    """Which is worth a little to seat 0."""
+    first, _ = VALUE(FRESH)
+
+    assert 0.5 <= first < 0.52
+
+
+def test_the_last_shanghai_decides() -> None:
+    """In round 8, with five dice each and the cards decided, the value is the outcome."""
+    mine = player(dice=(1, 1, 2, 2, 3), sailors=("spanish 4",))
+    theirs = player(dice=(4, 4, 5, 5, 6), sailors=("french 4",))
+
+    ended = to_move(mine, theirs, round_=8)
+
+    assert VALUE(ended) == VALUE(GAME.apply(ended, {Seat(0): GAME.legal(ended, Seat(0))[0]}))  # type: ignore[index]
+
+
+def leaves(state: State, luck: float, chance: Fraction) -> Iterator[tuple[float, float, Fraction]]:
+    """Luck, payoff and probability of every end of the match, if both roll while they may and place the lower die."""
+    turn = GAME.turn(state)
+    if isinstance(turn, Over):
+        yield luck, VALUE(state)[0], chance
+    elif isinstance(turn, Decision):
+        seat = turn.seats[0]
+        yield from leaves(GAME.apply(state, {seat: (GAME.legal(state, seat) or ())[0]}), luck, chance)
+    else:
+        here = VALUE(state)[0]
+        for after, share in after_rolls(state):
+            yield from leaves(after, luck + VALUE(after)[0] - here, chance * share)
+
+
+def test_adjusted_payoffs_have_the_mean_of_the_payoffs() -> None:
+    """Over all 441 ways in which the last two rolls of a match can fall, whatever part of the luck is subtracted."""
+    mine = player(dice=(1, 3, 3, 6), sailors=("spanish 4", "american 3", "french 1"), tricks=("both",))
+    theirs = player(dice=(2, 3, 4, 4), sailors=("french 4", "american 2", "spanish 3"))
+    state = to_move(mine, theirs, round_=8)
+
+    ends = list(leaves(state, 0.0, Fraction(1)))
+
+    assert len(ends) == 441
+    assert sum(chance for *_, chance in ends) == 1
+    payoff = fsum([payoff * float(chance) for _, payoff, chance in ends])
+    assert 0.05 < payoff < 0.95
+    for part in (0.5, 1.0, 3.0):
+        adjusted = fsum([(payoff - part * luck) * float(chance) for luck, payoff, chance in ends])
+        assert adjusted == pytest.approx(payoff, abs=1e-12)
+
+
+def test_a_better_roll_is_worth_more() -> None:
+    """The die on the card that I need beats the one on a card that I have won."""
+    row = cards("french 4", "american 1", "reroll", "german 1", "dutch 1", "turkish 1")
+    mine, theirs = player(dice=(2, 2), sailors=("french 3",)), player(dice=(5,), sailors=("french 3", "french 1"))
+
+    good, bad = (VALUE(replace(rolled(dice, mine, theirs), row=row))[0] for dice in ((1, 2), (2, 2)))
+
+    assert good > bad
+
+
+def digest() -> str:
+    """Of the value of every state of some matches, by the exact bits, and of the constants."""
+    values = [VALUE(step.state)[0].hex() for number in (1, 2) for step in random_steps(number)]
+    values += [VALUE(step.state)[0].hex() for step in random_steps(3, ALL)]
+    names = sorted(name for name in vars(value_numbers) if name.isupper())
+    constants = json.dumps([[name, getattr(value_numbers, name)] for name in names if name != "VERSION"])
+    return sha256("\n".join([*values, constants]).encode()).hexdigest()
+
+
+def test_the_value_is_frozen() -> None:
+    """Whoever changes any value gives it a new version, with a digest of its own: luck is stored with its version."""
+    frozen = json.loads((Path(__file__).parent / "shanghaien_value_versions.json").read_text(encoding="utf-8"))
+
+    assert frozen[ShanghaienValue.version] == digest()

@@ -1,0 +1,185 @@
+"""The luck of a match: measured at each chance node, with mean 0, the same from a record as from play."""
+
+from math import fsum, sqrt
+from random import Random
+from statistics import fmean, stdev
+from typing import Any, ClassVar, Final
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from match_table import ScriptedBot, house, match_of, random_match, seated
+
+from arena.errors import CheckFailed, Crashed
+from arena.games import load_game
+from arena.games.api import Chance, Decision, Dice, Seat, value_of
+from arena.games.luck import draw
+from arena.games.shanghaien.value import ShanghaienValue
+from arena.match.luck_sum import LuckMeter, LuckNode, MatchLuck, extremes, luck_of
+from arena.match.record import Drawn, MatchRecord, Termination, pack, unpack
+
+VALUE: Final = ShanghaienValue()
+SHANGHAIEN: Final = load_game("shanghaien")
+EXPANSIONS: Final = {"expansions": ["crazy_captain", "no_shanghai", "sharks", "doubles"]}
+
+
+def random_luck(number: int) -> tuple[float, float]:
+    """Luck and payoff of seat 0 in a match of two players that choose at random, the first one with one plan."""
+    rng, state, step = Random(number), SHANGHAIEN.setup({}, 2), 0
+    meter = LuckMeter(SHANGHAIEN, 2, VALUE)
+    while True:
+        turn = SHANGHAIEN.turn(state)
+        if isinstance(turn, Chance):
+            after = SHANGHAIEN.resolve(state, draw(f"luck/{number}", turn))
+        elif isinstance(turn, Decision):
+            seat = turn.seats[0]
+            action = first_or_random(state, seat, rng)
+            after = SHANGHAIEN.apply(state, {seat: action})
+        else:
+            return meter.luck().by_seat[0], VALUE(state)[0]
+        meter.passed(step, state, after)
+        state, step = after, step + 1
+
+
+def first_or_random(state: Any, seat: Seat, rng: Random) -> Any:
+    """Seat 0 takes the first action, so that luck meets skill; seat 1 any."""
+    legal = SHANGHAIEN.legal(state, seat)
+    assert legal is not None
+    return legal[0] if seat == 0 else rng.choice(legal)
+
+
+def test_luck_has_mean_zero() -> None:
+    """Within three standard errors over 300 matches of unequal players; exact at each node elsewhere."""
+    luck = [random_luck(number)[0] for number in range(300)]
+
+    assert stdev(luck) > 0.05
+    assert abs(fmean(luck)) < 3 * stdev(luck) / sqrt(len(luck))
+
+
+@settings(max_examples=8, deadline=None)
+@given(number=st.integers(0, 10**6), options=st.sampled_from([{}, EXPANSIONS]))
+def test_a_stored_record_has_the_same_luck(number: int, options: dict[str, Any]) -> None:
+    """To the last bit, also measured by another meter as the match goes."""
+    record = random_match("shanghaien", number, dict(options))
+
+    luck = luck_of(record, VALUE)
+
+    assert luck_of(unpack(pack(record)), VALUE) == luck
+    assert [value.hex() for value in luck.by_seat] == [fsum(n.luck[s] for n in luck.nodes).hex() for s in (0, 1)]
+
+
+@settings(max_examples=8, deadline=None)
+@given(number=st.integers(0, 10**6))
+def test_luck_is_of_one_seat_what_it_is_not_of_the_other(number: int) -> None:
+    """The seats together have none; every roll, the deal and seven new rows are nodes."""
+    record = random_match("shanghaien", number)
+
+    luck = luck_of(record, VALUE)
+
+    assert all(sum(node.luck) == pytest.approx(0, abs=1e-12) for node in luck.nodes)
+    draws = [(place, step.key, step.outcome) for place, step in enumerate(record.steps) if isinstance(step, Drawn)]
+    assert [(node.step, node.key, node.outcome) for node in luck.nodes if node.key] == draws
+    assert sum(not node.key for node in luck.nodes) == 7
+
+
+def test_nim_has_no_luck() -> None:
+    """And no value: nothing is claimed."""
+    luck = luck_of(random_match("nim", 1))
+
+    assert luck == MatchLuck(version="", by_seat=(0.0, 0.0), nodes=())
+    assert value_of(load_game("nim")) is None
+
+
+def forfeited(request: int) -> MatchRecord:
+    """A match whose first seat crashes at its request of that number."""
+    bot = ScriptedBot(lambda _, number: [Crashed("gone")] if number == request else None)
+    record = match_of(seated(bot), house(), game="shanghaien")
+    assert record.termination is Termination.CRASH
+    return record
+
+
+def test_a_forfeited_match_has_luck_up_to_the_stop() -> None:
+    """The nodes of the longer match begin with those of the shorter one."""
+    short, long = luck_of(forfeited(5), VALUE), luck_of(forfeited(9), VALUE)
+
+    assert 0 < len(short.nodes) < len(long.nodes)
+    assert long.nodes[: len(short.nodes)] == short.nodes
+    assert short.by_seat[0] == fsum(node.luck[0] for node in short.nodes)
+
+
+def test_a_match_that_never_began_has_no_luck() -> None:
+    """Nothing was drawn."""
+    record = match_of(seated(ScriptedBot(hello=[Crashed("gone")])), house(), game="shanghaien")
+
+    assert luck_of(record, VALUE) == MatchLuck(version=VALUE.version, by_seat=(0.0, 0.0), nodes=())
+
+
+def test_a_record_that_cannot_be_replayed_is_refused() -> None:
+    """Luck of made-up dice would be a lie."""
+    record = random_match("shanghaien", 5)
+
+    with pytest.raises(CheckFailed):
+        luck_of(msgspec.structs.replace(record, seed="0" * 32), VALUE)
+
+
+class OneDie:
+    """A game of one die for two: with 4 or more seat 0 wins. Before it the seats say nothing, at the same time."""
+
+    def turn(self, state: int) -> Any:
+        return (
+            Decision(seats=(Seat(0), Seat(1))) if state < 0 else Chance(key="die", kind=Dice(1)) if not state else None
+        )
+
+    def value(self, state: int) -> tuple[float, float]:
+        first = 0.5 if state <= 0 else float(state >= 4)
+        return first, 1 - first
+
+
+class OneDieValue:
+    version: ClassVar[str] = "die"
+
+    def __call__(self, state: int) -> tuple[float, ...]:
+        return OneDie().value(state)
+
+    def face_down(self, _before: int, _after: int) -> int | None:
+        return None
+
+
+@pytest.mark.parametrize(("face", "luck"), [(1, -0.5), (3, -0.5), (4, 0.5), (6, 0.5)])
+def test_luck_is_what_fell_less_what_was_to_be_expected(face: int, luck: float) -> None:
+    """A die that decides a match is worth half a win, or costs it."""
+    meter = LuckMeter(OneDie(), 2, OneDieValue())  # type: ignore[arg-type]
+
+    meter.passed(0, -1, 0)
+    meter.passed(2, 0, face)
+
+    assert meter.luck() == MatchLuck("die", (luck, -luck), (LuckNode(step=2, luck=(luck, -luck)),))
+
+
+def test_the_luckiest_and_unluckiest_nodes_are_named() -> None:
+    """The greatest first, of equals the earlier one; luck of the other seat is bad luck of this one."""
+    nodes = [LuckNode(step=step, luck=(luck, -luck)) for step, luck in enumerate((0.1, -0.2, 0.3, 0.0, 0.3, -0.05))]
+    luck = MatchLuck(version="1", by_seat=(0.45, -0.45), nodes=tuple(nodes))
+
+    lucky, unlucky = extremes(luck, 0, count=2)
+
+    assert [node.step for node in lucky] == [2, 4]
+    assert [node.step for node in unlucky] == [1, 5]
+    assert [node.step for node in extremes(luck, 1)[0]] == [1, 5]
+
+
+@pytest.mark.parametrize(
+    ("node", "text"),
+    [
+        (
+            LuckNode(7, (0.125, -0.125), "roll/1/0/2/1", (6, 2)),
+            "step 7, roll/1/0/2/1: 6 2 (seat 0 +0.125, seat 1 -0.125)",
+        ),
+        (LuckNode(0, (0.0, 0.0), "deck", tuple(range(48))), "step 0, deck (seat 0 +0.000, seat 1 +0.000)"),
+        (LuckNode(30, (-0.01, 0.01)), "step 30, cards turned up (seat 0 -0.010, seat 1 +0.010)"),
+    ],
+)
+def test_a_node_reads_as_a_line(node: LuckNode, text: str) -> None:
+    """Dice are shown, a whole deck is not."""
+    assert str(node) == text
