@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -16,20 +17,20 @@ import msgspec
 from arena.cli import SuggestingGroup
 from arena.cli.options import insist_on, isolation_option, results_option, shelf_option, terminal_width
 from arena.cli.progress import Progress
+from arena.cli.rounds import RoundProgress, called, how_far, names_of, news_of, seated
 from arena.cli.stopping import stoppable
 from arena.errors import DamagedStore, Interrupted, SpecError
 from arena.league.changes import changes
 from arena.league.pool import Backend, ExecutorBackend, LocalBackend
 from arena.league.results import PlayedBlock, rotate
 from arena.league.run import run as run_chunks
-from arena.league.schedule import chunks, match_count, pairings
-from arena.league.standings import standings_json
-from arena.league.tournament import SEATS, Tournament, read_tournament
+from arena.league.schedule import Chunk, chunks
+from arena.league.tournament import Tournament, read_tournament
 from arena.league.wording import counted
 from arena.match.record import unpack
 from arena.process.limits import Isolation
 from arena.report.leaderboard import FORMATS, render
-from arena.report.table import table
+from arena.report.table import publish
 from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
@@ -93,24 +94,28 @@ def run(
         store.save_league(tournament)
         with _logging_to(results / "logs" / f"{tournament.name}.log"):
             _play(store, tournament, backend, isolation)
-        standings, timing = table(store, tournament)
-        store.save_standings(tournament.name, standings_json(standings))
+        standings, timing = publish(store, tournament)
+        news = news_of(store, tournament)
     click.echo(render(standings, timing, format=form, width=terminal_width()))
+    if news and form == "table":
+        click.echo("\n" + "\n".join(news))
 
 
 @league.command()
 @click.argument("name", required=False)
 @results_option
 def status(name: str | None, results: Path) -> None:
-    """How many matches of league NAME (or of all leagues) are stored.
+    """How many matches of league NAME (or of all leagues) are stored, and which round is on.
 
     Example: arena league status
     """
     with stored(results) as store:
         for each in [name] if name else store.leagues():
             tournament = store.league(each)
-            matches = f"{_done(store, tournament)} of {counted(match_count(tournament), 'match', 'matches')}"
-            click.echo(f"{each}: {matches}, {len(tournament.players)} players, game {tournament.game}")
+            where = f"{len(tournament.players)} players, game {tournament.game}"
+            click.echo(f"{each}: {how_far(store, tournament)}, {where}")
+            for sentence in news_of(store, tournament):
+                click.echo(f"  {sentence}")
 
 
 @league.command()
@@ -126,7 +131,7 @@ def matches(name: str | None, faults: bool, results: Path) -> None:
     """
     with stored(results) as store:
         tournament = one_league(store, name)
-        names = _names(tournament)
+        names = names_of(store, tournament)
         for match in store.matches(tournament):
             summary = match.summary
             if faults and summary.at_fault < 0:
@@ -155,16 +160,6 @@ def one_league(store: MatchStore, name: str | None) -> Tournament:
     return store.league(names[0])
 
 
-def _names(tournament: Tournament) -> dict[str, list[str]]:
-    """The players of each pairing, by its key."""
-    return {pairing.key: [player.name for player in pairing.players] for pairing in pairings(tournament)}
-
-
-def _done(store: MatchStore, tournament: Tournament) -> int:
-    """Stored matches of the tournament."""
-    return sum(map(len, store.finished(tournament).values())) * SEATS
-
-
 def _tell_changes(store: MatchStore, tournament: Tournament) -> None:
     """Say what changed in a league if that leaves stored matches behind; nothing is deleted."""
     if tournament.name not in store.leagues():
@@ -175,7 +170,7 @@ def _tell_changes(store: MatchStore, tournament: Tournament) -> None:
         click.echo(f"{error}; it is stored anew from the file", err=True)
         return
     now = store.finished(tournament)
-    lost = sum(len(blocks - now.get(key, set())) for key, blocks in store.finished(former).items()) * SEATS
+    lost = sum(len(blocks - now.get(key, set())) for key, blocks in store.finished(former).items()) * former.seats
     if lost:
         what = counted(lost, "stored match does not belong to it", "stored matches do not belong to it")
         said = f"league {tournament.name}: {', '.join(changes(former, tournament))}; {what} any more (they are kept)"
@@ -199,11 +194,9 @@ def _backend(executor: str | None, workers: int | None, *, pin: bool) -> Backend
 
 
 def _play(store: MatchStore, tournament: Tournament, backend: Backend, isolation: Isolation) -> None:
-    finished = store.finished(tournament)
-    progress = Progress(
-        total=match_count(tournament), done=_done(store, tournament), forfeits=store.forfeits(tournament)
-    )
-    names, forfeits = _names(tournament), Counter[str]()
+    progress = RoundProgress(store, tournament)
+    names, forfeits = dict[str, list[str]](), Counter[str]()
+    known = store.rounds(tournament)
 
     def commit(blocks: list[PlayedBlock]) -> None:
         store.save(blocks)
@@ -212,14 +205,26 @@ def _play(store: MatchStore, tournament: Tournament, backend: Backend, isolation
             _log_forfeits(block, names[block.fixture.pairing], forfeits)
         progress.add(sum(len(block.matches) for block in blocks), forfeits.total() - before)
 
-    log.info("%s: %d matches to play", tournament.name, progress.left)
+    def next_round() -> Iterator[Chunk] | None:
+        """What is left of the next round that is not stored; None when all that is known is."""
+        for current in known:
+            progress.begin(current)
+            left = chunks(tournament, store.finished_of(current), isolation, of=current)
+            first = next(left, None)
+            if first is not None:
+                names.update((pairing.key, seated(pairing)) for pairing in current.pairings)
+                log.info("%s: %s", tournament.name, called(current))
+                return chain((first,), left)
+        return None
+
+    log.info("%s: %d of %s matches are there", tournament.name, progress.done, progress.whole)
     try:
-        run_chunks(chunks(tournament, finished, isolation), backend, commit=commit, tick=progress.draw)
+        run_chunks(iter(()), backend, commit=commit, tick=progress.draw, then=next_round)
     except KeyboardInterrupt:
         progress.end()
         _log_end(tournament.name, "interrupted", progress, forfeits)
         raise Interrupted(
-            f"interrupted with {progress.done} of {progress.total} matches stored; the same command continues"
+            f"interrupted with {progress.done} of {progress.whole} matches stored; the same command continues"
         ) from None
     progress.end()
     _log_end(tournament.name, "done", progress, forfeits)

@@ -17,7 +17,7 @@ def changes(former: Tournament, now: Tournament) -> list[str]:
 
 
 def _fields(former: Tournament, now: Tournament) -> Iterator[str]:
-    for name in ("game", "options", "seed", "cycles"):
+    for name in ("game", "options", "seats", "seed", "schedule", "cycles"):
         yield from _difference(name, getattr(former, name), getattr(now, name))
 
 

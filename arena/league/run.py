@@ -30,8 +30,12 @@ def run(
     *,
     commit: Callable[[list[PlayedBlock]], None],
     tick: Callable[[], None] = lambda: None,
+    then: Callable[[], Iterator[Chunk] | None] = lambda: None,
 ) -> None:
     """Play all chunks. `commit` gets the blocks of each finished chunk; `tick` is called about twice a second.
+
+    When everything is committed and nothing is in flight, `then` is asked for more: the chunks of the next round, None
+    if there is none. So no round begins before all earlier ones are complete; it is not asked after a block was lost.
 
     A worker hands a long chunk back half played; its rest goes out at once. A chunk whose worker dies is played again;
     after three deaths it is halved, so that one poisonous block costs nobody else's results. HarnessFault if single
@@ -42,7 +46,13 @@ def run(
     flight: Flight = {}
     is_done = False
     try:
-        while _launch(chunks, again, flight, backend) or flight:
+        while True:
+            if not _launch(chunks, again, flight, backend) and not flight:
+                more = None if lost else then()
+                if more is None:
+                    break
+                chunks = more
+                continue
             finished, _ = wait(flight, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
             landed = [(future, flight.pop(future)) for future in finished]
             for future, chunk in landed:

@@ -1,20 +1,30 @@
-"""What is played, in which order: fixtures computed from a tournament, and the chunks that workers get.
+"""What is played, in which order: rounds of fixtures computed from a tournament, and the chunks that workers get.
 
 Rule: pure functions. A fixture's id and seed depend only on what its matches depend on: game, options, clock, limits,
-master seed, the two players and the number of the block. So a league may be stopped, resumed, lengthened or joined by
+master seed, its players and the number of the block. So a league may be stopped, resumed, lengthened or joined by
 another player, and every fixture already played keeps its place.
+
+Every schedule is a sequence of rounds. Those of a swiss, a knockout and of `until: decided` depend on results, so a
+round is known when all rounds before it are complete. A pairing's blocks are numbered from 0 in the order of its
+rounds; so what a league has of a pairing is always its first blocks.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import islice, permutations
 from typing import Any, Final
 
 import msgspec
 
 from arena.games import load_game
 from arena.games.luck import derive
-from arena.league.tournament import SEATS, Player, Tournament
+from arena.league.schedules.choice import course_of, most_blocks, tables_of
+from arena.league.schedules.plan import Plan, Table
+from arena.league.schedules.settings import Knockout, Swiss, decided
+from arena.league.standings import MatchResult
+from arena.league.tournament import Player, Tournament
 from arena.match.terms import ClockSettings, MatchSpec, Setting
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
 
@@ -22,7 +32,10 @@ KEY_LENGTH: Final = 12
 
 
 class Pairing(msgspec.Struct, frozen=True):
-    """Players who meet, in the order of their names; `key` identifies all that their matches depend on."""
+    """Players who meet at a table: two in the order of their names, more in an order that the key draws.
+
+    `key` identifies all that their matches depend on.
+    """
 
     key: str
     players: tuple[Player, ...]
@@ -59,23 +72,120 @@ class Chunk(msgspec.Struct, frozen=True):
         return Setting(self.game, self.options, self.clock, self.limits)
 
 
+class Round(msgspec.Struct, frozen=True):
+    """What is played before the schedule looks at results again: `blocks` blocks of each of `pairings`.
+
+    `first` has, by pairing, the number of its first block here. `known` are all pairings up to this round, in the
+    order in which they first met. `number` counts rounds from 1; `title` and `news` are the words of the schedule.
+    """
+
+    number: int
+    title: str
+    news: tuple[str, ...]
+    pairings: tuple[Pairing, ...]
+    first: tuple[int, ...]
+    blocks: int
+    known: tuple[Pairing, ...]
+    is_awaited: bool
+
+    @property
+    def matches(self) -> int:
+        """Matches of the round: every seating of every block."""
+        return sum(len(pairing.players) for pairing in self.pairings) * self.blocks
+
+
+class Span(msgspec.Struct, frozen=True):
+    """What a league has of a pairing: its blocks 0 to `blocks` - 1."""
+
+    pairing: Pairing
+    blocks: int
+
+
+ResultsOf = Callable[[Round], Sequence[MatchResult]]
+"""What is there of a round. Only asked for where something depends on it."""
+
+
+def rounds(
+    tournament: Tournament, results_of: ResultsOf, *, tell: Callable[[Sequence[str]], object] = lambda _: None
+) -> Iterator[Round]:
+    """The rounds known by now: all complete ones, and the one after them. `tell` hears the news at the end of all."""
+    course = course_of(tournament)
+    planner = _Planner(tournament)
+    plan = next(course)
+    while True:
+        planned = planner.plan(plan)
+        yield planned
+        if not plan.is_awaited or len(results := results_of(planned)) < planned.matches:
+            return
+        try:
+            plan = course.send(results)
+        except StopIteration as end:
+            tell(end.value)
+            return
+
+
+class _Planner:
+    """Turns the names of a schedule into pairings, and counts the blocks that each has had."""
+
+    def __init__(self, tournament: Tournament) -> None:
+        self._tournament = tournament
+        self._players = {player.name: player for player in tournament.players}
+        self._known: dict[Table, Pairing] = {}
+        self._blocks: Counter[Table] = Counter()
+        self._rounds = 0
+
+    def plan(self, plan: Plan) -> Round:
+        """The round of a plan, which comes after those planned before."""
+        met = [tuple(sorted(table)) for table in plan.tables]
+        for table in met:
+            if table not in self._known:
+                self._known[table] = _pairing(self._tournament, tuple(self._players[name] for name in table))
+        first = tuple(self._blocks[table] for table in met)
+        self._blocks.update(dict.fromkeys(met, plan.blocks))
+        self._rounds += 1
+        return Round(
+            number=self._rounds,
+            title=plan.title,
+            news=plan.news,
+            pairings=tuple(self._known[table] for table in met),
+            first=first,
+            blocks=plan.blocks,
+            known=tuple(self._known.values()),
+            is_awaited=plan.is_awaited,
+        )
+
+
+def spans(reached: Iterable[Round]) -> tuple[Span, ...]:
+    """What is of the league after these rounds, from the first one on: by pairing, in the order of first meetings."""
+    blocks: dict[str, int] = {}
+    known: tuple[Pairing, ...] = ()
+    for each in reached:
+        known = each.known
+        blocks.update((met.key, start + each.blocks) for met, start in zip(each.pairings, each.first, strict=True))
+    return tuple(Span(pairing, blocks[pairing.key]) for pairing in known)
+
+
+def rounds_after(tournament: Tournament, results: Iterable[MatchResult]) -> tuple[Round, ...]:
+    """The rounds known after `results`, which are in schedule order and hold nothing beyond the first open round."""
+    by_players: dict[frozenset[str], list[MatchResult]] = {}
+    for result in results:
+        by_players.setdefault(frozenset(result.players), []).append(result)
+
+    def results_of(each: Round) -> list[MatchResult]:
+        found: list[MatchResult] = []
+        for pairing, first in zip(each.pairings, each.first, strict=True):
+            seats = len(pairing.players)
+            own = by_players.get(frozenset(player.name for player in pairing.players), [])
+            found += own[first * seats : (first + each.blocks) * seats]
+        return found
+
+    return tuple(rounds(tournament, results_of))
+
+
 def pairings(tournament: Tournament) -> tuple[Pairing, ...]:
-    """Every pair of players once, in the rounds of the circle method, so that nobody waits long for a match."""
-    order = circle_method(len(tournament.players))
-    return tuple(_pairing(tournament, (tournament.players[i], tournament.players[j])) for i, j in order)
-
-
-def circle_method(count: int) -> list[tuple[int, int]]:
-    """All pairs of 0..count-1, round by round: one stays, the others rotate; in each round nobody plays twice."""
-    ring: list[int | None] = list(range(count)) + ([None] if count % 2 else [])
-    size = len(ring)
-    pairs: list[tuple[int, int]] = []
-    for _ in range(size - 1):
-        for a, b in zip(ring[: size // 2], reversed(ring[size // 2 :]), strict=True):
-            if a is not None and b is not None:
-                pairs.append((min(a, b), max(a, b)))
-        ring[1:] = [ring[-1], *ring[1:-1]]
-    return pairs
+    """All that can meet, in an order in which nobody waits long: of one cycle, where the schedule has cycles."""
+    players = {player.name: player for player in tournament.players}
+    return tuple(_pairing(tournament, tuple(players[name] for name in table)) for table in tables_of(tournament))
 
 
 def fixture(tournament: Tournament, pairing: Pairing, block: int) -> Fixture:
@@ -84,9 +194,13 @@ def fixture(tournament: Tournament, pairing: Pairing, block: int) -> Fixture:
 
 
 def chunks(
-    tournament: Tournament, finished: Mapping[str, set[int]], isolation: Isolation = DEFAULT_ISOLATION
+    tournament: Tournament,
+    finished: Mapping[str, set[int]],
+    isolation: Isolation = DEFAULT_ISOLATION,
+    *,
+    of: Round | None = None,
 ) -> Iterator[Chunk]:
-    """What is left to play, in schedule order; `finished` holds the stored blocks by pairing key.
+    """What is left to play of a round, by default the first; `finished` holds the stored blocks by pairing key.
 
     Chunks are cut at multiples of `chunk_blocks`, whatever is finished and however many workers there are. So a bot's
     process meets the same matches in the same order in every run that nothing cuts short. It meets fewer of them, in
@@ -94,12 +208,14 @@ def chunks(
     it back half played: its rest then starts with new processes. A bot that keeps nothing from match to match plays
     the same in all these cases.
     """
+    planned = next(rounds(tournament, lambda _: ())) if of is None else of
     size = tournament.chunk_blocks
-    pairs = pairings(tournament)
-    for start in range(0, tournament.cycles, size):
-        for pairing in pairs:
+    last = max((first + planned.blocks for first in planned.first), default=0)
+    for start in range(0, last, size):
+        for pairing, first in zip(planned.pairings, planned.first, strict=True):
+            span = range(max(start, first), min(start + size, first + planned.blocks))
             done = finished.get(pairing.key, set())
-            blocks = [block for block in range(start, min(start + size, tournament.cycles)) if block not in done]
+            blocks = [block for block in span if block not in done]
             if blocks:
                 yield Chunk(
                     tournament=tournament.name,
@@ -125,9 +241,20 @@ def match_spec(setting: Tournament | Chunk, planned: Fixture, rotation: int, iso
     )
 
 
-def match_count(tournament: Tournament) -> int:
-    """Matches of the whole tournament: every seating of every block of every pairing."""
-    return math.comb(len(tournament.players), SEATS) * tournament.cycles * SEATS
+def is_open_ended(tournament: Tournament) -> bool:
+    """Whether the number of matches depends on their results."""
+    schedule = tournament.schedule
+    return isinstance(schedule, Knockout) or (not isinstance(schedule, Swiss) and decided(schedule) is not None)
+
+
+def match_count(tournament: Tournament, results: Iterable[MatchResult] | None = None) -> int:
+    """Matches of the whole tournament; where results decide how many: at most, or with `results`, of the known rounds.
+
+    After the last result of a league its known rounds are all its rounds. `results` are as in `rounds_after`.
+    """
+    if results is not None and is_open_ended(tournament):
+        return sum(each.matches for each in rounds_after(tournament, results))
+    return most_blocks(tournament) * tournament.seats
 
 
 def _pairing(tournament: Tournament, players: tuple[Player, ...]) -> Pairing:
@@ -143,4 +270,11 @@ def _pairing(tournament: Tournament, players: tuple[Player, ...]) -> Pairing:
         "players": [[player.name, player.bot.digest, list(player.arguments)] for player in ordered],
     }
     digest = sha256(msgspec.json.encode(identity, order="deterministic")).hexdigest()
-    return Pairing(key=digest[:KEY_LENGTH], players=ordered)
+    return Pairing(key=digest[:KEY_LENGTH], players=_around_the_table(ordered, digest))
+
+
+def _around_the_table(players: tuple[Player, ...], digest: str) -> tuple[Player, ...]:
+    """Who sits after whom: drawn, so that it is not always the same names; for two there is one way only."""
+    ways = math.factorial(len(players) - 1)
+    way = next(islice(permutations(players[1:]), int(digest[KEY_LENGTH:], 16) % ways, None))
+    return (players[0], *way)

@@ -14,14 +14,14 @@ from arena import strict
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.league.ratings import RatingSettings, validate
+from arena.league.schedules.settings import Count, RoundRobin, Schedule, settle
 from arena.match.terms import ClockSettings, Setting
 from arena.process.limits import Limits, agree
 from arena.process.manifest import BotSpec, Name
 
 SEATS: Final = 2
-"""Seats of every match of a league; so also the matches of a block, one for each rotation of the players."""
-
-Count = Annotated[int, Meta(ge=1, le=10_000_000)]
+"""Seats of a match where nothing else is said; so also the matches of a block, one for each rotation of the players."""
+MOST_SEATS: Final = 4
 
 
 class PlayerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,8 +35,9 @@ class PlayerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class TournamentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The keys of a file in tournaments/.
 
-    `cycles` or `blocks_per_pairing` (the same number: a cycle plays one block of every pairing). `chunk_blocks`: the
-    blocks of a pairing that one worker plays in a row with the same bot processes.
+    `seats`: players at a table. `schedule`: who meets whom; what it leaves out is written beside its settings.
+    `cycles` or `blocks_per_pairing` (the same number: a cycle plays one block of every pairing) for the schedules that
+    have cycles. `chunk_blocks`: the blocks of a pairing that one worker plays in a row with the same bot processes.
     """
 
     name: Name
@@ -44,6 +45,8 @@ class TournamentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     players: tuple[PlayerEntry, ...]
     seed: int | str
     options: dict[str, Any] = {}
+    seats: Annotated[int, Meta(ge=2, le=MOST_SEATS)] = SEATS
+    schedule: Schedule = RoundRobin()
     cycles: Count | None = None
     blocks_per_pairing: Count | None = None
     chunk_blocks: Count = 20
@@ -63,7 +66,11 @@ class Player(msgspec.Struct, frozen=True):
 
 
 class Tournament(msgspec.Struct, frozen=True):
-    """What is to be played. `players` in the order of the file; `cycles` blocks for every pairing."""
+    """What is to be played. `players` in the order of the file.
+
+    `cycles` blocks for every pairing before the schedule looks at results; 0 for a schedule without cycles. `schedule`
+    has its defaults filled in.
+    """
 
     name: str
     game: str
@@ -76,6 +83,8 @@ class Tournament(msgspec.Struct, frozen=True):
     rating: RatingSettings
     workers: int | None = None
     limits: Limits = Limits()
+    seats: int = SEATS
+    schedule: Schedule = RoundRobin()
 
     @property
     def setting(self) -> Setting:
@@ -102,30 +111,43 @@ def portable(tournament: Tournament) -> Tournament:
 
 
 def _resolve(file: TournamentFile, find_bot: Callable[[str], BotSpec]) -> Tournament:
-    load_game(file.game).setup(file.options, SEATS)
+    _insist_on_seats(file)
+    load_game(file.game).setup(file.options, file.seats)
     validate(file.rating)
-    if (file.cycles is None) == (file.blocks_per_pairing is None):
+    if file.cycles is not None and file.blocks_per_pairing is not None:
         raise SpecError("give either cycles or blocks_per_pairing, and only one of them")
-    if len(file.players) < 2:
-        raise SpecError(f"players: found {len(file.players)}, a tournament needs at least 2")
+    if len(file.players) < file.seats:
+        what = "a tournament needs" if file.seats == SEATS else f"tables of {file.seats} seats need"
+        raise SpecError(f"players: found {len(file.players)}, {what} at least {file.seats}")
     players = tuple(_player(index, entry, file, find_bot) for index, entry in enumerate(file.players))
     _refuse_double_names(players)
+    names = [player.name for player in players]
     anchor = file.rating.anchor
-    if anchor is not None and anchor not in {player.name for player in players}:
-        raise SpecError(f"rating: anchor: {strict.unknown('player', anchor, [player.name for player in players])}")
+    if anchor is not None and anchor not in names:
+        raise SpecError(f"rating: anchor: {strict.unknown('player', anchor, names)}")
+    cycles = file.cycles or file.blocks_per_pairing
     return Tournament(
         name=file.name,
         game=file.game,
         options=file.options,
         players=players,
         seed=str(file.seed),
-        cycles=file.cycles or file.blocks_per_pairing or 0,
+        cycles=cycles or 0,
         chunk_blocks=file.chunk_blocks,
         clock=file.clock,
         rating=file.rating,
         workers=file.workers,
         limits=file.limits,
+        seats=file.seats,
+        schedule=settle(file.schedule, players=names, seats=file.seats, cycles=cycles),
     )
+
+
+def _insist_on_seats(file: TournamentFile) -> None:
+    """SpecError if the game is for other numbers of players."""
+    counts = load_game(file.game).seat_counts
+    if file.seats not in counts:
+        raise SpecError(f"seats: found {file.seats}, {file.game} is for {' or '.join(map(str, counts))} players")
 
 
 def _player(index: int, entry: PlayerEntry, file: TournamentFile, find_bot: Callable[[str], BotSpec]) -> Player:

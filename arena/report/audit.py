@@ -13,9 +13,9 @@ import msgspec
 from arena.errors import DamagedStore
 from arena.league.ratings import rate, rate_by_factor_graph
 from arena.league.results import rotate, summarise
-from arena.league.schedule import Pairing, fixture, match_count, pairings
+from arena.league.schedule import Pairing, fixture, match_count
 from arena.league.standings import MatchResult, standings_json
-from arena.league.tournament import SEATS, Player, Tournament
+from arena.league.tournament import Player, Tournament
 from arena.league.wording import counted
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import problems
@@ -75,19 +75,20 @@ def _audit_bots(bots: BotStore, tournament: Tournament) -> Iterator[Finding]:
 
 
 def _audit_matches(store: MatchStore, tournament: Tournament) -> Iterator[Finding]:
-    by_key = {pairing.key: pairing for pairing in pairings(tournament)}
+    by_key = {span.pairing.key: span.pairing for span in store.spans(tournament)}
     checked = 0
     for match in store.matches(tournament):
         checked += 1
         for problem in _match_problems(match, tournament, by_key[match.pairing]):
             yield True, f"{tournament.name}: match {match.match_id}: {problem}"
-    yield False, f"{tournament.name}: {checked} of {counted(match_count(tournament), 'match', 'matches')} replayed"
-    yield from _audit_blocks(store, tournament, checked)
-
-
-def _audit_blocks(store: MatchStore, tournament: Tournament, checked: int) -> Iterator[Finding]:
-    """Every match needs its record, and every block all its matches."""
     results = store.results(tournament)
+    total = match_count(tournament, results)
+    yield False, f"{tournament.name}: {checked} of {counted(total, 'match', 'matches')} replayed"
+    yield from _audit_blocks(tournament, results, checked)
+
+
+def _audit_blocks(tournament: Tournament, results: list[MatchResult], checked: int) -> Iterator[Finding]:
+    """Every match needs its record, and every block all its matches."""
     if len(results) != checked:
         yield (
             True,
@@ -96,7 +97,7 @@ def _audit_blocks(store: MatchStore, tournament: Tournament, checked: int) -> It
     seen: dict[int, int] = {}
     for result in results:
         seen[result.block] = seen.get(result.block, 0) + 1
-    incomplete = sum(count != SEATS for count in seen.values())
+    incomplete = sum(count != tournament.seats for count in seen.values())
     if incomplete:
         yield True, f"{tournament.name}: {counted(incomplete, 'block lacks', 'blocks lack')} a match"
 

@@ -9,11 +9,12 @@ import errno
 import fcntl
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final, NamedTuple, TextIO
 
 from arena.errors import DamagedStore, HarnessFault, SpecError
+from arena.store import tallies
 
 FILE_NAME: Final = "arena.db"
 APPLICATION_ID: Final = 0x41524E41
@@ -30,8 +31,16 @@ _OF_THE_MACHINE: Final = {
 }
 """SQLite's primary error codes for a disk or a neighbour; any other one means that the file is not as we wrote it."""
 
+
+class Migration(NamedTuple):
+    """From one layout to the next: SQL statements, and what only a program can fill in after them."""
+
+    statements: str
+    then: Callable[[sqlite3.Connection], None] = lambda _: None
+
+
 MIGRATIONS: Final = (
-    """
+    Migration("""
     CREATE TABLE bot (
         digest TEXT PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL, submitted_at TEXT NOT NULL
     ) WITHOUT ROWID;
@@ -45,11 +54,13 @@ MIGRATIONS: Final = (
         pairing INTEGER NOT NULL REFERENCES pairing, block INTEGER NOT NULL, rotation INTEGER NOT NULL,
         codec TEXT NOT NULL, digest TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (pairing, block, rotation)
     ) WITHOUT ROWID;
-    """,
+    """),
     # SHA-256 of `tournament`, so that `verify` finds an edited one; NULL for what was stored before this version.
-    "ALTER TABLE league ADD COLUMN digest TEXT",
+    Migration("ALTER TABLE league ADD COLUMN digest TEXT"),
+    # What a leaderboard is made of: a million matches are tallied once, and not for every look.
+    Migration(tallies.LAYOUT, tallies.set_up),
 )
-"""Statement lists; the n-th leads from version n to n+1, kept in the file as `user_version`."""
+"""The n-th leads from version n to n+1, kept in the file as `user_version`."""
 
 
 def path_in(results: Path) -> Path:
@@ -211,10 +222,11 @@ def _version_of(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def _migrate(connection: sqlite3.Connection, version: int) -> None:
-    for number, statements in enumerate(MIGRATIONS[version:], start=version + 1):
+    for number, migration in enumerate(MIGRATIONS[version:], start=version + 1):
         with transaction(connection):
-            for statement in statements.split(";"):
+            for statement in migration.statements.split(";"):
                 connection.execute(statement)
+            migration.then(connection)
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version={number}")
 

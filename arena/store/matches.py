@@ -4,25 +4,27 @@ Rule: exactly once. A block is written whole or not at all, in one transaction w
 stays as it is. Results come out in schedule order, whatever the order in which they came in.
 """
 
+import contextlib
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 
 from arena.errors import DamagedStore, SpecError
+from arena.league.checkpoint import Checkpoint
 from arena.league.results import MatchSummary, PlayedBlock, result_of
-from arena.league.schedule import pairings
+from arena.league.schedule import Pairing, Round, Span, rounds, spans
 from arena.league.standings import MatchResult
+from arena.league.tally import Tallied, Tally
 from arena.league.tournament import Tournament, portable
 from arena.match.record import PackedRecord
-from arena.store import database
+from arena.store import database, tallies
 
 _summary_encoder = msgspec.json.Encoder()
 _summary_decoder = msgspec.json.Decoder(MatchSummary)
-_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, TypeError)
-"""What decoding raises for a value that is not what was stored: in form, in its bytes, in its type."""
 
 
 class StoredMatch(msgspec.Struct, frozen=True):
@@ -61,10 +63,16 @@ class MatchStore:
                 (tournament.name, text, sha256(text).hexdigest()),
             )
 
-    def save_standings(self, league: str, standings: bytes) -> None:
-        """Remember the standings as they were last published, for `verify` to compare."""
+    def save_standings(self, league: str, standings: bytes, checkpoints: Iterable[Checkpoint] = ()) -> None:
+        """Remember the standings as they were last published, for `verify` to compare, and where ratings may go on."""
         with database.speaking_for(self._path), database.transaction(self._connection):
             self._connection.execute("UPDATE league SET standings = ? WHERE name = ?", (standings, league))
+            tallies.save_checkpoints(self._connection, league, checkpoints)
+
+    def checkpoints(self, league: str) -> tuple[Checkpoint, ...]:
+        """Where the ratings of the league may go on; whether one still fits is for its user to see."""
+        with self._reading("a checkpoint"), database.speaking_for(self._path):
+            return tuple(tallies.checkpoints(self._connection, league))
 
     def published(self, league: str) -> bytes | None:
         """The standings as they were last published."""
@@ -81,7 +89,7 @@ class MatchStore:
             raise SpecError(f'no league "{name}" in {self._path}; known: {known}')
         try:
             return msgspec.json.decode(row[0], type=Tournament)
-        except _UNREADABLE as error:
+        except tallies.UNREADABLE as error:
             raise DamagedStore(f"{self._path}: league {name}: {error}") from None
 
     def is_edited(self, league: str) -> bool:
@@ -94,66 +102,106 @@ class MatchStore:
     def leagues(self) -> list[str]:
         """Names of all leagues, sorted."""
         with database.speaking_for(self._path):
-            return [name for (name,) in self._connection.execute("SELECT name FROM league ORDER BY name")]
+            return [str(name) for (name,) in self._connection.execute("SELECT name FROM league ORDER BY name")]
 
     def save(self, blocks: Iterable[PlayedBlock]) -> None:
-        """Store these blocks in one transaction; blocks that are there already are left alone."""
+        """Store these blocks in one transaction, with their tallies; what is there already is left alone."""
+        new: defaultdict[str, tallies.Matches] = defaultdict(dict)
         with database.speaking_for(self._path), database.transaction(self._connection):
             for block in blocks:
-                self._save_block(block)
+                if added := self._save_block(block):
+                    new[block.fixture.pairing][block.fixture.block] = added
+            for key, matches in new.items():
+                tallies.add(self._connection, key, matches)
+
+    def rounds(
+        self, tournament: Tournament, *, tell: Callable[[Sequence[str]], object] = lambda _: None
+    ) -> Iterator[Round]:
+        """The rounds of the tournament that are known by what is stored when the next one is asked for."""
+        return rounds(tournament, self._results_of, tell=tell)
+
+    def spans(self, tournament: Tournament) -> tuple[Span, ...]:
+        """The pairings of the tournament and how many blocks of each are of it, in the order of first meetings."""
+        return spans(self.rounds(tournament))
 
     def finished(self, tournament: Tournament) -> dict[str, set[int]]:
-        """Blocks of the tournament that are stored, by pairing key; what lies beyond its cycles is not of it."""
+        """Blocks of the tournament that are stored, by pairing key; what it does not ask for is not of it."""
+        reached = self.spans(tournament)
         with database.speaking_for(self._path):
-            return {pairing.key: self._blocks(pairing.key, tournament.cycles) for pairing in pairings(tournament)}
+            return {span.pairing.key: self._blocks(span.pairing.key, span.blocks) for span in reached}
+
+    def finished_of(self, planned: Round) -> dict[str, set[int]]:
+        """Blocks that are stored of the pairings of a round, by pairing key, up to those of the round."""
+        with database.speaking_for(self._path):
+            return {
+                pairing.key: self._blocks(pairing.key, first + planned.blocks)
+                for pairing, first in zip(planned.pairings, planned.first, strict=True)
+            }
 
     def forfeits(self, tournament: Tournament) -> int:
         """Stored matches of the tournament that ended with a forfeit."""
-        query = (
-            "SELECT count(*) FROM match JOIN pairing ON pairing.id = match.pairing"
-            " WHERE key = ? AND block < ? AND json_extract(CAST(summary AS TEXT), '$.at_fault') >= 0"
-        )
-        with database.speaking_for(self._path):
-            return sum(
-                self._connection.execute(query, (pairing.key, tournament.cycles)).fetchone()[0]
-                for pairing in pairings(tournament)
-            )
+        return sum(sum(map(sum, one.tally.sums.faults.values())) for one in self.tallied(tournament))
+
+    def tallied(self, tournament: Tournament) -> tuple[Tallied, ...]:
+        """What is stored of the tournament, added up by pairing, in the order of the schedule."""
+        return self._tallies(tournament, tallies.stored)
+
+    def recounted(self, tournament: Tournament) -> tuple[Tallied, ...]:
+        """The same counted again from the summaries of all its matches."""
+        return self._tallies(tournament, tallies.recounted)
 
     def results(self, tournament: Tournament) -> list[MatchResult]:
-        """What is stored of the tournament, in schedule order: by cycle, pairing, rotation."""
-        pairs = pairings(tournament)
+        """What is stored of the tournament, in schedule order: by block, pairing, rotation.
+
+        Pairings stand in the order in which they first met, which is that of a cycle where there are cycles.
+        """
+        reached = self.spans(tournament)
+        return self._results(
+            [span.pairing for span in reached],
+            [(order, span.pairing.key, 0, span.blocks) for order, span in enumerate(reached)],
+        )
+
+    def _results_of(self, planned: Round) -> list[MatchResult]:
+        """What is stored of a round, in schedule order."""
+        order = {pairing.key: place for place, pairing in enumerate(planned.known)}
+        parts = [
+            (order[pairing.key], pairing.key, first, first + planned.blocks)
+            for pairing, first in zip(planned.pairings, planned.first, strict=True)
+        ]
+        return self._results(planned.known, parts)
+
+    def _results(self, pairs: Sequence[Pairing], parts: Iterable[tuple[int, str, int, int]]) -> list[MatchResult]:
+        """The results of some blocks; a part is a place in `pairs`, that key, the first block, and the one after."""
+        query = (
+            "SELECT block, ?, rotation, summary FROM match"
+            " JOIN pairing ON pairing.id = match.pairing WHERE key = ? AND block >= ? AND block < ?"
+        )
         rows: list[tuple[int, int, int, bytes]] = []
         with database.speaking_for(self._path):
-            for order, pairing in enumerate(pairs):
-                query = (
-                    "SELECT block, ?, rotation, summary FROM match"
-                    " JOIN pairing ON pairing.id = match.pairing WHERE key = ? AND block < ?"
-                )
-                rows += self._connection.execute(query, (order, pairing.key, tournament.cycles))
+            for part in parts:
+                rows += self._connection.execute(query, part)
         rows.sort()
-        try:
+        with self._reading("a match summary"):
             return [
                 result_of(_summary_decoder.decode(encoded), pairs, order=order, block=block, rotation=rotation)
                 for block, order, rotation, encoded in rows
             ]
-        except _UNREADABLE as error:
-            raise DamagedStore(f"{self._path}: a match summary cannot be read: {error}; run `arena verify`") from None
 
     def matches(self, tournament: Tournament) -> Iterator[StoredMatch]:
         """All stored matches of the tournament with their records, by pairing."""
-        for pairing in pairings(tournament):
-            yield from self._stored("key = ? AND m.block < ?", (pairing.key, tournament.cycles))
+        for span in self.spans(tournament):
+            yield from self._stored("key = ? AND m.block < ?", (span.pairing.key, span.blocks))
 
     def orphans(self, leagues: Iterable[Tournament]) -> Iterator[StoredMatch]:
         """Stored matches that are of none of these leagues."""
-        cycles: dict[str, int] = {}
+        blocks: dict[str, int] = {}
         for league in leagues:
-            for pairing in pairings(league):
-                cycles[pairing.key] = max(league.cycles, cycles.get(pairing.key, 0))
+            for span in self.spans(league):
+                blocks[span.pairing.key] = max(span.blocks, blocks.get(span.pairing.key, 0))
         with database.speaking_for(self._path):
             keys = [key for (key,) in self._connection.execute("SELECT key FROM pairing ORDER BY key")]
         for key in keys:
-            yield from self._stored("key = ? AND m.block >= ?", (key, cycles.get(key, 0)))
+            yield from self._stored("key = ? AND m.block >= ?", (key, blocks.get(key, 0)))
 
     def match(self, match_id: str) -> StoredMatch:
         """The match of that id. SpecError if there is none."""
@@ -194,10 +242,12 @@ class MatchStore:
         )
         return {block for (block,) in self._connection.execute(query, (key, cycles))}
 
-    def _save_block(self, block: PlayedBlock) -> None:
+    def _save_block(self, block: PlayedBlock) -> dict[int, MatchSummary]:
+        """Store a block; the summaries of its matches that were not there, by rotation."""
         execute = self._connection.execute
         execute("INSERT OR IGNORE INTO pairing (key) VALUES (?)", (block.fixture.pairing,))
         (pairing,) = execute("SELECT id FROM pairing WHERE key = ?", (block.fixture.pairing,)).fetchone()
+        new: dict[int, MatchSummary] = {}
         for match in block.matches:
             key = (pairing, block.fixture.block, match.rotation)
             summary = _summary_encoder.encode(match.summary)
@@ -205,6 +255,28 @@ class MatchStore:
                 packed = match.record
                 row = (*key, packed.codec, packed.digest, packed.body)
                 execute("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", row)
+                new[match.rotation] = match.summary
+        return new
+
+    def _tallies(
+        self, tournament: Tournament, tally: Callable[[sqlite3.Connection, str, int, int], Tally]
+    ) -> tuple[Tallied, ...]:
+        reached = self.spans(tournament)
+        with self._reading("a match summary or tally"), database.speaking_for(self._path):
+            return tuple(
+                Tallied(
+                    players=tuple(player.name for player in pairing.players),
+                    tally=tally(self._connection, pairing.key, len(pairing.players), blocks),
+                )
+                for pairing, blocks in ((span.pairing, span.blocks) for span in reached)
+            )
+
+    @contextlib.contextmanager
+    def _reading(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except tallies.UNREADABLE as error:
+            raise DamagedStore(f"{self._path}: {what} cannot be read: {error}; run `arena verify`") from None
 
     def _stored(self, condition: str, parameters: tuple[object, ...]) -> Iterator[StoredMatch]:
         query = (
@@ -216,7 +288,7 @@ class MatchStore:
             for key, block, rotation, summary, codec, digest, body in self._connection.execute(query, parameters):
                 try:
                     read = _summary_decoder.decode(summary)
-                except _UNREADABLE as error:
+                except tallies.UNREADABLE as error:
                     raise DamagedStore(f"match {key}-{block}-{rotation} cannot be read: {error}") from None
                 if [type(value) for value in (codec, digest, body)] != [str, str, bytes]:
                     raise DamagedStore(f"match {key}-{block}-{rotation} cannot be read: its record is no record")

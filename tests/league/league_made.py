@@ -1,5 +1,7 @@
 """Leagues for these tests: tournaments of nim whose bots need not exist, and blocks as if they had been played."""
 
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,32 @@ for line in sys.stdin:
     elif kind == "quit":
         break
 """
+
+
+class FakeBackend:
+    """Plays at once, in the order of `play`, which may raise; knows how full it has been and how it ended."""
+
+    def __init__(self, play: Callable[[Chunk], list[PlayedBlock]], slots: int = 3) -> None:
+        self._play = play
+        self._slots = slots
+        self.flights: list[Future[list[PlayedBlock]]] = []
+        self.most_in_flight = 0
+        self.closed: list[bool] = []
+
+    def slots(self) -> int:
+        return self._slots
+
+    def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
+        future: Future[list[PlayedBlock]] = Future()
+        self.flights.append(future)
+        try:
+            future.set_result(self._play(chunk))
+        except Exception as error:  # noqa: BLE001 - what an executor does
+            future.set_exception(error)
+        return future
+
+    def close(self, *, is_interrupted: bool) -> None:
+        self.closed.append(is_interrupted)
 
 
 def bot(name: str, digest: str = "") -> BotSpec:

@@ -6,6 +6,7 @@ import pytest
 from league_made import bot, players, tournament
 
 from arena.league.changes import changes
+from arena.league.schedules.settings import Swiss
 from arena.league.tournament import Player, portable
 from arena.league.wording import counted
 from arena.match.terms import ClockSettings
@@ -15,6 +16,10 @@ CASES: list[tuple[dict[str, Any], list[str]]] = [
     ({"workers": 3, "chunk_blocks": 7}, []),
     ({"seed": "6"}, ["seed changed from 1 to 6"]),
     ({"cycles": 2}, ["cycles changed from 4 to 2"]),
+    (
+        {"schedule": Swiss(rounds=1), "cycles": 0},
+        ['schedule changed from {"kind":"round_robin"} to {"kind":"swiss","rounds":1}', "cycles changed from 4 to 0"],
+    ),
     ({"options": {"heaps": [1]}}, ['options changed from {} to {"heaps":[1]}']),
     ({"clock": ClockSettings(move_ms=50)}, ["clock.move_ms changed from 100.0 to 50"]),
     ({"players": players("ann", "cid")}, ["player bob left", "player cid joined"]),

@@ -1,13 +1,13 @@
 """The driver: every block handed on exactly once, whatever happens to workers."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Future
 from pathlib import Path
 from typing import Any
 
 import pytest
-from league_made import all_blocks, numbers, played, real_tournament, tournament
+from league_made import FakeBackend, all_blocks, numbers, played, real_tournament, tournament
 
 from arena.errors import HarnessFault
 from arena.league.results import PlayedBlock
@@ -15,32 +15,6 @@ from arena.league.run import ATTEMPTS, run
 from arena.league.schedule import Chunk, chunks, pairings
 from arena.league.tournament import Tournament
 from arena.league.worker import play_chunk
-
-
-class FakeBackend:
-    """Plays at once, in the order of `play`, which may raise; knows how full it has been and how it ended."""
-
-    def __init__(self, play: Callable[[Chunk], list[PlayedBlock]], slots: int = 3) -> None:
-        self._play = play
-        self._slots = slots
-        self.flights: list[Future[list[PlayedBlock]]] = []
-        self.most_in_flight = 0
-        self.closed: list[bool] = []
-
-    def slots(self) -> int:
-        return self._slots
-
-    def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
-        future: Future[list[PlayedBlock]] = Future()
-        self.flights.append(future)
-        try:
-            future.set_result(self._play(chunk))
-        except Exception as error:  # noqa: BLE001 - what an executor does
-            future.set_exception(error)
-        return future
-
-    def close(self, *, is_interrupted: bool) -> None:
-        self.closed.append(is_interrupted)
 
 
 def run_all(league: Tournament, backend: Any, **changes: Any) -> list[tuple[str, int]]:
@@ -58,6 +32,34 @@ def test_hands_on_every_block_once() -> None:
 
     assert Counter(committed) == Counter(all_blocks(league))
     assert backend.closed == [False]
+
+
+def test_asks_for_more_only_when_all_is_committed() -> None:
+    """The next round is asked for when nothing is in flight and everything before is handed on; None is the end."""
+    league, backend = tournament(cycles=7), FakeBackend(played)
+    (first, *_) = whole = list(chunks(league, {}))
+    committed: list[tuple[str, int]] = []
+    asked: list[int] = []
+
+    def then() -> Iterator[Chunk] | None:
+        asked.append(len(committed))
+        return [iter(whole[1:]), iter(()), None][len(asked) - 1]
+
+    run(iter([first]), backend, commit=lambda blocks: committed.extend(numbers(blocks)), then=then)
+
+    assert asked == [2, 21, 21]
+    assert Counter(committed) == Counter(all_blocks(league))
+
+
+def test_a_round_with_a_lost_block_is_the_last() -> None:
+    """Nothing may depend on an incomplete round."""
+    with pytest.raises(HarnessFault, match="1 block could not be played"):
+        run(
+            chunks(tournament("ann", "bob", cycles=1), {}),
+            FakeBackend(lambda _: []),
+            commit=lambda _: None,
+            then=lambda: pytest.fail("the round is not complete"),
+        )
 
 
 def test_an_empty_schedule_submits_nothing() -> None:

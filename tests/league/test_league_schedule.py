@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from league_made import bot, everything, players, tournament
 from msgspec.structs import replace
 
-from arena.league.schedule import Pairing, chunks, circle_method, fixture, match_count, pairings
+from arena.league.schedule import Pairing, chunks, fixture, match_count, pairings
 from arena.league.tournament import Player, Tournament
 from arena.match.terms import ClockSettings
 
@@ -17,23 +17,6 @@ NAMES = ("ann", "bob", "cid", "dot", "eve")
 
 def pairing_of(league: Tournament, first: str, second: str) -> Pairing:
     return next(pair for pair in pairings(league) if {each.name for each in pair.players} == {first, second})
-
-
-@given(count=st.integers(2, 61))
-def test_circle_method_pairs_all_once(count: int) -> None:
-    """Every pair meets exactly once."""
-    assert sorted(circle_method(count)) == [(a, b) for a in range(count) for b in range(a + 1, count)]
-
-
-@given(count=st.integers(2, 61))
-def test_nobody_plays_twice_in_a_round(count: int) -> None:
-    """A round of n players has n/2 pairs, rounded down, and no player twice."""
-    pairs = circle_method(count)
-    size = count // 2
-
-    rounds = [pairs[start : start + size] for start in range(0, len(pairs), size)]
-
-    assert all(len({player for pair in pairs for player in pair}) == 2 * size for pairs in rounds)
 
 
 def test_counts_matches() -> None:

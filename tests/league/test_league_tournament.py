@@ -3,11 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
-from league_made import bot
+from league_made import ROOT, bot
 
 from arena.errors import SpecError
+from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss
 from arena.league.tournament import Tournament, read_tournament
 from arena.process.manifest import BotSpec
 from arena.strict import unknown
@@ -73,6 +75,47 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"clock": {"mvoe_ms": 5}}, 'clock: unknown key "mvoe_ms"'),
     ({"rating": {"anchor": "rando"}}, 'rating: anchor: unknown player "rando"; known: random, greedy; did'),
     ({"rating": {"draw_probability": 2}}, "draw_probability"),
+    ({"seats": 3}, "seats: found 3, nim is for 2 players"),
+    ({"seats": 5}, "seats: expected a whole number <= 4, found 5"),
+    ({"schedule": "swiss"}, "schedule: expected `kind:` and round_robin, gauntlet, swiss or knockout on a line below"),
+    ({"schedule": {"rounds": 2}}, 'schedule: the key "kind" is missing'),
+    ({"schedule": {"kind": "swis"}}, 'schedule.kind: unknown value "swis"; known: round_robin, gauntlet, swiss, knock'),
+    ({"schedule": {"kind": "swiss", "rounds": 1}}, "cycles: a swiss has rounds; cycles and blocks_per_pairing are for"),
+    ({"schedule": {"kind": "swiss"}, "cycles": None}, 'schedule: the key "rounds" is missing'),
+    ({"schedule": {"kind": "swiss", "cycles": 2}}, 'schedule: unknown key "cycles"; known: rounds'),
+    ({"schedule": {"kind": "knockout"}}, "cycles: a knockout ends with its final; cycles and"),
+    (
+        {"schedule": {"kind": "swiss", "rounds": 2}, "cycles": None},
+        "schedule.rounds: found 2, but 2 players have met after 1; round_robin with cycles plays more",
+    ),
+    (
+        {"schedule": {"kind": "knockout", "blocks_per_tie": 5, "cap_blocks": 4}, "cycles": None},
+        "schedule.cap_blocks: found 4, expected at least the 5 of blocks_per_tie",
+    ),
+    ({"schedule": {"kind": "gauntlet"}}, 'schedule: the key "challengers" is missing'),
+    (
+        {"schedule": {"kind": "gauntlet", "challengers": ["rando"]}},
+        'schedule.challengers[0]: unknown player "rando"; known: random, greedy; did you mean "random"?',
+    ),
+    (
+        {"schedule": {"kind": "gauntlet", "challengers": ["random", "random"]}},
+        'schedule.challengers[1]: "random" is there already',
+    ),
+    (
+        {"schedule": {"kind": "gauntlet", "challengers": ["random", "greedy"]}},
+        "schedule.challengers: found 2 of 2 players; expected at least 1, and 1 others for a table",
+    ),
+    ({"schedule": {"kind": "gauntlet", "challengers": []}}, "schedule.challengers: found 0 of 2 players"),
+    ({"schedule": {"kind": "round_robin", "until": "done"}}, 'schedule.until: unknown value "done"; known: decided'),
+    ({"schedule": {"kind": "round_robin", "cap_blocks": 9}}, "schedule.cap_blocks: means something only with `until:"),
+    (
+        {"schedule": {"kind": "round_robin", "until": "decided", "cap_blocks": 2}},
+        "schedule.cap_blocks: found 2, but the cycles alone are 3 blocks of each pairing",
+    ),
+    (
+        {"schedule": {"kind": "round_robin", "until": "decided", "likelihood": 1}},
+        "schedule.likelihood: expected a number < 1",
+    ),
     ({"cycels": 3}, 'unknown key "cycels"; known: name, game'),
     ({"name": "no/slash"}, "name: expected"),
 ]
@@ -96,6 +139,39 @@ def test_reads_what_is_written(tmp_path: Path) -> None:
     assert [player.name for player in league.players] == ["g", "random"]
     assert league.players[0].arguments == ("-x",)
     assert (league.seed, league.cycles, league.chunk_blocks) == ("7", 3, 20)
+
+
+SETTLED: list[tuple[dict[str, Any], Schedule, int]] = [
+    ({}, RoundRobin(), 3),
+    ({"schedule": {"kind": "round_robin"}}, RoundRobin(), 3),
+    (
+        {"schedule": {"kind": "round_robin", "until": "decided"}},
+        RoundRobin(until="decided", likelihood=0.95, step_blocks=3, cap_blocks=30),
+        3,
+    ),
+    ({"schedule": {"kind": "gauntlet", "challengers": ["greedy"]}}, Gauntlet(challengers=("greedy",)), 3),
+    ({"schedule": {"kind": "swiss", "rounds": 1}, "cycles": None}, Swiss(rounds=1), 0),
+    ({"schedule": {"kind": "knockout"}, "cycles": None}, Knockout(blocks_per_tie=4, cap_blocks=12), 0),
+]
+
+
+@pytest.mark.parametrize(("changes", "schedule", "cycles"), SETTLED)
+def test_schedules_have_their_defaults_filled_in(
+    tmp_path: Path, changes: dict[str, Any], schedule: Schedule, cycles: int
+) -> None:
+    """What a file leaves out is written into the tournament, which is what is stored."""
+    league = read(tmp_path, **changes)
+
+    assert (league.schedule, league.cycles, league.seats) == (schedule, cycles, 2)
+    assert msgspec.json.decode(msgspec.json.encode(league), type=Tournament) == league
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tournaments").glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_example_can_be_read(path: Path) -> None:
+    """The files beside the first league mean something."""
+    league = read_tournament(path, bot)
+
+    assert league.name == path.stem
 
 
 def test_blocks_per_pairing_are_cycles(tmp_path: Path) -> None:
@@ -123,3 +199,12 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """A file that is not there is a mistake of the command line."""
     with pytest.raises(SpecError, match=r"none\.yaml: No such file"):
         read_tournament(tmp_path / "none.yaml", find)
+
+
+def test_a_league_stored_before_there_were_schedules_is_a_round_robin(tmp_path: Path) -> None:
+    """What an older version of arena stored has neither key."""
+    league = read(tmp_path)
+    older = msgspec.to_builtins(league)
+    del older["seats"], older["schedule"]
+
+    assert msgspec.json.decode(msgspec.json.encode(older), type=Tournament) == league

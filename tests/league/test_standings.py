@@ -2,75 +2,19 @@
 
 import json
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from standings_made import FIELD, NAMES, SETTINGS, block_of, forfeited, leagues, numbers_in, played, row, table
+from standings_reference import draw_rate, reference, times
 
 from arena.errors import SpecError
 from arena.league.ratings import RatingSettings, rate
-from arena.league.standings import (
-    Z_95,
-    Entrant,
-    MatchResult,
-    Row,
-    Standings,
-    Timing,
-    standings,
-    standings_json,
-    timing,
-)
-from arena.match.record import FAULTS
-
-NAMES = ("ann", "bob", "cid", "dot")
-FIELD = tuple(Entrant(name=name, bot=f"{name}bot", version="1.0", hash=name * 8) for name in NAMES)
-SETTINGS = RatingSettings()
-
-
-def played(
-    players: str, scores: Sequence[int], *, block: int = 0, pairing: int = 0, time_ms: float = 100.0
-) -> MatchResult:
-    """A normal match: `players` by their first letters and by seat; the higher score is better."""
-    seats = tuple(next(name for name in NAMES if name[0] == letter) for letter in players)
-    return MatchResult(
-        block=block,
-        pairing=pairing,
-        players=seats,
-        ranks=tuple(sum(other > own for other in scores) for own in scores),
-        scores=tuple(scores),
-        termination="normal",
-        at_fault=-1,
-        moves=(10,) * len(seats),
-        time_ms=(time_ms,) * len(seats),
-        slowest_ms=(time_ms / 4,) * len(seats),
-    )
-
-
-def forfeited(players: str, kind: str, at_fault: int, *, block: int = 0, pairing: int = 0) -> MatchResult:
-    """A match of two that the seat `at_fault` lost by `kind`."""
-    normal = played(players, (0, 0), block=block, pairing=pairing)
-    ranks = tuple(int(seat == at_fault) for seat in range(len(players)))
-    return msgspec.structs.replace(normal, ranks=ranks, scores=None, termination=kind, at_fault=at_fault)
-
-
-def table(*results: MatchResult, scheduled: int | None = None, chosen: RatingSettings = SETTINGS) -> Standings:
-    return standings(FIELD, results, chosen, scheduled=len(results) if scheduled is None else scheduled)
-
-
-def row(found: Standings, name: str) -> Row:
-    return next(row for row in found.rows if row.name == name)
-
-
-def block_of(pairing: int, block: int, players: str, *wins: int) -> list[MatchResult]:
-    """The matches of one block, seats rotated; `wins` tells for each whether the first of `players` won it."""
-    matches = []
-    for seat, won in enumerate(wins):
-        seats, scores = (players, (won, 1 - won)) if seat == 0 else (players[::-1], (1 - won, won))
-        matches.append(played(seats, scores, block=block, pairing=pairing))
-    return matches
+from arena.league.rows import Z_95
+from arena.league.standings import MatchResult, Standings, Timing, standings, standings_json, tallied, timing
 
 
 def test_a_row_counts_wins_draws_and_losses() -> None:
@@ -192,7 +136,9 @@ def test_a_player_who_only_forfeited_has_no_margin() -> None:
 
 def test_faults_come_in_the_order_of_the_terminations() -> None:
     """Only those that happened, whatever happened first."""
-    found = table(*(forfeited("ab", kind, 0) for kind in ("crash", "timeout", "illegal_action", "crash")))
+    kinds = ("crash", "timeout", "illegal_action", "crash")
+
+    found = table(*(forfeited("ab", kind, 0, block=block) for block, kind in enumerate(kinds)))
 
     assert list(row(found, "ann").faults.items()) == [("illegal_action", 1), ("timeout", 1), ("crash", 2)]
 
@@ -200,7 +146,7 @@ def test_faults_come_in_the_order_of_the_terminations() -> None:
 def test_a_complete_league_is_sorted_by_mu_and_an_incomplete_one_by_exposure() -> None:
     """cid won once against one who lost once; ann won four times against nobody special."""
     results = [played("ab", (1, 0), block=block) for block in range(4)]
-    results += [played("cd", (1, 0), block=4)]
+    results += [played("cd", (1, 0), block=4, pairing=1)]
 
     complete, incomplete = table(*results), table(*results, scheduled=6)
 
@@ -245,42 +191,34 @@ def test_times_are_kept_apart() -> None:
         ([msgspec.structs.replace(played("ab", (1, 0)), at_fault=0)], 1, "with a seat at fault ended as 'normal'"),
         ([msgspec.structs.replace(played("ab", (1, 0)), termination="crash")], 1, "without a seat at fault"),
         ([msgspec.structs.replace(played("ab", (1, 0)), players=("ann", "eve"))], 1, "no entrants: eve"),
-        ([played("ab", (1, 0))] * 2, 1, "2 results for 1 scheduled"),
+        ([played("ab", (1, 0), block=block) for block in (0, 1)], 1, "2 results for 1 scheduled"),
+        ([played("ab", (1, 0))] * 2, 2, "block 0 has a match of ann, bob twice"),
+        (
+            [played("abc", (2, 1, 0)), played("bac", (2, 1, 0))],
+            2,
+            "bob, ann, cid do not sit in a rotation of ann, bob, cid",
+        ),
+        ([played("abc", (2, 1, 0)), played("ab", (1, 0), pairing=1)], 2, "matches of 2 and of 3 players"),
     ],
 )
 def test_results_of_no_such_league_are_refused(results: list[MatchResult], scheduled: int, found: str) -> None:
     """A void match never counts, and nothing else is left out or made up either."""
+    ratings = rate(NAMES, [], SETTINGS)
+
     with pytest.raises(ValueError, match=found):
-        table(*results, scheduled=scheduled)
+        standings(FIELD, tallied(results), ratings, SETTINGS, scheduled=scheduled)
 
 
 def test_two_entrants_of_one_name_are_refused() -> None:
     """Their results could not be told apart."""
     with pytest.raises(ValueError, match="same name"):
-        standings([FIELD[0], FIELD[0]], [], SETTINGS, scheduled=0)
+        table(field=(FIELD[0], FIELD[0]))
 
 
 def test_settings_that_cannot_be_used_are_refused() -> None:
     """As by the ratings themselves."""
     with pytest.raises(SpecError, match="draw_probability"):
         table(chosen=RatingSettings(draw_probability=0.0))
-
-
-@st.composite
-def leagues(draw: st.DrawFn) -> list[MatchResult]:
-    """Blocks of two, some cut short, some with forfeits, one pairing id per pair."""
-    results = []
-    for block in range(draw(st.integers(0, 12))):
-        pair = draw(st.sampled_from(("ab", "ac", "ad", "bc", "bd", "cd")))
-        pairing = ["ab", "ac", "ad", "bc", "bd", "cd"].index(pair)
-        for players in (pair, pair[::-1])[: draw(st.integers(1, 2))]:
-            scores = draw(st.tuples(st.integers(-9, 9), st.integers(-9, 9)))
-            kind = draw(st.sampled_from((None, None, None, *FAULTS)))
-            if kind is None:
-                results.append(played(players, scores, block=block, pairing=pairing))
-            else:
-                results.append(forfeited(players, kind, draw(st.integers(0, 1)), block=block, pairing=pairing))
-    return results
 
 
 def slower(result: MatchResult, factor: float) -> MatchResult:
@@ -291,31 +229,66 @@ def slower(result: MatchResult, factor: float) -> MatchResult:
 
 
 @settings(max_examples=50, deadline=None)
-@given(leagues(), st.randoms(use_true_random=False))
+@given(st.integers(2, 4).flatmap(leagues), st.randoms(use_true_random=False))
 def test_equal_results_give_identical_bytes(results: list[MatchResult], rng: Any) -> None:
-    """Whatever the order in which matches ended, the time they took, and the order of the entrants."""
-    finished = [(index, slower(result, rng.uniform(0.5, 2.0))) for index, result in enumerate(results)]
-    rng.shuffle(finished)
-    entrants = rng.sample(FIELD, len(FIELD))
-    in_schedule_order = [result for _, result in sorted(finished, key=lambda item: item[0])]
+    """Whatever the order in which matches ended, the time they took, and the order of entrants and pairings."""
+    finished = [slower(result, rng.uniform(0.5, 2.0)) for result in results]
+    ratings = rate(NAMES, [(one.players, one.ranks) for one in results], SETTINGS)
+    pairings = tallied(rng.sample(finished, len(finished)))
 
-    other = standings(entrants, iter(in_schedule_order), SETTINGS, scheduled=30)
+    other = standings(
+        rng.sample(FIELD, len(FIELD)), rng.sample(pairings, len(pairings)), ratings, SETTINGS, scheduled=60
+    )
 
-    assert standings_json(other) == standings_json(table(*results, scheduled=30))
+    assert standings_json(other) == standings_json(table(*results, scheduled=60))
 
 
-@settings(max_examples=50, deadline=None)
-@given(leagues(), st.randoms(use_true_random=False))
-def test_only_ratings_depend_on_the_order_of_the_schedule(results: list[MatchResult], rng: Any) -> None:
-    """Counts, scores and errors are equal to the last bit in any order; only the digest tells."""
-    shuffled = rng.sample(results, len(results))
-    rated = {"rank": 0, "mu": 0.0, "sigma": 0.0, "exposure": 0.0}
+def rounded(value: Any) -> Any:
+    """What two roads of floats agree on."""
+    if isinstance(value, tuple):
+        return tuple(map(rounded, value))
+    return value if value is None or isinstance(value, int | dict) else pytest.approx(value, rel=1e-9, abs=1e-9)
 
-    one, other = table(*results), table(*shuffled)
 
-    for name in NAMES:
-        assert msgspec.structs.replace(row(one, name), **rated) == msgspec.structs.replace(row(other, name), **rated)
-    assert (one.results == other.results) == (results == shuffled)
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 4).flatmap(leagues))
+def test_the_rows_are_those_of_the_slow_formulas(results: list[MatchResult]) -> None:
+    """Counts to the last digit, and every mean and error to the accuracy of floats, with two to four seats."""
+    found = table(*results)
+
+    assert found.draw_rate == draw_rate(results)
+    for name, expected in reference(NAMES, results).items():
+        own = msgspec.structs.asdict(row(found, name))
+        assert {field: own[field] for field in expected} == {field: rounded(value) for field, value in expected.items()}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 4).flatmap(leagues))
+def test_the_times_are_those_of_the_slow_formulas(results: list[MatchResult]) -> None:
+    """To the microsecond."""
+    found = timing(FIELD, results)
+
+    for name, (moves, mean_ms, slowest_ms) in times(NAMES, results).items():
+        own = next(one for one in found if one.name == name)
+        assert [own.moves, own.mean_ms, own.slowest_ms] == [
+            moves,
+            *map(rounded, (mean_ms, slowest_ms)),
+        ]
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(2, 4).flatmap(lambda seats: leagues(seats, 4)), st.booleans())
+def test_there_is_always_a_table(results: list[MatchResult], has_anchor: bool) -> None:
+    """No match, one match, only draws, only forfeits, players whom nothing connects: never nan, never infinity."""
+    found = table(*results, scheduled=100, chosen=RatingSettings(anchor="cid" if has_anchor else None))
+
+    document = msgspec.to_builtins(found)
+    assert all(math.isfinite(number) for number in numbers_in(document))
+    assert len(found.rows) == 4
+    assert all(one.superiority is None or 0.0 <= one.superiority <= 1.0 for one in found.rows)
+    assert [one.band for one in found.rows] == sorted(one.band for one in found.rows)
+    assert (found.rows[-1].superiority, found.rows[0].band) == (None, 1)
+    assert {name for group in found.groups for name in group} == set(NAMES)
 
 
 @settings(max_examples=50, deadline=None)

@@ -10,11 +10,13 @@ import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from leaderboard_made import below, cells, league, made
 
 from arena.errors import SpecError
-from arena.league.ratings import RatingSettings
-from arena.league.standings import Entrant, MatchResult, Standings, Timing, standings, standings_json, timing
-from arena.report.leaderboard import FORMATS, LONGEST_NAME, render
+from arena.league.rows import Entrant
+from arena.league.standings import Standings, standings_json, timing
+from arena.report.formats import LONGEST_NAME
+from arena.report.leaderboard import FORMATS, render
 
 HOSTILE = [
     "two\nlines",
@@ -42,78 +44,32 @@ HOSTILE = [
 ]
 
 
-def league(
-    names: list[str], *, scheduled: int = 4, isolations: tuple[str, ...] = ("sandbox",) * 4
-) -> tuple[Standings, tuple[Timing, ...]]:
-    """The first two of `names` played a block, a forfeit and a draw."""
-    field = [Entrant(name=name, bot=name, version="1.10", hash="0123456789abcdef" * 4) for name in names]
-    first, second = names[:2]
-    normal = MatchResult(
-        block=0,
-        pairing=0,
-        players=(first, second),
-        ranks=(0, 1),
-        scores=(30, 12),
-        termination="normal",
-        at_fault=-1,
-        moves=(10, 20),
-        time_ms=(12.5, 100.0),
-        slowest_ms=(4.0, 61.5),
-    )
-    change = msgspec.structs.replace
-    results = [
-        normal,
-        change(normal, players=(second, first), ranks=(1, 0), scores=(12, 20)),
-        change(normal, block=1, scores=None, termination="timeout", at_fault=1),
-        change(normal, block=1, players=(second, first), ranks=(0, 0), scores=(5, 5)),
-    ]
-    results = [change(one, isolation=kind) for one, kind in zip(results, isolations, strict=True)]
-    return standings(field, results, RatingSettings(), scheduled=scheduled), timing(field, results)
-
-
-def cells(line: str) -> list[str]:
-    return re.split(r"\s{2,}", line.strip())
-
-
 def test_the_table_tells_it_to_a_person() -> None:
-    """Score with its error, results, margin, rating, seats, faults and time; below it, what it is made from."""
+    """Score with its error, results, margin, ratings, seats, faults and time; below it, what it is made from."""
     found = render(*league(["random", "greedy"]), format="table")
 
     lines = found.splitlines()
     assert cells(lines[0]) == [
-        *("#", "player", "score %", "W-D-L", "margin", "mu", "sigma", "mu-3s", "seat 0/1", "faults", "ms/move")
+        *("#", "player", "score %", "W-D-L", "margin", "mu", "sigma", "mu-3s", "MAP", "LOS %", "seat 0/1", "faults"),
+        "ms/move",
     ]
     assert cells(lines[3])[:4] == ["1", "random", "87.5 ±24.5", "3-1-0"]
     assert cells(lines[4])[:5] == ["2", "greedy", "12.5 ±24.5", "0-1-3", "-8.67 ±5.78"]
-    assert cells(lines[3])[8:] == ["100.0/75.0", "-", "3.75/61.50"]
-    assert cells(lines[4])[8:] == ["25.0/ 0.0", "1 timeout", "3.75/61.50"]
-    assert lines[-1] == "4 of 4 matches, sorted by mu; draws 25.0 %; isolation: sandbox"
-
-
-def test_the_table_tells_when_it_is_incomplete() -> None:
-    """The order is another one then."""
-    found = render(*league(["a", "b"], scheduled=9), format="table")
-
-    assert found.endswith("4 of 9 matches, incomplete, so sorted by mu-3s; draws 25.0 %; isolation: sandbox")
-
-
-def test_matches_without_a_sandbox_are_told() -> None:
-    """As many as there are, and what it means."""
-    standing, times = league(["a", "b"], isolations=("sandbox", "none", "none", "sandbox"))
-
-    found = render(standing, times, format="table")
-
-    assert "isolation: none in 2 matches, sandbox in 2 matches. UNSANDBOXED: bots could read the files" in found
+    assert re.fullmatch(r"\d\d\.\d\d ±\d\.\d\d", cells(lines[3])[8])
+    assert re.fullmatch(r"\d\d\.\d a", cells(lines[3])[9])
+    assert cells(lines[3])[10:] == ["100.0/75.0", "-", "3.75/61.50"]
+    assert cells(lines[4])[9:] == ["- a", "25.0/ 0.0", "1 timeout", "3.75/61.50"]
+    assert below(found)[0] == "4 of 4 matches, sorted by mu; draws 25.0 %; isolation: sandbox"
 
 
 def test_a_table_before_the_first_match() -> None:
     """No numbers where there are none, and no seats."""
     field = [Entrant("a", "a", "1", "00"), Entrant("b", "b", "1", "11")]
 
-    found = render(standings(field, [], RatingSettings(), scheduled=2), timing(field, []), format="table")
+    found = render(made(field, [], scheduled=2), timing(field, []), format="table")
 
     lines = found.splitlines()
-    assert cells(lines[3]) == ["1", "a", "-", "0-0-0", "-", "25.00", "8.33", "0.00", "-", "-"]
+    assert cells(lines[3]) == ["1", "a", "-", "0-0-0", "-", "25.00", "8.33", "0.00", "-", "- a", "-", "-"]
     assert lines[-1] == "0 of 2 matches, incomplete, so sorted by mu-3s; isolation: not stated"
 
 
@@ -149,7 +105,7 @@ def test_equal_blocks_have_a_bound_in_the_place_of_no_error(score: float, blocks
     lines = render(found, None, format="table").splitlines()
     assert cells(lines[3])[2] == cell
     assert re.search(r"± +- ", lines[3])
-    assert "where all blocks are equal, a one-sided 95 % bound" in lines[-1]
+    assert "where all blocks are equal, a one-sided 95 % bound" in lines[lines.index("") + 1]
     assert cell in render(found, None, format="markdown")
     assert json.loads(render(found, None, format="json"))["standings"]["rows"][0]["score_error"] == 0.0
 
@@ -157,33 +113,40 @@ def test_equal_blocks_have_a_bound_in_the_place_of_no_error(score: float, blocks
 def headers(width: int | None, *, scheduled: int = 4) -> list[str]:
     found, times = league(["random", "greedy"], scheduled=scheduled)
     text = render(found, times, format="table", width=width)
-    assert width is None or width < 85 or max(map(len, text.splitlines()[:-2])) <= width
+    assert width is None or width < 85 or max(map(len, text.splitlines())) <= width
     return cells(text.splitlines()[0])
 
 
 def test_a_narrow_terminal_goes_without_some_columns() -> None:
-    """Sigma first, then mu-3s, then the seats; nothing where there is room, and nothing of the other formats."""
+    """Sigma first, then mu-3s, the seats and so on; nothing where there is room, and nothing of the other formats."""
     whole = headers(None)
-    widest = max(map(len, render(*league(["random", "greedy"]), format="table").splitlines()[:-2]))
+    lines = render(*league(["random", "greedy"]), format="table").splitlines()
+    widest = max(map(len, lines[: lines.index("")]))
 
     assert headers(widest) == whole
     assert set(whole) - set(headers(widest - 1)) == {"sigma"}
     assert set(whole) - set(headers(widest - 12)) == {"sigma", "mu-3s"}
-    assert set(whole) - set(headers(20)) == {"sigma", "mu-3s", "seat 0/1"}
-    assert set(whole) - set(headers(20, scheduled=9)) == {"sigma", "seat 0/1"}
+    assert set(whole) - set(headers(widest - 28)) == {"sigma", "mu-3s", "seat 0/1"}
+    assert headers(20) == ["#", "player", "score %", "W-D-L", "mu", "faults", "ms/move"]
+    assert "mu-3s" in headers(20, scheduled=9)
     arguments = league(["random", "greedy"])
     assert render(*arguments, format="csv", width=20) == render(*arguments, format="csv")
 
 
-def test_ordinary_names_fit_a_terminal() -> None:
-    """Names at the limit, two kinds of faults, thousands of matches: 140 columns."""
+@pytest.mark.parametrize(
+    ("width", "left_out"),
+    [(140, {"sigma", "mu-3s"}), (120, {"sigma", "mu-3s", "seat 0/1", "margin"})],
+)
+def test_ordinary_names_fit_a_terminal(width: int, left_out: set[str]) -> None:
+    """Names at the limit, a kind of fault, thousands of matches: with the skill and its likelihood all the same."""
     found, times = league(["x" * LONGEST_NAME, "y" * LONGEST_NAME])
-    busy = {"wins": 1234, "draws": 123, "losses": 1234, "faults": {"timeout": 12, "crash": 12}}
+    busy = {"wins": 1234, "draws": 123, "losses": 1234, "faults": {"illegal_action": 12}}
     rows = tuple(msgspec.structs.replace(row, **busy) for row in found.rows)
 
-    lines = render(msgspec.structs.replace(found, rows=rows), times, format="table").splitlines()
+    lines = render(msgspec.structs.replace(found, rows=rows), times, format="table", width=width).splitlines()
 
-    assert max(map(len, lines)) <= 140
+    assert max(map(len, lines)) <= width
+    assert set(headers(None)) - set(cells(lines[0])) == left_out
 
 
 def test_long_names_lose_their_middle_but_stay_different() -> None:
@@ -281,12 +244,14 @@ def test_no_name_breaks_a_format(hostile: list[str]) -> None:
     """Rows and columns stay what they are, no control character gets out, no cell is a formula."""
     arguments: Any = league(hostile)
 
-    check_plain_lines(render(*arguments, format="table"), 3 + len(hostile) + 2)
-    lines = check_plain_lines(render(*arguments, format="markdown"), 2 + len(hostile) + 2)
+    sentences = len(below(render(*arguments, format="table")))
+    check_plain_lines(render(*arguments, format="table"), 3 + len(hostile) + 1 + sentences)
+    lines = check_plain_lines(render(*arguments, format="markdown"), 2 + len(hostile) + 2 * sentences)
     text = render(*arguments, format="csv")
     document = json.loads(render(*arguments, format="json"))
 
-    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines[:-2]} == {13}
+    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines[: 2 + len(hostile)]} == {15}
+    assert not any(re.search(r"(?<!\\)(?:\\\\)*[<`\[]", line) for line in lines[2 + len(hostile) :])
     rows = list(csv.reader(io.StringIO(text)))
     assert len(check_plain_lines(text, len(hostile) + 1)) == len(rows)
     assert {len(row) for row in rows} == {len(rows[0])}

@@ -93,6 +93,8 @@ def test_flipped_bytes_are_reported_or_harmless(tmp_path: Path, seed: int) -> No
     with suppress(DamagedStore), reading(tmp_path) as store:
         store.results(league)
         store.finished(league)
+        store.checkpoints("test")
+        store.tallied(league)
         list(store.matches(league))
 
     assert path.read_bytes() == content
@@ -264,32 +266,61 @@ def fill_with(store: object) -> None:
     store.save(blocks_of(tournament("ann", "bob", cycles=60)))  # type: ignore[attr-defined]
 
 
-def older(path: Path) -> None:
-    """A database as the first layout had it, with a finished league."""
+def older(path: Path, version: int, *statements: str) -> None:
+    """A database of a former layout, with a finished and published league."""
     fill(path.parent, tournament("ann", "bob", cycles=2))
     connection = sqlite3.connect(path)
-    connection.execute("ALTER TABLE league DROP COLUMN digest")
-    connection.execute("PRAGMA user_version=1")
+    undone = ["DROP TRIGGER match_update", "DROP TRIGGER match_delete", "DROP TABLE tally", "DROP TABLE checkpoint"]
+    undone += ["UPDATE league SET standings = x'7b7d'"]
+    if version < 2:
+        undone.append("ALTER TABLE league DROP COLUMN digest")
+    for statement in (*undone, *statements, f"PRAGMA user_version={version}"):
+        connection.execute(statement)
     connection.commit()
     connection.close()
 
 
+@pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("opened", [reading, writing])
-def test_an_older_layout_is_brought_up_to_date(tmp_path: Path, opened: Callable[[Path], Any]) -> None:
+def test_an_older_layout_is_brought_up_to_date(tmp_path: Path, opened: Callable[[Path], Any], version: int) -> None:
     """By whoever opens it first; nothing is lost, and the league has no digest until it is saved again."""
-    older(tmp_path / database.FILE_NAME)
+    older(tmp_path / database.FILE_NAME, version)
     league = tournament("ann", "bob", cycles=2)
 
     with opened(tmp_path) as store:
         assert len(store.results(league)) == 4
         assert not store.is_edited("test")
+        assert store.published("test") is None
     with writing(tmp_path) as store:
         store.save_league(league)
-        version = store._connection.execute("PRAGMA user_version").fetchone()[0]
+        now = store._connection.execute("PRAGMA user_version").fetchone()[0]
         digest = store._connection.execute("SELECT digest FROM league").fetchone()[0]
 
-    assert version == 2
+    assert now == 3
     assert len(digest) == 64
+
+
+def test_an_older_layout_is_tallied(tmp_path: Path) -> None:
+    """Its matches come to what they would have if they had been stored today."""
+    league = tournament("ann", "bob", cycles=2)
+    older(tmp_path / database.FILE_NAME, 2)
+    fill(tmp_path / "today", league)
+
+    with reading(tmp_path) as store, reading(tmp_path / "today") as today:
+        assert store.tallied(league) == store.recounted(league) == today.tallied(league)
+        assert store._connection.execute("SELECT count(*) FROM tally").fetchone() == (1,)
+
+
+def test_damage_in_an_older_layout_does_not_keep_it_from_opening(tmp_path: Path) -> None:
+    """A summary that nobody can read is told when it is needed, and `verify` can look at the rest."""
+    older(tmp_path / database.FILE_NAME, 2, "UPDATE match SET summary = '{' WHERE block = 1")
+    league = tournament("ann", "bob", cycles=2)
+
+    with reading(tmp_path) as store:
+        with pytest.raises(DamagedStore, match="cannot be read"):
+            store.tallied(league)
+        assert store.integrity_errors() == []
+        assert store.tallied(tournament("ann", "bob", cycles=1))[0].tally.matches == 2
 
 
 WITHOUT_RIGHTS = """

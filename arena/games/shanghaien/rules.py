@@ -22,8 +22,8 @@ from arena.games.shanghaien.expansion import Expansion
 from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.refusal import why_illegal
 from arena.games.shanghaien.state import DICE_PER_PLAYER, ROW_SIZE, Interlude, Phase, Player, State
-from arena.games.shanghaien.variant import Options, action_types, compose, read_options
 from arena.games.shanghaien.value import ShanghaienValue
+from arena.games.shanghaien.variant import Options, action_types, compose, read_options
 
 # Looking a member up on its Enum costs as much as a whole comparison; these are met at every step.
 _TURN: Final = Phase.TURN

@@ -1,0 +1,117 @@
+"""`arena stats`, `matrix` and `calibration`: what the stored matches of a league tell beyond its leaderboard."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import click
+
+from arena.cli.league import one_league, stored
+from arena.cli.options import results_option, terminal_width
+from arena.errors import SpecError
+from arena.match.record import PackedRecord
+from arena.report import calibration as calibration_report
+from arena.report import matrix as matrix_report
+from arena.report import matrix_page, profile_page
+from arena.report.formats import FORMATS
+from arena.report.luck_free import insist_on_value, measured, scores_without_luck
+from arena.report.played import match_ids
+from arena.report.profile import profile
+from arena.strict import unknown
+
+_format_option = click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of the output."
+)
+
+
+@click.command()
+@click.argument("league", required=False)
+@_format_option
+@results_option
+def matrix(league: str | None, form: str, results: Path) -> None:
+    """Print who scored what against whom in LEAGUE, which may be left out if there is only one.
+
+    A cell is shaded by how surprising it is beside the skills of the two. Below: whether one skill per player explains
+    the results, and the cycles (A beats B beats C beats A). Shades only in a terminal, and not with NO_COLOR set.
+
+    Example: arena matrix first
+    """
+    with stored(results) as store:
+        tournament = one_league(store, league)
+        found = matrix_report.compared(
+            tournament.name,
+            [player.name for player in tournament.players],
+            store.results(tournament),
+            tournament.rating,
+        )
+    width = terminal_width()
+    click.echo(
+        matrix_page.render(found, format=form, width=width, is_coloured=width is not None and wants_colours(os.environ))
+    )
+
+
+def wants_colours(environment: Mapping[str, str]) -> bool:
+    """Whether whoever sits at a terminal wants colours, by the conventions of NO_COLOR and TERM."""
+    return not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
+
+
+@click.command()
+@click.argument("league", required=False)
+@_format_option
+@results_option
+def calibration(league: str | None, form: str, results: Path) -> None:
+    """Print how well ratings foretell matches of LEAGUE, which may be left out if there is only one.
+
+    Chances of 70 % should come true in 7 of 10 matches. Every match is foretold from matches without it.
+
+    Example: arena calibration first
+    """
+    with stored(results) as store:
+        tournament = one_league(store, league)
+        names = [player.name for player in tournament.players]
+        found = calibration_report.judged(tournament.name, names, store.results(tournament), tournament.rating)
+    click.echo(calibration_report.render(found, format=form, width=terminal_width()))
+
+
+@click.command()
+@click.argument("player")
+@click.argument("league", required=False)
+@click.option(
+    "--luck", is_flag=True, help="Replay its matches and show scores with their luck excluded; takes a while."
+)
+@_format_option
+@results_option
+def stats(player: str, league: str | None, luck: bool, form: str, results: Path) -> None:
+    """Print all that LEAGUE tells of one PLAYER; LEAGUE may be left out if there is only one.
+
+    Results by opponent, by seat and by tenth of the schedule, time per decision, faults and extreme matches with their
+    ids.
+
+    Example: arena stats greedy first
+    """
+    with stored(results) as store:
+        tournament = one_league(store, league)
+        names = [each.name for each in tournament.players]
+        if player not in names:
+            raise SpecError(f"league {tournament.name}: {unknown('player', player, names)}")
+        played = store.results(tournament)
+        ids = match_ids(store, tournament, played)
+        without = {}
+        if luck:
+            insist_on_value(tournament, played)
+            records = (match.record for match in store.matches(tournament))
+            without = scores_without_luck(player, played, ids, measured(player, _counted(records, len(ids))))
+        found = profile(tournament, player, played, ids, without.get)
+    click.echo(profile_page.render(found, format=form, width=terminal_width()))
+
+
+def _counted(records: Iterable[PackedRecord], total: int) -> Iterator[PackedRecord]:
+    """The same records, counted on the terminal as they pass."""
+    is_terminal = sys.stderr.isatty()
+    for number, record in enumerate(records, start=1):
+        if is_terminal:
+            click.echo(f"\rreplaying {number} of {total}\x1b[K", nl=False, err=True)
+        yield record
+    if is_terminal:
+        click.echo("\r\x1b[K", nl=False, err=True)

@@ -1,0 +1,66 @@
+"""Knockout: whoever loses a tie is out, until one is left.
+
+Rule: seeds are the order of the file, and the two best can meet in the final only. The field is filled up to a power
+of two with byes, which the best seeds get. A tie is decided by the points over all its blocks. While they are equal
+another block is played, and after `cap_blocks` blocks the better seed goes on.
+"""
+
+from collections import Counter
+from collections.abc import Generator, Sequence
+from typing import Final
+
+from arena.league.schedules.plan import Course, Plan, Table, half_points, shown
+from arena.league.standings import MatchResult
+from arena.league.wording import counted
+
+_STAGES: Final = {2: "final", 4: "semi-finals", 8: "quarter-finals"}
+
+
+def knockout(players: Sequence[str], blocks_per_tie: int, cap_blocks: int) -> Course:
+    """The rounds of ties; `players` in the order of their seeds."""
+    size = 1 << (len(players) - 1).bit_length()
+    field: list[str | None] = [players[seed] if seed < len(players) else None for seed in _bracket(size)]
+    byes = [one or other for one, other in _opposite(field) if one is None or other is None]
+    news: tuple[str, ...] = (f"byes in the first round: {', '.join(map(str, byes))}",) if byes else ()
+    seeds = {player: seed for seed, player in enumerate(players)}
+    while len(field) > 1:
+        stage = _STAGES.get(len(field), f"round of {len(field)}")
+        met = _opposite(field)
+        ties = [(one, other) for one, other in met if one is not None and other is not None]
+        winners, news = yield from _play(ties, stage, (blocks_per_tie, cap_blocks), seeds, news)
+        field = [winners.get((one or "", other or ""), one or other) for one, other in met]
+    return (*news, f"{field[0]} wins the knockout")
+
+
+def _play(
+    ties: Sequence[Table], stage: str, blocks: tuple[int, int], seeds: dict[str, int], news: tuple[str, ...]
+) -> Generator[Plan, Sequence[MatchResult], tuple[dict[Table, str], tuple[str, ...]]]:
+    """One stage, with all the blocks that its ties need: the winner of each tie, and the news of it."""
+    played, cap = blocks
+    points: Counter[str] = Counter()
+    results = yield Plan(tuple(ties), played, title=stage, news=news)
+    points += half_points(results)
+    while level := tuple(tie for tie in ties if points[tie[0]] == points[tie[1]] and played < cap):
+        played += 1
+        results = yield Plan(level, 1, title=f"{stage}, {counted(len(level), 'tie')} still level")
+        points += half_points(results)
+    winners: dict[Table, str] = {}
+    told = []
+    for tie in ties:
+        winner, loser = sorted(tie, key=lambda player: (-points[player], seeds[player]))
+        winners[tie] = winner
+        how = "" if points[winner] > points[loser] else ", level at the cap, as the better seed"
+        told.append(f"{stage}: {winner} beats {loser} {shown(points[winner])}:{shown(points[loser])}{how}")
+    return winners, tuple(told)
+
+
+def _bracket(size: int) -> list[int]:
+    """Seeds in the order of the bracket: neighbours meet, and the winners of neighbours meet next."""
+    order = [0]
+    while len(order) < size:
+        order = [seed for one in order for seed in (one, 2 * len(order) - 1 - one)]
+    return order
+
+
+def _opposite(field: Sequence[str | None]) -> list[tuple[str | None, str | None]]:
+    return list(zip(field[::2], field[1::2], strict=True))

@@ -1,0 +1,48 @@
+"""What a schedule says: the next round, and what led to it.
+
+Rule: a schedule is a generator. It yields a round, is sent all results of that round, and yields the next or returns;
+what it returns is the news at its end.
+"""
+
+from collections import Counter
+from collections.abc import Generator, Iterable, Sequence
+
+import msgspec
+
+from arena.league.standings import MatchResult
+
+Table = tuple[str, ...]
+"""Players who meet, by their names."""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """A round: `blocks` blocks for each of `tables`, in this order.
+
+    `title` is what a person calls it, `news` are sentences about what the rounds before it decided. `is_awaited` tells
+    whether anything depends on its results.
+    """
+
+    tables: tuple[Table, ...]
+    blocks: int
+    title: str = ""
+    news: tuple[str, ...] = ()
+    is_awaited: bool = True
+
+
+Course = Generator[Plan, Sequence[MatchResult], tuple[str, ...]]
+"""The rounds of a schedule: each is answered with its results."""
+
+
+def half_points(results: Iterable[MatchResult]) -> "Counter[str]":
+    """Two for a win, one for a draw, in matches of two: whole numbers, whose order of adding cannot matter."""
+    found: Counter[str] = Counter()
+    for result in results:
+        own, other = result.ranks
+        for player, sign in zip(result.players, (other - own, own - other), strict=True):
+            found[player] += 1 + (sign > 0) - (sign < 0)
+    return found
+
+
+def shown(half: int) -> str:
+    """Half points as a person writes them: `3`, `3.5`."""
+    return f"{half // 2}.5" if half % 2 else str(half // 2)

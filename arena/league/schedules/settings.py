@@ -1,0 +1,163 @@
+"""`schedule:` of a tournament file -> one of four settings, with every default filled in.
+
+Rule: the file is read strictly; a key that would mean nothing is an error, not ignored.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import replace
+
+from arena import strict
+from arena.errors import SpecError
+
+Count = Annotated[int, Meta(ge=1, le=10_000_000)]
+Likelihood = Annotated[float, Meta(gt=0.5, lt=1)]
+
+LIKELIHOOD: Final = 0.95
+CYCLES_IN_CAP: Final = 10
+BLOCKS_PER_TIE: Final = 4
+TIES_IN_CAP: Final = 3
+
+
+class RoundRobin(
+    msgspec.Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    kw_only=True,
+    omit_defaults=True,
+    tag_field="kind",
+    tag="round_robin",
+):
+    """Everybody meets everybody, `cycles` times over. For two players: a fixed number of matches.
+
+    With `until: decided`, neighbours in the ranking then play on, `step_blocks` at a time, until the likelihood that
+    one is better than the other is at least `likelihood`, or they have played `cap_blocks` in all.
+    """
+
+    until: Literal["decided"] | None = None
+    likelihood: Likelihood | None = None
+    step_blocks: Count | None = None
+    cap_blocks: Count | None = None
+
+
+class Gauntlet(
+    msgspec.Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    kw_only=True,
+    omit_defaults=True,
+    tag_field="kind",
+    tag="gauntlet",
+):
+    """Each of `challengers` meets all the others, `cycles` times over; neither side plays among itself."""
+
+    challengers: tuple[str, ...]
+    until: Literal["decided"] | None = None
+    likelihood: Likelihood | None = None
+    step_blocks: Count | None = None
+    cap_blocks: Count | None = None
+
+
+class Swiss(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind", tag="swiss"):
+    """`rounds` rounds of one block between players of about the same score who have not met."""
+
+    rounds: Count
+
+
+class Knockout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind", tag="knockout"):
+    """Whoever loses a tie is out. Seeds are the order of the file.
+
+    A tie is `blocks_per_tie` blocks; while it is level, another block, up to `cap_blocks` in all; then the better seed
+    goes on.
+    """
+
+    blocks_per_tie: Count = BLOCKS_PER_TIE
+    cap_blocks: Count | None = None
+
+
+Schedule = Annotated[
+    RoundRobin | Gauntlet | Swiss | Knockout,
+    Meta(description="`kind:` and round_robin, gauntlet, swiss or knockout on a line below it, indented"),
+]
+
+
+class Decided(msgspec.Struct, frozen=True):
+    """The settings of `until: decided`, all filled in."""
+
+    likelihood: float
+    step_blocks: int
+    cap_blocks: int
+
+
+def settle(schedule: Schedule, *, players: Sequence[str], seats: int, cycles: int | None) -> Schedule:
+    """The schedule with its defaults filled in. SpecError for what cannot be played by `players` at tables of `seats`.
+
+    `cycles` is what the file says, None if it says nothing.
+    """
+    if isinstance(schedule, RoundRobin | Gauntlet):
+        return _settle_cycles(schedule, players, seats, cycles)
+    kind = "swiss" if isinstance(schedule, Swiss) else "knockout"
+    if cycles is not None:
+        said = "has rounds" if isinstance(schedule, Swiss) else "ends with its final"
+        raise SpecError(f"cycles: a {kind} {said}; cycles and blocks_per_pairing are for round_robin and gauntlet")
+    if seats != 2:
+        raise SpecError(f"schedule: a {kind} is for 2 seats, not {seats}; round_robin and gauntlet take more")
+    if isinstance(schedule, Swiss):
+        most = len(players) - 1 + len(players) % 2
+        if schedule.rounds > most:
+            raise SpecError(
+                f"schedule.rounds: found {schedule.rounds}, but {len(players)} players have met after {most};"
+                " round_robin with cycles plays more"
+            )
+        return schedule
+    cap = schedule.blocks_per_tie * TIES_IN_CAP if schedule.cap_blocks is None else schedule.cap_blocks
+    if cap < schedule.blocks_per_tie:
+        least = schedule.blocks_per_tie
+        raise SpecError(f"schedule.cap_blocks: found {cap}, expected at least the {least} of blocks_per_tie")
+    return replace(schedule, cap_blocks=cap)
+
+
+def decided(schedule: RoundRobin | Gauntlet) -> Decided | None:
+    """How long undecided neighbours play on; None if nobody does."""
+    likelihood, step, cap = schedule.likelihood, schedule.step_blocks, schedule.cap_blocks
+    if schedule.until is None or likelihood is None or step is None or cap is None:
+        return None
+    return Decided(likelihood, step, cap)
+
+
+def _settle_cycles(
+    schedule: RoundRobin | Gauntlet, players: Sequence[str], seats: int, cycles: int | None
+) -> RoundRobin | Gauntlet:
+    if cycles is None:
+        raise SpecError("give either cycles or blocks_per_pairing, and only one of them")
+    if isinstance(schedule, Gauntlet):
+        _refuse_challengers(schedule.challengers, players, seats)
+    if schedule.until is None:
+        for name in ("likelihood", "step_blocks", "cap_blocks"):
+            if getattr(schedule, name) is not None:
+                raise SpecError(f"schedule.{name}: means something only with `until: decided`")
+        return schedule
+    if seats != 2:
+        raise SpecError(f"schedule.until: `decided` is for 2 seats, not {seats}: two cannot play on alone there")
+    step = schedule.step_blocks or cycles
+    cap = schedule.cap_blocks or CYCLES_IN_CAP * cycles
+    if cap < cycles:
+        raise SpecError(f"schedule.cap_blocks: found {cap}, but the cycles alone are {cycles} blocks of each pairing")
+    return replace(schedule, likelihood=schedule.likelihood or LIKELIHOOD, step_blocks=step, cap_blocks=cap)
+
+
+def _refuse_challengers(challengers: Sequence[str], players: Sequence[str], seats: int) -> None:
+    for place, name in enumerate(challengers):
+        if name not in players:
+            raise SpecError(f"schedule.challengers[{place}]: {strict.unknown('player', name, players)}")
+        if name in challengers[:place]:
+            raise SpecError(f'schedule.challengers[{place}]: "{name}" is there already')
+    others = len(players) - len(challengers)
+    if not challengers or others < seats - 1:
+        raise SpecError(
+            f"schedule.challengers: found {len(challengers)} of {len(players)} players;"
+            f" expected at least 1, and {seats - 1} others for a table"
+        )

@@ -1,0 +1,105 @@
+"""What stands below a leaderboard: what it was made from, what its columns mean, and what not to conclude from it.
+
+Rule: one sentence a line, and only those that say something about this table.
+"""
+
+from collections.abc import Iterator, Sequence
+from string import ascii_lowercase
+from typing import Final
+
+from arena.league.rows import Row
+from arena.league.standings import Standings
+from arena.report.formats import clipped, percent
+from arena.statistics.elo import Z_95
+from arena.statistics.probit import SeatAdvantage
+
+NO_SPREAD: Final = 1e-12
+_MOST_NAMED: Final = 5
+
+
+def footer(standings: Standings, headers: Sequence[str]) -> list[str]:
+    """The sentences for a table with these columns."""
+    return [
+        _summary(standings),
+        *(_of_skills(standings) if "MAP" in headers else ()),
+        *(_of_bands(standings) if "LOS %" in headers else ()),
+        *_of_seats(standings.seats),
+        *_of_contradictions(standings),
+        *_of_groups(standings),
+    ]
+
+
+def band_letters(rows: Sequence[Row]) -> dict[int, str]:
+    """A letter for each band: a, b, ..., z, aa, ab."""
+    return {band: _letters(band) for band in sorted({row.band for row in rows})}
+
+
+def _letters(number: int) -> str:
+    """Numbers from 1 as spreadsheets name their columns."""
+    text = ""
+    while number:
+        number, last = divmod(number - 1, len(ascii_lowercase))
+        text = ascii_lowercase[last] + text
+    return text
+
+
+def _summary(standings: Standings) -> str:
+    order = "sorted by mu" if standings.is_complete else "incomplete, so sorted by mu-3s"
+    draws = "" if standings.draw_rate is None else f"; draws {percent(standings.draw_rate)} %"
+    has_bound = any(row.score_error is not None and row.score_error <= NO_SPREAD for row in standings.rows)
+    bound = "; where all blocks are equal, a one-sided 95 % bound" if has_bound else ""
+    counted = f"{standings.matches} of {standings.scheduled} matches"
+    return f"{counted}, {order}{draws}{bound}; isolation: {standings.isolation}{_warning(standings.isolation)}"
+
+
+def _warning(isolation: str) -> str:
+    """What it means if bots were not kept apart."""
+    if "none" not in isolation:
+        return ""
+    return ". UNSANDBOXED: bots could read the files of this account, and each other's"
+
+
+def _of_skills(standings: Standings) -> Iterator[str]:
+    effect = standings.design_effect
+    if standings.matches:
+        spread = "" if effect is None else f", which vary {effect.players:.2f} times as much as independent matches"
+        yield f"MAP: the skill by all matches at once, in any order, on the scale of mu; errors by block{spread}"
+
+
+def _of_bands(standings: Standings) -> Iterator[str]:
+    if any(row.superiority is not None for row in standings.rows):
+        yield (
+            "LOS: how likely a player is better than the one in the next line; those with the same letter cannot be"
+            " told apart from line to line (LOS below 95 %)"
+        )
+
+
+def _of_seats(seats: Sequence[SeatAdvantage]) -> Iterator[str]:
+    """Of two seats the second one loses what the first one wins."""
+    told = seats[:1] if len(seats) == 2 else seats
+    worth = [f"seat {one.seat} {one.points:+.1f} ±{Z_95 * one.points_error:.1f}" for one in told]
+    if worth:
+        yield f"what a seat is worth, in points of score %: {', '.join(worth)}"
+
+
+def _of_contradictions(standings: Standings) -> Iterator[str]:
+    pairs = standings.contradictions
+    if pairs:
+        named = _some([" better than ".join(clipped((lower, higher))) for higher, lower in pairs])
+        yield f"WARNING: mu depends on the order of matches and is contradicted by MAP, which is sure of: {named}"
+
+
+def _of_groups(standings: Standings) -> Iterator[str]:
+    idle = {row.name for row in standings.rows if not row.matches}
+    groups = [group for group in standings.groups if not idle.issuperset(group)]
+    if len(groups) > 1:
+        named = " | ".join(_some(clipped(group)) for group in groups[:_MOST_NAMED])
+        more = f" | {len(groups) - _MOST_NAMED} more" if len(groups) > _MOST_NAMED else ""
+        yield f"WARNING: no match connects these groups, so they cannot be compared: {named}{more}"
+    if idle and standings.matches:
+        yield f"without a match: {_some(clipped(sorted(idle)))}"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more

@@ -1,0 +1,149 @@
+"""Values -> cells, and cells -> a table for a terminal, Markdown, CSV or JSON: what the pages of statistics share.
+
+Rule: names are hostile input. Whatever a player is called, every format keeps its rows and columns, no terminal obeys
+an escape sequence, and no spreadsheet computes a formula.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+from tabulate import tabulate
+
+from arena.errors import SpecError
+from arena.strict import unknown
+
+FORMATS: Final = ("table", "markdown", "csv", "json")
+UNKNOWN: Final = "-"
+LONGEST_NAME: Final = 24
+"""In a table for a terminal; longer names lose their middle. It is stretched while two names would look the same."""
+LONGEST_NAME_AT_ALL: Final = 60
+
+# What GitHub's Markdown reads as markup inside a table cell; underscores only at the edge of a word.
+_MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")
+# What a spreadsheet takes for a formula, also in the wide forms that it reads the same way.
+_FORMULA: Final = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A header, which may have two lines, above its cells."""
+
+    header: str
+    cells: Sequence[str]
+    align: str = "right"
+
+
+def insist_on_format(format: str) -> None:  # noqa: A002 - its name
+    """SpecError for what is none of `FORMATS`."""
+    if format not in FORMATS:
+        raise SpecError(unknown("format", format, FORMATS))
+
+
+def tabulated(columns: Sequence[Column], style: str) -> str:
+    """Set columns side by side: `simple` for a terminal, `pipe` for Markdown, where a header has one line."""
+    is_markdown = style == "pipe"
+    return tabulate(
+        list(zip(*(column.cells for column in columns), strict=True)),
+        headers=[column.header.replace("\n", " ") if is_markdown else column.header for column in columns],
+        tablefmt=style,
+        disable_numparse=True,  # a player may be called 1e5
+        colalign=[column.align for column in columns],
+    )
+
+
+def width_of(text: str) -> int:
+    """Columns of a terminal that `text` takes."""
+    return max(map(len, text.splitlines()), default=0)
+
+
+def wrapped(text: str, width: int | None) -> str:
+    """Break a sentence into lines, with those after the first indented; as it is without a width.
+
+    A word that is longer than a line stays whole: it may be the id of a match.
+    """
+    start = " " * (len(text) - len(text.lstrip(" ")))
+    lines, line = [], ""
+    for word in text.split():
+        before = f"{line} " if line else start
+        if line and width is not None and len(before) + len(word) > width:
+            lines.append(line)
+            before = f"{start}  "
+        line = before + word
+    return "\n".join([*lines, line])
+
+
+def printable(text: str) -> str:
+    """`text` with every control, format and separator character but the space as its escape."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+def escaped(text: str) -> str:
+    """`text` so that Markdown shows it as it is."""
+    return _MARKUP.sub(lambda found: "\\" + found[0], printable(text))
+
+
+def clipped(names: Sequence[str]) -> list[str]:
+    """`names`, printable, within the first length that tells them all apart."""
+    shown = [printable(name) for name in names]
+    found: list[str] = []
+    for length in range(LONGEST_NAME, LONGEST_NAME_AT_ALL + 1):
+        head, tail = length - length // 3 - 1, length // 3
+        found = [name if len(name) <= length else f"{name[:head]}…{name[-tail:]}" for name in shown]
+        if len(set(found)) == len(set(shown)):
+            break
+    return found
+
+
+def labels(names: Sequence[str], style: str) -> list[str]:
+    """`names` as cells of a table of that style."""
+    return [escaped(name) for name in names] if style == "pipe" else clipped(names)
+
+
+def aligned(parts: Sequence[Sequence[str]], between: str) -> list[str]:
+    """Join the parts of each row, each as wide as the widest of its kind, so that digits stand below digits."""
+    widths = [max(map(len, column)) for column in zip(*parts, strict=True)]
+    return [
+        between.join(part.rjust(width) for part, width in zip(row, widths, strict=True))
+        if any(part != UNKNOWN for part in row)
+        else UNKNOWN
+        for row in parts
+    ]
+
+
+def percent(fraction: float | None) -> str:
+    """One decimal, without the sign."""
+    return UNKNOWN if fraction is None else f"{100 * fraction:.1f}"
+
+
+def fixed(value: float | None, digits: int = 2) -> str:
+    """So many decimals."""
+    return UNKNOWN if value is None else f"{value:.{digits}f}"
+
+
+def signed(value: float | None, digits: int = 2) -> str:
+    """So many decimals, with a sign."""
+    return UNKNOWN if value is None else f"{value:+.{digits}f}"
+
+
+def csv_text(columns: Sequence[str], records: Iterable[Mapping[str, object]]) -> str:
+    """Text in quotes, numbers without, an empty string for None: `csv.QUOTE_NONNUMERIC` reads it back."""
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(record.get(column)) for column in columns] for record in records)
+    return text.getvalue().removesuffix("\n")
+
+
+def json_text(document: object) -> str:
+    """Write one line of JSON, the same bytes for equal values."""
+    return msgspec.json.encode(document).decode()
+
+
+def _cell(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text

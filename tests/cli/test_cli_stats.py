@@ -1,0 +1,134 @@
+"""`arena stats`, `matrix` and `calibration` in this process, over a league of real bots."""
+
+import csv
+import io
+import json
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+from cli_arena import Terminal
+
+from arena.cli.stats import wants_colours
+from arena.report.formats import FORMATS
+
+COMMANDS = ("stats p1", "matrix", "calibration")
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+@pytest.mark.process
+def test_the_pages_of_a_league(terminal: Terminal) -> None:
+    """Each command in each format; no colours where nobody looks; the ids are those of matches."""
+    terminal.league("random", "random", "random", cycles=12)
+
+    for command in COMMANDS:
+        for form in FORMATS:
+            said = terminal.arena(f"{command} --format {form}")
+            assert (said.code, said.err) == (0, ""), command
+            assert "\x1b" not in said.out
+
+    page, cells = terminal.arena("stats p1 test").out, terminal.arena("matrix test --format csv").out
+    document = json.loads(terminal.arena("stats p1 --format json").out)
+    assert page.startswith("p1 in test: bot random ")
+    assert "48 matches in 24 blocks" in page
+    assert len(list(csv.DictReader(io.StringIO(cells)))) == 6
+    assert "36 blocks" in terminal.arena("calibration").out
+    ids = {one["match"] for one in (*document["wins"], *document["losses"])}
+    listed = {line.split()[0] for line in terminal.arena("league matches test").out.splitlines()}
+    assert ids
+    assert ids <= listed
+    assert terminal.arena(f"show {ids.pop()}").code == 0
+
+
+@pytest.mark.process
+def test_faults_lead_to_their_matches(terminal: Terminal) -> None:
+    """A bot that ends at once forfeits everything, and `arena show` tells why."""
+    Path("gone.py").write_text("raise SystemExit('gone')\n")
+    terminal.league("random", "./gone.py", cycles=2)
+
+    page = terminal.arena("stats p1").out
+
+    (match,) = re.findall(r"  4 crash: (\S+) ", page)
+    assert "forfeits (crash)" in terminal.arena(f"show {match}").out
+    assert "0 by others in its matches" in page
+
+
+@pytest.mark.process
+def test_luck_is_for_games_that_know_theirs(terminal: Terminal) -> None:
+    """Nim has none, and says so; Shanghaien's is measured by replaying its matches."""
+    terminal.league("random", "random", cycles=1)
+    refused = terminal.arena("stats p0 test --luck")
+    terminal.league("greedy", "random", cycles=1, name="dice", game="shanghaien")
+
+    said = terminal.arena("stats p0 dice --luck")
+
+    assert (refused.code, refused.out) == (2, "")
+    assert "nim has no value function" in refused.err
+    assert (said.code, said.err) == (0, "")
+    assert "luck excluded" in said.out
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("stats pp1", 'league test: unknown player "pp1"; known: p0, p1; did you mean "p1"?'),
+        ("stats p0 tset", 'no league "tset"'),
+        ("matrix tset", 'no league "tset"'),
+        ("calibration tset", 'no league "tset"'),
+    ],
+)
+def test_unknown_names_exit_with_2(terminal: Terminal, line: str, said: str) -> None:
+    """The known ones are listed."""
+    terminal.league()
+
+    found = terminal.arena(line)
+
+    assert (found.code, found.out) == (2, "")
+    assert said in found.err
+
+
+@pytest.mark.process
+def test_a_league_without_matches_has_pages(terminal: Terminal) -> None:
+    """Saved but not played: every command prints every format."""
+    terminal.league()
+    connection = sqlite3.connect(terminal.results / "arena.db")
+    for table in ("record", "match"):
+        connection.execute(f"DELETE FROM {table}")
+    connection.commit()
+    connection.close()
+
+    for command in COMMANDS:
+        for form in FORMATS:
+            said = terminal.arena(f"{command} --format {form}")
+            assert (said.code, said.err) == (0, ""), command
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_nothing_stored_exits_with_2(terminal: Terminal, line: str) -> None:
+    """With the command that plays a league; nothing is made."""
+    said = terminal.arena(line)
+
+    assert (said.code, said.out) == (2, "")
+    assert "nothing is stored in results yet" in said.err
+    assert not terminal.results.exists()
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, True),
+        ({"TERM": "xterm-256color"}, True),
+        ({"TERM": "dumb"}, False),
+        ({"NO_COLOR": "1"}, False),
+        ({"NO_COLOR": "", "TERM": "xterm"}, True),
+    ],
+)
+def test_colours_can_be_refused(environment: dict[str, str], expected: bool) -> None:
+    """By the conventions of NO_COLOR (any text but the empty one) and of TERM."""
+    assert wants_colours(environment) is expected

@@ -1,0 +1,109 @@
+"""A league in memory: what is committed is kept once, and rounds are asked for as a store would be."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
+from itertools import chain
+
+from league_made import FakeBackend
+
+from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch, result_of, rotate
+from arena.league.run import run
+from arena.league.schedule import Chunk, Pairing, Round, chunks, rounds, spans
+from arena.league.standings import MatchResult
+from arena.league.tournament import Tournament
+from arena.match.record import PackedRecord
+
+Play = Callable[[Chunk], list[PlayedBlock]]
+
+
+class Ledger:
+    """Blocks by pairing key and number; the first that comes stays."""
+
+    def __init__(self) -> None:
+        self.blocks: dict[tuple[str, int], PlayedBlock] = {}
+        self.commits: list[tuple[str, int]] = []
+
+    def commit(self, blocks: list[PlayedBlock]) -> None:
+        for block in blocks:
+            key = (block.fixture.pairing, block.fixture.block)
+            self.commits.append(key)
+            self.blocks.setdefault(key, block)
+
+    def results_of(self, planned: Round) -> list[MatchResult]:
+        """What there is of a round, in schedule order."""
+        first = zip(planned.pairings, planned.first, strict=True)
+        return self._results(planned.known, [(pairing, start, start + planned.blocks) for pairing, start in first])
+
+    def results(self, league: Tournament) -> list[MatchResult]:
+        """What there is of the league, in schedule order."""
+        reached = spans(rounds(league, self.results_of))
+        return self._results([span.pairing for span in reached], [(span.pairing, 0, span.blocks) for span in reached])
+
+    def play(self, league: Tournament, play: Play, *, slots: int = 3, most_chunks: int | None = None) -> list[str]:
+        """Play what is left, as `league run` does; the news at the end. KeyboardInterrupt after `most_chunks`."""
+        news: list[str] = []
+        known = rounds(league, self.results_of, tell=news.extend)
+        left = most_chunks
+
+        def then() -> Iterator[Chunk] | None:
+            for current in known:
+                more = chunks(league, self._finished(), of=current)
+                first = next(more, None)
+                if first is not None:
+                    return chain((first,), more)
+            return None
+
+        def commit(blocks: list[PlayedBlock]) -> None:
+            nonlocal left
+            if left is not None and left == 0:
+                raise KeyboardInterrupt
+            left = None if left is None else left - 1
+            self.commit(blocks)
+
+        run(iter(()), FakeBackend(play, slots=slots), commit=commit, then=then)
+        return news
+
+    def _finished(self) -> dict[str, set[int]]:
+        found: dict[str, set[int]] = {}
+        for key, block in self.blocks:
+            found.setdefault(key, set()).add(block)
+        return found
+
+    def _results(self, known: Sequence[Pairing], parts: Iterable[tuple[Pairing, int, int]]) -> list[MatchResult]:
+        found = [
+            (number, known.index(pairing), match.rotation, match.summary)
+            for pairing, start, stop in parts
+            for number in range(start, stop)
+            if (pairing.key, number) in self.blocks
+            for match in self.blocks[pairing.key, number].matches
+        ]
+        return [
+            result_of(summary, known, order=order, block=number, rotation=rotation)
+            for number, order, rotation, summary in sorted(found, key=lambda one: one[:3])
+        ]
+
+
+def by_luck(chunk: Chunk) -> list[PlayedBlock]:
+    """The chunk as if it had been played: who wins depends on the seed and the players alone."""
+    return [_block(chunk, number) for number in range(len(chunk.fixtures))]
+
+
+def _block(chunk: Chunk, number: int) -> PlayedBlock:
+    fixture = chunk.fixtures[number]
+    matches = []
+    for rotation in range(len(chunk.pairing.players)):
+        seats = [player.name for player in rotate(chunk.pairing.players, rotation)]
+        luck = [sha256(f"{fixture.seed}{name}{rotation}".encode()).digest()[0] // 64 for name in seats]
+        scores = tuple(value + (name < "c") for value, name in zip(luck, seats, strict=True))
+        count = len(seats)
+        summary = MatchSummary(
+            ranks=tuple(sum(other > own for other in scores) for own in scores),
+            scores=scores,
+            termination="normal",
+            at_fault=-1,
+            moves=(1,) * count,
+            time_ms=(1.0,) * count,
+            slowest_ms=(1.0,) * count,
+        )
+        matches.append(PlayedMatch(rotation, summary, PackedRecord(codec="none", digest="", body=b"")))
+    return PlayedBlock(fixture=fixture, matches=tuple(matches))

@@ -1,0 +1,132 @@
+"""The formulas of the standings once more, match by match with floats: slow, independent, and there to compare with."""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from arena.league.standings import MatchResult
+
+Z_95 = 1.959963984540054
+
+
+class _Appearance(msgspec.Struct, frozen=True, gc=False):
+    """One entrant's share of one match. `margin` is None after a forfeit, `fault` the termination it caused."""
+
+    block: int
+    pairing: int
+    seat: int
+    outcome: str
+    score: float
+    margin: int | None
+    fault: str | None
+
+
+def reference(names: Iterable[str], played: Sequence[MatchResult]) -> dict[str, dict[str, Any]]:
+    """What each row says of its matches, without the ratings."""
+    seats = max((len(one.players) for one in played), default=0)
+    shares = _appearances(names, played)
+    return {name: _row(own, seats) for name, own in shares.items()}
+
+
+def draw_rate(played: Sequence[MatchResult]) -> float | None:
+    """The share of matches with a shared first place."""
+    return sum(one.ranks.count(min(one.ranks)) > 1 for one in played) / len(played) if played else None
+
+
+def times(names: Iterable[str], played: Iterable[MatchResult]) -> dict[str, tuple[int, float | None, float | None]]:
+    """Moves, mean and slowest time by player."""
+    own: dict[str, list[tuple[int, float, float]]] = {name: [] for name in names}
+    for one in played:
+        for player, moves, spent, slowest in zip(one.players, one.moves, one.time_ms, one.slowest_ms, strict=True):
+            if moves:
+                own[player].append((moves, spent, slowest))
+    return {
+        name: (
+            sum(moves for moves, _, _ in found),
+            math.fsum(ms for _, ms, _ in found) / sum(moves for moves, _, _ in found) if found else None,
+            max((ms for _, _, ms in found), default=None),
+        )
+        for name, found in own.items()
+    }
+
+
+def _appearances(names: Iterable[str], played: Sequence[MatchResult]) -> dict[str, list[_Appearance]]:
+    shares: dict[str, list[_Appearance]] = {name: [] for name in names}
+    for one in played:
+        margins = (None,) * len(one.players) if one.scores is None else _margins(one.scores)
+        places = _places(one.ranks)
+        for seat, player in enumerate(one.players):
+            fault = one.termination if seat == one.at_fault else None
+            shares[player].append(_Appearance(one.block, one.pairing, seat, *places[seat], margins[seat], fault))
+    return shares
+
+
+def _places(ranks: tuple[int, ...]) -> tuple[tuple[str, float], ...]:
+    """Tell outcome and score by seat. Equal ranks share the mean of their places, which are worth 1 to 0 evenly."""
+    places = []
+    for rank in ranks:
+        better, equal = sum(other < rank for other in ranks), ranks.count(rank)
+        outcome = "loss" if better else "win" if equal == 1 else "draw"
+        places.append((outcome, 1.0 - (better + (equal - 1) / 2) / (len(ranks) - 1)))
+    return tuple(places)
+
+
+def _margins(scores: tuple[int, ...]) -> tuple[int, ...]:
+    """By seat: the own score minus the best of the others."""
+    second, best = sorted(scores)[-2:]
+    return tuple(own - (second if own == best else best) for own in scores)
+
+
+def _row(shares: Sequence[_Appearance], seats: int) -> dict[str, Any]:
+    outcomes = Counter(share.outcome for share in shares)
+    score, score_error = _mean_and_error([(share.block, share.pairing, share.score) for share in shares])
+    margins = [(share.block, share.pairing, share.margin) for share in shares if share.margin is not None]
+    mean_margin, margin_error = _mean_and_error(margins)
+    return {
+        "matches": len(shares),
+        "wins": outcomes["win"],
+        "draws": outcomes["draw"],
+        "losses": outcomes["loss"],
+        "score": score,
+        "score_error": None if score_error is None else Z_95 * score_error,
+        "mean_margin": mean_margin,
+        "margin_error": margin_error,
+        "score_by_seat": _score_by_seat(shares, seats),
+        "faults": Counter(share.fault for share in shares if share.fault is not None),
+    }
+
+
+def _score_by_seat(shares: Sequence[_Appearance], seats: int) -> tuple[float | None, ...]:
+    scores: list[list[float]] = [[] for _ in range(seats)]
+    for share in shares:
+        scores[share.seat].append(share.score)
+    return tuple(math.fsum(there) / len(there) if there else None for there in scores)
+
+
+def _mean_and_error(values: Sequence[tuple[int, int, float]]) -> tuple[float | None, float | None]:
+    """Average (block, pairing, value) over matches, with the standard error by the formula at the top."""
+    if not values:
+        return None, None
+    mean = math.fsum(value for _, _, value in values) / len(values)
+    blocks: dict[int, list[float]] = {}
+    pairings: dict[int, set[int]] = {}
+    for block, pairing, value in values:
+        blocks.setdefault(block, []).append(value)
+        pairings.setdefault(pairing, set()).add(block)
+    if len(blocks) < 2:
+        return mean, None
+    overall = _squares(blocks.values()) / (len(blocks) - 1)
+    within = (
+        _squares([blocks[block] for block in own]) * len(own) / (len(own) - 1) if len(own) > 1 else overall
+        for own in pairings.values()
+    )
+    return mean, math.sqrt(math.fsum(within)) / len(values)
+
+
+def _squares(blocks: Collection[Sequence[float]]) -> float:
+    """Sum the squares of what each block has above or below its share of the total of `blocks`."""
+    mean = math.fsum(value for block in blocks for value in block) / sum(map(len, blocks))
+    return math.fsum((math.fsum(block) - mean * len(block)) ** 2 for block in blocks)

@@ -1,0 +1,101 @@
+"""`arena league run` with schedules that depend on results: the same standings after any stop, and words about it."""
+
+import json
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from league_made import RANDOM
+
+from arena.cli import run
+
+pytestmark = pytest.mark.process
+STOP_AFTER = "ARENA_TEST_STOP_AFTER"
+SCHEDULES: dict[str, dict[str, Any]] = {
+    "swiss": {"schedule": {"kind": "swiss", "rounds": 3}},
+    "knockout": {"schedule": {"kind": "knockout", "blocks_per_tie": 1, "cap_blocks": 3}},
+    "decided": {"schedule": {"kind": "round_robin", "until": "decided", "cap_blocks": 3}, "cycles": 1},
+}
+
+
+class Stopping(ThreadPoolExecutor):
+    """Threads; Ctrl-C comes when it is given one chunk more than the variable says.
+
+    By then all of these but the last are stored: the window is filled before the disk is waited for.
+    """
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> "Future[Any]":
+        left = int(os.environ[STOP_AFTER])
+        if left == 0:
+            raise KeyboardInterrupt
+        os.environ[STOP_AFTER] = str(left - 1)
+        return super().submit(function, *arguments, **named)
+
+
+def stopping() -> Stopping:
+    return Stopping(1)
+
+
+def write(folder: Path, kind: str) -> Path:
+    players = [{"bot": str(RANDOM), "name": f"p{number}"} for number in range(4)]
+    content = {"name": kind, "game": "nim", "options": {"heaps": [2, 3]}, "seed": 1, "players": players}
+    path = folder / f"{kind}.yaml"
+    path.write_text(yaml.safe_dump({**content, **SCHEDULES[kind]}))
+    return path
+
+
+def standings(results: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    assert run(["leaderboard", kind, "--format", "json", "--no-timing", "--results", str(results)]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", SCHEDULES)
+def test_stopped_anywhere_it_ends_with_the_same_standings(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped after each chunk or two, and again played in one go by two workers: the same bytes, all of them sound."""
+    path = write(tmp_path, kind)
+    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
+    command = ["league", "run", str(path), "--isolation", "none"]
+    with_stops = [*command, "--executor", "test_league_command:stopping", "--workers", "1", "--results", str(stopped)]
+    codes: list[int] = []
+    while codes[-1:] != [0]:
+        monkeypatch.setenv(STOP_AFTER, "2")
+        codes.append(run(with_stops))
+        assert len(codes) < 40
+
+    assert run([*command, "--workers", "2", "--results", str(whole)]) == 0
+
+    assert len(codes) > 2
+    assert set(codes) == {0, 3}
+    table = standings(stopped, kind, capsys)
+    assert table == standings(whole, kind, capsys)
+    assert json.loads(table)["standings"]["is_complete"]
+    assert run(["verify", kind, "--results", str(stopped)]) == 0
+
+
+def test_says_which_round_is_on_and_who_won(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half played: the round, and at most how many matches; at the end the ties and the winner."""
+    path, results = write(tmp_path, "knockout"), tmp_path / "results"
+    command = ["league", "run", str(path), "--isolation", "none", "--results", str(results)]
+    monkeypatch.setenv(STOP_AFTER, "2")
+
+    assert run([*command, "--executor", "test_league_command:stopping", "--workers", "1"]) == 3
+    stopped = capsys.readouterr().err
+    assert run(["league", "status", "--results", str(results)]) == 0
+    status = capsys.readouterr().out
+    assert run(command) == 0
+    ended = capsys.readouterr().out
+
+    where = "round 2: semi-finals, 2 ties still level"
+    assert "of at most 18 matches stored; the same command continues" in stopped
+    assert status == f"knockout: 4 of at most 18 matches, {where}, 4 players, game nim\n"
+    assert ended.splitlines()[-1].endswith(" wins the knockout")
+    assert sum(" beats " in line for line in ended.splitlines()) == 3

@@ -1,0 +1,56 @@
+"""Perfect matchings: found wherever there is one."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.league.schedules.matching import Matching
+
+NODES = 8
+EDGES = [(one, other) for one in range(NODES) for other in range(one)]
+
+
+def neighbours(edges: set[tuple[int, int]]) -> list[list[int]]:
+    return [[other for other in range(NODES) if {(node, other), (other, node)} & edges] for node in range(NODES)]
+
+
+def exists(edges: set[tuple[int, int]], left: frozenset[int]) -> bool:
+    """Whether all of `left` can be paired, by trying everything."""
+    if not left:
+        return True
+    first = min(left)
+    return any(exists(edges, left - {first, other}) for other in left if {(first, other), (other, first)} & edges)
+
+
+@settings(max_examples=300, deadline=None)
+@given(edges=st.sets(st.sampled_from(EDGES)))
+def test_finds_a_pairing_if_there_is_one(edges: set[tuple[int, int]]) -> None:
+    """As trying everything does; and partners are neighbours of each other."""
+    matching = Matching(neighbours(edges))
+
+    assert matching.is_perfect == exists(edges, frozenset(range(NODES)))
+    for node, other in enumerate(matching.partner):
+        assert other < 0 or (matching.partner[other] == node and other in neighbours(edges)[node])
+
+
+@settings(max_examples=300, deadline=None)
+@given(edges=st.sets(st.sampled_from(EDGES), min_size=12), wishes=st.lists(st.sampled_from(EDGES), min_size=10))
+def test_settles_a_pair_if_that_leaves_a_pairing(edges: set[tuple[int, int]], wishes: list[tuple[int, int]]) -> None:
+    """Pair after pair, as trying everything with those who are left says."""
+    matching = Matching(neighbours(edges))
+    left = frozenset(range(NODES))
+    if not matching.is_perfect:
+        return
+
+    for one, other in wishes:
+        if {one, other} <= left and (one, other) in edges:
+            settled = matching.settle(one, other)
+            assert settled == exists(edges, left - {one, other})
+            left -= {one, other} if settled else set()
+            assert matching.is_perfect
+
+
+def test_an_odd_cycle_is_no_obstacle() -> None:
+    """Three who may all meet, with one outsider each for two of them and a chain behind the third."""
+    edges = {(1, 0), (2, 0), (2, 1), (3, 0), (4, 1), (5, 2), (6, 5), (7, 6)}
+
+    assert Matching(neighbours(edges)).is_perfect == exists(edges, frozenset(range(NODES)))

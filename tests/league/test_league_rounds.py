@@ -1,0 +1,191 @@
+"""Schedules that depend on results, in a league: the same rounds whoever is faster and however often it is stopped."""
+
+from itertools import combinations
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from league_ledger import Ledger, by_luck
+from league_made import tournament
+
+from arena.league.results import PlayedBlock
+from arena.league.schedule import (
+    Chunk,
+    chunks,
+    is_open_ended,
+    match_count,
+    pairings,
+    rounds,
+    rounds_after,
+    spans,
+)
+from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss
+from arena.league.tournament import Tournament
+
+NAMES = ("ann", "bob", "cid", "dot", "eve", "fay")
+UNTIL = {"until": "decided", "likelihood": 0.9, "step_blocks": 3, "cap_blocks": 11}
+SCHEDULES: dict[str, tuple[Schedule, int]] = {
+    "cycles": (RoundRobin(), 3),
+    "gauntlet": (Gauntlet(challengers=("fay", "bob")), 3),
+    "decided": (RoundRobin(**UNTIL), 2),  # type: ignore[arg-type]
+    "gauntlet decided": (Gauntlet(challengers=("cid",), **UNTIL), 2),  # type: ignore[arg-type]
+    "swiss": (Swiss(rounds=4), 0),
+    "knockout": (Knockout(blocks_per_tie=1, cap_blocks=4), 0),
+}
+every_schedule = pytest.mark.parametrize("kind", SCHEDULES)
+
+
+def league_of(kind: str, *names: str, **changes: Any) -> Tournament:
+    schedule, cycles = SCHEDULES[kind]
+    return tournament(*(names or NAMES), schedule=schedule, cycles=cycles, **changes)
+
+
+def finished(league: Tournament) -> Ledger:
+    ledger = Ledger()
+    ledger.play(league, by_luck)
+    return ledger
+
+
+@every_schedule
+def test_every_block_is_played_once(kind: str) -> None:
+    """What is committed is what the spans say, each block once; it is as many matches as are counted afterwards."""
+    league = league_of(kind)
+
+    ledger = finished(league)
+
+    results = ledger.results(league)
+    there = {
+        (span.pairing.key, block) for span in spans(rounds(league, ledger.results_of)) for block in range(span.blocks)
+    }
+    assert len(ledger.commits) == len(set(ledger.commits))
+    assert set(ledger.commits) == there
+    assert len(results) == 2 * len(there) == match_count(league, results)
+    assert len({(one.block, one.players) for one in results}) == len(results)
+    assert match_count(league, results) <= match_count(league)
+    assert is_open_ended(league) or match_count(league, results) == match_count(league)
+
+
+@every_schedule
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+def test_the_number_of_workers_and_their_order_change_nothing(kind: str, seed: str) -> None:
+    """One worker, or many with small chunks handed back half played: equal results in equal order."""
+    league = league_of(kind, seed=seed)
+
+    def slowly(chunk: Chunk) -> list[PlayedBlock]:
+        return by_luck(chunk)[:1]
+
+    one, many = Ledger(), Ledger()
+    news = [one.play(league, by_luck, slots=1), many.play(league, slowly, slots=7)]
+
+    assert one.results(league) == many.results(league)
+    assert news[0] == news[1]
+
+
+@settings(max_examples=40, deadline=None)
+@given(kind=st.sampled_from(list(SCHEDULES)), seed=st.integers(0, 10**6), stops=st.lists(st.integers(0, 5), max_size=6))
+def test_after_any_stops_the_league_is_the_same(kind: str, seed: int, stops: list[int]) -> None:
+    """Interrupted after any number of chunks, any number of times: the same blocks, none played twice."""
+    league = league_of(kind, seed=str(seed), chunk_blocks=1)
+    stopped = Ledger()
+
+    for most in stops:
+        try:
+            stopped.play(league, by_luck, most_chunks=most)
+        except KeyboardInterrupt:
+            continue
+    stopped.play(league, by_luck)
+
+    assert stopped.results(league) == finished(league).results(league)
+    assert len(stopped.commits) == len(set(stopped.commits))
+
+
+@every_schedule
+def test_no_round_begins_before_the_one_before_is_complete(kind: str) -> None:
+    """While a single block is missing the next round is unknown, and nothing beyond belongs to the league."""
+    league = league_of(kind, seed="4")
+    whole = finished(league)
+    reached = list(rounds(league, whole.results_of))
+    for number, each in enumerate(reached, start=1):
+        lacking = Ledger()
+        lacking.blocks = dict(whole.blocks)
+        del lacking.blocks[each.pairings[-1].key, each.first[-1] + each.blocks - 1]
+
+        known = list(rounds(league, lacking.results_of))
+
+        assert [one.title for one in known] == [one.title for one in reached[:number]]
+        assert len(rounds_after(league, lacking.results(league))) == number
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    kind=st.sampled_from(["cycles", "gauntlet"]),
+    seats=st.sampled_from([2, 3, 4]),
+    before=st.integers(5, 8),
+    seed=st.integers(0, 10**6),
+)
+def test_a_newcomer_replays_nothing(kind: str, seats: int, before: int, seed: int) -> None:
+    """Joined anywhere in the file, of a league with any seats: all stored blocks stay, and only its tables are new."""
+    names = [f"p{number}" for number in range(before)]
+    schedule = RoundRobin() if kind == "cycles" else Gauntlet(challengers=("p1",))
+    old = tournament(*names, schedule=schedule, seats=seats, seed=str(seed))
+    ledger = finished(old)
+    stored = set(ledger.commits)
+    joined = list(names)
+    joined.insert(Random(seed).randint(0, before), "new")
+
+    ledger.commits.clear()
+    ledger.play(tournament(*joined, schedule=schedule, seats=seats, seed=str(seed)), by_luck)
+
+    with_new = {pair.key for pair in pairings(tournament(*joined, schedule=schedule, seats=seats, seed=str(seed)))}
+    assert {key for key, _ in stored} < with_new
+    assert not stored & set(ledger.commits)
+    assert {key for key, _ in ledger.commits} == with_new - {key for key, _ in stored}
+
+
+def test_a_newcomer_to_a_decided_league_replays_nothing() -> None:
+    """Blocks beyond the cycles that are asked for again are there already."""
+    ledger = finished(league_of("decided", *NAMES[:4]))
+    stored = set(ledger.commits)
+
+    ledger.commits.clear()
+    ledger.play(league_of("decided", *NAMES[:5]), by_luck)
+
+    assert ledger.commits
+    assert not stored & set(ledger.commits)
+
+
+@pytest.mark.parametrize("kind", ["decided", "knockout"])
+def test_chunks_of_a_round_are_its_own_blocks(kind: str) -> None:
+    """Each round plays on where the pairing stopped, cut at multiples of the chunk's size."""
+    league = league_of(kind, chunk_blocks=4)
+    ledger = finished(league)
+
+    for each in rounds(league, ledger.results_of):
+        planned = {(one.pairing, one.block) for chunk in chunks(league, {}, of=each) for one in chunk.fixtures}
+        assert planned == {
+            (pairing.key, first + block)
+            for pairing, first in zip(each.pairings, each.first, strict=True)
+            for block in range(each.blocks)
+        }
+        for chunk in chunks(league, {}, of=each):
+            assert len({one.block // 4 for one in chunk.fixtures}) == 1
+
+
+def test_two_players_play_a_fixed_number_of_matches() -> None:
+    """A round robin of two is a match of so many blocks."""
+    league = tournament("ann", "bob", cycles=25)
+
+    assert match_count(league) == 50
+    assert len(finished(league).results(league)) == 50
+
+
+@every_schedule
+def test_who_can_meet(kind: str) -> None:
+    """The pairings of a gauntlet have exactly one challenger; those of all others are all pairs."""
+    met = {frozenset(player.name for player in pair.players) for pair in pairings(league_of(kind))}
+
+    challengers = getattr(SCHEDULES[kind][0], "challengers", None)
+    pairs = set(map(frozenset, combinations(NAMES, 2)))
+    assert met == {pair for pair in pairs if challengers is None or len(pair & set(challengers)) == 1}

@@ -1,0 +1,168 @@
+"""Tables of three and four: real matches of a test game, every seat equally often, ranks with ties, forfeits."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+import yaml
+from league_ledger import Ledger
+from league_made import bot, tournament
+from league_scramble import NAME
+
+from arena.errors import SpecError
+from arena.games import GAMES, load_game
+from arena.league.ratings import RatingSettings, rate
+from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
+from arena.league.schedule import Chunk, match_count, match_spec, pairings
+from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss, settle
+from arena.league.tournament import Player, read_tournament
+from arena.match.contestant import Contestant
+from arena.match.record import pack
+from arena.match.referee import hello_for, play
+from arena.process.scripted import Reply, ScriptedChannel
+
+NAMES = ("ann", "bob", "cid", "dot", "eve")
+
+
+@pytest.fixture(autouse=True)
+def _scramble_is_on_offer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(GAMES, NAME, "league_scramble")
+
+
+def played(chunk: Chunk) -> list[PlayedBlock]:
+    """The chunk, played by functions through the referee."""
+    seated = [_contestant(player, chunk) for player in chunk.pairing.players]
+    blocks = []
+    for fixture in chunk.fixtures:
+        records = [
+            play(match_spec(chunk, fixture, rotation, "none"), rotate(seated, rotation))
+            for rotation in range(len(seated))
+        ]
+        matches = [PlayedMatch(number, summarise(record), pack(record)) for number, record in enumerate(records)]
+        blocks.append(PlayedBlock(fixture=fixture, matches=tuple(matches)))
+    return blocks
+
+
+def _contestant(player: Player, chunk: Chunk) -> Contestant:
+    return Contestant(
+        player=player.name,
+        bot=player.bot.digest,
+        open_channel=lambda: ScriptedChannel(lambda line: _respond(line, player.name)),
+        hello=hello_for(load_game(chunk.game), chunk.options, chunk.clock.startup_ms),
+        clock=chunk.clock,
+    )
+
+
+def _respond(line: bytes, name: str) -> Iterable[Reply]:
+    """`cheat` answers what is not there, `greedy` takes most, all others least."""
+    message = json.loads(line)
+    match message["type"]:
+        case "hello":
+            return [b'{"type":"hello","protocols":[1],"name":"function"}']
+        case "match_start":
+            return [json.dumps({"type": "ready", "match": message["match"]}).encode()]
+        case "request":
+            action = {"cheat": 99, "greedy": len(message["legal"]) - 1}.get(name, 0)
+            return [json.dumps({"type": "action", "id": message["id"], "action": action}).encode()]
+    return []
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_every_seat_and_every_opponent_equally_often(seats: int) -> None:
+    """Five players, one cycle: everybody sits in every seat as often as in any other, and meets all as often."""
+    league = tournament(*NAMES, game=NAME, seats=seats, cycles=1)
+    ledger = Ledger()
+
+    ledger.play(league, played)
+
+    results = ledger.results(league)
+    sat = Counter((player, seat) for one in results for seat, player in enumerate(one.players))
+    met = Counter((one, other) for result in results for one, other in permutations(result.players, 2))
+    assert len(results) == match_count(league)
+    assert {one.termination for one in results} == {"normal"}
+    assert (len(sat), len(set(sat.values()))) == (5 * seats, 1)
+    assert (len(met), len(set(met.values()))) == (20, 1)
+
+
+def test_ranks_have_ties_and_all_matches_of_a_block_the_same_luck() -> None:
+    """Takers of one share what a multiple of four gives; who takes most is first, and the ratings say so."""
+    league = tournament("ann", "bob", "cid", "greedy", game=NAME, seats=4, cycles=3)
+    ledger = Ledger()
+
+    ledger.play(league, played)
+
+    results = ledger.results(league)
+    for block in {one.block for one in results}:
+        same = [one for one in results if one.block == block]
+        assert [one.players.index("greedy") for one in same] != [0, 0, 0, 0]
+        assert len({sum(one.scores or ()) for one in same}) == 1
+    assert any(len(set(one.ranks)) < 4 for one in results)
+    ratings = rate([p.name for p in league.players], ((one.players, one.ranks) for one in results), RatingSettings())
+    assert max(ratings, key=lambda name: ratings[name].mu) == "greedy"
+
+
+def test_a_forfeit_ends_the_match_with_the_others_sharing_the_first_place() -> None:
+    """The rules cannot go on without a player: the guilty one is last, between the others nothing was decided."""
+    league = tournament("ann", "bob", "cheat", game=NAME, seats=3, cycles=1)
+    ledger = Ledger()
+
+    ledger.play(league, played)
+
+    for one in ledger.results(league):
+        assert one.players[one.at_fault] == "cheat"
+        assert one.termination == "illegal_action"
+        assert sorted(one.ranks) == [0, 0, 2]
+        assert one.scores is None
+
+
+def test_who_sits_after_whom_is_drawn() -> None:
+    """Over many tables of three both ways round occur, whatever the names; the seed draws them."""
+    league = tournament(*(f"p{number}" for number in range(9)), game=NAME, seats=3)
+
+    around = [[player.name for player in pair.players] for pair in pairings(league)]
+
+    in_order = sum(names == sorted(names) for names in around)
+    assert len(around) == 84
+    assert 25 < in_order < 59
+    assert [names[0] for names in around] == [min(names) for names in around]
+
+
+def test_a_larger_table_is_another_fixture() -> None:
+    """The same two players with a third at the table: another key."""
+    two = {pair.key for pair in pairings(tournament("ann", "bob", game=NAME))}
+    three = {pair.key for pair in pairings(tournament("ann", "bob", "cid", game=NAME, seats=3))}
+
+    assert not two & three
+
+
+def test_seats_are_those_of_the_game(tmp_path: Path) -> None:
+    """The file says how many sit at a table; the game says how many can."""
+    path = tmp_path / "league.yaml"
+    content = {"name": "test", "game": NAME, "seats": 3, "seed": 1, "cycles": 2}
+    players = [{"bot": name} for name in NAMES]
+
+    path.write_text(yaml.safe_dump({**content, "players": players}))
+    league = read_tournament(path, bot)
+    path.write_text(yaml.safe_dump({**content, "players": players[:2]}))
+    with pytest.raises(SpecError, match="players: found 2, tables of 3 seats need at least 3"):
+        read_tournament(path, bot)
+
+    assert (league.seats, match_count(league)) == (3, 10 * 2 * 3)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "cycles", "said"),
+    [
+        (Swiss(rounds=2), None, "schedule: a swiss is for 2 seats, not 3"),
+        (Knockout(), None, "schedule: a knockout is for 2 seats, not 3"),
+        (RoundRobin(until="decided"), 5, "schedule.until: `decided` is for 2 seats, not 3"),
+        (Gauntlet(challengers=("ann", "bob", "cid", "dot")), 5, "expected at least 1, and 2 others for a table"),
+    ],
+)
+def test_what_is_for_two_says_so(schedule: Schedule, cycles: int | None, said: str) -> None:
+    """At tables of three there is no tie to win, and no two can play on alone."""
+    with pytest.raises(SpecError, match=said):
+        settle(schedule, players=NAMES, seats=3, cycles=cycles)

@@ -1,0 +1,111 @@
+"""The Swiss system: equal scores meet, nobody twice, and an odd field has byes."""
+
+from collections import Counter
+from itertools import combinations
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from league_events import Event, Winner, better
+
+from arena.league.schedules.plan import half_points
+from arena.league.schedules.swiss import BYE, pair_up, swiss
+
+NAMES = [f"p{number:02}" for number in range(40)]
+
+
+def by_chance(seed: int) -> Winner:
+    """Each block is a win of one side or a draw."""
+    return lambda one, other, block: Random(f"{seed}{one}{other}{block}").choice([one, other, None])
+
+
+def test_the_first_round_is_the_upper_half_against_the_lower() -> None:
+    """With no score yet, all are one group: 1 meets 5 of 8."""
+    event = Event(swiss(NAMES[:8], 1))
+
+    assert event.plans[0].tables == (("p00", "p04"), ("p01", "p05"), ("p02", "p06"), ("p03", "p07"))
+
+
+def test_winners_meet_winners() -> None:
+    """A known event: eight players of whom the earlier always wins, three rounds; all scores are those of the ranks."""
+    event = Event(swiss(NAMES[:8], 3), better)
+
+    assert event.plans[1].tables == (("p00", "p02"), ("p01", "p03"), ("p04", "p06"), ("p05", "p07"))
+    assert event.plans[2].tables == (("p00", "p01"), ("p02", "p04"), ("p03", "p05"), ("p06", "p07"))
+    assert event.news == ("points after 3 rounds: p00 6, p01 4, p02 4, p03 4, p04 2, p05 2, p06 2, p07 0",)
+
+
+@settings(max_examples=60, deadline=None)
+@given(count=st.integers(2, 40), share=st.floats(0, 1), seed=st.integers(0, 10**6))
+def test_nobody_meets_twice(count: int, share: float, seed: int) -> None:
+    """While there are at most half as many rounds as players, each round has new pairs and everybody once."""
+    rounds = max(1, int(share * count / 2))
+
+    event = Event(swiss(NAMES[:count], rounds), by_chance(seed))
+
+    met = Counter(frozenset(table) for plan in event.plans for table in plan.tables)
+    assert len(event.plans) == rounds
+    assert set(met.values()) == {1}
+    for plan in event.plans:
+        playing = [player for table in plan.tables for player in table]
+        assert len(playing) == len(set(playing)) == count - count % 2
+
+
+@pytest.mark.parametrize("count", [24, 26, 32])
+def test_nobody_meets_twice_where_trying_and_taking_back_is_hopeless(count: int) -> None:
+    """Half as many rounds as players, all matches drawn or all as expected: there is a way, and it is found."""
+    for winner in (better, lambda *_: None):
+        event = Event(swiss(NAMES[:count], count // 2), winner)
+
+        met = Counter(frozenset(table) for plan in event.plans for table in plan.tables)
+        assert set(met.values()) == {1}
+
+
+@settings(max_examples=40, deadline=None)
+@given(count=st.integers(1, 10).map(lambda half: 2 * half + 1), seed=st.integers(0, 10**6))
+def test_byes_go_round(count: int, seed: int) -> None:
+    """With an odd number everybody has one bye before anybody has two; it counts as a block won."""
+    event = Event(swiss(NAMES[:count], count), by_chance(seed))
+
+    idle = [set(NAMES[:count]) - {player for table in plan.tables for player in table} for plan in event.plans]
+    assert Counter(player for each in idle for player in each) == Counter(NAMES[:count])
+    assert half_points(Event(swiss(["a", "b"], 1)).results)["a"] == BYE
+
+
+@settings(max_examples=40, deadline=None)
+@given(count=st.integers(1, 6).map(lambda half: 2 * half), seed=st.integers(0, 10**6))
+def test_as_many_rounds_as_there_are_opponents(count: int, seed: int) -> None:
+    """Every round is full even where somebody must be met again, and then nobody is met three times."""
+    event = Event(swiss(NAMES[:count], count - 1), by_chance(seed))
+
+    met = Counter(frozenset(table) for plan in event.plans for table in plan.tables)
+    assert all(len(plan.tables) == count // 2 for plan in event.plans)
+    assert max(met.values()) <= 2
+
+
+def test_a_choice_that_leaves_others_without_opponents_is_taken_back() -> None:
+    """a would meet b first, but then c and d, who have met, are left over."""
+    points = Counter({"a": 4, "b": 4, "c": 2, "d": 0})
+
+    pairs = pair_up(["a", "b", "c", "d"], points, Counter([frozenset("cd")]))
+
+    assert pairs == (("a", "c"), ("b", "d"))
+
+
+def test_meets_again_if_there_is_no_other_way() -> None:
+    """Four players who have all met: each pair once more, no pair twice more."""
+    meetings = Counter(map(frozenset, combinations("abcd", 2)))
+
+    assert pair_up(list("abcd"), Counter(), meetings) == (("a", "c"), ("b", "d"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_best_of_many_comes_first(seed: int) -> None:
+    """Sixteen players, four rounds, the better always wins: the best has all points, the worst none."""
+    field = Random(seed).sample(NAMES[:16], 16)
+
+    event = Event(swiss(field, 4))
+
+    points = half_points(event.results)
+    assert (points["p00"], points["p15"]) == (16, 0)

@@ -1,0 +1,189 @@
+"""The batch skills of the standings: from counts what `arena.statistics` makes of blocks, and what is said of them."""
+
+import random
+from itertools import combinations, pairwise
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from standings_made import FIELD, NAMES, SETTINGS, block_of, leagues, played, row, table
+
+from arena.league.outcomes import by_seat
+from arena.league.ratings import RatingSettings, rate
+from arena.league.rows import Z_95
+from arena.league.skills import contradicted, design_effect, fitted, pair_table, skills
+from arena.league.standings import MatchResult, standings, tallied
+from arena.statistics import blocks as slow
+from arena.statistics import pairs
+from arena.statistics.probit import ProbitFit, fit
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 4).flatmap(leagues))
+def test_pairs_are_counted_as_match_by_match(results: list[MatchResult]) -> None:
+    """From the tallies comes the same table as from the results."""
+    expected = pairs.pair_table(NAMES, [(one.players, one.ranks) for one in results])
+
+    assert pair_table(NAMES, tallied(results)) == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 4).flatmap(lambda seats: leagues(seats, 20)))
+def test_the_design_effect_is_that_of_the_blocks(results: list[MatchResult]) -> None:
+    """From the counts of courses, incomplete blocks included."""
+    played_blocks = slow.blocks([slow.Played(one.block, one.pairing, one.players, one.ranks) for one in results])
+    expected = slow.design_effect(played_blocks)
+
+    found = design_effect(one.tally for one in tallied(results))
+
+    if expected is None or found is None:
+        assert found is expected
+    else:
+        assert found.degrees == expected.degrees
+        assert (found.players, found.seats) == pytest.approx((expected.players, expected.seats), rel=1e-12)
+
+
+def league(seed: int, *, cycles: int = 20, skill: float = 3.0, seats: int = 2) -> list[MatchResult]:
+    """A complete league in which later names are better; scores have a noise of 10."""
+    rng = random.Random(seed)
+    tables = list(combinations("abcd", seats))
+    results = []
+    for cycle in range(cycles):
+        for number, letters in enumerate(tables):
+            for rotation in range(seats):
+                players = "".join(by_seat(letters, rotation))
+                scores = [round(rng.gauss(skill * "abcd".index(letter), 10)) for letter in players]
+                results.append(played(players, scores, block=cycle * len(tables) + number, pairing=number))
+    return results
+
+
+def fit_of(results: list[MatchResult], chosen: RatingSettings = SETTINGS) -> ProbitFit:
+    found = fitted(pair_table(NAMES, tallied(results)), tallied(results), chosen)
+    assert found is not None
+    return found[0]
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_a_row_has_the_skill_by_all_matches_at_once(seats: int) -> None:
+    """Mean and error of the fit with the errors of blocks, which are not those of independent matches."""
+    results = league(1, seats=seats)
+    found = table(*results)
+    effect = found.design_effect
+    assert effect is not None
+
+    comparisons = pairs.pair_table(NAMES, [(one.players, one.ranks) for one in results])
+    expected = fit(comparisons, inflation=effect.players, seat_inflation=effect.seats)
+
+    for name in NAMES:
+        own = row(found, name)
+        assert own.skill == pytest.approx(expected.mean(name), abs=1e-9)
+        assert own.skill_error == pytest.approx(Z_95 * expected.deviation(name), abs=1e-9)
+    assert found.seats == expected.seats
+    assert len(found.groups) == 1
+
+
+def test_superiority_is_over_the_next_row() -> None:
+    """Whoever that is by the order of the table; the last one has none."""
+    results = league(2)
+    found = table(*results)
+    order = [one.name for one in found.rows]
+
+    expected = [fit_of(results).likelihood_better(one, other) for one, other in pairwise(order)]
+
+    assert [one.superiority for one in found.rows] == [*expected, None]
+
+
+def test_bands_end_where_the_next_is_surely_worse() -> None:
+    """Two strong ones far above two weak ones: two bands."""
+    results = [one for number, pair in enumerate(("ac", "ad", "bc", "bd")) for one in sure(number, pair)]
+
+    found = table(*results)
+
+    assert {one.name: one.band for one in found.rows} == {"ann": 1, "bob": 1, "cid": 2, "dot": 2}
+
+
+def sure(pairing: int, pair: str) -> list[MatchResult]:
+    """The first of the pair wins all 30 blocks."""
+    return [one for block in range(30) for one in block_of(pairing, 30 * pairing + block, pair, 1, 1)]
+
+
+def test_the_anchor_keeps_its_skill() -> None:
+    """Differences stay; the error of the anchor is 0, and that of the others is of the difference."""
+    results = league(3)
+    chosen = RatingSettings(anchor="bob")
+
+    free, held = skills(fit_of(results), SETTINGS), skills(fit_of(results, chosen), chosen)
+
+    assert held["bob"].mean == 25.0
+    assert held["bob"].error == pytest.approx(0.0, abs=1e-6)
+    for name in NAMES:
+        assert held[name].mean - held["bob"].mean == pytest.approx(free[name].mean - free["bob"].mean, abs=1e-9)
+    assert held["ann"].error > free["ann"].error
+
+
+def test_who_has_not_played_has_no_skill() -> None:
+    """What the prior says is nothing about the player; and nobody is better or worse."""
+    found = table(played("ab", (1, 0)))
+
+    cid = row(found, "cid")
+    assert (cid.skill, cid.skill_error, cid.superiority) == (None, None, None)
+    assert found.groups == (("ann", "bob"), ("cid",), ("dot",))
+
+
+def test_who_has_not_played_makes_nobody_uncertain() -> None:
+    """Errors are against those whom matches connect; with all connected that is the deviation of the fit."""
+    results = [one for one in league(5) if "dot" not in one.players]
+    fit_of_three = fitted(pair_table(NAMES[:3], tallied(results)), tallied(results), SETTINGS)
+    assert fit_of_three is not None
+
+    four, three = skills(fit_of(results), SETTINGS), skills(fit_of_three[0], SETTINGS)
+
+    for name in NAMES[:3]:
+        assert four[name].error == pytest.approx(three[name].error, rel=1e-6)
+        assert three[name].error == pytest.approx(fit_of_three[0].deviation(name), rel=1e-6)
+        assert four[name].mean == pytest.approx(three[name].mean, abs=1e-6)
+    assert four["dot"].mean == pytest.approx(25.0)
+
+
+def test_groups_that_never_met_are_told() -> None:
+    """Within each there is a comparison, between them there is none."""
+    found = table(played("ab", (1, 0)), played("cd", (1, 0), block=1, pairing=1))
+
+    assert found.groups == (("ann", "bob"), ("cid", "dot"))
+    for one, other in zip(found.rows, found.rows[1:], strict=False):
+        is_one_group = {one.name, other.name} in ({"ann", "bob"}, {"cid", "dot"})
+        assert (one.superiority is not None) == is_one_group
+
+
+def test_a_league_that_has_not_begun_has_no_skills() -> None:
+    """And is not fitted."""
+    found = table(scheduled=10)
+
+    assert (found.design_effect, found.seats, found.contradictions) == (None, (), ())
+    assert found.groups == tuple((name,) for name in NAMES)
+    assert {one.band for one in found.rows} == {1}
+
+
+def test_an_order_that_all_matches_contradict_is_told() -> None:
+    """Ratings that put the best last: every pair of which the fit is sure; none where they agree."""
+    results = league(4, cycles=60, skill=6.0)
+    upside_down = rate(NAMES, [(one.players, one.ranks[::-1]) for one in results], SETTINGS)
+
+    wrong = standings(FIELD, tallied(results), upside_down, SETTINGS, scheduled=len(results))
+
+    assert ("ann", "dot") in wrong.contradictions
+    assert table(*results).contradictions == ()
+    assert contradicted(NAMES[::-1], fit_of(results)) == ()
+
+
+def test_a_field_too_large_for_the_fit_goes_without() -> None:
+    """The ratings are there all the same, and the groups."""
+    names = [f"p{number:04}" for number in range(1001)]
+    field = [msgspec.structs.replace(FIELD[0], name=name) for name in names]
+    results = [msgspec.structs.replace(played("ab", (1, 0)), players=("p0000", "p0001"))]
+
+    found = standings(field, tallied(results), rate(names, [], SETTINGS), SETTINGS, scheduled=1)
+
+    assert found.rows[0].skill is None
+    assert found.groups[0] == ("p0000", "p0001")

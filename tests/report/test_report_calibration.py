@@ -1,0 +1,203 @@
+"""The calibration page: honest forecasts, TrueSkill's among them, and the sentence on what to make of it."""
+
+import csv
+import io
+import json
+import math
+from statistics import NormalDist
+
+import pytest
+from report_leagues import FOUR, NUMBERS_THAT_ARE_NONE, RATING, league, mirrored, odd_leagues
+
+from arena.errors import SpecError
+from arena.league.ratings import RatingSettings
+from arena.league.standings import MatchResult
+from arena.report.calibration import COIN, MAP, TRUESKILL, Judged, judged, render, tilt, trueskill_method, verdict
+from arena.report.formats import FORMATS
+from arena.report.played import blocks_of
+from arena.statistics.calibration import Bin, Calibration
+
+SKILLS = dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True))
+
+
+def found(results: list[MatchResult], rating: RatingSettings = RATING) -> Judged:
+    return judged("test", FOUR, results, rating)
+
+
+def method(name: str, behind: float, error: float, *bins: Bin) -> Calibration:
+    """A method as it might have done."""
+    return Calibration(name, 100, 0.5 + behind, 0.01, 0.2, behind, error, bins)
+
+
+def tenth(low: int, predicted: float, observed: float, error: float = 0.02) -> Bin:
+    return Bin(low / 10, (low + 1) / 10, 100, predicted, observed, error)
+
+
+def best(*bins: Bin) -> Judged:
+    """A league in which the probit fit is far better than a coin, with these tenths."""
+    return Judged("test", 400, 200, (method(MAP, 0.0, 0.0, *bins), method(COIN, 0.2, 0.01)))
+
+
+def test_trueskill_foretells_with_the_doubt_about_both_skills() -> None:
+    """After one win: (29.395575651, 7.171141464) against (20.604424349, same), published values for 10 % of draws."""
+    rating = RatingSettings(draw_probability=0.1)
+    (block,) = blocks_of(mirrored(0, "ann", "bob", 1, 1)[:1])
+
+    chances = trueskill_method(FOUR, rating)([block])("ann", "bob", (1, 0))
+
+    scale = math.sqrt(2 * (25 / 6) ** 2 + 2 * 7.171141464**2)
+    margin = 0.740466587
+    expected = NormalDist().cdf((29.395575651 - 20.604424349 - margin) / scale)
+    assert chances.win == pytest.approx(expected, abs=1e-7)
+    assert chances.win + chances.draw + chances.loss == pytest.approx(1.0)
+
+
+def test_trueskill_learns_in_the_order_of_the_schedule() -> None:
+    """Whatever the order in which the blocks are handed over: its ratings depend on it."""
+    blocks = blocks_of(league(SKILLS, 3, 1))
+
+    one = trueskill_method(FOUR, RATING)(blocks)("ann", "dan", (0, 1))
+    other = trueskill_method(FOUR, RATING)(blocks[::-1])("ann", "dan", (0, 1))
+
+    assert one == other
+
+
+def test_nobody_foretells_what_it_has_seen() -> None:
+    """A single block is foretold from nothing: even chances, although the winner is known."""
+    page = found(mirrored(0, "ann", "bob", 5, 5))
+
+    for one in page.methods:
+        assert [each.comparisons for each in one.bins if each.comparisons] == [2]
+        assert one.bins[5].predicted == pytest.approx(0.5)
+
+
+def test_skills_are_found_out() -> None:
+    """In a league made by the very model both methods beat the coin, and their chances come true."""
+    page = found(league(SKILLS, 60, 2))
+
+    losses = {one.method: one.log_loss or 0.0 for one in page.methods}
+    assert [one.method for one in page.methods][-1] == COIN
+    assert max(losses[MAP], losses[TRUESKILL]) < losses[COIN] - 0.05
+    leaning = tilt(page.methods[0])
+    assert leaning is not None
+    assert abs(leaning.value) < 3 * leaning.error
+    assert "foretells best" in verdict(page)
+
+
+def test_a_league_of_equals_is_foretold_best_by_a_coin() -> None:
+    """Nothing is claimed for any method."""
+    page = found(league(dict.fromkeys(FOUR, 25.0), 20, 3))
+
+    assert "better than a coin" in verdict(page)
+    assert "foretells best" not in verdict(page)
+
+
+def test_too_strong_a_belief_in_skill_is_seen() -> None:
+    """Skills that are taken to change all the time follow the last few matches, and overrate favourites."""
+    page = found(league(dict.fromkeys(FOUR, 25.0), 60, 4), RatingSettings(tau=4.0))
+
+    sure = next(one for one in page.methods if one.method == TRUESKILL)
+    leaning = tilt(sure)
+    assert leaning is not None
+    assert leaning.value < -3 * leaning.error
+
+
+def test_the_tilt_is_that_of_the_favourites() -> None:
+    """Foretold 70 and 30 %, came 80 and 20: they scored 10 points more, on both sides of the table."""
+    leaning = tilt(method(MAP, 0.0, 0.0, tenth(7, 0.7, 0.8), tenth(2, 0.3, 0.2)))
+
+    assert leaning is not None
+    assert leaning.value == pytest.approx(0.1)
+    assert leaning.error == pytest.approx(math.hypot(0.02, 0.02) / 2)
+    assert tilt(method(MAP, 0.0, 0.0, Bin(0.5, 0.6, 0, None, None, None))) is None
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        (Judged("test", 0, 0, ()), "Too few to judge: 0 blocks, and it takes 20."),
+        (best(tenth(7, 0.75, 0.76)), "Its chances come true: favourites score within errors what was foretold"),
+        (best(tenth(7, 0.75, 0.66)), "It overrates favourites: they score 9.0 ± 2.0 points less than foretold."),
+        (best(tenth(7, 0.75, 0.81)), "It underrates favourites: they score 6.0 ± 2.0 points more than foretold."),
+        (
+            best(tenth(7, 0.75, 0.66), tenth(6, 0.65, 0.74)),
+            "not everywhere. Off by more than 3 errors: 75.0 % foretold and 66.0 % came, 65.0 % foretold",
+        ),
+        (best(tenth(7, 0.75, 0.765, 0.001), tenth(2, 0.25, 0.265, 0.001)), "Its chances come true"),
+        (best(), "Whether its chances come true cannot be told."),
+        (
+            Judged("test", 400, 200, (method(MAP, 0.0, 0.0), method(TRUESKILL, 0.001, 0.001), method(COIN, 0.2, 0.01))),
+            "probit MAP foretells best, and TrueSkill cannot be told from it.",
+        ),
+        (
+            Judged("test", 400, 200, (method(MAP, 0.0, 0.0), method(COIN, 0.01, 0.01))),
+            "probit MAP is best, but not surely better than a coin.",
+        ),
+        (Judged("test", 400, 200, (method(COIN, 0.0, 0.0), method(MAP, 0.01, 0.01))), "No method foretells better"),
+    ],
+)
+def test_the_verdict_in_words(page: Judged, said: str) -> None:
+    """It claims no more than the numbers do."""
+    assert said in verdict(page)
+
+
+def test_sure_things_have_an_error() -> None:
+    """Blocks that all came as foretold do not vary; the error is then that of the chance: sqrt(p (1 - p) / n)."""
+    page = found([one for block in range(60) for one in mirrored(block, "ann", "bob", 3, 3)])
+
+    last = next(one for one in page.methods if one.method == MAP).bins[-1]
+    assert last.predicted is not None
+    assert last.observed == 1.0
+    assert last.error == pytest.approx(math.sqrt(last.predicted * (1 - last.predicted) / last.comparisons))
+
+
+def test_tables_and_sentences() -> None:
+    """Both methods side by side, and everything within the width."""
+    page = found(league(SKILLS, 30, 5))
+
+    text = render(page, format="table", width=80)
+    markdown = render(page, format="markdown")
+
+    assert "log-loss" in text.splitlines()[0]
+    assert "probit MAP" in text
+    assert "TrueSkill" in text
+    assert "to 60 %" in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert markdown.startswith("| method")
+    assert verdict(page) in markdown.replace("\\", "")
+
+
+def test_csv_has_a_row_for_each_tenth_and_one_for_the_whole() -> None:
+    """For every method."""
+    rows = list(csv.DictReader(io.StringIO(render(found(league(SKILLS, 5, 6)), format="csv"))))
+
+    assert len(rows) == 3 * 11
+    whole = [row for row in rows if row["log_loss"]]
+    assert {row["method"] for row in whole} == {COIN, MAP, TRUESKILL}
+    assert {(row["low"], row["high"], row["comparisons"]) for row in whole} == {("0.0", "1.0", "60")}
+    own = [int(row["comparisons"]) for row in rows if row["method"] == MAP and not row["log_loss"]]
+    assert (len(own), sum(own)) == (10, 60)
+
+
+def test_json_has_all_of_it() -> None:
+    """As calculated."""
+    document = json.loads(render(found(league(SKILLS, 5, 7)), format="json"))
+
+    assert (document["matches"], document["blocks"], len(document["methods"])) == (60, 30, 3)
+    assert len(document["methods"][0]["bins"]) == 10
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", odd_leagues())
+def test_odd_leagues_have_a_page(name: str, form: str) -> None:
+    """Nothing is undefined or infinite, nothing fails."""
+    text = render(found(odd_leagues()[name]), format=form, width=80)
+
+    assert not NUMBERS_THAT_ARE_NONE.search(text)
+    assert form != "json" or json.loads(text)["matches"] == len(odd_leagues()[name])
+
+
+def test_an_unknown_format_is_refused() -> None:
+    """With the known ones."""
+    with pytest.raises(SpecError, match='unknown format "cvs"'):
+        render(found([]), format="cvs")

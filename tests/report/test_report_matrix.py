@@ -1,0 +1,241 @@
+"""The head-to-head page: order, cells, shades, widths, and what it says of cycles and of one skill per player."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from report_leagues import FOUR, HOSTILE, NUMBERS_THAT_ARE_NONE, RATING, league, mirrored, odd_leagues, result
+
+from arena.errors import SpecError
+from arena.league.ratings import RatingSettings
+from arena.league.standings import MatchResult
+from arena.report.formats import FORMATS
+from arena.report.matrix import HeadToHead, compared
+from arena.report.matrix_page import mark, render, shaded
+
+ROCK_PAPER_SCISSORS = {("rock", "scissors"), ("scissors", "paper"), ("paper", "rock")}
+
+
+def found(results: list[MatchResult], *names: str) -> HeadToHead:
+    return compared("test", names or FOUR, results, RATING)
+
+
+def circle(cycles: int = 30) -> HeadToHead:
+    """Three of equal skill of whom each beats the next."""
+    skills = dict.fromkeys(("rock", "paper", "scissors", "alice", "bruno", "clara"), 25.0)
+    results = league(skills, cycles, 1, lambda one, other: 5.0 * ((one, other) in ROCK_PAPER_SCISSORS))
+    return found(results, *skills)
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def test_cells_are_scores_in_the_order_of_skill() -> None:
+    """Bob wins three of four matches against ann, so he comes first; who never played comes last, without a skill."""
+    page = found([*mirrored(0, "ann", "bob", -3, -2), *mirrored(1, "ann", "bob", 4, -1)])
+
+    lines = render(page, format="table").splitlines()
+    assert [one.name for one in page.players] == ["bob", "ann", "cid", "dan"]
+    assert lines[0].split() == ["#", "player", "skill", "bob", "ann", "cid", "dan"]
+    assert re.search(r"1  bob +2\d\.\d\d ±\d\.\d\d +· +75\.0 \(4\)$", lines[3])
+    assert re.search(r"2  ann +2\d\.\d\d ±\d\.\d\d +25\.0 \(4\) +·$", lines[4])
+    assert re.search(r"3  cid +- +·$", lines[5])
+    assert (page.players[2].matches, page.players[2].skill) == (0, None)
+
+
+def test_skills_are_moved_like_the_ratings() -> None:
+    """With an anchor, it has the mu of the league, and is known without error; differences stay."""
+    results = league(dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True)), 10, 8)
+    anchored = RatingSettings(anchor="bob", mu=100.0)
+
+    free, moved = compared("test", FOUR, results, RATING), compared("test", FOUR, results, anchored)
+
+    gaps = [(one.skill or 0.0) - (other.skill or 0.0) for one, other in zip(moved.players, free.players, strict=True)]
+    bob = next(one for one in moved.players if one.name == "bob")
+    assert (bob.skill, bob.error) == (100.0, 0.0)
+    assert gaps == pytest.approx([gaps[0]] * 4)
+
+
+@pytest.mark.parametrize(
+    ("z", "expected"),
+    [(0.0, ""), (1.99, ""), (2.0, "+"), (2.99, "+"), (3.0, "++"), (99.0, "++"), (-2.5, "-"), (-4, "--")],
+)
+def test_surprises_are_marked_from_two_and_three_errors_on(z: float, expected: str) -> None:
+    """For better and for worse."""
+    assert mark(z) == expected
+
+
+def test_shades_grow_with_the_surprise() -> None:
+    """Three tints either way, and none below one standard error."""
+    tints = {shaded("x", z) for z in (1.0, 2.0, 3.0, -1.0, -2.0, -3.0)}
+
+    assert len(tints) == 6
+    assert all(plain(tint) == "x" and tint.endswith("\x1b[0m") for tint in tints)
+    assert shaded("x", 0.99) == shaded("x", -0.99) == "x"
+
+
+def test_only_a_table_asked_for_colours_has_any() -> None:
+    """And they change nothing else: without them it is the same text, at every width."""
+    page = circle()
+
+    for width in (None, 100, 60, 40):
+        coloured = render(page, format="table", width=width, is_coloured=True)
+        assert "\x1b[48;5;75" in coloured
+        assert [line.rstrip() for line in plain(coloured).splitlines()] == [
+            line.rstrip() for line in render(page, format="table", width=width).splitlines()
+        ]
+    for form in ("markdown", "csv", "json"):
+        assert "\x1b" not in render(page, format=form, is_coloured=True)
+
+
+def test_a_circle_is_found_marked_and_told() -> None:
+    """Each step with its likelihood; one skill per player cannot explain it."""
+    page = circle()
+
+    text = render(page, format="table")
+    (cycle,) = page.cycles
+    assert {*zip(cycle.players, (*cycle.players[1:], cycle.players[0]), strict=True)} == ROCK_PAPER_SCISSORS
+    assert min(cycle.likelihoods) > 0.95
+    assert text.count("++") - text.count("+ or ++") == 3
+    assert "1 cycle with every step surer than 95 %" in text
+    assert re.search(r"paper beats rock \(> 99.9 %\); rock beats scissors \(.+\); scissors beats paper \(.+\)$", text)
+    assert "One skill per player does not explain the results" in text
+    assert "p < 0.001" in text
+
+
+def test_skills_alone_are_seen_as_such() -> None:
+    """A league that was made with one skill per player has no circle, and none is claimed."""
+    page = found(league(dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True)), 30, 2))
+
+    text = render(page, format="table")
+    assert page.intransitivity.degrees == 3
+    assert "One skill per player explains the results." in text
+    assert "No cycles" in text
+
+
+def test_who_only_wins_or_loses_is_left_out_of_the_test() -> None:
+    """One upset of such a pair would outweigh all others."""
+    skills = {"ann": 24.0, "bob": 25.0, "cid": 26.0, "dan": 27.0, "random": 0.0}
+
+    page = found(league(skills, 30, 3), *skills)
+
+    assert page.intransitivity.left_out == ("random",)
+    assert page.intransitivity.degrees == 3
+    assert "among the players with close matches, without random)" in render(page, format="table")
+
+
+@pytest.mark.parametrize(
+    ("results", "why_not"),
+    [
+        ([], "nobody met in a circle"),
+        (mirrored(0, "ann", "bob", 1, 1), "nobody met in a circle"),
+        (league(dict.fromkeys(FOUR, 25.0), 9, 4), "it takes 10 blocks of every pair, and one has 9"),
+        (league(dict(zip(FOUR, (0.0, 25.0, 50.0, 75.0), strict=True)), 20, 4), "close enough"),
+        ([result(block, ("ann", "bob", "cid"), (block % 3, 1, 1)) for block in range(30)], "more than two seats"),
+    ],
+)
+def test_without_a_sound_test_it_says_why(results: list[MatchResult], why_not: str) -> None:
+    """And gives no number that somebody might believe."""
+    page = found(results)
+
+    assert why_not in page.intransitivity.why_not
+    assert (page.intransitivity.p, page.intransitivity.chi_square) == (None, None)
+    if results:
+        assert f"Not tested whether one skill per player explains the results: {page.intransitivity.why_not}" in render(
+            page, format="table"
+        )
+
+
+@pytest.mark.parametrize("width", [30, 40, 60, 80, 100, 140, 200])
+def test_a_table_fits_its_terminal(width: int) -> None:
+    """With names, then numbers above the columns, then without matches, then without decimals, then in parts."""
+    names = [f"player-number-{number:02}" for number in range(1, 13)]
+    page = found(league({name: 20.0 + place for place, name in enumerate(names)}, 5, 5), *names)
+
+    tables, sentences = render(page, format="table", width=width).rsplit("\n\n", 1)
+
+    parts = tables.split("\n\n")
+    above = " ".join(part.splitlines()[0] for part in parts).split()
+    assert max(map(len, (*tables.splitlines(), *sentences.splitlines()))) <= width
+    assert all(len(part.splitlines()) in {14, 15} for part in parts)
+    assert [head for head in above if head.isdigit()] == ([str(number) for number in range(1, 13)])
+
+
+def test_scores_stand_below_scores() -> None:
+    """Whether a cell has a mark or not."""
+    lines = render(circle(), format="table").splitlines()[3:9]
+
+    ends = [[match.end() for match in re.finditer(r"\(60\)", line)] for line in lines]
+    columns = {end for line in ends for end in line}
+    assert len(columns) == 6
+
+
+def test_groups_that_never_met_are_told() -> None:
+    """Their order says nothing."""
+    text = render(found(odd_leagues()["two groups"]), format="table")
+
+    assert "only players of the same one can be compared: ann, bob; cid, dan." in text
+
+
+def test_csv_has_a_row_for_each_cell() -> None:
+    """From both sides, so that any spreadsheet can make the matrix of it."""
+    page = found(mirrored(0, "ann", "bob", 1, 0))
+
+    rows = list(csv.DictReader(io.StringIO(render(page, format="csv")), quoting=csv.QUOTE_NONNUMERIC))
+
+    assert [(row["player"], row["opponent"], row["score"], row["wins"], row["draws"]) for row in rows] == [
+        ("ann", "bob", 0.75, 1.0, 1.0),
+        ("bob", "ann", 0.25, 0.0, 1.0),
+    ]
+    assert float(rows[0]["expected"]) == pytest.approx(1.0 - float(rows[1]["expected"]))
+    assert rows[0]["z"] == -float(rows[1]["z"])
+
+
+def test_json_has_all_of_it() -> None:
+    """Cells, the test, the cycles."""
+    document = json.loads(render(circle(), format="json"))
+
+    assert len(document["meetings"]) == 30
+    assert {"score", "matches", "expected", "z"} <= set(document["meetings"][0])
+    assert document["intransitivity"]["p"] < 0.001
+    assert document["cycles_found"] == 1
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", odd_leagues())
+def test_odd_leagues_have_a_page(name: str, form: str) -> None:
+    """Nothing is undefined or infinite, nothing fails."""
+    text = render(found(odd_leagues()[name]), format=form, width=80)
+
+    assert not NUMBERS_THAT_ARE_NONE.search(text)
+    assert form != "json" or json.loads(text)["matches"] == len(odd_leagues()[name])
+
+
+def test_no_name_breaks_a_format() -> None:
+    """Rows stay rows, no control character gets out, no cell of a spreadsheet is a formula."""
+    names = list(HOSTILE)
+    results = [
+        one
+        for place, name in enumerate(names[1:])
+        for one in (result(place, (names[0], name), (1, 0)), result(place, (name, names[0]), (1, 0)))
+    ]
+    page = compared("te\x1bst", names, [*results], RATING)
+
+    table = render(page, format="table", is_coloured=False)
+    markdown = render(page, format="markdown").splitlines()
+    rows = list(csv.reader(io.StringIO(render(page, format="csv"))))
+
+    assert all(char.isprintable() or char == "\n" for char in table)
+    assert len(table.split("\n\n")[0].splitlines()) == 3 + len(names)
+    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in markdown[: 2 + len(names)]} == {4 + len(names)}
+    assert {len(row) for row in rows} == {12}
+    assert not any(cell.lstrip().startswith(("=", "+", "@")) for row in rows for cell in row[:2])
+
+
+def test_an_unknown_format_is_refused() -> None:
+    """With the known ones."""
+    with pytest.raises(SpecError, match='unknown format "cvs"; known: table, markdown, csv, json'):
+        render(found([]), format="cvs")
