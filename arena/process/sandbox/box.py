@@ -46,8 +46,9 @@ class Box:
         self._read_first_cpu = cpu_clock(first)
         self._read_cpu: Callable[[], float] | None = None
         self._main = 0
-        scratch = Path(f"/proc/{first}/root/tmp") if limits.scratch_mib else None
-        self._watch = MemoryWatch(limits.memory_mib, self._pids, scratch=scratch)
+        root = Path(f"/proc/{first}/root")
+        places = {"scratch": root / "tmp", "shared": root / "dev/shm"} if limits.scratch_mib else {}
+        self._watch = MemoryWatch(limits.memory_mib, self._pids, **places)
 
     def cpu(self) -> float:
         """See Body.cpu: of the process that runs the bot's program, and of the first one.
@@ -92,6 +93,8 @@ class Box:
         gone = select.poll()
         gone.register(self._handle, select.POLLIN)
         gone.poll(_GONE_S * 1000)
+        with contextlib.suppress(ChildProcessError):  # ours only where orphans come to us
+            os.waitpid(self.group, os.WNOHANG)
         os.close(self._handle)
         give_back_uid(self._uid)
         if self._cgroup is not None:
