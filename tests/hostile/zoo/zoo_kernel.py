@@ -198,8 +198,13 @@ def work_in_first_process(message: dict[str, int]) -> None:
             memory.seek(where - 2)
             memory.write(b"\xeb\xfe")
     else:
-        time.sleep(0.2)
+        while _ticks_of_first_process() < 25:  # a quarter of a second, however busy the machine is
+            time.sleep(0.01)
     answer(message)
+
+
+def _ticks_of_first_process() -> int:
+    return int(Path("/proc/1/stat").read_text(encoding="ascii").rpartition(")")[2].split()[11])
 
 
 if __name__ == "__main__":
