@@ -84,7 +84,8 @@ def is_held(pids: Iterable[int], pipe: int) -> bool:
     """Whether one of these processes has the pipe with that inode open, or nobody can tell."""
     name = Path(f"pipe:[{pipe}]")
     try:
-        return any(entry.readlink() == name for pid in pids for entry in Path(f"/proc/{pid}/fd").iterdir())
+        # by threads: where the first one is over, the process shows no descriptors, and still has them
+        return any(entry.readlink() == name for pid in pids for entry in Path(f"/proc/{pid}/task").glob("*/fd/*"))
     except OSError:
         return True
 

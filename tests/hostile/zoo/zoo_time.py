@@ -29,7 +29,7 @@ def confess() -> str:
         return ""
     wall_s = time.monotonic() - answered["wall"]
     used_s = time.process_time() - answered["cpu"]
-    return f"{'BROKE' if used_s > 0.03 else 'kept'}: {used_s * 1000:.0f} of {wall_s * 1000:.0f} ms"
+    return f"{'BROKE' if used_s > 0.015 else 'kept'}: {used_s * 1000:.0f} of {wall_s * 1000:.0f} ms"
 
 
 def answer_with(note: str, message: Message) -> None:
