@@ -195,6 +195,7 @@ class ProcessChannel:
         return ending or "was killed"
 
     def _send_rest(self, rest: memoryview, clock: MoveClock) -> None:
+        was_frozen = self._process.is_frozen
         self._process.thaw()  # a frozen bot would never make room
         stdin = self._process.stdin
         taken_before = self._taken
@@ -213,6 +214,8 @@ class ProcessChannel:
                     raise self._crash() from None
         finally:
             self._poll.unregister(stdin)
+            if was_frozen:
+                self._process.freeze()
 
     def _pump(self, wait_s: float) -> None:
         """Wait for the bot at most `wait_s` and take what it wrote: one read of each stream."""

@@ -56,7 +56,7 @@ class BotProcess:
         self._popen = popen
         self._body = body
         self._is_wrapped = is_wrapped
-        self._is_frozen = False
+        self.is_frozen = False
         self.origin = origin
         self.pid = popen.pid
         self.stdin = popen.stdin.fileno()
@@ -89,14 +89,14 @@ class BotProcess:
 
     def freeze(self) -> None:
         """Stop it where it is: it is not on move."""
-        if not self._is_frozen:
-            self._is_frozen = self._signal(signal.SIGSTOP)
+        if not self.is_frozen:
+            self.is_frozen = self._signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
         """Let it run on."""
-        if self._is_frozen:
+        if self.is_frozen:
             self._signal(signal.SIGCONT)
-            self._is_frozen = False
+            self.is_frozen = False
 
     def close_stdin(self) -> None:
         """Let the bot see the end of its input."""

@@ -155,6 +155,17 @@ def test_a_request_larger_than_the_pipe_thaws_the_bot(tmp_path: Path) -> None:
         assert channel.receive(wall_clock()) == str((1 << 20) + 1).encode()
 
 
+def test_a_frozen_bot_is_frozen_again_once_it_has_made_room(tmp_path: Path) -> None:
+    """It was woken to read, not to think."""
+    with talking(folder_of(tmp_path, bot_py=ANSWER.replace("line, end=''", "len(line)"))) as (channel, process):
+        ask(channel)
+        channel.rest()
+
+        channel.send(b"x" * (1 << 20) + b"\n", wall_clock())
+
+        assert process.is_frozen
+
+
 def test_the_kernel_counts_what_a_frozen_bot_was_told(tmp_path: Path) -> None:
     """A small message for it, while another bot is on move, does not wake it."""
     with talking(folder_of(tmp_path, bot_py=ANSWER)) as (channel, _):
