@@ -82,12 +82,20 @@ def delayed_s(pid: int) -> float:
 
 def is_held(pids: Iterable[int], pipe: int) -> bool:
     """Whether one of these processes has the pipe with that inode open, or nobody can tell."""
-    name = Path(f"pipe:[{pipe}]")
+    name = f"pipe:[{pipe}]"
     try:
         # by threads: where the first one is over, the process shows no descriptors, and still has them
-        return any(entry.readlink() == name for pid in pids for entry in Path(f"/proc/{pid}/task").glob("*/fd/*"))
+        return any(_link(entry) == name for pid in pids for entry in Path(f"/proc/{pid}/task").glob("*/fd/*"))
     except OSError:
         return True
+
+
+def _link(entry: Path) -> str:
+    """Where it leads; empty if it was closed meanwhile."""
+    try:
+        return str(entry.readlink())
+    except FileNotFoundError:
+        return ""
 
 
 def _files_in(file_system: Path) -> int:
