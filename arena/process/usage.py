@@ -82,12 +82,12 @@ def delayed_s(pid: int) -> float:
 
 def is_held(pids: Iterable[int], pipe: int) -> bool:
     """Whether one of these processes has the pipe with that inode open, or nobody can tell."""
-    name = f"pipe:[{pipe}]"
     try:
         # by threads: where the first one is over, the process shows no descriptors, and still has them
-        return any(_link(entry) == name for pid in pids for entry in Path(f"/proc/{pid}/task").glob("*/fd/*"))
+        links = {_link(entry) for pid in pids for entry in Path(f"/proc/{pid}/task").glob("*/fd/*")}
     except OSError:
         return True
+    return not links or f"pipe:[{pipe}]" in links
 
 
 def _link(entry: Path) -> str:
