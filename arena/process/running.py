@@ -39,6 +39,9 @@ class Body(Protocol):
     def hint_on(self, stderr: str) -> str:
         """What its surroundings may have to do with its last words; empty if nothing points to them."""
 
+    def signal(self, number: signal.Signals) -> None:
+        """Stop or continue all of it. ProcessLookupError or PermissionError where that cannot be done any more."""
+
     def kill(self) -> None:
         """Kill all of it, at once."""
 
@@ -114,7 +117,7 @@ class BotProcess:
 
     def _signal(self, number: signal.Signals) -> bool:
         try:
-            os.killpg(self._body.group, number)
+            self._body.signal(number)
         except (ProcessLookupError, PermissionError):
             return False
         return True
