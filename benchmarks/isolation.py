@@ -3,6 +3,7 @@
 Rule: with and without are measured in turns, the same bot and the same lines.
 """
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +23,7 @@ from arena.process.clock import MoveClock
 from arena.process.launch import Confinement
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import BotSpec
-from arena.process.sandbox import probe
+from arena.process.sandbox import probe, runtimes
 
 _LIMITS: Final = Limits(processes=False, scratch_mib=0)
 _HELLO: Final = b'{"type":"hello","protocols":[1]}\n'
@@ -37,6 +38,7 @@ _SETTLE_S: Final = 0.02
 
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     """Three tables: start, request, frozen."""
+    os.environ["PATH"] = runtimes.search_path()  # the same interpreters on both sides
     bots, notes = instant(scratch)
     rounds = 15 if is_quick else 60
     return [

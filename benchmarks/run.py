@@ -27,6 +27,7 @@ SECTIONS: Final = {
     "hang": "hangs",
     "sandbox": "isolation",
     "fair": "fairness",
+    "soak": "hostile_soak",
 }
 """The module of each section. It is imported when it is run: one that is broken shall not cost the others."""
 

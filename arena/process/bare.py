@@ -38,6 +38,10 @@ class BareBody:
         """See Body.hint_on: nothing surrounds it."""
         return ""
 
+    def signal(self, number: signal.Signals) -> None:
+        """See Body.signal: what has left the process group is not reached."""
+        os.killpg(self.group, number)
+
     def kill(self) -> None:
         """See Body.kill."""
         with contextlib.suppress(ProcessLookupError, PermissionError):

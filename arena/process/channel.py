@@ -26,7 +26,7 @@ _CRASH_S: Final = 0.2
 _SHOWN_OF_OVERLONG: Final = 200
 _TICK_S: Final = 0.002
 _MEMORY_LOOK_S: Final = 0.02
-"""Time on move after which a bot's memory is looked at: in less of it nobody can touch more than some 50 MiB."""
+"""Time on move, of one or of several, after which a bot's memory is looked at: nobody can touch 50 MiB in less."""
 _LONGEST_WAIT_S: Final = 0.05
 KEPT_STDERR: Final = 8 << 10
 _POLLOUT: Final = select.POLLOUT
@@ -115,7 +115,7 @@ class ProcessChannel:
         self._taken = 0
         self._stderr = HeadAndTail(kept_stderr // 2)
         self._may_ponder = may_ponder
-        self._looked_s = time.monotonic()
+        self._looked_s = self._rested_s = time.monotonic()
         self._is_stdout_open = True
         self._inode_of_stdin, self._inode_of_stdout = (os.fstat(fd).st_ino for fd in (process.stdin, process.stdout))
         self._poll = select.poll()
@@ -168,13 +168,17 @@ class ProcessChannel:
     def wake(self) -> None:
         """See Channel.wake."""
         self._process.thaw()
-        self._looked_s = time.monotonic()
+        if not self._may_ponder:  # then it could take no memory since it was stopped
+            now_s = time.monotonic()
+            self._looked_s += now_s - self._rested_s
+            self._rested_s = now_s
 
     def rest(self) -> None:
         """See Channel.rest."""
         if not self._may_ponder:
             self._process.freeze()
         self._look_at_memory()
+        self._rested_s = time.monotonic()
 
     def stderr(self) -> str:
         """See Channel.stderr."""
@@ -191,6 +195,7 @@ class ProcessChannel:
         return ending or "was killed"
 
     def _send_rest(self, rest: memoryview, clock: MoveClock) -> None:
+        was_frozen = self._process.is_frozen
         self._process.thaw()  # a frozen bot would never make room
         stdin = self._process.stdin
         taken_before = self._taken
@@ -209,6 +214,8 @@ class ProcessChannel:
                     raise self._crash() from None
         finally:
             self._poll.unregister(stdin)
+            if was_frozen:
+                self._process.freeze()
 
     def _pump(self, wait_s: float) -> None:
         """Wait for the bot at most `wait_s` and take what it wrote: one read of each stream."""

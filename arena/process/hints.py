@@ -12,7 +12,7 @@ _HINTS: Final = (
         "a bot's folder is read-only; bot.yaml may ask for a writable /tmp: `limits: {scratch_mib: 16}`",
     ),
     (
-        re.compile(r"name resolution|network is unreachable|getaddrinfo|ENETUNREACH|EAI_AGAIN", re.IGNORECASE),
+        re.compile(r"name resolution|network is unreachable|getaddrinfo|EAI_AGAIN|address family not", re.IGNORECASE),
         "there is no network for bots",
     ),
     (

@@ -39,6 +39,9 @@ class Body(Protocol):
     def hint_on(self, stderr: str) -> str:
         """What its surroundings may have to do with its last words; empty if nothing points to them."""
 
+    def signal(self, number: signal.Signals) -> None:
+        """Stop or continue all of it. ProcessLookupError or PermissionError where that cannot be done any more."""
+
     def kill(self) -> None:
         """Kill all of it, at once."""
 
@@ -56,7 +59,7 @@ class BotProcess:
         self._popen = popen
         self._body = body
         self._is_wrapped = is_wrapped
-        self._is_frozen = False
+        self.is_frozen = False
         self.origin = origin
         self.pid = popen.pid
         self.stdin = popen.stdin.fileno()
@@ -89,14 +92,14 @@ class BotProcess:
 
     def freeze(self) -> None:
         """Stop it where it is: it is not on move."""
-        if not self._is_frozen:
-            self._is_frozen = self._signal(signal.SIGSTOP)
+        if not self.is_frozen:
+            self.is_frozen = self._signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
         """Let it run on."""
-        if self._is_frozen:
+        if self.is_frozen:
             self._signal(signal.SIGCONT)
-            self._is_frozen = False
+            self.is_frozen = False
 
     def close_stdin(self) -> None:
         """Let the bot see the end of its input."""
@@ -114,7 +117,7 @@ class BotProcess:
 
     def _signal(self, number: signal.Signals) -> bool:
         try:
-            os.killpg(self._body.group, number)
+            self._body.signal(number)
         except (ProcessLookupError, PermissionError):
             return False
         return True

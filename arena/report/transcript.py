@@ -9,6 +9,7 @@ from arena.games import load_game
 from arena.match.contestant import TranscriptLine
 from arena.match.record import Acted, Drawn, MatchRecord
 from arena.match.replay import Moment, replay
+from arena.protocol.codec import printable
 
 
 def transcript(record: MatchRecord, *, every_state: bool) -> Iterator[str]:
@@ -44,7 +45,7 @@ def dialogue(said: Mapping[str, Iterable[TranscriptLine]]) -> Iterator[str]:
     lines = [(at, player, way, text) for player, entries in said.items() for at, way, text in entries]
     start = min((at for at, *_ in lines), default=0.0)
     for at, player, way, text in sorted(lines, key=lambda line: line[0]):
-        yield f"{at - start:10.6f} {player} {way} {text.decode('utf-8', 'backslashreplace').rstrip()}"
+        yield f"{at - start:10.6f} {player} {way} {printable(text.decode('utf-8', 'backslashreplace').rstrip())}"
 
 
 def _head(record: MatchRecord) -> Iterator[str]:

@@ -15,8 +15,10 @@ from arena.match.record import MatchRecord
 from arena.match.referee import Participant, hello_for, play
 from arena.match.terms import ClockSettings, MatchSpec
 from arena.process.channel import Channel, ProcessChannel
-from arena.process.launch import BotProcess, start
+from arena.process.launch import STRICTEST, Confinement, start
+from arena.process.limits import Limits
 from arena.process.manifest import BotSpec, read_bot
+from arena.process.running import BotProcess
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT
 
 HOSTILE: Final = Path(__file__).parent / "bots" / "hostile.py"
@@ -24,13 +26,20 @@ CLOCK: Final = ClockSettings(move_ms=150, bank_ms=0, wall_ms=400, startup_ms=10_
 SLACK_S: Final = 1.0
 """What a busy machine may add to a measured time; what an idle one adds is a hundredth of it."""
 NIM: Final = load_game("nim")
+BARE: Final = Confinement(isolation="none")
+"""For what the harness itself must do where nothing stands around a bot."""
+WITH_PROCESSES: Final = Confinement(limits=Limits(processes=True, scratch_mib=0))
+"""The sandbox for a bot that may start processes."""
 
 
 class Guest:
     """A bot as a contestant, with the processes it was given."""
 
-    def __init__(self, bot: BotSpec, *arguments: str, clock: ClockSettings = CLOCK) -> None:
+    def __init__(
+        self, bot: BotSpec, *arguments: str, clock: ClockSettings = CLOCK, confinement: Confinement = STRICTEST
+    ) -> None:
         self.processes: list[BotProcess] = []
+        self._confinement = confinement
         self._bot = bot
         self._arguments = arguments
         self.contestant = Contestant(
@@ -42,14 +51,14 @@ class Guest:
         )
 
     def _open(self) -> Channel:
-        process = start(self._bot, self._arguments)
+        process = start(self._bot, self._arguments, self._confinement)
         self.processes.append(process)
         return ProcessChannel(process, limit=LINE_FROM_BOT_LIMIT)
 
 
-def hostile(mode: str, *more: str, clock: ClockSettings = CLOCK) -> Guest:
+def hostile(mode: str, *more: str, clock: ClockSettings = CLOCK, confinement: Confinement = STRICTEST) -> Guest:
     """The hostile bot of that mode."""
-    return Guest(read_bot(HOSTILE), mode, *more, clock=clock)
+    return Guest(read_bot(HOSTILE), mode, *more, clock=clock, confinement=confinement)
 
 
 def against(
@@ -90,6 +99,12 @@ def alive(session: int) -> list[int]:
             if session in {group, its_session} and state not in {"Z", "X"}:
                 found.append(int(entry.name))
     return found
+
+
+def left_of(guest: Guest) -> list[int]:
+    """Processes of the first process of that bot: in its session, and in the group of those inside its box."""
+    first = guest.processes[0]
+    return sorted({*alive(first.pid), *alive(first.group)})
 
 
 def is_gone(pids: Callable[[], list[int]], patience_s: float = 2.0) -> bool:

@@ -1,13 +1,15 @@
 """The conformance check, on bots that keep their promises and on bots that do not."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hostile_play import CLOCK, HOSTILE
+from hostile_play import BARE, CLOCK, HOSTILE
 from msgspec import structs
 
 from arena.match.check import Step, Verdict, check
+from arena.process.launch import STRICTEST, Confinement
 from arena.process.manifest import BotSpec, read_bot
 
 pytestmark = pytest.mark.process
@@ -18,14 +20,15 @@ def bot_of(tmp_path: Path) -> Callable[[str], BotSpec]:
     """The hostile bot of a mode as a folder of its own."""
 
     def read(mode: str) -> BotSpec:
-        (tmp_path / "bot.yaml").write_text(f"name: {mode}\ncommand: [python3, {HOSTILE}, {mode}]\n")
+        shutil.copy(HOSTILE, tmp_path)
+        (tmp_path / "bot.yaml").write_text(f"name: {mode}\ncommand: [python3, {HOSTILE.name}, {mode}]\n")
         return read_bot(tmp_path)
 
     return read
 
 
-def steps_of(bot: BotSpec) -> list[Step]:
-    return list(check(bot, game="nim", options={}, clock=CLOCK))
+def steps_of(bot: BotSpec, confinement: Confinement = STRICTEST) -> list[Step]:
+    return list(check(bot, game="nim", options={}, clock=CLOCK, confinement=confinement))
 
 
 def test_an_honest_bot_passes_every_step(bot_of: Callable[[str], BotSpec]) -> None:
@@ -116,7 +119,7 @@ def test_a_traceback_from_a_copy_says_what_it_is_a_copy_of(tmp_path: Path) -> No
 
 
 def test_a_start_that_fails_between_the_steps_fails_the_step(tmp_path: Path) -> None:
-    """A bot that can be started only so often."""
+    """A bot that can be started only so often, which takes one that may change its own file."""
     script = HOSTILE.read_text().replace(
         "def main() -> None:\n",
         "def main() -> None:\n    sys.argv[1:] = ['honest']\n    os.chmod(__file__, 0o644)\n",
@@ -125,7 +128,7 @@ def test_a_start_that_fails_between_the_steps_fails_the_step(tmp_path: Path) -> 
     (tmp_path / "once.sh").chmod(0o755)
     (tmp_path / "bot.yaml").write_text("name: once\ncommand: [./once.sh]\n")
 
-    last = steps_of(read_bot(tmp_path))[-1]
+    last = steps_of(read_bot(tmp_path), BARE)[-1]
 
     assert last.verdict is Verdict.FAILED
     assert "is not executable" in last.detail

@@ -1,4 +1,4 @@
-"""What a bot starts ends with it, at the latest when the referee sweeps up behind it."""
+"""What a bot starts ends with it: in the sandbox with the box, outside of it at the latest by the referee's sweep."""
 
 import os
 import re
@@ -7,20 +7,21 @@ import sys
 from pathlib import Path
 
 import pytest
-from hostile_play import HOSTILE, Guest, against, alive, elapsed_s, hostile, is_gone
+from hostile_play import BARE, HOSTILE, WITH_PROCESSES, Guest, against, alive, elapsed_s, hostile, is_gone, left_of
 
 from arena.match.record import MatchRecord
+from arena.process.launch import STRICTEST, Confinement
 from arena.process.manifest import read_bot
 
 pytestmark = pytest.mark.process
 
 SWEEP = """
 import os, sys, time
-from hostile_play import against, hostile
+from hostile_play import BARE, against, hostile
 from arena.process import reaper
 
 reaper.become_subreaper()
-bot = hostile("daemon")
+bot = hostile("daemon", confinement=BARE)
 record = against(bot.contestant)
 bot.contestant.close(grace_s=0.0)
 deadline = time.monotonic() + 5
@@ -32,12 +33,15 @@ print(bot.contestant.stderr())
 
 KILLED = """
 import sys
-from hostile_play import against, hostile
+from hostile_play import BARE, STRICTEST, against, hostile
 
-bot = hostile(sys.argv[1])
-print(bot.contestant._open_channel() and bot.processes[0].pid, flush=True)
+bot = hostile(sys.argv[1], confinement=BARE if sys.argv[2] == "none" else STRICTEST)
+bot.contestant._open_channel()
+print(bot.processes[0].pid, bot.processes[0].group, flush=True)
 sys.stdin.readline()
 """
+
+EVERY_WAY = pytest.mark.parametrize("confinement", [BARE, STRICTEST], ids=["bare", "sandbox"])
 
 
 def python(script: str, *arguments: str) -> "subprocess.Popen[str]":
@@ -50,6 +54,44 @@ def python(script: str, *arguments: str) -> "subprocess.Popen[str]":
         stdout=subprocess.PIPE,
         text=True,
     )
+
+
+@pytest.mark.parametrize("mode", ["forked", "daemon", "orphan"])
+def test_a_bot_in_the_sandbox_cannot_fork(mode: str) -> None:
+    """Unless its manifest says that it needs to; its author reads so."""
+    bot = hostile(mode)
+
+    record = against(bot.contestant)
+
+    assert record.termination.value == "crash"
+    assert record.fault is not None
+    assert "PermissionError: [Errno 1] Operation not permitted" in record.fault.stderr
+    assert is_gone(lambda: left_of(bot))
+
+
+def test_an_orphan_goes_with_its_box() -> None:
+    """With all that the bot started there."""
+    bot = hostile("orphan", confinement=WITH_PROCESSES)
+    record = against(bot.contestant)
+    before = left_of(bot)
+
+    bot.contestant.close(grace_s=0.0)
+
+    assert record.termination.value == "normal"
+    assert len(before) == 4  # bwrap outside and inside, the bot, its grandchild
+    assert is_gone(lambda: left_of(bot))
+
+
+def test_a_daemon_gets_no_session_of_its_own_in_the_sandbox() -> None:
+    """So that one signal to the group reaches everything of a bot."""
+    bot = hostile("daemon", confinement=WITH_PROCESSES)
+    record = against(bot.contestant)
+
+    bot.contestant.close(grace_s=0.0)
+
+    assert record.termination.value == "normal"
+    assert "PermissionError: [Errno 1] Operation not permitted" in bot.contestant.stderr()
+    assert is_gone(lambda: left_of(bot))
 
 
 def test_a_daemon_is_killed_by_the_sweep() -> None:
@@ -65,24 +107,26 @@ def test_a_daemon_is_killed_by_the_sweep() -> None:
 
 def test_a_grandchild_in_the_group_goes_with_the_bot() -> None:
     """Without any sweep: the whole group is killed although the child in between is gone."""
-    bot = hostile("orphan")
+    bot = hostile("orphan", confinement=BARE)
     against(bot.contestant)
-    group = bot.processes[0].pid
-    assert len(alive(group)) == 2
+    assert len(left_of(bot)) == 2
 
     bot.contestant.close(grace_s=0.0)
 
-    assert is_gone(lambda: alive(group))
+    assert is_gone(lambda: left_of(bot))
 
 
-def test_a_child_that_holds_the_pipes_goes_with_a_bot_that_died() -> None:
+@pytest.mark.parametrize("confinement", [BARE, WITH_PROCESSES], ids=["bare", "sandbox"])
+def test_a_child_that_holds_the_pipes_goes_with_a_bot_that_died(confinement: Confinement) -> None:
     """The group is killed before the dead leader is reaped, while its id is still its own."""
-    bot = hostile("forked")
+    bot = hostile("forked", confinement=confinement)
 
     record = against(bot.contestant)
 
     assert record.termination.value == "crash"
-    assert is_gone(lambda: alive(bot.processes[0].pid))
+    assert record.fault is not None
+    assert record.fault.message == "the bot ended with exit code 5"
+    assert is_gone(lambda: left_of(bot))
 
 
 def test_a_shell_around_the_bot_does_not_save_it(tmp_path: Path) -> None:
@@ -90,44 +134,57 @@ def test_a_shell_around_the_bot_does_not_save_it(tmp_path: Path) -> None:
     (tmp_path / "bot.yaml").write_text(
         f"name: wrapped\ncommand: [sh, -c, 'python3 {HOSTILE} spin; true']\nprocesses: true\n"
     )
-    bot = Guest(read_bot(tmp_path))
+    bot = Guest(read_bot(tmp_path), confinement=BARE)
     records: list[MatchRecord] = []
     took_s = elapsed_s(lambda: records.append(against(bot.contestant)))
 
     assert records[0].termination.value == "timeout"
     assert took_s < 0.4 + 2.0
-    assert is_gone(lambda: alive(bot.processes[0].pid))
+    assert is_gone(lambda: left_of(bot))
 
 
+def test_a_shell_around_the_bot_in_the_sandbox_says_what_it_cannot(tmp_path: Path) -> None:
+    """A shell forks for each of its commands but the last."""
+    (tmp_path / "bot.yaml").write_text("name: wrapped\ncommand: [sh, -c, 'python3 bot.py; true']\n")
+
+    record = against(Guest(read_bot(tmp_path)).contestant)
+
+    assert record.fault is not None
+    assert "Cannot fork" in record.fault.stderr
+
+
+@EVERY_WAY
 @pytest.mark.parametrize("mode", ["honest", "ignore-all", "mute"])
-def test_a_bot_dies_with_its_referee(mode: str) -> None:
+def test_a_bot_dies_with_its_referee(mode: str, confinement: Confinement) -> None:
     """Even one that ignores the end of its input, if the referee is killed without a word."""
-    with python(KILLED, mode) as referee:
+    with python(KILLED, mode, confinement.isolation) as referee:
         assert referee.stdout is not None
-        pid = int(referee.stdout.readline())
-        assert is_gone(lambda: [] if alive(pid) else [0])
+        pid, group = map(int, referee.stdout.readline().split())
+        assert is_gone(lambda: [] if alive(pid) and alive(group) else [0])
         referee.kill()
 
-    assert is_gone(lambda: alive(pid))
+    assert is_gone(lambda: alive(pid) + alive(group))
 
 
-def test_ctrl_c_at_the_terminal_does_not_reach_a_bot() -> None:
+@EVERY_WAY
+def test_ctrl_c_at_the_terminal_does_not_reach_a_bot(confinement: Confinement) -> None:
     """It leads a session of its own, so the signal for the foreground group is not for it."""
-    bot = hostile("honest")
+    bot = hostile("honest", confinement=confinement)
     against(bot.contestant)
-    pid = bot.processes[0].pid
+    pids = {bot.processes[0].pid, bot.processes[0].group}
 
-    assert (os.getsid(pid), os.getpgid(pid)) == (pid, pid)
+    assert {(os.getsid(pid), os.getpgid(pid)) for pid in pids} == {(pid, pid) for pid in pids}
     bot.contestant.close(grace_s=0.0)
 
 
-def test_a_bot_inherits_nothing(tmp_path: Path) -> None:
+@EVERY_WAY
+def test_a_bot_inherits_nothing(tmp_path: Path, confinement: Confinement) -> None:
     """Three pipes and a few harmless settings: no descriptors and no secrets of ours."""
     script = "import os\nprint(sorted(os.listdir('/proc/self/fd')), sorted(os.environ), flush=True)\nos._exit(0)\n"
     (tmp_path / "bot.py").write_text(script)
     with (tmp_path / "bot.py").open() as ours:
         os.set_inheritable(ours.fileno(), True)
-        bot = Guest(read_bot(tmp_path / "bot.py"))
+        bot = Guest(read_bot(tmp_path / "bot.py"), confinement=confinement)
         record = against(bot.contestant)
 
     assert record.fault is not None

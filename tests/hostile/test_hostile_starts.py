@@ -5,11 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hostile_play import CLOCK, HOSTILE, SLACK_S, Guest, against, alive, elapsed_s, hostile, is_gone
+from hostile_play import BARE, CLOCK, HOSTILE, SLACK_S, Guest, against, elapsed_s, hostile, is_gone, left_of
 
 from arena.errors import HarnessFault
 from arena.match.record import Fault, MatchRecord
 from arena.process.manifest import BotSpec, read_bot
+from arena.process.sandbox import runtimes
 
 pytestmark = pytest.mark.process
 
@@ -39,8 +40,9 @@ def test_a_bot_that_raises_at_once_shows_all_of_it(tmp_path: Path) -> None:
 
     fault = fault_of(Guest(bot))
 
+    program = shutil.which("python3", path=runtimes.search_path())
     assert 'the bot ended with exit code 1 before its "hello"' in fault.message
-    assert f"`python3 bot.py --fast` in {tmp_path} (program {shutil.which('python3')}" in fault.message
+    assert f"`python3 bot.py --fast` in {tmp_path} (program {program}" in fault.message
     assert fault.stderr.endswith("ZeroDivisionError: division by zero\n")
 
 
@@ -105,15 +107,26 @@ def test_a_file_that_is_no_program_is_named(tmp_path: Path, text: str) -> None:
 
 
 def test_a_program_that_the_kernel_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without setpriv the start itself fails."""
-    monkeypatch.setattr("arena.process.launch._die_with_parent", tuple)
+    """Without a sandbox and without setpriv the start itself fails."""
+    monkeypatch.setattr("arena.process.bare._die_with_parent", tuple)
+    bot = folder_with(tmp_path, "[./bot.bin]", bot_bin="\x7fELF of another machine")
+    (tmp_path / "bot.bin").chmod(0o755)
+
+    fault = fault_of(Guest(bot, confinement=BARE))
+
+    assert fault.message.startswith(f"cannot start `./bot.bin` in {tmp_path} (program {tmp_path}/./bot.bin)")
+    assert "Exec format error" in fault.message
+
+
+def test_a_program_that_the_kernel_refuses_in_the_sandbox_ends_there(tmp_path: Path) -> None:
+    """The box stands by then, and a shell in it tries to read the file as a script."""
     bot = folder_with(tmp_path, "[./bot.bin]", bot_bin="\x7fELF of another machine")
     (tmp_path / "bot.bin").chmod(0o755)
 
     fault = fault_of(Guest(bot))
 
-    assert fault.message.startswith(f"cannot start `./bot.bin` in {tmp_path} (program {tmp_path}/./bot.bin)")
-    assert "Exec format error" in fault.message
+    assert fault.message.startswith('the bot ended with exit code 127 before its "hello"')
+    assert "./bot.bin: 1: " in fault.stderr
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may enter every folder")
@@ -152,13 +165,16 @@ def test_a_bot_that_never_says_hello_is_named_too() -> None:
     assert 'no "hello" within 0.3 s' in record.fault.message
     assert f"`python3 hostile.py mute` in {HOSTILE.parent}" in record.fault.message
     assert took_s < 0.3 + SLACK_S
-    assert is_gone(lambda: alive(bot.processes[0].pid))
+    assert is_gone(lambda: left_of(bot))
 
 
 def test_the_stderr_of_an_earlier_process_is_not_shown_again(tmp_path: Path) -> None:
-    """A second fault, of a process that said nothing, comes without the words of the first."""
+    """A second fault, of a process that said nothing, comes without the words of the first.
+
+    The bot remembers in its folder that it has been started before, which takes one outside of the sandbox.
+    """
     script = "import os, sys\nif not os.path.exists('x'):\n    open('x', 'w')\n    sys.exit('first')\nos._exit(9)\n"
-    guest = Guest(folder_with(tmp_path, "[python3, bot.py]", bot_py=script))
+    guest = Guest(folder_with(tmp_path, "[python3, bot.py]", bot_py=script), confinement=BARE)
 
     assert "first" in fault_of(guest).stderr
     assert fault_of(guest).stderr == ""

@@ -54,6 +54,8 @@ class Group:
         while time.monotonic() < deadline_s:
             try:
                 self._folder.rmdir()
+            except FileNotFoundError:
+                return
             except OSError:
                 time.sleep(0.001)
             else:

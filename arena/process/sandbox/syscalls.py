@@ -9,7 +9,8 @@ import os
 from collections.abc import Iterable
 from errno import EAFNOSUPPORT, ENOSYS, EPERM
 from functools import cache
-from socket import AF_INET, AF_INET6, AF_NETLINK, AF_UNIX
+from signal import SIGCONT
+from socket import AF_INET, AF_INET6, AF_UNIX
 from types import ModuleType
 from typing import Any, Final
 
@@ -27,6 +28,8 @@ _NAMESPACE_FLAGS: Final = (
 )
 """CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET."""
 _CLONE_THREAD: Final = 0x00010000
+_EXIT_SIGNAL: Final = 0xFF
+"""Bits of clone's flags that name the signal by which a parent hears of the child's death."""
 _ALWAYS: Final = (
     # other processes
     *("ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp"),
@@ -41,17 +44,30 @@ _ALWAYS: Final = (
     # placement in memory and on cores
     *("mbind", "set_mempolicy", "migrate_pages", "move_pages", "set_mempolicy_home_node"),
 )
-_OF_PLAY: Final = ("setsid", "setpgid", "sched_setaffinity", "sched_setscheduler", "sched_setattr", "sched_setparam")
-"""A build may do this; a bot may not: it stays one process group on the cores it was given."""
+_OF_PLAY: Final = (
+    *("setsid", "setpgid", "sched_setaffinity", "sched_setscheduler", "sched_setattr", "sched_setparam"),
+    *("timer_create", "inotify_init", "inotify_init1"),
+)
+"""A build may do this; a bot may not: it stays one process group on the cores it was given, no timer wakes it with
+SIGCONT while it is frozen, and it does not hear when another bot opens a file that both see.
+"""
 _MISSING: Final = ("io_uring_setup", "io_uring_enter", "io_uring_register", "clone3")
 """Said not to exist, so that the C library takes its other way (clone3's flags cannot be looked into)."""
 _MISSING_IN_PLAY: Final = ("memfd_create", "memfd_secret", "shmget", "flock")
 _NEW: Final = {"process_madvise": 440, "mount_setattr": 442, "memfd_secret": 447, "set_mempolicy_home_node": 450}
 """Numbers, equal on all processors, of calls younger than the libseccomp of many a machine."""
-_LOCK_COMMANDS: Final = (5, 6, 7, 36, 37, 38)
-"""F_GETLK, F_SETLK, F_SETLKW, and the same for open file descriptions."""
+_FILE_COMMANDS: Final = (5, 6, 7, 36, 37, 38, 1024, 1026, 10)
+"""F_GETLK, F_SETLK, F_SETLKW, the same for open file descriptions; F_SETLEASE, F_NOTIFY; F_SETSIG."""
+_LOW_HALF: Final = 0xFFFF_FFFF
+"""Of a register: the kernel does not look at the other half of these arguments, so the filter must not either."""
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
-_SOCKETS: Final = (AF_UNIX, AF_INET, AF_INET6, AF_NETLINK)
+_AF_NETLINK: Final = 16
+"""Python has the name on Linux only, and `arena doctor` shall speak everywhere."""
+_LOCAL: Final = (AF_UNIX, _AF_NETLINK)
+_INTERNET: Final = (AF_INET, AF_INET6)
+"""For builds, some of which talk to a server of their own. In play nobody is there to talk to, and what is buffered for
+a connection with oneself is memory of the kernel that no limit sees.
+"""
 
 
 def filter_for_play(*, processes: bool) -> int:
@@ -81,13 +97,14 @@ def _program(*, is_play: bool, processes: bool) -> bytes:
     for flag in _NAMESPACE_FLAGS:
         filters.add_rule(refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
     for command in (_TIOCSTI, _TIOCLINUX):
-        filters.add_rule(refuse, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFFFFFF, command))
-    _deny_sockets(seccomp, filters)
+        filters.add_rule(refuse, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, _LOW_HALF, command))
+    _deny_sockets(seccomp, filters, _LOCAL if is_play else (*_LOCAL, *_INTERNET))
     if is_play:
         _deny(seccomp, filters, refuse, _OF_PLAY)
         _deny(seccomp, filters, missing, _MISSING_IN_PLAY)
-        for command in _LOCK_COMMANDS:
-            filters.add_rule(refuse, "fcntl", seccomp.Arg(1, seccomp.EQ, command))
+        filters.add_rule(refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, _EXIT_SIGNAL, SIGCONT))
+        for command in _FILE_COMMANDS:
+            filters.add_rule(refuse, "fcntl", seccomp.Arg(1, seccomp.MASKED_EQ, _LOW_HALF, command))
     if not processes:
         _deny(seccomp, filters, refuse, ("fork", "vfork"))
         filters.add_rule(refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, _CLONE_THREAD, 0))
@@ -98,11 +115,11 @@ def _program(*, is_play: bool, processes: bool) -> bytes:
         return file.read()
 
 
-def _deny_sockets(seccomp: ModuleType, filters: Any) -> None:
-    """Leave local sockets (in a network namespace of its own); AF_VSOCK and the like reach beyond every namespace."""
-    unsupported, last = seccomp.ERRNO(EAFNOSUPPORT), max(_SOCKETS)
+def _deny_sockets(seccomp: ModuleType, filters: Any, allowed: tuple[int, ...]) -> None:
+    """Leave `allowed` (in a network namespace of its own); AF_VSOCK and the like reach beyond every namespace."""
+    unsupported, last = seccomp.ERRNO(EAFNOSUPPORT), max(allowed)
     filters.add_rule(unsupported, "socket", seccomp.Arg(0, seccomp.GT, last))
-    for family in set(range(last)).difference(_SOCKETS):
+    for family in set(range(last)).difference(allowed):
         filters.add_rule(unsupported, "socket", seccomp.Arg(0, seccomp.EQ, family))
 
 

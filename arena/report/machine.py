@@ -1,0 +1,116 @@
+"""What the doctor finds of the machine: system, cores, clocks, descriptors, and the disk under the results."""
+
+import contextlib
+import os
+import platform
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+from arena import __version__
+from arena.process.clock import cpu_clock
+from arena.report.finding import Finding, bad, note, ok
+
+_NETWORK: Final = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "afs", "ceph"}
+_LITTLE_MIB: Final = 1024
+_SLOW_MS: Final = 100
+
+
+def system() -> list[Finding]:
+    """Versions; and whether this is a system where bots can be kept and clocked."""
+    versions = f"arena {__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+    if sys.platform != "linux":
+        return [bad(f"{versions}, {sys.platform}: bots are run on Linux only")]
+    return [ok(f"{versions}, Linux {platform.release()}")]
+
+
+def cores() -> list[Finding]:
+    """How much may go on at once, and what else does."""
+    count, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
+    free_mib = available_mib()
+    found = [
+        ok(f"{count} {'core' if count == 1 else 'cores'}, {free_mib / 1024:.1f} GiB of memory free, load {load:.1f}")
+    ]
+    if load > count * 0.75:
+        found.append(
+            note("other work keeps the cores busy: a league takes longer; CPU time, which decides, stays fair")
+        )
+    if free_mib < _LITTLE_MIB:
+        found.append(note("little memory is free: run leagues with `--workers 1`"))
+    return found
+
+
+def available_mib() -> int:
+    """Memory that programs can still have."""
+    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+        if line.startswith("MemAvailable"):
+            return int(line.split()[1]) // 1024
+    raise LookupError("no MemAvailable in /proc/meminfo")
+
+
+def clocks() -> list[Finding]:
+    """The kernel's clock of another process must run, and stand still while that process sleeps."""
+    sleeper = subprocess.Popen(["sleep", "5"])  # noqa: S607 - found on the PATH like every bot's program
+    try:
+        time.sleep(0.05)
+        read = cpu_clock(sleeper.pid)
+        used_ms = read() * 1000
+        moved_ms = read() * 1000 - used_ms
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+    if 0 < used_ms < 50 and moved_ms < 1:
+        return [ok("the CPU time of bots can be read")]
+    return [note("the CPU time of bots cannot be read: let wall time decide, `clock: {decides: wall}` in tournaments")]
+
+
+def descriptors() -> list[Finding]:
+    """Open files; each match needs some twenty."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return [] if soft >= 256 else [note(f"only {soft} files may be open at once: `ulimit -n 1024`")]
+
+
+def tools() -> list[Finding]:
+    """What is of use without the sandbox."""
+    if shutil.which("setpriv"):
+        return []
+    return [note("no setpriv (util-linux): with `--isolation none`, bots of a killed arena live on for a while")]
+
+
+def disk(results: Path) -> list[Finding]:
+    """One durable write, as each batch of matches costs one."""
+    place = next(place for place in [results, *results.absolute().parents] if place.is_dir())
+    try:
+        with tempfile.TemporaryFile(dir=place) as file:
+            start_s = time.monotonic()
+            file.write(b"x" * 4096)
+            file.flush()
+            os.fsync(file.fileno())
+            took_ms = (time.monotonic() - start_s) * 1000
+        free_gib = shutil.disk_usage(place).free / 2**30
+    except OSError as error:
+        return [note(f"nothing can be stored in {place} ({error.strerror}): choose another folder with --results")]
+    kind = _file_system(place.resolve())
+    where = f"{place}, {kind}" if kind else str(place)
+    found = f"{free_gib:.0f} GiB free for results ({where}), {took_ms:.0f} ms for a durable write"
+    if kind in _NETWORK:
+        return [note(f"{found}: databases are not safe on a network's disk; choose a local one with --results")]
+    if took_ms > _SLOW_MS or free_gib < 1:
+        return [note(f"{found}: slow or nearly full; choose another disk with --results")]
+    return [ok(found)]
+
+
+def _file_system(place: Path) -> str:
+    best = ("", "")
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path("/proc/mounts").read_text(encoding="utf-8").splitlines():
+            _, mount, kind, *_ = line.split()
+            if f"{place}/".startswith(f"{mount.rstrip('/')}/") and len(mount) >= len(best[0]):
+                best = (mount, kind)
+    return best[1]

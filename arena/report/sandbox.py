@@ -1,0 +1,78 @@
+"""What the doctor finds of the sandbox: whether it holds, what it keeps from bots, and what it cannot.
+
+Rule: the canary runs under the very arguments that bots get, so what is said here is what is so.
+"""
+
+import getpass
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from arena.errors import ArenaError
+from arena.process.sandbox import bubblewrap, cgroup
+from arena.report.finding import Finding, bad, note, ok
+
+_SYSTEMD: Final = Path("/run/systemd/system")
+_CORE_PATTERN: Final = Path("/proc/sys/kernel/core_pattern")
+
+
+def sandbox(try_to_break_out: Callable[[], dict[str, str]]) -> list[Finding]:
+    """Whether bots can be kept: all else is of interest only then."""
+    try:
+        found = try_to_break_out()
+        program = f"bubblewrap {bubblewrap.version()} ({bubblewrap.program()}) with a filter of system calls"
+    except (ArenaError, OSError, LookupError, ValueError, AttributeError, ImportError) as error:
+        reason, _, advice = str(error).partition("\n")
+        return [bad("\n".join([reason or type(error).__name__, *(["what to do: " + advice] if advice else [])]))]
+    breaches = [f"{what}: the bot {breach}" for what, breach in found.items() if breach]
+    if breaches:
+        return [bad("\n".join([f"{program} does not hold", *breaches, "please report this, with your system's name"]))]
+    return [ok(program), ok(f"a hostile program tried {len(found)} ways out of it just now: none was open")]
+
+
+def users(euid: int) -> list[Finding]:
+    """Who bots are on this machine."""
+    if euid == 0:
+        return [ok("as root: each bot has a spare user of its own, so its files must be readable by all")]
+    return [ok(f"bots run as you ({_name(euid)}), and see none of your files")]
+
+
+def memory(*, has_group: bool, has_systemd: bool) -> list[Finding]:
+    """How exactly memory is limited."""
+    if has_group:
+        return [ok("memory is limited by a control group, exactly")]
+    way = "; `systemd-run --user --scope -p Delegate=yes arena ...` makes it exact" if has_systemd else ""
+    return [note(f"memory is looked at every 50 ms: a bot may exceed its limit for that long{way}")]
+
+
+def cores_dumped(pattern: str) -> list[Finding]:
+    """Where the kernel hands crashes to a program, it does so for bots too, whatever their limits."""
+    if not pattern.startswith("|"):
+        return []
+    words = pattern[1:].split(maxsplit=1)
+    program = words[0] if words else "a program"
+    return [note(f"crashes of bots are handed to {program}, outside of the sandbox: `sysctl kernel.core_pattern=core`")]
+
+
+def promises() -> list[Finding]:
+    """What no sandbox on one kernel gives."""
+    return [note("bots share the kernel with you: fine for a class or a club, not for strangers")]
+
+
+def own_promises() -> list[Finding]:
+    """Of this machine, where the sandbox holds."""
+    has_systemd = _SYSTEMD.is_dir()
+    return [
+        *users(os.geteuid()),
+        *memory(has_group=cgroup.delegated() is not None, has_systemd=has_systemd),
+        *cores_dumped(_CORE_PATTERN.read_text(encoding="utf-8")),
+        *promises(),
+    ]
+
+
+def _name(euid: int) -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return str(euid)

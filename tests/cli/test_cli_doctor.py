@@ -1,0 +1,243 @@
+"""`arena doctor`: a screen that tells a teacher whether bots can be run safely, whatever is missing here."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli_arena import ROOT, Terminal
+
+from arena.cli.doctor import examine
+from arena.errors import HarnessFault, SpecError
+from arena.process.sandbox import bubblewrap
+from arena.report import machine, sandbox
+from arena.report.finding import Finding, Verdict, looked_at, note
+
+HELD = {"files": "", "network": ""}
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+def failing(error: Exception) -> Callable[[], dict[str, str]]:
+    """A probe that cannot run."""
+
+    def fail() -> dict[str, str]:
+        raise error
+
+    return fail
+
+
+def said_by(capsys: pytest.CaptureFixture[str], results: Path, probe: Callable[[], dict[str, str]]) -> tuple[int, str]:
+    """Exit code and screen."""
+    code = examine(results, probe)
+    return code, capsys.readouterr().out
+
+
+def text(findings: list[Finding]) -> str:
+    return " ".join(finding.text for finding in findings)
+
+
+def verdicts(findings: list[Finding]) -> set[Verdict]:
+    return {finding.verdict for finding in findings}
+
+
+@pytest.mark.process
+def test_a_screen_is_enough(terminal: Terminal) -> None:
+    """The answer comes first; every line fits, and so do all lines together."""
+    said = terminal.arena("doctor")
+
+    lines = said.out.splitlines()
+    assert said.err == ""
+    assert max(map(len, lines)) <= 100
+    if said.code:
+        assert lines[0].startswith("Bots cannot be run safely here")
+    else:
+        assert lines[0] == "Bots can be run safely here."
+        assert len(lines) <= 24 + sum(line.startswith("  note") for line in lines) - 3
+        for words in (
+            f"bubblewrap {bubblewrap.version()}",
+            "memory",
+            "the kernel",
+            "languages for bots: ",
+            "free for results",
+        ):
+            assert words in said.out
+
+
+def test_what_each_command_needs_is_told_in_any_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the sandbox and without."""
+    for probe in (lambda: HELD, failing(HarnessFault("no"))):
+        _, out = said_by(capsys, tmp_path, probe)
+
+        assert (
+            "need the sandbox, or `--isolation none` for bots you trust: league run, match, check, submit, play" in out
+        )
+        assert "need no sandbox: leaderboard, league status, show, verify" in out
+
+
+def test_what_stands_in_the_way_comes_first_with_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The exit code is 1; nothing is said of what bots would find in a sandbox that is not there."""
+    code, out = said_by(capsys, tmp_path, failing(HarnessFault("bwrap: no\ninstall a newer one")))
+
+    assert code == 1
+    assert out.splitlines()[:6] == [
+        "Bots cannot be run safely here, so they are not run.",
+        "",
+        "Sandbox",
+        "  BAD   bwrap: no",
+        "        what to do: install a newer one",
+        "        then run `arena doctor` again",
+    ]
+    assert "languages" not in out
+
+
+def test_a_sandbox_that_does_not_hold_is_not_safe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each breach on a line."""
+    code, out = said_by(capsys, tmp_path, lambda: {"files": "read /x", "network": "", "tasks": "started 17"})
+
+    assert code == 1
+    assert "files: the bot read /x\n        tasks: the bot started 17\n" in out
+    assert "network" not in out
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        SpecError("ARENA_RUNTIMES: x"),
+        FileNotFoundError(2, "No such file", "/proc/self/uid_map"),
+        AttributeError("module 'os' has no attribute 'pidfd_open'"),
+        ZeroDivisionError("nobody thought of it"),
+        RuntimeError(""),
+    ],
+)
+def test_it_never_crashes(tmp_path: Path, capsys: pytest.CaptureFixture[str], error: Exception) -> None:
+    """Whatever the probe runs into, it is told, and bots are not run."""
+    code, out = said_by(capsys, tmp_path, failing(error))
+
+    assert code == 1
+    assert out.startswith("Bots cannot be run safely here")
+    assert str(error) in out
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"ARENA_BWRAP": "/none"}, "no bubblewrap 0.8.0 or newer (/none is no program that runs)"),
+        ({"ARENA_RUNTIMES": "/none"}, "ARENA_RUNTIMES: /none: expected the absolute path of a folder"),
+    ],
+)
+def test_what_is_set_wrongly_is_named(tmp_path: Path, environment: dict[str, str], expected: str) -> None:
+    """By its variable, at the top."""
+    found = _doctor_in(tmp_path, "", environment)
+
+    assert found.returncode == 1
+    assert expected in found.stdout
+    assert found.stderr == ""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "before",
+    [
+        "sys.modules['pyseccomp'] = None",
+        "os.environ['PATH'] = ''",
+        "del os.getloadavg, os.sched_getaffinity, os.pidfd_open",
+        "import resource; del resource.prlimit",
+        "import time; del time.clock_gettime",
+        "import pathlib; pathlib.Path.home = None",
+        "sys.platform = 'darwin'",
+        "import tempfile; tempfile.TemporaryFile = tempfile.TemporaryDirectory = None",
+        "import subprocess; subprocess.Popen = None",
+        "os.getlogin = os.geteuid = None",
+    ],
+)
+def test_a_machine_that_lacks_something_is_told_what(tmp_path: Path, before: str) -> None:
+    """Never a traceback, always the end of the screen."""
+    found = _doctor_in(tmp_path, before, {})
+
+    assert found.returncode in {0, 1}, found.stderr
+    assert found.stderr == ""
+    assert "\nCommands\n" in found.stdout
+    assert max(map(len, found.stdout.splitlines())) <= 160  # an error's own words may be long
+
+
+def _doctor_in(folder: Path, before: str, environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+    """`arena doctor` in a process of its own, of which something was taken before."""
+    code = f"import os, sys\nimport arena.cli.doctor\n{before}\nfrom arena.cli import run\nsys.exit(run(['doctor']))"
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_a_look_that_fails_is_a_finding() -> None:
+    """Who asks a doctor has trouble already."""
+
+    def broken() -> list[Finding]:
+        raise KeyError("x")
+
+    assert looked_at("load", broken) == [note("load: cannot be told here: KeyError: 'x'")]
+
+
+def test_a_finding_fits_a_hundred_columns() -> None:
+    """Its later lines begin where its text does."""
+    lines = note(f"{'word ' * 60}\nsecond").lines()
+
+    assert lines[0].startswith("  note  word")
+    assert all(line.startswith("        ") for line in lines[1:])
+    assert max(map(len, lines)) <= 100
+    assert lines[-1] == "        second"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("core\n", ""),
+        ("/var/crash/core.%p\n", ""),
+        ("|/usr/lib/systemd/systemd-coredump %P %u\n", "handed to /usr/lib/systemd/systemd-coredump, outside"),
+        ("|\n", "handed to a program"),
+    ],
+)
+def test_crashes_that_leave_the_sandbox_are_noted(pattern: str, expected: str) -> None:
+    """A limit of 0 does not keep the kernel from handing them over."""
+    found = text(sandbox.cores_dumped(pattern))
+
+    assert expected in found
+    assert bool(found) == bool(expected)
+
+
+def test_how_memory_is_limited() -> None:
+    """Exactly or not; and how it could be, where it could."""
+    watched = sandbox.memory(has_group=False, has_systemd=True)
+
+    assert verdicts(sandbox.memory(has_group=True, has_systemd=True)) == {Verdict.OK}
+    assert verdicts(watched) == {Verdict.NOTE}
+    assert "systemd-run --user --scope -p Delegate=yes" in text(watched)
+    assert "systemd-run" not in text(sandbox.memory(has_group=False, has_systemd=False))
+
+
+def test_who_bots_are() -> None:
+    """A spare user under root, oneself otherwise."""
+    assert "a spare user of its own" in text(sandbox.users(0))
+    assert "bots run as you" in text(sandbox.users(1000))
+
+
+def test_results_that_cannot_be_stored_are_noted(tmp_path: Path) -> None:
+    """With the option that chooses another place; a folder that is not there yet is looked for above."""
+    assert "GiB free for results" in text(machine.disk(tmp_path / "a" / "b"))
+    if os.geteuid():
+        tmp_path.chmod(0o500)
+        assert "choose another folder with --results" in text(machine.disk(tmp_path))
+    else:
+        assert "choose another folder with --results" in text(machine.disk(Path("/proc")))

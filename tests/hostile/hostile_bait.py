@@ -1,0 +1,137 @@
+"""What lies outside for a bot to reach for, and whether it was touched: files, servers, a process, a setting."""
+
+import contextlib
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from arena.league.pool import helpers
+from arena.process import reaper
+
+SECRET: Final = "the secret of the league"
+PLACES: Final = ("/", "/tmp", "/var/tmp", "/dev/shm", "/dev", "/usr", "/etc", "/run", "/proc", "/bot")
+"""Where files could be left, besides the folders of the bait."""
+
+
+class Bait:
+    """All of it. `mark` is in the command line of every bot that knows of it, and in the names of files they leave."""
+
+    def __init__(self, folder: Path, opponent: Path, servers: tuple[socket.socket, ...], mark: str) -> None:
+        self.mark = mark
+        self.folder = folder
+        self._opponent = opponent
+        self._servers = servers
+        self._secret = folder / "home" / "secret.txt"
+        self._secret.write_text(SECRET, encoding="utf-8")
+        self._secret.chmod(0o644)
+        self.token = secrets.token_hex(8)
+        self.canary = subprocess.Popen(
+            [sys.executable, "-S", "-c", "import time; time.sleep(600)"], env={**os.environ, "ARENA_ZOO": self.token}
+        )
+
+    def facts(self, *, tasks: int, everywhere: bool) -> dict[str, Any]:
+        """What a bot is told; with `everywhere` it shall try to write to the whole machine."""
+        outside = str(self.folder / "outside")
+        own = [outside, str(self.folder / "home"), str(self._opponent.parent)]
+        return {
+            "mark": self.mark,
+            "token": self.token,
+            "secret": str(self._secret),
+            "home": str(self.folder / "home"),
+            "opponent": str(self._opponent),
+            "places": [*PLACES, *own] if everywhere else [outside],
+            "port": self._servers[0].getsockname()[1],
+            "socket": str(self.folder / "outside" / "socket"),
+            "canary": self.canary.pid,
+            "pids": [self.canary.pid, os.getpid()],
+            "tasks": tasks,
+        }
+
+    def touched(self) -> list[str]:
+        """What is no longer as it was, in words."""
+        found = [f"somebody connected to {server.getsockname()!r}" for server in self._servers if _was_called(server)]
+        if self._secret.read_text(encoding="utf-8") != SECRET:
+            found.append("the secret was changed")
+        if self.canary.poll() is not None or _state_of(self.canary.pid) not in {"S", "R", "D"}:
+            found.append("the canary was killed or stopped")
+        return found + [f"{file} was left" for file in self.left_files()]
+
+    def left_files(self) -> list[Path]:
+        """Files with the mark, wherever bots may have tried."""
+        folders = [*map(Path, PLACES), *self.folder.iterdir(), self._opponent.parent, Path.cwd()]
+        return sorted({folder / self.mark for folder in folders if (folder / self.mark).exists()})
+
+    def left_processes(self) -> list[int]:
+        """Processes whose command line has the mark."""
+        return [pid for pid in _pids() if self.mark.encode() in _command_line(pid)]
+
+    def running(self) -> set[int]:
+        """What runs below this process besides the canary and multiprocessing's own; the dead are not counted."""
+        below = reaper.descendants(os.getpid()) - helpers() - {self.canary.pid}
+        return {pid for pid in below if _state_of(pid) not in {"Z", "X"}}
+
+
+@contextlib.contextmanager
+def bait(folder: Path, opponent: Path) -> Iterator[Bait]:
+    """Lay it out; `opponent` is the source of another bot."""
+    for name in ("home", "outside"):
+        (folder / name).mkdir()
+        (folder / name).chmod(0o777)
+    mark = f"arena-zoo-{secrets.token_hex(6)}"
+    with contextlib.ExitStack() as stack:
+        tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        local, abstract = (stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(2))
+        local.bind(str(folder / "outside" / "socket"))
+        (folder / "outside" / "socket").chmod(0o777)
+        abstract.bind(f"\0{mark}")
+        for server in (tcp, local, abstract):
+            server.listen()
+            server.setblocking(False)
+        laid = Bait(folder, opponent, (tcp, local, abstract), mark)
+        try:
+            yield laid
+        finally:
+            laid.canary.kill()
+            laid.canary.wait()
+
+
+def is_soon(claim: Callable[[], object], patience_s: float = 2.0) -> bool:
+    """Whether a claim comes true within the patience."""
+    deadline_s = time.monotonic() + patience_s
+    while not claim():
+        if time.monotonic() > deadline_s:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def _was_called(server: socket.socket) -> bool:
+    try:
+        server.accept()[0].close()
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _pids() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def _command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def _state_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return "X"

@@ -1,0 +1,116 @@
+"""A league of nim between given players, played and stored as every league, in this process."""
+
+import contextlib
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from arena.league.pool import Backend
+from arena.league.ratings import RatingSettings
+from arena.league.results import PlayedBlock
+from arena.league.run import run
+from arena.league.schedule import Chunk, chunks
+from arena.league.tournament import Player, Tournament
+from arena.league.worker import play_chunk
+from arena.match.record import MatchRecord, unpack
+from arena.match.terms import ClockSettings
+from arena.process.limits import Isolation, Limits
+from arena.process.manifest import BotSpec, Manifest, digest_of, read_bot
+from arena.store import database
+from arena.store.matches import MatchStore
+
+QUICK: Final = ClockSettings(move_ms=120, bank_ms=0, wall_ms=300, startup_ms=5_000)
+PATIENT: Final = ClockSettings(move_ms=1_500, bank_ms=0, wall_ms=3_000, startup_ms=5_000)
+"""For bots that are timed by the wall, or take long for their evil deeds."""
+PYTHON: Final = ("python3", "-S")
+"""It starts in half the time without the packages that no bot here needs."""
+HONEST: Final = """\
+import json, sys, time
+think_s = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
+for line in sys.stdin:
+    message = json.loads(line)
+    kind = message["type"]
+    if kind == "hello":
+        print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
+    elif kind == "match_start":
+        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
+    elif kind == "request":
+        time.sleep(think_s)
+        action = len(message["legal"]) // 2
+        print(json.dumps({"type": "action", "id": message["id"], "action": action}), flush=True)
+    elif kind == "quit":
+        break
+"""
+
+
+class InThisProcess:
+    """A backend that plays each chunk when it is submitted, so that nothing can grow unseen."""
+
+    def slots(self) -> int:
+        """See Backend.slots."""
+        return 1
+
+    def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
+        """See Backend.submit."""
+        future: Future[list[PlayedBlock]] = Future()
+        future.set_result(play_chunk(chunk))
+        return future
+
+    def close(self, *, is_interrupted: bool) -> None:
+        """See Backend.close."""
+
+
+def honest_bots(folder: Path) -> tuple[BotSpec, BotSpec]:
+    """Two of them, which differ in their bytes only."""
+    return _honest_bot(folder / "anna.py"), _honest_bot(folder / "bert.py")
+
+
+def _honest_bot(script: Path) -> BotSpec:
+    script.write_text(f"{HONEST}# {script.stem}\n", encoding="utf-8")
+    manifest = Manifest(name=script.stem, command=(*PYTHON, script.name))
+    return replace(read_bot(script), manifest=manifest, digest=digest_of(script, manifest))
+
+
+def honest_players(bots: tuple[BotSpec, BotSpec], think_ms: int = 0) -> tuple[Player, ...]:
+    """Both as players that take so long for a move."""
+    arguments = (str(think_ms / 1000),) if think_ms else ()
+    return tuple(Player(name=bot.name, bot=bot, arguments=arguments) for bot in bots)
+
+
+def league_of(players: tuple[Player, ...], clock: ClockSettings, *, blocks: int = 1) -> Tournament:
+    """All pairings, so many blocks each."""
+    return Tournament(
+        name="zoo",
+        game="nim",
+        options={},
+        players=players,
+        seed="zoo",
+        cycles=blocks,
+        chunk_blocks=20,
+        clock=clock,
+        rating=RatingSettings(),
+        limits=Limits(),
+    )
+
+
+def played(
+    tournament: Tournament, results: Path, *, isolation: Isolation = "sandbox", backend: Backend | None = None
+) -> list[MatchRecord]:
+    """Play the league, store it, and read its records back."""
+    with contextlib.closing(database.open_for_writing(results)) as connection:
+        store = MatchStore(connection, results)
+        store.save_league(tournament)
+        run(chunks(tournament, {}, isolation), backend or InThisProcess(), commit=store.save)
+        return [unpack(match.record) for match in store.matches(tournament)]
+
+
+def without(records: list[MatchRecord], player: str) -> list[MatchRecord]:
+    """The matches in which that player did not sit."""
+    return [record for record in records if player not in {seat.player for seat in record.seats}]
+
+
+def course(records: list[MatchRecord]) -> list[tuple[object, ...]]:
+    """What must not depend on who else plays in the league."""
+    return [(each.match, each.steps, each.ranks, each.scores, each.termination) for each in records]

@@ -1,0 +1,187 @@
+"""The zoo: every hostile bot of zoo/, with what must become of it.
+
+`ends` is the termination of all its matches, or one of two. Where that is normal, `word` stands in a note of each of
+them, otherwise in the sentence that names its fault, or on its stderr. What it asks for in its manifest stands with it.
+"""
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from hostile_league import PATIENT, PYTHON, QUICK
+from msgspec import Struct
+from msgspec.structs import replace
+
+from arena.match.terms import ClockSettings
+from arena.process.limits import Wishes
+from arena.process.manifest import BotSpec, Manifest, digest_of, read_bot
+
+CAGES: Final = Path(__file__).parent / "zoo"
+
+
+class Animal(Struct, frozen=True):
+    """A hostile bot. `rivals_think_ms`: how long its opponents take for a move, for who wants to use that time."""
+
+    kind: str
+    habit: str
+    ends: str = "normal"
+    word: str = "kept"
+    processes: bool = False
+    wishes: Wishes = Wishes()
+    clock: ClockSettings = QUICK
+    rivals_think_ms: int = 0
+    command: tuple[str, ...] = ()
+    needs: str = "python3"
+
+    @property
+    def id(self) -> str:
+        """For the names of tests."""
+        return f"{self.kind}-{self.habit}"
+
+
+SCRATCH: Final = Wishes(scratch_mib=16)
+SMALL: Final = Wishes(memory_mib=48)
+FEW: Final = Wishes(tasks=16)
+SOON: Final = Wishes(startup_ms=400)
+
+
+def _kept(kind: str, *habits: str) -> list[Animal]:
+    """Bots that try something, fail, and play on."""
+    return [Animal(kind, habit) for habit in habits]
+
+
+def _harmless(kind: str, *habits: str) -> list[Animal]:
+    """Bots whose habit costs nobody anything."""
+    return [Animal(kind, habit, word="") for habit in habits]
+
+
+def _ends(kind: str, ends: str, **words: str) -> list[Animal]:
+    """Bots that lose by their own fault."""
+    return [Animal(kind, habit.replace("_", "-"), ends, word) for habit, word in words.items()]
+
+
+FILES: Final = [
+    *_kept("files", "passwd", "secret", "home", "opponent", "environment", "process-list", "descriptors"),
+    *_kept("files", "write-outside", "own-source", "make-own-source-writable", "fill-disk", "inodes", "remount"),
+    Animal("files", "fill-scratch", wishes=SCRATCH),
+    Animal("files", "scratch-inodes", "crash", "files in /tmp", wishes=SCRATCH, clock=PATIENT),
+    Animal("files", "shm-inodes", "crash", "files in /dev/shm", wishes=SCRATCH, clock=PATIENT),
+]
+NETWORK: Final = [
+    *_kept("network", "tcp", "abstract-socket", "path-socket", "vsock", "internet", "raw-packets"),
+    *_kept("network", "lock-channel", "record-lock-channel", "hidden-lock-channel", "lease-channel"),
+    *_kept("network", "watch-channel", "directory-watch-channel"),
+]
+KERNEL: Final = [
+    *_kept("kernel", "kill-outside", "kill-all", "trace-outside", "trace-first", "trace-me", "memory-outside"),
+    *_kept("kernel", "new-user-namespace", "clone-user-namespace", "keyctl", "io-uring", "bpf", "perf", "userfaultfd"),
+    *_kept("kernel", "own-session", "affinity", "priority", "realtime", "raise-limits", "spare-me", "type-ahead"),
+    *_kept("kernel", "be-root"),
+    *_ends("kernel", "crash", core_dump="SIGABRT"),
+    *_ends("kernel", "timeout", work_in_first_process="of CPU time"),
+]
+MEMORY: Final = [
+    Animal("memory", "private", "crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
+    Animal("memory", "shared", "crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
+    Animal("memory", "little-by-little", "normal or crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
+    Animal("memory", "leaderless", "normal or crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
+    Animal("memory", "eight-processes", "crash", "MiB of memory", processes=True, wishes=SMALL, clock=PATIENT),
+    Animal("memory", "one-number", "crash", "MemoryError", wishes=SMALL),
+    Animal("memory", "memfd"),
+    Animal("memory", "system-v"),
+    Animal("memory", "scratch-files", wishes=SCRATCH, clock=PATIENT),
+    Animal("memory", "pipes", clock=PATIENT),
+    Animal("memory", "sockets", wishes=SMALL, clock=PATIENT),
+    Animal("memory", "local-sockets", wishes=SMALL, clock=PATIENT),
+    Animal("memory", "page-tables", "crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
+]
+TASKS: Final = [
+    *_kept("tasks", "fork", "spawn", "shell-out"),
+    Animal("tasks", "fork-bomb", processes=True, wishes=FEW, clock=PATIENT),
+    Animal("tasks", "thread-bomb", wishes=FEW, clock=PATIENT),
+    Animal("tasks", "daemon", processes=True, clock=PATIENT),
+    Animal("tasks", "child-answers", word="from a child", processes=True, clock=PATIENT),
+    Animal("tasks", "work-in-a-child", "timeout", "of wall time", processes=True),
+    Animal("tasks", "vanish", "crash", "exit code 5", processes=True, clock=PATIENT),
+    *_harmless("tasks", "ignore-signals", "never-quit"),
+    *_ends("tasks", "timeout", stop_itself="no answer within", stop_group="no answer within"),
+]
+TIME: Final = [
+    *_ends("time", "timeout", spin="of CPU time", spin_in_threads="of CPU time", sleep="of wall time"),
+    *_ends("time", "timeout", drip="of wall time", only_when_asked_twice="of wall time"),
+    Animal("time", "never-hello", "timeout", 'no "hello"', wishes=SOON),
+    Animal("time", "spin-at-start", "timeout", 'no "hello"', wishes=SOON),
+    Animal("time", "never-ready", "timeout", 'no "ready"', wishes=SOON),
+    *_harmless("time", "think-after-the-end"),
+    Animal("time", "ponder-in-a-thread", word="kept", rivals_think_ms=60),
+    Animal("time", "wake-by-timer", word="kept", rivals_think_ms=60),
+    *_kept("time", "choose-the-signal-of-input"),
+    Animal("time", "wake-by-a-death", rivals_think_ms=60, processes=True, clock=PATIENT),
+    Animal("time", "wake-itself", word="kept", rivals_think_ms=60, processes=True, clock=PATIENT),
+]
+LINES: Final = [
+    *_ends("lines", "malformed_reply", nan="NaN is not JSON", infinity="Infinity is not JSON", too_large="too large"),
+    *_ends("lines", "malformed_reply", deep="nested too deeply", deep_objects="nested too deeply", unclosed="nested"),
+    *_ends("lines", "malformed_reply", digits="beyond 2^53", twice_a_key="given twice", twice_a_key_hidden="twice"),
+    *_ends("lines", "malformed_reply", bad_utf8="UTF-8", overlong_utf8="UTF-8", surrogate="surrogate"),
+    *_ends("lines", "malformed_reply", half="not one JSON object", two_in_a_line="not one JSON object"),
+    *_ends("lines", "malformed_reply", single_quotes="not one JSON", unknown_field="winner", unknown_type="resign"),
+    *_ends("lines", "malformed_reply", no_type="type", no_action="action", id_as_text="id", note_as_object="note"),
+    *_ends("lines", "malformed_reply", action_true="", action_null="", action_float="", action_extra=""),
+    *_ends("lines", "illegal_action", action_negative="not an index", action_far="not an index"),
+    *_ends("lines", "illegal_action", action_illegal="99 counters cannot be taken"),
+    *_ends("lines", "malformed_reply", line_too_long="more than 65536 bytes", endless_line="more than 65536 bytes"),
+    *_ends("lines", "malformed_reply", flood_of_zeros="more than 65536 bytes"),
+    *_ends("lines", "timeout", zeros="", byte_order_mark="", no_end="of wall time", flood_on_stderr="time"),
+    *_ends("lines", "protocol_violation", flood_of_text="lines", flood_of_newlines="lines", flood_of_answers="lines"),
+    *_ends("lines", "protocol_violation", flood_of_hellos="hello"),
+]
+DIALOGUE: Final = [
+    *_harmless("dialogue", "answer-twice", "answer-early", "answer-after-the-end", "chat", "answer-in-pieces"),
+    *_harmless("dialogue", "close-stderr", "escapes-in-notes", "longest-notes", "talk-at-quit", "ready-twice"),
+    *_ends("dialogue", "timeout", answer_another="of wall time", deaf="of wall time"),
+    *_ends("dialogue", "protocol_violation", second_hello="hello", hello_twice="hello", answer_to_hello="ready"),
+    *_ends("dialogue", "protocol_violation", unknown_protocol="arena/99", ready_for_another="another-0-0"),
+    *_ends("dialogue", "malformed_reply", notes_that_pack_well="<= 1000", notes_that_do_not_pack="<= 1000"),
+    *_ends("dialogue", "malformed_reply", no_protocol="protocols", play_referee="match_end", escapes_in_a_key="\\x1b"),
+    *_ends("dialogue", "normal or crash", quit_between_matches='exit code 4 before its "ready"'),
+    *_ends("dialogue", "crash", exit_well="exit code 0", exit_ill="exit code 3", answer_and_exit="exit code 7"),
+    *_ends("dialogue", "crash", exit_as_if_killed="SIGKILL", kill_itself="SIGKILL", segfault="SIGSEGV"),
+    *_ends("dialogue", "crash", exit_at_once="exit code 0", close_stdin="closed its stdin", close_stdout="closed"),
+    *_ends("dialogue", "crash", escapes_in_stderr="exit code 3"),
+]
+OTHERS: Final = [
+    Animal("shell", "fork", "crash", "Cannot fork", command=("sh", "zoo_shell.sh"), needs="sh"),
+    Animal("perl", "fork", command=("perl", "zoo_perl.pl"), needs="perl"),
+    Animal("node", "read-and-spawn", command=("node", "zoo_node.js"), needs="node", clock=PATIENT),
+    Animal("native", "old-abi", "crash", "SIGSYS", command=("./zoo_native",), needs="cc"),
+    Animal("native", "x32-abi", "crash", "SIGSYS", command=("./zoo_native",), needs="cc"),
+    Animal("native", "bare-clone", command=("./zoo_native",), needs="cc"),
+]
+ZOO: Final = (*FILES, *NETWORK, *KERNEL, *MEMORY, *TASKS, *TIME, *LINES, *DIALOGUE, *OTHERS)
+
+
+def stage(folder: Path) -> Path:
+    """A copy of the zoo, where nothing of the project can be spoilt; with its native bot if there is a compiler."""
+    folder.mkdir()
+    folder.chmod(0o755)
+    for file in sorted(CAGES.glob("zoo_*")):
+        shutil.copy(file, folder)
+    compiler = shutil.which("cc")
+    if compiler is not None:
+        subprocess.run([compiler, "-O1", "-o", folder / "zoo_native", folder / "zoo_native.c"], check=True, timeout=60)
+    return folder
+
+
+def bot_of(animal: Animal, staged: Path) -> BotSpec:
+    """The animal as a bot that lives in the staged folder."""
+    script = staged / f"zoo_{animal.kind}.py"
+    manifest = Manifest(
+        name=animal.habit,
+        command=animal.command or (*PYTHON, script.name),
+        processes=animal.processes,
+        limits=animal.wishes,
+    )
+    found = read_bot(staged / "zoo_player.py")
+    return replace(found, manifest=manifest, digest=digest_of(staged, manifest))

@@ -1,0 +1,95 @@
+"""What a bot may use: its wishes against what is allowed."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.errors import SpecError
+from arena.process.limits import Limits, Wishes, agree
+
+STARTUP_MS = 10_000.0
+ALLOWED = Limits(memory_mib=512, tasks=64, processes=True, scratch_mib=64, line_bytes=1 << 16, stderr_bytes=16 << 10)
+NUMBERS = {"memory_mib": 16, "tasks": 1, "scratch_mib": 0, "line_bytes": 1 << 10, "stderr_bytes": 0}
+"""The limits that are numbers, and the least that each may be."""
+
+
+def agreed(wishes: Wishes, allowed: Limits = ALLOWED, *, processes: bool = False) -> Limits:
+    return agree(wishes, allowed, processes=processes, startup_ms=STARTUP_MS)
+
+
+@st.composite
+def wishes_within(draw: st.DrawFn) -> Wishes:
+    """Any wishes that are allowed, some left out."""
+    values: dict[str, Any] = {
+        name: draw(st.integers(least, getattr(ALLOWED, name))) for name, least in NUMBERS.items() if draw(st.booleans())
+    }
+    if draw(st.booleans()):
+        values["startup_ms"] = draw(st.floats(1, STARTUP_MS))
+    return Wishes(**values)
+
+
+def test_without_a_word_a_bot_has_what_is_allowed_and_no_scratch() -> None:
+    """Scratch and processes are for those who ask."""
+    assert agreed(Wishes()) == msgspec.structs.replace(ALLOWED, scratch_mib=0, processes=False)
+
+
+@given(wishes=wishes_within(), processes=st.booleans())
+def test_what_is_within_the_allowed_is_granted_exactly(wishes: Wishes, processes: bool) -> None:
+    """No more, no less; what is not wished for is the most that is allowed."""
+    found = agreed(wishes, processes=processes)
+
+    for name in NUMBERS:
+        wish = getattr(wishes, name)
+        assert getattr(found, name) == (getattr(ALLOWED, name) if wish is None else wish)
+    assert found.processes == processes
+
+
+@given(wishes=wishes_within(), name=st.sampled_from(sorted(NUMBERS)), more=st.integers(1, 1000))
+def test_one_wish_beyond_the_allowed_is_refused_by_name(wishes: Wishes, name: str, more: int) -> None:
+    """Whatever else is wished for, with both numbers."""
+    most = getattr(ALLOWED, name)
+
+    with pytest.raises(SpecError) as caught:
+        agreed(msgspec.structs.replace(wishes, **{name: most + more}))
+
+    assert f"limits: {name}: {most + more:g}, this tournament allows {most:g}" in str(caught.value)
+
+
+@given(wishes=wishes_within())
+def test_what_was_agreed_never_exceeds_the_allowed(wishes: Wishes) -> None:
+    """For each number."""
+    found = agreed(wishes)
+
+    assert all(getattr(found, name) <= getattr(ALLOWED, name) for name in NUMBERS)
+
+
+def test_exactly_the_allowed_may_be_wished_for() -> None:
+    """The border is inside."""
+    every = {name: getattr(ALLOWED, name) for name in NUMBERS}
+
+    assert agreed(Wishes(**every, startup_ms=STARTUP_MS)) == msgspec.structs.replace(ALLOWED, processes=False)
+
+
+def test_no_stderr_at_all_is_a_wish_and_not_a_silence() -> None:
+    """0 is not the same as nothing said."""
+    assert agreed(Wishes(stderr_bytes=0)).stderr_bytes == 0
+    assert agreed(Wishes(scratch_mib=0)).scratch_mib == 0
+
+
+def test_processes_have_to_be_allowed() -> None:
+    """The sentence names the line of the manifest."""
+    strict = msgspec.structs.replace(ALLOWED, processes=False)
+
+    with pytest.raises(SpecError, match="`processes: true`"):
+        agreed(Wishes(), strict, processes=True)
+
+    assert not agreed(Wishes(), strict).processes
+
+
+def test_a_longer_start_than_allowed_is_refused() -> None:
+    """The tournament's clock sets the most."""
+    with pytest.raises(SpecError, match=r"startup_ms: 10001, this tournament allows 10000"):
+        agreed(Wishes(startup_ms=STARTUP_MS + 1))

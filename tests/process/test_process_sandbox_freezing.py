@@ -1,0 +1,197 @@
+"""A bot that is not on move stands still, with all that belongs to it."""
+
+import os
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+from process_boxes import BOT, FORKING, ask, eventually, folder_of, in_a_box, talking, wall_clock
+
+from arena.process.reaper import descendants
+from arena.process.running import BotProcess
+
+pytestmark = in_a_box
+
+LOOK_S = 0.3
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+ANSWER = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)\n"
+THREAD = (
+    f"import threading\ndef burn():\n  while True: pass\nthreading.Thread(target=burn, daemon=True).start()\n{ANSWER}"
+)
+CHILD = f"import os\nif os.fork() == 0:\n  while True: pass\n{ANSWER}"
+HELPER = f"""
+import os, signal, time
+me = os.getpid()
+if os.fork() == 0:
+  while True:
+    os.kill(me, signal.SIGCONT)
+    time.sleep(0.001)
+{THREAD}"""
+ESCAPING = f"""
+import os
+for leave in (os.setsid, lambda: os.setpgid(0, 0)):
+  if os.fork() == 0:
+    try:
+      leave()
+    except OSError:
+      pass
+    while True: pass
+{ANSWER}"""
+
+TIMER = f"""
+import ctypes, signal, struct
+signal.signal(signal.SIGCONT, lambda *_: None)  # what is ignored does not fire again
+libc = ctypes.CDLL(None)
+timer, event = ctypes.c_void_p(), ctypes.create_string_buffer(struct.pack("qii", 0, signal.SIGCONT, 0), 64)
+if libc.timer_create(1, event, ctypes.byref(timer)) == 0:
+  libc.timer_settime(timer, 0, struct.pack("4q", 0, 1000000, 0, 1000000), None)
+{THREAD}"""
+OWN_SIGNAL = f"""
+import fcntl, os, signal
+signal.signal(signal.SIGCONT, lambda *_: None)
+try:
+  fcntl.fcntl(0, 10, signal.SIGCONT)  # F_SETSIG
+  fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+  fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+except OSError:
+  pass
+{THREAD}"""
+
+
+def burnt_s(process: BotProcess) -> float:
+    """CPU time of all its processes within a while, from /proc/PID/stat, in ticks of 10 ms."""
+    before = _cpu_s(process)
+    time.sleep(LOOK_S)
+    return _cpu_s(process) - before
+
+
+def _cpu_s(process: BotProcess) -> float:
+    used = 0.0
+    for pid in {process.group} | descendants(process.group):
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        used += (int(fields[11]) + int(fields[12])) * TICK_S
+    return used
+
+
+@pytest.mark.parametrize(
+    ("code", "limits"),
+    [(THREAD, BOT), (TIMER, BOT), (CHILD, FORKING), (HELPER, FORKING), (ESCAPING, FORKING)],
+    ids=["thread", "timer", "child", "sigcont", "escaping"],
+)
+def test_a_frozen_bot_uses_no_time(tmp_path: Path, code: str, limits: msgspec.Struct) -> None:
+    """Not its threads, not its children, not those that would wake it or leave its group."""
+    with talking(folder_of(tmp_path, bot_py=code), limits=limits) as (channel, process):  # type: ignore[arg-type]
+        ask(channel)
+
+        assert burnt_s(process) <= TICK_S
+
+        channel.wake()
+        assert burnt_s(process) > 5 * TICK_S
+
+
+def test_a_message_does_not_wake_who_asked_to_be_woken_by_it(tmp_path: Path) -> None:
+    """A signal of one's choice for input would be SIGCONT."""
+    with talking(folder_of(tmp_path, bot_py=OWN_SIGNAL)) as (channel, process):
+        ask(channel)
+        channel.send(b"news\n", wall_clock())
+
+        assert burnt_s(process) <= TICK_S
+
+
+def test_a_bot_that_may_ponder_is_not_frozen(tmp_path: Path) -> None:
+    """Where a tournament says so."""
+    with talking(folder_of(tmp_path, bot_py=THREAD), may_ponder=True) as (channel, process):
+        ask(channel)
+
+        assert burnt_s(process) > 5 * TICK_S
+
+
+def test_a_thawed_bot_goes_on_where_it_was(tmp_path: Path) -> None:
+    """As often as it is on move; its clock stands still in between."""
+    with talking(folder_of(tmp_path, bot_py=THREAD)) as (channel, process):
+        answers, stolen_s = [], 0.0
+        for number in range(20):
+            answers.append(ask(channel, f"{number}".encode()))
+            before = process.cpu()
+            time.sleep(0.005)
+            stolen_s += process.cpu() - before
+
+    assert answers == [f"{number}".encode() for number in range(20)]
+    assert stolen_s < 0.05  # of 0.1 s; a SIGSTOP takes effect at once, or with the next tick of a busy machine
+
+
+def test_a_frozen_bot_can_be_killed(tmp_path: Path) -> None:
+    """At once, all of it."""
+    with talking(folder_of(tmp_path, bot_py=CHILD), limits=FORKING) as (channel, process):
+        ask(channel)
+        pids = {process.group} | descendants(process.group)
+        begin_s = time.monotonic()
+        process.kill()
+        took_s = time.monotonic() - begin_s
+
+    assert len(pids) == 3
+    assert took_s < 1.0
+    assert eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), 1.0)
+
+
+def test_a_frozen_bot_is_given_its_time_to_end(tmp_path: Path) -> None:
+    """The end of its input reaches it."""
+    with talking(folder_of(tmp_path, bot_py=f"{ANSWER}import sys\nsys.exit(7)\n")) as (channel, _):
+        ask(channel)
+
+        assert channel.close(10.0) == "ended with exit code 7"
+
+
+def test_a_request_larger_than_the_pipe_thaws_the_bot(tmp_path: Path) -> None:
+    """Or it could never be written; what is smaller waits in the pipe."""
+    with talking(folder_of(tmp_path, bot_py=ANSWER.replace("line, end=''", "len(line)"))) as (channel, _):
+        ask(channel)
+
+        channel.send(b"x" * (1 << 20) + b"\n", wall_clock())
+
+        assert channel.receive(wall_clock()) == str((1 << 20) + 1).encode()
+
+
+def test_a_frozen_bot_is_frozen_again_once_it_has_made_room(tmp_path: Path) -> None:
+    """It was woken to read, not to think."""
+    with talking(folder_of(tmp_path, bot_py=ANSWER.replace("line, end=''", "len(line)"))) as (channel, process):
+        ask(channel)
+        channel.rest()
+
+        channel.send(b"x" * (1 << 20) + b"\n", wall_clock())
+
+        assert process.is_frozen
+
+
+def test_the_kernel_counts_what_a_frozen_bot_was_told(tmp_path: Path) -> None:
+    """A small message for it, while another bot is on move, does not wake it."""
+    with talking(folder_of(tmp_path, bot_py=ANSWER)) as (channel, _):
+        ask(channel)
+        channel.send(b"news\n", wall_clock())
+        time.sleep(0.02)
+
+        assert channel.pending() == []
+
+        channel.wake()
+        assert channel.receive(wall_clock()) == b"news"
+
+
+def test_what_freezing_costs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Printed for whoever measures; it only has to stay far below any move's time."""
+    costs = {}
+    for may_ponder in (True, False):
+        with talking(folder_of(tmp_path, bot_py=ANSWER), may_ponder=may_ponder) as (channel, _):
+            ask(channel)
+            times = []
+            for _ in range(500):
+                begin_s = time.perf_counter()
+                ask(channel)
+                times.append(time.perf_counter() - begin_s)
+            costs[may_ponder] = statistics.median(times) * 1e6
+
+    with capsys.disabled():
+        sys.stdout.write(f"\n[a request: {costs[True]:.0f} us, with freezing {costs[False]:.0f} us]\n")
+    assert costs[False] < 5000

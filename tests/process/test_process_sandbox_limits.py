@@ -1,0 +1,262 @@
+"""What the box keeps a bot to: memory, tasks, files, scratch, lines."""
+
+import json
+import resource
+from pathlib import Path
+
+import msgspec
+import pytest
+from process_boxes import BOT, FORKING, ask, eventually, folder_of, in_a_box, ran, resident_mib, started, talking
+
+from arena.errors import Crashed, MalformedReply
+
+pytestmark = in_a_box
+
+SCRATCH = msgspec.structs.replace(BOT, scratch_mib=1)
+SPEAK = "print(input(), flush=True)\n"
+
+PRIVATE = "x = bytearray(400 << 20)\n"
+SHARED = "import mmap\nx = mmap.mmap(-1, 400 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\n"
+CHILDREN = """
+import os
+for _ in range(6):
+    if os.fork() == 0:
+        x = bytearray(b'x' * (60 << 20))
+        import time
+        time.sleep(30)
+import time
+time.sleep(30)
+"""
+
+
+def test_the_limits_as_the_bot_reads_them(tmp_path: Path) -> None:
+    """Both of each pair, so that none can be raised."""
+    names = ("DATA", "NOFILE", "CORE", "NPROC", "FSIZE")
+    code = f"import json, resource as r\nprint(json.dumps([r.getrlimit(getattr(r, 'RLIMIT_' + n)) for n in {names}]))"
+
+    found = ran(tmp_path, code)
+
+    assert json.loads(found.out) == [[256 << 20] * 2, [256] * 2, [0] * 2, [24] * 2, [16 << 20] * 2]
+
+
+def test_no_limit_can_be_raised(tmp_path: Path) -> None:
+    """Nor the priority."""
+    code = """
+import os, resource as r
+for name in ("DATA", "NOFILE", "CORE", "NPROC", "FSIZE"):
+    kind = getattr(r, "RLIMIT_" + name)
+    try:
+        r.setrlimit(kind, (r.RLIM_INFINITY, r.RLIM_INFINITY))
+        print(name)
+    except (ValueError, OSError):
+        pass
+try:
+    os.nice(-1)
+    print("nice")
+except OSError:
+    pass
+"""
+    found = ran(tmp_path, code)
+
+    assert (found.out, found.ending) == ("", "ended with exit code 0")
+
+
+def test_private_memory_ends_at_twice_the_limit(tmp_path: Path) -> None:
+    """By the kernel, before it is touched: Python raises MemoryError."""
+    found = ran(tmp_path, PRIVATE)
+
+    assert "MemoryError" in found.err
+    assert found.ending == "ended with exit code 1"
+
+
+def test_what_is_less_than_the_limit_may_be_used(tmp_path: Path) -> None:
+    """All of it, in one piece."""
+    found = ran(tmp_path, "x = bytearray(b'x' * (80 << 20))\nprint(len(x))")
+
+    assert found.out == f"{80 << 20}\n"
+
+
+@pytest.mark.parametrize(
+    ("hog", "is_forking"),
+    [(SHARED, False), (SHARED, True), (CHILDREN, True), ("x = bytearray(b'x') * (160 << 20)\n", False)],
+    ids=["shared", "shared-processes", "children", "between"],
+)
+def test_memory_beyond_the_limit_ends_the_bot(tmp_path: Path, hog: str, is_forking: bool) -> None:
+    """Whatever kind of memory it is; with little more used than is allowed."""
+    folder = folder_of(tmp_path, bot_py=f"input()\n{hog}{SPEAK}")
+    limits = FORKING if is_forking else BOT
+
+    with talking(folder, limits=limits) as (channel, process):
+        with pytest.raises(Crashed, match=r"it used \d+ MiB of memory, allowed are 128 MiB"):
+            ask(channel)
+        used_mib = resident_mib(process)
+
+    assert used_mib < 128 + 300  # the watch looks every 20 to 50 ms; a page fault takes a quarter of a microsecond
+
+
+def test_memory_within_the_limit_is_no_reason(tmp_path: Path) -> None:
+    """Shared or not."""
+    folder = folder_of(
+        tmp_path, bot_py=f"import mmap, time\nx = mmap.mmap(-1, 64 << 20)\nx.write(b'x' * (64 << 20))\n{SPEAK}"
+    )
+
+    with talking(folder) as (channel, _):
+        assert ask(channel) == b"go"
+
+
+@pytest.mark.parametrize("is_forking", [False, True])
+def test_tasks_are_counted_in_the_box_alone(tmp_path: Path, is_forking: bool) -> None:
+    """Threads and processes together, bwrap's own two included; what runs outside does not count."""
+    threads = """
+import threading
+stop = threading.Event()
+n = 0
+try:
+    while n < 100:
+        threading.Thread(target=stop.wait).start()
+        n += 1
+except RuntimeError:
+    pass
+stop.set()
+print(n)
+"""
+    forks = """
+import os, time
+n = 0
+try:
+    while n < 100:
+        if os.fork() == 0:
+            time.sleep(30)
+            os._exit(0)
+        n += 1
+except OSError:
+    pass
+print(n, flush=True)
+os.kill(0, 9)
+"""
+    found = ran(tmp_path, forks if is_forking else threads, limits=FORKING if is_forking else BOT)
+
+    assert 24 - 4 <= int(found.out) < 24
+
+
+def test_open_files_end_at_their_limit(tmp_path: Path) -> None:
+    """The error is that of the system."""
+    code = """
+import os
+fds = []
+try:
+    while True: fds.append(os.dup(0))
+except OSError as error:
+    print(len(fds), error.strerror)
+"""
+
+    found = ran(tmp_path, code)
+
+    assert found.out == "253 Too many open files\n"
+
+
+@pytest.mark.parametrize("place", ["/", "/bot", "/tmp", "/dev", "/dev/shm", "/var/tmp", "/usr", "/proc", "/run"])
+def test_there_is_no_place_to_write_by_default(tmp_path: Path, place: str) -> None:
+    """Not even the bot's own folder."""
+    found = ran(tmp_path, f"open('{place}/x', 'w')")
+
+    assert found.ending == "ended with exit code 1"
+    assert "Error" in found.err.splitlines()[-1]
+
+
+def test_scratch_has_the_size_that_was_agreed(tmp_path: Path) -> None:
+    """In /tmp, and once more in /dev/shm for multiprocessing; nowhere else."""
+    code = """
+import os
+for place in ("/tmp", "/dev/shm", "/bot", "/"):
+    done = 0
+    try:
+        with open(place + "/x", "wb", buffering=0) as file:
+            while done < 64 << 20:
+                done += file.write(b"x" * 65536)
+    except OSError as error:
+        print(place, done, error.strerror)
+"""
+    found = ran(tmp_path, code, limits=SCRATCH)
+
+    assert found.out.splitlines() == [
+        f"/tmp {1 << 20} No space left on device",
+        f"/dev/shm {1 << 20} No space left on device",
+        "/bot 0 Read-only file system",
+        "/ 0 Read-only file system",
+    ]
+
+
+def test_a_file_ends_at_its_limit(tmp_path: Path) -> None:
+    """Where there is scratch for more: a file may not outgrow 16 MiB or the scratch."""
+    code = """
+import os, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+fd = os.open("/tmp/x", os.O_CREAT | os.O_WRONLY)
+for offset in ((16 << 20) - 1, 16 << 20, 1 << 40):
+    try:
+        print(os.pwrite(fd, b"x", offset))
+    except OSError as error:
+        print(error.strerror)
+"""
+    found = ran(tmp_path, code, limits=SCRATCH)
+
+    assert found.out.split("\n") == ["1", "File too large", "File too large", ""]
+
+
+def test_empty_files_are_counted(tmp_path: Path) -> None:
+    """They cost memory of the kernel that no size counts."""
+    flood = "input()\nfor i in range(30000): open(f'/tmp/{i}', 'w').close()\nimport time\ntime.sleep(30)\n"
+    folder = folder_of(tmp_path, bot_py=flood)
+
+    with talking(folder, limits=SCRATCH) as (channel, _), pytest.raises(Crashed, match=r"it made \d+ files in /tmp"):
+        ask(channel)
+
+
+@pytest.mark.parametrize(("length", "is_allowed"), [(2047, True), (2048, False), (1 << 22, False)])
+def test_a_line_may_be_as_long_as_was_agreed(tmp_path: Path, length: int, is_allowed: bool) -> None:
+    """Newline included; a flood without one is cut there too."""
+    folder = folder_of(tmp_path, bot_py=f"input()\nprint('x' * {length}, flush=True)\ninput()\n")
+    limits = msgspec.structs.replace(BOT, line_bytes=2048)
+
+    with talking(folder, limits=limits) as (channel, _):
+        if is_allowed:
+            assert ask(channel) == b"x" * length
+        else:
+            with pytest.raises(MalformedReply, match="a line of more than 2048 bytes"):
+                ask(channel)
+
+
+@pytest.mark.parametrize("kept", [0, 1000])
+def test_stderr_is_kept_as_agreed(tmp_path: Path, kept: int) -> None:
+    """From both ends, however much it is."""
+    code = "import sys\nsys.stderr.write('a' * 300000 + 'b' * 300000)\nsys.stderr.flush()\n" + SPEAK
+    limits = msgspec.structs.replace(BOT, stderr_bytes=kept)
+
+    with talking(folder_of(tmp_path, bot_py=code), limits=limits) as (channel, _):
+        answer = ask(channel)
+        said = channel.stderr()
+
+    assert answer == b"go"
+    assert said.replace("\n", "").startswith("a" * (kept // 2) + "...")
+    assert said.rstrip("\n").endswith("..." + "\n" * bool(kept) + "b" * (kept // 2))
+    assert "bytes left out" in said
+
+
+def test_a_crash_leaves_no_core(tmp_path: Path) -> None:
+    """It is told as what it was."""
+    found = ran(tmp_path, "import os\nos.abort()")
+
+    assert found.ending == "was ended by signal 6 (SIGABRT)"
+    assert [path.name for path in tmp_path.iterdir()] == ["bot.py"]
+
+
+def test_limits_of_the_harness_are_left_alone(tmp_path: Path) -> None:
+    """They are set on the box from outside, not on ourselves."""
+    kinds = (resource.RLIMIT_DATA, resource.RLIMIT_NOFILE, resource.RLIMIT_CORE, resource.RLIMIT_NPROC)
+    before = [resource.getrlimit(kind) for kind in kinds]
+
+    with started(folder_of(tmp_path, bot_py="input()")) as process:
+        assert eventually(lambda: process.cpu() > 0)
+
+    assert [resource.getrlimit(kind) for kind in kinds] == before

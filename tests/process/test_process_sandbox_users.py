@@ -1,0 +1,195 @@
+"""Who a bot is on the host: under root a spare user of its own, otherwise the user of the harness."""
+
+import contextlib
+import os
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from process_boxes import ask, folder_of, host_python, in_a_box, ran, ran_command, started, talking
+
+from arena.errors import HarnessFault
+from arena.process.running import BotProcess
+from arena.process.sandbox import reach
+
+IS_ROOT = os.geteuid() == 0
+pytestmark = in_a_box
+as_root = pytest.mark.skipif(not IS_ROOT, reason="of interest where root runs the harness")
+as_ordinary_user = pytest.mark.skipif(IS_ROOT, reason="of interest where an ordinary user runs the harness")
+WAIT = "input()\n"
+
+
+def users_of(process: BotProcess) -> set[int]:
+    """Real, effective, saved and file system user of the box, as the host sees them."""
+    text = Path(f"/proc/{process.group}/status").read_text(encoding="ascii")
+    return {int(word) for line in text.splitlines() if line.startswith("Uid:") for word in line.split()[1:]}
+
+
+@as_root
+def test_each_running_bot_has_a_user_of_its_own(tmp_path: Path) -> None:
+    """None of them is root, or anybody else who is known here."""
+    folder = folder_of(tmp_path, bot_py=WAIT)
+    with contextlib.ExitStack() as running:
+        users = [users_of(running.enter_context(started(folder))) for _ in range(5)]
+
+    assert all(len(each) == 1 for each in users)
+    numbers = {user for each in users for user in each}
+    assert len(numbers) == 5
+    assert all(0x7000_0000 <= number < 0x8000_0000 for number in numbers)
+
+
+@as_root
+def test_a_user_is_given_back(tmp_path: Path) -> None:
+    """So that one process can start bots for ever."""
+    folder = folder_of(tmp_path, bot_py="")
+    before = set(reach._taken)
+
+    for _ in range(reach._UIDS_PER_PROCESS + 2):
+        with started(folder):
+            pass
+
+    assert reach._taken == before
+
+
+@as_root
+def test_a_user_is_given_back_by_a_start_that_fails(tmp_path: Path) -> None:
+    """Whatever the reason."""
+    folder = folder_of(tmp_path / "closed", bot_py="")
+    folder.chmod(0o700)
+    before = set(reach._taken)
+
+    with pytest.raises(HarnessFault, match="can be read by its owner only"), started(folder):
+        pass
+
+    assert reach._taken == before
+
+
+@as_root
+def test_more_bots_than_users_are_refused() -> None:
+    """With the number."""
+    taken = [reach.take_uid() for _ in range(reach._UIDS_PER_PROCESS - len(reach._taken))]
+    try:
+        with pytest.raises(HarnessFault, match="more than 64 bots at once"):
+            reach.take_uid()
+    finally:
+        for uid in taken:
+            reach.give_back_uid(uid)
+
+
+@as_root
+def test_a_folder_that_only_root_can_reach_is_lent(tmp_path: Path) -> None:
+    """The bot sees it, and not what lies beside it."""
+    folder = folder_of(tmp_path / "closed" / "bot", bot_py="import os\nprint(os.listdir('.'), os.access('/bot/..', 2))")
+    folder_of(tmp_path / "closed", secret="s").chmod(0o700)
+
+    found = ran_command(folder)
+
+    assert found.out == "['bot.py'] False\n"
+
+
+LENDING = """
+import os, sys, threading
+from pathlib import Path
+from process_boxes import ran_command
+
+def lend():
+    wait.wait()
+    print(ran_command(Path(sys.argv[1])).out.strip(), flush=True)
+
+wait = threading.Event()
+threads = [threading.Thread(target=lend) for _ in range(int(sys.argv[2]))]
+for thread in threads: thread.start()
+print(ran_command(Path(sys.argv[1])).out.strip(), flush=True)
+wait.set()
+for thread in threads: thread.join()
+print(len([line for line in open("/proc/self/mountinfo") if " /run/arena" in line]), flush=True)
+"""
+
+
+@as_root
+@pytest.mark.parametrize("threads", [0, 2])
+def test_what_is_lent_is_seen_by_nobody_else(tmp_path: Path, threads: int) -> None:
+    """It is mounted in a namespace of the harness alone, and gone with it; whichever thread starts the bot."""
+    folder = folder_of(tmp_path / "closed" / "bot", bot_py="print('here')")
+    (tmp_path / "closed").chmod(0o700)
+    witnesses = [Path(f"/proc/{pid}/mountinfo") for pid in (1, os.getppid())]
+    before = [witness.read_text() for witness in witnesses]
+
+    found = host_python(LENDING, str(folder), str(threads))
+
+    *said, mounts = found.stdout.split()
+    assert said == ["here"] * (threads + 1), found.stderr
+    assert int(mounts) >= 2
+    assert [witness.read_text() for witness in witnesses] == before
+
+
+@as_root
+def test_bots_cannot_write_where_root_could(tmp_path: Path) -> None:
+    """Not even where everybody's rights allow it to the owner."""
+    found = ran(
+        tmp_path,
+        "import os\nprint(os.getuid() != 0, open('/proc/self/status').read().count('CapEff:\\t0000000000000000'))",
+    )
+
+    assert found.out == "True 1\n"
+
+
+@as_ordinary_user
+def test_a_bot_is_the_user_of_the_harness(tmp_path: Path) -> None:
+    """An ordinary user has no other to give."""
+    with started(folder_of(tmp_path, bot_py=WAIT)) as process:
+        assert users_of(process) == {os.geteuid()}
+    assert reach.take_uid() is None
+
+
+@as_ordinary_user
+def test_a_folder_of_the_users_own_is_as_good_as_any(tmp_path: Path) -> None:
+    """Nothing needs to be readable by others."""
+    folder = folder_of(tmp_path / "closed" / "bot", bot_py="print('here')")
+    folder.chmod(0o700)
+    (tmp_path / "closed").chmod(0o700)
+
+    assert ran_command(folder).out == "here\n"
+    assert reach.reachable(folder) == folder.resolve()
+
+
+def test_processes_outside_do_not_count_as_the_bots(tmp_path: Path) -> None:
+    """Forty of them, of the same user where that is the harness's."""
+    code = """
+import threading
+wait = threading.Event()
+for _ in range(12): threading.Thread(target=wait.wait).start()
+print(threading.active_count())
+wait.set()
+"""
+    others = [subprocess.Popen(["sleep", "60"]) for _ in range(40)]
+    try:
+        found = ran(tmp_path, code)
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+    assert found.out == "13\n"
+
+
+def open_files() -> int:
+    """Descriptors of this process."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_nothing_is_left_of_a_killed_box(tmp_path: Path) -> None:
+    """At the moment `kill` returns: no process, no descriptor, no thread."""
+    folder = folder_of(tmp_path, bot_py="import sys\nfor line in sys.stdin: print(1, flush=True)\n")
+    with talking(folder) as (channel, process):
+        ask(channel)
+    fds, threads = open_files(), threading.active_count()
+
+    for _ in range(5):
+        with talking(folder) as (channel, process):
+            ask(channel)
+        assert not Path(f"/proc/{process.group}").exists()
+
+    assert open_files() == fds
+    assert threading.active_count() == threads
