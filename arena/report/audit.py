@@ -19,7 +19,7 @@ from arena.league.tournament import Player, Tournament
 from arena.league.wording import counted
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import problems
-from arena.report.table import standings_of
+from arena.report.table import scheduled, standings_after
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore, StoredMatch
 
@@ -154,13 +154,16 @@ def _misfits(tournament: Tournament, pairing: Pairing, match: StoredMatch, recor
 
 
 def _audit_standings(store: MatchStore, tournament: Tournament) -> Iterator[Finding]:
+    again = store.recounted(tournament)
+    if again != store.tallied(tournament):
+        yield True, f"{tournament.name}: what was added up of its matches is not what they add up to"
     results = store.results(tournament)
     yield from _audit_ratings(tournament, results)
     published = store.published(tournament.name)
     if published is None:
         yield False, f"{tournament.name}: no standings have been published yet"
         return
-    computed = standings_json(standings_of(tournament, results))
+    computed = standings_json(standings_after(tournament, again, scheduled(store, tournament))[0])
     if computed == published:
         yield False, f"{tournament.name}: the published standings are those of the matches"
     elif 0 <= _matches_in(published) < len(results):
