@@ -12,7 +12,14 @@ from arena.league.tournament import read_tournament
 from arena.store.bots import BotStore
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "protocol.md", "docs/shanghaien.md", "docs/sandbox.md", "benchmarks/README.md")
+PAGES = (
+    "README.md",
+    "protocol.md",
+    "docs/shanghaien.md",
+    "docs/sandbox.md",
+    "docs/statistics.md",
+    "benchmarks/README.md",
+)
 
 
 def blocks(page: str, language: str) -> list[str]:

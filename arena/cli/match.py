@@ -1,6 +1,7 @@
 """`arena match` and `arena show`: a few matches at once, and one stored match step by step."""
 
 import contextlib
+import itertools
 import os
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ from arena.match.replay import replay
 from arena.process.limits import Isolation
 from arena.report.leaderboard import render
 from arena.report.table import entrants, standings_of
-from arena.report.transcript import dialogue, result_line, transcript
+from arena.report.transcript import dialogue, luck_lines, result_line, transcript
 from arena.store.bots import BotStore
 
 SHOWN_ONE_BY_ONE = 10
@@ -104,6 +105,8 @@ def match(first: str, second: str, results: Path, shelf: Path, **settings: Any) 
 def show(match_id: str, states: bool, svg: Path | None, step: int | None, results: Path) -> None:
     """Replay the stored match MATCH_ID step by step; `arena league matches NAME` lists the ids.
 
+    At the end: how much of it was luck, and the luckiest and unluckiest draws of each seat.
+
     Example: arena show 3f9a2c41d07b-0-1 --states
     """
     with stored(results) as store:
@@ -114,7 +117,7 @@ def show(match_id: str, states: bool, svg: Path | None, step: int | None, result
         raise CheckFailed(f"match {match_id}: {error}") from None
     if svg is not None:
         svg.write_text(_picture(record, step), encoding="utf-8")
-    for line in transcript(record, every_state=states):
+    for line in itertools.chain(transcript(record, every_state=states), luck_lines(record)):
         click.echo(line)
 
 

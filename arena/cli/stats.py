@@ -15,7 +15,7 @@ from arena.report import calibration as calibration_report
 from arena.report import matrix as matrix_report
 from arena.report import matrix_page, profile_page
 from arena.report.formats import FORMATS
-from arena.report.luck_free import insist_on_value, measured, scores_without_luck
+from arena.report.luck_free import insist_on_value, measured, scores_without_luck, stored_luck
 from arena.report.played import match_ids
 from arena.report.profile import profile
 from arena.strict import unknown
@@ -78,7 +78,7 @@ def calibration(league: str | None, form: str, results: Path) -> None:
 @click.argument("player")
 @click.argument("league", required=False)
 @click.option(
-    "--luck", is_flag=True, help="Replay its matches and show scores with their luck excluded; takes a while."
+    "--luck", is_flag=True, help="Replay matches whose luck was not stored, to exclude it from scores; takes a while."
 )
 @_format_option
 @results_option
@@ -86,7 +86,7 @@ def stats(player: str, league: str | None, luck: bool, form: str, results: Path)
     """Print all that LEAGUE tells of one PLAYER; LEAGUE may be left out if there is only one.
 
     Results by opponent, by seat and by tenth of the schedule, time per decision, faults and extreme matches with their
-    ids.
+    ids. Where the luck of all matches was stored, scores without it stand beside the others.
 
     Example: arena stats greedy first
     """
@@ -97,11 +97,13 @@ def stats(player: str, league: str | None, luck: bool, form: str, results: Path)
             raise SpecError(f"league {tournament.name}: {unknown('player', player, names)}")
         played = store.results(tournament)
         ids = match_ids(store, tournament, played)
-        without = {}
+        known = stored_luck(player, played, ids)
         if luck:
             insist_on_value(tournament, played)
+        if luck and not known:
             records = (match.record for match in store.matches(tournament))
-            without = scores_without_luck(player, played, ids, measured(player, _counted(records, len(ids))))
+            known = measured(player, _counted(records, len(ids)))
+        without = scores_without_luck(player, played, ids, known)
         found = profile(tournament, player, played, ids, without.get)
     click.echo(profile_page.render(found, format=form, width=terminal_width()))
 

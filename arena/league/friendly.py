@@ -38,6 +38,7 @@ def friendly(
         chunk_blocks=20,
         clock=clock,
         rating=RatingSettings(),
+        luck=False,
     )
 
 

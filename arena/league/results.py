@@ -10,14 +10,20 @@ import msgspec
 
 from arena.league.schedule import Fixture, Pairing
 from arena.league.standings import MatchResult
+from arena.match.luck_sum import MatchLuck
 from arena.match.record import MatchRecord, PackedRecord, Termination
 
+LUCK_DIGITS: Final = 6
+"""Decimals of a stored sum of luck: whole millionths add up to the same in any order."""
 _NORMAL: Final = Termination.NORMAL.value
 _TERMINATIONS: Final = frozenset(kind.value for kind in Termination)
 
 
 class MatchSummary(msgspec.Struct, frozen=True):
-    """The part of a record that standings need, by seat; times in milliseconds, `at_fault` -1 for nobody."""
+    """The part of a record that standings need, by seat; times in milliseconds, `at_fault` -1 for nobody.
+
+    `luck` is what `arena.match.luck_sum` measured, in payoff, under the value of that version; empty if nothing was.
+    """
 
     ranks: tuple[int, ...]
     scores: tuple[int, ...] | None
@@ -27,6 +33,8 @@ class MatchSummary(msgspec.Struct, frozen=True):
     time_ms: tuple[float, ...]
     slowest_ms: tuple[float, ...]
     isolation: str = "none"
+    luck: tuple[float, ...] = ()
+    luck_version: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what no match can have come to, wherever it is read from."""
@@ -35,6 +43,8 @@ class MatchSummary(msgspec.Struct, frozen=True):
         is_whole = seats == scored == len(self.moves) == len(self.time_ms) == len(self.slowest_ms)
         if seats < 2 or not is_whole or min(self.ranks) < 0:
             raise ValueError("a summary needs a value for each of at least 2 seats")
+        if len(self.luck) != (seats if self.luck_version else 0):
+            raise ValueError("luck needs a version, and a value for each seat")
         if (self.termination == _NORMAL) != (self.scores is not None and self.at_fault == -1):
             raise ValueError(f"termination {self.termination} does not fit scores and fault")
         if self.termination not in _TERMINATIONS or not -1 <= self.at_fault < seats:
@@ -56,8 +66,9 @@ class PlayedBlock(msgspec.Struct, frozen=True):
     matches: tuple[PlayedMatch, ...]
 
 
-def summarise(record: MatchRecord) -> MatchSummary:
-    """The summary of a record."""
+def summarise(record: MatchRecord, luck: MatchLuck | None = None) -> MatchSummary:
+    """The summary of a record, with its luck if that was measured and the game has a value."""
+    version = "" if luck is None else luck.version
     return MatchSummary(
         ranks=record.ranks,
         scores=record.scores,
@@ -67,6 +78,8 @@ def summarise(record: MatchRecord) -> MatchSummary:
         time_ms=tuple(seat.cpu_ms if seat.decides == "cpu" else seat.wall_ms for seat in record.seats),
         slowest_ms=tuple(seat.slowest_ms for seat in record.seats),
         isolation=record.isolation,
+        luck=tuple(round(own, LUCK_DIGITS) for own in luck.by_seat) if luck is not None and version else (),
+        luck_version=version,
     )
 
 
@@ -90,4 +103,6 @@ def result_of(summary: MatchSummary, pairs: Sequence[Pairing], *, order: int, bl
         time_ms=summary.time_ms,
         slowest_ms=summary.slowest_ms,
         isolation=summary.isolation,
+        luck=summary.luck,
+        luck_version=summary.luck_version,
     )

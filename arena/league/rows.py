@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from arena.league.luck_share import luck_version, without_luck
 from arena.league.outcomes import full_score
 from arena.league.ratings import Rating, RatingSettings
 from arena.league.scores import Scores, mean_and_error, scores, share
@@ -39,7 +40,9 @@ class Row(msgspec.Struct, frozen=True):
 
     A win is a first place of one's own, a draw a shared one, everything else a loss. `score` is the mean of 1, 1/2, 0;
     with n players, of the mean of the shared places scaled to 0..1. `score_error` is a 95 % half width, `margin_error`
-    a standard error. The margin, over matches without a forfeit, is the own score minus the best of the others.
+    a standard error. `luck_free` is the score with the luck of dice and cards excluded, `luck_free_error` a 95 % half
+    width; None unless all matches of the league have luck of one version. It has no part in the rank. The margin, over
+    matches without a forfeit, is the own score minus the best of the others.
 
     `skill` is the batch estimate (MAP), which no order of matches can change, with `skill_error`, a 95 % half width
     against the mean of all whom matches connect (or against the anchor). `superiority` is how likely the entrant is
@@ -58,6 +61,8 @@ class Row(msgspec.Struct, frozen=True):
     losses: int
     score: float | None
     score_error: float | None
+    luck_free: float | None
+    luck_free_error: float | None
     mean_margin: float | None
     margin_error: float | None
     mu: float
@@ -104,7 +109,8 @@ def rows_of(
         for place, player in enumerate(one.players):
             met[player].append(_Met(one.tally, found, place))
     seats = max((one.tally.seats for one in played), default=0)
-    return [_row(rank, entrant, met[entrant.name], ratings[entrant.name], seats) for rank, entrant in ranked], drawn
+    rows = [_row(rank, entrant, met[entrant.name], ratings[entrant.name], seats) for rank, entrant in ranked]
+    return (_without_luck(rows, met) if luck_version(played) else rows), drawn
 
 
 def _row(rank: int, entrant: Entrant, met: Sequence[_Met], rating: Rating, seats: int) -> Row:
@@ -124,6 +130,8 @@ def _row(rank: int, entrant: Entrant, met: Sequence[_Met], rating: Rating, seats
         losses=sum(one.scores.losses[one.place] for one in met),
         score=score,
         score_error=None if score_error is None else Z_95 * score_error,
+        luck_free=None,
+        luck_free_error=None,
         mean_margin=mean_margin,
         margin_error=margin_error,
         mu=rating.mu,
@@ -136,6 +144,16 @@ def _row(rank: int, entrant: Entrant, met: Sequence[_Met], rating: Rating, seats
         score_by_seat=tuple(_score_at(seat, met, seats) for seat in range(seats)),
         faults=_faults(met),
     )
+
+
+def _without_luck(rows: Iterable[Row], met: Mapping[str, Sequence[_Met]]) -> list[Row]:
+    """Put in the scores without luck."""
+    found = []
+    for row in rows:
+        score, error = without_luck([(one.tally, one.place) for one in met[row.name]])
+        width = None if error is None else Z_95 * error
+        found.append(msgspec.structs.replace(row, luck_free=score, luck_free_error=width))
+    return found
 
 
 def _score_at(seat: int, met: Sequence[_Met], seats: int) -> float | None:

@@ -54,7 +54,10 @@ class Fixture(msgspec.Struct, frozen=True):
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """Fixtures of one pairing that one worker plays in a row, with bots started once. `attempt` counts from 1."""
+    """Fixtures of one pairing that one worker plays in a row, with bots started once.
+
+    `attempt` counts from 1. `luck`: whether that of each match is measured.
+    """
 
     tournament: str
     game: str
@@ -65,6 +68,7 @@ class Chunk(msgspec.Struct, frozen=True):
     limits: Limits = Limits()
     isolation: Isolation = DEFAULT_ISOLATION
     attempt: int = 1
+    luck: bool = True
 
     @property
     def setting(self) -> Setting:
@@ -226,6 +230,7 @@ def chunks(
                     fixtures=tuple(fixture(tournament, pairing, block) for block in blocks),
                     limits=tournament.limits,
                     isolation=isolation,
+                    luck=tournament.luck,
                 )
 
 

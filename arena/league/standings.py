@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from arena.league.luck_share import luck_version
 from arena.league.outcomes import by_seat
 from arena.league.ratings import Rating, RatingSettings
 from arena.league.rows import Entrant, Row, SortKey, compared, ranked, rows_of
@@ -25,7 +26,7 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
     """What a match adds to a league. All tuples are by seat; `scores` is None after a forfeit, `at_fault` then >= 0.
 
     `block` is unique in the league; `pairing` is the same for all blocks of the same set of players. `time_ms` is all
-    of a seat's deciding time, `slowest_ms` its slowest move.
+    of a seat's deciding time, `slowest_ms` its slowest move. `luck` is empty if none was measured.
     """
 
     block: int
@@ -39,6 +40,8 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
     time_ms: tuple[float, ...]
     slowest_ms: tuple[float, ...]
     isolation: str = "none"
+    luck: tuple[float, ...] = ()
+    luck_version: str = ""
 
 
 class Standings(msgspec.Struct, frozen=True):
@@ -46,7 +49,8 @@ class Standings(msgspec.Struct, frozen=True):
 
     `groups` are players whom no match connects to those of another group, the largest group first; players without any
     match stand alone. `seats` tells what each seat is worth, `design_effect` how much more blocks vary than as many
-    independent matches. `contradictions` are pairs that mu puts in an order of which the skills are sure it is wrong.
+    independent matches. `luck_version` is the value under which all luck was measured, if it was. `contradictions` are
+    pairs that mu puts in an order of which the skills are sure it is wrong.
     """
 
     sorted_by: SortKey
@@ -55,6 +59,7 @@ class Standings(msgspec.Struct, frozen=True):
     scheduled: int
     draw_rate: float | None
     isolation: str
+    luck_version: str
     rating: RatingSettings
     results: str
     design_effect: DesignEffect | None
@@ -102,6 +107,7 @@ def standings(
         scheduled=scheduled,
         draw_rate=drawn / matches if matches else None,
         isolation=_isolation(played),
+        luck_version=luck_version(played),
         rating=settings,
         results=digest_of(one.tally for one in played),
         design_effect=effect,

@@ -8,8 +8,7 @@ A pairing's players are known by place (their order in the pairing) and never by
 A tally has the course of every block (see `outcomes`), from which all that depends on who won is counted; the sums
 hold what does not follow from that. Two tallies may be added only if no block is in both.
 
-A luck-adjusted score would have its place in `Sums`, made like `Spans`: by place the luck of a block, its square, and
-its product with the points of the block, in whole millionths so that their order cannot matter.
+Luck is measured once, when a match is played: its sums are here, what is made of them in `arena.league.luck_share`.
 """
 
 import operator
@@ -21,6 +20,7 @@ from typing import Final, Protocol, Self
 
 import msgspec
 
+from arena.league.luck_sums import LuckAdding, Lucks, lucks_added
 from arena.league.outcomes import NOT_PLAYED, Course, code_of
 from arena.match.record import FAULTS, Termination
 
@@ -48,6 +48,10 @@ class Facts(Protocol):
     def slowest_ms(self) -> tuple[float, ...]: ...  # noqa: D102
     @property
     def isolation(self) -> str: ...  # noqa: D102
+    @property
+    def luck(self) -> tuple[float, ...]: ...  # noqa: D102
+    @property
+    def luck_version(self) -> str: ...  # noqa: D102
 
 
 class Spans(msgspec.Struct, frozen=True, gc=False):
@@ -79,7 +83,8 @@ class Sums(msgspec.Struct, frozen=True):
     """What does not follow from the courses. Tuples are by place; times are in whole microseconds.
 
     `margins` are over matches without a forfeit. `digest` is the sum modulo 2^256 of the SHA-256 of every match's facts
-    without times, in hexadecimal: equal for equal results in any order.
+    without times, in hexadecimal: equal for equal results in any order. `luck_versions` counts the matches that have
+    luck, by the version of the value; `luck` are the sums of the even and of the odd blocks, if there is any.
     """
 
     margins: Spans
@@ -89,6 +94,8 @@ class Sums(msgspec.Struct, frozen=True):
     spent_us: tuple[int, ...]
     slowest_us: tuple[int, ...]
     digest: str
+    luck_versions: dict[str, int] = {}
+    luck: tuple[Lucks, ...] = ()
 
     def __add__(self, other: Self) -> "Sums":
         return Sums(
@@ -97,14 +104,13 @@ class Sums(msgspec.Struct, frozen=True):
                 kind: reduce(_added, [each.faults[kind] for each in (self, other) if kind in each.faults])
                 for kind in sorted({*self.faults, *other.faults})
             },
-            isolation={
-                kind: self.isolation.get(kind, 0) + other.isolation.get(kind, 0)
-                for kind in sorted({*self.isolation, *other.isolation})
-            },
+            isolation=_counts_added(self.isolation, other.isolation),
             moves=_added(self.moves, other.moves),
             spent_us=_added(self.spent_us, other.spent_us),
             slowest_us=tuple(map(max, self.slowest_us, other.slowest_us)),
             digest=_hex(int(self.digest, 16) + int(other.digest, 16)),
+            luck_versions=_counts_added(self.luck_versions, other.luck_versions),
+            luck=lucks_added(self.luck, other.luck),
         )
 
 
@@ -162,6 +168,7 @@ def tally_of(key: str, seats: int, blocks: Mapping[int, Mapping[int, Facts]], *,
             outcomes[(block - first_block) * seats + rotation] = code_of(one.ranks)
             adding.match(block, rotation, one)
         adding.margins_of(matches)
+        adding.luck.block(block, matches)
     return Tally(seats, bytes(outcomes), adding.sums())
 
 
@@ -182,6 +189,8 @@ class _Adding:
         self._key = key
         self._faults: dict[str, list[int]] = {}
         self._isolation: Counter[str] = Counter()
+        self._luck_versions: Counter[str] = Counter()
+        self.luck = LuckAdding(seats)
         self._moves, self._spent_us, self._slowest_us = ([0] * seats for _ in range(3))
         self._total, self._total2, self._product = ([0] * seats for _ in range(3))
         self._margins: Counter[int] = Counter()
@@ -189,7 +198,7 @@ class _Adding:
         self._digest = 0
 
     def match(self, block: int, rotation: int, one: Facts) -> None:
-        """Add all of a match but its margin."""
+        """Add all of a match but its margin and its luck."""
         _check(one.termination, is_fault=one.at_fault >= 0)
         seats = len(one.ranks)
         for seat in range(seats):
@@ -202,6 +211,8 @@ class _Adding:
             guilty = self._faults.setdefault(one.termination, [0] * seats)
             guilty[(one.at_fault + rotation) % seats] += 1
         self._isolation[one.isolation] += 1
+        if one.luck_version:
+            self._luck_versions[one.luck_version] += 1
         facts = (self._key, block, rotation, one.ranks, one.scores, one.termination, one.at_fault, one.moves)
         self._digest += int.from_bytes(sha256(_encode(facts)).digest(), "big")
 
@@ -237,6 +248,8 @@ class _Adding:
             spent_us=tuple(self._spent_us),
             slowest_us=tuple(self._slowest_us),
             digest=_hex(self._digest),
+            luck_versions={version: self._luck_versions[version] for version in sorted(self._luck_versions)},
+            luck=self.luck.sums(),
         )
 
 
@@ -258,6 +271,10 @@ def _hex(value: int) -> str:
 
 def _added(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
     return tuple([a + b for a, b in zip(one, other, strict=True)])
+
+
+def _counts_added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {kind: one.get(kind, 0) + other.get(kind, 0) for kind in sorted({*one, *other})}
 
 
 def _overlaid(one: bytes, other: bytes) -> bytes:

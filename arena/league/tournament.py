@@ -38,6 +38,7 @@ class TournamentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `seats`: players at a table. `schedule`: who meets whom; what it leaves out is written beside its settings.
     `cycles` or `blocks_per_pairing` (the same number: a cycle plays one block of every pairing) for the schedules that
     have cycles. `chunk_blocks`: the blocks of a pairing that one worker plays in a row with the same bot processes.
+    `luck`: whether the luck of each match is measured and stored, where the game has a value.
     """
 
     name: Name
@@ -54,6 +55,7 @@ class TournamentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: Limits = Limits()
     workers: Annotated[int, Meta(ge=1, le=1024)] | None = None
     rating: RatingSettings = RatingSettings()
+    luck: bool = True
     description: str = ""
 
 
@@ -69,7 +71,7 @@ class Tournament(msgspec.Struct, frozen=True):
     """What is to be played. `players` in the order of the file.
 
     `cycles` blocks for every pairing before the schedule looks at results; 0 for a schedule without cycles. `schedule`
-    has its defaults filled in.
+    has its defaults filled in. `luck`: whether that of each match is measured; no match goes otherwise for it.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Tournament(msgspec.Struct, frozen=True):
     limits: Limits = Limits()
     seats: int = SEATS
     schedule: Schedule = RoundRobin()
+    luck: bool = True
 
     @property
     def setting(self) -> Setting:
@@ -139,6 +142,7 @@ def _resolve(file: TournamentFile, find_bot: Callable[[str], BotSpec]) -> Tourna
         workers=file.workers,
         limits=file.limits,
         seats=file.seats,
+        luck=file.luck,
         schedule=settle(file.schedule, players=names, seats=file.seats, cycles=cycles),
     )
 

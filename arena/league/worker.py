@@ -16,12 +16,14 @@ from typing import Any, Final
 
 from arena.errors import HarnessFault
 from arena.games import load_game
+from arena.games.api import value_of
 from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
 from arena.league.schedule import Chunk, Fixture, match_spec
 from arena.league.tournament import Player
 from arena.match.bot import clock_for, confine, open_channel
 from arena.match.contestant import Contestant
-from arena.match.record import pack
+from arena.match.luck_sum import MatchLuck, luck_of
+from arena.match.record import MatchRecord, pack
 from arena.match.referee import hello_for, play
 from arena.match.terms import Setting
 from arena.process import reaper
@@ -105,8 +107,19 @@ def _play_matches(chunk: Chunk, fixture: Fixture, contestants: list[Contestant])
     matches = []
     for rotation in range(len(contestants)):
         record = play(match_spec(chunk, fixture, rotation, chunk.isolation), rotate(contestants, rotation))
-        matches.append(PlayedMatch(rotation=rotation, summary=summarise(record), record=pack(record)))
+        summary = summarise(record, _luck(chunk, record))
+        matches.append(PlayedMatch(rotation=rotation, summary=summary, record=pack(record)))
     return matches
+
+
+def _luck(chunk: Chunk, record: MatchRecord) -> MatchLuck | None:
+    """The luck of a match, where it is wanted and known; HarnessFault if our own value of the game fails."""
+    if not chunk.luck or value_of(load_game(chunk.game)) is None:
+        return None
+    try:
+        return luck_of(record)
+    except Exception as error:
+        raise HarnessFault(f"match {record.match}: its luck cannot be measured: {error!r}") from error
 
 
 def initialise(queue: Any, level: int, core: int | None) -> None:

@@ -22,7 +22,7 @@ from arena.games.api import Chance, Game, ValueFunction, value_of
 from arena.match.record import Drawn, MatchRecord
 from arena.match.replay import replay
 
-_SHOWN: Final = 8
+SHOWN: Final = 8
 """Faces are shown, the order of a whole deck is not."""
 
 
@@ -39,7 +39,7 @@ class LuckNode(msgspec.Struct, frozen=True):
     outcome: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        fell = f": {' '.join(map(str, self.outcome))}" if 0 < len(self.outcome) <= _SHOWN else ""
+        fell = f": {' '.join(map(str, self.outcome))}" if 0 < len(self.outcome) <= SHOWN else ""
         by_seat = ", ".join([f"seat {seat} {luck:+.3f}" for seat, luck in enumerate(self.luck)])
         return f"step {self.step}, {self.key or 'cards turned up'}{fell} ({by_seat})"
 

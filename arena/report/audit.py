@@ -5,18 +5,22 @@ finds instead of stopping at the first.
 """
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
 
 from arena.errors import DamagedStore
+from arena.games import load_game
+from arena.games.api import value_of
 from arena.league.ratings import rate, rate_by_factor_graph
-from arena.league.results import rotate, summarise
+from arena.league.results import MatchSummary, rotate, summarise
 from arena.league.schedule import Pairing, fixture, match_count
 from arena.league.standings import MatchResult, standings_json
 from arena.league.tournament import Player, Tournament
 from arena.league.wording import counted
+from arena.match.luck_sum import luck_of
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import problems
 from arena.report.table import scheduled, standings_after
@@ -24,6 +28,7 @@ from arena.store.bots import BotStore
 from arena.store.matches import MatchStore, StoredMatch
 
 RATING_TOLERANCE: Final = 1e-6
+LUCK_TOLERANCE: Final = 2e-6
 
 Finding = tuple[bool, str]
 """Whether it is a problem, and the sentence."""
@@ -84,6 +89,7 @@ def _audit_matches(store: MatchStore, tournament: Tournament) -> Iterator[Findin
     results = store.results(tournament)
     total = match_count(tournament, results)
     yield False, f"{tournament.name}: {checked} of {counted(total, 'match', 'matches')} replayed"
+    yield from _audit_luck(tournament, results)
     yield from _audit_blocks(tournament, results, checked)
 
 
@@ -126,9 +132,40 @@ def _match_problems(
         yield f"its record is that of {record.match}"
     if tournament is not None and pairing is not None:
         yield from _misfits(tournament, pairing, match, record)
-    if summarise(record) != match.summary:
+    if summarise(record) != msgspec.structs.replace(match.summary, luck=(), luck_version=""):
         yield "its summary is not that of its record"
-    yield from problems(record)
+    found = list(problems(record))
+    yield from found
+    if not found and match.summary.luck_version == _luck_version(record.game) != "":
+        yield from _luck_problems(match.summary, summarise(record, luck_of(record)))
+
+
+def _luck_problems(stored: MatchSummary, measured: MatchSummary) -> Iterator[str]:
+    """Luck is measured with floats, so that another machine may round the last digit otherwise."""
+    apart = max(abs(one - other) for one, other in zip(stored.luck, measured.luck, strict=True))
+    if apart > LUCK_TOLERANCE:
+        yield f"its luck is {_numbers(stored.luck)}, measured again {_numbers(measured.luck)}"
+
+
+def _luck_version(game: str) -> str:
+    """The version of the value under which luck can be measured now; empty without one."""
+    value = value_of(load_game(game))
+    return "" if value is None else value.version
+
+
+def _numbers(values: Iterable[float]) -> str:
+    return " and ".join(f"{value:+.6f}" for value in values)
+
+
+def _audit_luck(tournament: Tournament, results: list[MatchResult]) -> Iterator[Finding]:
+    """How many matches had their luck measured again; that of another version of the value cannot be."""
+    current = _luck_version(tournament.game)
+    known = Counter(one.luck_version == current for one in results if one.luck_version)
+    if known[True]:
+        yield False, f"{tournament.name}: the luck of {counted(known[True], 'match', 'matches')} measured again"
+    if known[False]:
+        what = counted(known[False], "match", "matches")
+        yield False, f"{tournament.name}: the luck of {what} is of another version of the value, and not checked"
 
 
 def _misfits(tournament: Tournament, pairing: Pairing, match: StoredMatch, record: MatchRecord) -> Iterator[str]:

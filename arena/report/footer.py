@@ -23,6 +23,7 @@ def footer(standings: Standings, headers: Sequence[str]) -> list[str]:
         _summary(standings),
         *(_of_skills(standings) if "MAP" in headers else ()),
         *(_of_bands(standings) if "LOS %" in headers else ()),
+        *(_of_luck(standings) if "luck-free %" in headers else ()),
         *_of_seats(standings.seats),
         *_of_contradictions(standings),
         *_of_groups(standings),
@@ -72,6 +73,13 @@ def _of_bands(standings: Standings) -> Iterator[str]:
             "LOS: how likely a player is better than the one in the next line; those with the same letter cannot be"
             " told apart from line to line (LOS below 95 %)"
         )
+
+
+def _of_luck(standings: Standings) -> Iterator[str]:
+    yield (
+        "luck-free: the score with the luck of each match excluded, as the value of the game measures it"
+        f" (version {standings.luck_version}); may lie outside 0 to 100; no part of rank, mu or MAP"
+    )
 
 
 def _of_seats(seats: Sequence[SeatAdvantage]) -> Iterator[str]:

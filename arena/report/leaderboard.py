@@ -33,7 +33,7 @@ from arena.report.formats import (
 
 MOST_FAULTS: Final = 2
 """Kinds named in a row of the table for a terminal, the most frequent ones."""
-_LEFT_OUT: Final = ("sigma", "mu-3s", "seat ", "margin", "MAP", "LOS")
+_LEFT_OUT: Final = ("sigma", "mu-3s", "seat ", "margin", "luck-free", "MAP", "LOS")
 """Beginnings of the headers of the columns that a narrow terminal goes without, the first one first."""
 
 _SHORT: Final = {
@@ -120,6 +120,8 @@ def _numbers(standings: Standings) -> list[Column]:
         Column("MAP\n±95 %", aligned([(fixed(row.skill), fixed(row.skill_error)) for row in rows], " ±")),
         Column("LOS %\nband", aligned([(percent(r.superiority), letters[r.band]) for r in rows], " ")),
     ]
+    if standings.luck_version:
+        columns.insert(1, Column("luck-free %\n±95 %", aligned([_luck_free(row) for row in rows], "")))
     if seats:
         columns.append(Column(f"seat {'/'.join(map(str, range(seats)))}\n%", aligned(by_seat, "/")))
     return columns
@@ -140,6 +142,10 @@ def _score(row: Row) -> tuple[str, str, str]:
         return f"{percent(row.score)} ", "±", percent(row.score_error)
     bound = (1 - 0.05 ** (1 / blocks)) * max(row.score, 1 - row.score)
     return f"{percent(row.score)} ", {1.0: "-", 0.0: "+"}.get(row.score, "±"), percent(bound)
+
+
+def _luck_free(row: Row) -> tuple[str, str, str]:
+    return f"{percent(row.luck_free)} ", "±", percent(row.luck_free_error)
 
 
 def _margin_error(row: Row) -> str:

@@ -17,16 +17,13 @@ from typing import Final
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import value_of
+from arena.league.luck_share import LEAST_BLOCKS, SEATS
 from arena.league.standings import MatchResult
 from arena.league.tournament import Tournament
 from arena.match.luck_sum import luck_of
 from arena.match.record import PackedRecord, unpack
-from arena.report.means import Value
+from arena.report.means import Value, by_pairing
 
-SEATS: Final = 2
-"""A payoff is a score only where there is one other."""
-LEAST_BLOCKS: Final = 20
-"""Of the other half, to fit the factor; with fewer it is 1, that of a perfect value."""
 _NO_LUCK: Final = 1e-12
 
 
@@ -36,6 +33,18 @@ def insist_on_value(tournament: Tournament, results: Iterable[MatchResult]) -> N
         raise SpecError(f"--luck: expected matches of {SEATS} seats, found more")
     if value_of(load_game(tournament.game)) is None:
         raise SpecError(f"--luck: {tournament.game} has no value function, so that luck cannot be told from skill")
+
+
+def stored_luck(player: str, results: Sequence[MatchResult], ids: Sequence[str]) -> dict[str, float]:
+    """The luck of `player` in each of its matches, by id, as it was measured when these were played.
+
+    Empty unless all of them are of two and have their luck, under one version of the value.
+    """
+    own = [(one, match) for one, match in zip(results, ids, strict=True) if player in one.players]
+    versions = {one.luck_version for one, _ in own}
+    if len(versions) != 1 or "" in versions or any(len(one.players) > SEATS for one, _ in own):
+        return {}
+    return {match: one.luck[one.players.index(player)] for one, match in own}
 
 
 def measured(player: str, records: Iterable[PackedRecord]) -> dict[str, float]:
@@ -71,9 +80,8 @@ def scores_without_luck(
 
 
 def _halves(values: Iterable[Value]) -> dict[int, int]:
-    """Deal the blocks, pairing by pairing, onto two halves."""
-    order = sorted({(one.pairing, one.block) for one in values})
-    return {block: place % 2 for place, (_, block) in enumerate(order)}
+    """Deal the blocks of each pairing onto two halves; of complete ones these are the halves of the leaderboard."""
+    return {block: place % 2 for own in by_pairing(values).values() for place, block in enumerate(own)}
 
 
 def _factors(other_half: Sequence[tuple[Value, Value]]) -> Callable[[int], float]:
@@ -86,10 +94,10 @@ def _factors(other_half: Sequence[tuple[Value, Value]]) -> Callable[[int], float
         block = sums[score.pairing, score.block]
         block[0] += score.value
         block[1] += lucky.value
-    by_pairing: defaultdict[int, list[list[float]]] = defaultdict(list)
+    blocks: defaultdict[int, list[list[float]]] = defaultdict(list)
     for (pairing, _), block in sums.items():
-        by_pairing[pairing].append(block)
-    parts = {pairing: _products(own) for pairing, own in by_pairing.items()}
+        blocks[pairing].append(block)
+    parts = {pairing: _products(own) for pairing, own in blocks.items()}
     common = _slope([*parts.values()], 1.0)
     own = {pairing: _slope([part], common) for pairing, part in parts.items()}
     return lambda pairing: own.get(pairing, common)

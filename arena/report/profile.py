@@ -27,7 +27,7 @@ class Line(msgspec.Struct, frozen=True):
     """Some of the player's matches. A win is a place before all others (by opponent: before that one).
 
     `margin`, over matches without a forfeit, is the own score less the best of the others (or less that opponent's).
-    `forfeits` are the player's own. `score_without_luck` is None unless the luck was measured.
+    `forfeits` are the player's own. `score_without_luck` is None unless the luck is known.
     """
 
     name: str

@@ -136,6 +136,8 @@ def _head(found: Profile) -> Iterator[str]:
         f"{counted(total.matches, 'match', 'matches')} in {counted(total.score.blocks, 'block')}:"
         f" {total.wins}-{total.draws}-{total.losses}, score {''.join(score).strip()} %{margin}{error}"
     )
+    if total.score_without_luck is not None:
+        yield f"luck excluded, score {''.join(score_parts(total.score_without_luck))} %; its rank is by results alone"
     if found.standing is not None:
         own = found.standing
         skill = f"skill {fixed(own.skill)} ±{fixed(own.error)} by the MAP fit"

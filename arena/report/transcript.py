@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from arena.games import load_game
 from arena.match.contestant import TranscriptLine
+from arena.match.luck_sum import SHOWN, LuckNode, extremes, luck_of
 from arena.match.record import Acted, Drawn, MatchRecord
 from arena.match.replay import Moment, replay
 from arena.protocol.codec import printable
@@ -26,6 +27,25 @@ def transcript(record: MatchRecord, *, every_state: bool) -> Iterator[str]:
     yield from _indented(game.describe(last))
     yield ""
     yield from _tail(record)
+
+
+def luck_lines(record: MatchRecord) -> Iterator[str]:
+    """How much luck each seat had, and in which draws most and least of it; nothing for a game without a value."""
+    luck = luck_of(record)
+    if not luck.version:
+        return
+    yield ""
+    yield f"luck, in shares of a win (value {luck.version}):"
+    for seat, entry in enumerate(record.seats):
+        yield f"seat {seat} {entry.player}: {luck.by_seat[seat]:+.3f} in all"
+        for word, nodes in zip(("luckiest", "unluckiest"), extremes(luck, seat), strict=True):
+            for node in nodes:
+                yield f"  {word} {node.luck[seat]:+.3f}  step {node.step + 1}, {_fallen(node)}"
+
+
+def _fallen(node: LuckNode) -> str:
+    outcome = f": {' '.join(map(str, node.outcome))}" if 0 < len(node.outcome) <= SHOWN else ""
+    return f"{node.key or 'cards turned up'}{outcome}"
 
 
 def result_line(record: MatchRecord) -> str:

@@ -59,6 +59,8 @@ MIGRATIONS: Final = (
     Migration("ALTER TABLE league ADD COLUMN digest TEXT"),
     # What a leaderboard is made of: a million matches are tallied once, and not for every look.
     Migration(tallies.LAYOUT, tallies.set_up),
+    # Standings tell of luck as well. Tallies stay: those of matches without luck are what they were.
+    Migration("UPDATE league SET standings = NULL"),
 )
 """The n-th leads from version n to n+1, kept in the file as `user_version`."""
 

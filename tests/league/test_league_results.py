@@ -9,6 +9,7 @@ from arena.games import load_game
 from arena.games.luck import derive
 from arena.league.results import summarise
 from arena.match.house import house_contestant
+from arena.match.luck_sum import MatchLuck
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for, play
 from arena.match.terms import ClockSettings, MatchSpec
@@ -33,3 +34,15 @@ def test_time_is_of_the_kind_that_decided_for_the_seat(
 
     assert record.seats[seat].decides == decides
     assert summarise(replace(record, seats=seats)).time_ms[seat] == {"cpu": 1.0, "wall": 2.0}[decides]
+
+
+def test_luck_goes_with_its_version(record: MatchRecord) -> None:
+    """In millionths; a game without a value has none, and one without the other is refused."""
+    summary = summarise(record, MatchLuck(version="7", by_seat=(1 / 3, -1 / 3), nodes=()))
+
+    assert (summary.luck, summary.luck_version) == ((0.333333, -0.333333), "7")
+    assert summarise(record) == summarise(record, MatchLuck(version="", by_seat=(0.0, 0.0), nodes=()))
+    assert replace(summary, luck=(), luck_version="") == summarise(record)
+    for changes in ({"luck_version": ""}, {"luck": ()}, {"luck": (0.0,)}):
+        with pytest.raises(ValueError, match="luck needs a version"):
+            replace(summary, **changes)

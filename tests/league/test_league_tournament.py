@@ -139,6 +139,8 @@ def test_reads_what_is_written(tmp_path: Path) -> None:
     assert [player.name for player in league.players] == ["g", "random"]
     assert league.players[0].arguments == ("-x",)
     assert (league.seed, league.cycles, league.chunk_blocks) == ("7", 3, 20)
+    assert league.luck
+    assert not read(tmp_path, luck=False).luck
 
 
 SETTLED: list[tuple[dict[str, Any], Schedule, int]] = [
@@ -202,9 +204,9 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_league_stored_before_there_were_schedules_is_a_round_robin(tmp_path: Path) -> None:
-    """What an older version of arena stored has neither key."""
+    """What an older version of arena stored lacks these keys."""
     league = read(tmp_path)
     older = msgspec.to_builtins(league)
-    del older["seats"], older["schedule"]
+    del older["seats"], older["schedule"], older["luck"]
 
     assert msgspec.json.decode(msgspec.json.encode(older), type=Tournament) == league

@@ -30,7 +30,9 @@ def parts(draw: st.DrawFn) -> tuple[int, list[Blocks]]:
     for one in draw(leagues(seats)):
         if one.pairing == 0:
             found = blocks.setdefault(one.block, {})
-            found[len(found)] = one
+            version = draw(st.sampled_from(("", "1", "1", "2")))
+            luck = tuple(draw(st.integers(-(10**6), 10**6)) / 10**6 for _ in one.ranks) if version else ()
+            found[len(found)] = msgspec.structs.replace(one, luck=luck, luck_version=version)
     return seats, [{block: matches} for block, matches in blocks.items()]
 
 
@@ -79,6 +81,25 @@ def test_everything_is_by_place() -> None:
     assert (sums.moves, sums.spent_us, sums.slowest_us) == ((3, 5), (1500, 12000), (1000, 25000))
     assert (sums.faults, sums.isolation) == ({"timeout": (0, 1)}, {"none": 2})
     assert sums.margins == Spans(1, 1, 1, (3, -3), (9, 9), (3, -3))
+
+
+def test_luck_is_summed_by_block_in_millionths() -> None:
+    """Even and odd blocks apart; matches without luck are counted nowhere, and without any there are no sums."""
+    change = msgspec.structs.replace
+    won = change(played("ab", (2, 1)), luck=(0.25, -0.25), luck_version="1")
+    lost = change(played("ba", (2, 1)), luck=(0.1, -0.1), luck_version="1")
+
+    found = tally_of("k", 2, {1: {0: won, 1: lost}, 3: {0: won}, 5: {0: played("ab", (1, 2))}}).sums
+
+    even, odd = found.luck
+    assert found.luck_versions == {"1": 3}
+    assert (even.blocks, even.matches, even.points) == (0, 0, (0, 0))
+    assert (odd.blocks, odd.matches, odd.matches2) == (2, 3, 5)
+    assert (odd.points, odd.points2, odd.points_product) == ((4, 2), (8, 4), (6, 4))
+    assert (odd.luck, odd.luck_product) == ((400_000, -400_000), (550_000, -550_000))
+    assert odd.luck2 == (85_000_000_000, 85_000_000_000)
+    assert odd.both == (800_000, -300_000)
+    assert tally(played("ab", (1, 2))).sums.luck == ()
 
 
 def test_margins_are_summed_by_block() -> None:

@@ -2,6 +2,7 @@
 
 import random
 
+import msgspec
 import pytest
 from report_leagues import (
     FOUR,
@@ -12,7 +13,7 @@ from report_leagues import (
 )
 
 from arena.errors import SpecError
-from arena.report.luck_free import insist_on_value, scores_without_luck
+from arena.report.luck_free import insist_on_value, scores_without_luck, stored_luck
 from arena.report.profile import profile
 from arena.report.profile_page import render
 
@@ -74,6 +75,20 @@ def test_few_blocks_take_the_luck_as_it_is() -> None:
     free = scores_without_luck("bob", results, ["a", "b"], {"a": -0.25, "b": 0.25})
 
     assert free == {"a": 0.25, "b": 0.75}
+
+
+def test_stored_luck_is_all_or_nothing() -> None:
+    """By the player's own seat; matches without luck, of another version or of three seats leave nothing."""
+    change = msgspec.structs.replace
+    one, other = (change(each, luck=(0.25, -0.25), luck_version="1") for each in mirrored(0, "ann", "bob", 1, -1))
+    bare = mirrored(1, "bob", "cid", 1, 1)[0]
+    three = change(odd_leagues()["three seats"][0], luck=(0.0, 0.0, 0.0), luck_version="1")
+
+    assert stored_luck("ann", [one, other, bare], ["a", "b", "c"]) == {"a": 0.25, "b": -0.25}
+    assert stored_luck("bob", [one, other, bare], ["a", "b", "c"]) == {}
+    assert stored_luck("ann", [one, change(other, luck_version="2")], ["a", "b"]) == {}
+    assert stored_luck("ann", [three], ["a"]) == {}
+    assert stored_luck("ann", [], []) == {}
 
 
 def test_a_game_without_a_value_has_no_luck() -> None:

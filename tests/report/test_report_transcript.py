@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 from report_made import record
 
-from arena.report.transcript import dialogue, result_line, transcript
+from arena.report.transcript import dialogue, luck_lines, result_line, transcript
 
 
 def test_tells_players_steps_and_result() -> None:
@@ -56,6 +56,11 @@ def test_explains_a_forfeit() -> None:
 
     assert "seat 0 cheat forfeits (illegal_action): action 999 is not an index in `legal`" in text
     assert '"action": 999' in text
+
+
+def test_a_game_without_a_value_has_no_lines_of_luck() -> None:
+    """Nobody knows what luck is in nim."""
+    assert [*luck_lines(record())] == []
 
 
 def test_a_result_is_one_line() -> None:

@@ -4,6 +4,7 @@ import sqlite3
 from pathlib import Path
 from random import Random
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -212,6 +213,21 @@ def test_a_played_league_is_tallied(tmp_path: Path) -> None:
     assert found.players == ("ann", "cheat")
     assert found.tally.sums.faults == {"illegal_action": (0, 6)}
     assert found.tally.sums.isolation == {"none": 6}
+
+
+def test_a_tally_stored_before_there_was_luck_still_holds(tmp_path: Path) -> None:
+    """Its matches have none, so that it is what they come to."""
+    league = tournament("ann", "bob", cycles=3)
+    with writing(tmp_path) as store:
+        store.save(blocks_of(league))
+        seats, outcomes, sums = store._connection.execute("SELECT seats, outcomes, sums FROM tally").fetchone()
+        former = msgspec.json.decode(sums)
+        del former["luck"], former["luck_versions"]
+        body = msgspec.json.encode(former)
+        row = (body, tallies._digest(seats, outcomes, body))
+        store._connection.execute("UPDATE tally SET sums = ?, digest = ?", row)
+
+        assert store.tallied(league) == store.recounted(league)
 
 
 CHECKPOINT = Checkpoint(block=3, key="k", beliefs={"ann": (25.1, 1 / 3), "bob": (0.1 + 0.2, 1e-300)})

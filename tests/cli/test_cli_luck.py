@@ -1,0 +1,85 @@
+"""The luck of a match on its way: measured where it is played, stored, shown, excluded from scores, and audited."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from cli_arena import Terminal
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+def summaries(terminal: Terminal) -> list[dict[str, object]]:
+    connection = sqlite3.connect(terminal.results / "arena.db")
+    found = [json.loads(text) for (text,) in connection.execute("SELECT summary FROM match")]
+    connection.close()
+    return found
+
+
+def tamper(terminal: Terminal, statement: str) -> None:
+    connection = sqlite3.connect(terminal.results / "arena.db")
+    assert connection.execute(statement).rowcount
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.process
+def test_luck_is_stored_shown_and_audited(terminal: Terminal) -> None:
+    """`show` names draws, `stats` needs no replay, and `verify` measures again."""
+    terminal.league("greedy", "random", cycles=1, game="shanghaien")
+
+    shown = terminal.arena(f"show {terminal.arena('league matches test').out.split()[0]}").out
+    page = terminal.arena("stats p0").out
+    sound = terminal.arena("verify")
+    lucks = [summary["luck"] for summary in summaries(terminal)]
+    tamper(terminal, "UPDATE match SET summary = json_set(CAST(summary AS TEXT), '$.luck[0]', 0.123456)")
+    forged = terminal.arena("verify")
+
+    assert all(isinstance(luck, list) and len(luck) == 2 and luck[0] for luck in lucks)
+    assert "luck, in shares of a win (value 1):" in shown
+    assert shown.count("luckiest") == 2 * shown.count("unluckiest") == 12
+    assert "luck excluded" in page
+    assert (sound.code, "test: the luck of 2 matches measured again" in sound.out) == (0, True)
+    assert forged.code != 0
+    assert "its luck is +0.123456 and " in forged.out + forged.err
+
+
+@pytest.mark.process
+def test_luck_of_another_version_is_not_checked(terminal: Terminal) -> None:
+    """Nobody can measure it any more; that is said."""
+    terminal.league("greedy", "random", cycles=1, game="shanghaien")
+    tamper(terminal, "UPDATE match SET summary = json_set(CAST(summary AS TEXT), '$.luck_version', 'old')")
+
+    said = terminal.arena("verify")
+
+    assert "test: the luck of 2 matches is of another version of the value, and not checked" in said.out
+    assert "its luck is" not in said.out + said.err
+
+
+@pytest.mark.process
+def test_luck_can_be_left_out(terminal: Terminal) -> None:
+    """By the file; then `stats` measures it only if told to, and the matches are the same ones."""
+    terminal.league("greedy", "random", cycles=1, game="shanghaien", luck=False)
+    before = terminal.arena("league matches test").out.split()[0]
+
+    assert [(one["luck"], one["luck_version"]) for one in summaries(terminal)] == [([], "")] * 2
+    assert "luck excluded" not in terminal.arena("stats p0").out
+    assert "luck excluded" in terminal.arena("stats p0 --luck").out
+    assert "luck of" not in terminal.arena("verify").out
+    terminal.league("greedy", "random", cycles=1, game="shanghaien", luck=True)
+    assert terminal.arena("league matches test").out.split()[0] == before
+
+
+@pytest.mark.process
+def test_a_game_without_a_value_has_none(terminal: Terminal) -> None:
+    """Nim is all skill: nothing is stored, and `show` says nothing of it."""
+    terminal.league(cycles=1)
+
+    match = terminal.arena("league matches test").out.split()[0]
+
+    assert [one["luck"] for one in summaries(terminal)] == [[]] * 2
+    assert "luck" not in terminal.arena(f"show {match}").out

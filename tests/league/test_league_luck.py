@@ -1,0 +1,61 @@
+"""Luck in a worker: measured where it is wanted and known, and never at the price of a match."""
+
+from typing import Any
+
+import pytest
+from league_made import tournament
+from msgspec.structs import replace
+
+from arena.errors import HarnessFault
+from arena.games import load_game
+from arena.games.luck import derive
+from arena.league.friendly import friendly
+from arena.league.schedule import chunks, pairings
+from arena.league.worker import _luck
+from arena.match.house import house_contestant
+from arena.match.luck_sum import luck_of
+from arena.match.record import MatchRecord
+from arena.match.referee import hello_for, play
+from arena.match.terms import ClockSettings, MatchSpec
+
+CLOCK = ClockSettings()
+
+
+def record(game: str) -> MatchRecord:
+    hello = hello_for(load_game(game), {}, CLOCK.startup_ms)
+    seats = [house_contestant(hello, CLOCK) for _ in range(2)]
+    return play(MatchSpec(match="m", game=game, options={}, seed=derive("luck"), clock=CLOCK), seats)
+
+
+def chunk(**changes: Any) -> Any:
+    return next(chunks(tournament("ann", "bob", **changes), {}))
+
+
+def test_luck_is_measured_where_it_is_wanted_and_known() -> None:
+    """By default, in games with a value; the file may say no."""
+    dice = record("shanghaien")
+
+    assert _luck(chunk(game="shanghaien"), dice) == luck_of(dice)
+    assert _luck(chunk(game="shanghaien", luck=False), dice) is None
+    assert _luck(chunk(), record("nim")) is None
+
+
+def test_a_value_that_fails_is_our_fault() -> None:
+    """No bot forfeits for it: the block is void and named."""
+    dice = record("shanghaien")
+    broken = replace(dice, steps=dice.steps[::-1])
+
+    with pytest.raises(HarnessFault, match="match m: its luck cannot be measured"):
+        _luck(chunk(game="shanghaien"), broken)
+
+
+def test_whether_luck_is_measured_changes_no_match() -> None:
+    """Pairings, and so seeds and ids, are the same; friendlies go without."""
+    with_luck, without = (tournament("ann", "bob", luck=luck) for luck in (True, False))
+    one, other = with_luck.players
+
+    meeting = friendly((one, other), game="nim", options={}, clock=CLOCK, seed="1", blocks=1)
+
+    assert pairings(with_luck) == pairings(without)
+    assert [each.fixtures for each in chunks(with_luck, {})] == [each.fixtures for each in chunks(without, {})]
+    assert not meeting.luck
