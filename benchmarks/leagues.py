@@ -27,7 +27,9 @@ from arena.process.manifest import BotSpec
 from arena.store import database
 from arena.store.matches import MatchStore
 
-_WORKERS: Final = (1, 2)
+_SETTINGS: Final = {"1": (1, False), "2": (2, False), "luck": (2, True)}
+"""Workers, and whether the luck of each match is computed (`luck:` in a tournament's file)."""
+_MOST_WORKERS: Final = 2
 _CHUNK_BLOCKS: Final = 20
 _GOALS: Final = {("C", 2): Goal(">=", 400), ("Python", 2): Goal(">=", 200)}
 
@@ -63,13 +65,13 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     bots, notes = instant(scratch)
     fields = {**bots, "random": shelved("random")}
     rounds, seconds = (1, 1.2) if is_quick else (5, 2.0)
-    with _workers(max(_WORKERS)) as backend:
-        both = Share(backend, max(_WORKERS))
+    with _workers(_MOST_WORKERS) as backend:
+        both = Share(backend, _MOST_WORKERS)
         _league(scratch, both, fields["Python"], chunks_played=both.slots())  # from now on all workers are warm
         cases = {
-            f"{name}/{workers}": _Case(scratch, Share(backend, workers), bot, workers, seconds)
+            f"{name}/{setting}": _Case(scratch, Share(backend, workers), bot, seconds, with_luck=with_luck)
             for name, bot in fields.items()
-            for workers in _WORKERS
+            for setting, (workers, with_luck) in _SETTINGS.items()
         }
         samples = interleaved({key: case.play for key, case in cases.items()}, rounds)
     rows = tuple(_row(name, samples) for name in fields)
@@ -80,6 +82,7 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
         "2 workers\nmatches/s",
         "2 workers\nrequests/s",
         "min-max\n2 workers",
+        "2 workers,\nwith luck",
     )
     more = (
         f"C, Python: instant bots that answer index 0; random: bots/random; chunks of {_CHUNK_BLOCKS * 2} matches",
@@ -89,7 +92,7 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
 
 
 def _row(name: str, samples: dict[str, list[Speed]]) -> Row:
-    one, two = ([each.matches_per_s for each in samples[f"{name}/{workers}"]] for workers in _WORKERS)
+    one, two, luck = ([each.matches_per_s for each in samples[f"{name}/{setting}"]] for setting in _SETTINGS)
     requests = median(each.requests for each in samples[f"{name}/2"])
     return (
         name,
@@ -98,28 +101,30 @@ def _row(name: str, samples: dict[str, list[Speed]]) -> Row:
         Figure(median(two), 0, _GOALS.get((name, 2))),
         Figure(median(two) * requests, 0),
         f"{min(two):.0f}-{max(two):.0f}",
+        Figure(median(luck), 0),
     )
 
 
 class _Case:
     """One kind of bot on so many workers; the first league is short and tells how long the others may be."""
 
-    def __init__(self, scratch: Path, backend: Backend, bot: BotSpec, workers: int, seconds: float) -> None:
+    def __init__(self, scratch: Path, backend: Backend, bot: BotSpec, seconds: float, *, with_luck: bool) -> None:
         self._scratch = scratch
         self._backend = backend
         self._bot = bot
-        self._workers = workers
+        self._with_luck = with_luck
+        self._workers = backend.slots()
         self._seconds = seconds
-        self._chunks = workers
+        self._chunks = self._workers
 
     def play(self) -> Speed:
-        speed = _league(self._scratch, self._backend, self._bot, chunks_played=self._chunks)
+        speed = _league(self._scratch, self._backend, self._bot, chunks_played=self._chunks, with_luck=self._with_luck)
         wanted = speed.matches_per_s * self._seconds / (_CHUNK_BLOCKS * 2)
         self._chunks = max(1, round(wanted / self._workers)) * self._workers  # so that no worker ends up idle
         return speed
 
 
-def _league(scratch: Path, backend: Backend, bot: BotSpec, *, chunks_played: int) -> Speed:
+def _league(scratch: Path, backend: Backend, bot: BotSpec, *, chunks_played: int, with_luck: bool = False) -> Speed:
     """Play and store a league of two players that falls into so many chunks."""
     tournament = Tournament(
         name="bench",
@@ -131,6 +136,7 @@ def _league(scratch: Path, backend: Backend, bot: BotSpec, *, chunks_played: int
         chunk_blocks=_CHUNK_BLOCKS,
         clock=CLOCK,
         rating=RatingSettings(),
+        luck=with_luck,
     )
     results = scratch / "league-results"
     with contextlib.closing(database.open_for_writing(results)) as connection:
