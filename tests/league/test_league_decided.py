@@ -146,3 +146,23 @@ def test_a_question_asked_before_is_answered_from_memory() -> None:
     assert other.undecided(0.999) == first == (("ann", "bob"),)
     one.add([result(NAMES[:2], "ann", block=number) for number in range(2, 400)])
     assert one.undecided(0.999) == ()
+
+
+def called_better(looks: int, leagues: int = 150) -> float:
+    """The share of simulated leagues of two equals in which one is called better, within so many looks."""
+    rule = Decided(likelihood=0.95, step_blocks=20, cap_blocks=20 * looks)
+    pair = ("ann", "bob")
+    decided = 0
+    for seed in range(leagues):
+        chance = Random(seed)
+        found = Event(until_decided(pair, cycle(pair, 2), 20, rule, RATING), lambda *_: chance.choice(pair))  # noqa: B023
+        decided += found.news[0].startswith("decided")
+    return decided / leagues
+
+
+def test_looking_often_finds_differences_by_luck() -> None:
+    """A likelihood of 95 % is no error rate: one look calls one of two equals better in a tenth, ten looks in a third."""
+    once, often = called_better(looks=1), called_better(looks=10)
+
+    assert 0.05 < once < 0.2
+    assert 0.2 < often < 0.5
