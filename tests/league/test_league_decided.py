@@ -161,7 +161,7 @@ def called_better(looks: int, leagues: int = 150) -> float:
 
 
 def test_looking_often_finds_differences_by_luck() -> None:
-    """A likelihood of 95 % is no error rate: one look calls one of two equals better in a tenth, ten looks in a third."""
+    """95 % is no error rate: one look calls one of two equals better in a tenth of leagues, ten looks in a third."""
     once, often = called_better(looks=1), called_better(looks=10)
 
     assert 0.05 < once < 0.2
