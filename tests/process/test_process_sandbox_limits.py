@@ -95,9 +95,9 @@ def test_memory_beyond_the_limit_ends_the_bot(tmp_path: Path, hog: str, is_forki
 
 
 def test_memory_within_the_limit_is_no_reason(tmp_path: Path) -> None:
-    """Shared or not."""
+    """Shared and private, at the same time for a moment."""
     folder = folder_of(
-        tmp_path, bot_py=f"import mmap, time\nx = mmap.mmap(-1, 64 << 20)\nx.write(b'x' * (64 << 20))\n{SPEAK}"
+        tmp_path, bot_py=f"import mmap, time\nx = mmap.mmap(-1, 32 << 20)\nx.write(b'x' * (32 << 20))\n{SPEAK}"
     )
 
     with talking(folder) as (channel, _):

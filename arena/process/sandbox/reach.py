@@ -27,6 +27,8 @@ _CLONE_NEWNS: Final = 0x0002_0000
 _MS_NODEV, _MS_NOSUID, _MS_BIND, _MS_REC, _MS_PRIVATE = 0x4, 0x2, 0x1000, 0x4000, 0x4_0000
 _taken: set[int] = set()
 _here: Final = threading.local()
+_one_at_a_time: Final = threading.Lock()
+"""Users are those of the whole process, and an executor may play in several of its threads."""
 
 
 def take_uid() -> int | None:
@@ -34,14 +36,15 @@ def take_uid() -> int | None:
     if os.geteuid() != 0:
         return None
     first = _FIRST_UID + os.getpid() * _UIDS_PER_PROCESS  # process ids end at 2**22, so this stays below 2**31
-    free = next((uid for uid in range(first, first + _UIDS_PER_PROCESS) if uid not in _taken), None)
-    if free is None:
-        raise HarnessFault(f"more than {_UIDS_PER_PROCESS} bots at once in one process")
-    if not _is_mapped(free):
-        raise HarnessFault(
-            "arena runs as root in a container that has no other users to give to bots: run it as an ordinary user"
-        )
-    _taken.add(free)
+    with _one_at_a_time:
+        free = next((uid for uid in range(first, first + _UIDS_PER_PROCESS) if uid not in _taken), None)
+        if free is None:
+            raise HarnessFault(f"more than {_UIDS_PER_PROCESS} bots at once in one process")
+        if not _is_mapped(free):
+            raise HarnessFault(
+                "arena runs as root in a container that has no other users to give to bots: run it as an ordinary user"
+            )
+        _taken.add(free)
     return free
 
 
@@ -59,13 +62,14 @@ def real_user(uid: int | None) -> Iterator[None]:
     if uid is None:
         yield
         return
-    os.setresgid(uid, -1, -1)
-    os.setresuid(uid, -1, -1)
-    try:
-        yield
-    finally:
-        os.setresuid(0, -1, -1)
-        os.setresgid(0, -1, -1)
+    with _one_at_a_time:
+        os.setresgid(uid, -1, -1)
+        os.setresuid(uid, -1, -1)
+        try:
+            yield
+        finally:
+            os.setresuid(0, -1, -1)
+            os.setresgid(0, -1, -1)
 
 
 def reachable(path: Path) -> Path:
