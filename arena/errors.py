@@ -32,15 +32,19 @@ class SpecError(ArenaError):
 
 
 class BotFault(ArenaError):
-    """A bot's own fault. `code` names the termination; `hint` tells the author what to do about it."""
+    """A bot's own fault. `code` names the termination; `hint` tells the author what to do about it.
+
+    `reason` is a word for the bot's program, where a game has a list of them; empty elsewhere.
+    """
 
     code: ClassVar[str]
 
-    def __init__(self, message: str, *, hint: str = "", got: str = "") -> None:
+    def __init__(self, message: str, *, hint: str = "", got: str = "", reason: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.got = got
+        self.reason = reason
 
 
 class MalformedReply(BotFault):

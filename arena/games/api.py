@@ -52,11 +52,20 @@ class Chance(msgspec.Struct, frozen=True):
     is_public: bool = True
 
 
+class Simulation(msgspec.Struct, frozen=True):
+    """Nature takes its course. The game's `nature` computes the result from the state alone, the record keeps it.
+
+    `key` names this result within the match and never repeats in it. Only games with a nature ask for it: see `doors`.
+    """
+
+    key: str
+
+
 class Over(msgspec.Struct, frozen=True):
     """Play has ended; `Game.outcome` may be asked."""
 
 
-Turn = Decision | Chance | Over
+Turn = Decision | Chance | Simulation | Over
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -118,36 +127,6 @@ class Game(Protocol[S, A]):
 
     def picture(self, state: S) -> str:
         """The state as an SVG document."""
-
-
-class ValueFunction(Protocol[S]):
-    """An estimate of what a position is worth, to tell luck from skill. A game may have one, as its attribute `value`.
-
-    It may be poor, but luck measured with it has mean 0 only if it is fair: it looks at nothing that is still to be
-    drawn or turned up, and a position that waits for luck is worth exactly the mean over what can happen, with the
-    probabilities of the draw.
-    """
-
-    version: ClassVar[str]
-    """Changes whenever any value does: luck is comparable only under one version."""
-
-    def __call__(self, state: S) -> tuple[float, ...]:
-        """The expected payoff of each seat, in any state: 1 for a win, a tie shared, all seats together 1.
-
-        After the end it is the payoff itself.
-        """
-
-    def face_down(self, before: S, after: S) -> S | None:
-        """Where a decision led from `before` to `after`: `after` with what was turned up on the way still hidden.
-
-        That is luck too, though drawn long ago; this state waits for it. None if nothing was turned up.
-        """
-
-
-def value_of(game: Game[S, Any]) -> ValueFunction[S] | None:
-    """The value function of a game that has one."""
-    found: ValueFunction[S] | None = getattr(game, "value", None)
-    return found
 
 
 def ranks_by_score(scores: Sequence[int]) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from arena.errors import HarnessFault
 from arena.games import load_game
-from arena.games.api import value_of
+from arena.games.doors import value_of
 from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
 from arena.league.schedule import Chunk, Fixture, match_spec
 from arena.league.tournament import Player

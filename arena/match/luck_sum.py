@@ -1,6 +1,6 @@
 """How much of a match was luck: at each chance node, what fell compared with what could have fallen.
 
-With the value V of the game (`arena.games.api.ValueFunction`) the luck of a node is V(what happened) - mean of V(what
+With the value V of the game (`arena.games.doors.ValueFunction`) the luck of a node is V(what happened) - mean of V(what
 could have happened), in payoff: 1 a win, 1/2 a draw, 0 a loss. Nodes are the draws of dice, and hidden cards at the
 moment they are turned up: a deck shuffled up front is as good as each card drawn when it is first seen.
 
@@ -18,7 +18,8 @@ from typing import Any, Final
 import msgspec
 
 from arena.games import load_game
-from arena.games.api import Chance, Game, ValueFunction, value_of
+from arena.games.api import Chance, Game
+from arena.games.doors import ValueFunction, value_of
 from arena.match.record import Drawn, MatchRecord
 from arena.match.replay import replay
 

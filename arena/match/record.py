@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any, Final, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from arena.protocol.messages import ClockTerms
 
@@ -31,12 +32,16 @@ FAULTS: Final = tuple(kind for kind in Termination if kind not in {Termination.N
 
 
 class Acted(msgspec.Struct, frozen=True, tag_field="step", tag="action", omit_defaults=True):
-    """`seat` did `action` (its JSON form); `forced` if it was the only legal one and the bot was not asked."""
+    """`seat` did `action` (its JSON form); `forced` if it was the only legal one and the bot was not asked.
+
+    `stand_in`: the code of the fault for which the action stood in for one of the bot; empty for the bot's own.
+    """
 
     seat: int
     action: Any
     forced: bool = False
     note: str = ""
+    stand_in: str = ""
 
 
 class Drawn(msgspec.Struct, frozen=True, tag_field="step", tag="chance"):
@@ -46,12 +51,23 @@ class Drawn(msgspec.Struct, frozen=True, tag_field="step", tag="chance"):
     outcome: tuple[int, ...]
 
 
+class Simulated(msgspec.Struct, frozen=True, tag_field="step", tag="simulation"):
+    """The simulation under `key` gave `result`, plain JSON values in the game's own form."""
+
+    key: str
+    result: Any
+
+
+Step = Acted | Drawn | Simulated
+
+
 class SeatRecord(msgspec.Struct, frozen=True):
     """One seat's share: who sat there, its use of time in milliseconds, and what it sent that did not count.
 
     `ignored` counts lines that were no answer to an open request, by kind: `stray` (not JSON), `stale` (another id),
     `early` (before the request). `decides`: the time that counted for this bot, and that `slowest_ms` is of; it is
-    wall time for a bot that starts processes, whatever the match says.
+    wall time for a bot that starts processes, whatever the match says. `faults` counts, by their code, the answers that
+    were refused in a game that goes on after a fault.
     """
 
     player: str
@@ -62,6 +78,7 @@ class SeatRecord(msgspec.Struct, frozen=True):
     slowest_ms: float
     ignored: dict[str, int]
     decides: Literal["cpu", "wall"] = "cpu"
+    faults: dict[str, int] | UnsetType = UNSET
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -76,7 +93,10 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class MatchRecord(msgspec.Struct, frozen=True):
-    """One match, whole. `scores` is None when a forfeit ended it; `ranks` by seat from 0 (best)."""
+    """One match, whole. `scores` is None when a forfeit ended it; `ranks` by seat from 0 (best).
+
+    `nature` is the fingerprint of the simulation, for games that have one: results can be compared only under the same.
+    """
 
     match: str
     arena: str
@@ -87,11 +107,12 @@ class MatchRecord(msgspec.Struct, frozen=True):
     clock: ClockTerms
     isolation: str
     seats: tuple[SeatRecord, ...]
-    steps: tuple[Acted | Drawn, ...]
+    steps: tuple[Step, ...]
     ranks: tuple[int, ...]
     scores: tuple[int, ...] | None
     termination: Termination
     fault: Fault | None
+    nature: dict[str, str] | UnsetType = UNSET
 
 
 class PackedRecord(msgspec.Struct, frozen=True):

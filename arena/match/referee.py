@@ -14,7 +14,7 @@ from arena.games import load_game
 from arena.games.api import Chance, Decision, Game, Json, Seat
 from arena.games.luck import derive, draw
 from arena.match.contestant import TranscriptLine, note_of
-from arena.match.record import Acted, Drawn, Fault, MatchRecord, SeatRecord, Termination
+from arena.match.record import Acted, Drawn, Fault, MatchRecord, SeatRecord, Step, Termination
 from arena.match.terms import MatchSpec
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, printable, shown
 from arena.protocol.messages import (
@@ -110,7 +110,7 @@ class _Table:
         self._spec = spec
         self._game = game
         self._participants = participants
-        self._steps: list[Acted | Drawn] = []
+        self._steps: list[Step] = []
         self._begun = 0
 
     def play(self) -> MatchRecord:

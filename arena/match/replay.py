@@ -14,14 +14,14 @@ from arena.errors import ArenaError, BotFault, CheckFailed
 from arena.games import load_game
 from arena.games.api import Chance, Decision, Game, Seat
 from arena.games.luck import draw
-from arena.match.record import FAULTS, Acted, Drawn, MatchRecord, Termination
+from arena.match.record import FAULTS, Acted, Drawn, MatchRecord, Step, Termination
 
 
 class Moment(msgspec.Struct, frozen=True):
     """A step of a replay: the state before it, the step, and the action as the game knows it (None for chance)."""
 
     before: Any
-    step: Acted | Drawn
+    step: Step
     action: Any
     after: Any
 
@@ -55,7 +55,7 @@ def problems(record: MatchRecord) -> list[str]:
     return []
 
 
-def _advance(record: MatchRecord, game: Game[Any, Any], state: Any, rest: list[Acted | Drawn]) -> list[Moment]:
+def _advance(record: MatchRecord, game: Game[Any, Any], state: Any, rest: list[Step]) -> list[Moment]:
     """The moments of one turn: a draw, or the action of each seat that decides."""
     turn = game.turn(state)
     if isinstance(turn, Chance):
@@ -78,7 +78,7 @@ def _advance(record: MatchRecord, game: Game[Any, Any], state: Any, rest: list[A
     ]
 
 
-def _action(record: MatchRecord, game: Game[Any, Any], state: Any, seat: Seat, step: Acted | Drawn) -> Any:
+def _action(record: MatchRecord, game: Game[Any, Any], state: Any, seat: Seat, step: Step) -> Any:
     if not isinstance(step, Acted) or step.seat != seat:
         raise _wrong(record, f"recorded {_shown(step)} where seat {seat} had to act")
     try:
@@ -125,5 +125,5 @@ def _wrong(record: MatchRecord, what: str) -> CheckFailed:
     return CheckFailed(f"{record.match}: {what}")
 
 
-def _shown(step: Acted | Drawn) -> str:
+def _shown(step: Step) -> str:
     return msgspec.json.encode(step).decode()

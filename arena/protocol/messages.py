@@ -11,7 +11,8 @@ from msgspec import UNSET, Meta, UnsetType
 
 PROTOCOL_MAJORS: Final = (1,)
 PROTOCOL_MINOR: Final = 0
-CAPABILITIES: Final = ("events",)
+CAPABILITIES: Final = ("events", "simulate")
+"""What a bot may ask for; `simulate` is offered only where there is something to simulate."""
 
 Json = Any
 SafeInt = Annotated[int, Meta(ge=-(2**53), le=2**53)]
@@ -30,7 +31,10 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Hello(Message, frozen=True, tag="hello"):
-    """First line to a bot: what the referee speaks and what will be played."""
+    """First line to a bot: what the referee speaks and what will be played.
+
+    `material`: what the game has to say once and for all (sizes, masses...); left out where there is nothing.
+    """
 
     protocols: tuple[int, ...]
     minor: int
@@ -39,6 +43,7 @@ class Hello(Message, frozen=True, tag="hello"):
     options: dict[str, Json]
     capabilities: tuple[str, ...]
     limits: Limits
+    material: dict[str, Json] | UnsetType = UNSET
 
 
 class ClockTerms(msgspec.Struct, frozen=True):
@@ -72,11 +77,15 @@ class Event(msgspec.Struct, frozen=True, tag_field="event", omit_defaults=True):
 
 
 class ActionEvent(Event, frozen=True, tag="action"):
-    """`seat` did `action`; `forced` if it was the only legal one and nobody was asked."""
+    """`seat` did `action`; `forced` if it was the only legal one and nobody was asked.
+
+    `stand_in`: the code of the fault for which this action stood in; empty for an action of the seat's own.
+    """
 
     seat: int
     action: Json
     forced: bool = False
+    stand_in: str = ""
 
 
 class ChanceEvent(Event, frozen=True, tag="chance"):
@@ -84,6 +93,25 @@ class ChanceEvent(Event, frozen=True, tag="chance"):
 
     key: str
     outcome: tuple[int, ...]
+
+
+class SimulationEvent(Event, frozen=True, tag="simulation"):
+    """What a simulation of the game's nature came to, under its key; the form of `result` is the game's."""
+
+    key: str
+    result: Json
+
+
+AnyEvent = ActionEvent | ChanceEvent | SimulationEvent
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """Why something a bot asked for was refused: the code of the fault, the game's word for it, a sentence, a hint."""
+
+    code: str
+    reason: str
+    message: str
+    hint: str
 
 
 class TimeLeft(msgspec.Struct, frozen=True):
@@ -94,31 +122,51 @@ class TimeLeft(msgspec.Struct, frozen=True):
 
 
 class Request(Message, frozen=True, tag="request"):
-    """Act now. `events` since the last request; `legal` is null where the game cannot list the actions."""
+    """Act now. `events` since the last request; `legal` is null where the game cannot list the actions.
+
+    `refused`: this request is asked once more, because the last answer was refused for that reason. `simulations`:
+    questions of type `simulate` that the bot may ask before it answers; only for bots with that capability.
+    """
 
     id: int
     match: str
     view: dict[str, Json]
-    events: tuple[ActionEvent | ChanceEvent, ...]
+    events: tuple[AnyEvent, ...]
     legal: tuple[Any, ...] | None
     clock: TimeLeft
+    refused: Refused | UnsetType = UNSET
+    simulations: int | UnsetType = UNSET
+
+
+class Simulated(Message, frozen=True, tag="simulated"):
+    """The answer to a bot's `simulate`: what would come of it, or why that cannot be said; `left` more may be asked."""
+
+    id: int
+    query: int
+    result: dict[str, Json] | None
+    refused: Refused | None
+    left: int
 
 
 class EventMessage(Message, frozen=True, tag="event"):
     """One event as it happens; only for bots that asked for the capability `events`. No answer."""
 
     match: str
-    what: ActionEvent | ChanceEvent
+    what: AnyEvent
 
 
 class ErrorMessage(Message, frozen=True, tag="error"):
-    """What the referee did not like. `got` is the beginning of the line it speaks of; `fatal` ends the match."""
+    """What the referee did not like. `got` is the beginning of the line it speaks of; `fatal` ends the match.
+
+    `reason`: the game's word for it, where it has one.
+    """
 
     code: str
     message: str
     hint: str
     fatal: bool
     got: str
+    reason: str | UnsetType = UNSET
 
 
 class TimeUsed(msgspec.Struct, frozen=True):
@@ -137,7 +185,7 @@ class MatchEnd(Message, frozen=True, tag="match_end"):
     scores: tuple[int, ...] | None
     termination: str
     at_fault: int | None
-    events: tuple[ActionEvent | ChanceEvent, ...]
+    events: tuple[AnyEvent, ...]
     time: TimeUsed
 
 
@@ -171,5 +219,13 @@ class Answer(Message, frozen=True, tag="action", forbid_unknown_fields=True):
     note: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
 
 
-ToBot = Hello | MatchStart | Request | EventMessage | ErrorMessage | MatchEnd | Quit
-FromBot = BotHello | Ready | Answer
+class Simulate(Message, frozen=True, tag="simulate", forbid_unknown_fields=True):
+    """A question while request `id` is open: what would come of `what`? Its form is the game's; `query` is repeated."""
+
+    id: SafeInt
+    query: SafeInt
+    what: dict[str, Json]
+
+
+ToBot = Hello | MatchStart | Request | Simulated | EventMessage | ErrorMessage | MatchEnd | Quit
+FromBot = BotHello | Ready | Answer | Simulate

@@ -13,7 +13,7 @@ import msgspec
 
 from arena.errors import DamagedStore
 from arena.games import load_game
-from arena.games.api import value_of
+from arena.games.doors import value_of
 from arena.league.ratings import rate, rate_by_factor_graph
 from arena.league.results import MatchSummary, rotate, summarise
 from arena.league.schedule import Pairing, fixture, match_count

@@ -16,7 +16,7 @@ from typing import Final
 
 from arena.errors import SpecError
 from arena.games import load_game
-from arena.games.api import value_of
+from arena.games.doors import value_of
 from arena.league.luck_share import LEAST_BLOCKS, SEATS
 from arena.league.standings import MatchResult
 from arena.league.tournament import Tournament

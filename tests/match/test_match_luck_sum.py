@@ -13,7 +13,8 @@ from match_table import ScriptedBot, house, match_of, random_match, seated
 
 from arena.errors import CheckFailed, Crashed
 from arena.games import load_game
-from arena.games.api import Chance, Decision, Dice, Seat, value_of
+from arena.games.api import Chance, Decision, Dice, Seat
+from arena.games.doors import value_of
 from arena.games.luck import draw
 from arena.games.shanghaien.value import ShanghaienValue
 from arena.match.luck_sum import LuckMeter, LuckNode, MatchLuck, extremes, luck_of

@@ -14,7 +14,7 @@ from arena.errors import Crashed, HarnessFault, MalformedReply, OutOfTime
 from arena.games import load_game
 from arena.games.api import Seat
 from arena.games.luck import derive
-from arena.match.record import Acted, Drawn
+from arena.match.record import Acted, Drawn, Simulated, Step
 from arena.match.referee import bot_seed
 from arena.process.scripted import Reply
 
@@ -223,7 +223,7 @@ def test_views_and_actions_are_those_of_the_seat() -> None:
     assert {request["view"]["you"] for request in bots[1].of_type("request")} == {1}
 
 
-def _told(step: Acted | Drawn) -> Message:
+def _told(step: Step) -> Message:
     if isinstance(step, Drawn):
         return {"event": "chance", "key": step.key, "outcome": list(step.outcome), "forced": False}
     action = step.action if isinstance(step.action, dict) else _plain(step.action)
@@ -236,5 +236,5 @@ def _plain(action: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(action))
 
 
-def _is_secret(step: Acted | Drawn) -> bool:
+def _is_secret(step: Step) -> bool:
     return isinstance(step, Drawn) and not step.key.startswith("roll")

@@ -38,7 +38,7 @@ _ENUMERATED: Final[Mapping[Dice | Shuffle, _Ways]] = {
 
 
 class ShanghaienValue:
-    """The value as `arena.games.api.ValueFunction` asks for it."""
+    """The value as `arena.games.doors.ValueFunction` asks for it."""
 
     version: ClassVar[str] = VERSION
 

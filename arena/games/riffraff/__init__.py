@@ -1,0 +1,1 @@
+"""Riff Raff: cargo on a rocking ship, for two to four players."""

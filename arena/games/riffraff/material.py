@@ -1,0 +1,168 @@
+"""Ship, cargo, areas and faces: sizes, masses and places. Plain data in SI units.
+
+Source: docs/riffraff.md. No rule text gives dimensions; all numbers were chosen and measured for a game in which
+careful play works and careless play sheds cargo. Rule: rules, physics and pictures read the same tables, and nothing
+is computed here but tables from tables.
+
+Frames: x to the bow, y to port, z up, origin in the centre of the gimbal. The *ship frame* moves with the ship, the
+*table frame* is the ship frame at rest.
+"""
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+import msgspec
+
+Kind = Literal["chest", "bottle", "barrel", "crate", "plank", "lifeboat", "rat", "sailor"]
+Face = Literal["flat", "upright", "lying", "side", "edge", "end", "hang"]
+"""The side on which a piece is laid down; `hang` puts the sailor's hook over a yard."""
+
+KINDS: Final[tuple[Kind, ...]] = ("chest", "bottle", "barrel", "crate", "plank", "lifeboat", "rat", "sailor")
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """A convex part of a piece, in the frame of the piece; lengths in m.
+
+    `half`: half lengths along x, y, z of a box; radius and half length along z of a cylinder or capsule; radius of a
+    sphere. `is_across`: turned by 90 degrees about y, so that its z lies along the piece's x.
+    """
+
+    form: Literal["box", "cylinder", "capsule", "sphere"]
+    half_m: tuple[float, ...]
+    at_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    is_across: bool = False
+
+
+class Turned(msgspec.Struct, frozen=True):
+    """The rotation that brings a piece to lie on a face: `degrees` about the axis x or y of the ship frame."""
+
+    axis: Literal["x", "y"]
+    degrees: int
+
+
+class Area(msgspec.Struct, frozen=True):
+    """Where the centre of a piece may be put: u along x, v along y of the ship frame, in m, both ends included.
+
+    `surface_m` is the height that carries it. `side_u`, `side_v`: the sign of u and v over which no piece of this area
+    may stick out into another area; 0 where nothing limits it. Areas from 5 on lie on yards.
+    """
+
+    number: int
+    surface_m: float
+    u_m: tuple[float, float]
+    v_m: tuple[float, float]
+    side_u: int
+    side_v: int
+
+    @property
+    def is_yard(self) -> bool:
+        """Whether it lies on a yard: cargo can hang there, and two pieces can be loaded in one turn."""
+        return self.number >= FIRST_YARD_AREA
+
+
+class Yard(msgspec.Struct, frozen=True):
+    """A yard: the height of its upper face and half its length across the ship, in m."""
+
+    top_m: float
+    half_length_m: float
+
+
+PARTS: Final[Mapping[Kind, tuple[Shape, ...]]] = {
+    "chest": (
+        Shape("box", (0.018, 0.011, 0.008), (0.0, 0.0, -0.004)),
+        Shape("cylinder", (0.011, 0.018), (0.0, 0.0, 0.004), is_across=True),
+    ),
+    "bottle": (
+        Shape("cylinder", (0.010, 0.015), (0.0, 0.0, -0.009)),
+        Shape("cylinder", (0.005, 0.009), (0.0, 0.0, 0.015)),
+    ),
+    "barrel": (Shape("cylinder", (0.011, 0.016)), Shape("cylinder", (0.013, 0.007))),
+    "crate": (Shape("box", (0.014, 0.014, 0.014)),),
+    "plank": (Shape("box", (0.045, 0.010, 0.003)),),
+    "lifeboat": (
+        Shape("box", (0.018, 0.011, 0.0065)),
+        Shape("cylinder", (0.011, 0.0065), (0.018, 0.0, 0.0)),
+        Shape("cylinder", (0.011, 0.0065), (-0.018, 0.0, 0.0)),
+    ),
+    "rat": (
+        Shape("box", (0.014, 0.0075, 0.0075), (0.006, 0.0, 0.0)),
+        Shape("capsule", (0.0025, 0.011), (-0.017, 0.0, -0.005), is_across=True),
+    ),
+    "sailor": (
+        Shape("box", (0.004, 0.008, 0.022), (-0.0215, 0.0, -0.019)),
+        Shape("sphere", (0.007,), (-0.0215, 0.0, 0.006)),
+        Shape("box", (0.0215, 0.006, 0.003), (0.002, 0.0, 0.0)),
+        Shape("box", (0.003, 0.006, 0.008), (0.0205, 0.0, -0.011)),
+    ),
+}
+"""Each kind of cargo as its parts. The gap of the sailor's hook fits the width of a yard."""
+
+MASS_KG: Final[Mapping[Kind, float]] = {
+    "chest": 0.016,
+    "bottle": 0.009,
+    "barrel": 0.013,
+    "crate": 0.018,
+    "plank": 0.009,
+    "lifeboat": 0.012,
+    "rat": 0.006,
+    "sailor": 0.010,
+}
+
+ROLLING: Final = frozenset[Kind]({"chest", "bottle", "barrel"})
+"""Round kinds, which roll and meet rolling friction."""
+
+FACES: Final[Mapping[Kind, Mapping[Face, Turned]]] = {
+    "chest": {"flat": Turned("x", 0), "side": Turned("x", 90), "end": Turned("y", 90)},
+    "bottle": {"upright": Turned("x", 0), "lying": Turned("y", 90)},
+    "barrel": {"upright": Turned("x", 0), "lying": Turned("y", 90)},
+    "crate": {"flat": Turned("x", 0)},
+    "plank": {"flat": Turned("x", 0), "edge": Turned("x", 90)},
+    "lifeboat": {"flat": Turned("x", 0), "edge": Turned("x", 90)},
+    "rat": {"flat": Turned("x", 0), "side": Turned("x", 90)},
+    "sailor": {"hang": Turned("x", 0), "lying": Turned("x", 90)},
+}
+"""The faces of each kind. A plank on its end is higher than the room under the next yard, so it has no such face."""
+
+DECK_TOP_M: Final = 0.035
+HULL_HALF_M: Final = (0.100, 0.046, 0.011)
+MAST_RADIUS_M: Final = 0.005
+MAST_TOP_M: Final = 0.285
+YARD_HALF_WIDTH_M: Final = 0.015
+YARD_THICKNESS_M: Final = 0.006
+YARDS: Final = (Yard(0.115, 0.110), Yard(0.185, 0.090), Yard(0.255, 0.070))
+BALL_HEIGHT_M: Final = -0.135
+"""Centre of the counterweight on its rod."""
+
+FIRST_YARD_AREA: Final = 5
+
+
+def _areas() -> dict[int, Area]:
+    deck = {
+        number: Area(number, DECK_TOP_M, _ordered(0.004 * su, 0.096 * su), _ordered(0.002 * sv, 0.044 * sv), su, sv)
+        for number, (su, sv) in enumerate(((1, 1), (1, -1), (-1, 1), (-1, -1)), start=1)
+    }
+    yards = {
+        FIRST_YARD_AREA + 2 * level + side: Area(
+            FIRST_YARD_AREA + 2 * level + side,
+            yard.top_m,
+            (-0.009, 0.009),
+            _ordered(0.006 * sign, (yard.half_length_m - 0.004) * sign),
+            0,
+            sign,
+        )
+        for level, yard in enumerate(YARDS)
+        for side, sign in enumerate((1, -1))
+    }
+    return deck | yards
+
+
+def _ordered(one: float, other: float) -> tuple[float, float]:
+    return (min(one, other), max(one, other))
+
+
+AREAS: Final[Mapping[int, Area]] = _areas()
+"""1 bow port, 2 bow starboard, 3 stern port, 4 stern starboard; 5 and 6 the lowest yard, port and starboard, to 10."""
+
+CATCH_PLANE_M: Final = -0.020
+"""Height of the plane in which hands lie. A piece whose centre drops below it has fallen."""
+HAND_RADIUS_M: Final = 0.045

@@ -1,0 +1,128 @@
+"""The position in a game of Riff Raff, as one immutable value.
+
+Rule: a state holds what lies on the table and what has been played, in the rule book's words, and no rules.
+"""
+
+from enum import Enum
+from typing import Final, Literal
+
+import msgspec
+
+from arena.games.api import Seat
+from arena.games.riffraff.actions import Load
+from arena.games.riffraff.material import KINDS
+from arena.games.riffraff.table import Noise, PieceId, Table
+
+CARDS: Final = tuple(range(1, 11))
+ROUNDS_PER_HAND: Final = 10
+Weather = Literal["still", "calm", "breeze", "storm"]
+Fate = Literal["removed", "returned", "to_supply"]
+"""Caught, so out of the game; caught alone though it was just loaded, so back; not caught, so the active player's."""
+
+
+class Phase(Enum):
+    """What is asked for; `NOISE` waits for chance, `SETTLING` for the simulation."""
+
+    __hash__ = object.__hash__
+    CARD = "card"
+    NEW_CAPTAIN = "new_captain"
+    ORDER = "order"
+    ANNOUNCE = "announce"
+    LOAD = "load"
+    NOISE = "noise"
+    SETTLING = "settling"
+    OVER = "over"
+
+
+class Variant(msgspec.Struct, frozen=True):
+    """What the options make of the game: the weather, and the look-aheads a bot may ask for in each request."""
+
+    weather: Weather
+    simulations: int
+    seats: int
+
+    @property
+    def sets(self) -> int:
+        """Sets of cargo that each player starts with."""
+        return 2 if self.seats == 2 else 1
+
+    @property
+    def rounds(self) -> int:
+        """Rounds after which the game ends: two hands of cards for two players."""
+        return ROUNDS_PER_HAND * self.sets
+
+
+class Player(msgspec.Struct, frozen=True):
+    """One player's side. `supply`: pieces of each kind, in the order of `KINDS`. `card`: played in this round.
+
+    `removed`: pieces this player has caught out of the game.
+    """
+
+    supply: tuple[int, ...]
+    hand: tuple[int, ...] = CARDS
+    card: int | None = None
+    removed: int = 0
+
+    @property
+    def pieces(self) -> int:
+        """Pieces still to be loaded."""
+        return sum(self.supply)
+
+    def holds(self, kind: str) -> bool:
+        """Whether a piece of that kind is in the supply; no other word is."""
+        return kind in KINDS and self.supply[KINDS.index(kind)] > 0
+
+
+class Fallen(msgspec.Struct, frozen=True):
+    """What became of a piece that fell; places in mm in the catch plane."""
+
+    id: PieceId
+    kind: str
+    x_mm: float
+    y_mm: float
+    hand: int | None
+    fate: Fate
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """One finished placement, as all players see it afterwards."""
+
+    seat: Seat
+    id: PieceId
+    area: int
+    load: Load
+    noise: Noise
+    end: str
+    t_s: float
+    tilt_max_deg: float
+    fallen: tuple[Fallen, ...]
+    digest: str
+
+
+class State(msgspec.Struct, frozen=True):
+    """The whole position.
+
+    `round` counts from 1. `captain`: of the last round until the cards are revealed and a tie is decided, then the
+    new one. `order`: seats in order of play, as far as it is known. `ties`: groups of equal cards that the captain
+    still has to order. `turn`: index in `order`. `to_load`: pieces the active player may still load in this turn, 0
+    before it begins. `loaded`: pieces loaded in this turn. `placements`: pieces loaded in the match. `pending` and
+    `noise`: the load that waits for chance and simulation. `removed`: pieces out of the game, by kind. `last`: what was
+    loaded since the last turn began, the newest last.
+    """
+
+    variant: Variant
+    players: tuple[Player, ...]
+    phase: Phase = Phase.CARD
+    round: int = 1
+    captain: Seat = Seat(0)
+    order: tuple[Seat, ...] = ()
+    ties: tuple[tuple[Seat, ...], ...] = ()
+    turn: int = 0
+    to_load: int = 0
+    loaded: int = 0
+    placements: int = 0
+    pending: Load | None = None
+    noise: Noise | None = None
+    table: Table = Table()
+    removed: tuple[int, ...] = (0,) * len(KINDS)
+    last: tuple[Loaded, ...] = ()

@@ -1,0 +1,97 @@
+"""What lies on the ship, and what a placement came to: the values that rules, physics and records share.
+
+Rule: values only, no rules and no physics. The canonical state between two placements is a `Table`: roll, pitch and one
+pose for each piece, rounded to `DIGITS` decimals, everything at rest. All that the physics does is a function from a
+`Table`, a load and a noise to a `Settled`.
+"""
+
+from hashlib import sha256
+from typing import Final, Literal, NewType
+
+import msgspec
+
+from arena.games.api import Seat
+from arena.games.riffraff.material import Kind
+
+PieceId = NewType("PieceId", str)
+"""`k01`, `k02`...: numbered in the order of loading over the whole match, so that sorting them is that order."""
+
+DIGITS: Final = 5
+"""Decimals of roll and pitch (rad), positions (m) and quaternion components in a canonical state."""
+
+Pose = tuple[float, float, float, float, float, float, float]
+"""x, y, z of the piece's frame in m, then the unit quaternion w, x, y, z of its rotation; both in the table frame."""
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A piece on the ship; `card` is the area it was loaded on, `by` who did that."""
+
+    id: PieceId
+    kind: Kind
+    card: int
+    by: Seat
+    pose: Pose
+
+
+class Table(msgspec.Struct, frozen=True):
+    """The ship at rest: `roll` and `pitch` in rad, first about x, then about the turned y. `cargo` sorted by id."""
+
+    roll: float = 0.0
+    pitch: float = 0.0
+    cargo: tuple[Piece, ...] = ()
+
+    def digest(self) -> str:
+        """16 hex digits of SHA-256 over ship and poses: equal digests, equal states."""
+        poses = [[piece.id, piece.kind, list(piece.pose)] for piece in self.cargo]
+        return sha256(msgspec.json.encode([self.roll, self.pitch, poses])).hexdigest()[:16]
+
+
+class Noise(msgspec.Struct, frozen=True):
+    """The unsteady hand and the wave of one placement: shifts in mm, a turn in degrees, rates in rad/s."""
+
+    u_mm: float = 0.0
+    v_mm: float = 0.0
+    yaw_deg: float = 0.0
+    roll_rad_s: float = 0.0
+    pitch_rad_s: float = 0.0
+
+
+STILL: Final = Noise()
+
+
+class Fall(msgspec.Struct, frozen=True):
+    """A piece that fell: where and when its centre crossed the catch plane, and the hand that was there, if any."""
+
+    id: PieceId
+    x_mm: float
+    y_mm: float
+    t_s: float
+    hand: int | None
+
+
+class Rest(msgspec.Struct, frozen=True):
+    """The pose in which a piece came to rest."""
+
+    id: PieceId
+    pose: Pose
+
+
+class Settled(msgspec.Struct, frozen=True):
+    """What a placement came to.
+
+    `id` is the piece that was placed. `end`: everything came to rest, or the simulated time ran out and the poses are
+    taken as they are. `halved`: how often the shift of the noise had to be halved to find room. `t_s`: simulated
+    seconds. `fallen` in the order of falling. `rests`: every piece still on the ship, sorted by id. `digest`: of the
+    table after it.
+    """
+
+    id: PieceId
+    end: Literal["rest", "timeout"]
+    halved: int
+    t_s: float
+    tilt_max_deg: float
+    fallen: tuple[Fall, ...]
+    roll: float
+    pitch: float
+    rests: tuple[Rest, ...]
+    digest: str
