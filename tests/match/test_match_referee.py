@@ -14,7 +14,7 @@ from arena.errors import Crashed, HarnessFault, MalformedReply, OutOfTime
 from arena.games import load_game
 from arena.games.api import Seat
 from arena.games.luck import derive
-from arena.match.record import Acted, Drawn, Simulated, Step
+from arena.match.record import Acted, Drawn, Step
 from arena.match.referee import bot_seed
 from arena.process.scripted import Reply
 
@@ -226,6 +226,7 @@ def test_views_and_actions_are_those_of_the_seat() -> None:
 def _told(step: Step) -> Message:
     if isinstance(step, Drawn):
         return {"event": "chance", "key": step.key, "outcome": list(step.outcome), "forced": False}
+    assert isinstance(step, Acted), "nim and shanghaien simulate nothing"
     action = step.action if isinstance(step.action, dict) else _plain(step.action)
     return {"event": "action", "seat": step.seat, "action": action, "forced": step.forced}
 

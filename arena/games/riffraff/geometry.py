@@ -1,0 +1,160 @@
+"""Rotations, extents and where a piece lies: what can be said of a pose without any physics.
+
+Rule: pure functions of `material` and numbers, plain Python; lengths in m, quaternions as (w, x, y, z).
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Final
+
+from arena.games.riffraff.material import (
+    FACES,
+    FIRST_YARD_AREA,
+    PARTS,
+    YARD_THICKNESS_M,
+    YARDS,
+    Area,
+    Face,
+    Kind,
+    Shape,
+)
+from arena.games.riffraff.table import Piece, Table
+
+Quaternion = tuple[float, float, float, float]
+Vector = tuple[float, float, float]
+
+UPRIGHT: Final[Quaternion] = (1.0, 0.0, 0.0, 0.0)
+_ACROSS_DEG: Final = 90
+_OPEN_AIR_M: Final = 0.075
+"""Room above the highest yard: enough for every piece on every face, with some under it."""
+_AXES: Final[dict[str, Vector]] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+
+def about(axis: str, degrees: float) -> Quaternion:
+    """The rotation by `degrees` about the axis x, y or z."""
+    half = math.radians(degrees) / 2
+    x, y, z = _AXES[axis]
+    return (math.cos(half), x * math.sin(half), y * math.sin(half), z * math.sin(half))
+
+
+def times(one: Quaternion, other: Quaternion) -> Quaternion:
+    """The product: first `other`, then `one`."""
+    a, b, c, d = one
+    e, f, g, h = other
+    return (
+        a * e - b * f - c * g - d * h,
+        a * f + b * e + c * h - d * g,
+        a * g - b * h + c * e + d * f,
+        a * h + b * g - c * f + d * e,
+    )
+
+
+def inverse(rotation: Quaternion) -> Quaternion:
+    """The rotation back."""
+    w, x, y, z = rotation
+    return (w, -x, -y, -z)
+
+
+def matrix(rotation: Quaternion) -> tuple[Vector, Vector, Vector]:
+    """The rotation matrix, row by row."""
+    w, x, y, z = rotation
+    return (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+    )
+
+
+def rotated(rotation: Quaternion, vector: Vector) -> Vector:
+    """The vector after the rotation."""
+    a, b, c = (sum(row[k] * vector[k] for k in range(3)) for row in matrix(rotation))
+    return (a, b, c)
+
+
+def ship_rotation(table: Table) -> Quaternion:
+    """From the ship frame to the table frame: roll about x, then pitch about the turned y."""
+    return times(about("x", math.degrees(table.roll)), about("y", math.degrees(table.pitch)))
+
+
+def laid(kind: Kind, face: Face, yaw_deg: float) -> Quaternion:
+    """How a piece of `kind` lies in the ship frame: turned on its face, then by yaw about z."""
+    side = FACES[kind][face]
+    return times(about("z", yaw_deg), about(side.axis, side.degrees))
+
+
+def extents(kind: Kind, rotation: Quaternion) -> tuple[Vector, Vector]:
+    """The lowest and the highest x, y and z of a rotated piece, seen from the origin of its frame."""
+    reaches = list(_reaches(kind, rotation))
+    low = tuple(min(reach[axis][0] for reach in reaches) for axis in range(3))
+    high = tuple(max(reach[axis][1] for reach in reaches) for axis in range(3))
+    return (low[0], low[1], low[2]), (high[0], high[1], high[2])
+
+
+def part_rotation(part: Shape, rotation: Quaternion) -> Quaternion:
+    """How a part of a piece that is turned by `rotation` lies."""
+    return times(rotation, about("y", _ACROSS_DEG)) if part.is_across else rotation
+
+
+def _reaches(kind: Kind, rotation: Quaternion) -> Iterator[tuple[tuple[float, float], ...]]:
+    """For each part and axis, how far it reaches."""
+    for part in PARTS[kind]:
+        centre = rotated(rotation, part.at_m)
+        rows = matrix(part_rotation(part, rotation))
+        yield tuple((centre[axis] - reach, centre[axis] + reach) for axis, reach in enumerate(_half(part, rows)))
+
+
+def _half(part: Shape, rows: tuple[Vector, Vector, Vector]) -> Iterator[float]:
+    """Half the width of a part along each axis."""
+    size = part.half_m
+    for row in rows:
+        along = abs(row[2])
+        if part.form == "box":
+            yield sum(abs(component) * half for component, half in zip(row, size, strict=True))
+        elif part.form == "sphere":
+            yield size[0]
+        elif part.form == "capsule":
+            yield size[1] * along + size[0]
+        else:
+            yield size[1] * along + size[0] * math.sqrt(max(0.0, 1 - along * along))
+
+
+def volume(part: Shape) -> float:
+    """In cubic metres."""
+    size = part.half_m
+    if part.form == "box":
+        return 8 * size[0] * size[1] * size[2]
+    if part.form == "sphere":
+        return 4 / 3 * math.pi * size[0] ** 3
+    if part.form == "capsule":
+        return math.pi * size[0] ** 2 * (2 * size[1] + 4 / 3 * size[0])
+    return 2 * math.pi * size[0] ** 2 * size[1]
+
+
+def centre_of_mass(kind: Kind) -> Vector:
+    """In the frame of the piece; all parts have the same density."""
+    whole = sum(volume(part) for part in PARTS[kind])
+    x, y, z = (sum(volume(part) * part.at_m[axis] for part in PARTS[kind]) / whole for axis in range(3))
+    return (x, y, z)
+
+
+def area_of(piece: Piece, table: Table) -> int:
+    """The area a piece lies on: the nearest level below its centre of mass, there the side or the quadrant.
+
+    A sailor is judged by the bar of his hook instead: hung over a yard he lies on that yard, though most of him hangs
+    below it.
+    """
+    x, y, z, *rotation = piece.pose
+    w, i, j, k = rotation
+    inner = (0.0, 0.0, 0.0) if piece.kind == "sailor" else centre_of_mass(piece.kind)
+    shift = rotated((w, i, j, k), inner)
+    u, v, height = rotated(inverse(ship_rotation(table)), (x + shift[0], y + shift[1], z + shift[2]))
+    levels = [number for number, yard in enumerate(YARDS) if yard.top_m <= height]
+    if levels:
+        return FIRST_YARD_AREA + 2 * levels[-1] + (0 if v >= 0 else 1)
+    return 1 + (0 if u >= 0 else 2) + (0 if v >= 0 else 1)
+
+
+def room_above(area: Area) -> float:
+    """The height of whatever is next above the surface of an area, in m: the lower face of a yard, or open air."""
+    undersides = [yard.top_m - YARD_THICKNESS_M for yard in YARDS]
+    return min([height for height in undersides if height > area.surface_m] + [area.surface_m + _OPEN_AIR_M])
