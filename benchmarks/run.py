@@ -22,6 +22,7 @@ SECTIONS: Final = {
     "request": "request_cost",
     "league": "leagues",
     "playouts": "playouts",
+    "settle": "settling",
     "startup": "commands",
     "leaderboard": "leaderboard",
     "hang": "hangs",

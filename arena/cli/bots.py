@@ -12,6 +12,7 @@ from tabulate import tabulate
 
 from arena import strict
 from arena.cli.options import (
+    DEFAULT_GAME,
     clock_options,
     clock_settings,
     game_option,
@@ -23,8 +24,8 @@ from arena.cli.options import (
 )
 from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
-from arena.league.friendly import friendly, play_here, seat_both
-from arena.league.tournament import Player, Tournament
+from arena.league.friendly import friendly, play_here, seat_all
+from arena.league.tournament import Player, Tournament, insist_on_game
 from arena.match.bot import clock_for, confine
 from arena.match.check import Verdict
 from arena.match.check import check as check_bot
@@ -54,7 +55,7 @@ def check(bot: str, results: Path, shelf: Path, **settings: Any) -> None:
     """
     found = BotStore(results, shelf).find(bot)
     clock = clock_settings(settings["move_ms"], settings["bank_ms"])
-    insist_on(settings["isolation"])
+    insist_on(settings["isolation"], settings["game"])
     with tempfile.TemporaryDirectory(prefix="arena-check-") as scratch:
         candidate = BotStore(Path(scratch), shelf, settings["isolation"]).install(found)
         _check(candidate, settings["game"], settings["options"], clock, settings["isolation"])
@@ -81,7 +82,7 @@ def submit(bot: str, baseline: str, results: Path, shelf: Path, **settings: Any)
     found = bots.find(bot)
     if _is_there_already(bots, found):
         return
-    insist_on(isolation)
+    insist_on(isolation, settings["game"])
     candidate = bots.install(found)
     _check(candidate, settings["game"], settings["options"], clock, isolation)
     players = (_named(candidate, candidate), _named(bots.install(rival), candidate))
@@ -141,8 +142,9 @@ def bots(results: Path, shelf: Path) -> None:
 @click.command()
 @click.argument("name")
 @click.option("--lang", default="python", show_default=True, help="python, javascript, c or perl.")
+@game_option
 @click.option("--folder", type=click.Path(path_type=Path), help="Where to put it; default: a new folder NAME here.")
-def new_bot(name: str, lang: str, folder: Path | None) -> None:
+def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
     """Start a bot of your own called NAME from a template that plays at once.
 
     Example: arena new-bot mybot --lang python
@@ -150,12 +152,10 @@ def new_bot(name: str, lang: str, folder: Path | None) -> None:
     target = folder or Path(name)
     path = str(target) if "/" in str(target) else f"./{target}"
     with as_file(files("arena.cli") / "templates") as templates:
-        known = sorted(path.name for path in templates.iterdir() if path.is_dir())
-        if lang not in known:
-            raise SpecError(f"--lang: {strict.unknown('language', lang, known)}")
+        template = _template(templates, lang, game)
         if target.exists():
             raise SpecError(f"{target} exists already; choose another name or --folder")
-        shutil.copytree(templates / lang, target, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(template, target, ignore=shutil.ignore_patterns("__pycache__"))
     for file in target.iterdir():
         file.write_text(file.read_text(encoding="utf-8").replace("{{name}}", name), encoding="utf-8")
     try:
@@ -164,7 +164,20 @@ def new_bot(name: str, lang: str, folder: Path | None) -> None:
         shutil.rmtree(target)
         raise
     made = ", ".join(sorted(path.name for path in target.iterdir()))
-    click.echo(f"made {target}/ with {made}\nnext: arena check {path}")
+    for_game = "" if game == DEFAULT_GAME else f" --game {game}"
+    click.echo(f"made {target}/ with {made}\nnext: arena check {path}{for_game}")
+
+
+def _template(templates: Path, lang: str, game: str) -> Path:
+    """The folder `LANG-GAME` where the game has its own, as one without listed actions needs, else `LANG`."""
+    load_game(game)
+    folders = sorted(path.name for path in templates.iterdir() if path.is_dir())
+    own = [folder.removesuffix(f"-{game}") for folder in folders if folder.endswith(f"-{game}")]
+    known = own or [folder for folder in folders if "-" not in folder]
+    if lang not in known:
+        what = f"language for {game}" if own else "language"
+        raise SpecError(f"--lang: {strict.unknown(what, lang, known)}")
+    return templates / (f"{lang}-{game}" if own else lang)
 
 
 def _is_there_already(bots: BotStore, bot: BotSpec) -> bool:
@@ -194,6 +207,7 @@ def _named(bot: BotSpec, candidate: BotSpec) -> Player:
 
 
 def _check(bot: BotSpec, game: str, options: dict[str, Any], clock: ClockSettings, isolation: Isolation) -> None:
+    insist_on_game(bot, game)
     load_game(game).setup(options, 2)
     confinement = confine(bot, Limits(), clock, isolation)
     clock = clock_for(bot, clock)
@@ -207,7 +221,7 @@ def _check(bot: BotSpec, game: str, options: dict[str, Any], clock: ClockSetting
 
 def _meet(bot: BotSpec, meeting: Tournament, isolation: Isolation) -> None:
     """One block; a forfeit of the candidate refuses it."""
-    for record, _result in play_here(meeting, seat_both(meeting, isolation), isolation):
+    for record, _result in play_here(meeting, seat_all(meeting, isolation), isolation):
         click.echo(result_line(record))
         if record.fault is not None and record.seats[record.fault.seat].player == bot.name:
             raise CheckFailed(

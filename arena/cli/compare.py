@@ -83,7 +83,7 @@ def compare(new: str, old: str, form: str, results: Path, shelf: Path, **setting
     bots = BotStore(results, shelf, isolation)
     players = _players(bots.find(new), bots.find(old))
     load_game(settings["game"]).setup(settings["options"], SEATS)
-    insist_on(isolation)
+    insist_on(isolation, settings["game"])
     with (
         stoppable(),
         database.writer_lock(results),

@@ -36,6 +36,7 @@ def examine(results: Path, try_to_break_out: Callable[[], dict[str, str]]) -> in
     is_safe = all(finding.verdict is Verdict.OK for finding in kept)
     around = [
         *looked_at("system", machine.system),
+        *looked_at("games", machine.games),
         *looked_at("cores", machine.cores),
         *looked_at("clocks", machine.clocks),
         *looked_at("open files", machine.descriptors),

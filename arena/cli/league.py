@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from importlib import import_module
 from itertools import chain
@@ -81,7 +81,7 @@ def run(
     bots = BotStore(results, shelf, isolation)
     tournament = read_tournament(file, bots.find)
     backend = _backend(executor, workers or tournament.workers, pin=pin)
-    insist_on(isolation)
+    insist_on(isolation, tournament.game)
     with (
         stoppable(),
         database.writer_lock(results),
@@ -120,10 +120,10 @@ def status(name: str | None, results: Path) -> None:
 
 @league.command()
 @click.argument("name", required=False)
-@click.option("--faults", is_flag=True, help="Only matches that ended with a forfeit.")
+@click.option("--faults", is_flag=True, help="Only matches with a fault, whether it ended them or not.")
 @results_option
 def matches(name: str | None, faults: bool, results: Path) -> None:
-    """List the stored matches of league NAME: id, players by seat, scores, termination.
+    """List the stored matches of league NAME: id, players by seat, scores, termination, faults.
 
     NAME may be left out if there is only one league.
 
@@ -134,12 +134,22 @@ def matches(name: str | None, faults: bool, results: Path) -> None:
         names = names_of(store, tournament)
         for match in store.matches(tournament):
             summary = match.summary
-            if faults and summary.at_fault < 0:
+            if faults and summary.at_fault < 0 and not summary.pardoned:
                 continue
             seats = rotate(names[match.pairing], match.rotation)
             scores = "-" if summary.scores is None else ":".join(map(str, summary.scores))
             guilty = "" if summary.at_fault < 0 else f" by {seats[summary.at_fault]}"
-            click.echo(f"{match.match_id}  {' v '.join(seats)}  {scores}  {summary.termination}{guilty}")
+            pardoned = ", ".join(_pardons(seats, summary.pardoned))
+            click.echo(
+                f"{match.match_id}  {' v '.join(seats)}  {scores}  {summary.termination}{guilty}"
+                f"{'  went on after ' + pardoned if pardoned else ''}"
+            )
+
+
+def _pardons(seats: Sequence[str], counts: Iterable[Mapping[str, int]]) -> Iterator[str]:
+    """`2 illegal_action by tidy`."""
+    for name, kinds in zip(seats, counts, strict=False):
+        yield from (f"{count} {kind} by {name}" for kind, count in kinds.items())
 
 
 @contextlib.contextmanager

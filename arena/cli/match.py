@@ -1,7 +1,6 @@
-"""`arena match` and `arena show`: a few matches at once, and one stored match step by step."""
+"""`arena match`: a few matches at one table, at once."""
 
 import contextlib
-import itertools
 import os
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,6 @@ from typing import Any
 import click
 import msgspec
 
-from arena.cli.league import stored
 from arena.cli.options import (
     clock_options,
     clock_settings,
@@ -23,22 +21,19 @@ from arena.cli.options import (
 )
 from arena.cli.progress import Progress
 from arena.cli.stopping import stoppable
-from arena.errors import CheckFailed, Interrupted, SpecError
-from arena.games import load_game
-from arena.league.friendly import friendly, play_here, seat_both
+from arena.errors import Interrupted
+from arena.league.friendly import friendly, insist_on_seats, named_apart, play_here, seat_all
 from arena.league.pool import LocalBackend
 from arena.league.results import PlayedBlock, result_of
 from arena.league.run import run
 from arena.league.schedule import chunks, match_count, pairings
 from arena.league.standings import MatchResult, timing
-from arena.league.tournament import SEATS, Player, Tournament
+from arena.league.tournament import Tournament
 from arena.match.contestant import Contestant, TranscriptLine
-from arena.match.record import MatchRecord, unpack
-from arena.match.replay import replay
 from arena.process.limits import Isolation
 from arena.report.leaderboard import render
 from arena.report.table import entrants, standings_of
-from arena.report.transcript import dialogue, luck_lines, result_line, transcript
+from arena.report.transcript import dialogue, result_line, transcript
 from arena.store.bots import BotStore
 
 SHOWN_ONE_BY_ONE = 10
@@ -46,10 +41,13 @@ SHOWN_ONE_BY_ONE = 10
 
 
 @click.command()
-@click.argument("first")
-@click.argument("second")
+@click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT [BOT]]")
 @click.option(
-    "--blocks", type=click.IntRange(1, 100_000), default=1, show_default=True, help="2 matches each, same luck."
+    "--blocks",
+    type=click.IntRange(1, 100_000),
+    default=1,
+    show_default=True,
+    help="Of as many matches as bots: same luck, each bot once in each seat.",
 )
 @click.option("--seed", default="0", show_default=True, help="Master seed of all luck.")
 @click.option("--steps", is_flag=True, help="Print each match step by step.")
@@ -62,23 +60,25 @@ SHOWN_ONE_BY_ONE = 10
 @isolation_option
 @results_option
 @shelf_option
-def match(first: str, second: str, results: Path, shelf: Path, **settings: Any) -> None:
-    """Play FIRST against SECOND, bots by name or path, and print what came of it. Nothing is stored.
+def match(bots: tuple[str, ...], results: Path, shelf: Path, **settings: Any) -> None:
+    """Play each BOT, by name or path, against the others at one table, and print what came of it. Nothing is stored.
 
     Example: arena match ./mybot greedy --blocks 50
     """
     isolation: Isolation = settings["isolation"]
-    insist_on(isolation)
-    players = _players(BotStore(results, shelf, isolation), first, second)
+    insist_on_seats(settings["game"], len(bots))
+    store = BotStore(results, shelf, isolation)
     tournament = friendly(
-        players,
+        named_apart([store.find(each) for each in bots]),
         game=settings["game"],
         options=settings["options"],
         clock=clock_settings(settings["move_ms"], settings["bank_ms"]),
         seed=settings["seed"],
         blocks=settings["blocks"],
     )
-    load_game(tournament.game).setup(tournament.options, SEATS)
+    insist_on(isolation, settings["game"])
+    installed = tuple(msgspec.structs.replace(each, bot=store.install(each.bot)) for each in tournament.players)
+    tournament = msgspec.structs.replace(tournament, players=installed)
     played: list[MatchResult] = []
     is_interrupted = False
     with stoppable():
@@ -94,38 +94,6 @@ def match(first: str, second: str, results: Path, shelf: Path, **settings: Any) 
             click.echo(render(standings_of(tournament, played), times, format="table", width=terminal_width()))
     if is_interrupted:
         raise Interrupted(f"interrupted after {len(played)} of {match_count(tournament)} matches")
-
-
-@click.command()
-@click.argument("match_id")
-@click.option("--states", is_flag=True, help="Draw the table after each step.")
-@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Write the position as a picture.")
-@click.option("--step", type=click.IntRange(1), help="The step after which the picture is taken; default: the last.")
-@results_option
-def show(match_id: str, states: bool, svg: Path | None, step: int | None, results: Path) -> None:
-    """Replay the stored match MATCH_ID step by step; `arena league matches NAME` lists the ids.
-
-    At the end: how much of it was luck, and the luckiest and unluckiest draws of each seat.
-
-    Example: arena show 3f9a2c41d07b-0-1 --states
-    """
-    with stored(results) as store:
-        found = store.match(match_id)
-    try:
-        record = unpack(found.record)
-    except (ValueError, msgspec.MsgspecError) as error:
-        raise CheckFailed(f"match {match_id}: {error}") from None
-    if svg is not None:
-        svg.write_text(_picture(record, step), encoding="utf-8")
-    for line in itertools.chain(transcript(record, every_state=states), luck_lines(record)):
-        click.echo(line)
-
-
-def _players(bots: BotStore, first: str, second: str) -> tuple[Player, Player]:
-    """Both bots, installed; a bot that meets itself gets two names."""
-    one, other = bots.find(first), bots.find(second)
-    names = (one.name, other.name) if one.name != other.name else (f"{one.name}-1", f"{other.name}-2")
-    return Player(name=names[0], bot=bots.install(one)), Player(name=names[1], bot=bots.install(other))
 
 
 class _Dialogue:
@@ -164,7 +132,7 @@ def _play_here(
     tournament: Tournament, played: list[MatchResult], isolation: Isolation, *, steps: bool, log: Path | None
 ) -> None:
     """Play match after match and print each; the results go to `played`."""
-    contestants = seat_both(tournament, isolation, keep_transcript=log is not None)
+    contestants = seat_all(tournament, isolation, keep_transcript=log is not None)
     with contextlib.ExitStack() as ending:
         said = None if log is None else ending.enter_context(contextlib.closing(_Dialogue(log, contestants)))
         # The innermost: what a bot says while it is ended is heard.
@@ -196,16 +164,3 @@ def _play_in_parallel(tournament: Tournament, played: list[MatchResult], isolati
     finally:
         progress.end()
         played += [result for *_, result in sorted(rows, key=lambda row: row[:2])]
-
-
-def _picture(record: MatchRecord, step: int | None) -> str:
-    game = load_game(record.game)
-    state = game.setup(record.options, len(record.seats))
-    for number, moment in enumerate(replay(record), start=1):
-        state = moment.after
-        if number == step:
-            break
-    else:
-        if step is not None:
-            raise SpecError(f"--step {step}: the match has {len(record.steps)} steps")
-    return game.picture(state)

@@ -14,6 +14,8 @@ import click
 
 from arena import strict
 from arena.errors import HarnessFault
+from arena.games import load_game
+from arena.games.doors import insist_on_nature
 from arena.match.terms import ClockSettings
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.process.sandbox import probe
@@ -58,8 +60,9 @@ def isolation_option(command: F) -> F:
     )(command)
 
 
-def insist_on(isolation: Isolation) -> None:
-    """HarnessFault if bots cannot be isolated like that here, before anything is played."""
+def insist_on(isolation: Isolation, game: str) -> None:
+    """Before anything is played: HarnessFault if bots cannot be isolated so here, SpecError if the game needs more."""
+    insist_on_nature(load_game(game))
     try:
         probe.insist_on(isolation)
     except HarnessFault as fault:

@@ -1,4 +1,4 @@
-"""`arena play`: a person against a bot in the terminal."""
+"""`arena play`: a person against bots in the terminal."""
 
 import contextlib
 import json
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import click
+import msgspec
 
 from arena.cli.options import (
     DEFAULT_GAME,
@@ -18,10 +19,12 @@ from arena.cli.options import (
     results_option,
     shelf_option,
 )
+from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import Game
 from arena.games.luck import derive
-from arena.league.tournament import Player
+from arena.league.friendly import insist_on_seats, named_apart
+from arena.league.tournament import insist_on_game
 from arena.league.worker import contestant
 from arena.match.person import DrawnGame, Person
 from arena.match.record import MatchRecord
@@ -33,8 +36,8 @@ from arena.store.bots import BotStore
 
 
 @click.command()
-@click.argument("bot")
-@click.option("--seat", type=click.IntRange(0, 1), default=0, show_default=True, help="Where you sit.")
+@click.argument("bots", nargs=-1, required=True, metavar="BOT [BOT [BOT]]")
+@click.option("--seat", type=click.IntRange(0), default=0, show_default=True, help="Where you sit.")
 @click.option("--seed", help="Play the luck of this seed again; default: new luck.")
 @game_option
 @options_option
@@ -42,7 +45,7 @@ from arena.store.bots import BotStore
 @results_option
 @shelf_option
 def play(
-    bot: str,
+    bots: tuple[str, ...],
     seat: int,
     seed: str | None,
     game: str,
@@ -51,34 +54,44 @@ def play(
     results: Path,
     shelf: Path,
 ) -> None:
-    """Play a match against BOT, by name or path.
+    """Play a match against each BOT, by name or path, at one table; they sit down in their order around you.
 
     Example: arena play greedy --seat 1
     """
-    bots = BotStore(results, shelf, isolation)
-    load_game(game).setup(options, 2)
-    found = bots.find(bot)
-    insist_on(isolation)
-    opponent = Player(name=found.name, bot=bots.install(found))
+    seats = len(bots) + 1
+    insist_on_seats(game, seats)
+    if seat >= seats:
+        raise SpecError(f"--seat {seat}: there are seats 0 to {seats - 1}")
+    load_game(game).setup(options, seats)
+    store = BotStore(results, shelf, isolation)
+    rivals = named_apart([store.find(each) for each in bots])
+    for rival in rivals:
+        insist_on_game(rival.bot, game)
+    insist_on(isolation, game)
     seed = seed or secrets.token_hex(4)
     person = Person(say=click.echo, prompt=lambda text: click.prompt(text, prompt_suffix="> "))
     clock = ClockSettings(move_ms=1000, bank_ms=10_000)
-    rival = contestant(opponent, Setting(game, options, clock), isolation)
-    table: list[Participant] = [person, rival] if seat == 0 else [rival, person]
+    setting = Setting(game, options, clock)
     spec = MatchSpec(
         match=f"play-{seed}", game=game, options=options, seed=derive("play", seed), clock=clock, isolation=isolation
     )
     drawn = cast(Game[Any, Any], DrawnGame(load_game(game), seat))
     with contextlib.ExitStack() as ending:
-        ending.callback(rival.close, grace_s=0.0)
+        table: list[Participant] = []
+        for rival in rivals:
+            installed = msgspec.structs.replace(rival, bot=store.install(rival.bot))
+            seated = contestant(installed, setting, isolation, seats=seats)
+            ending.callback(seated.close, grace_s=0.0)
+            table.append(seated)
+        table.insert(seat, person)
         record = play_match(spec, table, game=drawn)
     click.echo(_result(record, seat))
-    click.echo(f"the same luck again: {_again(bot, seat, seed, game, options)}")
+    click.echo(f"the same luck again: {_again(bots, seat, seed, game, options)}")
 
 
-def _again(bot: str, seat: int, seed: str, game: str, options: dict[str, Any]) -> str:
+def _again(bots: tuple[str, ...], seat: int, seed: str, game: str, options: dict[str, Any]) -> str:
     """The command that plays this match again, without what is so by default."""
-    words = ["arena", "play", bot, "--seed", seed]
+    words = ["arena", "play", *bots, "--seed", seed]
     words += ["--seat", str(seat)] if seat else []
     words += ["--game", game] if game != DEFAULT_GAME else []
     words += ["--options", json.dumps(options)] if options else []
@@ -90,6 +103,7 @@ def _result(record: MatchRecord, seat: int) -> str:
         who = "you" if record.fault.seat == seat else record.seats[record.fault.seat].player
         return f"\n{who} forfeited: {record.fault.message}"
     assert record.scores is not None, "a match without a fault has scores"
-    mine, theirs = record.scores[seat], record.scores[1 - seat]
-    word = "you win" if mine > theirs else "you lose" if mine < theirs else "a draw"
-    return f"\n{word}, {mine} to {theirs}"
+    others = [score for place, score in enumerate(record.scores) if place != seat]
+    best = min(rank for place, rank in enumerate(record.ranks) if place != seat)
+    word = "you win" if record.ranks[seat] < best else "you lose" if record.ranks[seat] > best else "a draw"
+    return f"\n{word}, {record.scores[seat]} to {', '.join(map(str, others))}"

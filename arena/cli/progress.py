@@ -58,7 +58,7 @@ class Progress:
         left_s = (self.total - self.done) / rate if rate else 0.0
         forfeits = f", {counted(self._forfeits, 'forfeit')}" if self._forfeits else ""
         left = f", {_duration(left_s)} left" if 0 < self.done < self.total else ""
-        return f"{self.done}/{self.total} matches, {rate:.0f}/s{left}{forfeits}"
+        return f"{self.done}/{self.total} matches, {rate:.{0 if rate >= 10 else 1}f}/s{left}{forfeits}"
 
 
 def _duration(seconds: float) -> str:

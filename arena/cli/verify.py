@@ -1,37 +1,106 @@
 """`arena verify`: nothing stored is believed; everything is computed again."""
 
-from collections.abc import Iterator
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
 import click
 
 from arena.cli.league import stored
 from arena.cli.options import results_option, shelf_option
-from arena.errors import CheckFailed
+from arena.cli.progress import Progress
+from arena.cli.stopping import stoppable
+from arena.errors import ArenaError, CheckFailed
+from arena.games import load_game
+from arena.games.doors import nature_of
 from arena.league.wording import counted
-from arena.report.audit import audit
+from arena.report.audit import Look, audit
+from arena.report.match_audit import Checker, checked_here
+from arena.report.spread import spread
 from arena.store.bots import BotStore
+from arena.store.matches import MatchStore
 
 SHOWN = 20
+_BETWEEN_LINES_S: Final = 0.1
 
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[LEAGUE]...")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 1024),
+    help="Matches checked at once; default: all cores if anything has to be simulated again, else 1.",
+)
 @results_option
 @shelf_option
-def verify(names: tuple[str, ...], results: Path, shelf: Path) -> None:
+def verify(names: tuple[str, ...], workers: int | None, results: Path, shelf: Path) -> None:
     """Replay every stored match of each LEAGUE (default: all) from its seed and actions, and compute all anew.
 
     Each die must be what the seed gives, each action legal, each outcome what the rules say; summaries, digests, bots
-    and published standings must fit. Matches of no current league are checked against their own records. Exit 1 if
-    anything does not fit.
+    and published standings must fit. What was simulated is simulated again, and must be the same to the last bit where
+    the simulator and the machine are; elsewhere the difference is told. Matches of no current league are checked
+    against their own records. Exit 1 if anything does not fit.
 
     Example: arena verify first
     """
-    with stored(results) as store:
-        found = list(_printed(audit(store, BotStore(results, shelf), names or tuple(store.leagues()))))
+    with stored(results) as store, stoppable():
+        leagues = names or tuple(store.leagues())
+        processes = workers or (len(os.sched_getaffinity(0)) if _needs_simulations(store, leagues) else 1)
+        watch = _Watch()
+        with _checker(processes) as checked, contextlib.closing(watch):
+            lines = audit(store, BotStore(results, shelf), leagues, Look(checked, watch.heard))
+            found = list(_printed(watch.aside(lines)))
     if found:
         raise CheckFailed(f"{counted(len(found), 'problem')} found")
+
+
+def _needs_simulations(store: MatchStore, leagues: Iterable[str]) -> bool:
+    """Whether any of the leagues takes long to check. One that cannot be read is for the audit to tell."""
+    for name in leagues:
+        with contextlib.suppress(ArenaError):
+            if nature_of(load_game(store.league(name).game)) is not None:
+                return True
+    return False
+
+
+def _checker(processes: int) -> contextlib.AbstractContextManager[Checker]:
+    return contextlib.nullcontext(checked_here) if processes == 1 else spread(processes)
+
+
+class _Watch:
+    """The line of progress on a terminal, which goes out of the way when anything else is printed."""
+
+    def __init__(self) -> None:
+        self._league = ""
+        self._progress: Progress | None = None
+        self._drawn_s = 0.0
+        self._is_shown = sys.stderr is not None and sys.stderr.isatty()
+
+    def heard(self, league: str, done: int, total: int) -> None:
+        """See arena.report.audit.Watch."""
+        if self._progress is None or league != self._league:
+            self._league, self._progress = league, Progress(total=total)
+        self._progress.total = total
+        self._progress.add(done - self._progress.done, 0)
+        if time.monotonic() - self._drawn_s > _BETWEEN_LINES_S:
+            self._progress.draw()
+            self._drawn_s = time.monotonic()
+
+    def aside(self, lines: Iterable[tuple[bool, str]]) -> Iterator[tuple[bool, str]]:
+        """The same lines, with a clean line of the terminal before each."""
+        for line in lines:
+            self.close()
+            yield line
+
+    def close(self) -> None:
+        """Wipe the line away."""
+        if self._is_shown and self._progress is not None:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
 
 
 def _printed(lines: Iterator[tuple[bool, str]]) -> Iterator[str]:

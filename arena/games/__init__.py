@@ -9,6 +9,7 @@ from arena.games.api import Game
 
 GAMES: Final = {
     "nim": "arena.games.nim",
+    "riffraff": "arena.games.riffraff",
     "shanghaien": "arena.games.shanghaien",
 }
 

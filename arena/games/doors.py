@@ -54,7 +54,7 @@ class Nature(Protocol):
     """
 
     def fingerprint(self) -> dict[str, str]:
-        """What the results depend on besides the arguments: engine, platform, parameters, a canary of its own."""
+        """What results depend on besides the arguments: `engine` (name and version), platform, parameters, a canary."""
 
     def insist(self, state: Any, seat: Seat, action: Any) -> None:
         """IllegalAction if the world has no room for an action that the rules allow; it tells why by its reason."""
@@ -64,6 +64,12 @@ class Nature(Protocol):
 
     def settle(self, state: Any, result: Json) -> Any:
         """The state after that result; ValueError if it is not one that could have come from this state."""
+
+    def tell(self, before: Any, result: Json, after: Any) -> str:
+        """What came of a simulation, as a sentence for a person: from its state, the result, and the state it led to.
+
+        Like `settle` it needs nothing installed. Empty if there is nothing to tell: then the key stands there.
+        """
 
     def budget(self, state: Any) -> int:
         """How often a bot may ask `imagine` in one request; 0 for never."""
@@ -94,6 +100,13 @@ def nature_of(game: Game[Any, Any]) -> Nature | None:
     """The nature of a game that has one."""
     found: Nature | None = getattr(game, "nature", None)
     return found
+
+
+def insist_on_nature(game: Game[Any, Any]) -> None:
+    """SpecError, with the extra to install, if the nature of the game cannot be simulated here."""
+    nature = nature_of(game)
+    if nature is not None:
+        nature.fingerprint()
 
 
 def material_of(game: Game[Any, Any], options: Mapping[str, Json], seats: int) -> dict[str, Json]:

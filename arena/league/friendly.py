@@ -1,17 +1,21 @@
-"""A few matches between two players outside any league: the same blocks, luck and table, but nothing is stored.
+"""A few matches at one table outside any league: the same blocks, luck and standings, but nothing is stored.
 
-Rule: a friendly is a tournament of two whose results stay in memory.
+Rule: a friendly is a tournament with as many seats as players, whose results stay in memory.
 """
 
-from collections.abc import Generator
+from collections import Counter
+from collections.abc import Generator, Sequence
+from itertools import count
 from typing import Any
 
+from arena.errors import SpecError
+from arena.games import load_game
 from arena.league.pool import helpers
 from arena.league.ratings import RatingSettings
 from arena.league.results import result_of, rotate, summarise
 from arena.league.schedule import fixture, match_spec, pairings
 from arena.league.standings import MatchResult
-from arena.league.tournament import Player, Tournament
+from arena.league.tournament import Player, Tournament, insist_on_game
 from arena.league.worker import contestant
 from arena.match.contestant import Contestant
 from arena.match.record import MatchRecord
@@ -19,39 +23,69 @@ from arena.match.referee import play
 from arena.match.terms import ClockSettings
 from arena.process import reaper
 from arena.process.limits import Isolation
+from arena.process.manifest import BotSpec
 
 Played = Generator[tuple[MatchRecord, MatchResult], None, None]
 """Matches as they end; closing it ends the bots."""
 
 
 def friendly(
-    players: tuple[Player, Player], *, game: str, options: dict[str, Any], clock: ClockSettings, seed: str, blocks: int
+    players: Sequence[Player], *, game: str, options: dict[str, Any], clock: ClockSettings, seed: str, blocks: int
 ) -> Tournament:
-    """The tournament of two."""
+    """The tournament of these players at one table.
+
+    SpecError if the game is not for so many or has other options, or if a bot plays other games.
+    """
+    insist_on_seats(game, len(players))
+    for player in players:
+        insist_on_game(player.bot, game)
+    load_game(game).setup(options, len(players))
     return Tournament(
         name="friendly",
         game=game,
         options=options,
-        players=players,
+        players=tuple(players),
         seed=seed,
         cycles=blocks,
         chunk_blocks=20,
         clock=clock,
         rating=RatingSettings(),
         luck=False,
+        seats=len(players),
     )
 
 
-def seat_both(tournament: Tournament, isolation: Isolation, *, keep_transcript: bool = False) -> list[Contestant]:
-    """The two players as contestants, in the order of their pairing; nothing is started yet."""
+def insist_on_seats(game: str, players: int) -> None:
+    """SpecError if the game is for other numbers of players."""
+    counts = load_game(game).seat_counts
+    if players not in counts:
+        raise SpecError(f"{game} is for {' or '.join(map(str, counts))} players, found {players}")
+
+
+def named_apart(bots: Sequence[BotSpec]) -> list[Player]:
+    """The bots as players: those of one name, such as a bot that meets itself, are numbered."""
+    names = Counter(bot.name for bot in bots)
+    taken = {name for name, times in names.items() if times == 1}
+    players = []
+    for bot in bots:
+        numbered = (f"{bot.name}-{number}" for number in count(1))
+        name = bot.name if names[bot.name] == 1 else next(each for each in numbered if each not in taken)
+        taken.add(name)
+        players.append(Player(name=name, bot=bot))
+    return players
+
+
+def seat_all(tournament: Tournament, isolation: Isolation, *, keep_transcript: bool = False) -> list[Contestant]:
+    """The players as contestants, in the order of their pairing; nothing is started yet."""
     (pairing,) = pairings(tournament)
     return [
-        contestant(player, tournament.setting, isolation, keep_transcript=keep_transcript) for player in pairing.players
+        contestant(player, tournament.setting, isolation, seats=tournament.seats, keep_transcript=keep_transcript)
+        for player in pairing.players
     ]
 
 
 def play_here(tournament: Tournament, contestants: list[Contestant], isolation: Isolation) -> Played:
-    """Play match after match in this process between what `seat_both` made: the record and the result of each."""
+    """Play match after match in this process between what `seat_all` made: the record and the result of each."""
     pairs = pairings(tournament)
     (pairing,) = pairs
     reaper.become_subreaper()

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET
 
 from arena.league.schedule import Fixture, Pairing
 from arena.league.standings import MatchResult
 from arena.match.luck_sum import MatchLuck
-from arena.match.record import MatchRecord, PackedRecord, Termination
+from arena.match.record import PARDONABLE, MatchRecord, PackedRecord, Termination
 
 LUCK_DIGITS: Final = 6
 """Decimals of a stored sum of luck: whole millionths add up to the same in any order."""
@@ -23,6 +24,7 @@ class MatchSummary(msgspec.Struct, frozen=True):
     """The part of a record that standings need, by seat; times in milliseconds, `at_fault` -1 for nobody.
 
     `luck` is what `arena.match.luck_sum` measured, in payoff, under the value of that version; empty if nothing was.
+    `pardoned` counts, by their code, the faults of each seat after which the game went on; empty if there were none.
     """
 
     ranks: tuple[int, ...]
@@ -35,6 +37,7 @@ class MatchSummary(msgspec.Struct, frozen=True):
     isolation: str = "none"
     luck: tuple[float, ...] = ()
     luck_version: str = ""
+    pardoned: tuple[dict[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what no match can have come to, wherever it is read from."""
@@ -45,6 +48,8 @@ class MatchSummary(msgspec.Struct, frozen=True):
             raise ValueError("a summary needs a value for each of at least 2 seats")
         if len(self.luck) != (seats if self.luck_version else 0):
             raise ValueError("luck needs a version, and a value for each seat")
+        if self.pardoned and (len(self.pardoned) != seats or not all(map(_is_pardonable, self.pardoned))):
+            raise ValueError(f"pardoned faults are counted by seat and by {', '.join(PARDONABLE)}")
         if (self.termination == _NORMAL) != (self.scores is not None and self.at_fault == -1):
             raise ValueError(f"termination {self.termination} does not fit scores and fault")
         if self.termination not in _TERMINATIONS or not -1 <= self.at_fault < seats:
@@ -80,7 +85,17 @@ def summarise(record: MatchRecord, luck: MatchLuck | None = None) -> MatchSummar
         isolation=record.isolation,
         luck=tuple(round(own, LUCK_DIGITS) for own in luck.by_seat) if luck is not None and version else (),
         luck_version=version,
+        pardoned=_pardoned(record),
     )
+
+
+def _pardoned(record: MatchRecord) -> tuple[dict[str, int], ...]:
+    counts = tuple({} if seat.faults is UNSET else seat.faults for seat in record.seats)
+    return counts if any(counts) else ()
+
+
+def _is_pardonable(counts: dict[str, int]) -> bool:
+    return all(code in PARDONABLE and count > 0 for code, count in counts.items())
 
 
 def rotate(players: Sequence[Any], rotation: int) -> list[Any]:
@@ -105,4 +120,5 @@ def result_of(summary: MatchSummary, pairs: Sequence[Pairing], *, order: int, bl
         isolation=summary.isolation,
         luck=summary.luck,
         luck_version=summary.luck_version,
+        pardoned=summary.pardoned,
     )

@@ -48,6 +48,9 @@ class Row(msgspec.Struct, frozen=True):
     against the mean of all whom matches connect (or against the anchor). `superiority` is how likely the entrant is
     better than the one in the next row; None if no matches connect the two. Entrants of one `band` cannot be told apart
     from row to row.
+
+    `faults` counts the matches that the entrant's own faults ended, by kind; `pardoned` the faults after which a
+    lenient game went on.
     """
 
     rank: int
@@ -74,6 +77,7 @@ class Row(msgspec.Struct, frozen=True):
     band: int
     score_by_seat: tuple[float | None, ...]
     faults: dict[str, int]
+    pardoned: dict[str, int]
 
 
 class _Met(NamedTuple):
@@ -142,7 +146,8 @@ def _row(rank: int, entrant: Entrant, met: Sequence[_Met], rating: Rating, seats
         superiority=None,
         band=1,
         score_by_seat=tuple(_score_at(seat, met, seats) for seat in range(seats)),
-        faults=_faults(met),
+        faults=_faults((one.tally.sums.faults, one.place) for one in met),
+        pardoned=_faults((one.tally.sums.pardoned, one.place) for one in met),
     )
 
 
@@ -162,12 +167,12 @@ def _score_at(seat: int, met: Sequence[_Met], seats: int) -> float | None:
     return points / (full_score(seats) * matches) if matches else None
 
 
-def _faults(met: Iterable[_Met]) -> dict[str, int]:
-    """Only those that happened, in the order of the terminations."""
+def _faults(counted: Iterable[tuple[Mapping[str, tuple[int, ...]], int]]) -> dict[str, int]:
+    """Add up what is counted by kind and place, each at its place: what happened, in the order of the terminations."""
     counts: Counter[str] = Counter()
-    for one in met:
-        for kind, by_place in one.tally.sums.faults.items():
-            counts[kind] += by_place[one.place]
+    for by_kind, place in counted:
+        for kind, by_place in by_kind.items():
+            counts[kind] += by_place[place]
     return {kind.value: counts[kind] for kind in FAULTS if counts[kind]}
 
 

@@ -42,6 +42,7 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
     isolation: str = "none"
     luck: tuple[float, ...] = ()
     luck_version: str = ""
+    pardoned: tuple[dict[str, int], ...] = ()
 
 
 class Standings(msgspec.Struct, frozen=True):

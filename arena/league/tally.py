@@ -52,6 +52,8 @@ class Facts(Protocol):
     def luck(self) -> tuple[float, ...]: ...  # noqa: D102
     @property
     def luck_version(self) -> str: ...  # noqa: D102
+    @property
+    def pardoned(self) -> tuple[dict[str, int], ...]: ...  # noqa: D102
 
 
 class Spans(msgspec.Struct, frozen=True, gc=False):
@@ -85,6 +87,7 @@ class Sums(msgspec.Struct, frozen=True):
     `margins` are over matches without a forfeit. `digest` is the sum modulo 2^256 of the SHA-256 of every match's facts
     without times, in hexadecimal: equal for equal results in any order. `luck_versions` counts the matches that have
     luck, by the version of the value; `luck` are the sums of the even and of the odd blocks, if there is any.
+    `faults` are those that ended a match, `pardoned` those after which the game went on, both by their code.
     """
 
     margins: Spans
@@ -96,14 +99,12 @@ class Sums(msgspec.Struct, frozen=True):
     digest: str
     luck_versions: dict[str, int] = {}
     luck: tuple[Lucks, ...] = ()
+    pardoned: dict[str, tuple[int, ...]] = {}
 
     def __add__(self, other: Self) -> "Sums":
         return Sums(
             margins=self.margins + other.margins,
-            faults={
-                kind: reduce(_added, [each.faults[kind] for each in (self, other) if kind in each.faults])
-                for kind in sorted({*self.faults, *other.faults})
-            },
+            faults=_by_code_added(self.faults, other.faults),
             isolation=_counts_added(self.isolation, other.isolation),
             moves=_added(self.moves, other.moves),
             spent_us=_added(self.spent_us, other.spent_us),
@@ -111,6 +112,7 @@ class Sums(msgspec.Struct, frozen=True):
             digest=_hex(int(self.digest, 16) + int(other.digest, 16)),
             luck_versions=_counts_added(self.luck_versions, other.luck_versions),
             luck=lucks_added(self.luck, other.luck),
+            pardoned=_by_code_added(self.pardoned, other.pardoned),
         )
 
 
@@ -188,6 +190,7 @@ class _Adding:
     def __init__(self, key: str, seats: int) -> None:
         self._key = key
         self._faults: dict[str, list[int]] = {}
+        self._pardoned: dict[str, list[int]] = {}
         self._isolation: Counter[str] = Counter()
         self._luck_versions: Counter[str] = Counter()
         self.luck = LuckAdding(seats)
@@ -213,8 +216,10 @@ class _Adding:
         self._isolation[one.isolation] += 1
         if one.luck_version:
             self._luck_versions[one.luck_version] += 1
-        facts = (self._key, block, rotation, one.ranks, one.scores, one.termination, one.at_fault, one.moves)
-        self._digest += int.from_bytes(sha256(_encode(facts)).digest(), "big")
+        for seat, counts in enumerate(one.pardoned):
+            for code, count in counts.items():
+                self._pardoned.setdefault(code, [0] * seats)[(seat + rotation) % seats] += count
+        self._digest += int.from_bytes(sha256(_facts(self._key, block, rotation, one)).digest(), "big")
 
     def margins_of(self, matches: Mapping[int, Facts]) -> None:
         """Add the margins of the matches of one block."""
@@ -250,7 +255,14 @@ class _Adding:
             digest=_hex(self._digest),
             luck_versions={version: self._luck_versions[version] for version in sorted(self._luck_versions)},
             luck=self.luck.sums(),
+            pardoned={code: tuple(self._pardoned[code]) for code in sorted(self._pardoned)},
         )
+
+
+def _facts(key: str, block: int, rotation: int, one: Facts) -> bytes:
+    """What is digested of a match; pardoned faults only where there are any, so older digests stay what they were."""
+    facts = (key, block, rotation, one.ranks, one.scores, one.termination, one.at_fault, one.moves)
+    return _encode((*facts, [sorted(counts.items()) for counts in one.pardoned]) if one.pardoned else facts)
 
 
 @lru_cache(maxsize=4096)
@@ -271,6 +283,14 @@ def _hex(value: int) -> str:
 
 def _added(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
     return tuple([a + b for a, b in zip(one, other, strict=True)])
+
+
+def _by_code_added(
+    one: Mapping[str, tuple[int, ...]], other: Mapping[str, tuple[int, ...]]
+) -> dict[str, tuple[int, ...]]:
+    return {
+        code: reduce(_added, [each[code] for each in (one, other) if code in each]) for code in sorted({*one, *other})
+    }
 
 
 def _counts_added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:

@@ -163,11 +163,17 @@ def _player(index: int, entry: PlayerEntry, file: TournamentFile, find_bot: Call
     return Player(name=entry.name or bot.name, bot=bot, arguments=entry.arguments)
 
 
+def insist_on_game(bot: BotSpec, game: str) -> None:
+    """SpecError if the bot says that it plays other games."""
+    games = bot.manifest.games
+    if games and game not in games:
+        raise SpecError(f"{bot.name} plays {', '.join(games)}, not {game}")
+
+
 def _insist_on_terms(bot: BotSpec, file: TournamentFile) -> None:
     """SpecError if the bot plays other games, or asks for more than the tournament allows."""
+    insist_on_game(bot, file.game)
     manifest = bot.manifest
-    if manifest.games and file.game not in manifest.games:
-        raise SpecError(f"{bot.name} plays {', '.join(manifest.games)}, not {file.game}")
     try:
         agree(manifest.limits, file.limits, processes=manifest.processes, startup_ms=file.clock.startup_ms)
     except SpecError as error:

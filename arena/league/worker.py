@@ -37,8 +37,12 @@ _LEAVE_WITHIN_S: Final = 0.3
 log: Final = logging.getLogger("arena.worker")
 
 
-def contestant(player: Player, setting: Setting, isolation: Isolation, *, keep_transcript: bool = False) -> Contestant:
-    """The player's bot as a contestant on the terms of `setting`; its process starts with its first match.
+def contestant(
+    player: Player, setting: Setting, isolation: Isolation, *, seats: int = 2, keep_transcript: bool = False
+) -> Contestant:
+    """The player's bot as a contestant on the terms of `setting`, at tables with that many seats.
+
+    Its process starts with its first match.
 
     SpecError if the bot asks for more than it is allowed.
     """
@@ -48,7 +52,9 @@ def contestant(player: Player, setting: Setting, isolation: Isolation, *, keep_t
         player=player.name,
         bot=player.bot.digest,
         open_channel=lambda: open_channel(player.bot, confinement, player.arguments, may_ponder=clock.ponder),
-        hello=hello_for(load_game(setting.game), setting.options, clock.startup_ms, confinement.limits.line_bytes),
+        hello=hello_for(
+            load_game(setting.game), setting.options, clock.startup_ms, confinement.limits.line_bytes, seats
+        ),
         clock=clock,
         keep_transcript=keep_transcript,
     )
@@ -87,7 +93,8 @@ def play_chunk_alone(chunk: Chunk) -> list[PlayedBlock]:
 
 
 def _seat_all(chunk: Chunk) -> list[Contestant]:
-    return [contestant(player, chunk.setting, chunk.isolation) for player in chunk.pairing.players]
+    players = chunk.pairing.players
+    return [contestant(player, chunk.setting, chunk.isolation, seats=len(players)) for player in players]
 
 
 def _play_block(chunk: Chunk, fixture: Fixture, contestants: list[Contestant]) -> PlayedBlock:

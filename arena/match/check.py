@@ -4,19 +4,23 @@ Rule: each step tries one promise of protocol.md and says in a sentence what cam
 check; a remark does not.
 """
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
+from msgspec import UNSET
 
 from arena.errors import BotFault
 from arena.games import load_game
+from arena.games.api import Game
+from arena.games.doors import nature_of
 from arena.games.luck import derive
 from arena.match.bot import open_channel
 from arena.match.contestant import GRACE_S, Contestant
-from arena.match.house import house_contestant
+from arena.match.house import HouseGame, house_contestant
 from arena.match.record import Acted, MatchRecord
 from arena.match.referee import hello_for, play
 from arena.match.terms import ClockSettings, MatchSpec
@@ -26,6 +30,8 @@ from arena.process.launch import Confinement
 from arena.process.manifest import BotSpec
 
 MATCHES_IN_A_ROW: Final = 10
+SIMULATED_IN_A_ROW: Final = 2
+"""Where a match is simulated it takes seconds, and a check should not take minutes."""
 
 
 class Verdict(Enum):
@@ -108,10 +114,12 @@ class _Examination:
     ) -> None:
         self._bot = bot
         self._confinement = confinement
+        self._rules = load_game(game)
+        self._in_a_row = MATCHES_IN_A_ROW if nature_of(self._rules) is None else SIMULATED_IN_A_ROW
         self._game = game
         self._options = options
         self._clock = clock
-        self._hello = hello_for(load_game(game), options, clock.startup_ms, confinement.limits.line_bytes)
+        self._hello = hello_for(self._rules, options, clock.startup_ms, confinement.limits.line_bytes)
         self._contestant = self._enter(self._open)
         self._records: list[MatchRecord] = []
 
@@ -120,7 +128,7 @@ class _Examination:
         return [
             ("starts, says hello, is ready, plays a whole match in seat 0", lambda: self._match(seat=0, number=0)),
             ("plays a whole match in seat 1 in the same process", lambda: self._match(seat=1, number=0)),
-            (f"plays {MATCHES_IN_A_ROW} more matches in the same process", self._several),
+            (f"plays {self._in_a_row} more matches in the same process", self._several),
             ("ignores unknown messages and unknown fields", self._noise),
             ("plays the same again with the same bot_seed", self._again),
             ("prints nothing but the protocol to stdout, answers once", self._clean),
@@ -159,7 +167,8 @@ class _Examination:
             isolation=self._confinement.isolation,
         )
         house = house_contestant(self._hello, self._clock)
-        record = play(spec, [contestant, house] if seat == 0 else [house, contestant])
+        seats = [contestant, house] if seat == 0 else [house, contestant]
+        record = play(spec, seats, game=cast(Game[Any, Any], HouseGame(self._rules, {1 - seat}, spec.seed)))
         if record.fault is not None:
             fault = record.fault
             details = [f"{record.termination}: {fault.message}"]
@@ -170,7 +179,7 @@ class _Examination:
         return record
 
     def _several(self) -> str:
-        for number in range(1, MATCHES_IN_A_ROW + 1):
+        for number in range(1, self._in_a_row + 1):
             self._match(seat=number % 2, number=number)
         return f"{sum(_mine(record, self._bot).moves for record in self._records)} answers so far"
 
@@ -193,12 +202,13 @@ class _Examination:
         return f"the same {len(_actions(record))} actions"
 
     def _clean(self) -> str:
-        ignored = [
-            (kind, count) for record in self._records for kind, count in _mine(record, self._bot).ignored.items()
-        ]
+        mine = [_mine(record, self._bot) for record in self._records]
+        ignored = _added(seat.ignored for seat in mine)
+        refused = _added({} if seat.faults is UNSET else seat.faults for seat in mine)
+        if refused:
+            raise _Remark(f"refused answers: {refused}" + (f"; ignored lines: {ignored}" if ignored else ""))
         if ignored:
-            kinds = ", ".join(f"{sum(n for k, n in ignored if k == kind)} {kind}" for kind in sorted(dict(ignored)))
-            raise _Remark(f"ignored lines: {kinds} (stray: no JSON; stale: another id; early: before the request)")
+            raise _Remark(f"ignored lines: {ignored} (stray: no JSON; stale: another id; early: before the request)")
         return "not one line too many"
 
     def _time(self) -> str:
@@ -264,6 +274,12 @@ def _copy_told(bot: BotSpec, step: Step) -> str:
 
 def _mine(record: MatchRecord, bot: BotSpec) -> Any:
     return next(seat for seat in record.seats if seat.bot == bot.digest)
+
+
+def _added(counts: Iterable[Mapping[str, int]]) -> str:
+    """All counts together, as `3 stale, 1 stray`."""
+    total: Counter[str] = sum(map(Counter, counts), Counter())
+    return ", ".join(f"{total[kind]} {kind}" for kind in sorted(total))
 
 
 def _actions(record: MatchRecord) -> list[bytes]:

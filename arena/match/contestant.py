@@ -1,30 +1,27 @@
 """One bot at the table: its process, its session and its clock, over as many matches as it lives.
 
-Rule: the only module where a line, a message and a deadline meet. It turns everything a bot can do wrong into a
-`BotFault`; after a fault its process is ended, and the next match starts a new one.
+Rule: what a move may cost, and what it did cost, is known here. Everything a bot can do wrong is a `BotFault`; after
+one that ends a match its process is ended, and the next match starts a new one.
 """
 
-import math
 import time
 from collections import Counter, deque
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from msgspec import UNSET
 
-from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime, ProtocolViolation
+from arena.errors import BotFault, MalformedReply, OutOfTime
+from arena.match.conversation import Conversation, error_of
+from arena.match.lookahead import NO_LOOK_AHEAD
+from arena.match.participant import Question, TranscriptLine
 from arena.match.terms import ClockSettings
-from arena.match.unheard import Unheard
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
-from arena.protocol import codec
 from arena.protocol.messages import (
-    ActionEvent,
     Answer,
-    ChanceEvent,
-    ErrorMessage,
+    AnyEvent,
     EventMessage,
-    FromBot,
     Hello,
     MatchEnd,
     MatchStart,
@@ -32,26 +29,19 @@ from arena.protocol.messages import (
     Request,
     TimeLeft,
     TimeUsed,
-    ToBot,
 )
-from arena.protocol.session import Session
+
+__all__ = ["GRACE_S", "Contestant", "TranscriptLine"]
 
 GRACE_S: Final = 1.0
 START_ATTEMPTS: Final = 2
 TRANSCRIPT_LINES: Final = 20
-_NOTICE_S: Final = 1.0
-"""Wall time a bot has to take a line that asks nothing of it."""
-_USELESS_LIMIT: Final = 10_000
-"""Lines that count for nothing before the one that counts. More are a flood: it costs the referee more than the bot."""
-_USELESS_KEPT: Final = 1000
-"""Lines that count for nothing, before one that counts, in the transcript: a flood must not fill the memory."""
-
-TranscriptLine = tuple[float, str, bytes]
-"""Wall-clock seconds, `>` to the bot or `<` from it, the line."""
 
 
 class Contestant:
     """A player's bot. `open_channel` starts a fresh process; `hello` is what a new process is greeted with."""
+
+    is_person = False
 
     def __init__(
         self,
@@ -70,16 +60,14 @@ class Contestant:
         self._hello = hello
         self._settings = clock
         self.terms = clock.terms()
+        self._full_move_s, self._full_wall_s = self.terms.move_ms / 1000, self.terms.wall_ms / 1000
         self._wall = wall
         self._decides_cpu = clock.decides == "cpu"
-        self._channel: Channel | None = None
-        self._lost: BotFault | None = None
+        self._talk: Conversation | None = None
         self._answered_cpu_s: float | None = None
         self._failed_starts: list[BotFault] = []
-        self._session = Session()
         self._request_id = 0
         self._match = ""
-        self._unheard = Unheard()
         self._reset()
         self.transcript: deque[TranscriptLine] = deque(maxlen=None if keep_transcript else TRANSCRIPT_LINES)
         self.last_stderr = ""
@@ -91,7 +79,16 @@ class Contestant:
         self.wall_s = 0.0
         self.slowest_s = 0.0
         self.ignored: Counter[str] = Counter()
-        self._events: list[ActionEvent | ChanceEvent] = []
+        self.faults: Counter[str] = Counter()
+        self._events: list[AnyEvent] = []
+        self._move_s = 0.0
+        self._clock: MoveClock | None = None
+        self._is_abandoned = False
+
+    @property
+    def is_reachable(self) -> bool:
+        """See Participant.is_reachable."""
+        return self._talk is not None and self._talk.is_whole and self._talk.lost is None
 
     def begin(self, start: MatchStart) -> None:
         """Start the process if there is none, announce the match and wait for `ready`.
@@ -104,63 +101,69 @@ class Contestant:
         if len(self._failed_starts) >= START_ATTEMPTS:
             raise self._failed_starts[-1]
         try:
-            if self._channel is None:
-                self._start_process()
-            self._ask_within_startup(start)
+            if self._talk is None or self._talk.lost is not None:
+                self._talk = self._start_process()
+                self._prepare(self._talk, self._hello)
+            self._talk.ignored = self.ignored
+            self._prepare(self._talk, start)
         except BotFault as fault:
             self._failed_starts.append(fault)
             raise
         self._failed_starts.clear()
 
-    def ask(self, view: dict[str, Any], legal: tuple[Any, ...] | None) -> Answer:
+    def ask(self, question: Question) -> Answer:
         """The bot's answer to a request with this view, these actions, and the events since the last one."""
-        channel = self._running()
-        move_s = self.terms.move_ms / 1000
-        self._request_id += 1
-        request = Request(
-            id=self._request_id,
-            match=self._match,
-            view=view,
-            events=tuple(self._events),
-            legal=legal,
-            clock=TimeLeft(move_ms=self.terms.move_ms, bank_ms=self.bank_s * 1000),
-        )
-        self._unheard = Unheard()
-        early = channel.pending()
-        if early:
-            self._ignore_early(early)
+        talk = self._talking()
+        wall_s = self._allow(question)
+        request = self._request(question, talk)
+        talk.forget()
         self._events.clear()
-        self._session.send(request)
-        line = codec.encode(request)
-        clock = MoveClock(
-            cpu=channel.cpu,
+        self._clock = clock = MoveClock(
+            cpu=talk.channel.cpu,
             wall=self._wall,
-            budget_s=move_s + self.bank_s,
-            wall_s=self.terms.wall_ms / 1000,
+            budget_s=self._move_s + self.bank_s,
+            wall_s=wall_s,
             decides_cpu=self._decides_cpu,
-            delayed=channel.delayed_s,
+            delayed=talk.channel.delayed_s,
             cpu_since=self._answered_cpu_s,
         )
         try:
-            self.transcript.append((self._wall(), ">", line))
-            channel.wake()
-            channel.send(line, clock)
-            answer = self._answer(channel, clock)
+            talk.ask(request, clock)
+            answer = talk.hear(clock, question.look_ahead or NO_LOOK_AHEAD)
             clock.stop()
-            channel.rest()
+            talk.channel.rest()
             self._answered_cpu_s = None if self._settings.ponder else clock.cpu_reading
         except OutOfTime as late:
-            late.hint = self._unheard.told(request.id) or late.hint
+            late.hint = talk.unheard.told(request.id) or late.hint
+            raise
+        except MalformedReply:
+            clock.look()
             raise
         finally:
-            self._charge(clock, move_s)
+            self._charge(clock)
         assert isinstance(answer, Answer), "the session lets only an answer through while thinking"
         return answer
 
-    def happened(self, event: ActionEvent | ChanceEvent) -> None:
+    def refuse(self, fault: BotFault) -> None:
+        """See Participant.refuse. The bot is stopped; what it still used of CPU time is charged to its next move."""
+        self.faults[fault.code] += 1
+        talk = self._talking()
+        assert self._clock is not None, "only what was asked for can be refused"
+        self._answered_cpu_s = None if self._settings.ponder else self._clock.cpu_reading
+        talk.channel.rest()
+        talk.tell(error_of(fault, is_fatal=False))
+
+    def abandon(self) -> None:
+        """See Participant.abandon."""
+        self._is_abandoned = True
+        if self._clock is not None:
+            self._clock.abandon()
+
+    def happened(self, event: AnyEvent) -> None:
         """Tell the bot of an event: at once if it asked for that, with the next request otherwise."""
-        if self._session.wants_events and self._channel is not None:
-            self._notify(EventMessage(match=self._match, what=event))
+        talk = self._talk
+        if talk is not None and talk.session.wants_events and talk.lost is None:
+            talk.tell(EventMessage(match=self._match, what=event))
         else:
             self._events.append(event)
 
@@ -168,7 +171,7 @@ class Contestant:
         self, *, ranks: tuple[int, ...], scores: tuple[int, ...] | None, termination: str, at_fault: int | None
     ) -> None:
         """Tell the bot how the match ended. A bot that fails here loses nothing: its process is replaced."""
-        if self._channel is None:
+        if self._talk is None:
             return
         end = MatchEnd(
             match=self._match,
@@ -179,177 +182,89 @@ class Contestant:
             events=tuple(self._events),
             time=TimeUsed(moves=self.moves, cpu_ms=round(self.cpu_s * 1000, 3), wall_ms=round(self.wall_s * 1000, 3)),
         )
-        self._notify(end)
+        self._talk.tell(end)
 
     def fail(self, fault: BotFault) -> None:
         """Tell the bot what it did wrong, for good, and end its process."""
-        if self._channel is None:
+        if self._talk is None:
             return
-        self._notify(_error_of(fault, is_fatal=True), patience_s=0.0)  # one that does not read is not waited for
+        self._talk.tell(error_of(fault, is_fatal=True), patience_s=0.0)  # one that does not read is not waited for
         self.close(grace_s=0.0)
 
     def close(self, *, grace_s: float = GRACE_S, reason: str = "no more matches") -> str:
         """End the process, with a grace period after `quit`; how it ended, in words."""
-        if self._channel is None:
+        talk, self._talk = self._talk, None
+        if talk is None:
             return "was not running"
-        if grace_s > 0:
-            self._notify(Quit(reason=reason, grace_ms=int(grace_s * 1000)))
-        channel, self._channel = self._channel, None
-        if channel is None:  # it failed to take the quit
-            return "was killed"
-        ending = channel.close(grace_s)
-        self.last_stderr = channel.stderr()
+        ending = "was not running"
+        if talk.lost is None:
+            if grace_s > 0:
+                talk.tell(Quit(reason=reason, grace_ms=int(grace_s * 1000)))
+            ending = "was killed" if talk.lost is not None else talk.close(grace_s)
+        self.last_stderr = talk.stderr()
         return ending
 
     def stderr(self) -> str:
         """What the bot's process wrote to stderr, running or ended."""
-        return self._channel.stderr() if self._channel is not None else self.last_stderr
+        return self._talk.stderr() if self._talk is not None else self.last_stderr
 
-    def _start_process(self) -> None:
-        self._session = Session()
-        self._lost = None
+    def _start_process(self) -> Conversation:
         self.last_stderr = ""
-        self._channel = self._open_channel()
-        self._ask_within_startup(self._hello)
-
-    def _running(self) -> Channel:
-        """The channel, or the fault by which it was lost while a notice was sent."""
-        if self._channel is None:
-            assert self._lost is not None, "a contestant is asked only between begin and its failure or close"
-            raise self._lost
-        return self._channel
-
-    def _ask_within_startup(self, message: Hello | MatchStart) -> FromBot:
-        channel = self._running()
-        startup_s = self._settings.startup_ms / 1000
-        clock = MoveClock(
-            cpu=channel.cpu,
+        return Conversation(
+            self._open_channel(),
             wall=self._wall,
-            budget_s=math.inf,
-            wall_s=startup_s,
-            decides_cpu=True,  # which is not limited; but real time is counted as for a move
-            delayed=channel.delayed_s,
-        )
-        owed = "hello" if isinstance(message, Hello) else "ready"
-        self._unheard = Unheard()
-        try:
-            channel.wake()
-            self._send(message, clock)
-            answer = self._answer(channel, clock)
-            self._answered_cpu_s = None if self._settings.ponder else channel.cpu()
-            channel.rest()
-        except OutOfTime:
-            strays = self._unheard.strays_told()
-            raise OutOfTime(
-                f'no "{owed}" within {startup_s:.1f} s from {channel.origin}{"; " + strays if strays else ""}',
-                hint=f'answer {message_name(message)} with "{owed}", and flush stdout',
-            ) from None
-        except Crashed as crash:
-            hint = f"{crash.hint}; one process plays many matches: after match_end it must read on"
-            raise Crashed(
-                f'{crash.message} before its "{owed}"; it was started as {channel.origin}',
-                hint=crash.hint if owed == "hello" else hint,
-            ) from None
-        return answer
-
-    def _send(self, message: ToBot, clock: MoveClock) -> None:
-        self._session.send(message)
-        line = codec.encode(message)
-        self.transcript.append((self._wall(), ">", line))
-        self._running().send(line, clock)
-
-    def _answer(self, channel: Channel, clock: MoveClock) -> FromBot:
-        """The next message that counts; what does not count is noted, and its time runs on."""
-        for number in range(_USELESS_LIMIT):
-            line = channel.receive(clock)
-            self.transcript.append((self._wall(), "<", line))
-            message = self._understand(line)
-            if message is not None:
-                return message
-            if number > _USELESS_KEPT:
-                self.transcript.pop()
-            self._running()
-            clock.wait_s()
-        raise ProtocolViolation(
-            f"{_USELESS_LIMIT} lines that answer nothing, where one answer was expected",
-            hint="print to stderr: stdout belongs to the protocol",
+            is_strict=self._settings.strict,
+            transcript=self.transcript,
+            ignored=self.ignored,
         )
 
-    def _understand(self, line: bytes) -> FromBot | None:
-        """The message in a line if it counts now; None for blank, stray and stale lines."""
-        text = line.strip()
-        if not text:
-            return None
-        if not text.startswith(b"{"):
-            self._stray(line)
-            return None
-        message = codec.decode(text)
-        if self._session.receive(message):
-            return message
-        self.ignored["stale"] += 1
-        if isinstance(message, Answer):
-            self._unheard.stale(message)
-        return None
+    def _talking(self) -> Conversation:
+        """The conversation, or the fault by which it was lost while a notice was sent."""
+        talk = self._talk
+        assert talk is not None, "a contestant is asked only between begin and its failure or close"
+        if talk.lost is not None:
+            raise talk.lost
+        return talk
 
-    def _stray(self, line: bytes) -> None:
-        """Text on stdout that is no message: usually a forgotten print."""
-        fault = MalformedReply(
-            "a line on stdout that is not a JSON object",
-            hint="print to stderr: stdout belongs to the protocol",
-            got=codec.shown(line),
+    def _allow(self, question: Question) -> float:
+        """Set what the move may use besides the bank; the backstop of wall time.
+
+        Who is asked once more has what it left of both, so that nothing is gained by a first answer.
+        """
+        if self._is_abandoned:
+            raise OutOfTime("the match was broken off")
+        if question.refused is None or self._clock is None:
+            self._move_s = self._full_move_s
+            return self._full_wall_s
+        self._move_s = max(0.0, self._move_s - self._clock.used_s)
+        return self._clock.left_of_wall_s()
+
+    def _request(self, question: Question, talk: Conversation) -> Request:
+        refused, look_ahead = question.refused, question.look_ahead
+        self._request_id += 1
+        return Request(
+            id=self._request_id,
+            match=self._match,
+            view=question.view,
+            events=tuple(self._events),
+            legal=question.legal,
+            clock=TimeLeft(
+                move_ms=self.terms.move_ms if refused is None else self._move_s * 1000, bank_ms=self.bank_s * 1000
+            ),
+            refused=UNSET if refused is None else refused,
+            simulations=look_ahead.left if look_ahead is not None and talk.session.may_simulate else UNSET,
         )
-        if self._settings.strict:
-            raise fault
-        self.ignored["stray"] += 1
-        self._unheard.stray(line)
-        if self.ignored["stray"] == 1:
-            self._notify(_error_of(fault, is_fatal=False))
 
-    def _ignore_early(self, lines: list[bytes]) -> None:
-        """Lines that came before their request."""
-        for line in lines:
-            self.transcript.append((self._wall(), "<", line))
-            text = line.strip()
-            if text.startswith(b"{"):
-                self.ignored["early"] += 1
-                self._unheard.early(text)
-            elif text:
-                self._stray(line)
-        self._running()
+    def _prepare(self, talk: Conversation, message: Hello | MatchStart) -> None:
+        """Ask for `hello` or `ready`; CPU time counts from its answer on."""
+        cpu_s = talk.ask_within_startup(message, self._settings.startup_ms / 1000)
+        self._answered_cpu_s = None if self._settings.ponder else cpu_s
 
-    def _notify(self, message: ToBot, patience_s: float = _NOTICE_S) -> None:
-        """Send a line that asks nothing. A bot that cannot take it is ended; its next match starts a new process."""
-        channel = self._channel
-        if channel is None:
-            return
-        clock = MoveClock(cpu=channel.cpu, wall=self._wall, budget_s=patience_s, wall_s=patience_s, decides_cpu=False)
-        try:
-            self._send(message, clock)
-        except BotFault as fault:
-            self._lost = fault
-            self._channel = None
-            channel.close(0.0)
-            self.last_stderr = channel.stderr()
-
-    def _charge(self, clock: MoveClock, move_s: float) -> None:
+    def _charge(self, clock: MoveClock) -> None:
         used_s = clock.used_s
         self.moves += 1
         self.cpu_s += clock.cpu_s
         self.wall_s += clock.elapsed_s
         self.slowest_s = max(self.slowest_s, used_s)
-        if used_s > move_s:
-            self.bank_s = max(0.0, self.bank_s - (used_s - move_s))
-
-
-def note_of(answer: Answer) -> str:
-    """The note in an answer, empty if there is none."""
-    return "" if answer.note is UNSET else str(answer.note)
-
-
-def message_name(message: ToBot) -> str:
-    """The `type` of a message to a bot."""
-    return str(message.__struct_config__.tag)
-
-
-def _error_of(fault: BotFault, *, is_fatal: bool) -> ErrorMessage:
-    return ErrorMessage(code=fault.code, message=fault.message, hint=fault.hint, fatal=is_fatal, got=fault.got)
+        if used_s > self._move_s:
+            self.bank_s = max(0.0, self.bank_s - (used_s - self._move_s))

@@ -1,20 +1,29 @@
 """The house bot: a legal opponent inside this process, for checking a bot without needing another one.
 
-Rule: it speaks the protocol like any bot, through a scripted channel; it knows no game.
+Rule: it speaks the protocol like any bot, through a scripted channel; it knows no game. Where the actions are not
+listed it finds one of them in its view: `HouseGame` puts it there.
 """
 
 import json
 import random
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import Any, Final
 
+import msgspec
+
+from arena.games.api import Game, Json, Seat
 from arena.match.contestant import Contestant
+from arena.match.suggestion import suggest
 from arena.match.terms import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
 from arena.protocol.messages import Hello
 
+SUGGESTED: Final = "suggested"
+"""The key under which `HouseGame` adds an action to a view."""
+
 
 def house_contestant(hello: Hello, clock: ClockSettings) -> Contestant:
-    """A contestant that chooses among the legal actions by its bot_seed."""
+    """A contestant that chooses among the legal actions by its bot_seed; unlisted ones come with a `HouseGame` only."""
     return Contestant(
         player="house",
         bot="house",
@@ -22,6 +31,28 @@ def house_contestant(hello: Hello, clock: ClockSettings) -> Contestant:
         hello=hello,
         clock=clock,
     )
+
+
+class HouseGame:
+    """A game at whose table the house has these seats; it differs for them, and only where actions are not listed.
+
+    One object is for one match: what it suggests follows from `seed` and from what was suggested before.
+    """
+
+    def __init__(self, game: Game[Any, Any], seats: Collection[int], seed: str) -> None:
+        self._game = game
+        self._seats = seats
+        self._random = random.Random(seed)  # noqa: S311 - play, not secrets
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._game, name)
+
+    def observe(self, state: Any, seat: Seat) -> dict[str, Json]:
+        """The view; for the house with an action, where it could not choose from a list."""
+        view = self._game.observe(state, seat)
+        if seat not in self._seats or self._game.legal(state, seat) is not None:
+            return view
+        return {**view, SUGGESTED: msgspec.to_builtins(suggest(self._game, state, seat, self._random))}
 
 
 class _HouseBot:
@@ -37,6 +68,9 @@ class _HouseBot:
                 self._random.seed(message["bot_seed"])
                 return [json.dumps({"type": "ready", "match": message["match"]}).encode()]
             case "request":
-                choice = self._random.randrange(len(message["legal"]))
-                return [json.dumps({"type": "action", "id": message["id"], "action": choice}).encode()]
+                return [json.dumps({"type": "action", "id": message["id"], "action": self._choose(message)}).encode()]
         return []
+
+    def _choose(self, request: dict[str, Any]) -> Json:
+        legal = request["legal"]
+        return request["view"][SUGGESTED] if legal is None else self._random.randrange(len(legal))

@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from arena.games import load_game
-from arena.games.api import Chance, Game
+from arena.games.api import Chance, Game, Simulation
 from arena.games.doors import ValueFunction, value_of
 from arena.match.record import Drawn, MatchRecord
 from arena.match.replay import replay
@@ -70,7 +70,10 @@ class LuckMeter:
         value = self._value
         if value is None:
             return
-        waiting = before if isinstance(self._game.turn(before), Chance) else value.face_down(before, after)
+        turn = self._game.turn(before)
+        if isinstance(turn, Simulation):  # what is simulated follows from the state: there is no luck in it
+            return
+        waiting = before if isinstance(turn, Chance) else value.face_down(before, after)
         if waiting is None:
             return
         luck = tuple([there - here for there, here in zip(value(after), value(waiting), strict=True)])

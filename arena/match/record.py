@@ -29,6 +29,8 @@ class Termination(StrEnum):
 
 
 FAULTS: Final = tuple(kind for kind in Termination if kind not in {Termination.NORMAL, Termination.VOID})
+PARDONABLE: Final = (Termination.ILLEGAL_ACTION, Termination.MALFORMED_REPLY, Termination.TIMEOUT)
+"""The faults after which a lenient game goes on; all others, and any of these in other games, end the match."""
 
 
 class Acted(msgspec.Struct, frozen=True, tag_field="step", tag="action", omit_defaults=True):

@@ -1,20 +1,24 @@
 """One match, from set-up to outcome: the rules ask, chance is drawn, bots answer, everything is recorded.
 
-Rule: `play` always returns a record. What a bot does wrong ends the match as its forfeit; only a `HarnessFault`
-leaves this module, and then there is no record and the match is played again.
+Rule: `play` always returns a record. What a bot does wrong is pardoned by the game or ends the match as its forfeit;
+only a `HarnessFault` leaves this module, and then there is no record and the match is played again. (Before anything is
+played it can be a SpecError: that this game, or its nature, cannot be played here.)
 """
 
-from collections import Counter, deque
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
+
+from msgspec import UNSET
 
 from arena import __version__
-from arena.errors import BotFault, HarnessFault, IllegalAction, MalformedReply
+from arena.errors import BotFault, HarnessFault
 from arena.games import load_game
-from arena.games.api import Chance, Decision, Game, Json, Seat
+from arena.games.api import Chance, Decision, Game, Seat, Simulation
+from arena.games.doors import lenience_of, material_of, nature_of
 from arena.games.luck import derive, draw
-from arena.match.contestant import TranscriptLine, note_of
-from arena.match.record import Acted, Drawn, Fault, MatchRecord, SeatRecord, Step, Termination
+from arena.match.decision import Decisions, Forfeited
+from arena.match.participant import Participant
+from arena.match.record import Acted, Drawn, Fault, MatchRecord, SeatRecord, Simulated, Step, Termination
 from arena.match.terms import MatchSpec
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, printable, shown
 from arena.protocol.messages import (
@@ -22,80 +26,48 @@ from arena.protocol.messages import (
     PROTOCOL_MAJORS,
     PROTOCOL_MINOR,
     ActionEvent,
-    Answer,
+    AnyEvent,
     ChanceEvent,
-    ClockTerms,
     Hello,
     Limits,
     MatchStart,
+    SimulationEvent,
 )
+
+__all__ = ["Participant", "bot_seed", "hello_for", "play"]
 
 KEPT_STDERR_IN_FAULT: Final = 4000
 
 
-class Forfeited(Exception):
-    """Raised inside `play` only: the seat at fault and what it did."""
-
-    def __init__(self, seat: Seat, fault: BotFault) -> None:
-        super().__init__(fault.message)
-        # both may quote the bot, and are shown on terminals
-        fault.message, fault.hint = printable(fault.message), printable(fault.hint)
-        self.seat = seat
-        self.fault = fault
-
-
 def hello_for(
-    game: Game[Any, Any], options: dict[str, Any], startup_ms: float, line_bytes: int = LINE_FROM_BOT_LIMIT
+    game: Game[Any, Any],
+    options: dict[str, Any],
+    startup_ms: float,
+    line_bytes: int = LINE_FROM_BOT_LIMIT,
+    seats: int = 2,
 ) -> Hello:
-    """What each new process is greeted with; `line_bytes` is the longest line it may answer."""
+    """What each new process is greeted with for a table of that size; `line_bytes` is the longest line it may answer.
+
+    SpecError if the options cannot be played, or the game's nature cannot be reached.
+    """
+    material = material_of(game, options, seats)
+    nature = nature_of(game)
+    can_simulate = nature is not None and nature.budget(game.setup(options, seats)) > 0
     return Hello(
         protocols=PROTOCOL_MAJORS,
         minor=PROTOCOL_MINOR,
         game=game.name,
         rules=game.rules_version,
         options=options,
-        capabilities=CAPABILITIES,
+        capabilities=tuple(each for each in CAPABILITIES if each != "simulate" or can_simulate),
         limits=Limits(line_to_bot=LINE_TO_BOT_LIMIT, line_from_bot=line_bytes, startup_ms=int(startup_ms)),
+        material=material or UNSET,
     )
 
 
 def bot_seed(block_seed: str, seat: int) -> int:
     """The seed a bot gets in a seat: the same in all matches of a block, unrelated to the game's own luck."""
     return int(derive("bot", block_seed, seat)[:13], 16)
-
-
-class Participant(Protocol):
-    """Whoever sits at the table: a bot (`Contestant`), or a person."""
-
-    player: str
-    bot: str
-    terms: ClockTerms
-    moves: int
-    cpu_s: float
-    wall_s: float
-    slowest_s: float
-    ignored: Counter[str]
-    transcript: deque[TranscriptLine]
-
-    def begin(self, start: MatchStart) -> None:
-        """Get ready for a match. Raises BotFault."""
-
-    def ask(self, view: dict[str, Json], legal: tuple[Any, ...] | None) -> Answer:
-        """The answer to a request. Raises BotFault."""
-
-    def happened(self, event: ActionEvent | ChanceEvent) -> None:
-        """Hear of an event."""
-
-    def finish(
-        self, *, ranks: tuple[int, ...], scores: tuple[int, ...] | None, termination: str, at_fault: int | None
-    ) -> None:
-        """Hear how the match ended."""
-
-    def fail(self, fault: BotFault) -> None:
-        """Hear of the own fault that ended the match."""
-
-    def stderr(self) -> str:
-        """What was written to stderr."""
 
 
 def play(spec: MatchSpec, participants: Sequence[Participant], *, game: Game[Any, Any] | None = None) -> MatchRecord:
@@ -110,6 +82,9 @@ class _Table:
         self._spec = spec
         self._game = game
         self._participants = participants
+        self._nature = nature_of(game)
+        self._fingerprint = UNSET if self._nature is None else self._nature.fingerprint()
+        self._decisions = Decisions(game, participants, is_strict=spec.clock.strict)
         self._steps: list[Step] = []
         self._begun = 0
 
@@ -149,7 +124,7 @@ class _Table:
         while True:
             turn = game.turn(state)
             if isinstance(turn, Decision):
-                acted = [self._decide(state, seat) for seat in turn.seats]
+                acted = self._decisions.decide(state, turn.seats)
                 state = game.apply(state, {Seat(step.seat): step.action for step in acted})
                 for step in acted:
                     steps.append(step)
@@ -159,38 +134,31 @@ class _Table:
                 state = game.resolve(state, drawn)
                 steps.append(Drawn(key=turn.key, outcome=drawn))
                 if turn.is_public:
-                    event = ChanceEvent(key=turn.key, outcome=drawn)
-                    for participant in self._participants:
-                        participant.happened(event)
+                    self._tell_all(ChanceEvent(key=turn.key, outcome=drawn))
+            elif isinstance(turn, Simulation):
+                state = self._simulate(state, turn.key)
             else:
                 return state
 
-    def _decide(self, state: Any, seat: Seat) -> Acted:
-        """What the seat does: the only legal action unasked, otherwise what its bot answers."""
-        game = self._game
-        legal = game.legal(state, seat)
-        if legal is not None and len(legal) == 1:
-            return Acted(seat=seat, action=legal[0], forced=True)
-        try:
-            answer = self._participants[seat].ask(game.observe(state, seat), legal)
-            if type(answer.action) is int:
-                action = _by_index(legal, answer.action)
-            else:
-                action = game.parse(state, seat, answer.action)
-        except BotFault as fault:
-            fault.got = fault.got or self._last_answer(seat)
-            raise Forfeited(seat, fault) from None
-        return Acted(seat=seat, action=action, note=note_of(answer))
+    def _simulate(self, state: Any, key: str) -> Any:
+        """The state after nature took its course; the step is recorded and told to all."""
+        assert self._nature is not None, "only a game with a nature asks for simulations"
+        result = self._nature.simulate(state)
+        after = self._nature.settle(state, result)
+        self._steps.append(Simulated(key=key, result=result))
+        self._tell_all(SimulationEvent(key=key, result=result))
+        return after
 
-    def _last_answer(self, seat: Seat) -> str:
-        """The beginning of what the seat said last; empty if the last word was the referee's."""
-        said = self._participants[seat].transcript
-        return shown(said[-1][2]) if said and said[-1][1] == "<" else ""
+    def _tell_all(self, event: AnyEvent) -> None:
+        for participant in self._participants:
+            participant.happened(event)
 
     def _tell_action(self, step: Acted) -> None:
-        event = ActionEvent(seat=step.seat, action=step.action, forced=step.forced)
+        """Those who do not know it: the others, and the seat itself where the action was not its own."""
+        event = ActionEvent(step.seat, step.action, step.forced, step.stand_in)
+        is_told = bool(step.forced or step.stand_in)
         for seat, participant in enumerate(self._participants):
-            if seat != step.seat or step.forced:
+            if seat != step.seat or is_told:
                 participant.happened(event)
 
     def _forfeit(self, guilty: Seat, fault: BotFault) -> MatchRecord:
@@ -226,47 +194,35 @@ class _Table:
             clock=self._spec.clock.terms(),
             isolation=self._spec.isolation,
             seats=tuple(
-                _seat_record(each, took_part=seat < self._begun) for seat, each in enumerate(self._participants)
+                _seat_record(each, took_part=seat < self._begun, is_lenient=lenience_of(self._game) is not None)
+                for seat, each in enumerate(self._participants)
             ),
             steps=tuple(self._steps),
             ranks=ranks,
             scores=scores,
             termination=termination,
             fault=fault,
+            nature=self._fingerprint,
         )
 
 
-def _by_index(legal: tuple[Any, ...] | None, index: int) -> Any:
-    if legal is None:
-        raise MalformedReply("an index as action, but this request lists no legal actions")
-    if not 0 <= index < len(legal):
-        raise IllegalAction(
-            f"action {index} is not an index in `legal`: there are {len(legal)} actions, 0 to {len(legal) - 1}",
-            hint="indices count from 0",
-        )
-    return legal[index]
+def _seat_record(participant: Participant, *, took_part: bool, is_lenient: bool) -> SeatRecord:
+    """What the participant did in this match; one that never heard of it, because another failed first, did nothing.
 
-
-def _seat_record(participant: Participant, *, took_part: bool) -> SeatRecord:
-    """What the participant did in this match; one that never heard of it, because another failed first, did nothing."""
-    if not took_part:
-        return SeatRecord(
-            player=participant.player,
-            bot=participant.bot,
-            moves=0,
-            cpu_ms=0.0,
-            wall_ms=0.0,
-            slowest_ms=0.0,
-            ignored={},
-            decides=participant.terms.decides,
-        )
+    `moves` counts the requests it was sent, so those that were asked once more count again. Each of them ended in a
+    step of its own, in a fault that was pardoned, in the fault that ended the match, or in an answer at a table of
+    which another seat's fault ended the match: `moves` = unforced steps without stand-in + sum of `faults`, and at most
+    one more for a seat that was asked last.
+    """
+    own = participant if took_part else None
     return SeatRecord(
         player=participant.player,
         bot=participant.bot,
-        moves=participant.moves,
-        cpu_ms=round(participant.cpu_s * 1000, 3),
-        wall_ms=round(participant.wall_s * 1000, 3),
-        slowest_ms=round(participant.slowest_s * 1000, 3),
-        ignored=dict(participant.ignored),
+        moves=own.moves if own else 0,
+        cpu_ms=round(own.cpu_s * 1000, 3) if own else 0.0,
+        wall_ms=round(own.wall_s * 1000, 3) if own else 0.0,
+        slowest_ms=round(own.slowest_s * 1000, 3) if own else 0.0,
+        ignored=dict(own.ignored) if own else {},
         decides=participant.terms.decides,
+        faults=(dict(own.faults) if own else {}) if is_lenient else UNSET,
     )

@@ -1,29 +1,40 @@
 """A match played again from its record alone: for people who want to see it, and for whoever doubts it.
 
 Rule: nothing in a record is believed. Each action must be legal where it stands, each draw must be what the seed gives,
-and the outcome must be what the rules say.
+and the outcome must be what the rules say. Only what a simulation came to is taken as it was recorded, so that a replay
+is quick everywhere and needs no physics; `resimulation` makes it again.
 """
 
-from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET
 
 from arena.errors import ArenaError, BotFault, CheckFailed
 from arena.games import load_game
-from arena.games.api import Chance, Decision, Game, Seat
+from arena.games.api import Chance, Decision, Game, Over, Seat, Simulation
+from arena.games.doors import lenience_of, nature_of
 from arena.games.luck import draw
-from arena.match.record import FAULTS, Acted, Drawn, MatchRecord, Step, Termination
+from arena.match.answers import miscount
+from arena.match.record import FAULTS, PARDONABLE, Acted, Drawn, MatchRecord, Simulated, Step, Termination
+
+_SHOWN: Final = 400
+"""Characters of a step in a message."""
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """A step of a replay: the state before it, the step, and the action as the game knows it (None for chance)."""
+    """A step of a replay: the state before it, the step, the action as the game knows it, and the state after it.
+
+    `action` is None for chance and simulations. The moments of a decision of several seats share both states; only the
+    last of them `is_complete`, for nothing happens before all have decided.
+    """
 
     before: Any
     step: Step
     action: Any
     after: Any
+    is_complete: bool = True
 
 
 def replay(record: MatchRecord) -> Iterator[Moment]:
@@ -42,7 +53,6 @@ def replay(record: MatchRecord) -> Iterator[Moment]:
         position += len(moments)
         state = moments[-1].after
     _check_end(record, game, state)
-    _check_answers(record)
 
 
 def problems(record: MatchRecord) -> list[str]:
@@ -56,24 +66,49 @@ def problems(record: MatchRecord) -> list[str]:
 
 
 def _advance(record: MatchRecord, game: Game[Any, Any], state: Any, rest: list[Step]) -> list[Moment]:
-    """The moments of one turn: a draw, or the action of each seat that decides."""
-    turn = game.turn(state)
-    if isinstance(turn, Chance):
-        step = rest[0]
-        drawn = draw(record.seed, turn)
-        expected = Drawn(key=turn.key, outcome=drawn)
-        if step != expected:
-            raise _wrong(record, f"recorded {_shown(step)}, the seed gives {_shown(expected)}")
-        return [Moment(before=state, step=expected, action=None, after=game.resolve(state, drawn))]
-    if not isinstance(turn, Decision):
-        raise _wrong(record, f"recorded {_shown(rest[0])} after the end of the game")
-    if len(rest) < len(turn.seats):
+    """The moments of one turn: a draw, a simulation, or the action of each seat that decides."""
+    match game.turn(state):
+        case Chance() as chance:
+            return [_drawn(record, game, state, chance, rest[0])]
+        case Simulation(key=key):
+            return [_simulated(record, game, state, key, rest[0])]
+        case Decision(seats=seats):
+            return _decided(record, game, state, seats, rest)
+        case Over():
+            raise _wrong(record, f"recorded {_shown(rest[0])} after the end of the game")
+
+
+def _drawn(record: MatchRecord, game: Game[Any, Any], state: Any, chance: Chance, step: Step) -> Moment:
+    drawn = draw(record.seed, chance)
+    expected = Drawn(key=chance.key, outcome=drawn)
+    if step != expected:
+        raise _wrong(record, f"recorded {_shown(step)}, the seed gives {_shown(expected)}")
+    return Moment(before=state, step=expected, action=None, after=game.resolve(state, drawn))
+
+
+def _simulated(record: MatchRecord, game: Game[Any, Any], state: Any, key: str, step: Step) -> Moment:
+    """The recorded result, if it is one that could have come from this state."""
+    if not isinstance(step, Simulated) or step.key != key:
+        raise _wrong(record, f"recorded {_shown(step)} where the simulation {key} was due")
+    nature = nature_of(game)
+    assert nature is not None, f"{game.name} asks for simulations and has no nature"
+    try:
+        after = nature.settle(state, step.result)
+    except ValueError as error:
+        raise _wrong(record, f"recorded {_shown(step)}, which cannot be: {error}") from None
+    return Moment(before=state, step=step, action=None, after=after)
+
+
+def _decided(
+    record: MatchRecord, game: Game[Any, Any], state: Any, seats: tuple[Seat, ...], rest: list[Step]
+) -> list[Moment]:
+    if len(rest) < len(seats):
         raise _wrong(record, "the record ends in the middle of a decision of several seats")
-    steps = rest[: len(turn.seats)]
-    actions = {seat: _action(record, game, state, seat, step) for seat, step in zip(turn.seats, steps, strict=True)}
+    steps = rest[: len(seats)]
+    actions = {seat: _action(record, game, state, seat, step) for seat, step in zip(seats, steps, strict=True)}
     after = game.apply(state, actions)
     return [
-        Moment(before=state, step=step, action=action, after=after)
+        Moment(before=state, step=step, action=action, after=after, is_complete=step is steps[-1])
         for step, action in zip(steps, actions.values(), strict=True)
     ]
 
@@ -90,35 +125,55 @@ def _action(record: MatchRecord, game: Game[Any, Any], state: Any, seat: Seat, s
         raise _wrong(
             record, f"recorded {_shown(step)} with forced={step.forced}, with {len(legal or ())} legal actions"
         )
+    if step.stand_in:
+        _check_stand_in(record, game, state, step, action)
     return action
 
 
+def _check_stand_in(record: MatchRecord, game: Game[Any, Any], state: Any, step: Acted, action: Any) -> None:
+    """Only a lenient game has stand-ins, only for pardonable faults of who was asked, and it names the action."""
+    lenience = lenience_of(game)
+    if lenience is None or step.stand_in not in PARDONABLE or step.forced:
+        raise _wrong(record, f"recorded {_shown(step)}, for which nothing stands in")
+    due = lenience.stand_in(state, Seat(step.seat))
+    if action != due:
+        raise _wrong(record, f"recorded {_shown(step)}, but {msgspec.json.encode(due).decode()} stands in")
+
+
 def _check_end(record: MatchRecord, game: Game[Any, Any], state: Any) -> None:
+    if (record.nature is UNSET) != (nature_of(game) is None):
+        raise _wrong(record, f"recorded as simulated by {record.nature or 'nobody knows what'}")
     if record.termination is Termination.NORMAL:
-        if isinstance(game.turn(state), Decision | Chance):
-            raise _wrong(record, "recorded as finished, but the game goes on")
-        outcome = game.outcome(state)
-        if (outcome.scores, outcome.ranks) != (record.scores, record.ranks) or record.fault is not None:
-            raise _wrong(record, f"recorded scores {record.scores}, ranks {record.ranks}; the rules say {outcome}")
-        return
+        _check_outcome(record, game, state)
+        awaited: tuple[Seat, ...] = ()
+    else:
+        awaited = _check_forfeit(record, game, state)
+    problem = miscount(record, awaited, is_lenient=lenience_of(game) is not None)
+    if problem:
+        raise _wrong(record, problem)
+
+
+def _check_outcome(record: MatchRecord, game: Game[Any, Any], state: Any) -> None:
+    if not isinstance(game.turn(state), Over):
+        raise _wrong(record, "recorded as finished, but the game goes on")
+    outcome = game.outcome(state)
+    if (outcome.scores, outcome.ranks) != (record.scores, record.ranks) or record.fault is not None:
+        raise _wrong(record, f"recorded scores {record.scores}, ranks {record.ranks}; the rules say {outcome}")
+
+
+def _check_forfeit(record: MatchRecord, game: Game[Any, Any], state: Any) -> tuple[Seat, ...]:
+    """The seats that were asked when the match was forfeited, or would have been if all had been ready."""
     fault = record.fault
     if fault is None or record.termination not in FAULTS or record.scores is not None:
         raise _wrong(record, f"recorded as {record.termination} without a fault, or with scores")
     turn = game.turn(state)
-    if record.steps and not (isinstance(turn, Decision) and fault.seat in turn.seats):
+    awaited = turn.seats if isinstance(turn, Decision) else ()
+    if record.steps and fault.seat not in awaited:
         raise _wrong(record, f"recorded as a forfeit of seat {fault.seat}, which did not have to act")
     expected = tuple(len(record.seats) - 1 if seat == fault.seat else 0 for seat in range(len(record.seats)))
     if record.ranks != expected or fault.seat not in range(len(record.seats)):
         raise _wrong(record, f"recorded ranks {record.ranks} after a forfeit of seat {fault.seat}")
-
-
-def _check_answers(record: MatchRecord) -> None:
-    """Each seat answered as often as it acted unforced; the answer that was a fault is no step."""
-    acted = Counter(step.seat for step in record.steps if isinstance(step, Acted) and not step.forced)
-    for seat, entry in enumerate(record.seats):
-        faults = 0 if record.fault is None or record.fault.seat != seat else 1
-        if not acted[seat] <= entry.moves <= acted[seat] + faults:
-            raise _wrong(record, f"recorded {entry.moves} answers of seat {seat}, which acted {acted[seat]} times")
+    return awaited
 
 
 def _wrong(record: MatchRecord, what: str) -> CheckFailed:
@@ -126,4 +181,6 @@ def _wrong(record: MatchRecord, what: str) -> CheckFailed:
 
 
 def _shown(step: Step) -> str:
-    return msgspec.json.encode(step).decode()
+    """The step as JSON, as much of it as a message can hold."""
+    text = msgspec.json.encode(step).decode()
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -7,15 +7,16 @@ import msgspec
 
 from arena.errors import MalformedReply
 from arena.protocol import codec
-from arena.protocol.messages import Answer
+from arena.protocol.messages import Answer, Simulate
 
 
 class Unheard(msgspec.Struct):
-    """`wrong_id`: of an answer to another request; `early_id`: of one that was there before the request."""
+    """`wrong_id`: of what was said to another request, `wrong_kind`; `early_id`: of an answer before the request."""
 
     strays: int = 0
     first_stray: str = ""
     wrong_id: int | None = None
+    wrong_kind: str = ""
     early_id: int | None = None
     has_early: bool = False
 
@@ -24,10 +25,11 @@ class Unheard(msgspec.Struct):
         self.strays += 1
         self.first_stray = self.first_stray or codec.shown(line)
 
-    def stale(self, answer: Answer) -> None:
-        """Note an answer to a request that is not open."""
+    def stale(self, message: Answer | Simulate) -> None:
+        """Note an answer or a question to a request that is not open."""
         if self.wrong_id is None:
-            self.wrong_id = answer.id
+            self.wrong_id = message.id
+            self.wrong_kind = "an action" if isinstance(message, Answer) else "a simulate"
 
     def early(self, line: bytes) -> None:
         """Note a line that lay there before the request; only the first is looked at, for there may be many."""
@@ -53,7 +55,8 @@ class Unheard(msgspec.Struct):
         """The likely reason why request `request_id` has no answer; empty if nothing came."""
         if self.wrong_id is not None:
             return (
-                f"an action with id {self.wrong_id} came, but the open request is {request_id}: repeat the request's id"
+                f"{self.wrong_kind} with id {self.wrong_id} came, but the open request is {request_id}:"
+                " repeat the request's id"
             )
         if self.early_id is not None:
             return (

@@ -112,6 +112,7 @@ class ProcessChannel:
         self._lines: deque[bytes] = deque()
         self._partial = b""
         self._overlong = b""
+        self._is_cut = False
         self._taken = 0
         self._stderr = HeadAndTail(kept_stderr // 2)
         self._may_ponder = may_ponder
@@ -234,20 +235,28 @@ class ProcessChannel:
                 self._stderr.add(data)
 
     def _take(self, data: bytes) -> None:
-        """Split what arrived into lines. Nothing counts from the first line on that is too long, whole or not."""
+        """Split what arrived into lines. None counts from the first that is too long, whole or not, until that is told.
+
+        `_is_cut`: the rest of such a line is still to come.
+        """
         self._taken += len(data)
-        if self._overlong:
-            return
+        if self._is_cut:
+            _, end, data = data.partition(b"\n")
+            self._is_cut = not end
         text = self._partial + data
         *lines, self._partial = text.split(b"\n")
-        if len(text) >= self._limit:  # seldom, and only then a line can be too long
+        if self._overlong:
+            lines = []
+        elif len(text) >= self._limit:  # seldom, and only then a line can be too long
             lines = self._before_overlong(lines)
+        if len(self._partial) >= self._limit:
+            self._partial, self._is_cut = b"", True
         self._lines.extend(lines)
 
     def _before_overlong(self, lines: list[bytes]) -> list[bytes]:
         for number, line in enumerate((*lines, self._partial)):
             if len(line) >= self._limit:
-                self._overlong, self._partial = line[:_SHOWN_OF_OVERLONG], b""
+                self._overlong = line[:_SHOWN_OF_OVERLONG]
                 return lines[:number]
         return lines
 
@@ -315,12 +324,13 @@ class ProcessChannel:
         return Crashed(f"the bot {what}", hint=self._process.hint_on(self.stderr()) or "see the bot's stderr")
 
     def _insist_on_short_lines(self) -> None:
-        """A line that is too long is a fault when its turn comes, whatever pieces it came in."""
+        """A line that is too long is a fault when its turn comes, in whatever pieces it came; what follows counts."""
         if self._overlong:
+            begin, self._overlong = self._overlong, b""
             raise MalformedReply(
                 f"a line of more than {self._limit} bytes",
                 hint="answer with one short line",
-                got=self._overlong.decode("utf-8", "backslashreplace"),
+                got=begin.decode("utf-8", "backslashreplace"),
             )
 
 

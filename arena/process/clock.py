@@ -47,6 +47,8 @@ class MoveClock:
 
     `cpu_since` is an earlier reading of `cpu` to count from: what was used between two moves is not for nothing.
 
+    From `pause` to `resume` real time does not count; CPU time is counted always, for it can only be the bot's own.
+
     Where CPU time decides, the backstop does not count the time for which the bot was ready to run but `delayed` by
     other work of the machine, up to `_MOST_STRETCH` times itself.
     """
@@ -58,6 +60,7 @@ class MoveClock:
         "_decides_cpu",
         "_delay_start",
         "_delayed",
+        "_pause_start",
         "_wall",
         "_wall_s",
         "_wall_start",
@@ -87,6 +90,7 @@ class MoveClock:
         self.elapsed_s = 0.0
         self._cpu_start = cpu() if cpu_since is None else cpu_since
         self._wall_start = wall()
+        self._pause_start = 0.0
 
     @property
     def used_s(self) -> float:
@@ -102,23 +106,43 @@ class MoveClock:
         """How long to wait at first, without a look at any clock."""
         return min(self._budget_s, self._wall_s)
 
+    def look(self) -> None:
+        """Take both times, whatever they are."""
+        self.elapsed_s = self._wall() - self._wall_start
+        self.cpu_s = self._cpu() - self._cpu_start
+
     def stop(self) -> None:
         """Take both times. OutOfTime if the answer came too late."""
-        self._look()
+        self.look()
         self._judge()
+
+    def pause(self) -> None:
+        """Take both times, and let the referee take its own. OutOfTime if the bot's is used up."""
+        self.look()
+        self._judge()
+        self._pause_start = self._wall_start + self.elapsed_s
+
+    def resume(self) -> None:
+        """Go on where it was paused. OutOfTime if it was abandoned meanwhile."""
+        self._wall_start += self._wall() - self._pause_start
+        self._judge()
+
+    def abandon(self) -> None:
+        """Run out at the next look, which may be in another thread."""
+        self._budget_s = self._wall_s = -1.0
+
+    def left_of_wall_s(self) -> float:
+        """What is left of the backstop, as of the last look."""
+        return max(0.0, self._wall_s - self._elapsed_undelayed_s())
 
     def wait_s(self) -> float:
         """How long to wait before the next look. OutOfTime if the time is used up."""
         if self._delay_start is None:  # a move that is answered at once need not know it
             self._delay_start = self._delayed()
-        self._look()
+        self.look()
         self._judge()
         left = min(self._budget_s - self.used_s, self._wall_s - self.elapsed_s)
         return max(left, _SHORTEST_WAIT_S)
-
-    def _look(self) -> None:
-        self.elapsed_s = self._wall() - self._wall_start
-        self.cpu_s = self._cpu() - self._cpu_start
 
     def _judge(self) -> None:
         if self.used_s > self._budget_s:

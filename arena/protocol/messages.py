@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 PROTOCOL_MAJORS: Final = (1,)
-PROTOCOL_MINOR: Final = 0
+PROTOCOL_MINOR: Final = 1
 CAPABILITIES: Final = ("events", "simulate")
 """What a bot may ask for; `simulate` is offered only where there is something to simulate."""
 

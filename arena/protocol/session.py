@@ -1,7 +1,8 @@
 """What is legal when: the dialogue with one bot as a table, without any I/O.
 
 Rule: the tables below are the whole truth about the order of messages. A bot's message that is not in `RECEIVED` is a
-protocol violation; an answer with the id of another request is counted and dropped, never applied.
+protocol violation, and so is `simulate` from a bot that did not ask for it; an answer or a question with the id of
+another request is counted and dropped, never applied.
 """
 
 from enum import Enum
@@ -23,6 +24,8 @@ from arena.protocol.messages import (
     Quit,
     Ready,
     Request,
+    Simulate,
+    Simulated,
     ToBot,
 )
 
@@ -44,6 +47,8 @@ SENT: Final[dict[tuple[Phase, type[Message]], Phase]] = {
     (Phase.NEW, Hello): Phase.GREETING,
     (Phase.IDLE, MatchStart): Phase.PREPARING,
     (Phase.PLAYING, Request): Phase.THINKING,
+    (Phase.THINKING, Request): Phase.THINKING,  # the last answer was malformed, or did not come in time
+    (Phase.THINKING, Simulated): Phase.THINKING,
     (Phase.PREPARING, MatchEnd): Phase.IDLE,
     (Phase.PLAYING, MatchEnd): Phase.IDLE,
     (Phase.THINKING, MatchEnd): Phase.IDLE,
@@ -55,7 +60,12 @@ RECEIVED: Final[dict[tuple[Phase, type[Message]], Phase]] = {
     (Phase.GREETING, BotHello): Phase.IDLE,
     (Phase.PREPARING, Ready): Phase.PLAYING,
     (Phase.THINKING, Answer): Phase.PLAYING,
+    (Phase.THINKING, Simulate): Phase.THINKING,
 }
+
+
+_ABOUT_A_REQUEST: Final = (Answer, Simulate)
+"""A tuple: a union would be built anew at every line."""
 
 
 class Session:
@@ -66,6 +76,8 @@ class Session:
         self.match = ""
         self.request_id = -1
         self.wants_events = False
+        self.may_simulate = False
+        self._offered: tuple[str, ...] = ()
 
     def send(self, message: ToBot) -> None:
         """Note a message to the bot. AssertionError if the referee itself breaks the order."""
@@ -76,14 +88,18 @@ class Session:
             self.request_id = message.id
         elif isinstance(message, MatchStart):
             self.match = message.match
+        elif isinstance(message, Hello):
+            self._offered = message.capabilities
 
     def receive(self, message: FromBot) -> bool:
-        """Take a message from the bot. False: an answer to another request, to be counted and dropped."""
-        if isinstance(message, Answer) and message.id != self.request_id:
+        """Take a message from the bot. False: it is about another request, to be counted and dropped."""
+        if isinstance(message, Simulate) and not self.may_simulate:
+            raise ProtocolViolation('a "simulate" from a bot without that capability', hint=self._simulate_hint())
+        if isinstance(message, _ABOUT_A_REQUEST) and message.id != self.request_id:
             return False
         phase = RECEIVED.get((self.phase, type(message)))
         if phase is None:
-            if isinstance(message, Answer):  # the open request was answered already
+            if isinstance(message, _ABOUT_A_REQUEST):  # it was answered already
                 return False
             raise ProtocolViolation(f'a "{_name(message)}" from a bot that {self.phase.value}', hint=_hint(self.phase))
         if isinstance(message, Ready) and message.match != self.match:
@@ -102,6 +118,12 @@ class Session:
                 hint='answer hello with {"type": "hello", "protocols": [1]}',
             )
         self.wants_events = "events" in hello.capabilities
+        self.may_simulate = "simulate" in hello.capabilities and "simulate" in self._offered
+
+    def _simulate_hint(self) -> str:
+        if "simulate" in self._offered:
+            return 'ask for it in your hello: {"type": "hello", "protocols": [1], "capabilities": ["simulate"]}'
+        return "there is nothing to simulate in this game: `capabilities` of the referee's hello tell what is offered"
 
 
 def _name(message: FromBot) -> str:

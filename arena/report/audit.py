@@ -6,35 +6,44 @@ finds instead of stopping at the first.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple
 
 import msgspec
 
 from arena.errors import DamagedStore
-from arena.games import load_game
-from arena.games.doors import value_of
 from arena.league.ratings import rate, rate_by_factor_graph
-from arena.league.results import MatchSummary, rotate, summarise
-from arena.league.schedule import Pairing, fixture, match_count
+from arena.league.schedule import match_count
 from arena.league.standings import MatchResult, standings_json
-from arena.league.tournament import Player, Tournament
+from arena.league.tournament import Tournament
 from arena.league.wording import counted
-from arena.match.luck_sum import luck_of
-from arena.match.record import MatchRecord, unpack
-from arena.match.replay import problems
+from arena.match.resimulation import Resimulated
+from arena.report.match_audit import Checked, Checker, Task, checked_here, expected, luck_version
 from arena.report.table import scheduled, standings_after
 from arena.store.bots import BotStore
-from arena.store.matches import MatchStore, StoredMatch
+from arena.store.matches import MatchStore
 
 RATING_TOLERANCE: Final = 1e-6
-LUCK_TOLERANCE: Final = 2e-6
 
 Finding = tuple[bool, str]
 """Whether it is a problem, and the sentence."""
 
+Watch = Callable[[str, int, int], object]
+"""Hears before the first match and after each: of which league it is, how many are checked, how many there are."""
 
-def audit(store: MatchStore, bots: BotStore, leagues: tuple[str, ...]) -> Iterator[Finding]:
+
+class Look(NamedTuple):
+    """How matches are looked at: by whom, and who hears how far it is."""
+
+    checked: Checker = checked_here
+    watch: Watch = lambda *_: None
+
+
+HERE: Final = Look()
+"""In this process, and nobody hears."""
+
+
+def audit(store: MatchStore, bots: BotStore, leagues: tuple[str, ...], look: Look = HERE) -> Iterator[Finding]:
     """The findings about the database as a whole, about each league, and if these are all, about matches of none."""
     yield from _audit_database(store)
     for name in leagues:
@@ -42,14 +51,17 @@ def audit(store: MatchStore, bots: BotStore, leagues: tuple[str, ...]) -> Iterat
             yield True, f"{name}: the stored tournament was edited: it does not have its digest"
         tournament = store.league(name)
         yield from _audit_bots(bots, tournament)
-        for part in (_audit_matches, _audit_standings):
-            try:
-                yield from part(store, tournament)
-            except DamagedStore as error:
-                yield True, f"{name}: {error}"
+        try:
+            yield from _audit_matches(store, tournament, look)
+        except DamagedStore as error:
+            yield True, f"{name}: {error}"
+        try:
+            yield from _audit_standings(store, tournament)
+        except DamagedStore as error:
+            yield True, f"{name}: {error}"
     if set(leagues) == set(store.leagues()):
         try:
-            yield from _audit_orphans(store, [store.league(name) for name in leagues])
+            yield from _audit_orphans(store, [store.league(name) for name in leagues], look)
         except DamagedStore as error:
             yield True, f"no league: {error}"
 
@@ -79,18 +91,64 @@ def _audit_bots(bots: BotStore, tournament: Tournament) -> Iterator[Finding]:
         yield False, f"{tournament.name}: {len(tournament.players)} bots have their hashes"
 
 
-def _audit_matches(store: MatchStore, tournament: Tournament) -> Iterator[Finding]:
+def _audit_matches(store: MatchStore, tournament: Tournament, look: Look) -> Iterator[Finding]:
     by_key = {span.pairing.key: span.pairing for span in store.spans(tournament)}
-    checked = 0
-    for match in store.matches(tournament):
-        checked += 1
-        for problem in _match_problems(match, tournament, by_key[match.pairing]):
-            yield True, f"{tournament.name}: match {match.match_id}: {problem}"
+    tasks = (Task(match, expected(tournament, by_key[match.pairing], match)) for match in store.matches(tournament))
+    tour = _Tour(tournament.name, look, total=sum(map(len, store.finished(tournament).values())) * tournament.seats)
+    yield from tour.problems(tasks)
     results = store.results(tournament)
     total = match_count(tournament, results)
-    yield False, f"{tournament.name}: {checked} of {counted(total, 'match', 'matches')} replayed"
+    yield False, f"{tournament.name}: {tour.checked} of {counted(total, 'match', 'matches')} replayed"
+    yield from tour.simulations()
     yield from _audit_luck(tournament, results)
-    yield from _audit_blocks(tournament, results, checked)
+    yield from _audit_blocks(tournament, results, tour.checked)
+
+
+class _Tour:
+    """A walk past the matches of a league, or of none: what is wrong with each, and what their simulations come to."""
+
+    def __init__(self, name: str, look: Look, *, total: int) -> None:
+        self._name = name
+        self._look = look
+        self._total = total
+        self.checked = 0
+        self._resimulated: dict[tuple[str, str], Resimulated] = {}
+        self._matches: Counter[tuple[str, str]] = Counter()
+
+    def problems(self, tasks: Iterable[Task]) -> Iterator[Finding]:
+        """What is wrong with matches, one after the other."""
+        if self._total:
+            self._look.watch(self._name, 0, self._total)
+        for found in self._look.checked(tasks):
+            self.checked += 1
+            self._look.watch(self._name, self.checked, max(self._total, self.checked))
+            for problem in found.problems:
+                yield True, f"{self._name}: match {found.match}: {problem}"
+            self._add(found)
+
+    def _add(self, found: Checked) -> None:
+        one = found.resimulated
+        if one is None:
+            return
+        if one.farthest is not None:
+            named = msgspec.structs.replace(one.farthest, text=f"match {found.match}, {one.farthest.text}")
+            one = msgspec.structs.replace(one, farthest=named)
+        kind = (one.terms, one.why_not)
+        self._resimulated[kind] = self._resimulated[kind] + one if kind in self._resimulated else one
+        self._matches[kind] += 1
+
+    def simulations(self) -> Iterator[Finding]:
+        """What simulations came to here, in a sentence for all matches that were simulated on the same terms."""
+        for kind, found in sorted(self._resimulated.items(), key=lambda item: item[0]):
+            same, made = found.equal, counted(found.made, "simulation", "simulations")
+            if found.why_not:
+                matches = counted(self._matches[kind], "match", "matches")
+                yield False, f"{self._name}: {matches} not simulated again: {found.why_not}"
+            elif found.terms:
+                told = f"{self._name}: not comparable: simulated by {found.terms}; {same} of {made} come out the same"
+                yield False, f"{told}; the farthest: {found.farthest.text}" if found.farthest else told
+            else:
+                yield False, f"{self._name}: {made} made again, {'all' if same == found.made else same} as recorded"
 
 
 def _audit_blocks(tournament: Tournament, results: list[MatchResult], checked: int) -> Iterator[Finding]:
@@ -108,86 +166,24 @@ def _audit_blocks(tournament: Tournament, results: list[MatchResult], checked: i
         yield True, f"{tournament.name}: {counted(incomplete, 'block lacks', 'blocks lack')} a match"
 
 
-def _audit_orphans(store: MatchStore, leagues: list[Tournament]) -> Iterator[Finding]:
+def _audit_orphans(store: MatchStore, leagues: list[Tournament], look: Look) -> Iterator[Finding]:
     """Matches of no current league, as a changed tournament leaves them: each against its own record."""
-    checked = 0
-    for match in store.orphans(leagues):
-        checked += 1
-        for problem in _match_problems(match):
-            yield True, f"no league: match {match.match_id}: {problem}"
-    if checked:
-        yield False, f"no league: {counted(checked, 'match', 'matches')} of no current league replayed"
-
-
-def _match_problems(
-    match: StoredMatch, tournament: Tournament | None = None, pairing: Pairing | None = None
-) -> Iterator[str]:
-    """What is wrong with a match by itself, and with its place in a tournament if it has one."""
-    try:
-        record = unpack(match.record)
-    except (ValueError, msgspec.MsgspecError) as error:
-        yield str(error)
-        return
-    if record.match != match.match_id:
-        yield f"its record is that of {record.match}"
-    if tournament is not None and pairing is not None:
-        yield from _misfits(tournament, pairing, match, record)
-    if summarise(record) != msgspec.structs.replace(match.summary, luck=(), luck_version=""):
-        yield "its summary is not that of its record"
-    found = list(problems(record))
-    yield from found
-    if not found and match.summary.luck_version == _luck_version(record.game) != "":
-        yield from _luck_problems(match.summary, summarise(record, luck_of(record)))
-
-
-def _luck_problems(stored: MatchSummary, measured: MatchSummary) -> Iterator[str]:
-    """Luck is measured with floats, so that another machine may round the last digit otherwise."""
-    apart = max(abs(one - other) for one, other in zip(stored.luck, measured.luck, strict=True))
-    if apart > LUCK_TOLERANCE:
-        yield f"its luck is {_numbers(stored.luck)}, measured again {_numbers(measured.luck)}"
-
-
-def _luck_version(game: str) -> str:
-    """The version of the value under which luck can be measured now; empty without one."""
-    value = value_of(load_game(game))
-    return "" if value is None else value.version
-
-
-def _numbers(values: Iterable[float]) -> str:
-    return " and ".join(f"{value:+.6f}" for value in values)
+    tour = _Tour("no league", look, total=0)
+    yield from tour.problems(Task(match, None) for match in store.orphans(leagues))
+    if tour.checked:
+        yield False, f"no league: {counted(tour.checked, 'match', 'matches')} of no current league replayed"
+        yield from tour.simulations()
 
 
 def _audit_luck(tournament: Tournament, results: list[MatchResult]) -> Iterator[Finding]:
     """How many matches had their luck measured again; that of another version of the value cannot be."""
-    current = _luck_version(tournament.game)
+    current = luck_version(tournament.game)
     known = Counter(one.luck_version == current for one in results if one.luck_version)
     if known[True]:
         yield False, f"{tournament.name}: the luck of {counted(known[True], 'match', 'matches')} measured again"
     if known[False]:
         what = counted(known[False], "match", "matches")
         yield False, f"{tournament.name}: the luck of {what} is of another version of the value, and not checked"
-
-
-def _misfits(tournament: Tournament, pairing: Pairing, match: StoredMatch, record: MatchRecord) -> Iterator[str]:
-    """What the record says of its setting, against the tournament."""
-    seats: list[Player] = rotate(pairing.players, match.rotation)
-    expected = {
-        "game": tournament.game,
-        "options": tournament.options,
-        "seed": fixture(tournament, pairing, match.block).seed,
-        "clock": tournament.clock.terms(),
-        "seats": [(player.name, player.bot.digest) for player in seats],
-    }
-    found = {
-        "game": record.game,
-        "options": record.options,
-        "seed": record.seed,
-        "clock": record.clock,
-        "seats": [(seat.player, seat.bot) for seat in record.seats],
-    }
-    for name, value in expected.items():
-        if found[name] != value:
-            yield f"its {name} is {found[name]}, the tournament gives {value}"
 
 
 def _audit_standings(store: MatchStore, tournament: Tournament) -> Iterator[Finding]:

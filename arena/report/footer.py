@@ -9,6 +9,7 @@ from typing import Final
 
 from arena.league.rows import Row
 from arena.league.standings import Standings
+from arena.league.wording import counted
 from arena.report.formats import clipped, percent
 from arena.statistics.elo import Z_95
 from arena.statistics.probit import SeatAdvantage
@@ -24,6 +25,7 @@ def footer(standings: Standings, headers: Sequence[str]) -> list[str]:
         *(_of_skills(standings) if "MAP" in headers else ()),
         *(_of_bands(standings) if "LOS %" in headers else ()),
         *(_of_luck(standings) if "luck-free %" in headers else ()),
+        *_of_pardons(standings.rows),
         *_of_seats(standings.seats),
         *_of_contradictions(standings),
         *_of_groups(standings),
@@ -49,8 +51,8 @@ def _summary(standings: Standings) -> str:
     draws = "" if standings.draw_rate is None else f"; draws {percent(standings.draw_rate)} %"
     has_bound = any(row.score_error is not None and row.score_error <= NO_SPREAD for row in standings.rows)
     bound = "; where all blocks are equal, a one-sided 95 % bound" if has_bound else ""
-    counted = f"{standings.matches} of {standings.scheduled} matches"
-    return f"{counted}, {order}{draws}{bound}; isolation: {standings.isolation}{_warning(standings.isolation)}"
+    played = f"{standings.matches} of {standings.scheduled} matches"
+    return f"{played}, {order}{draws}{bound}; isolation: {standings.isolation}{_warning(standings.isolation)}"
 
 
 def _warning(isolation: str) -> str:
@@ -80,6 +82,18 @@ def _of_luck(standings: Standings) -> Iterator[str]:
         "luck-free: the score with the luck of each match excluded, as the value of the game measures it"
         f" (version {standings.luck_version}); may lie outside 0 to 100; no part of rank, mu or MAP"
     )
+
+
+def _of_pardons(rows: Sequence[Row]) -> Iterator[str]:
+    """A sentence for each of the worst: such faults are no forfeits, so the table does not show them."""
+    guilty = sorted((row for row in rows if row.pardoned), key=lambda row: (-sum(row.pardoned.values()), row.rank))
+    named = guilty[:_MOST_NAMED]
+    for row, name in zip(named, clipped([row.name for row in named]), strict=True):
+        kinds = ", ".join(f"{count} {kind}" for kind, count in row.pardoned.items())
+        faults = counted(sum(row.pardoned.values()), "fault", "faults")
+        yield f"{name}: {faults} in {counted(row.matches, 'match', 'matches')}, after which the game went on ({kinds})"
+    if guilty[_MOST_NAMED:]:
+        yield f"{counted(len(guilty) - _MOST_NAMED, 'other player')} had such faults too"
 
 
 def _of_seats(seats: Sequence[SeatAdvantage]) -> Iterator[str]:

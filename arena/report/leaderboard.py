@@ -11,7 +11,7 @@ import msgspec
 
 from arena.league.rows import Row
 from arena.league.standings import Standings, Timing, standings_json
-from arena.match.record import FAULTS, Termination
+from arena.match.record import FAULTS, PARDONABLE, Termination
 from arena.report.footer import NO_SPREAD, band_letters, footer
 from arena.report.formats import (
     UNKNOWN,
@@ -182,9 +182,10 @@ def _csv(standings: Standings, timing: Sequence[Timing] | None) -> str:
 def _record(row: Row, timing: Timing | None) -> dict[str, object]:
     """All columns of a row by name: the fields in their order, those with several values spread out."""
     record = msgspec.structs.asdict(row)
-    del record["score_by_seat"], record["faults"]
+    del record["score_by_seat"], record["faults"], record["pardoned"]
     record |= {f"score_seat_{seat}": score for seat, score in enumerate(row.score_by_seat)}
     record |= {f"faults_{kind.value}": row.faults.get(kind.value, 0) for kind in FAULTS}
+    record |= {f"pardoned_{kind.value}": row.pardoned.get(kind.value, 0) for kind in PARDONABLE}
     if timing is not None:
         record |= {"moves": timing.moves, "mean_ms": timing.mean_ms, "slowest_ms": timing.slowest_ms}
     return record

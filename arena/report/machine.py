@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from arena import __version__
+from arena.errors import SpecError
+from arena.games import GAMES, load_game
+from arena.games.doors import nature_of
 from arena.process.clock import cpu_clock
 from arena.report.finding import Finding, bad, note, ok
 
@@ -28,6 +31,21 @@ def system() -> list[Finding]:
     if sys.platform != "linux":
         return [bad(f"{versions}, {sys.platform}: bots are run on Linux only")]
     return [ok(f"{versions}, Linux {platform.release()}")]
+
+
+def games() -> list[Finding]:
+    """What can be played; a game with a simulated world needs an engine for it."""
+    playable: list[str] = []
+    missing: list[Finding] = []
+    for name in GAMES:
+        nature = nature_of(load_game(name))
+        try:
+            engine = "" if nature is None else f" ({nature.fingerprint()['engine']})"
+        except SpecError as error:
+            missing.append(note(f"{name} cannot be played: {error}"))
+        else:
+            playable.append(f"{name}{engine}")
+    return [ok(f"games: {', '.join(playable)}"), *missing]
 
 
 def cores() -> list[Finding]:

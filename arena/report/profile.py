@@ -12,7 +12,7 @@ import msgspec
 
 from arena.league.standings import MatchResult
 from arena.league.tournament import Tournament
-from arena.match.record import FAULTS
+from arena.match.record import FAULTS, PARDONABLE
 from arena.report.drift import Drift, drift_of
 from arena.report.means import Mean, Value, mean_of
 from arena.report.played import blocks_of, fit_of, skill_of
@@ -57,6 +57,14 @@ class FaultKind(msgspec.Struct, frozen=True):
     matches: tuple[str, ...]
 
 
+class Pardon(msgspec.Struct, frozen=True):
+    """Faults of this kind after which the game went on, by match, in the order of the schedule."""
+
+    kind: str
+    faults: int
+    matches: tuple[str, ...]
+
+
 class Extreme(msgspec.Struct, frozen=True):
     """A match that was won or lost by much. `scores` and `players` are by seat."""
 
@@ -83,6 +91,7 @@ class Profile(msgspec.Struct, frozen=True):
     drift: Drift | None
     times: Times
     faults: tuple[FaultKind, ...]
+    pardons: tuple[Pardon, ...]
     opponents_forfeits: int
     wins: tuple[Extreme, ...]
     losses: tuple[Extreme, ...]
@@ -142,6 +151,7 @@ def profile(
         drift=drift_of([share.value(share.score) for share in shares]),
         times=times_of([(share.match, share.result, share.seat) for share in shares]),
         faults=tuple(_faults(shares)),
+        pardons=tuple(_pardons(shares)),
         opponents_forfeits=sum(share.result.at_fault not in {-1, share.seat} for share in shares),
         wins=_extremes([share for share in normal if (share.margin or 0) > 0]),
         losses=_extremes([share for share in normal if (share.margin or 0) < 0]),
@@ -232,6 +242,17 @@ def _faults(shares: Sequence[Share]) -> Iterator[FaultKind]:
         own = tuple(share.match for share in shares if share.has_forfeited and share.result.termination == kind.value)
         if own:
             yield FaultKind(kind.value, own)
+
+
+def _pardons(shares: Sequence[Share]) -> Iterator[Pardon]:
+    for kind in PARDONABLE:
+        counts = {
+            share.match: share.result.pardoned[share.seat].get(kind.value, 0)
+            for share in shares
+            if share.result.pardoned
+        }
+        if any(counts.values()):
+            yield Pardon(kind.value, sum(counts.values()), tuple(match for match, count in counts.items() if count))
 
 
 def _extremes(shares: Sequence[Share]) -> tuple[Extreme, ...]:

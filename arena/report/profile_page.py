@@ -28,7 +28,7 @@ from arena.report.formats import (
     wrapped,
 )
 from arena.report.means import Mean
-from arena.report.profile import Extreme, FaultKind, Line, Profile
+from arena.report.profile import Extreme, Line, Profile
 from arena.report.times import Times
 
 MOST_IDS: Final = 4
@@ -151,6 +151,7 @@ def _tail(found: Profile, *, most_ids: int | None) -> Iterator[str]:
     yield drift_sentence(found.drift)
     yield _time(found.times)
     yield from _forfeits(found, most_ids)
+    yield from _pardons(found, most_ids)
     yield from _extremes("Biggest wins", found.wins)
     yield from _extremes("Biggest losses", found.losses)
     yield "To see a match: arena show ID"
@@ -199,14 +200,20 @@ def _forfeits(found: Profile, most_ids: int | None) -> Iterator[str]:
         return
     yield f"Faults: {found.total.forfeits}, and {found.opponents_forfeits} by others in its matches."
     for kind in found.faults:
-        yield _fault(kind, most_ids)
+        yield f"  {len(kind.matches)} {kind.kind}: {_ids(kind.matches, most_ids)}"
 
 
-def _fault(kind: FaultKind, most_ids: int | None) -> str:
-    shown = kind.matches[:most_ids]
-    rest = len(kind.matches) - len(shown)
-    more = f" and {rest} more" if rest else ""
-    return f"  {len(kind.matches)} {kind.kind}: {' '.join(shown)}{more}"
+def _pardons(found: Profile, most_ids: int | None) -> Iterator[str]:
+    if found.pardons:
+        yield "Faults after which the game went on:"
+    for pardon in found.pardons:
+        yield f"  {pardon.faults} {pardon.kind}: {_ids(pardon.matches, most_ids)}"
+
+
+def _ids(matches: Sequence[str], most_ids: int | None) -> str:
+    shown = matches[:most_ids]
+    rest = len(matches) - len(shown)
+    return f"{' '.join(shown)}{f' and {rest} more' if rest else ''}"
 
 
 def _extremes(title: str, found: Sequence[Extreme]) -> Iterator[str]:
@@ -233,6 +240,8 @@ def _records(found: Profile) -> Iterator[dict[str, Any]]:
             yield {"section": "time", "name": f"{name}_{which}", "matches": found.times.matches, "value": value}
     for kind in found.faults:
         yield from ({"section": "fault", "name": kind.kind, "match": match} for match in kind.matches)
+    for pardon in found.pardons:
+        yield from ({"section": "pardoned", "name": pardon.kind, "match": match} for match in pardon.matches)
     for section, extremes in (("win", found.wins), ("loss", found.losses)):
         for one in extremes:
             names = " v ".join(one.players)

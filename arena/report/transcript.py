@@ -5,10 +5,13 @@ Rule: the text is made from a replay, so whoever reads it reads a match that the
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from msgspec import UNSET
+
 from arena.games import load_game
+from arena.games.doors import nature_of
 from arena.match.contestant import TranscriptLine
 from arena.match.luck_sum import SHOWN, LuckNode, extremes, luck_of
-from arena.match.record import Acted, Drawn, MatchRecord
+from arena.match.record import Acted, Drawn, MatchRecord, Simulated
 from arena.match.replay import Moment, replay
 from arena.protocol.codec import printable
 
@@ -19,9 +22,9 @@ def transcript(record: MatchRecord, *, every_state: bool) -> Iterator[str]:
     yield from _head(record)
     last = game.setup(record.options, len(record.seats))
     for number, moment in enumerate(replay(record), start=1):
-        yield f"{number:>4}  {_line(record, moment)}"
+        yield f"{number:>4}  {step_line(record, moment)}"
         last = moment.after
-        if every_state:
+        if every_state and moment.is_complete:
             yield from _indented(game.describe(last))
     yield ""
     yield from _indented(game.describe(last))
@@ -75,12 +78,22 @@ def _head(record: MatchRecord) -> Iterator[str]:
     yield ""
 
 
-def _line(record: MatchRecord, moment: Moment) -> str:
+def step_line(record: MatchRecord, moment: Moment) -> str:
+    """What happened in a step, on one line: who did what, what luck or nature came to."""
     step = moment.step
     if isinstance(step, Drawn):
         outcome = " ".join(map(str, step.outcome)) if len(step.outcome) <= 6 else f"{len(step.outcome)} items"
         return f"chance {step.key}: {outcome}"
-    return f"{_name(record, step)} {moment.action}{' (forced)' if step.forced else ''}{_note(step)}"
+    if isinstance(step, Simulated):
+        nature = nature_of(load_game(record.game))
+        told = "" if nature is None else nature.tell(moment.before, step.result, moment.after)
+        return f"simulation {step.key}{': ' if told else ''}{told}"
+    return f"{_name(record, step)} {moment.action}{_mark(step)}{_note(step)}"
+
+
+def _mark(step: Acted) -> str:
+    """That nobody was asked, or that something stood in for what a bot would have had to say."""
+    return " (forced)" if step.forced else f" (stands in after a fault: {step.stand_in})" if step.stand_in else ""
 
 
 def _name(record: MatchRecord, step: Acted) -> str:
@@ -98,18 +111,26 @@ def _indented(text: str) -> Iterator[str]:
 
 def _tail(record: MatchRecord) -> Iterator[str]:
     if record.scores is not None:
-        best = [seat for seat, rank in enumerate(record.ranks) if rank == 0]
-        result = f"seat {best[0]} {record.seats[best[0]].player} wins" if len(best) == 1 else "a draw"
         best_first = sorted(range(len(record.ranks)), key=record.ranks.__getitem__)
-        yield f"{result}: {' to '.join(str(record.scores[seat]) for seat in best_first)}"
+        yield f"{_winners(record)}: {' to '.join(str(record.scores[seat]) for seat in best_first)}"
     if record.fault is not None:
         yield from _fault_lines(record)
     for seat, entry in enumerate(record.seats):
         ignored = ", ".join(f"{count} {kind} lines ignored" for kind, count in entry.ignored.items())
+        pardoned = "" if entry.faults is UNSET else ", ".join(f"{n} {code}" for code, n in entry.faults.items())
         yield (
             f"seat {seat} {entry.player}: {entry.moves} answers, {entry.cpu_ms:.1f} ms CPU, {entry.wall_ms:.1f} ms wall"
             f", slowest {entry.slowest_ms:.1f} ms{'; ' + ignored if ignored else ''}"
+            f"{'; faults after which the game went on: ' + pardoned if pardoned else ''}"
         )
+
+
+def _winners(record: MatchRecord) -> str:
+    """`seat 0 ann wins`, or who shares the first place; all of them do in a draw."""
+    best = [f"seat {seat} {record.seats[seat].player}" for seat, rank in enumerate(record.ranks) if rank == 0]
+    if len(best) == len(record.ranks):
+        return "a draw"
+    return f"{best[0]} wins" if len(best) == 1 else f"{' and '.join(best)} share the first place"
 
 
 def _fault_lines(record: MatchRecord) -> Iterator[str]:

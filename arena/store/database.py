@@ -61,6 +61,8 @@ MIGRATIONS: Final = (
     Migration(tallies.LAYOUT, tallies.set_up),
     # Standings tell of luck as well. Tallies stay: those of matches without luck are what they were.
     Migration("UPDATE league SET standings = NULL"),
+    # And of faults after which the game went on. Nothing else changes: where there were none, nothing is stored.
+    Migration("UPDATE league SET standings = NULL"),
 )
 """The n-th leads from version n to n+1, kept in the file as `user_version`."""
 

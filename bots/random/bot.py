@@ -16,7 +16,8 @@ for line in sys.stdin:
             random.seed(message["bot_seed"])
             answer = {"type": "ready", "match": message["match"]}
         case "request":
-            action = random.randrange(len(message["legal"]))
+            legal = message["legal"]  # null for what cannot be listed: then pass
+            action = {"pass": True} if legal is None else random.randrange(len(legal))
             answer = {"type": "action", "id": message["id"], "action": action}
         case "quit":
             break

@@ -228,7 +228,7 @@ def test_the_log_shows_the_first_forfeits(terminal: Terminal) -> None:
     lines = (terminal.results / "logs" / "test.log").read_text().splitlines()
     assert sum("p0 forfeits (illegal_action): " in line for line in lines) == 20
     assert any(line.endswith("test: 30 forfeits by p0 in this run, the first 20 are above") for line in lines)
-    assert re.search(r"test: done, 30/30 matches, \d+/s, 30 forfeits$", lines[-1])
+    assert re.search(r"test: done, 30/30 matches, [\d.]+/s, 30 forfeits$", lines[-1])
     assert not any("[#" in line for line in lines)
 
 

@@ -1,21 +1,32 @@
-"""Random play of any game, step by step, for the tests: luck from a seed, decisions from `Game.sample`."""
+"""Random play of any game, step by step, for the tests: luck from a seed, decisions from `Game.sample`.
+
+What a nature would simulate is scripted: no physics is needed, and a play takes no time.
+"""
 
 from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any, NamedTuple
 
-from arena.games.api import Chance, Decision, Game, Json, Over, Seat, Turn
+from riffraff_play import TOPPLING
+
+from arena.errors import IllegalAction
+from arena.games.api import Chance, Decision, Game, Json, Over, Randomness, Seat, Simulation, Turn
+from arena.games.doors import Nature, lenience_of, nature_of
 from arena.games.luck import draw
+
+NATURES: Mapping[str, Nature] = {"riffraff": TOPPLING}
+"""What stands for the nature of a game here."""
 
 
 class Step(NamedTuple):
-    """One state of a play and what happened in it; `actions` and `drawn` are empty where they do not apply."""
+    """One state of a play and what happened in it; actions, draw and result are empty where they do not apply."""
 
     state: Any
     turn: Turn
     actions: Mapping[Seat, Any]
     drawn: tuple[int, ...]
     after: Any
+    result: Json = None
 
 
 def steps(
@@ -24,15 +35,41 @@ def steps(
     """Every state of a random play in order, the last one with the turn `Over` and itself as `after`."""
     state = game.setup(options or {}, seats)
     while not isinstance(turn := game.turn(state), Over):
-        actions: dict[Seat, Any] = {}
-        drawn: tuple[int, ...] = ()
-        if isinstance(turn, Decision):
-            actions = {seat: game.sample(state, seat, rng) for seat in turn.seats}
-            after = game.apply(state, actions)
-        else:
-            assert isinstance(turn, Chance)
-            drawn = draw(seed, turn)
-            after = game.resolve(state, drawn)
-        yield Step(state, turn, actions, drawn, after)
-        state = after
+        step = _step(game, seed, rng, state, turn)
+        yield step
+        state = step.after
     yield Step(state, turn, {}, (), state)
+
+
+def _step(game: Game[Any, Any], seed: str, rng: Random, state: Any, turn: Turn) -> Step:
+    match turn:
+        case Decision(seats):
+            actions = {seat: allowed(game, state, seat, rng) for seat in seats}
+            return Step(state, turn, actions, (), game.apply(state, actions))
+        case Chance():
+            drawn = draw(seed, turn)
+            return Step(state, turn, {}, drawn, game.resolve(state, drawn))
+        case Simulation():
+            nature = scripted_nature(game)
+            assert nature is not None
+            result = nature.simulate(state)
+            return Step(state, turn, {}, (), nature.settle(state, result), result)
+    raise AssertionError(f"no such turn: {turn}")
+
+
+def scripted_nature(game: Game[Any, Any]) -> Nature | None:
+    """The nature that plays in the tests, for a game that has one."""
+    return None if nature_of(game) is None else NATURES[game.name]
+
+
+def allowed(game: Game[Any, Any], state: Any, seat: Seat, rng: Randomness) -> Any:
+    """A sampled action, or what stands in for it where the nature has no room for it."""
+    action = game.sample(state, seat, rng)
+    nature, lenience = scripted_nature(game), lenience_of(game)
+    try:
+        if nature is not None:
+            nature.insist(state, seat, action)
+    except IllegalAction:
+        assert lenience is not None, "a game whose nature refuses something goes on after it"
+        return lenience.stand_in(state, seat)
+    return action

@@ -8,25 +8,31 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from games_play import steps
+from games_play import scripted_nature, steps
 
-from arena.games.api import Chance, Game, Json
+from arena.games.api import Chance, Decision, Game, Json, Over, Simulation
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 
-def transcript(game: Game[Any, Any], seed: str, rng: Random, *, options: dict[str, Json] | None = None) -> str:
-    """A line for each draw and each action; before a decision, and at the end, the position if its title is new."""
+def transcript(
+    game: Game[Any, Any], seed: str, rng: Random, *, options: dict[str, Json] | None = None, seats: int = 2
+) -> str:
+    """A line for each draw, action and result; before a decision, and at the end, the position if its title is new."""
     lines = [f"{game.name}, rules version {game.rules_version}, seed {seed}"]
+    nature = scripted_nature(game)
     title, state = "", None
-    for state, turn, actions, drawn, _ in steps(game, seed, rng, options=options):
+    for step in steps(game, seed, rng, options=options, seats=seats):
+        state, turn = step.state, step.turn
         position = game.describe(state)
-        if not isinstance(turn, Chance) and (heading := position.splitlines()[0].split(",")[0]) != title:
+        if isinstance(turn, Decision | Over) and (heading := position.splitlines()[0].split(",")[0]) != title:
             title = heading
             lines += ["", position, ""]
         if isinstance(turn, Chance):
-            lines.append(f"luck {turn.key}: {' '.join(map(str, drawn))}")
-        lines += [f"seat {seat} {action}" for seat, action in actions.items()]
+            lines.append(f"luck {turn.key}: {' '.join(map(str, step.drawn))}")
+        if isinstance(turn, Simulation) and nature is not None:
+            lines.append(f"nature {turn.key}: {nature.tell(state, step.result, step.after)}")
+        lines += [f"seat {seat} {action}" for seat, action in step.actions.items()]
     outcome = game.outcome(state)
     return "\n".join([*lines, f"scores {outcome.scores}, ranks {outcome.ranks}", ""])
 

@@ -1,29 +1,33 @@
-"""The contract of a game, held against every game on offer."""
+"""The contract of a game, held against every game on offer, for every number of seats."""
 
 import json
+from functools import cache
 from random import Random
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import msgspec
 import pytest
-from games_play import Step, steps
-from hypothesis import HealthCheck, given, settings
+from games_play import Step, scripted_nature, steps
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import BotFault, SpecError
 from arena.games import GAMES, load_game
-from arena.games.api import Chance, Decision, Game, Json, Over, Seat, ranks_by_score
+from arena.games.api import Chance, Decision, Game, Json, Over, Seat, Simulation, ranks_by_score
+from arena.games.doors import lenience_of, material_of
 
 AnyGame = Game[Any, Any]
+TABLES = [(name, seats) for name in sorted(GAMES) for seats in load_game(name).seat_counts]
+NAN, INF = float("nan"), float("inf")
 HOSTILE: list[Json] = [
     None,
     True,
     0,
     -1,
     1.5,
-    float("nan"),
-    float("inf"),
+    NAN,
+    INF,
     10**30,
     10**5000,
     "",
@@ -55,34 +59,89 @@ HOSTILE: list[Json] = [
     {"heap": 0, "count": 0},
     {"heap": 0, "count": 1, "extra": 1},
     {"x" * 100_000: 1},
+    {"card": 0},
+    {"card": 11},
+    {"card": True},
+    {"card": "7"},
+    {"card": 10**5000},
+    {"card": 7, "cards": 7},
+    {"seat": -1},
+    {"seat": 2**63 - 1},
+    {"seats": []},
+    {"seats": [[0]]},
+    {"seats": [0, 0, 1]},
+    {"seats": [0] * 100_000},
+    {"pieces": 0},
+    {"pieces": 3},
+    {"pieces": 2.5},
+    {"pass": False},
+    {"pass": 1},
+    {"pass": True, "kind": "crate"},
+    {"kind": "crate"},
+    {"kind": "crate", "face": "flat", "u_mm": NAN, "v_mm": 0},
+    {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": -INF},
+    {"kind": "crate", "face": "flat", "u_mm": 1e308, "v_mm": 1e-308},
+    {"kind": "crate", "face": "flat", "u_mm": 10**5000, "v_mm": 0},
+    {"kind": "crate", "face": "flat", "u_mm": "0", "v_mm": None},
+    {"kind": "x" * 100_000, "face": "x" * 100_000, "u_mm": 0, "v_mm": 30},
+    {"kind": "\ud800", "face": "\0", "u_mm": 0, "v_mm": 30},
+    {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 30, "hands_mm": [[0, 0]] * 100_000},
+    {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 30, "hands_mm": [[NAN, 0]]},
+    {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 30, "hands_mm": [[0, 0, 0]]},
+    {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 30, "yaw_deg": 1e9},
+    {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 30, "drop_mm": -1},
 ]
+KEYS = (
+    *("do", "dice", "one", "heap", "count", "card", "die", "to"),
+    *("seat", "seats", "pieces", "pass", "kind", "face", "u_mm", "v_mm", "yaw_deg", "drop_mm", "hands_mm"),
+)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(["do", "dice", "one", "heap", "count", "card", "die", "to"]), inner, max_size=4
-        )
-    ),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["crate", "flat"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
     max_leaves=8,
 )
 
 
-@pytest.fixture(params=sorted(GAMES))
-def game(request: pytest.FixtureRequest) -> AnyGame:
-    """Each game in turn."""
-    return load_game(request.param)
+@pytest.fixture(params=TABLES, ids=lambda table: f"{table[0]}-{table[1]}")
+def table(request: pytest.FixtureRequest) -> tuple[str, int]:
+    """Each game with each number of seats, in turn."""
+    name, seats = request.param
+    return name, seats
 
 
 @pytest.fixture
-def play(game: AnyGame) -> list[Step]:
+def game(table: tuple[str, int]) -> AnyGame:
+    """The game of the table."""
+    return load_game(table[0])
+
+
+@pytest.fixture
+def seats(table: tuple[str, int]) -> int:
+    """The number of seats at the table."""
+    return table[1]
+
+
+@pytest.fixture
+def play(table: tuple[str, int]) -> list[Step]:
     """Three random plays of the game, one after the other."""
-    return [step for number in range(3) for step in steps(game, f"contract {number}", Random(number))]
+    return [step for number in range(3) for step in played(*table, number)]
 
 
-def decisions(play: list[Step]) -> list[tuple[Any, Seat, Any]]:
-    """State, seat and action, for every action of a play."""
-    return [(step.state, seat, action) for step in play for seat, action in step.actions.items()]
+@cache
+def played(name: str, seats: int, number: int) -> tuple[Step, ...]:
+    """One random play; its states are values, so that every test may look at the same."""
+    return tuple(steps(load_game(name), f"contract {number}", Random(number), seats=seats))
+
+
+def decisions(play: list[Step]) -> list[tuple[Step, Seat, Any]]:
+    """Step, seat and action, for every action of a play."""
+    return [(step, seat, action) for step in play for seat, action in step.actions.items()]
+
+
+def drawn_from(play: list[Step]) -> list[Step]:
+    """All of a play, or, where there is a ship to be drawn, which takes its time, every eleventh step and the end."""
+    has_nature = any(isinstance(step.turn, Simulation) for step in play)
+    return [*play[::11], play[-1]] if has_nature else play
 
 
 def changed(value: Json) -> None:
@@ -114,70 +173,78 @@ def test_an_unknown_game_is_refused_with_the_known_ones() -> None:
     assert str(caught.value) == f'unknown game "shanghain"; known: {", ".join(GAMES)}; did you mean "shanghaien"?'
 
 
-def test_an_unknown_option_is_refused_with_the_known_ones(game: AnyGame) -> None:
+def test_an_unknown_option_is_refused_with_the_known_ones(game: AnyGame, seats: int) -> None:
     """Named, not ignored."""
     with pytest.raises(SpecError, match=rf'options of {game.name}: unknown key "no_such"; known: \w+'):
-        game.setup({"no_such": 1}, game.seat_counts[0])
+        game.setup({"no_such": 1}, seats)
 
 
-@pytest.mark.parametrize("seats", [-1, 0, 1, 3, 1000])
-def test_a_wrong_number_of_seats_is_refused(game: AnyGame, seats: int) -> None:
+@pytest.mark.parametrize("found", [-1, 0, 1, 3, 5, 1000])
+def test_a_wrong_number_of_seats_is_refused(game: AnyGame, found: int) -> None:
     """With the number found and the number wanted."""
-    assert seats not in game.seat_counts
+    least, most = min(game.seat_counts), max(game.seat_counts)
+    wanted = str(least) if least == most else f"{least} to {most}"
+    if found in game.seat_counts:
+        assert game.setup({}, found)
+        return
 
-    with pytest.raises(SpecError, match=rf"{game.name} is for {game.seat_counts[0]} players, not {seats}"):
-        game.setup({}, seats)
+    with pytest.raises(SpecError, match=rf"^{game.name} is for {wanted} players, not {found}$"):
+        game.setup({}, found)
 
 
-def test_only_listed_seats_decide_and_luck_has_a_key(play: list[Step]) -> None:
-    """Every turn is a decision of somebody, luck with a name, or the end."""
+def test_only_listed_seats_decide_and_luck_has_a_key(play: list[Step], seats: int) -> None:
+    """Every turn is a decision of somebody, luck or nature with a name that does not come again, or the end."""
+    keys: set[str] = set()
     for step in play:
         match step.turn:
-            case Decision(seats):
-                assert seats
-                assert set(seats) <= {0, 1}
-            case Chance(key):
+            case Decision(movers):
+                assert movers
+                assert len(set(movers)) == len(movers)
+                assert set(movers) <= set(range(seats))
+            case Chance(key) | Simulation(key):
                 assert key
+                assert key not in keys
+                keys.add(key)
             case Over():
                 assert step.after is step.state
+                keys.clear()
 
 
 def test_legal_actions_are_different_and_sample_is_one_of_them(game: AnyGame, play: list[Step]) -> None:
     """In a fixed order: asked twice, the answer is the same."""
-    for state, seat, action in decisions(play):
-        legal = game.legal(state, seat)
+    for step, seat, action in decisions(play):
+        legal = game.legal(step.state, seat)
         if legal is None:
             continue
 
         assert action in legal
         assert len({str(msgspec.to_builtins(one)) for one in legal}) == len(legal)
-        assert game.legal(state, seat) == legal
+        assert game.legal(step.state, seat) == legal
 
 
-def test_seats_that_do_not_decide_have_no_legal_action(game: AnyGame, play: list[Step]) -> None:
+def test_seats_that_do_not_decide_have_no_legal_action(game: AnyGame, play: list[Step], seats: int) -> None:
     """Nor can they make one up."""
-    for state, seat, action in decisions(play):
-        other = Seat(1 - seat)
-
-        assert game.legal(state, other) == ()
-        with pytest.raises(BotFault, match=f"seat {other} is not to move"):
-            game.parse(state, other, msgspec.to_builtins(action))
+    for step, _, action in decisions(play):
+        for other in map(Seat, set(range(seats)) - set(step.actions)):
+            assert game.legal(step.state, other) == ()
+            with pytest.raises(BotFault, match=f"seat {other} is not to move"):
+                game.parse(step.state, other, msgspec.to_builtins(action))
 
 
 def test_every_legal_action_survives_its_json_form(game: AnyGame, play: list[Step]) -> None:
     """Written as JSON and parsed it is the same action, and it can be carried out."""
-    for state, seat, sampled in decisions(play):
-        for action in game.legal(state, seat) or (sampled,):
-            parsed = game.parse(state, seat, json.loads(msgspec.json.encode(action)))
+    for step, seat, sampled in decisions(play):
+        for action in game.legal(step.state, seat) or (sampled,):
+            parsed = game.parse(step.state, seat, json.loads(msgspec.json.encode(action)))
 
             assert parsed == action
-            assert game.turn(game.apply(state, {seat: parsed}))
+            assert game.turn(game.apply(step.state, {**step.actions, seat: parsed}))
 
 
 def test_every_action_has_a_line_of_text(game: AnyGame, play: list[Step]) -> None:
     """`seat 0 takes 2 from heap 1`: one line, and another one for another action."""
-    for state, seat, sampled in decisions(play):
-        legal = game.legal(state, seat) or (sampled,)
+    for step, seat, sampled in decisions(play):
+        legal = game.legal(step.state, seat) or (sampled,)
         texts = [str(action) for action in legal]
 
         assert len(set(texts)) == len(texts)
@@ -185,7 +252,8 @@ def test_every_action_has_a_line_of_text(game: AnyGame, play: list[Step]) -> Non
 
 
 def test_a_state_is_untouched_by_what_follows_it(game: AnyGame, play: list[Step]) -> None:
-    """Applying, resolving, observing and drawing leave it as it is."""
+    """Applying, resolving, simulating and observing leave it as it is."""
+    nature = scripted_nature(game)
     for step in play:
         before = repr(step.state)
 
@@ -193,17 +261,17 @@ def test_a_state_is_untouched_by_what_follows_it(game: AnyGame, play: list[Step]
             game.apply(step.state, step.actions)
         elif step.drawn:
             game.resolve(step.state, step.drawn)
-        game.describe(step.state)
-        game.picture(step.state)
+        elif nature is not None and isinstance(step.turn, Simulation):
+            nature.settle(step.state, nature.simulate(step.state))
         changed(game.observe(step.state, Seat(0)))
 
         assert repr(step.state) == before
 
 
-def test_an_observation_is_plain_and_the_readers_own(game: AnyGame, play: list[Step]) -> None:
+def test_an_observation_is_plain_and_the_readers_own(game: AnyGame, play: list[Step], seats: int) -> None:
     """It names its seat, is the same twice, goes through JSON, and spoiling one copy does not spoil the next."""
     for step in play:
-        for seat in (Seat(0), Seat(1)):
+        for seat in map(Seat, range(seats)):
             first, second = game.observe(step.state, seat), game.observe(step.state, seat)
             text = msgspec.json.encode(first)
 
@@ -215,8 +283,10 @@ def test_an_observation_is_plain_and_the_readers_own(game: AnyGame, play: list[S
 
 
 def test_a_state_can_be_described_and_pictured(game: AnyGame, play: list[Step]) -> None:
-    """As lines without loose ends, and as an SVG document with a size."""
-    for step in play:
+    """As lines without loose ends, and as an SVG document with a size; the state is as before."""
+    for step in drawn_from(play):
+        before = repr(step.state)
+
         text = game.describe(step.state)
         drawing = ET.fromstring(game.picture(step.state))
 
@@ -224,16 +294,17 @@ def test_a_state_can_be_described_and_pictured(game: AnyGame, play: list[Step]) 
         assert all(line == line.rstrip() and len(line) < 200 for line in text.splitlines())
         assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
         assert drawing.get("viewBox") == f"0 0 {drawing.get('width')} {drawing.get('height')}"
+        assert repr(step.state) == before
 
 
-def test_ranks_follow_from_scores(game: AnyGame, play: list[Step]) -> None:
+def test_ranks_follow_from_scores(game: AnyGame, play: list[Step], seats: int) -> None:
     """The better score has the better rank, equal scores share one, the best is 0."""
     ends = [step.state for step in play if isinstance(step.turn, Over)]
 
     assert len(ends) == 3
     for end in ends:
         outcome = game.outcome(end)
-        assert len(outcome.scores) == len(outcome.ranks) == 2
+        assert len(outcome.scores) == len(outcome.ranks) == seats
         assert outcome.ranks == ranks_by_score(outcome.scores)
 
 
@@ -245,25 +316,78 @@ def test_ranks_by_score(scores: tuple[int, ...], ranks: tuple[int, ...]) -> None
     assert ranks_by_score(scores) == ranks
 
 
+def test_what_stands_in_for_a_refused_answer_is_legal(game: AnyGame, play: list[Step]) -> None:
+    """In every state; a game without lenience forfeits instead."""
+    lenience = lenience_of(game)
+    for step, seat, _ in decisions(play):
+        if lenience is None:
+            continue
+        action = lenience.stand_in(step.state, seat)
+
+        assert game.parse(step.state, seat, msgspec.to_builtins(action)) == action
+        assert game.turn(game.apply(step.state, {**step.actions, seat: action}))
+
+
+def test_a_result_of_nature_is_plain_and_settles_again(game: AnyGame, play: list[Step]) -> None:
+    """The same state gives the same result; read back from JSON it leads to the same state, and is told in a line."""
+    nature = scripted_nature(game)
+    for step in play:
+        if nature is None or not isinstance(step.turn, Simulation):
+            continue
+        text = msgspec.json.encode(step.result)
+        again = json.loads(text)
+
+        assert msgspec.json.encode(nature.simulate(step.state)) == text
+        assert nature.settle(step.state, again) == step.after
+        assert nature.tell(step.state, again, step.after).isprintable()
+        assert nature.distance(step.state, again, step.result) == ""
+        assert nature.budget(step.state) == 0
+
+
+@pytest.mark.parametrize("result", [None, 0, "rest", [], {}, {"id": "k01"}], ids=str)
+def test_what_nature_never_gave_is_a_value_error(game: AnyGame, play: list[Step], result: Json) -> None:
+    """So that a record which was changed is told apart from a fault of the program."""
+    nature = scripted_nature(game)
+    waiting = [step.state for step in play if isinstance(step.turn, Simulation)]
+    if nature is None:
+        assert not waiting
+        return
+
+    for state in waiting:
+        with pytest.raises(ValueError, match="result"):
+            nature.settle(state, result)
+
+
+def test_material_is_plain(game: AnyGame, seats: int) -> None:
+    """The same twice, and goes through JSON; most games have none."""
+    found = material_of(game, {}, seats)
+
+    assert json.loads(msgspec.json.encode(found)) == json.loads(json.dumps(found))
+    assert material_of(game, {}, seats) == found
+
+
 @pytest.mark.parametrize("raw", HOSTILE, ids=lambda raw: type(raw).__name__)
-def test_a_hostile_action_is_the_bots_fault(game: AnyGame, raw: Json) -> None:
+def test_a_hostile_action_is_the_bots_fault(table: tuple[str, int], raw: Json) -> None:
     """In every state; the message stays short enough to be read, and can be written to a file."""
-    for state, seat, _ in decisions(list(steps(game, "hostile", Random(1)))):
+    game = load_game(table[0])
+    for step, seat, _ in decisions(list(played(*table, 1))):
         with pytest.raises(BotFault) as caught:
-            game.parse(state, seat, raw)
+            game.parse(step.state, seat, raw)
 
         assert 0 < len(caught.value.message) < 600
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table[0]}-{table[1]}")
+@settings(max_examples=200, deadline=None)
 @given(raw=JSON, number=st.integers(0, 1000))
-def test_any_json_is_an_action_or_the_bots_fault(game: AnyGame, raw: Json, number: int) -> None:
+def test_any_json_is_an_action_or_the_bots_fault(table: tuple[str, int], raw: Json, number: int) -> None:
     """Nothing else comes out of `parse`."""
-    asked = decisions(list(steps(game, "any json", Random(2))))
-    state, seat, _ = asked[number % len(asked)]
+    game = load_game(table[0])
+    asked = decisions(list(played(*table, 2)))
+    step, seat, _ = asked[number % len(asked)]
 
     try:
-        action = game.parse(state, seat, raw)
+        action = game.parse(step.state, seat, raw)
     except BotFault:
         return
-    assert action in (game.legal(state, seat) or (action,))
+    assert action in (game.legal(step.state, seat) or (action,))

@@ -2,12 +2,13 @@
 
 from typing import Literal
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from arena.games import load_game
 from arena.games.luck import derive
-from arena.league.results import summarise
+from arena.league.results import MatchSummary, summarise
 from arena.match.house import house_contestant
 from arena.match.luck_sum import MatchLuck
 from arena.match.record import MatchRecord
@@ -46,3 +47,33 @@ def test_luck_goes_with_its_version(record: MatchRecord) -> None:
     for changes in ({"luck_version": ""}, {"luck": ()}, {"luck": (0.0,)}):
         with pytest.raises(ValueError, match="luck needs a version"):
             replace(summary, **changes)
+
+
+def test_pardoned_faults_are_by_seat(record: MatchRecord) -> None:
+    """As the record has them; a match without any says nothing of them."""
+    first, second = record.seats
+    faulty = replace(record, seats=(replace(first, faults={"timeout": 2}), second))
+    spared = replace(record, seats=(replace(first, faults={}), second))
+
+    assert summarise(faulty).pardoned == ({"timeout": 2}, {})
+    assert summarise(record).pardoned == summarise(spared).pardoned == ()
+
+
+@pytest.mark.parametrize(
+    "pardoned",
+    [({},), ({}, {}, {}), ({"crash": 1}, {}), ({"laziness": 1}, {}), ({}, {"timeout": 0}), ({"timeout": -1}, {})],
+)
+def test_impossible_pardons_are_refused(record: MatchRecord, pardoned: tuple[dict[str, int], ...]) -> None:
+    """A count for each seat, of kinds that can be pardoned."""
+    with pytest.raises(ValueError, match="pardoned faults are counted by seat and by illegal_action, malformed_reply"):
+        replace(summarise(record), pardoned=pardoned)
+
+
+def test_a_summary_of_former_times_can_be_read(record: MatchRecord) -> None:
+    """It knows nothing of luck and pardons."""
+    now = summarise(record)
+    then = msgspec.to_builtins(now)
+    for name in ("luck", "luck_version", "pardoned"):
+        del then[name]
+
+    assert msgspec.json.decode(msgspec.json.encode(then), type=MatchSummary) == now

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import reduce
+from hashlib import sha256
 from itertools import pairwise
 from typing import Any
 
@@ -32,7 +33,10 @@ def parts(draw: st.DrawFn) -> tuple[int, list[Blocks]]:
             found = blocks.setdefault(one.block, {})
             version = draw(st.sampled_from(("", "1", "1", "2")))
             luck = tuple(draw(st.integers(-(10**6), 10**6)) / 10**6 for _ in one.ranks) if version else ()
-            found[len(found)] = msgspec.structs.replace(one, luck=luck, luck_version=version)
+            pardoned = draw(
+                st.sampled_from(((), tuple({} if seat else {"timeout": 2} for seat in range(len(one.ranks)))))
+            )
+            found[len(found)] = msgspec.structs.replace(one, luck=luck, luck_version=version, pardoned=pardoned)
     return seats, [{block: matches} for block, matches in blocks.items()]
 
 
@@ -69,6 +73,39 @@ def test_a_match_is_counted_once() -> None:
         _ = one + one
     with pytest.raises(ValueError, match="2 and of 3 seats"):
         _ = one + nothing(3)
+
+
+def test_pardoned_faults_are_by_code_and_place() -> None:
+    """In the second match of a block the places sit the other way round; forfeits are counted elsewhere."""
+    first = msgspec.structs.replace(played("ab", (5, 2)), pardoned=({"timeout": 2}, {}))
+    second = msgspec.structs.replace(played("ba", (5, 2)), pardoned=({"illegal_action": 1}, {"timeout": 3}))
+
+    sums = tally(first, second).sums
+
+    assert sums.pardoned == {"illegal_action": (0, 1), "timeout": (5, 0)}
+    assert sums.faults == {}
+
+
+def test_pardoned_faults_are_facts_of_a_match() -> None:
+    """Whom they belong to and of what kind they are changes the digest; the order in which they came does not."""
+    plain = played("ab", (5, 2))
+    kinds: list[tuple[dict[str, int], ...]] = [
+        *((), ({"timeout": 1}, {}), ({}, {"timeout": 1}), ({"timeout": 2}, {}), ({"illegal_action": 1}, {})),
+        ({"timeout": 1, "illegal_action": 1}, {}),
+    ]
+    turned: tuple[dict[str, int], ...] = ({"illegal_action": 1, "timeout": 1}, {})
+
+    digests = [tally(msgspec.structs.replace(plain, pardoned=kind)).sums.digest for kind in (*kinds, turned)]
+
+    assert len(set(digests)) == len(kinds)
+    assert digests[-1] == digests[-2]
+
+
+def test_a_match_without_pardons_has_the_digest_it_always_had() -> None:
+    """So that what was published before there were any can still be verified. By hand: SHA-256 of these facts."""
+    facts = b'["k",0,0,[0,1],[5,2],"normal",-1,[10,10]]'
+
+    assert tally(played("ab", (5, 2))).sums.digest == sha256(facts).hexdigest()
 
 
 def test_everything_is_by_place() -> None:

@@ -34,6 +34,11 @@ Pairs = list[tuple[str, str]]
 FOREIGN: Final = (
     '{"type":"hello","protocols":[1]}',
     '{"type":"hello","protocols":[1],"capabilities":["events"]}',
+    '{"type":"hello","protocols":[1],"capabilities":["simulate"]}',
+    '{"type":"simulate","id":1,"query":1,"what":{}}',
+    '{"type":"simulate","id":2,"query":0,"what":{"mm":5}}',
+    '{"type":"simulate","id":2,"query":0,"what":[]}',
+    '{"type":"simulated","id":1,"query":1,"result":null,"refused":null,"left":0}',
     '{"type":"hello","protocols":[]}',
     f'{{"type":"ready","match":"{MATCH}"}}',
     '{"type":"ready","match":"another"}',
@@ -66,9 +71,23 @@ TOKENS: Final = (
     *("[" * 62 + "]" * 62, '{"a":' * 70 + "1" + "}" * 70, '{"a":' + "[" * 20_000, '"' + "x" * 1001 + '"'),
     *('"' + "ü" * 1000 + '"', '"\\n\\r\\u0085\\u2028"', "undefined", "'0'", "0,", "0 // first"),
 )
+WHATS: Final = (b'{"mm":5}', b'{"mm":5}', b'{"mm":500}', b'{"mm":13}', b"{}", b'{"mm":1e400}', b"[]", b'{"x":[[{}]]}')
 NOTES: Final = ('""', '"\\ud800"', '"\\u001b[2J"', '"' + "x" * 1001 + '"', '"' + "ü" * 1000 + '"', "1", "null", '"\\n"')
 KEYS: Final = ('"id"', '"action"', '"type"', '"match"', '"note"', '"\\u0069d"', '"x"', '""', '"\\u001b[31m"', '"\\n"')
-TYPES: Final = ("hello", "ready", "action", "request", "match_start", "match_end", "event", "quit", "", "Action")
+TYPES: Final = (
+    "hello",
+    "ready",
+    "action",
+    "simulate",
+    "simulated",
+    "request",
+    "match_start",
+    "match_end",
+    "event",
+    "quit",
+    "",
+    "Action",
+)
 RAW: Final = (
     *(b"\x00", b"\n", b"\r", b"\r\n", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xc0\xaf", b"\xe0\x80\xaf"),
     *(b"\xf4\x90\x80\x80", b'"', b"{", b"}", b"\\", b"\x1b[2J", b"\xc2\x85", b"\xe2\x80\xa8", b" " * 70_000),
@@ -157,6 +176,17 @@ def answer_early(reply: bytes, luck: Random, brain: Brain) -> bytes:
     """The answer, and those to requests that have not come."""
     ahead = (b'{"type":"action","id":%d,"action":0}\n' % (brain.message.get("id", 0) + n) for n in range(1, 4))
     return luck.choice([reply, b""]) + b"".join(ahead)
+
+
+def ask_first(reply: bytes, luck: Random, brain: Brain) -> bytes:
+    """Questions, sensible and not, before the answer or instead of it."""
+    last = brain.message.get("id", 1)
+    asked = b"".join(
+        b'{"type":"simulate","id":%d,"query":%d,"what":%s}\n'
+        % (luck.choice([last, last, last, last - 1, last + 1]), query, luck.choice(WHATS))
+        for query in range(luck.choice([1, 2, 5]))
+    )
+    return asked + luck.choice([reply, reply, reply, b""])
 
 
 def change_type(reply: bytes, luck: Random, _brain: Brain) -> bytes:
@@ -275,11 +305,12 @@ MUTATIONS: Final[dict[str, Mutation]] = {
             change_encoding,
             flood,
             grow_long,
+            ask_first,
         ),
         *(complain, think_long, die),
     )
 }
-_DEEP: Final = ("add_member", "add_note", "change_action", "play_index", "play_object")
+_DEEP: Final = ("add_member", "add_note", "ask_first", "change_action", "play_index", "play_object")
 """Those that get furthest into the referee; they are tried more often."""
 Plan = tuple[tuple[int, str, int], ...]
 """The message to which the reply is changed, the mutation, the seed of its luck.

@@ -13,12 +13,13 @@ import msgspec
 from hypothesis import strategies as st
 from match_fuzz_lines import LIMIT, MATCH, MUTATIONS, Brain, Plan, plans
 from match_fuzz_pipes import PipedProcess, channel_to, lines_of
+from match_raft import Raft
 
 from arena.errors import Crashed, MalformedReply
 from arena.games import load_game
 from arena.games.luck import derive
 from arena.match.contestant import Contestant
-from arena.match.house import _HouseBot
+from arena.match.house import HouseGame, _HouseBot
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for, play
 from arena.match.terms import ClockSettings, MatchSpec
@@ -31,6 +32,7 @@ VARIANTS: Final[tuple[tuple[str, dict[str, Any], int], ...]] = (
     ("nim", {"misere": True}, 5),
     ("shanghaien", {}, 30),
     ("shanghaien", ALL, 40),
+    ("raft", {"rounds": 6}, 12),
 )
 """A game, its options, and about how many messages a bot has to answer in it."""
 MOST_LOOKS: Final = 100_000
@@ -49,6 +51,7 @@ class Scene(msgspec.Struct, frozen=True):
     decides: str
     by_object: bool
     wants_events: bool
+    wants_simulations: bool
     plan: Plan
     sizes: tuple[int, ...]
 
@@ -65,6 +68,7 @@ def scenes(draw: st.DrawFn) -> Scene:
         decides=draw(st.sampled_from(["cpu", "wall"])),
         by_object=draw(st.booleans()),
         wants_events=draw(st.booleans()),
+        wants_simulations=draw(st.booleans()),
         plan=draw(plans(VARIANTS[variant][2])),
         sizes=draw(st.lists(st.integers(1, 50), max_size=3).map(tuple)),
     )
@@ -131,9 +135,10 @@ class Speaker:
     def _in_own_words(self, said: Reply) -> bytes:
         assert isinstance(said, bytes)
         raw = json.loads(said)
-        if raw["type"] == "hello" and self._scene.wants_events:
-            raw["capabilities"] = ["events"]
-        if raw["type"] == "action" and self._scene.by_object:
+        if raw["type"] == "hello":
+            wanted = {"events": self._scene.wants_events, "simulate": self._scene.wants_simulations}
+            raw["capabilities"] = [name for name, is_wanted in wanted.items() if is_wanted]
+        if raw["type"] == "action" and self._scene.by_object and type(raw["action"]) is int:
             raw["action"] = self.brain.message["legal"][raw["action"]]
         return json.dumps(raw).encode()
 
@@ -199,7 +204,8 @@ class Table:
 
     def __init__(self, scene: Scene, transport: str) -> None:
         game, self.options, _ = VARIANTS[scene.variant]
-        self.game = load_game(game)
+        rules: Any = Raft() if game == "raft" else load_game(game)
+        self.game: Any = HouseGame(rules, (0, 1), "fuzz")
         self.scene = scene
         self.is_piped = transport == "pipes"
         self.plan = scene.plan
@@ -248,7 +254,7 @@ class Table:
             seed=derive("fuzz", self.scene.seed),
             clock=self.clock,
         )
-        return play(spec, self.contestants)
+        return play(spec, self.contestants, game=self.game)
 
     def close(self) -> None:
         """End both bots."""

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any, Final
 
 from arena.games import load_game
+from arena.games.api import Game
 from arena.games.luck import derive
 from arena.match.contestant import Contestant
 from arena.match.house import house_contestant
@@ -36,7 +37,7 @@ class Times:
 
 
 class ScriptedBot:
-    """Plays by index 0. `odd` may answer a request in another way: it gets the message and its number from 1.
+    """Plays by index 0, or what `plain` makes of a request. `odd` gets it first, with its number from 1.
 
     `heard` are all messages it got, `channels` one for each process it was started as.
     """
@@ -47,6 +48,7 @@ class ScriptedBot:
         *,
         hello: Iterable[Reply] = (HELLO,),
         ready: Callable[[Message], Iterable[Reply]] = lambda message: [ready(message)],
+        plain: Callable[[Message], Reply] = lambda message: answer(message),  # noqa: PLW0108 - defined below
     ) -> None:
         self.heard: list[Message] = []
         self.channels: list[ScriptedChannel] = []
@@ -54,6 +56,7 @@ class ScriptedBot:
         self._odd = odd
         self._hello = hello
         self._ready = ready
+        self._plain = plain
         self._requests = 0
 
     def open(self) -> ScriptedChannel:
@@ -74,7 +77,7 @@ class ScriptedBot:
             return []
         self._requests += 1
         replies = self._odd(message, self._requests)
-        return [answer(message)] if replies is None else replies
+        return [self._plain(message)] if replies is None else replies
 
 
 def ready(message: Message) -> bytes:
@@ -90,12 +93,19 @@ def only(number: int, *replies: Reply) -> Callable[[Message, int], Iterable[Repl
     return lambda _message, now: replies if now == number else None
 
 
-def seated(bot: ScriptedBot, clock: ClockSettings = CLOCK, *, keep_transcript: bool = False) -> Contestant:
+def seated(
+    bot: ScriptedBot,
+    clock: ClockSettings = CLOCK,
+    *,
+    keep_transcript: bool = False,
+    game: Game[Any, Any] = NIM,
+    seats: int = 2,
+) -> Contestant:
     return Contestant(
         player="scripted",
         bot="0" * 64,
         open_channel=bot.open,
-        hello=hello_for(NIM, {}, clock.startup_ms),
+        hello=hello_for(game, {}, clock.startup_ms, seats=seats),
         clock=clock,
         wall=bot.times.wall,
         keep_transcript=keep_transcript,
@@ -113,9 +123,11 @@ def match_of(
     seed: str = "",
     clock: ClockSettings = CLOCK,
     match: str = "m",
+    rules: Game[Any, Any] | None = None,
 ) -> MatchRecord:
+    """`rules` stand in for the game of that name, if it is none of ours."""
     spec = MatchSpec(match=match, game=game, options=options or {}, seed=seed or derive("test"), clock=clock)
-    return play(spec, participants)
+    return play(spec, participants, game=rules)
 
 
 def random_match(game: str, number: int, options: dict[str, Any] | None = None) -> MatchRecord:

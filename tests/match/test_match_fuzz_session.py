@@ -20,6 +20,8 @@ from arena.protocol.messages import (
     Quit,
     Ready,
     Request,
+    Simulate,
+    Simulated,
     TimeLeft,
     TimeUsed,
     ToBot,
@@ -42,6 +44,7 @@ class Dialogue(RuleBasedStateMachine):
         self.match = ""
         self.number: int | None = None
         self.has_events = False
+        self.may_simulate = False
 
     def said_too_early(self, message: ToBot) -> None:
         """The referee's own mistake is refused, and nothing has changed."""
@@ -52,7 +55,13 @@ class Dialogue(RuleBasedStateMachine):
     def greet(self) -> None:
         limits = Limits(line_to_bot=1, line_from_bot=1, startup_ms=1)
         hello = Hello(
-            protocols=(1,), minor=0, game="nim", rules="1", options={}, capabilities=("events",), limits=limits
+            protocols=(1,),
+            minor=0,
+            game="nim",
+            rules="1",
+            options={},
+            capabilities=("events", "simulate"),
+            limits=limits,
         )
         if self.place != "street":
             return self.said_too_early(hello)
@@ -83,7 +92,7 @@ class Dialogue(RuleBasedStateMachine):
         request = Request(
             id=number, match=self.match, view={}, events=(), legal=None, clock=TimeLeft(move_ms=1, bank_ms=1)
         )
-        if self.place != "table" or self.owes:
+        if self.place != "table" or self.owes == "ready":
             return self.said_too_early(request)
         self.session.send(request)
         self.owes, self.number = "action", number
@@ -95,6 +104,14 @@ class Dialogue(RuleBasedStateMachine):
         if self.place != "table" or self.owes == "ready":
             return self.said_too_early(event)
         self.session.send(event)
+        return None
+
+    @rule(number=IDS)
+    def tell_simulated(self, number: int) -> None:
+        simulated = Simulated(id=number, query=1, result={}, refused=None, left=0)
+        if self.owes != "action":
+            return self.said_too_early(simulated)
+        self.session.send(simulated)
         return None
 
     @rule()
@@ -126,7 +143,7 @@ class Dialogue(RuleBasedStateMachine):
 
     @rule(
         protocols=st.lists(st.sampled_from([1, 2, -1, 2**53]), max_size=3).map(tuple),
-        capabilities=st.lists(st.sampled_from(["events", "tea", ""]), max_size=2).map(tuple),
+        capabilities=st.lists(st.sampled_from(["events", "tea", "simulate", ""]), max_size=2).map(tuple),
     )
     def hear_hello(self, protocols: tuple[int, ...], capabilities: tuple[str, ...]) -> None:
         hello = BotHello(protocols=protocols, capabilities=capabilities)
@@ -134,6 +151,7 @@ class Dialogue(RuleBasedStateMachine):
             return self.refuses(hello)
         assert self.session.receive(hello)
         self.place, self.owes, self.has_events = "hall", "", "events" in capabilities
+        self.may_simulate = "simulate" in capabilities
         return None
 
     @rule(match=THEIRS)
@@ -152,19 +170,27 @@ class Dialogue(RuleBasedStateMachine):
         if counts:
             self.owes = ""
 
-    def refuses(self, message: BotHello | Ready) -> None:
+    @rule(number=IDS, query=st.integers(0, 2))
+    def hear_question(self, number: int, query: int) -> None:
+        question = Simulate(id=number, query=query, what={})
+        if not self.may_simulate:
+            return self.refuses(question)
+        assert self.session.receive(question) is (self.owes == "action" and number == self.number)
+        return None
+
+    def refuses(self, message: BotHello | Ready | Simulate) -> None:
         """A violation with a sentence for the bot's author, in one line."""
         with pytest.raises(ProtocolViolation) as violated:
             self.session.receive(message)
         assert violated.value.message.isprintable()
         assert violated.value.hint.isprintable()
 
-    @initialize(begins=st.booleans())
-    def begin_well(self, begins: bool) -> None:
+    @initialize(begins=st.booleans(), may_simulate=st.booleans())
+    def begin_well(self, begins: bool, may_simulate: bool) -> None:
         """Half of the dialogues get as far as the table, where most can happen."""
         if begins:
             self.greet()
-            self.hear_hello((1,), ())
+            self.hear_hello((1,), ("simulate",) if may_simulate else ())
             self.start_match("m1")
 
     @invariant()

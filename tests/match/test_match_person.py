@@ -1,15 +1,22 @@
 """A person at the table, with the keyboard and the screen as functions."""
 
+import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from match_table import NIM, house
+from match_raft import Lean, Raft
+from match_raft_table import on_raft, raft_bot
+from match_table import CLOCK, NIM, house
 
 from arena.errors import BotFault
+from arena.games.api import Seat
 from arena.games.luck import derive
-from arena.match.person import DRAWN, HELP, DrawnGame, Person
-from arena.match.record import MatchRecord
-from arena.match.referee import play
+from arena.match.house import HouseGame, house_contestant
+from arena.match.participant import Participant, Question
+from arena.match.person import DRAWN, HELP, HELP_UNLISTED, DrawnGame, Person
+from arena.match.record import Acted, MatchRecord
+from arena.match.referee import hello_for, play
 from arena.match.terms import ClockSettings, MatchSpec
 
 
@@ -30,8 +37,9 @@ class Terminal:
 def match_with(terminal: Terminal, *, seat: int = 0, heaps: tuple[int, ...] = (2, 1)) -> MatchRecord:
     person = Person(say=terminal.shown.append, prompt=terminal.prompt)
     spec = MatchSpec(match="m", game="nim", options={"heaps": list(heaps)}, seed=derive("p"), clock=ClockSettings())
-    players = [person, house()] if seat == 0 else [house(), person]
-    return play(spec, players, game=DrawnGame(NIM, seat))  # type: ignore[arg-type]
+    players: list[Participant] = [person, house()] if seat == 0 else [house(), person]
+    game: Any = DrawnGame(NIM, seat)
+    return play(spec, players, game=game)
 
 
 def test_a_person_plays_by_number_from_one() -> None:
@@ -91,8 +99,8 @@ def test_the_bot_across_the_table_sees_no_drawing() -> None:
     game = DrawnGame(NIM, 1)
     state = NIM.setup({}, 2)
 
-    assert DRAWN not in game.observe(state, 0)  # type: ignore[arg-type]
-    assert DRAWN in game.observe(state, 1)  # type: ignore[arg-type]
+    assert DRAWN not in game.observe(state, Seat(0))
+    assert DRAWN in game.observe(state, Seat(1))
 
 
 def test_giving_up_is_no_crash_of_the_referee() -> None:
@@ -100,4 +108,120 @@ def test_giving_up_is_no_crash_of_the_referee() -> None:
     person = Person(say=lambda _: None, prompt=lambda _: "q")
 
     with pytest.raises(BotFault, match="gave up"):
-        person.ask({DRAWN: ""}, (1, 2))
+        person.ask(Question(view={DRAWN: ""}, legal=(1, 2)))
+
+
+def raft_with(terminal: Terminal, *, seat: int = 0, clock: ClockSettings = CLOCK) -> MatchRecord:
+    """A match of one round of raft, where leaning out cannot be listed; the house sits opposite."""
+    housed: Any = HouseGame(Raft(), {1 - seat}, "person")
+    game: Any = DrawnGame(housed, seat)
+    person = Person(say=terminal.shown.append, prompt=terminal.prompt)
+    opponent = house_contestant(hello_for(game, {}, clock.startup_ms), clock)
+    players: list[Participant] = [person, opponent] if seat == 0 else [opponent, person]
+    spec = MatchSpec(match="m", game="raft", options={"rounds": 1}, seed=derive("p"), clock=clock)
+    return play(spec, players, game=game)
+
+
+def own_lean(record: MatchRecord, seat: int = 0) -> Acted:
+    return next(step for step in record.steps if isinstance(step, Acted) and step.seat == seat)
+
+
+def test_a_person_writes_down_what_cannot_be_listed() -> None:
+    """As the JSON of protocol.md; what can be listed is chosen by number all the same."""
+    terminal = Terminal('{"mm": 25}', "2")
+    record = raft_with(terminal)
+
+    assert own_lean(record).action.mm == 25
+    assert record.steps[2].action.sail == 1  # type: ignore[union-attr]
+    assert record.termination.value == "normal"
+    assert "your action as JSON, s for an example, p for none" in terminal.shown
+
+
+@pytest.mark.parametrize(
+    ("nonsense", "said"),
+    [
+        ("", "'' is not a JSON object; ? for help"),
+        ("12", "'12' is not a JSON object; ? for help"),
+        ('{"mm": 25', "the line is not one JSON object"),
+        ('{"mm": NaN}', "NaN is not JSON"),
+    ],
+)
+def test_what_is_no_json_object_is_asked_again(nonsense: str, said: str) -> None:
+    """It is no action yet, so it costs nothing."""
+    terminal = Terminal(nonsense, '{"mm": 25}', "1")
+    record = raft_with(terminal)
+
+    assert own_lean(record).action.mm == 25
+    assert record.seats[0].faults == {}
+    assert any(said in line for line in terminal.shown)
+
+
+def test_a_person_may_play_an_example() -> None:
+    """One after another is shown as it would be played, until one is wanted."""
+    terminal = Terminal("s", "n", "s", "y", "1")
+    record = raft_with(terminal)
+
+    examples = [line for line in terminal.shown if line.startswith("Lean(")]
+    assert len(examples) == 2
+    assert json.loads(examples[1].split(": ", 1)[1]) == {"mm": own_lean(record).action.mm}
+
+
+def test_a_person_may_let_it_be() -> None:
+    """Then happens what stands in for an action; it is an action like any other."""
+    record = raft_with(Terminal("p", "1"))
+
+    assert own_lean(record) == Acted(seat=0, action=Lean(0))
+
+
+def test_without_lenience_there_is_nothing_to_let_be() -> None:
+    """Nothing stands in for an action there."""
+    game = Raft()
+    game.lenience = None
+    terminal = Terminal("p", '{"mm": 1}', "1")
+    drawn: Any = DrawnGame(game, 0)
+    person = Person(say=terminal.shown.append, prompt=terminal.prompt)
+    spec = MatchSpec(match="m", game="raft", options={"rounds": 1}, seed=derive("p"), clock=CLOCK)
+    play(spec, [person, on_raft(raft_bot(), game)], game=drawn)
+
+    assert "'p' is not a JSON object; ? for help" in terminal.shown
+
+
+def test_what_is_refused_is_shown_and_asked_once_more() -> None:
+    """As for a bot: after a second refusal something stands in."""
+    once, twice = Terminal('{"mm": 101}', '{"mm": 25}', "1"), Terminal('{"mm": 101}', '{"mm": 13}', "1")
+    corrected, given_up = raft_with(once), raft_with(twice)
+
+    assert "not possible: nobody leans out 101 mm" in once.shown
+    assert own_lean(corrected).action.mm == 25
+    assert corrected.seats[0].faults == {"illegal_action": 1}
+    assert own_lean(given_up) == Acted(seat=0, action=Lean(0), stand_in="illegal_action")
+    assert "you: Lean(mm=0) (instead, after: illegal_action)" in twice.shown
+
+
+def test_giving_up_is_not_pardoned() -> None:
+    """A lenient game does not keep a person who has had enough."""
+    record = raft_with(Terminal("q"))
+
+    assert (record.termination.value, record.ranks) == ("illegal_action", (1, 0))
+
+
+@pytest.mark.parametrize("word", ["?", "help"])
+def test_help_for_what_cannot_be_listed(word: str) -> None:
+    """With the table again."""
+    terminal = Terminal(word, "p", "1")
+    raft_with(terminal)
+
+    assert HELP_UNLISTED in terminal.shown
+    assert sum("round 1, scores 0 0" in line for line in terminal.shown) == 3
+
+
+def test_a_person_is_told_what_simulations_came_to() -> None:
+    """In the words of the game, before the table of the next question."""
+    game: Any = DrawnGame(Raft(), 0)
+    terminal = Terminal('{"mm": 40}', "1", "p")
+    person = Person(say=terminal.shown.append, prompt=terminal.prompt)
+    spec = MatchSpec(match="m", game="raft", options={"rounds": 2}, seed=derive("p"), clock=CLOCK)
+    play(spec, [person, on_raft(raft_bot(30), game)], game=game)
+
+    told = terminal.shown.index("the raft tips by 70")
+    assert terminal.shown[told + 1] == "\nround 2, scores 40 30\n"

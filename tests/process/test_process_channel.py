@@ -1,12 +1,18 @@
 """What a channel keeps of an endless stream, and how a script stands in for a process."""
 
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.errors import Crashed, OutOfTime
-from arena.process.channel import KEPT_STDERR, HeadAndTail
+from arena.errors import Crashed, MalformedReply, OutOfTime
+from arena.process.channel import KEPT_STDERR, HeadAndTail, ProcessChannel
 from arena.process.clock import MoveClock
+from arena.process.running import BotProcess
 from arena.process.scripted import ScriptedChannel
 
 CHUNKS = st.lists(st.text(alphabet="abcdefgh \n", max_size=40).map(str.encode), max_size=12)
@@ -88,3 +94,78 @@ def test_a_script_can_crash() -> None:
     with pytest.raises(Crashed, match="gone"):
         channel.receive(clock())
     assert channel.close(0.0) == "ended with exit code 0"
+
+
+class Pipes:
+    """The real channel over pipes, whose other side the test holds."""
+
+    def __init__(self, limit: int) -> None:
+        self.pid = 0
+        self.origin = "pipes"
+        self.is_frozen = False
+        self.cpu = self.delayed_s = lambda: 0.0
+        self._theirs, self.stdin = os.pipe()
+        self.stdout, self._mouth = os.pipe()
+        self.stderr, self._diary = os.pipe()
+        self.channel = ProcessChannel(cast(BotProcess, self), limit=limit)
+
+    def say(self, data: bytes) -> None:
+        os.write(self._mouth, data)
+
+    def ending(self) -> str:
+        return ""
+
+    def holds(self, _pipe: int) -> bool:
+        return True
+
+    def excess(self) -> str:
+        return ""
+
+    def close(self) -> None:
+        for fd in (self._theirs, self.stdin, self.stdout, self._mouth, self.stderr, self._diary):
+            os.close(fd)
+
+
+@pytest.fixture
+def pipes() -> Iterator[Pipes]:
+    made = Pipes(limit=10)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [b"x" * 20 + b"\n", b"good\n"],
+        [b"x" * 10, b"x" * 10 + b"\ngo", b"od\n"],
+        [b"x" * 9 + b"\n" + b"x" * 30, b"x" * 500, b"x\n", b"good\n"],
+        [b"x" * 10 + b"\nlost\n" + b"go", b"od\n"],
+        [b"x" * 10 + b"\n" + b"y" * 50, b"y\ngood\n"],
+    ],
+)
+def test_after_a_line_that_was_too_long_the_next_ones_count(pipes: Pipes, pieces: list[bytes]) -> None:
+    """It is told once, whatever pieces it came in; what had come behind it until then is lost."""
+    said = iter(pieces)
+    got: list[bytes | str] = []
+
+    for piece in said:
+        pipes.say(piece)
+        try:
+            got += pipes.channel.pending()
+        except MalformedReply as fault:
+            got.append(fault.message)
+
+    told = "a line of more than 10 bytes"
+    assert [each for each in got if each != b"x" * 9] == [told, b"good"]
+
+
+def test_a_line_without_end_is_not_kept(pipes: Pipes) -> None:
+    """A megabyte of it leaves nothing behind but the sentence."""
+    for _ in range(20):
+        pipes.say(b"x" * 50_000)
+        with contextlib.suppress(MalformedReply):
+            pipes.channel.pending()
+
+    assert len(pipes.channel._partial) < 10
+    pipes.say(b"\ngood\n")
+    assert pipes.channel.pending() == [b"good"]

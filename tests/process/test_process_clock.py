@@ -122,3 +122,83 @@ def test_only_time_since_the_start_counts(times: Times) -> None:
 def test_the_last_reading_of_a_process_that_is_gone_stands() -> None:
     """No process has the largest id, so its clock cannot be read."""
     assert cpu_clock(2**22)() == 0.0
+
+
+@pytest.mark.parametrize("decides_cpu", [True, False])
+def test_real_time_of_a_pause_does_not_count(times: Times, decides_cpu: bool) -> None:
+    """Neither for the backstop nor where wall time decides; what was used before and after it does."""
+    move = clock(times, decides_cpu=decides_cpu, wall_s=1.0)
+    times.after(wall_s=0.25)
+    move.pause()
+    times.after(wall_s=100.0)
+    move.resume()
+    times.after(wall_s=0.5)
+
+    assert move.wait_s() == 0.25
+    assert move.elapsed_s == 0.75
+
+
+def test_cpu_time_of_a_pause_is_the_bots_own(times: Times) -> None:
+    """Nobody else's is on its clock, whatever it did until it was stopped."""
+    move = clock(times)
+    move.pause()
+    times.after(cpu_s=0.25, wall_s=9.0)
+    move.resume()
+    move.stop()
+
+    assert (move.used_s, move.elapsed_s) == (0.25, 0.0)
+
+
+def test_many_pauses_add_up_to_nothing(times: Times) -> None:
+    """Each begins where the clock stood."""
+    move = clock(times, wall_s=1.0)
+    for _ in range(8):
+        times.after(wall_s=0.125)
+        move.pause()
+        times.after(wall_s=3.0)
+        move.resume()
+    move.stop()
+
+    assert move.elapsed_s == 1.0
+
+
+def test_who_has_used_up_its_time_gets_no_pause(times: Times) -> None:
+    """It is too late when the clock is looked at."""
+    move = clock(times)
+    times.after(cpu_s=1.5)
+
+    with pytest.raises(OutOfTime):
+        move.pause()
+
+
+def test_a_look_takes_the_times_and_judges_nothing(times: Times) -> None:
+    """For an answer that does not count for another reason."""
+    move = clock(times)
+    times.after(cpu_s=9.0, wall_s=9.0)
+
+    move.look()
+
+    assert (move.used_s, move.elapsed_s) == (9.0, 9.0)
+
+
+def test_what_is_left_of_the_backstop(times: Times) -> None:
+    """As of the last look, and never less than nothing."""
+    move = clock(times)
+    times.after(wall_s=1.5)
+    move.look()
+    assert move.left_of_wall_s() == 2.5
+    times.after(wall_s=9.0)
+    move.look()
+
+    assert move.left_of_wall_s() == 0.0
+
+
+def test_an_abandoned_clock_runs_out_at_the_next_look(times: Times) -> None:
+    """Nothing was used, and still nobody waits on."""
+    move = clock(times)
+
+    move.abandon()
+
+    for look in (move.wait_s, move.stop, move.pause, move.resume):
+        with pytest.raises(OutOfTime):
+            look()

@@ -63,6 +63,31 @@ def careless_bot() -> Bot:
     return answer
 
 
+def loading_bot(choice: int) -> Bot:
+    """Plays riffraff by the same index where it can; asks for two loads, plays the worse one, and passes if refused."""
+    good = {"kind": "plank", "face": "flat", "u_mm": 0, "v_mm": 30}
+    bad = {**good, "yaw_deg": 90}
+
+    def answer(message: dict[str, Any]) -> list[str]:
+        match message["type"]:
+            case "hello":
+                return [json.dumps({"type": "hello", "protocols": [1], "capabilities": ["simulate"]})]
+            case "match_start":
+                return [json.dumps({"type": "ready", "match": message["match"]})]
+            case "request":
+                open_id = {"id": message["id"]}
+                asked = {"type": "simulate", **open_id}
+                action: Any = {"pass": True} if "refused" in message else bad
+                if message["legal"]:
+                    action = choice % len(message["legal"])
+                questions = [{**asked, "query": n, "what": {"load": load}} for n, load in ((1, good), (2, bad))]
+                said = [{"type": "action", **open_id, "action": action}]
+                return [json.dumps(each) for each in ([*questions, *said] if action is bad else said)]
+        return []
+
+    return answer
+
+
 def overheard(player: str, bot: Bot, said: list[Said]) -> Bot:
     """The same bot; what it is told and answers is added to `said`, which several bots may share."""
 
@@ -107,6 +132,14 @@ def expansions_match() -> tuple[list[Contestant], list[Said]]:
 
 
 @cache
+def refused_match() -> tuple[list[Contestant], list[Said]]:
+    """The seats of the match of riffraff, and all that was said, in order. Nothing is ever loaded in it."""
+    said: list[Said] = []
+    bots = {"alice": overheard("alice", loading_bot(6), said), "bob": loading_bot(2)}
+    return dialogues("e83b5d10f4a7-0-0", "riffraff", {}, bots), said
+
+
+@cache
 def example_matches() -> list[Contestant]:
     """The seats of the matches that protocol.md quotes."""
     nim = {"heaps": [1, 2]}
@@ -115,6 +148,7 @@ def example_matches() -> list[Contestant]:
         *dialogues("c41a90b7d3e6-0-0", "nim", nim, {"alice": random_bot(), "carol": careless_bot()}),
         *dialogues("9b1e64c03d27-0-0", "shanghaien", {}, {"alice": random_bot(), "bob": random_bot()}),
         *expansions_match()[0],
+        *refused_match()[0],
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from protocol_matches import SEED, example_matches, expansions_match, lines, timeless
+from protocol_matches import SEED, example_matches, expansions_match, lines, refused_match, timeless
 from protocol_pages import BLOCKS, PROTOCOL, RULES, Block, blocks_of, inline_actions, marked, only, section_of
 
 from arena.games import load_game
@@ -41,6 +41,8 @@ def test_every_json_example_is_json_of_a_known_kind(block: Block) -> None:
         "json action shanghaien",
         "json view nim",
         "json view shanghaien",
+        "json action riffraff",
+        "json view riffraff",
     }
     assert codec.decode_object(block.text.encode())
 
@@ -84,14 +86,14 @@ def test_actions_in_running_text_were_legal(page: Path) -> None:
 
 
 def is_offered(action: dict[str, Any]) -> bool:
-    return any(action in message["legal"] for message in lines(">") if message["type"] == "request")
+    return any(action in (message["legal"] or ()) for message in lines(">") if message["type"] == "request")
 
 
 @pytest.mark.parametrize("game", ["nim", "shanghaien"])
 def test_views_are_those_of_real_requests(game: str) -> None:
     """Each view was sent, and the tables of fields name every field of the game's views."""
     views = [message["view"] for message in lines(">") if message["type"] == "request"]
-    views = [view for view in views if ("heaps" in view) == (game == "nim")]
+    views = [view for view in views if {"nim": "heaps", "shanghaien": "tavern"}[game] in view]
     section = section_of(f"## Game: {game}")
 
     assert all(json.loads(block.text) in views for block in marked(f"json view {game}"))
@@ -168,6 +170,18 @@ def test_the_veto_dialogue_is_that_of_a_real_match() -> None:
     for (player, direction, text), (speaker, way, real) in zip(shown, said[begin:], strict=False):
         assert (player, direction) == (speaker, way)
         assert is_part(json.loads(text), real), text
+
+
+def test_the_refused_dialogue_is_that_of_a_real_match() -> None:
+    """Line by line it is what alice heard and said in a row, and in this order; each shown field is the real one."""
+    shown = [line.split(" ", 2) for line in only("text refused").splitlines()]
+    said = refused_match()[0][0].transcript
+    real = [(way, json.loads(line)) for _, way, line in said]
+    begin = next(at for at, (_, message) in enumerate(real) if is_part(json.loads(shown[0][2]), message))
+
+    assert [(way, is_part(json.loads(text), real[begin + at][1])) for at, (_, way, text) in enumerate(shown)] == [
+        (way, True) for way, _ in real[begin : begin + len(shown)]
+    ]
 
 
 def is_part(shown: Any, real: Any) -> bool:

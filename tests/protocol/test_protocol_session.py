@@ -1,5 +1,6 @@
 """The order of messages: each pair of a phase and a message is in the tables, or refused."""
 
+import msgspec
 import pytest
 
 from arena.errors import ProtocolViolation
@@ -19,6 +20,8 @@ from arena.protocol.messages import (
     Quit,
     Ready,
     Request,
+    Simulate,
+    Simulated,
     TimeLeft,
     TimeUsed,
     ToBot,
@@ -31,7 +34,7 @@ HELLO = Hello(
     game="nim",
     rules="1",
     options={},
-    capabilities=("events",),
+    capabilities=("events", "simulate"),
     limits=Limits(line_to_bot=1, line_from_bot=1, startup_ms=1),
 )
 START = MatchStart(
@@ -57,14 +60,17 @@ END = MatchEnd(
     time=TimeUsed(moves=0, cpu_ms=0, wall_ms=0),
 )
 QUIT = Quit(reason="", grace_ms=1)
-TO_BOT: tuple[ToBot, ...] = (HELLO, START, REQUEST, EVENT, ERROR, END, QUIT)
-FROM_BOT: tuple[FromBot, ...] = (BotHello(protocols=(1,)), Ready(match="m"), Answer(id=5, action=0))
+SIMULATED = Simulated(id=5, query=1, result={}, refused=None, left=0)
+ASK = Simulate(id=5, query=1, what={})
+TO_BOT: tuple[ToBot, ...] = (HELLO, START, REQUEST, SIMULATED, EVENT, ERROR, END, QUIT)
+FROM_BOT: tuple[FromBot, ...] = (BotHello(protocols=(1,)), Ready(match="m"), Answer(id=5, action=0), ASK)
 
 
-def session_in(phase: Phase) -> Session:
+def session_in(phase: Phase, *, may_simulate: bool = True) -> Session:
     """A session in that phase, in the match `m`, whose last request was number 5."""
     session = Session()
     session.phase, session.match, session.request_id = phase, "m", 5
+    session.may_simulate = may_simulate
     return session
 
 
@@ -91,14 +97,14 @@ def test_the_referee_keeps_to_the_table(phase: Phase, message: ToBot) -> None:
 @pytest.mark.parametrize("message", FROM_BOT, ids=name)
 @pytest.mark.parametrize("phase", Phase, ids=name)
 def test_a_bot_keeps_to_the_table_or_violates_the_protocol(phase: Phase, message: FromBot) -> None:
-    """A message in the table counts; an answer at another time is dropped; the rest is a violation."""
+    """A message in the table counts; an answer or question at another time is dropped; the rest is a violation."""
     session = session_in(phase)
     key: tuple[Phase, type[Message]] = (phase, type(message))
 
     if key in RECEIVED:
         assert session.receive(message)
         assert session.phase is RECEIVED[key]
-    elif isinstance(message, Answer):
+    elif isinstance(message, Answer | Simulate):
         assert not session.receive(message)
         assert session.phase is phase
     else:
@@ -112,13 +118,41 @@ def test_a_bot_keeps_to_the_table_or_violates_the_protocol(phase: Phase, message
 @pytest.mark.parametrize("number", [-1, 0, 4, 6])
 @pytest.mark.parametrize("phase", Phase, ids=name)
 def test_an_answer_with_another_id_is_dropped(phase: Phase, number: int) -> None:
-    """A stale or invented id is never applied, whatever is open."""
+    """A stale or invented id is never applied, whatever is open; nor is a question with it answered."""
     session = session_in(phase)
 
-    counts = session.receive(Answer(id=number, action=0))
+    counts = [session.receive(message) for message in (Answer(id=number, action=0), Simulate(number, 1, {}))]
 
-    assert not counts
+    assert counts == [False, False]
     assert session.phase is phase
+
+
+@pytest.mark.parametrize("number", [4, 5])
+@pytest.mark.parametrize("phase", Phase, ids=name)
+def test_a_question_of_who_may_not_ask_is_a_violation(phase: Phase, number: int) -> None:
+    """Whenever it comes, and whatever its id."""
+    session = session_in(phase, may_simulate=False)
+
+    with pytest.raises(ProtocolViolation, match='a "simulate" from a bot without that capability'):
+        session.receive(Simulate(id=number, query=1, what={}))
+
+    assert session.phase is phase
+
+
+def test_questions_go_to_and_fro_until_the_answer() -> None:
+    """As many as wanted; and the request may be made anew while no answer has come."""
+    session = session_in(Phase.PLAYING)
+
+    session.send(REQUEST)
+    for _ in range(3):
+        assert session.receive(ASK)
+        session.send(SIMULATED)
+    session.send(Request(id=6, match="m", view={}, events=(), legal=None, clock=REQUEST.clock))
+
+    assert not session.receive(ASK)
+    assert not session.receive(Answer(id=5, action=0))
+    assert session.receive(Answer(id=6, action=0))
+    assert session.phase is Phase.PLAYING
 
 
 def test_a_whole_dialogue() -> None:
@@ -163,6 +197,26 @@ def test_events_are_sent_to_those_who_ask(capabilities: tuple[str, ...], *, want
     session.receive(BotHello(protocols=(1,), capabilities=capabilities))
 
     assert session.wants_events is wants
+
+
+@pytest.mark.parametrize(
+    ("offered", "wanted", "may"),
+    [
+        (("events", "simulate"), ("simulate",), True),
+        (("events", "simulate"), ("events",), False),
+        (("events",), ("simulate",), False),
+    ],
+)
+def test_questions_are_for_those_who_ask_where_it_is_offered(
+    offered: tuple[str, ...], wanted: tuple[str, ...], *, may: bool
+) -> None:
+    """Both the referee's hello and the bot's must name the capability."""
+    session = Session()
+    session.send(msgspec.structs.replace(HELLO, capabilities=offered))
+
+    session.receive(BotHello(protocols=(1,), capabilities=wanted))
+
+    assert session.may_simulate is may
 
 
 def test_the_tables_name_every_message() -> None:

@@ -52,12 +52,16 @@ def tag_of(kind: type[msgspec.Struct]) -> str:
     return str(kind.__struct_config__.tag)
 
 
+EVENTS = (messages.ActionEvent, messages.ChanceEvent, messages.SimulationEvent)
+
+
 @pytest.mark.parametrize(
     ("heading", "kinds"),
     [
         ("### hello\n\n```json to-bot", [messages.Hello, messages.Limits]),
         ("### match_start", [messages.MatchStart, messages.ClockTerms]),
-        ("### request", [messages.Request, messages.TimeLeft, messages.ActionEvent, messages.ChanceEvent]),
+        ("### request", [messages.Request, messages.TimeLeft, messages.Refused, *EVENTS]),
+        ("### simulated", [messages.Simulated, messages.Refused]),
         ("### event", [messages.EventMessage]),
         ("### error", [messages.ErrorMessage]),
         ("### match_end", [messages.MatchEnd, messages.TimeUsed]),
@@ -65,6 +69,7 @@ def tag_of(kind: type[msgspec.Struct]) -> str:
         ("### hello\n\n```json from-bot", [messages.BotHello]),
         ("### ready", [messages.Ready]),
         ("### action", [messages.Answer]),
+        ("### simulate\n", [messages.Simulate]),
     ],
 )
 def test_every_field_is_described(heading: str, kinds: list[type[msgspec.Struct]]) -> None:

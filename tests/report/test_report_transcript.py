@@ -1,9 +1,14 @@
 """A match as text: every step, the result, and after a forfeit the reason with the last lines."""
 
+import re
+
 import pytest
+import report_raft
 from msgspec.structs import replace
 from report_made import record
+from report_raft import NAME, voyage
 
+from arena.games import GAMES
 from arena.report.transcript import dialogue, luck_lines, result_line, transcript
 
 
@@ -80,3 +85,61 @@ def test_a_dialogue_is_in_order_of_time() -> None:
 def test_an_empty_dialogue_is_empty() -> None:
     """Nobody said anything."""
     assert list(dialogue({})) == []
+
+
+@pytest.fixture
+def raft(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """The game of report_raft is on offer."""
+    monkeypatch.setitem(GAMES, NAME, "report_raft")
+    return monkeypatch
+
+
+@pytest.mark.usefixtures("raft")
+def test_tells_what_simulations_came_to_and_what_stood_in() -> None:
+    """In the words of the game, and at the end how often whom."""
+    played = voyage(2.0, 9.9, stand_ins={2: "timeout"}, faults={2: {"illegal_action": 1, "timeout": 1}})
+
+    lines = list(transcript(played, every_state=False))
+
+    told = [line for line in lines if " simulation " in line]
+    assert re.fullmatch(r"   6  simulation settle/0: the raft lies 5\.0\d mm deep", told[0])
+    assert "  10  seat 2 cid loads 1 (stands in after a fault: timeout)" in lines
+    assert lines[-1].endswith("slowest 1.0 ms; faults after which the game went on: 1 illegal_action, 1 timeout")
+    assert not any("went on" in line for line in lines[-3:-1])
+
+
+def test_a_simulation_of_which_there_is_nothing_to_tell_has_its_key(raft: pytest.MonkeyPatch) -> None:
+    """Nothing more."""
+    raft.setattr(report_raft.Water, "tell", lambda *_: "")
+
+    lines = list(transcript(voyage(), every_state=False))
+
+    assert "   6  simulation settle/0" in lines
+
+
+@pytest.mark.usefixtures("raft")
+def test_a_decision_of_several_has_one_state() -> None:
+    """Nothing has happened before all have decided."""
+    played = voyage()
+
+    lines = list(transcript(played, every_state=True))
+
+    assert lines.index("      depth 3.00 mm under 0 loads") == lines.index("   3  seat 2 cid loads 1") + 1
+    assert sum(" loads" in line and "depth" in line for line in lines) == len(played.steps) - 2 + 1
+
+
+@pytest.mark.parametrize(
+    ("ranks", "scores", "told"),
+    [
+        ((2, 0, 1), (1, 9, 5), "seat 1 bob wins: 9 to 5 to 1"),
+        ((0, 2, 0), (5, 1, 5), "seat 0 ann and seat 2 cid share the first place: 5 to 5 to 1"),
+        ((0, 0, 0), (4, 4, 4), "a draw: 4 to 4 to 4"),
+    ],
+)
+def test_who_shares_the_first_place_is_named(
+    ranks: tuple[int, ...], scores: tuple[int, ...], told: str, raft: pytest.MonkeyPatch
+) -> None:
+    """A draw is only what all share."""
+    raft.setattr("arena.report.transcript.replay", lambda _record: ())
+
+    assert told in list(transcript(replace(voyage(), ranks=ranks, scores=scores), every_state=False))

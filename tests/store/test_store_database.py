@@ -286,7 +286,7 @@ def older(path: Path, version: int, *statements: str) -> None:
     connection.close()
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
 @pytest.mark.parametrize("opened", [reading, writing])
 def test_an_older_layout_is_brought_up_to_date(tmp_path: Path, opened: Callable[[Path], Any], version: int) -> None:
     """By whoever opens it first; nothing is lost, and the league has no digest until it is saved again."""

@@ -45,6 +45,8 @@ def made(league: Tournament, pair: Pairing, block: int) -> PlayedBlock:
             guilty = rng.randrange(seats)
             ranks = tuple(int(seat == guilty) for seat in range(seats))
             summary = replace(summary, ranks=ranks, scores=None, termination="crash", at_fault=guilty)
+        if rng.random() < 0.2:
+            summary = replace(summary, pardoned=tuple({"timeout": 1 + seat} for seat in range(seats)))
         matches.append(PlayedMatch(rotation=rotation, summary=summary, record=RECORD))
     return PlayedBlock(fixture=fixture(league, pair, block), matches=tuple(matches))
 
@@ -266,3 +268,41 @@ def test_a_changed_checkpoint_is_none(tmp_path: Path, statement: str) -> None:
 
     with reading(tmp_path) as store:
         assert store.checkpoints("test") == ()
+
+
+def test_a_tally_of_former_times_is_as_good_as_new(tmp_path: Path) -> None:
+    """Its sums know nothing of pardoned faults, and there were none: it is believed, and blocks are added to it."""
+    league = tournament("ann", "bob", cycles=4)
+    blocks = blocks_of(league)
+    with writing(tmp_path) as store:
+        store.save(blocks[:2])
+        connection = store._connection
+        (seats, outcomes, sums) = connection.execute("SELECT seats, outcomes, sums FROM tally").fetchone()
+        then = msgspec.json.decode(sums)
+        del then["pardoned"]
+        old = msgspec.json.encode(then)
+        connection.execute("UPDATE tally SET sums = ?, digest = ?", (old, tallies._digest(seats, outcomes, old)))
+        assert store.tallied(league) == store.recounted(league)
+
+        store.save(blocks[2:])
+
+        assert store.tallied(league) == store.recounted(league)
+        assert store.tallied(league)[0].tally.matches == 8
+
+
+def test_other_numbers_of_seats_are_other_pools(tmp_path: Path) -> None:
+    """A league that comes to seat four instead of two, by the same name, of the same game and players, begins anew."""
+    pairs = tournament("ann", "bob", "cid", "dot", cycles=2)
+    tables = replace(pairs, seats=4)
+    with writing(tmp_path) as store:
+        for league in (pairs, tables):
+            store.save_league(league)
+            assert not any(one.tally.matches for one in store.tallied(league))
+            assert store.published("test") is None
+
+            store.save(everything(league, [0, 1]))
+            store.save_standings("test", b"{}")
+
+        assert sum(one.tally.matches for one in store.tallied(pairs)) == 6 * 2 * 2
+        assert sum(one.tally.matches for one in store.tallied(tables)) == 2 * 4
+        assert not {each.key for each in pairings(pairs)} & {each.key for each in pairings(tables)}

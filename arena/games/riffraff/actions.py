@@ -4,14 +4,18 @@ Rule: an action carries all its choices, and its numbers are rounded: u and v to
 hands to 0.1 mm. So what a log says is exactly what was done. The phase tells which action is asked for.
 """
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal, TypeVar
 
 import msgspec
 
 from arena.games.api import Number, Word
 
+T = TypeVar("T")
+Few = Annotated[tuple[T, ...], msgspec.Meta(max_length=16)]
+"""A list in an action. Longer ones are malformed, before anything in them is read."""
 
-class Action(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+
+class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Anything a player does."""
 
 
@@ -36,7 +40,7 @@ class Name(Action, frozen=True):
 class Order(Action, frozen=True):
     """The captain puts those with equal cards in order, first to move first: `{"seats": [3, 0]}`."""
 
-    seats: tuple[Number, ...]
+    seats: Few[Number]
 
     def __str__(self) -> str:
         return f"lets seats {' and '.join(map(str, self.seats))} move in this order"
@@ -62,9 +66,9 @@ class Load(Action, frozen=True):
     face: Word
     u_mm: float
     v_mm: float
-    yaw_deg: float = 0
-    drop_mm: float = 0
-    hands_mm: tuple[tuple[float, float], ...] = ()
+    yaw_deg: float = 0.0
+    drop_mm: float = 0.0
+    hands_mm: Few[tuple[float, float]] = ()
 
     def __str__(self) -> str:
         drop = f", dropped {self.drop_mm:g} mm" if self.drop_mm else ""
@@ -92,6 +96,8 @@ HANDS_MAX: Final = 2
 class Reason:
     """The words by which refusals are told apart, as bots meet them; each comes with a sentence."""
 
+    NOT_TO_MOVE: Final = "not_to_move"
+    NOT_ASKED: Final = "not_asked"
     NOT_IN_HAND: Final = "not_in_hand"
     NOT_A_CHOICE: Final = "not_a_choice"
     NOT_IN_SUPPLY: Final = "not_in_supply"
@@ -101,3 +107,6 @@ class Reason:
     INTO_OTHER_AREA: Final = "into_other_area"
     NO_ROOM: Final = "no_room"
     NO_SUPPORT: Final = "no_support"
+    OVERLAP: Final = "overlap"
+    DIVERGED: Final = "diverged"
+    """Only for what a bot thinks about: the simulation found no end to it."""

@@ -132,6 +132,8 @@ YARD_THICKNESS_M: Final = 0.006
 YARDS: Final = (Yard(0.115, 0.110), Yard(0.185, 0.090), Yard(0.255, 0.070))
 BALL_HEIGHT_M: Final = -0.135
 """Centre of the counterweight on its rod."""
+BALL_RADIUS_M: Final = 0.025
+ROD_RADIUS_M: Final = 0.004
 
 FIRST_YARD_AREA: Final = 5
 

@@ -10,7 +10,7 @@ import msgspec
 
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.material import KINDS
+from arena.games.riffraff.material import KINDS, Kind
 from arena.games.riffraff.table import Noise, PieceId, Table
 
 CARDS: Final = tuple(range(1, 11))
@@ -32,6 +32,10 @@ class Phase(Enum):
     NOISE = "noise"
     SETTLING = "settling"
     OVER = "over"
+
+
+TURN_PHASES: Final = frozenset({Phase.ANNOUNCE, Phase.LOAD, Phase.NOISE, Phase.SETTLING})
+"""The phases in which somebody has the turn."""
 
 
 class Variant(msgspec.Struct, frozen=True):
@@ -77,7 +81,7 @@ class Fallen(msgspec.Struct, frozen=True):
     """What became of a piece that fell; places in mm in the catch plane."""
 
     id: PieceId
-    kind: str
+    kind: Kind
     x_mm: float
     y_mm: float
     hand: int | None
@@ -126,3 +130,38 @@ class State(msgspec.Struct, frozen=True):
     table: Table = Table()
     removed: tuple[int, ...] = (0,) * len(KINDS)
     last: tuple[Loaded, ...] = ()
+
+    @property
+    def active(self) -> Seat | None:
+        """The player whose turn it is; None while cards are played and the order is found, and after the end."""
+        return self.order[self.turn] if self.phase in TURN_PHASES else None
+
+    @property
+    def area(self) -> int | None:
+        """Where the active player loads: the number of the card."""
+        return None if self.active is None else self.players[self.active].card
+
+    @property
+    def movers(self) -> tuple[Seat, ...]:
+        """The seats that must act now."""
+        if self.phase is Phase.CARD:
+            return tuple(map(Seat, range(len(self.players))))
+        if self.phase in (Phase.NEW_CAPTAIN, Phase.ORDER):
+            return (self.captain,)
+        return (self.order[self.turn],) if self.phase in (Phase.ANNOUNCE, Phase.LOAD) else ()
+
+    @property
+    def next_id(self) -> PieceId:
+        """What the next piece is called that comes aboard; two digits are enough for the 80 placements of a match."""
+        return PieceId(f"k{self.placements + 1:02d}")
+
+
+def with_player(players: tuple[Player, ...], seat: Seat, player: Player) -> tuple[Player, ...]:
+    """The players with another one in that seat."""
+    return (*players[:seat], player, *players[seat + 1 :])
+
+
+def gained(counts: tuple[int, ...], kind: Kind, by: int = 1) -> tuple[int, ...]:
+    """Numbers of pieces by kind, with `by` more of one kind."""
+    index = KINDS.index(kind)
+    return (*counts[:index], counts[index] + by, *counts[index + 1 :])

@@ -1,0 +1,64 @@
+"""`arena show`: one stored match step by step, as text and as pictures."""
+
+import itertools
+from pathlib import Path
+
+import click
+import msgspec
+
+from arena.cli.league import stored
+from arena.cli.options import results_option
+from arena.errors import CheckFailed, SpecError
+from arena.games import load_game
+from arena.league.wording import counted
+from arena.match.record import MatchRecord, unpack
+from arena.match.replay import replay
+from arena.report.slides import write_slides
+from arena.report.transcript import luck_lines, transcript
+
+
+@click.command()
+@click.argument("match_id")
+@click.option("--states", is_flag=True, help="Draw the table after each step.")
+@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Write the position as a picture.")
+@click.option("--step", type=click.IntRange(1), help="The step after which the picture is taken; default: the last.")
+@click.option(
+    "--svg-dir",
+    "slides",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="New folder for a picture of each step that changed anything, and index.html to page through them.",
+)
+@results_option
+def show(match_id: str, states: bool, svg: Path | None, step: int | None, slides: Path | None, results: Path) -> None:
+    """Replay the stored match MATCH_ID step by step; `arena league matches NAME` lists the ids.
+
+    At the end: how much of it was luck, and the luckiest and unluckiest draws of each seat.
+
+    Example: arena show 3f9a2c41d07b-0-1 --states
+    """
+    with stored(results) as store:
+        found = store.match(match_id)
+    try:
+        record = unpack(found.record)
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise CheckFailed(f"match {match_id}: {error}") from None
+    if svg is not None:
+        svg.write_text(_picture(record, step), encoding="utf-8")
+    if slides is not None:
+        pictures = write_slides(record, slides)
+        click.echo(f"{counted(pictures, 'picture')} in {slides}; open {slides / 'index.html'} in a browser", err=True)
+    for line in itertools.chain(transcript(record, every_state=states), luck_lines(record)):
+        click.echo(line)
+
+
+def _picture(record: MatchRecord, step: int | None) -> str:
+    game = load_game(record.game)
+    state = game.setup(record.options, len(record.seats))
+    for number, moment in enumerate(replay(record), start=1):
+        state = moment.after if moment.is_complete else moment.before
+        if number == step:
+            break
+    else:
+        if step is not None:
+            raise SpecError(f"--step {step}: the match has {len(record.steps)} steps")
+    return game.picture(state)

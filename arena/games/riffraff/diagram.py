@@ -1,0 +1,86 @@
+"""A position as text for a terminal: the ship from two sides, its cargo, the players and what happened last.
+
+Rule: shows what lies on the table and decides nothing. Lines are at most 110 characters long.
+"""
+
+import math
+from textwrap import wrap
+from typing import Final
+
+from arena.games.api import Seat
+from arena.games.riffraff import captions
+from arena.games.riffraff.geometry import area_of
+from arena.games.riffraff.material import AREAS, KINDS
+from arena.games.riffraff.silhouette import LETTERS, silhouettes
+from arena.games.riffraff.state import CARDS, Loaded, Player, State
+
+_COLUMNS: Final = 110
+
+
+def describe(state: State) -> str:
+    """The position for an audience that sees everything, also the cards just played; ends without a newline."""
+    load, fallen = captions.at_sea(state)
+    lines = [captions.title(state), "", *silhouettes(state.table, load.hands_mm if load else (), fallen), ""]
+    lines += [_legend(state), "", *_cargo(state), "", *_seats(state), *_notes(state)]
+    if state.last:
+        lines += ["", *(line for loaded in state.last for line in _loaded(loaded))]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _legend(state: State) -> str:
+    heel = captions.heel(math.degrees(state.table.roll))
+    trim = captions.trim(math.degrees(state.table.pitch))
+    letters = "  ".join(f"{letter} {kind}" for kind, letter in LETTERS.items())
+    return f"{letters}\nheel {heel}, trim {trim}; drawn upright"
+
+
+def _cargo(state: State) -> list[str]:
+    """What lies on each area, as number, kind and who loaded it."""
+    on: dict[int, list[str]] = {}
+    for piece in state.table.cargo:
+        on.setdefault(area_of(piece, state.table), []).append(f"{piece.id} {piece.kind} ({piece.by})")
+    rows = [_folded(f"  area {area:>2}  ", on[area]) for area in AREAS if area in on]
+    return ["on board, by area (and seat):", *(line for row in rows for line in row)] if rows else ["nothing on board"]
+
+
+def _folded(head: str, words: list[str]) -> list[str]:
+    lines = [head]
+    for number, word in enumerate(words):
+        text = word if number == len(words) - 1 else f"{word}, "
+        if len(lines[-1]) + len(text.rstrip()) > _COLUMNS:
+            lines.append(" " * len(head))
+        lines[-1] += text
+    return lines
+
+
+def _seats(state: State) -> list[str]:
+    kinds = "".join(f"{LETTERS[kind]:>4}" for kind in KINDS)
+    head = f"  {'seat':<11}{'card':>4}  {'hand':<22}{'caught':>6}{'left':>6}  {kinds}"
+    return [head, *(_seat(state, Seat(seat), player) for seat, player in enumerate(state.players))]
+
+
+def _seat(state: State, seat: Seat, player: Player) -> str:
+    mark = ">" if captions.mover(state) == seat else " "
+    name = f"{seat} captain" if seat == state.captain else str(seat)
+    hand = " ".join(str(card) if card in player.hand else "." for card in CARDS)
+    supply = "".join(f"{count or '-':>4}" for count in player.supply)
+    card = player.card or "-"
+    return f"{mark} {name:<11}{card:>4}  {hand:<22}{player.removed:>6}{player.pieces:>6}  {supply}"
+
+
+def _notes(state: State) -> list[str]:
+    """What only sometimes is: an order of play, and pieces that are out of the game."""
+    out = [f"{kind} x{count}" for kind, count in zip(KINDS, state.removed, strict=True) if count]
+    notes = [f"order of play: {', '.join(map(str, state.order))}"] if state.order else []
+    return [*notes, f"out of the game: {', '.join(out)}"] if out else notes
+
+
+def _loaded(loaded: Loaded) -> list[str]:
+    end = "at rest" if loaded.end == "rest" else "not at rest"
+    head = f"{loaded.id} of seat {loaded.seat} on area {loaded.area}: {loaded.load}"
+    lines = wrap(head, _COLUMNS, subsequent_indent="    ")
+    lines.append(f"  {end} after {loaded.t_s:.1f} s, tilted up to {loaded.tilt_max_deg:.1f}°")
+    for fallen in loaded.fallen:
+        place = f"x {fallen.x_mm:.0f} y {fallen.y_mm:.0f}"
+        lines.append(f"  {fallen.id} {fallen.kind} fell at {place}: {captions.fate(fallen, loaded.seat)}")
+    return lines

@@ -1,0 +1,168 @@
+"""What a bot thinks about before it acts: a load, on the table as it is or as it might be, in the form of the view.
+
+Rule: nothing is taken from the position but what every seat can see, and nothing reaches the physics that could not
+also lie on a real table: known kinds, plain ids, numbers within limits.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from arena.errors import IllegalAction, MalformedReply
+from arena.games.api import Json, Number, Seat
+from arena.games.riffraff import view
+from arena.games.riffraff.actions import Load, Reason
+from arena.games.riffraff.falls import at_rest, with_new
+from arena.games.riffraff.material import AREAS, CATCH_PLANE_M, Area, Kind
+from arena.games.riffraff.model import TILT_LIMIT_DEG
+from arena.games.riffraff.reading import read_load
+from arena.games.riffraff.refusal import why_no_kind, why_not_placed
+from arena.games.riffraff.state import State
+from arena.games.riffraff.table import DIGITS, STILL, Noise, Piece, PieceId, Settled, Table
+
+PIECES_MAX: Final = 32
+_WITHIN_MM: Final = 500.0
+_NOISE_MAX: Final = (50.0, 50.0, 180.0, 2.0, 2.0)
+"""Far more than a storm brings: mm, mm, degrees, rad/s, rad/s."""
+_TILT_MAX_DEG: Final = TILT_LIMIT_DEG + 5.0
+"""The stops of the gimbal are a little soft."""
+_UNIT_SLACK: Final = 0.001
+_HINT: Final = '{"area": 7, "load": {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 55}, "noise": [1, 0, 0, 0, 0]}'
+
+
+class Tilt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the ship lies, as in the view."""
+
+    roll_deg: float
+    pitch_deg: float
+
+
+class Lying(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A piece aboard, as in the view; `on`, `card` and `by` may be there, and change nothing."""
+
+    id: Annotated[str, msgspec.Meta(pattern=r"^k[0-9]{2}\Z")]
+    kind: Kind
+    pos_mm: tuple[float, float, float]
+    quat: tuple[float, float, float, float]
+    on: Number = 0
+    card: Number = 0
+    by: Number = 0
+
+
+class What(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The question. Without `ship` or `cargo` they are as in the position, without `noise` there is none."""
+
+    load: dict[str, Any]
+    area: Number | None = None
+    noise: tuple[float, float, float, float, float] | None = None
+    ship: Tilt | None = None
+    cargo: Annotated[tuple[Lying, ...], msgspec.Meta(max_length=PIECES_MAX)] | None = None
+
+
+class Question(msgspec.Struct, frozen=True):
+    """The question as the physics takes it; `new` is what the piece will be called."""
+
+    table: Table
+    area: Area
+    load: Load
+    noise: Noise
+    new: PieceId
+    seat: Seat
+
+
+def read(state: State, seat: Seat, raw: Mapping[str, Json]) -> Question:
+    """The question that `raw` asks; MalformedReply or IllegalAction as for an action."""
+    try:
+        what = msgspec.convert(raw, type=What)
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        raise MalformedReply(f"nothing that can be simulated: {error!s:.300}", hint=f"for example {_HINT}") from None
+    area = _area(state, seat, what)
+    load = read_load(what.load)
+    refused = why_no_kind(load) or why_not_placed(area, load)
+    if refused is not None:
+        raise refused.error()
+    table = Table(
+        roll=state.table.roll if what.ship is None else _radians("roll_deg", what.ship.roll_deg),
+        pitch=state.table.pitch if what.ship is None else _radians("pitch_deg", what.ship.pitch_deg),
+        cargo=state.table.cargo if what.cargo is None else _cargo(what.cargo),
+    )
+    return Question(table=table, area=area, load=load, noise=_noise(what), new=_free_id(state, table), seat=seat)
+
+
+def answer(question: Question, result: Settled) -> dict[str, Json]:
+    """What came of it, in the words and units of the view."""
+    aboard = with_new(question.table, question.new, question.load, question.area.number, question.seat)
+    table = at_rest(aboard, result)
+    return {
+        "end": result.end,
+        "t_s": result.t_s,
+        "tilt_max_deg": result.tilt_max_deg,
+        "fallen": [
+            {"id": fall.id, "kind": aboard[fall.id].kind, "x_mm": fall.x_mm, "y_mm": fall.y_mm, "hand": fall.hand}
+            for fall in result.fallen
+        ],
+        "ship": view.ship(table),
+        "cargo": view.cargo(table),
+    }
+
+
+def _area(state: State, seat: Seat, what: What) -> Area:
+    number = what.area
+    if number is None and state.active == seat:
+        number = state.area
+    if number is None:
+        raise MalformedReply(
+            "`area` is missing, and it is not your turn, so no card tells which area is meant",
+            hint=f"for example {_HINT}",
+        )
+    if number not in AREAS:
+        raise IllegalAction(f"there is no area {number}; the areas are 1 to {max(AREAS)}", reason=Reason.NOT_A_CHOICE)
+    return AREAS[number]
+
+
+def _noise(what: What) -> Noise:
+    if what.noise is None:
+        return STILL
+    for name, amount, most in zip(Noise.__struct_fields__, what.noise, _NOISE_MAX, strict=True):
+        _insist_within(f"{name} in `noise`", amount, -most, most)
+    return Noise(*what.noise)
+
+
+def _radians(name: str, degrees: float) -> float:
+    _insist_within(f"`{name}` of the ship", degrees, -_TILT_MAX_DEG, _TILT_MAX_DEG)
+    return round(math.radians(degrees), DIGITS) + 0.0
+
+
+def _cargo(lying: tuple[Lying, ...]) -> tuple[Piece, ...]:
+    ids = [each.id for each in lying]
+    twice = next((each for each in ids if ids.count(each) > 1), None)
+    if twice is not None:
+        raise IllegalAction(f"two pieces of `cargo` have the id {twice}", reason=Reason.NOT_A_CHOICE)
+    return tuple(_piece(each) for each in sorted(lying, key=lambda each: each.id))
+
+
+def _piece(lying: Lying) -> Piece:
+    for axis, place in zip("xyz", lying.pos_mm, strict=True):
+        low = 1000 * CATCH_PLANE_M if axis == "z" else -_WITHIN_MM
+        _insist_within(f"{axis} in `pos_mm` of piece {lying.id}", place, low, _WITHIN_MM)
+    length = math.hypot(*lying.quat)
+    _insist_within(f"the length of `quat` of piece {lying.id}", length, 1 - _UNIT_SLACK, 1 + _UNIT_SLACK)
+    x, y, z = (round(place / 1000, DIGITS) + 0.0 for place in lying.pos_mm)
+    w, i, j, k = (round(component, DIGITS) + 0.0 for component in lying.quat)
+    return Piece(id=PieceId(lying.id), kind=lying.kind, card=lying.card, by=Seat(lying.by), pose=(x, y, z, w, i, j, k))
+
+
+def _insist_within(what: str, found: float, low: float, high: float) -> None:
+    if not low <= found <= high:
+        raise IllegalAction(f"{what} must be from {low:g} to {high:g}, found {found:g}", reason=Reason.BAD_NUMBER)
+
+
+def _free_id(state: State, table: Table) -> PieceId:
+    """The id that the next piece gets, or the first one after it that no imagined piece has."""
+    taken = {piece.id for piece in table.cargo}
+    number = state.placements + 1
+    while f"k{number:02d}" in taken:
+        number += 1
+    return PieceId(f"k{number:02d}")

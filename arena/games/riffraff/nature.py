@@ -1,0 +1,108 @@
+"""The nature of Riff Raff: between the position and the simulated ship, in the words that the house has for both.
+
+Rule: the physics is reached here only, and only when it is needed, so that all else works where it is not installed.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol, cast
+
+import msgspec
+
+from arena.errors import HarnessFault, IllegalAction
+from arena.games.api import Json, Seat
+from arena.games.riffraff import captions, imagined, turns
+from arena.games.riffraff.actions import AnyAction, Load, Reason
+from arena.games.riffraff.falls import under_way
+from arena.games.riffraff.material import AREAS, Area
+from arena.games.riffraff.state import State
+from arena.games.riffraff.table import Noise, PieceId, Settled, Table
+
+
+class Physics(Protocol):
+    """The simulated ship, or what stands for it in a test."""
+
+    def insist(self, table: Table, area: Area, load: Load) -> None:
+        """IllegalAction if there is no room or no support for a load."""
+
+    def insist_apart(self, table: Table) -> None:
+        """IllegalAction if pieces of the table stand in each other."""
+
+    def place(self, table: Table, area: Area, load: Load, noise: Noise, piece_id: PieceId) -> Settled:
+        """What comes of a load that has room and support, under this noise."""
+
+    def fingerprint(self) -> dict[str, str]:
+        """What the results depend on besides the arguments."""
+
+    def distance(self, one: Settled, other: Settled) -> str:
+        """How far two results are apart, for a person; empty if they are the same."""
+
+
+class RiffRaffNature:
+    """The nature as `arena.games.doors.Nature` asks for it, of MuJoCo or of a physics that is handed in."""
+
+    def __init__(self, physics: Physics | None = None) -> None:
+        self._given = physics
+
+    @property
+    def _physics(self) -> Physics:
+        if self._given is None:
+            from arena.games.riffraff import physics  # noqa: PLC0415 - an extra, and a second of start-up
+
+            self._given = cast(Physics, physics)
+        return self._given
+
+    def fingerprint(self) -> dict[str, str]:
+        """See `physics.fingerprint`."""
+        return self._physics.fingerprint()
+
+    def insist(self, state: State, seat: Seat, action: AnyAction) -> None:  # noqa: ARG002 - the signature of Nature
+        """A load needs room under the next level and support below; nothing else asks anything of the world."""
+        if isinstance(action, Load):
+            assert state.area is not None, "a load is asked for in a turn"
+            self._physics.insist(state.table, AREAS[state.area], action)
+
+    def simulate(self, state: State) -> Json:
+        """What comes of the load that is under way, as plain JSON values of `table.Settled`."""
+        _, area, load = under_way(state)
+        assert state.noise is not None, "the wind has blown"
+        result = self._physics.place(state.table, AREAS[area], load, state.noise, state.next_id)
+        return msgspec.to_builtins(result)
+
+    def settle(self, state: State, result: Json) -> State:
+        """See `turns.settled`."""
+        return turns.settled(state, _decoded(result))
+
+    def tell(self, before: State, result: Json, after: State) -> str:  # noqa: ARG002 - the signature of Nature
+        """How long the ship rocked and how far, and what became of the pieces that fell."""
+        loaded = after.last[-1]
+        end = "at rest" if loaded.end == "rest" else "not at rest"
+        words = [f"{end} after {loaded.t_s:.1f} s, tilted up to {loaded.tilt_max_deg:.1f}°"]
+        words += [f"{fall.id} {fall.kind} fell, {captions.fate(fall, loaded.seat)}" for fall in loaded.fallen]
+        return "; ".join(words)
+
+    def budget(self, state: State) -> int:
+        """The option `simulations`, while a bot is asked for anything."""
+        return state.variant.simulations if state.movers else 0
+
+    def imagine(self, state: State, seat: Seat, what: Mapping[str, Json]) -> dict[str, Json]:
+        """What would come of a load; see `imagined`. What the physics cannot follow is refused as `diverged`."""
+        question = imagined.read(state, seat, what)
+        if question.table != state.table:
+            self._physics.insist_apart(question.table)
+        self._physics.insist(question.table, question.area, question.load)
+        try:
+            result = self._physics.place(question.table, question.area, question.load, question.noise, question.new)
+        except HarnessFault as fault:
+            raise IllegalAction(f"the simulation found no end to this: {fault}", reason=Reason.DIVERGED) from fault
+        return imagined.answer(question, result)
+
+    def distance(self, state: State, one: Json, other: Json) -> str:  # noqa: ARG002 - the signature of Nature
+        """See `physics.distance`; results that are the same are not looked at."""
+        return "" if one == other else self._physics.distance(_decoded(one), _decoded(other))
+
+
+def _decoded(result: Json) -> Settled:
+    try:
+        return msgspec.convert(result, type=Settled)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"not the result of a placement: {error!s:.300}") from None

@@ -1,0 +1,163 @@
+"""What is seen while a ship settles: what falls and where, when all is at rest, and what remains as canonical values.
+
+Rule: no engine here, only states as it numbers them: roll and pitch, then x y z w x y z of each piece; SI units.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.games.riffraff.falls import hand_at
+from arena.games.riffraff.geometry import inverse, times
+from arena.games.riffraff.material import CATCH_PLANE_M
+from arena.games.riffraff.model import LOOK_S, LOOKS_PER_WINDOW, REST_SHIFT_M, REST_TILT_RAD, REST_TURN
+from arena.games.riffraff.table import DIGITS, Fall, Piece, PieceId, Pose, Rest, Settled, Table
+
+State = NDArray[np.float64]
+HINGES: Final = 2
+POSE: Final = 7
+"""Numbers of a state for the ship, and for each piece."""
+_MM_DIGITS: Final = 2
+
+
+def poses(state: State) -> State:
+    """The part of a state that tells of the pieces, one row of `POSE` numbers each."""
+    return state[HINGES:].reshape(-1, POSE)
+
+
+def canonical(value: float) -> float:
+    """Rounded as in every canonical state; never -0.0, which is equal to 0.0 but has another text."""
+    return round(float(value), DIGITS) + 0.0
+
+
+class Watch:
+    """Sees the state at the start and after every look, and keeps what matters.
+
+    `fallen` in the order of falling; `tilt_max_rad` is the largest roll or pitch either way.
+    """
+
+    def __init__(self, start: State, ids: Sequence[PieceId], hands_mm: Sequence[tuple[float, float]]) -> None:
+        self.fallen: list[Fall] = []
+        self.tilt_max_rad = 0.0
+        self.looks = 0
+        self._ids = ids
+        self._hands_mm = hands_mm
+        self._aboard = np.ones(len(ids), dtype=bool)
+        self._before = start.copy()
+        self._window = start.copy()
+
+    @property
+    def t_s(self) -> float:
+        """Simulated seconds since the start."""
+        return round(self.looks * LOOK_S, 3)
+
+    def see(self, state: State) -> tuple[int, ...]:
+        """Take note of the state one look later; the indices of pieces that have just fallen."""
+        self.looks += 1
+        self.tilt_max_rad = max(self.tilt_max_rad, abs(float(state[0])), abs(float(state[1])))
+        is_below = self._aboard & (state[HINGES + 2 :: POSE] < CATCH_PLANE_M)
+        gone: tuple[int, ...] = ()
+        if is_below.any():
+            gone = tuple(int(index) for index in np.flatnonzero(is_below))
+            self._aboard[list(gone)] = False
+            falls = [self._fall(index, poses(self._before)[index], poses(state)[index]) for index in gone]
+            self.fallen += sorted(falls, key=lambda fall: (fall.t_s, fall.id))
+        self._before[:] = state
+        return gone
+
+    def is_at_rest(self, state: State) -> bool:
+        """Whether a window ends with this look and hardly anything moved within it; else the next window begins."""
+        if self.looks % LOOKS_PER_WINDOW:
+            return False
+        moved = np.abs(state - self._window)
+        self._window[:] = state
+        pieces = poses(moved)[self._aboard]
+        return bool(
+            (moved[:HINGES] < REST_TILT_RAD).all()
+            and (pieces[:, :3] < REST_SHIFT_M).all()
+            and (pieces[:, 3:] < REST_TURN).all()
+        )
+
+    def rests(self, state: State) -> tuple[Rest, ...]:
+        """Every piece that has not fallen, with its canonical pose."""
+        rows = zip(self._ids, poses(state), self._aboard, strict=True)
+        return tuple(Rest(id=name, pose=canonical_pose(pose)) for name, pose, is_aboard in rows if is_aboard)
+
+    def _fall(self, index: int, before: State, after: State) -> Fall:
+        """Where and when a piece went through the catch plane between two looks, as if it flew straight.
+
+        The hand is found by the rounded place, so that a record tells why a piece was caught or not.
+        """
+        share = float((before[2] - CATCH_PLANE_M) / (before[2] - after[2]))
+        x_mm, y_mm = (
+            round(1000 * float(before[axis] + share * (after[axis] - before[axis])), _MM_DIGITS) + 0.0
+            for axis in range(2)
+        )
+        return Fall(
+            id=self._ids[index],
+            x_mm=x_mm,
+            y_mm=y_mm,
+            t_s=round((self.looks - 1 + share) * LOOK_S, 4),
+            hand=hand_at(x_mm, y_mm, self._hands_mm),
+        )
+
+
+def canonical_pose(pose: Sequence[float] | State) -> Pose:
+    """The pose as it stands in a canonical state."""
+    x, y, z, w, i, j, k = map(canonical, pose)
+    return (x, y, z, w, i, j, k)
+
+
+def remaining(pieces: Iterable[Piece], *, roll: float, pitch: float, rests: Sequence[Rest]) -> Table:
+    """The table on which those of `pieces` that rest lie where they rest."""
+    known = {piece.id: piece for piece in pieces}
+    cargo = (msgspec.structs.replace(known[rest.id], pose=rest.pose) for rest in rests)
+    return Table(roll=roll, pitch=pitch, cargo=tuple(cargo))
+
+
+def distance(one: Settled, other: Settled) -> str:
+    """How far two results of the same placement are apart, for a person; empty if they are the same.
+
+    Only pieces that rest in both are compared.
+    """
+    if one == other:
+        return ""
+    phrases = [*_fallen_apart(one, other), *_poses_apart(one, other)]
+    if phrases:
+        return "; ".join(phrases)
+    names = [name for name in Settled.__struct_fields__ if getattr(one, name) != getattr(other, name)]
+    return f"same poses, other {', '.join(names)}"
+
+
+def _fallen_apart(one: Settled, other: Settled) -> list[str]:
+    first, second = ({fall.id for fall in result.fallen} for result in (one, other))
+    return [
+        f"fell only in the {which}: {', '.join(sorted(ids))}"
+        for which, ids in (("first", first - second), ("second", second - first))
+        if ids
+    ]
+
+
+def _poses_apart(one: Settled, other: Settled) -> list[str]:
+    there = {rest.id: rest.pose for rest in other.rests}
+    both = [(rest.pose, there[rest.id], rest.id) for rest in one.rests if rest.id in there]
+    shift_mm, moved = max(((1000 * math.dist(a[:3], b[:3]), name) for a, b, name in both), default=(0.0, ""))
+    turn_deg, turned = max(((_angle_deg(a, b), name) for a, b, name in both), default=(0.0, ""))
+    tilt_deg = math.degrees(max(abs(one.roll - other.roll), abs(one.pitch - other.pitch)))
+    return [
+        *([f"{moved} is {shift_mm:.3g} mm away"] if shift_mm else []),
+        *([f"{turned} is turned by {turn_deg:.3g} degrees"] if turn_deg else []),
+        *([f"the ship tilts {tilt_deg:.3g} degrees differently"] if tilt_deg else []),
+    ]
+
+
+def _angle_deg(one: Pose, other: Pose) -> float:
+    """The angle between two rotations; their quaternions are rounded, so of nearly unit length."""
+    if one[3:] == other[3:]:
+        return 0.0
+    w, *axis = times(inverse((one[3], one[4], one[5], one[6])), (other[3], other[4], other[5], other[6]))
+    return math.degrees(2 * math.atan2(math.hypot(*axis), abs(w)))

@@ -1,0 +1,167 @@
+"""The players in ink: what each holds, has played and has caught; and the kinds of cargo with their signs.
+
+Rule: everything is told by a state's players and counters; nothing here knows poses.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from arena.games.api import Seat
+from arena.games.riffraff import captions
+from arena.games.riffraff.geometry import about
+from arena.games.riffraff.ink import (
+    ACCENT,
+    BOLD,
+    BRASS,
+    END,
+    FADED,
+    INK,
+    LINE,
+    MIDDLE,
+    SEATS,
+    SERIF,
+    SHEET,
+    box,
+    circle,
+    ink,
+    line,
+    words,
+)
+from arena.games.riffraff.material import KINDS, Kind
+from arena.games.riffraff.outline import View, piece_solids
+from arena.games.riffraff.state import CARDS, Phase, Player, State
+from arena.games.riffraff.stowage import Frame, symbol
+from arena.games.riffraff.table import Pose
+
+CARD_WIDTH: Final = 316
+CARD_HEIGHT: Final = 104
+BADGE: Final = "riffraff-{}"
+"""The name of the sign of a kind within the document."""
+_SIGN_PX: Final = 36
+_SIGN_M: Final = 0.036
+"""Smaller kinds have smaller signs."""
+_FAINT: Final = 0.16
+"""For the sign of a kind that a player has none of."""
+_TURNED: Final[dict[Kind, float]] = {"plank": -35, "sailor": -20}
+
+
+def _slant() -> View:
+    """From before the starboard bow and a little above: three sides of a box are seen."""
+    turn, rise = math.radians(-28), math.radians(26)
+    s, c, up, flat = math.sin(turn), math.cos(turn), math.sin(rise), math.cos(rise)
+    return View("slant", (c, s, 0.0), (s * up, -c * up, flat), (s * flat, -c * flat, up))
+
+
+def _signs() -> Iterator[str]:
+    """Every kind as a sign about the origin, `_SIGN_PX` wide or high."""
+    view = _slant()
+    for kind in KINDS:
+        turn = about("z", _TURNED.get(kind, 0))
+        pose: Pose = (0.0, 0.0, 0.0, *turn)
+        solids = piece_solids(kind, pose, view)
+        hs, vs = ([point[axis] for each in solids for point in each.outline] for axis in (0, 1))
+        scale = _SIGN_PX / max(max(hs) - min(hs), max(vs) - min(vs), _SIGN_M)
+        middle = (-scale * (max(hs) + min(hs)) / 2, scale * (max(vs) + min(vs)) / 2)
+        yield f'<g id="{BADGE.format(kind)}">{symbol(kind, pose, Frame(view, middle, scale))}</g>'
+
+
+SIGNS: Final = "".join(_signs())
+"""Definitions of the signs, to be used by name."""
+
+
+def sign(kind: str, x: float, y: float, scale: float) -> str:
+    """The sign of a kind about a point."""
+    return f'<use href="#{BADGE.format(kind)}" transform="translate({x:g} {y:g}) scale({scale:g})"/>'
+
+
+def seats(state: State, left: float, top: float, step: float) -> Iterator[str]:
+    """A card for every player, one below the other."""
+    for seat, player in enumerate(state.players):
+        yield f'<g transform="translate({left:g} {top + step * seat:g})">'
+        yield from _seat(state, Seat(seat), player)
+        yield "</g>"
+
+
+def _seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
+    moves = captions.mover(state) == seat
+    won = state.phase is Phase.OVER and seat in captions.winners(state)
+    edge, width = (ACCENT, 2.5) if moves else (BRASS, 2.5) if won else (LINE, 1)
+    yield box(0, 0, CARD_WIDTH, CARD_HEIGHT, f'rx="8" fill="{SHEET}" stroke="{edge}" stroke-width="{width}"')
+    yield circle((24, 24), 14, SEATS[seat])
+    yield words((24, 29.5), seat, 16, f"{MIDDLE} {BOLD} {ink('#ffffff')}")
+    yield words((46, 21), f"seat {seat}", 14, f"{BOLD} {ink(INK)}")
+    notes = f"{_count(player.pieces)} left" + (f", {player.removed} caught" if player.removed else "")
+    yield words((46, 36), notes, 11, ink(FADED))
+    if seat == state.captain:
+        yield _wheel(110, 15.5)
+        yield words((124, 20), "captain", 12, f"{ink(BRASS)} {BOLD}")
+    if won:
+        yield words((236, 29), "wins", 15, f"{ink(BRASS)} {BOLD} {MIDDLE}")
+    yield from _played(player)
+    yield from _hand(player, SEATS[seat])
+    for column, (kind, count) in enumerate(zip(KINDS, player.supply, strict=True)):
+        x = 24 + column * 38
+        yield f'<g opacity="{1 if count else _FAINT}">{sign(kind, x, 78, 0.72)}</g>'
+        if count > 1:
+            yield circle((x + 12, 91), 7.5, INK)
+            yield words((x + 12, 94.5), count, 10, f"{MIDDLE} {BOLD} {ink('#ffffff')}")
+
+
+def _count(pieces: int) -> str:
+    return "1 piece" if pieces == 1 else f"{pieces} pieces"
+
+
+def _played(player: Player) -> Iterator[str]:
+    """The card of this round as a playing card, face up for the audience."""
+    if player.card is None:
+        yield box(276, 7, 28, 38, f'rx="4" stroke="{LINE}" stroke-dasharray="3 2" fill="none"')
+        return
+    yield box(276, 7, 28, 38, f'rx="4" stroke="{INK}" fill="#ffffff"')
+    yield words((290, 32.5), player.card, 17, f'{MIDDLE} {BOLD} {ink(INK)} font-family="{SERIF}"')
+
+
+def _hand(player: Player, colour: str) -> Iterator[str]:
+    """Cards one to ten; those already played are blanks."""
+    for index, card in enumerate(CARDS):
+        left, held = 12 + index * 22.5, card in player.hand
+        yield box(left, 46, 19, 13, f'rx="3" fill="{colour if held else "none"}" stroke="{colour if held else LINE}"')
+        yield words((left + 9.5, 56), card, 9.5, f"{MIDDLE} {ink('#ffffff' if held else LINE)}")
+
+
+def _wheel(x: float, y: float) -> str:
+    """A ship's wheel."""
+    spokes = (
+        line((x + 2 * c, y + 2 * s), (x + 9 * c, y + 9 * s), BRASS, 1.5)
+        for c, s in ((math.cos(step * math.pi / 4), math.sin(step * math.pi / 4)) for step in range(8))
+    )
+    ring = f'stroke="{BRASS}" stroke-width="1.6"'
+    return "".join(spokes) + circle((x, y), 6, "none", ring) + circle((x, y), 2, BRASS)
+
+
+def legend(state: State, left: float, top: float, step: float) -> Iterator[str]:
+    """Every kind with its name, and how many are on board and out of the game."""
+    aboard = Counter(piece.kind for piece in state.table.cargo)
+    for column, (kind, out) in enumerate(zip(KINDS, state.removed, strict=True)):
+        x = left + column * step
+        yield sign(kind, x + 20, top + 24, 0.95)
+        yield words((x + 43, top + 18), kind, 12, f"{BOLD} {ink(INK)}")
+        notes = [f"{aboard[kind]} on board"] if aboard[kind] else []
+        notes += [f"{out} out"] if out else []
+        for row, note in enumerate(notes or ["-"]):
+            yield words((x + 43, top + 31 + 12 * row), note, 10, ink(FADED))
+
+
+def order_of_play(state: State, right: float, y: float) -> Iterator[str]:
+    """Seats in order of play, the one whose turn it is in a ring."""
+    for index, seat in enumerate(reversed(state.order)):
+        x = right - 14 - index * 38
+        if captions.mover(state) == seat:
+            yield circle((x, y), 15, "none", f'stroke="{ACCENT}" stroke-width="2.5"')
+        yield circle((x, y), 11, SEATS[seat])
+        yield words((x, y + 4.5), seat, 13, f"{MIDDLE} {BOLD} {ink('#ffffff')}")
+        if index < len(state.order) - 1:
+            yield line((x - 23, y), (x - 15.5, y), FADED, 1.5)
+    if state.order:
+        yield words((right - 26 - 38 * (len(state.order) - 1) - 8, y + 4), "order of play", 11, f"{END} {ink(FADED)}")

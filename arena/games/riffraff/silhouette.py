@@ -1,0 +1,194 @@
+"""The ship and its cargo as characters: one for every 5 x 10 mm of a view, in the frame of the ship.
+
+Rule: the ship stands upright here however it heels, for then decks and yards fall on whole lines.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from arena.games.riffraff.geometry import inverse, rotated, ship_rotation, times
+from arena.games.riffraff.material import (
+    CATCH_PLANE_M,
+    DECK_TOP_M,
+    HAND_RADIUS_M,
+    HULL_HALF_M,
+    MAST_RADIUS_M,
+    MAST_TOP_M,
+    YARD_HALF_WIDTH_M,
+    YARDS,
+    Kind,
+)
+from arena.games.riffraff.outline import FRONT, SIDE, Outline, View, chord, piece_solids
+from arena.games.riffraff.state import Fallen
+from arena.games.riffraff.table import Piece, Pose, Table
+
+LETTERS: Final[Mapping[Kind, str]] = {
+    "chest": "C",
+    "bottle": "B",
+    "barrel": "O",
+    "crate": "X",
+    "plank": "P",
+    "lifeboat": "L",
+    "rat": "R",
+    "sailor": "S",
+}
+"""What a kind is drawn with."""
+
+_COLUMN_M: Final = 0.005
+_ROW_M: Final = 0.010
+_TOP_M: Final = 0.345
+_BOTTOM_M: Final = -0.025
+"""Deck and yards end 5 mm above a whole centimetre, and so do the lines."""
+_HALF_COLUMNS: Final[Mapping[str, int]] = {"front": 30, "side": 24}
+_ROW_SAMPLES: Final = (0.2, 0.5, 0.8)
+"""Where a line is looked at; a plank lying flat fills more than half of one."""
+_COLUMN_MARGIN: Final = 0.25
+"""How much of a column may be free when it counts as filled."""
+_NUMBER_COLUMNS: Final = 3
+
+
+class Canvas:
+    """Lines of characters; places are given in m, upwards and rightwards positive."""
+
+    def __init__(self, view: View) -> None:
+        self._half = _HALF_COLUMNS[view.name]
+        self._rows = round((_TOP_M - _BOTTOM_M) / _ROW_M)
+        self._cells = [[" "] * (2 * self._half) for _ in range(self._rows)]
+
+    def fill(self, left: float, right: float, bottom: float, top: float, letter: str) -> None:
+        """Fill every cell whose centre lies in the rectangle."""
+        for row, column in self._within(left, right, bottom, top):
+            if left <= self._at(column, 0.5) <= right and bottom <= self._height(row, 0.5) <= top:
+                self._cells[row][column] = letter
+
+    def paint(self, outline: Outline, letter: str) -> set[tuple[int, int]]:
+        """Fill every cell that the outline covers at one of three heights; these cells."""
+        heights = [v for _, v in outline]
+        touched: set[tuple[int, int]] = set()
+        for row in range(max(self.row(max(heights)), 0), min(self.row(min(heights)), self._rows - 1) + 1):
+            for part in _ROW_SAMPLES:
+                found = chord(outline, self._height(row, part))
+                if found is not None:
+                    touched.update((row, column) for column in self._columns(*found))
+        for row, column in touched:
+            self._cells[row][column] = letter
+        return touched
+
+    def write(self, row: int, column: int, word: str) -> None:
+        """Put a word over what is there."""
+        self._cells[row][column : column + len(word)] = word
+
+    def lines(self) -> list[str]:
+        """From the top to the bottom."""
+        return ["".join(cells) for cells in self._cells]
+
+    def row(self, height: float) -> int:
+        """The line in which a height lies."""
+        return math.floor((_TOP_M - height) / _ROW_M)
+
+    def column(self, at: float) -> int:
+        """The column in which a place lies, kept within the canvas."""
+        return min(max(math.floor(at / _COLUMN_M) + self._half, 0), 2 * self._half - 1)
+
+    def _columns(self, left: float, right: float) -> range:
+        first = math.ceil(left / _COLUMN_M - 1 + _COLUMN_MARGIN) + self._half
+        last = math.floor(right / _COLUMN_M - _COLUMN_MARGIN) + self._half
+        return range(max(first, 0), min(last, 2 * self._half - 1) + 1)
+
+    def _within(self, left: float, right: float, bottom: float, top: float) -> Iterator[tuple[int, int]]:
+        for row in range(max(self.row(top), 0), min(self.row(bottom), self._rows - 1) + 1):
+            for column in range(self.column(left), self.column(right) + 1):
+                yield row, column
+
+    def _at(self, column: int, part: float) -> float:
+        return (column - self._half + part) * _COLUMN_M
+
+    def _height(self, row: int, part: float) -> float:
+        return _TOP_M - (row + part) * _ROW_M
+
+
+def silhouettes(table: Table, hands_mm: Sequence[tuple[float, float]], fallen: Sequence[Fallen]) -> list[str]:
+    """Front view and side view beside each other, under a line that says which is which."""
+    front, side = (_view(table, view, hands_mm, fallen) for view in (FRONT, SIDE))
+    width = len(front[0])
+    empty = next(number for number, pair in enumerate(zip(front, side, strict=True)) if "".join(pair).strip())
+    head = [
+        f"{'starboard':<{width // 2 - 5}}from the bow{'port':>{width // 2 - 7}}",
+        f"{'stern':<{len(side[0]) // 2 - 7}}from starboard{'bow':>{len(side[0]) // 2 - 7}}",
+    ]
+    rows = [head, *([one, other] for one, other in zip(front[empty:], side[empty:], strict=True))]
+    return [f"{one}  {other}".rstrip() for one, other in rows]
+
+
+def _view(table: Table, view: View, hands_mm: Sequence[tuple[float, float]], fallen: Sequence[Fallen]) -> list[str]:
+    canvas = Canvas(view)
+    _rig(canvas, view)
+    _sea(canvas, view, hands_mm, fallen)
+    _stow(canvas, view, table)
+    return canvas.lines()
+
+
+def _rig(canvas: Canvas, view: View) -> None:
+    is_front = view is FRONT
+    canvas.fill(-MAST_RADIUS_M, MAST_RADIUS_M, DECK_TOP_M, MAST_TOP_M, "|")
+    canvas.fill(-MAST_RADIUS_M, MAST_RADIUS_M, CATCH_PLANE_M, DECK_TOP_M, "|")
+    half = HULL_HALF_M[1] if is_front else HULL_HALF_M[0]
+    canvas.fill(-half, half, DECK_TOP_M - 2 * HULL_HALF_M[2], DECK_TOP_M, "#")
+    for yard in YARDS:
+        half = yard.half_length_m if is_front else YARD_HALF_WIDTH_M
+        canvas.fill(-half, half, yard.top_m - _ROW_M, yard.top_m, "=")
+
+
+def _sea(canvas: Canvas, view: View, hands_mm: Sequence[tuple[float, float]], fallen: Sequence[Fallen]) -> None:
+    """The catch plane as water, with the hands in it and what fell."""
+    canvas.fill(-1, 1, _BOTTOM_M, _BOTTOM_M + _ROW_M, "~")
+    row = canvas.row(CATCH_PLANE_M)
+    axis = 1 if view is FRONT else 0
+    for hand in hands_mm:
+        at = hand[axis] / 1000
+        left, right = canvas.column(at - HAND_RADIUS_M), canvas.column(at + HAND_RADIUS_M)
+        canvas.write(row, left, "\\" + "_" * (right - left - 1) + "/")
+    for each in fallen:
+        place = (each.x_mm, each.y_mm)[axis] / 1000
+        canvas.write(row, canvas.column(place), LETTERS[each.kind])
+
+
+def _stow(canvas: Canvas, view: View, table: Table) -> None:
+    """The pieces from the farthest to the nearest, then the number of each where it can be read."""
+    upright = [(piece, aboard(piece, table)) for piece in table.cargo]
+    seen: dict[tuple[int, int], Piece] = {}
+    for piece, pose in sorted(upright, key=lambda pair: view.depth(pair[1][:3])):
+        for part in piece_solids(piece.kind, pose, view):
+            seen |= dict.fromkeys(canvas.paint(part.outline, LETTERS[piece.kind]), piece)
+    for piece in table.cargo:
+        _number(canvas, piece, [cell for cell, owner in seen.items() if owner is piece])
+
+
+def _number(canvas: Canvas, piece: Piece, cells: list[tuple[int, int]]) -> None:
+    """The digits of the piece's id in the middle of its longest line, if it leaves room for a letter beside them."""
+    runs = sorted(_runs(cells), key=lambda run: (len(run), run[0]), reverse=True)
+    digits = piece.id[1:]
+    if runs and len(runs[0]) >= max(_NUMBER_COLUMNS, len(digits) + 1):
+        longest = [run for run in runs if len(run) == len(runs[0])]
+        run = longest[len(longest) // 2]
+        row, column = run[(len(run) - len(digits) + 1) // 2]
+        canvas.write(row, column, digits)
+
+
+def _runs(cells: Iterable[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    runs: list[list[tuple[int, int]]] = []
+    for cell in sorted(cells):
+        if runs and runs[-1][-1] == (cell[0], cell[1] - 1):
+            runs[-1].append(cell)
+        else:
+            runs.append([cell])
+    return runs
+
+
+def aboard(piece: Piece, table: Table) -> Pose:
+    """The pose of a piece in the frame of the ship."""
+    x, y, z, *rotation = piece.pose
+    w, i, j, k = rotation
+    back = inverse(ship_rotation(table))
+    return (*rotated(back, (x, y, z)), *times(back, (w, i, j, k)))

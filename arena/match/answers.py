@@ -1,0 +1,44 @@
+"""Whether the answers and faults that a record counts are those of its steps.
+
+Rule: each answer is a step of its seat's own, a fault that was pardoned, or the one that ended the match. In a decision
+of several seats all answer before anything happens, so an answer may be lost with a match that another forfeits.
+"""
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Final
+
+from msgspec import UNSET
+
+from arena.match.record import PARDONABLE, Acted, MatchRecord, Termination
+
+_REFUSALS: Final = 2
+"""Refused answers to one request, after which something stands in."""
+
+
+def miscount(record: MatchRecord, awaited: Collection[int], *, is_lenient: bool) -> str:
+    """What is wrong, in a sentence; empty if all fits. `awaited` are the seats that had to act at a forfeit."""
+    for seat, entry in enumerate(record.seats):
+        faults = {} if entry.faults is UNSET else entry.faults
+        if problem := _of_seat(record, seat, faults, is_awaited=seat in awaited, is_lenient=is_lenient):
+            return problem
+    return ""
+
+
+def _of_seat(record: MatchRecord, seat: int, faults: dict[str, int], *, is_awaited: bool, is_lenient: bool) -> str:
+    if faults and (not is_lenient or not set(faults) <= set(PARDONABLE) or min(faults.values()) < 1):
+        return f"recorded faults {faults} of seat {seat}, which nobody pardons"
+    steps = [step for step in record.steps if isinstance(step, Acted) and step.seat == seat and not step.forced]
+    stood_in = Counter(step.stand_in for step in steps if step.stand_in)
+    own = len(steps) - stood_in.total()
+    is_open = is_awaited or (record.fault is not None and record.fault.seat == seat)
+    pardoned = sum(faults.values())
+    if not 0 <= record.seats[seat].moves - own - pardoned <= is_open:
+        counted = f"{own} times" + (f", with {pardoned} faults" if is_lenient else "")
+        return f"recorded {record.seats[seat].moves} answers of seat {seat}, which acted {counted}"
+    late = faults.get(Termination.TIMEOUT, 0)
+    refused, given_up = pardoned - late, stood_in.total() - stood_in[Termination.TIMEOUT]
+    least, most = _REFUSALS * given_up, (_REFUSALS - 1) * given_up + len(steps) + _REFUSALS * is_open
+    if not 0 <= late - stood_in[Termination.TIMEOUT] <= is_open or not least <= refused <= most:
+        return f"recorded faults {faults} of seat {seat}, for which {dict(stood_in)} stood in"
+    return ""

@@ -1,0 +1,149 @@
+"""One decision: who must act is asked, and each answer becomes a step, is given once more, or ends the match.
+
+Rule: what a seat is asked is settled before anybody is asked, and nobody hears what another did before all have
+answered. Faults are taken in the order of the seats, so that no fault depends on who was faster.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET
+
+from arena.errors import BotFault, IllegalAction, MalformedReply, OutOfTime
+from arena.games.api import Game, Seat
+from arena.games.doors import lenience_of, nature_of
+from arena.match.lookahead import LookAhead, refusal_of
+from arena.match.participant import Participant, Question
+from arena.match.record import PARDONABLE, Acted, Termination
+from arena.match.side_by_side import Asking, ask_at_once
+from arena.protocol.codec import printable, shown
+
+_LAST_TIMEOUT: Final = 3
+"""The timeout of a seat in one match that is not pardoned any more."""
+
+
+class Forfeited(Exception):
+    """Within a match only: the seat at fault and what it did."""
+
+    def __init__(self, seat: Seat, fault: BotFault) -> None:
+        super().__init__(fault.message)
+        # both may quote the bot, and are shown on terminals
+        fault.message, fault.hint = printable(fault.message), printable(fault.hint)
+        self.seat = seat
+        self.fault = fault
+
+
+class Decisions:
+    """Asks the seats of one match. With `is_strict` no fault is pardoned, whatever the game says."""
+
+    def __init__(self, game: Game[Any, Any], participants: Sequence[Participant], *, is_strict: bool) -> None:
+        self._game = game
+        self._nature = nature_of(game)
+        self._lenience = None if is_strict else lenience_of(game)
+        self._participants = participants
+
+    def decide(self, state: Any, seats: tuple[Seat, ...]) -> list[Acted]:
+        """What each seat does, in their order. Forfeited if the fault of one ends the match."""
+        if len(seats) > 1:
+            return self._at_once(state, seats)
+        (seat,) = seats
+        legal = self._game.legal(state, seat)
+        if legal is not None and len(legal) == 1:
+            return [Acted(seat=seat, action=legal[0], forced=True)]
+        return [self._act(state, seat, self._question(state, seat, legal))]
+
+    def _at_once(self, state: Any, seats: tuple[Seat, ...]) -> list[Acted]:
+        acted: dict[Seat, Acted | Forfeited] = {}
+        askings: dict[Seat, Asking[Acted | Forfeited]] = {}
+        for seat in seats:
+            legal = self._game.legal(state, seat)
+            if legal is not None and len(legal) == 1:
+                acted[seat] = Acted(seat=seat, action=legal[0], forced=True)
+            else:
+                call = partial(self._act_or_forfeit, state, seat, self._question(state, seat, legal))
+                askings[seat] = Asking(self._participants[seat], call)
+        acted |= zip(askings, ask_at_once(list(askings.values())), strict=True)
+        return self._all_acted([acted[seat] for seat in seats])
+
+    def _all_acted(self, results: list[Acted | Forfeited]) -> list[Acted]:
+        """The steps, if nobody failed. Otherwise the first fault counts, and the others end their processes too."""
+        failed = [each for each in results if isinstance(each, Forfeited)]
+        if failed:
+            for other in failed[1:]:
+                self._participants[other.seat].fail(other.fault)
+            raise failed[0]
+        return [each for each in results if isinstance(each, Acted)]
+
+    def _question(self, state: Any, seat: Seat, legal: tuple[Any, ...] | None) -> Question:
+        nature = self._nature
+        if nature is None:
+            return Question(self._game.observe(state, seat), legal)
+        look_ahead = LookAhead(nature.budget(state), lambda what: nature.imagine(state, seat, what))
+        return Question(self._game.observe(state, seat), legal, None, look_ahead)
+
+    def _act_or_forfeit(self, state: Any, seat: Seat, question: Question) -> Acted | Forfeited:
+        try:
+            return self._act(state, seat, question)
+        except Forfeited as forfeited:
+            return forfeited
+
+    def _act(self, state: Any, seat: Seat, question: Question) -> Acted:
+        """What the seat does in answer to the question, or what stands in for it."""
+        try:
+            return self._answered(state, seat, question)
+        except BotFault as fault:
+            self._pardon(seat, fault)
+            last = fault
+        if not isinstance(last, OutOfTime):
+            try:
+                return self._answered(state, seat, msgspec.structs.replace(question, refused=refusal_of(last)))
+            except BotFault as fault:
+                self._pardon(seat, fault)
+                last = fault
+        assert self._lenience is not None, "only a lenient game pardons"
+        return Acted(seat=seat, action=self._lenience.stand_in(state, seat), stand_in=last.code)
+
+    def _answered(self, state: Any, seat: Seat, question: Question) -> Acted:
+        """What the bot answers. Raises its fault."""
+        try:
+            answer = self._participants[seat].ask(question)
+            if type(answer.action) is int:
+                action = _by_index(question.legal, answer.action)
+            else:
+                action = self._game.parse(state, seat, answer.action)
+            if self._nature is not None:
+                self._nature.insist(state, seat, action)
+        except BotFault as fault:
+            fault.got = fault.got or self._last_answer(seat)
+            raise
+        return Acted(seat=seat, action=action, note="" if answer.note is UNSET else str(answer.note))
+
+    def _pardon(self, seat: Seat, fault: BotFault) -> None:
+        """Refuse what the seat did, and go on. Forfeited if the match cannot."""
+        participant = self._participants[seat]
+        is_last = isinstance(fault, OutOfTime) and participant.faults[Termination.TIMEOUT] + 1 >= _LAST_TIMEOUT
+        if self._lenience is None or is_last or fault.code not in PARDONABLE or not participant.is_reachable:
+            raise Forfeited(seat, fault) from None
+        fault.message, fault.hint, fault.got = map(printable, (fault.message, fault.hint, fault.got))
+        try:
+            participant.refuse(fault)
+        except BotFault as worse:
+            raise Forfeited(seat, worse) from None
+
+    def _last_answer(self, seat: Seat) -> str:
+        """The beginning of what the seat said last; empty if the last word was the referee's."""
+        said = self._participants[seat].transcript
+        return shown(said[-1][2]) if said and said[-1][1] == "<" else ""
+
+
+def _by_index(legal: tuple[Any, ...] | None, index: int) -> Any:
+    if legal is None:
+        raise MalformedReply("an index as action, but this request lists no legal actions")
+    if not 0 <= index < len(legal):
+        raise IllegalAction(
+            f"action {index} is not an index in `legal`: there are {len(legal)} actions, 0 to {len(legal) - 1}",
+            hint="indices count from 0",
+        )
+    return legal[index]

@@ -1,0 +1,139 @@
+"""The policy `lookahead`: try the best places in the simulator, under noise, and take what leaves the fewest pieces.
+
+A *trial* is a place with what came of it in some weathers. The most promising one is always tried next, until it has
+been tried often enough and still is; so an easy decision takes few simulations, a hard one takes what there are.
+"""
+
+from catching import beside, best_hands
+from places import BOLD, Ship
+from riffraff_kit import Bot
+
+LIMIT = {"load": 18, "card": 8}  # simulations for one decision at most, whatever the referee allows
+ENOUGH = {"load": 4, "card": 2}  # weathers in which the best trial must have been tried
+CARDS = 5  # cards that are tried
+HEAVY = 0.05  # degrees of heel that it is worth to be rid of a g: heavy pieces are best loaded while there are few
+# Everything is counted in pieces: a degree of heel, a second piece that a card allows, a card that would allow it with
+# better luck, and in the last turn each number of the card, because of those who finish the first one wins.
+HEEL = 0.03
+TWO = 0.9
+SPARE = 0.2
+SOONER = 0.12
+RISKY = -0.1  # a load that is expected to change the supply by more than this is left
+
+
+class Trial:
+    """A place on an area, and what came of it. `bonus`: pieces that speak for it besides."""
+
+    def __init__(self, area, place, mass, bonus=0.0):
+        self.area = area
+        self.place = place
+        self.prior = -1 + HEEL * (place.cost - HEAVY * mass) - bonus
+        self.samples = []
+        self.hands = ()
+        self.change = -1.0
+        self.is_refused = False
+
+    def worth(self):
+        """Pieces to be expected in the supply afterwards, less is better; by its heel as long as nothing is known."""
+        return self.prior + 1 + self.change
+
+    def learn(self, said, known, default, radius):
+        """Take note of what came of it once more."""
+        if said["refused"]:
+            self.is_refused = True
+            return
+        falls = [(fall["id"], fall["x_mm"], fall["y_mm"]) for fall in said["result"]["fallen"]]
+        aboard = {piece["id"] for piece in said["result"]["cargo"]} | {piece for piece, _, _ in falls}
+        (new,) = aboard - known
+        self.samples.append((falls, new))
+        self.hands, self.change = best_hands(self.samples, default, radius)
+
+
+class Lookahead(Bot):
+    """Plays by simulation."""
+
+    name = "shipmate-lookahead"
+    version = "1"
+
+    def card(self, request):
+        """The card on whose area a piece lies best; where two can be loaded, the better."""
+        view = request["view"]
+        ship, kinds = Ship(self.material, view), self.kinds(view)
+        taken = {piece["on"] for piece in view["cargo"]}
+        trials = []
+        for action in request["legal"]:
+            area = action["card"]
+            places = [place for kind in kinds for place in ship.places(area, kind)]
+            if places:
+                place = min(places, key=lambda place: place.cost - HEAVY * ship.mass(place.kind))
+                trials.append(Trial(area, place, ship.mass(place.kind), self.promise(area, taken, self.pieces(view))))
+        best = self.race(view, sorted(trials, key=rank)[:CARDS], "card")
+        return {"card": best.area} if best else 0
+
+    def promise(self, area, taken, pieces):
+        """What speaks for a card besides its first piece."""
+        is_yard = self.material.areas[area]["yard"]
+        has_two = is_yard and area in taken and pieces > 1
+        bonus = TWO if has_two else -SPARE * (is_yard and pieces > 1)
+        return bonus + SOONER * area * (pieces <= 1 + has_two)
+
+    def new_captain(self, request):
+        return self.first(request, lambda action: action["seat"])
+
+    def order(self, request):
+        return self.first(request, lambda action: action["seats"][0])
+
+    def first(self, request, of):
+        """The choice that lets me move first, or else the first one."""
+        return next((i for i, action in enumerate(request["legal"]) if of(action) == request["view"]["you"]), 0)
+
+    def announce(self, request):
+        """Two: the second may still be passed."""
+        return 1
+
+    def load(self, request):
+        view = request["view"]
+        ship, area = Ship(self.material, view), view["area"]
+        trials = []
+        for kind in self.kinds(view):
+            places = list(ship.places(area, kind)) or list(ship.places(area, kind, BOLD))
+            if places:
+                trials.append(Trial(area, min(places), ship.mass(kind)))
+        if "refused" in request and trials:  # which happens only to what could not be simulated
+            trials.remove(min(trials, key=rank))
+        best = self.race(view, trials, "load")
+        if best is None or best.change > RISKY:
+            return {"pass": True}
+        return best.place.load(best.hands or beside(self.material.areas[area]))
+
+    def kinds(self, view):
+        """What I hold."""
+        return [kind for kind, count in view["seats"][view["you"]]["supply"].items() if count]
+
+    def pieces(self, view):
+        """How many I hold."""
+        return sum(view["seats"][view["you"]]["supply"].values())
+
+    def race(self, view, trials, phase):
+        """The best trial; None if all are refused."""
+        known = {piece["id"] for piece in view["cargo"]}
+        radius = self.material.told["load"]["hands"]["radius_mm"]
+        weathers = []
+        for _ in range(min(LIMIT[phase], self.simulations)):
+            if not trials:
+                return None
+            best = min(trials, key=rank)
+            if len(best.samples) >= ENOUGH[phase]:
+                return best
+            if len(weathers) == len(best.samples):  # all trials meet the same weathers, in the same order
+                weathers.append(self.draw_noise(view))
+            said = self.simulate(area=best.area, load=best.place.load(), noise=weathers[len(best.samples)])
+            best.learn(said, known, beside(self.material.areas[best.area]), radius)
+            trials = [trial for trial in trials if not trial.is_refused]
+        tried = [trial for trial in trials if trial.samples]
+        return min(tried or trials, key=rank, default=None)
+
+
+def rank(trial):
+    """The most promising first; an order without ties, so that equal requests get equal answers."""
+    return trial.worth(), trial.area, trial.place

@@ -1,0 +1,343 @@
+"""riffraff_kit: Riff Raff for bots in Python. One file, standard library only; copy it beside your bot.
+
+    from riffraff_kit import Bot, run
+
+    class MyBot(Bot):
+        def load(self, request):
+            return {"pass": True}
+
+    run(MyBot())
+
+What it does for you:
+
+- It talks to the referee: you write a method for each phase, and those you leave out do something legal.
+- `self.material` knows ship and cargo as `hello` told them: what a load is refused for as far as numbers tell
+  (`refusal`), how far a piece reaches (`reach`), where cargo lies in the frame of the ship (`box`, `rotation`).
+- `self.simulate(load=...)` asks the referee what would come of a load. That costs none of your time, but each request
+  has its budget, `self.simulations`.
+- `self.draw_noise(view)` draws a disturbance as the referee does, for `self.simulate(load=..., noise=...)`.
+- `print` is yours, it goes to the log. `self.rng` is seeded with the bot's seed at the start of every match.
+
+At home, without a referee, `simulator()` gives a function that answers like `self.simulate`, number for number. It
+needs the package, pip install 'arena[riffraff]', which a bot in a match has not.
+
+Lengths are in mm and angles in degrees; x and u to the bow, y and v to port, z up. The frame of the ship is that of the
+table, turned by the ship's roll and pitch.
+"""
+
+import json
+import math
+import os
+import random
+import sys
+
+__all__ = ["Bot", "Material", "run", "simulator"]
+
+
+class Bot:
+    """What you write. A request is the message of protocol.md as a dict. A method returns an action, or the index of
+    one in `request["legal"]`. One object plays many matches, one after the other."""
+
+    name = ""
+    version = ""
+    material = None
+    rng = None
+    simulations = 0
+
+    def start(self, match):
+        """A match begins: `match` is the message `match_start` (your seat, the options, the clock...)."""
+
+    def card(self, request):
+        """Which card to play; nobody sees it before all have played."""
+        return 0
+
+    def new_captain(self, request):
+        """Several share the highest card, and you name the new captain."""
+        return 0
+
+    def order(self, request):
+        """You are the captain and put those with equal cards in order."""
+        return 0
+
+    def announce(self, request):
+        """One piece or two? Of two announced, the second may still be passed."""
+        return 0
+
+    def load(self, request):
+        """What to load and how, or `{"pass": True}`."""
+        return {"pass": True}
+
+    def end(self, result):
+        """A match is over: `result` is the message `match_end`."""
+
+    def simulate(self, **what):
+        """What would come of `load`, an action: the message `simulated`, with a `result`, or a `refused` that tells why
+        there is none.
+
+        Besides, if you like: `area`, else that of your card; `ship` and `cargo` as in a view, else as you see them;
+        `noise`, else none. A result has `ship` and `cargo` too, so that a question can go on from there.
+        """
+        reply = self._ask(what)
+        self.simulations = reply["left"]
+        return reply
+
+    def draw_noise(self, view):
+        """A disturbance as the weather brings it: shifts along u and v, turn, roll and pitch rates in rad/s."""
+        sigma, gauss = view["noise"], self.rng.gauss
+        sigmas = (sigma["uv_mm"], sigma["uv_mm"], sigma["yaw_deg"], sigma["kick_rad_s"], sigma["kick_rad_s"])
+        return [round(gauss(0, each), 4) for each in sigmas]
+
+
+class Material:
+    """Ship and cargo, from the `material` of `hello`, which is `told`."""
+
+    def __init__(self, told):
+        self.told = told
+        self.areas = {int(number): area for number, area in told["areas"].items()}
+        self.kinds = told["kinds"]
+        self._reaches = {}
+
+    def faces(self, kind, area):
+        """The faces on which a piece of that kind can be laid on that area: nothing hangs on the deck."""
+        return [face for face in self.kinds[kind]["faces"] if self.areas[area]["yard"] or face != "hang"]
+
+    def refusal(self, load, area, supply):
+        """Why a load will be refused, in the word of protocol.md; "" if numbers tell nothing against it.
+
+        Only a simulation knows of `no_room` and `no_support`. `supply` is yours in the view.
+        """
+        try:
+            numbers = [load["u_mm"], load["v_mm"], load.get("yaw_deg", 0), load.get("drop_mm", 0)]
+            hands = load.get("hands_mm", ())
+            if not all(map(math.isfinite, [*numbers, *(number for hand in hands for number in hand)])):
+                return "bad_number"
+        except (KeyError, TypeError):
+            return "bad_number"
+        u, v, yaw, drop = numbers
+        limits = self.told["load"]
+        within = limits["hands"]["within_mm"]
+        if abs(yaw) > 360 or not 0 <= drop <= limits["drop_max_mm"] or len(hands) > limits["hands"]["most"]:
+            return "bad_number"
+        if any(abs(number) > within for hand in hands for number in hand):
+            return "bad_number"
+        if not supply.get(load["kind"]):
+            return "not_in_supply"
+        if load["face"] not in self.faces(load["kind"], area):
+            return "bad_face"
+        return self._misplaced(load, area, round(u, 1), round(v, 1), round(yaw) % 360)
+
+    def _misplaced(self, load, area, u, v, yaw):
+        here = self.areas[area]
+        if not (here["u_mm"][0] <= u <= here["u_mm"][1] and here["v_mm"][0] <= v <= here["v_mm"][1]):
+            return "outside_area"
+        low, high = self.reach(load["kind"], load["face"], yaw)
+        crosses = is_over(u, low[0], high[0], here["side_u"]) or is_over(v, low[1], high[1], here["side_v"])
+        return "into_other_area" if crosses else ""
+
+    def reach(self, kind, face, yaw):
+        """How far a piece that lies so reaches from its centre: lowest and highest along u, v and up."""
+        key = (kind, face, yaw)
+        if key not in self._reaches:
+            side = self.kinds[kind]["faces"][face]
+            self._reaches[key] = self._extent(kind, product(about("z", yaw), about(side["axis"], side["degrees"])))
+        return self._reaches[key]
+
+    def box(self, piece, ship):
+        """The corners, lowest and highest, of the box around a piece of the view's cargo, in the frame of the ship."""
+        turn = transposed(rotation(ship))
+        place = turned(turn, piece["pos_mm"])
+        low, high = self._extent(piece["kind"], product(turn, from_quaternion(piece["quat"])))
+        return tuple(map(sum, zip(place, low))), tuple(map(sum, zip(place, high)))
+
+    def _extent(self, kind, rows):
+        """The box around a piece with that rotation, seen from its centre."""
+        sides = []
+        for part in self.kinds[kind]["parts"]:
+            centre = turned(rows, part["at_mm"])
+            lying = product(rows, about("y", 90)) if part["across"] else rows
+            halves = [half_width(part["form"], part["half_mm"], row) for row in lying]
+            sides.append([(c - half, c + half) for c, half in zip(centre, halves)])
+        low = tuple(min(side[axis][0] for side in sides) for axis in range(3))
+        return low, tuple(max(side[axis][1] for side in sides) for axis in range(3))
+
+
+def is_over(centre, low, high, side):
+    """Whether a piece reaches over the line 0 that limits its area; a millionth of a mm is no trespass."""
+    return side > 0 and centre + low < -1e-6 or side < 0 and centre + high > 1e-6
+
+
+def half_width(form, half, row):
+    """Half the width of a part of a piece along an axis; `row` is that axis in the frame of the part."""
+    if form == "box":
+        return sum(abs(component) * length for component, length in zip(row, half))
+    if form == "sphere":
+        return half[0]
+    along = abs(row[2])
+    return half[1] * along + half[0] * (1 if form == "capsule" else math.sqrt(max(0, 1 - along * along)))
+
+
+def about(axis, degrees):
+    """The rotation about an axis, as the rows of a matrix."""
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    rows = {"x": ((1, 0, 0), (0, c, -s), (0, s, c)), "y": ((c, 0, s), (0, 1, 0), (-s, 0, c))}
+    return rows.get(axis, ((c, -s, 0), (s, c, 0), (0, 0, 1)))
+
+
+def rotation(ship):
+    """From the frame of the ship to that of the table: roll, then pitch about the turned axis."""
+    return product(about("x", ship["roll_deg"]), about("y", ship["pitch_deg"]))
+
+
+def from_quaternion(quaternion):
+    """The rotation of a piece in the view."""
+    w, x, y, z = quaternion
+    return (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+    )
+
+
+def product(one, other):
+    """Two rotations, first `other`, then `one`."""
+    columns = tuple(zip(*other))
+    return tuple(tuple(a * d + b * e + c * f for d, e, f in columns) for a, b, c in one)
+
+
+def transposed(rows):
+    """The rotation back."""
+    return tuple(zip(*rows))
+
+
+def turned(rows, vector):
+    """A vector after a rotation."""
+    x, y, z = vector
+    return tuple(a * x + b * y + c * z for a, b, c in rows)
+
+
+def simulator(**options):
+    """For home: a function like `Bot.simulate` that needs no match, only the package; `options` are those of the game.
+
+    `simulator()(area=7, load={"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 55}, noise=[1, 0, 2, 0.05, 0])`.
+    Without `ship` and `cargo` it is an empty ship.
+    """
+    from arena.errors import BotFault
+    from arena.games.riffraff import GAME
+    from msgspec.structs import replace
+
+    start = GAME.setup(options, 2)
+
+    def simulate(**what):
+        loaded = max((int(piece["id"][1:]) for piece in what.get("cargo", ())), default=0)
+        state = replace(start, placements=loaded)  # a new piece is the last one, as in a match; so the bits agree
+        try:
+            return {"result": GAME.nature.imagine(state, 0, what), "refused": None}
+        except BotFault as fault:
+            return {"result": None, "refused": {"code": fault.code, "reason": fault.reason, "message": fault.message}}
+
+    return simulate
+
+
+def run(bot):
+    """Play until the referee says quit or goes away."""
+    referee = _Referee(*_take_over_standard_streams())
+    bot._ask = referee.ask
+    for message in referee.messages():
+        try:
+            while message["type"] == "request":
+                message = referee.answer_request(bot, message)
+            if message["type"] == "quit":
+                break
+            referee.answer(bot, message)
+        except BrokenPipeError:
+            break  # the referee is gone: nothing left to play for
+
+
+class _Overtaken(BaseException):
+    """The referee has gone on while the bot was thinking: too late, or the match is over."""
+
+    def __init__(self, message):
+        self.message = message
+
+
+class _Referee:
+    """The other end of the line."""
+
+    def __init__(self, lines, write):
+        self._lines = lines
+        self._write = write
+        self._open = None
+        self._queries = 0
+
+    def messages(self):
+        """What comes, without what is only to be logged."""
+        for line in self._lines:
+            message = json.loads(line) if line.strip() else {"type": ""}
+            if message["type"] == "error":
+                print(f"referee: {message['code']}: {message['message']} ({message['hint']})", file=sys.stderr)
+            else:
+                yield message
+
+    def answer(self, bot, message):
+        """What the protocol wants as answer; unknown types get none, so that it can grow."""
+        match message["type"]:
+            case "hello":
+                bot.material = Material(message["material"]) if "material" in message else None
+                name = bot.name or type(bot).__name__
+                self.say(type="hello", protocols=[1], name=name, version=bot.version, capabilities=["simulate"])
+            case "match_start":
+                bot.rng = random.Random(message["bot_seed"])
+                bot.start(message)
+                self.say(type="ready", match=message["match"])
+            case "match_end":
+                bot.end(message)
+
+    def answer_request(self, bot, request):
+        """Let the bot act. What comes instead, if that is too late; else nothing, as a message."""
+        self._open = request["id"]
+        bot.simulations = request.get("simulations", 0)
+        try:
+            action = _checked(getattr(bot, request["view"]["phase"])(request))
+        except _Overtaken as overtaken:
+            return overtaken.message
+        self.say(type="action", id=request["id"], action=action)
+        return {"type": ""}
+
+    def ask(self, what):
+        """The referee's answer to one `simulate`, which is asked while a request is open."""
+        self._queries += 1
+        self.say(type="simulate", id=self._open, query=self._queries, what=what)
+        for message in self.messages():
+            if message["type"] == "simulated" and message["query"] == self._queries:
+                return message
+            if message["type"] in ("request", "match_start", "match_end", "quit"):
+                raise _Overtaken(message)
+        sys.exit()  # in the middle of a thought, and nobody listens any more
+
+    def say(self, **message):
+        """One line to the referee."""
+        self._write(json.dumps(message, allow_nan=False, separators=(",", ":")).encode() + b"\n")
+
+
+def _checked(action):
+    """`action`, if it looks like one: a forgotten `return` is found here rather than by the referee."""
+    if isinstance(action, dict) or (isinstance(action, int) and not isinstance(action, bool)):
+        return action
+    raise TypeError(f"a method of your bot must return an action (a dict) or an index in legal, not {action!r}")
+
+
+def _take_over_standard_streams():
+    """The referee's lines, and a function that writes bytes to it; whoever uses fd 0, 1 or print reaches neither."""
+    lines = os.fdopen(os.dup(0), "rb")
+    out = os.dup(1)
+    os.dup2(2, 1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    sys.stdout = sys.stderr
+
+    def write(line):
+        while line:
+            line = line[os.write(out, line) :]
+
+    return lines, write

@@ -1,0 +1,287 @@
+"""The Riff Raff kit: its geometry refuses what the rules refuse, and its two simulators are one."""
+
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bots_driver import TEMPLATES, Bot, hello
+from bots_riffraff import KIT, SEAT, SHIPMATE, kit, material, plain, position, to_load, view_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.errors import BotFault
+from arena.games.riffraff import GAME
+from arena.games.riffraff.geometry import extents, inverse, laid, rotated, ship_rotation, times
+from arena.games.riffraff.material import AREAS, FACES, KINDS
+from arena.protocol import messages as m
+
+EMPTY = GAME.setup({}, 4)
+FACE_WORDS = sorted({face for faces in FACES.values() for face in faces} | {"sideways"})
+
+
+def test_the_copy_of_the_kit_is_the_kit() -> None:
+    """shipmate's copy is byte for byte the one that authors get."""
+    template = TEMPLATES / "python-riffraff" / "riffraff_kit.py"
+
+    assert template.read_bytes() == KIT.read_bytes()
+
+
+def test_no_file_of_the_bot_imports_arena_at_the_start() -> None:
+    """In a match there is no such package; only the simulator for home asks for it, when it is called."""
+    lines = [line for file in sorted(SHIPMATE.glob("*.py")) for line in file.read_text().splitlines()]
+
+    imports = [line for line in lines if line.lstrip().startswith(("from arena", "import arena"))]
+
+    assert imports == ["    from arena.errors import BotFault", "    from arena.games.riffraff import GAME"]
+
+
+@st.composite
+def loads(draw: st.DrawFn) -> tuple[int, dict[str, Any]]:
+    """An area and a load: most near that area and of a right face, many wrong in one way or another."""
+    area = draw(st.sampled_from(sorted(AREAS)))
+    u_m, v_m = AREAS[area].u_m, AREAS[area].v_m
+    kind = draw(st.sampled_from(KINDS))
+    load: dict[str, Any] = {
+        "kind": kind,
+        "face": draw(st.one_of(st.sampled_from(sorted(FACES[kind])), st.sampled_from(FACE_WORDS))),
+        "u_mm": draw(st.floats(1000 * u_m[0] - 3, 1000 * u_m[1] + 3)),
+        "v_mm": draw(st.floats(1000 * v_m[0] - 3, 1000 * v_m[1] + 3)),
+        "yaw_deg": draw(st.one_of(st.sampled_from((0, 90, 180, 270)), st.floats(-361, 361))),
+    }
+    if draw(st.booleans()):
+        load["drop_mm"] = draw(st.floats(-1, 21))
+        hand = st.tuples(st.floats(-1001, 1001), st.just(75.0))
+        load["hands_mm"] = draw(st.lists(hand, max_size=3))
+    return area, load
+
+
+@settings(max_examples=300, deadline=None)
+@given(loads(), st.sets(st.sampled_from(KINDS), min_size=6))
+def test_the_kit_refuses_what_the_rules_refuse(pose: tuple[int, dict[str, Any]], held: set[str]) -> None:
+    """For any load the kit gives the reason that the rules give, and none where they give none."""
+    area, load = pose
+    supply: dict[str, int] = {kind: int(kind in held) for kind in KINDS}
+
+    found = material().refusal(load, area, supply)
+
+    assert found == rules_refusal(area, load, supply)
+
+
+def rules_refusal(area: int, load: dict[str, Any], supply: dict[str, int]) -> str:
+    """The reason for which the rules refuse the load before any physics; empty if they do not."""
+    try:
+        GAME.parse(to_load(EMPTY, area, supply), SEAT, plain(load))
+    except BotFault as fault:
+        return fault.reason
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"u_mm": float("nan")}, "bad_number"),
+        ({"v_mm": "12"}, "bad_number"),
+        ({"hands_mm": [[0, 75], [0, None]]}, "bad_number"),
+        ({"kind": "anchor"}, "not_in_supply"),
+        ({"kind": "rat"}, "not_in_supply"),
+        ({"face": "upright"}, "bad_face"),
+        ({"v_mm": 70}, "outside_area"),
+        ({"v_mm": 6}, "into_other_area"),
+        ({}, ""),
+    ],
+)
+def test_every_reason_that_numbers_tell(change: dict[str, Any], reason: str) -> None:
+    """One load for each word; also for what is no number at all, which the rules call malformed."""
+    load = {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 40} | change
+
+    assert material().refusal(load, 9, {"crate": 1, "rat": 0}) == reason
+
+
+def test_boxes_of_cargo_are_those_of_the_geometry() -> None:
+    """Wherever a piece lies and however the ship heels, its box in the frame of the ship is the same."""
+    state = position(9)
+    view, back = view_of(state), inverse(ship_rotation(state.table))
+
+    boxes = {piece["id"]: material().box(piece, view["ship"]) for piece in view["cargo"]}
+
+    assert len(boxes) >= 5
+    for piece in state.table.cargo:
+        x, y, z, w, i, j, k = piece.pose
+        low, high = extents(piece.kind, times(back, (w, i, j, k)))
+        at = rotated(back, (x, y, z))
+        expected = [[1000 * (a + b) for a, b in zip(at, reach, strict=True)] for reach in (low, high)]
+        assert boxes[piece.id][0] == pytest.approx(expected[0], abs=0.01)
+        assert boxes[piece.id][1] == pytest.approx(expected[1], abs=0.01)
+
+
+def test_reaches_of_loads_are_those_of_the_geometry() -> None:
+    """Every kind on every face, at any turn."""
+    for kind in KINDS:
+        for face in FACES[kind]:
+            for yaw in (0, 37, 90, 213):
+                low, high = material().reach(kind, face, yaw)
+
+                expected = extents(kind, laid(kind, face, yaw))
+                assert low == pytest.approx([1000 * each for each in expected[0]], abs=1e-6)
+                assert high == pytest.approx([1000 * each for each in expected[1]], abs=1e-6)
+
+
+def test_the_simulator_at_home_answers_like_the_referee() -> None:
+    """From what a bot sees, number for number: with and without noise, and on from there."""
+    state = position(7, area=8)
+    view = view_of(state)
+    simulate = kit().simulator()
+    for noise in (None, [1.25, -0.5, 3.0, 0.04, -0.06]):
+        what: dict[str, Any] = {"load": {"kind": "rat", "face": "flat", "u_mm": 2, "v_mm": -60, "yaw_deg": 90}}
+        what |= {} if noise is None else {"noise": noise}
+
+        there = plain(GAME.nature.imagine(state, SEAT, what))
+        here = simulate(area=8, ship=view["ship"], cargo=view["cargo"], **what)
+
+        assert plain(here["result"]) == there
+        assert here["refused"] is None
+        again = {"area": 3, "load": {"kind": "crate", "face": "flat", "u_mm": -50, "v_mm": 20}}
+        onward = {"ship": there["ship"], "cargo": there["cargo"], **again}
+        assert plain(simulate(**onward)["result"]) == plain(GAME.nature.imagine(state, SEAT, onward))
+
+
+def test_the_simulator_at_home_refuses_like_the_referee() -> None:
+    """With the code and the reason that a bot would get."""
+    load = {"kind": "plank", "face": "flat", "u_mm": 0, "v_mm": 200}
+
+    said = kit().simulator()(area=7, load=load)
+
+    assert said["result"] is None
+    assert (said["refused"]["code"], said["refused"]["reason"]) == ("illegal_action", "outside_area")
+
+
+@pytest.mark.parametrize("weather", ["calm", "storm", "still"])
+def test_noise_is_drawn_with_the_sigmas_of_the_weather(weather: str) -> None:
+    """Five amounts around 0, in the order and units of the protocol."""
+    view = view_of(GAME.setup({"weather": weather}, 2))
+    bot = kit().Bot()
+    bot.rng = kit().random.Random(1)
+
+    amounts = list(zip(*(bot.draw_noise(view) for _ in range(2000)), strict=True))
+
+    sigma = view["noise"]
+    expected = [sigma["uv_mm"], sigma["uv_mm"], sigma["yaw_deg"], sigma["kick_rad_s"], sigma["kick_rad_s"]]
+    assert [statistics.pstdev(each) for each in amounts] == pytest.approx(expected, rel=0.06, abs=1e-9)
+    assert [statistics.fmean(each) for each in amounts] == pytest.approx([0] * 5, abs=0.1 * max(expected) + 1e-9)
+
+
+ASKING = """
+from riffraff_kit import Bot, run
+
+class Asking(Bot):
+    def load(self, request):
+        first = self.simulate(area=7, load={"kind": "rat"})
+        left = self.simulations
+        second = self.simulate(load={"kind": "rat"}, noise=[0, 0, 0, 0, 0])
+        print("heard", left, self.simulations)
+        return {"first": first["result"], "second": second["refused"]["reason"]}
+
+run(Asking())
+"""
+
+
+def _bot(folder: Path, source: str) -> Path:
+    (folder / "riffraff_kit.py").write_bytes(KIT.read_bytes())
+    (folder / "bot.py").write_text(source)
+    (folder / "bot.yaml").write_text("name: test\ncommand: [python3, bot.py]\n")
+    return folder
+
+
+def _request(phase: str, legal: tuple[Any, ...] | None = None, number: int = 4) -> m.Request:
+    clock = m.TimeLeft(move_ms=1, bank_ms=1)
+    return m.Request(id=number, match="m1", view={"phase": phase}, events=(), legal=legal, clock=clock, simulations=5)
+
+
+@pytest.mark.process
+def test_a_bot_asks_the_referee_and_goes_on(tmp_path: Path) -> None:
+    """Questions carry the id of the open request; what else comes meanwhile is no answer to them."""
+    with Bot(_bot(tmp_path, ASKING)) as bot:
+        greeting = bot.ask(hello("riffraff"))
+        bot.start_match(game="riffraff")
+        asked = bot.ask(_request("load"))
+        bot.send({"type": "weather", "query": 1})
+        other = m.Refused(code="illegal_action", reason="no_room", message="full", hint="")
+        asked_again = bot.ask(m.Simulated(id=4, query=1, result={"end": "rest"}, refused=None, left=4))
+        answer = bot.ask(m.Simulated(id=4, query=2, result=None, refused=other, left=3))
+
+        assert greeting == m.BotHello(protocols=(1,), name="Asking", capabilities=("simulate",))
+        assert asked == m.Simulate(id=4, query=1, what={"area": 7, "load": {"kind": "rat"}})
+        assert asked_again == m.Simulate(id=4, query=2, what={"load": {"kind": "rat"}, "noise": [0, 0, 0, 0, 0]})
+        assert answer == m.Answer(id=4, action={"first": {"end": "rest"}, "second": "no_room"})
+        bot.end_input()
+        assert bot.exit_code() == 0
+        assert bot.stderr() == "heard 4 3\n"
+
+
+@pytest.mark.process
+def test_a_bot_whose_referee_goes_while_it_thinks_ends(tmp_path: Path) -> None:
+    """No answer will come, and no traceback is needed."""
+    with Bot(_bot(tmp_path, ASKING)) as bot:
+        bot.ask(hello("riffraff"))
+        bot.start_match(game="riffraff")
+        bot.ask(_request("load"))
+
+        bot.end_input()
+
+        assert bot.exit_code() == 0
+        assert bot.stderr() == ""
+
+
+@pytest.mark.process
+def test_a_bot_that_thinks_too_long_goes_on_with_what_came_instead(tmp_path: Path) -> None:
+    """A question that nobody answers any more is given up: for the next request, the end of the match, or quit."""
+    with Bot(_bot(tmp_path, ASKING)) as bot:
+        bot.ask(hello("riffraff"))
+        bot.start_match(game="riffraff")
+        bot.ask(_request("load"))
+        instead = bot.ask(_request("load", number=5))
+        bot.send({"type": "match_end", "match": "m1", "termination": "crash"})
+        bot.start_match(match="m2", game="riffraff")
+        afresh = bot.ask(_request("card", ("a", "b"), number=6))
+        bot.ask(_request("load", number=7))
+        bot.send({"type": "quit", "reason": "done", "grace_ms": 1000})
+
+        assert instead == m.Simulate(id=5, query=2, what={"area": 7, "load": {"kind": "rat"}})
+        assert afresh == m.Answer(id=6, action=0)
+        assert bot.exit_code() == 0
+        assert bot.stderr() == ""
+
+
+@pytest.mark.process
+def test_phases_without_a_method_get_something_legal(tmp_path: Path) -> None:
+    """The first of the list, or a pass; and the referee's remarks are in the log."""
+    source = "from riffraff_kit import Bot, run\nrun(Bot())\n"
+    with Bot(_bot(tmp_path, source)) as bot:
+        bot.ask(hello("riffraff"))
+        bot.start_match(game="riffraff")
+        listed = [bot.ask(_request(phase, ("a", "b"))) for phase in ("card", "new_captain", "order", "announce")]
+        bot.send(
+            m.ErrorMessage(code="illegal_action", message="no", hint="look", fatal=False, got="", reason="no_room")
+        )
+        loaded = bot.ask(_request("load"))
+
+        assert [answer.action for answer in listed] == [0, 0, 0, 0]
+        assert loaded.action == {"pass": True}
+        assert bot.stderr() == "referee: illegal_action: no (look)\n"
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("result", ["None", "True", "'pass'"])
+def test_what_is_no_action_is_refused_at_once(tmp_path: Path, result: str) -> None:
+    """A forgotten `return` is found in the bot, with a sentence."""
+    source = (
+        f"from riffraff_kit import Bot, run\nclass My(Bot):\n    def load(self, request):\n        return {result}\n"
+    )
+    with Bot(_bot(tmp_path, f"{source}run(My())\n")) as bot:
+        bot.ask(hello("riffraff"))
+        bot.start_match(game="riffraff")
+        bot.send(_request("load"))
+
+        assert bot.exit_code() == 1
+        assert f"must return an action (a dict) or an index in legal, not {result}" in bot.stderr()

@@ -1,0 +1,160 @@
+"""shipmate plays whole matches of Riff Raff in each of its three ways, and its tidiness is worth something."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bots_driver import TEMPLATES, Bot, hello
+from bots_riffraff import SEAT, SHIPMATE, match, plain, position, view_of
+from click.testing import CliRunner
+
+from arena.cli import cli
+from arena.games.riffraff import GAME
+from arena.match.lookahead import LookAhead
+from arena.match.record import Acted, MatchRecord
+from arena.protocol import messages as m
+
+pytestmark = pytest.mark.process
+WAYS = ("lookahead", "tidy", "random")
+
+
+@pytest.fixture(scope="module")
+def record() -> MatchRecord:
+    """A match of one of each, on a calm sea."""
+    return match(WAYS, seed="calm sea", weather="calm", simulations=6)
+
+
+def test_every_way_plays_a_match_to_its_end(record: MatchRecord) -> None:
+    """No fault ends it, and those who look before they load are refused nothing that they could have known."""
+    assert str(record.termination) == "normal"
+    assert record.scores is not None
+    faults = [dict(seat.faults) if isinstance(seat.faults, dict) else {} for seat in record.seats]
+    assert sum(faults[0].values()) <= 1
+    assert sum(faults[1].values()) <= 2
+    assert all(set(each) <= {"illegal_action"} for each in faults)
+
+
+def test_all_but_the_simulations_takes_little_time(record: MatchRecord) -> None:
+    """The clock of a league, 100 ms for each answer, is hardly begun; here with room for a busy machine."""
+    assert max(seat.slowest_ms for seat in record.seats) < 100
+
+
+def test_equal_seeds_give_equal_matches(record: MatchRecord) -> None:
+    """Weather and bots' seeds decide a match, not the processes."""
+    again = match(WAYS, seed="calm sea", weather="calm", simulations=6)
+
+    assert _actions(again) == _actions(record)
+    assert again.scores == record.scores
+
+
+def _actions(record: MatchRecord) -> list[Any]:
+    return [plain(step) for step in record.steps if isinstance(step, Acted)]
+
+
+def _asked(bot: Bot, state: Any, simulations: int = 0) -> Any:
+    """The bot's action in a position; what it asks the simulator meanwhile is answered."""
+    look_ahead = LookAhead(simulations, lambda what: GAME.nature.imagine(state, SEAT, what))
+    request = m.Request(
+        id=1,
+        match="m1",
+        view=view_of(state),
+        events=(),
+        legal=GAME.legal(state, SEAT),
+        clock=m.TimeLeft(move_ms=100, bank_ms=1000),
+        simulations=simulations,
+    )
+    said = bot.ask(request)
+    while isinstance(said, m.Simulate):
+        assert look_ahead.left, "one question too many"
+        said = bot.ask(look_ahead.answer(said))
+    return said.action
+
+
+def _aboard(folder: Path, arguments: tuple[str, ...]) -> Bot:
+    """A bot that is ready for a match of four."""
+    bot = Bot(folder, arguments)
+    material = GAME.material({}, 4)
+    bot.ask(m.Hello(**{name: getattr(hello("riffraff"), name) for name in _FIELDS}, material=material))
+    bot.start_match(game="riffraff")
+    return bot
+
+
+_FIELDS = ("protocols", "minor", "game", "rules", "options", "capabilities", "limits")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("area", [2, 7, 10])
+def test_a_load_is_legal(way: str, area: int) -> None:
+    """On deck and yards of a ship with cargo, without any simulation: what numbers can tell is respected."""
+    state = position(8, area)
+    with _aboard(SHIPMATE, (way,)) as bot:
+        action = GAME.parse(state, SEAT, _asked(bot, state))
+
+    assert type(action).__name__ == "Load"
+
+
+def test_the_lookahead_stays_within_its_budget() -> None:
+    """It asks for no more than the request allows, and its load has room and support."""
+    state = position(8, 8)
+    with _aboard(SHIPMATE, ()) as bot:
+        action = GAME.parse(state, SEAT, _asked(bot, state, simulations=3))
+
+    GAME.nature.insist(state, SEAT, action)
+
+
+def test_an_unknown_way_is_said_to_be_one() -> None:
+    """The bot ends before the first line, with the ways it knows."""
+    with Bot(SHIPMATE, ("wild",)) as bot:
+        code = bot.exit_code()
+
+        assert code == 1
+        assert "no way to play is called 'wild'; known: random, tidy, lookahead" in bot.stderr()
+
+
+def test_a_new_bot_for_riffraff_plays_at_once(tmp_path: Path) -> None:
+    """Made from the template of this game, it loads what the rules allow."""
+    folder = tmp_path / "mine"
+
+    made = CliRunner().invoke(cli, ["new-bot", "mine", "--game", "riffraff", "--folder", str(folder)])
+
+    assert made.exit_code == 0, made.output
+    assert "bot.py, bot.yaml, riffraff_kit.py" in made.output
+    assert made.output.endswith("--game riffraff\n")
+    state = position(8, 7)
+    with _aboard(folder, ()) as bot:
+        GAME.parse(state, SEAT, _asked(bot, state, simulations=5))
+
+
+def test_a_new_bot_for_riffraff_is_in_a_language_with_a_template(tmp_path: Path) -> None:
+    """A template that picks from a list of actions would be no use here."""
+    folder = tmp_path / "mine"
+
+    made = CliRunner().invoke(cli, ["new-bot", "x", "--game", "riffraff", "--lang", "perl", "--folder", str(folder)])
+
+    assert made.exception is not None
+    assert 'unknown language for riffraff "perl"; known: python' in str(made.exception)
+    assert not folder.exists()
+
+
+def test_a_game_without_templates_of_its_own_has_the_general_ones(tmp_path: Path) -> None:
+    """As it was before there were others."""
+    folder = tmp_path / "mine"
+
+    made = CliRunner().invoke(cli, ["new-bot", "mine", "--game", "nim", "--folder", str(folder)])
+
+    assert made.exit_code == 0, made.output
+    assert (folder / "arena_kit.py").read_bytes() == (TEMPLATES / "python" / "arena_kit.py").read_bytes()
+
+
+@pytest.mark.slow
+def test_tidy_is_better_than_random() -> None:
+    """In 20 matches for two it keeps fewer pieces on average; the luck of 20 matches leaves a wide band."""
+    scores = []
+    for number in range(20):
+        seats = ("tidy", "random") if number % 2 else ("random", "tidy")
+        played = match(seats, seed=f"tidy {number // 2}", simulations=0).scores
+        assert played is not None
+        scores.append(played if number % 2 else played[::-1])
+
+    tidy, at_random = (sum(score[side] for score in scores) / len(scores) for side in (0, 1))
+    assert tidy > at_random + 2

@@ -1,0 +1,183 @@
+"""A small league of Riff Raff from the first command to the last: real bots, real physics, three seats."""
+
+import re
+import sqlite3
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from cli_arena import Terminal
+
+pytest.importorskip("mujoco", reason="the extra `riffraff` is not installed")
+pytestmark = pytest.mark.process
+
+BOT = """
+import json, sys
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        reply = {"type": "hello", "protocols": [1]}
+    elif message["type"] == "match_start":
+        loads, reply = 0, {"type": "ready", "match": message["match"]}
+    elif message["type"] == "request":
+        action = {"pass": True}
+        if message["legal"]:
+            action = 0 if message["view"]["phase"] == "announce" else len(message["legal"]) - 1
+        elif message["view"]["area"] > 4:
+            loads += "refused" not in message
+            if loads == 1:
+                v = 40 if message["view"]["area"] % 2 else -40
+                action = {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": v}
+            elif loads == 2:
+                action = {"kind": "crate", "face": "nose", "u_mm": 0, "v_mm": 0}
+        reply = {"type": "action", "id": message["id"], "action": action}
+    elif message["type"] == "quit":
+        break
+    else:
+        continue
+    print(json.dumps(reply), flush=True)
+"""
+"""Loads one crate and passes ever after; the second load is refused twice, as no piece lies on a nose."""
+
+
+PASSER = """
+import json, sys
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print('{"type":"hello","protocols":[1]}', flush=True)
+    elif message["type"] == "match_start":
+        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
+    elif message["type"] == "request":
+        action = 0 if message["legal"] else {"pass": True}
+        print(json.dumps({"type": "action", "id": message["id"], "action": action}), flush=True)
+"""
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    """A league of three that has been played."""
+    made = Terminal(tmp_path, monkeypatch, capsys)
+    Path("loader.py").write_text(BOT)
+    said = made.league(*["./loader.py"] * 3, game="riffraff", seats=3, cycles=1, options={"weather": "calm"})
+    assert said.code == 0, said.err
+    return made
+
+
+def tamper(results: Path, change: Callable[[Any], None]) -> None:
+    """Change a stored record behind our back, and give it a digest that fits."""
+    with closing(sqlite3.connect(results / "arena.db")) as connection:
+        (body,) = connection.execute("SELECT body FROM record WHERE rotation = 1").fetchone()
+        record = msgspec.json.decode(zlib.decompress(body))
+        change(record)
+        text = msgspec.json.encode(record)
+        row = (zlib.compress(text), sha256(text).hexdigest())
+        connection.execute("UPDATE record SET body = ?, digest = ? WHERE rotation = 1", row)
+        connection.commit()
+
+
+def test_every_command_tells_of_it(terminal: Terminal) -> None:
+    """The table with the pardoned faults, the matches, a page, the matrix, the forecasts, and that all is true."""
+    board, matches = terminal.arena("leaderboard"), terminal.arena("league matches")
+    pages = [terminal.arena(words) for words in ("stats p0", "matrix", "calibration")]
+    verified = terminal.arena("verify")
+
+    assert {each.code for each in (board, matches, *pages, verified)} == {0}
+    assert "3 of 3 matches, sorted by mu" in board.out
+    assert "seat 0/1/2" in board.out
+    assert re.search(r"^p2: (\d+) faults in 3 matches, after which the game went on \(\1 ill", board.out, re.MULTILINE)
+    assert matches.out.count("  went on after ") == 3
+    assert re.search(r"^  \d+ illegal_action: ", pages[0].out, re.MULTILINE)
+    assert re.search(r"test: \d+ simulations made again, all as recorded", verified.out), verified.out
+
+
+def test_a_match_is_shown_as_words_and_pictures(terminal: Terminal) -> None:
+    """What stood in, how the ship came to rest, and a picture of each change."""
+    match = terminal.arena("league matches").out.split()[0]
+
+    said = terminal.arena(f"show {match} --svg-dir ship")
+
+    pictures = sorted(Path("ship").glob("step-*.svg"))
+    assert said.code == 0, said.err
+    assert said.out.count("passes (stands in after a fault: illegal_action)") >= 3
+    assert re.search(r"simulation settle/\d+/\d/0: at rest after \d\.\d s, tilted up to \d\.\d°", said.out)
+    assert len(pictures) > 3
+    assert all(path.read_text().startswith("<svg ") for path in pictures)
+
+
+WITHOUT_MUJOCO = """
+import sys
+sys.modules["mujoco"] = None  # as if it were not installed
+from arena.cli import run
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def test_whoever_has_no_physics_can_look_and_verify_the_rest(terminal: Terminal) -> None:
+    """Replays take results as they were recorded; what was not simulated again is said, with what to install."""
+    match = terminal.arena("league matches").out.split()[0]
+
+    said = [
+        subprocess.run([sys.executable, "-c", WITHOUT_MUJOCO, *words], capture_output=True, text=True, check=False)
+        for words in (("show", match, "--states"), ("verify", "--workers", "1"))
+    ]
+
+    assert [(each.returncode, each.stderr) for each in said] == [(0, ""), (0, "")]
+    assert "at rest after" in said[0].stdout
+    assert re.search(r"test: 3 matches not simulated again: .*'arena\[riffraff\]'", said[1].stdout)
+
+
+def test_a_forged_pose_is_found(terminal: Terminal) -> None:
+    """By the hundredth of a millimetre by which nothing could have come to rest; a replay has no word against it."""
+
+    def lift(record: Any) -> None:
+        result = next(step["result"] for step in record["steps"] if step["step"] == "simulation")
+        (rest,) = result["rests"]
+        rest["pose"][2] += 0.00001
+        poses = [[rest["id"], "crate", rest["pose"]]]
+        digest = sha256(msgspec.json.encode([result["roll"], result["pitch"], poses])).hexdigest()
+        result["digest"] = digest[:16]
+
+    tamper(terminal.results, lift)
+
+    said = terminal.arena("verify --workers 2")
+
+    assert said.code == 1
+    problems = re.findall(r"PROBLEM test: match \w+-0-1: (.+)", said.out)
+    assert re.match(r"step \d+, settle/1/\d/0: comes out otherwise here: k01 ", problems[0])
+
+
+def test_another_version_of_the_engine_is_not_compared(terminal: Terminal) -> None:
+    """What it was simulated by is told, with how many came out the same all the same."""
+    tamper(terminal.results, lambda record: record["nature"].update(engine="mujoco 3.9.9"))
+
+    said = terminal.arena("verify")
+
+    assert said.code == 0, said.out
+    assert re.search(
+        r"not comparable: simulated by engine mujoco 3\.9\.9 \(here mujoco [\d.]+\); (\d) of \1 sim", said.out
+    )
+
+
+def test_blocks_of_four_are_played_on_all_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In processes as well as one by one: four matches a block, everybody once in each seat."""
+    terminal = Terminal(tmp_path, monkeypatch, capsys)
+    Path("passer.py").write_text(PASSER)
+    monkeypatch.setattr("arena.cli.match.SHOWN_ONE_BY_ONE", 1)
+
+    said = terminal.arena(f"match {'./passer.py ' * 4} --game riffraff --blocks 2")
+
+    assert said.code == 0, said.err
+    assert "8 of 8 matches, sorted by mu; draws 100.0 %" in said.out
+    assert said.out.count(" passer-") == 4

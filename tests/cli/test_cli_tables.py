@@ -1,0 +1,147 @@
+"""Tables of three and four on the command line, and a stored match as pictures."""
+
+import re
+from pathlib import Path
+
+import pytest
+from cli_arena import Terminal
+from cli_dibs import NAME
+
+from arena.games import GAMES
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    monkeypatch.setitem(GAMES, NAME, "cli_dibs")
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+@pytest.mark.parametrize("seats", [3, 4])
+def test_a_block_has_a_match_for_every_rotation(terminal: Terminal, seats: int) -> None:
+    """Bots of one name are numbered, each of them sits once in every seat, and the table has them all."""
+    said = terminal.arena(f"match {'random ' * seats} --game dibs --blocks 2")
+
+    assert said.code == 0, said.err
+    matches = re.findall(r"^(\w+-\d-\d)  (.+)$", said.out, re.MULTILINE)
+    seated = [[part.split()[0] for part in line.split(" : ")] for _, line in matches]
+    names = [f"random-{number}" for number in range(1, seats + 1)]
+    assert [match[-4:] for match, _ in matches] == [f"-{block}-{turn}" for block in range(2) for turn in range(seats)]
+    for seat in range(seats):
+        assert sorted(players[seat] for players in seated) == sorted(names * 2)
+    assert f"{2 * seats} of {2 * seats} matches" in said.out
+    assert all(re.search(rf"^ +\d  {name} ", said.out, re.MULTILINE) for name in names)
+
+
+def test_many_blocks_of_four_are_played_in_processes(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same table, from all cores; only the number of blocks to print one by one is lowered here."""
+    monkeypatch.setattr("arena.cli.match.SHOWN_ONE_BY_ONE", 0)
+
+    said = terminal.arena("match random random --game nim --blocks 3")
+
+    assert said.code == 0, said.err
+    assert "6 of 6 matches" in said.out
+
+
+def test_steps_name_the_seats_and_who_shares_the_first_place(terminal: Terminal) -> None:
+    """As for two."""
+    said = terminal.arena("match random random random random --game dibs --steps")
+
+    assert said.code == 0, said.err
+    assert all(f"seat {seat}: random-" in said.out for seat in range(4))
+    assert len(re.findall(r"takes [123]", said.out)) == 16
+    assert re.search(r"wins|share the first place|a draw", said.out)
+
+
+@pytest.mark.parametrize(("seat", "typed"), [(0, "3"), (2, "1"), (3, "2")])
+def test_a_person_can_sit_at_a_table_of_four(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, seat: int, typed: str
+) -> None:
+    """In any seat, against three bots that sit around; the command for the same luck names them all."""
+    asked: list[str] = []
+
+    def prompt(text: str, **_more: object) -> str:
+        asked.append(text)
+        return typed
+
+    monkeypatch.setattr("click.prompt", prompt)
+
+    said = terminal.arena(f"play random random random --game dibs --seat {seat} --seed 1")
+
+    assert said.code == 0, said.err
+    assert f"You sit in seat {seat}." in said.out
+    assert asked == ["your action, 1 to 3"]
+    assert re.search(rf"(you win|you lose|a draw), {typed} to \d, \d, \d", said.out)
+    assert f"arena play random random random --seed 1{f' --seat {seat}' if seat else ''} --game dibs" in said.out
+
+
+def first_match(terminal: Terminal) -> str:
+    """The id of a stored match of nim."""
+    assert terminal.league().code == 0
+    return terminal.arena("league matches").out.split()[0]
+
+
+def test_show_writes_pictures_and_a_page(terminal: Terminal) -> None:
+    """One file a step, which sort; the text is on stdout as ever, and stderr says where the pictures are."""
+    match = first_match(terminal)
+
+    plain = terminal.arena(f"show {match}")
+    said = terminal.arena(f"show {match} --svg-dir pictures/of/nim")
+
+    names = sorted(path.name for path in Path("pictures/of/nim").iterdir())
+    assert (said.code, said.out) == (0, plain.out)
+    assert names[0] == "index.html"
+    assert names[1:] == [f"step-{number:03}.svg" for number in range(len(names) - 1)]
+    assert said.err == f"{len(names) - 1} pictures in pictures/of/nim; open pictures/of/nim/index.html in a browser\n"
+
+
+def test_show_does_not_mix_pictures(terminal: Terminal) -> None:
+    """A folder with files in it is refused."""
+    match = first_match(terminal)
+    terminal.arena(f"show {match} --svg-dir pictures")
+
+    said = terminal.arena(f"show {match} --svg-dir pictures")
+
+    assert said.code == 2
+    assert "pictures: found files, expected a new or empty folder" in said.err
+
+
+@pytest.mark.parametrize("workers", ["", "--workers 1", "--workers 2"])
+def test_verify_finds_the_same_with_any_number_of_processes(terminal: Terminal, workers: str) -> None:
+    """In the same words, without a line of progress in a pipe."""
+    assert terminal.league().code == 0
+
+    said = terminal.arena(f"verify {workers}")
+
+    assert (said.code, said.err) == (0, "")
+    assert "test: 4 of 4 matches replayed" in said.out
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interrupted_verification_exits_with_3(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    """At once, whoever checks."""
+    assert terminal.league().code == 0
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("arena.cli.verify._Watch.heard", interrupt)
+
+    said = terminal.arena(f"verify --workers {workers}")
+
+    assert (said.code, said.err.strip()) == (3, "interrupted")
+    assert "test: 2 bots have their hashes" in said.out
+
+
+def test_a_verification_shows_on_a_terminal_how_far_it_is(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a line that is wiped away before anything else is printed."""
+    assert terminal.league().code == 0
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("arena.cli.verify._BETWEEN_LINES_S", -1.0)
+
+    said = terminal.arena("verify")
+
+    assert said.code == 0
+    assert [f"{done}/4 matches" in said.err for done in range(5)] == [True] * 5
+    assert said.err.endswith("\r\x1b[K")

@@ -1,0 +1,139 @@
+"""Positions of Riff Raff for the pictures: tables that the physics left behind, and states around them.
+
+The poses are results of real placements, kept as literals, so that no physics is needed to draw them.
+"""
+
+from typing import Final
+
+from arena.games.api import Seat
+from arena.games.riffraff.actions import Load
+from arena.games.riffraff.material import Kind
+from arena.games.riffraff.state import Fallen, Loaded, Phase, Player, State, Variant
+from arena.games.riffraff.table import STILL, Piece, PieceId, Pose, Table
+
+Row = tuple[str, Kind, int, int, Pose]
+"""Id, kind, card, seat and pose of a piece."""
+
+
+def tabled(roll: float, pitch: float, *rows: Row) -> Table:
+    """The ship with these pieces."""
+    return Table(
+        roll, pitch, tuple(Piece(PieceId(name), kind, card, Seat(by), pose) for name, kind, card, by, pose in rows)
+    )
+
+
+QUIET: Final = tabled(
+    -0.0431,
+    0.01436,
+    ("k01", "sailor", 4, 0, (-0.04529, -0.03527, 0.04389, -0.50856, -0.51551, 0.47546, 0.49956)),
+    ("k02", "plank", 7, 1, (0.00296, 0.0872, 0.18437, -0.70577, 0.0204, 0.01031, 0.70807)),
+    ("k04", "crate", 7, 2, (0.00268, 0.08768, 0.20136, 0.70792, -0.01034, 0.02041, 0.70593)),
+    ("k05", "rat", 9, 3, (0.00455, 0.04459, 0.26078, 0.99956, -0.0217, 0.00684, -0.01918)),
+    ("k06", "plank", 1, 0, (0.09444, 0.01503, 0.03603, 0.99943, -0.02173, 0.00671, -0.02509)),
+    ("k07", "rat", 10, 1, (0.00356, -0.02692, 0.26387, 0.99965, -0.02092, 0.00692, -0.01438)),
+    ("k08", "rat", 10, 2, (0.00183, -0.0238, 0.27876, -0.72752, 0.01882, 0.00804, 0.68578)),
+    ("k09", "lifeboat", 10, 3, (0.00233, -0.03546, 0.2932, 0.99972, -0.01929, 0.00679, -0.0119)),
+)
+"""Tidily loaded and nearly level."""
+
+LISTING: Final = tabled(
+    0.2918,
+    0.02922,
+    ("k01", "rat", 2, 0, (0.06748, -0.03133, 0.03292, 0.98924, 0.14552, 0.01383, 0.00663)),
+    ("k02", "sailor", 6, 1, (0.00279, -0.05543, 0.10652, 0.98927, 0.14521, 0.01332, 0.00888)),
+    ("k04", "rat", 6, 2, (0.00118, -0.10083, 0.09763, 0.09309, 0.02829, -0.14331, 0.98488)),
+    ("k10", "sailor", 6, 3, (0.00511, -0.11364, 0.08897, 0.98891, 0.14476, 0.01868, -0.02732)),
+    ("k13", "sailor", 8, 0, (0.00655, -0.07346, 0.17411, -0.00801, 0.01369, -0.14533, 0.98926)),
+    ("k15", "sailor", 10, 1, (0.00797, -0.12194, 0.23263, -0.0008, 0.01478, -0.14519, 0.98929)),
+    ("k18", "crate", 8, 2, (0.00886, -0.10191, 0.17699, 0.69054, 0.11208, -0.09378, 0.70838)),
+    ("k20", "crate", 8, 3, (0.01246, -0.12906, 0.16872, -0.70825, -0.09373, -0.11212, 0.69067)),
+    ("k26", "rat", 6, 0, (0.00253, -0.08162, 0.11558, -0.7173, -0.00435, -0.05271, 0.69475)),
+    ("k29", "crate", 10, 1, (0.01212, -0.09933, 0.25078, 0.72067, 0.11605, -0.08882, 0.6777)),
+    ("k30", "plank", 6, 2, (0.00788, -0.131, 0.08367, -0.02042, 0.01181, -0.14566, 0.98905)),
+    ("k31", "bottle", 6, 3, (0.0109, -0.05919, 0.13725, 0.98558, 0.03748, 0.16398, 0.01816)),
+)
+"""Everything on one side: heeled by 17 degrees."""
+
+CROWDED: Final = tabled(
+    0.01066,
+    -0.02549,
+    ("k01", "bottle", 10, 0, (-0.00517, -0.04173, 0.27852, 0.84432, -0.00228, -0.01371, 0.53567)),
+    ("k02", "rat", 3, 1, (-0.06258, 0.03826, 0.04132, -0.30357, -0.32302, 0.63446, 0.63321)),
+    ("k03", "rat", 5, 2, (-0.00526, 0.06508, 0.12309, -0.70704, -0.01277, 0.00509, 0.70704)),
+    ("k04", "lifeboat", 5, 3, (-0.00026, 0.02744, 0.12632, -0.70268, -0.71078, 0.02966, 0.0122)),
+    ("k05", "rat", 8, 0, (-0.00368, -0.07252, 0.1917, -0.69901, -0.01287, 0.00508, 0.71498)),
+    ("k06", "rat", 10, 1, (-0.00273, -0.06266, 0.27436, -0.49872, -0.51384, -0.49146, 0.49569)),
+    ("k07", "sailor", 7, 2, (-0.00658, 0.02812, 0.18819, -0.00204, -0.01275, -0.00554, 0.9999)),
+    ("k08", "rat", 1, 3, (0.08585, 0.03689, 0.04509, -0.70415, -0.01286, 0.00519, 0.70992)),
+    ("k09", "bottle", 4, 0, (-0.02311, -0.0144, 0.05827, 0.69381, -0.0055, -0.01273, 0.72002)),
+    ("k10", "bottle", 1, 1, (0.02333, 0.03523, 0.05998, -0.72288, -0.01279, 0.00563, 0.69083)),
+    ("k11", "barrel", 1, 2, (0.06131, 0.03376, 0.05462, -0.57531, 0.33923, -0.33997, 0.66208)),
+    ("k12", "plank", 6, 3, (-0.00677, -0.08038, 0.11701, 0.04124, -0.01256, -0.00585, 0.99905)),
+    ("k13", "crate", 5, 0, (-0.00723, 0.02324, 0.1511, 0.99991, 0.00577, -0.01246, 0.00106)),
+    ("k14", "crate", 4, 1, (-0.05294, -0.02484, 0.0474, 0.99955, 0.00567, -0.0126, -0.02664)),
+    ("k15", "barrel", 5, 2, (-0.0046, 0.06586, 0.1466, -0.00668, -0.0117, -0.00605, 0.99989)),
+    ("k16", "lifeboat", 10, 3, (-0.00454, -0.04185, 0.30903, 0.05566, -0.01201, -0.00611, 0.99836)),
+    ("k17", "rat", 1, 0, (0.0254, 0.03467, 0.09154, -0.09141, -0.01382, -0.00452, 0.99571)),
+    ("k18", "crate", 6, 1, (-0.00398, -0.05369, 0.12837, 0.75531, -0.00444, -0.01309, 0.65522)),
+    ("k19", "bottle", 7, 2, (-0.0121, 0.0122, 0.21338, 0.05068, -0.00685, -0.10853, 0.99278)),
+    ("k20", "rat", 5, 3, (-0.00253, 0.05294, 0.16999, 0.40453, 0.3962, 0.57434, 0.5912)),
+    ("k21", "bottle", 9, 0, (-0.00563, 0.02783, 0.27925, -0.71664, -0.01275, 0.00542, 0.69731)),
+    ("k22", "barrel", 3, 1, (-0.03602, 0.01882, 0.0503, 0.91084, -0.0004, -0.01385, 0.41253)),
+    ("k25", "lifeboat", 6, 2, (-0.01116, -0.08746, 0.1356, 0.67077, 0.17434, -0.25132, 0.67566)),
+    ("k26", "plank", 10, 3, (-0.00645, -0.02084, 0.25771, 0.01291, -0.03155, 0.99941, 0.00493)),
+    ("k27", "rat", 7, 0, (-0.00544, 0.05376, 0.193, 0.01776, -0.0002, 0.70309, 0.71088)),
+)
+"""25 pieces, about as many as a careful loader gets aboard."""
+
+EMPTY: Final = Table()
+ONE_CRATE: Final = tabled(0.0, 0.0, ("k01", "crate", 5, 0, (0.0, 0.06, 0.129, 1.0, 0.0, 0.0, 0.0)))
+"""On area 5, where it would tip the ship; but here everything is upright, so that places are round numbers."""
+
+_PLAYERS: Final = (
+    Player(supply=(1, 0, 2, 0, 0, 1, 1, 0), hand=(1, 2, 8, 9, 10), card=5, removed=1),
+    Player(supply=(0, 1, 0, 0, 1, 0, 1, 0), hand=(2, 3, 4, 5, 6), card=8, removed=2),
+    Player(supply=(1, 1, 1, 0, 0, 1, 0, 1), hand=(1, 3, 7, 8, 9), card=6),
+    Player(supply=(0, 1, 1, 1, 1, 0, 1, 1), hand=(3, 4, 6, 7, 10), card=2),
+)
+_LOAD: Final = Load(
+    kind="bottle", face="upright", u_mm=4.0, v_mm=-60.5, yaw_deg=90, drop_mm=2, hands_mm=((45.0, -75.0), (-45.0, -75.0))
+)
+
+
+def fallen(name: str, kind: Kind, x_mm: float, y_mm: float, hand: int | None = None) -> Fallen:
+    """A piece that fell: caught for good if there is a hand, lost otherwise."""
+    return Fallen(PieceId(name), kind, x_mm, y_mm, hand, "to_supply" if hand is None else "removed")
+
+
+def loaded(*falls: Fallen) -> Loaded:
+    """The bottle k31 of seat 2, and what fell under it."""
+    return Loaded(Seat(2), PieceId("k31"), 6, _LOAD, STILL, "rest", 1.312, 17.42, falls, "0" * 16)
+
+
+def fresh(table: Table = EMPTY, *, seats: int = 4) -> State:
+    """The first round, with that on the ship."""
+    variant = Variant("breeze", 20, seats)
+    return State(variant=variant, players=(Player(supply=(variant.sets,) * 8),) * seats, table=table)
+
+
+AT_SEA: Final = State(
+    variant=Variant("breeze", 20, 4),
+    players=_PLAYERS,
+    phase=Phase.LOAD,
+    round=5,
+    captain=Seat(1),
+    order=(Seat(1), Seat(2), Seat(0), Seat(3)),
+    turn=2,
+    to_load=1,
+    placements=31,
+    table=LISTING,
+    removed=(0, 1, 0, 1, 0, 0, 1, 0),
+    last=(
+        loaded(
+            fallen("k12", "rat", -70.21, -81.4, 1),
+            fallen("k11", "crate", -20.0, -95.5, 1),
+            fallen("k05", "plank", 50.9, -140.02),
+        ),
+    ),
+)
+"""The middle of a game: two pieces caught, one lost under the load of seat 2; now it is the turn of seat 0."""

@@ -1,0 +1,80 @@
+"""Loads and laden tables for tests of the physics: as bots would make them, from a seed."""
+
+from functools import cache
+from random import Random
+
+from arena.errors import IllegalAction
+from arena.games.api import Seat
+from arena.games.riffraff import physics
+from arena.games.riffraff.actions import Load
+from arena.games.riffraff.falls import at_rest, with_new
+from arena.games.riffraff.material import AREAS, FACES, KINDS, Face, Kind
+from arena.games.riffraff.table import STILL, Noise, Piece, PieceId, Pose, Settled, Table
+
+BREEZE = Noise(u_mm=1.5, v_mm=1.5, yaw_deg=3, roll_rad_s=0.05, pitch_rad_s=0.05)
+"""Standard deviations."""
+_TRIES = 200
+_AT_REST_ON: dict[Kind, Face] = {"bottle": "upright", "barrel": "upright", "sailor": "hang"}
+
+
+def piece(number: int, kind: Kind, pose: Pose) -> Piece:
+    """A piece that lies there, whoever loaded it."""
+    return Piece(id=PieceId(f"k{number:02d}"), kind=kind, card=1, by=Seat(0), pose=pose)
+
+
+def settled(table: Table, area: int, load: Load, noise: Noise = STILL) -> Settled:
+    """The result of a placement; the piece gets the first id after all others."""
+    newest = max((int(each.id[1:]) for each in table.cargo), default=0)
+    return physics.place(table, AREAS[area], load, noise, PieceId(f"k{newest + 1:02d}"))
+
+
+def after(table: Table, area: int, load: Load, result: Settled) -> Table:
+    """The table as the result leaves it."""
+    return at_rest(with_new(table, result.id, load, area, Seat(0)), result)
+
+
+def put(table: Table, area: int, load: Load, noise: Noise = STILL) -> Table:
+    """The table after a placement."""
+    return after(table, area, load, settled(table, area, load, noise))
+
+
+def random_load(rng: Random, area: int, kind: Kind) -> Load:
+    """Any face, any place on the area, any direction."""
+    faces = [face for face in FACES[kind] if face != "hang" or AREAS[area].is_yard]
+    u, v = (1000 * rng.uniform(*side) for side in (AREAS[area].u_m, AREAS[area].v_m))
+    return Load(kind, rng.choice(faces), round(u, 1), round(v, 1), rng.randrange(360))
+
+
+def tidy_load(rng: Random, area: int, kind: Kind) -> Load:
+    """The steadiest face, along or across the ship, in the middle of a yard."""
+    is_yard = AREAS[area].is_yard
+    face: Face = _AT_REST_ON.get(kind, "flat")
+    if face == "hang" and not is_yard:
+        face = "lying"
+    load = random_load(rng, area, kind)
+    yaw_deg = rng.choice((0, 180) if face == "hang" else (0, 90, 180, 270))
+    return Load(kind, face, 0 if is_yard else load.u_mm, load.v_mm, yaw_deg)
+
+
+def random_noise(rng: Random) -> Noise:
+    """What a breeze may bring."""
+    return Noise(*(rng.gauss(0, getattr(BREEZE, name)) for name in Noise.__struct_fields__))
+
+
+@cache
+def laden(pieces: int, seed: str = "laden") -> Table:
+    """A ship with that many pieces, loaded tidily area by area; what would throw anything off was not done."""
+    rng = Random(seed)
+    table = Table()
+    for _ in range(_TRIES):
+        if len(table.cargo) == pieces:
+            return table
+        area = 1 + len(table.cargo) % len(AREAS)
+        load = tidy_load(rng, area, rng.choice(KINDS))
+        try:
+            result = settled(table, area, load)
+        except IllegalAction:
+            continue
+        if not result.fallen:
+            table = after(table, area, load, result)
+    raise AssertionError(f"no ship with {pieces} pieces in {_TRIES} tries")

@@ -1,0 +1,125 @@
+"""Riff Raff: rules and simulated ship together. All else is tested apart: the rules on a scripted ship."""
+
+import json
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from riffraff_play import counts, played, raw_load, start
+
+from arena.errors import IllegalAction
+from arena.games.api import Chance, Decision, Over, Seat
+from arena.games.luck import draw
+from arena.games.riffraff import GAME
+from arena.games.riffraff.actions import Reason
+from arena.games.riffraff.geometry import area_of
+from arena.games.riffraff.material import CATCH_PLANE_M, KINDS
+from arena.games.riffraff.state import State
+
+NATURE = GAME.nature
+
+
+def let_go(state: State, kind: str) -> State:
+    """After a load of that kind into the middle of the area was let go."""
+    (seat,) = state.movers
+    action = GAME.parse(state, seat, raw_load(state, kind))
+    NATURE.insist(state, seat, action)
+    return GAME.apply(state, {seat: action})
+
+
+def settled(waiting: State) -> State:
+    """After the ship came to rest."""
+    after: State = NATURE.settle(waiting, NATURE.simulate(waiting))
+    return after
+
+
+def seen(state: State) -> dict[str, Any]:
+    """The view of seat 1 as it goes over the line."""
+    view: dict[str, Any] = json.loads(msgspec.json.encode(GAME.observe(state, Seat(1))))
+    return view
+
+
+def test_a_quiet_round_leaves_everything_where_it_was_put() -> None:
+    """In still weather nothing falls from four areas with one piece each; every piece lies on the area of its card."""
+    state = played(start(), 7, 6, 2, 1)
+
+    for kind in ("crate", "lifeboat", "chest", "barrel"):
+        state = settled(let_go(state, kind))
+
+    assert state.round == 2
+    assert [area_of(piece, state.table) for piece in state.table.cargo] == [7, 6, 2, 1]
+    assert counts(state) == (4,) * len(KINDS)
+
+
+def test_a_look_ahead_on_the_view_is_what_then_happens() -> None:
+    """What a bot sees is the whole canonical state: with the noise of the event the same digits come out."""
+    empty = played(start(2, "breeze"), 7, 5)
+    first = settled(GAME.resolve(let_go(empty, "crate"), (900_000, 100_000, 700_000, 300_000, 600_000)))
+    second = settled(GAME.resolve(let_go(first, "sailor"), (50_000, 800_000, 200_000, 900_000, 100_000)))
+    before, after = seen(first), seen(second)
+    (event,) = after["last"]
+
+    what = {key: before[key] for key in ("ship", "cargo", "area")} | {key: event[key] for key in ("load", "noise")}
+    answer = NATURE.imagine(start(2), Seat(1), what)
+
+    assert (answer["ship"], answer["cargo"]) == (after["ship"], after["cargo"])
+    assert (answer["end"], answer["t_s"], answer["tilt_max_deg"]) == ("rest", event["t_s"], event["tilt_max_deg"])
+
+
+def test_the_world_refuses_what_the_rules_allow() -> None:
+    """There is room for two crates on top of each other under a yard, and none for a third; nothing has changed."""
+    what = {"area": 7, "load": {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 30}}
+    table = {key: GAME.observe(start(), Seat(0))[key] for key in ("ship", "cargo")}
+    for _ in range(2):
+        answer = NATURE.imagine(start(), Seat(0), what | table)
+        table = {key: answer[key] for key in ("ship", "cargo")}
+
+    with pytest.raises(IllegalAction) as caught:
+        NATURE.imagine(start(), Seat(0), what | table)
+
+    assert caught.value.reason == Reason.NO_ROOM
+    assert [piece["id"] for piece in table["cargo"]] == ["k01", "k02"]
+
+
+def test_a_made_up_table_on_which_pieces_stand_in_each_other_is_refused() -> None:
+    """It would keep the simulation busy for seconds; the sentence names the two. As it came back, the table is fine."""
+    what = {"area": 7, "load": {"kind": "rat", "face": "flat", "u_mm": 0, "v_mm": 30}}
+    crate = {"id": "k01", "kind": "crate", "pos_mm": [0, 60, 129], "quat": [1, 0, 0, 0]}
+    crowd = [{**crate, "id": f"k{number:02d}", "pos_mm": [0, 60 + number, 129]} for number in range(31)]
+
+    with pytest.raises(IllegalAction, match=r"k\d\d and k\d\d stand 2\d\.\d mm in each other") as caught:
+        NATURE.imagine(start(), Seat(0), what | {"cargo": crowd})
+
+    assert caught.value.reason == Reason.OVERLAP
+    assert NATURE.imagine(start(), Seat(0), what | {"cargo": [crate]})["end"] == "rest"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seats", GAME.seat_counts)
+def test_random_games_end_and_lose_no_piece(seats: int) -> None:
+    """On the real ship; what is refused there is passed over. No piece is ever left below the catch plane."""
+    for number in range(3):
+        rng, state = Random(number), GAME.setup({"weather": "storm"}, seats)
+
+        while not isinstance(turn := GAME.turn(state), Over):
+            match turn:
+                case Decision(movers):
+                    state = GAME.apply(state, {seat: possible(state, seat, rng) for seat in movers})
+                case Chance():
+                    state = GAME.resolve(state, draw(f"aboard {number}", turn))
+                case _:
+                    state = settled(state)
+
+            assert counts(state) == (3 if seats == 3 else 4,) * len(KINDS)
+            assert all(piece.pose[2] >= CATCH_PLANE_M for piece in state.table.cargo)
+
+
+def possible(state: State, seat: Seat, rng: Random) -> Any:
+    """A sampled action for which the world has room, or what stands in for it."""
+    action = GAME.sample(state, seat, rng)
+    try:
+        NATURE.insist(state, seat, action)
+    except IllegalAction:
+        return GAME.lenience.stand_in(state, seat)
+    return action

@@ -1,0 +1,210 @@
+"""Riff Raff as text: the ship in characters, the tables under it, and the words for what goes on."""
+
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from games_play import steps
+from msgspec.structs import replace
+from riffraff_scenes import AT_SEA, CROWDED, EMPTY, LISTING, ONE_CRATE, QUIET, fallen, fresh, tabled
+
+from arena.games import load_game
+from arena.games.api import Seat
+from arena.games.riffraff.actions import Load
+from arena.games.riffraff.captions import fate, heel, title, trim, winners
+from arena.games.riffraff.diagram import describe
+from arena.games.riffraff.geometry import UPRIGHT, rotated, ship_rotation, times
+from arena.games.riffraff.silhouette import LETTERS, aboard
+from arena.games.riffraff.state import Fate, Phase, Player, State
+from arena.games.riffraff.table import Table
+
+FRONT_COLUMNS = 60
+NAMED = replace(AT_SEA, players=tuple(replace(player, card=7) for player in AT_SEA.players))
+PENDING = replace(AT_SEA, pending=Load(kind="crate", face="flat", u_mm=0, v_mm=60))
+
+
+def drawing(state: State) -> list[str]:
+    """The lines with the ship."""
+    lines = describe(state).splitlines()
+    return lines[3 : lines.index("", 3)]
+
+
+def test_a_crate_on_a_yard() -> None:
+    """28 mm wide and high: six columns of 5 mm and three lines of 10 mm, upon the yard, from both sides."""
+    lines = drawing(fresh(ONE_CRATE))
+
+    assert lines[13:19] == [
+        "                             ||                                                      ||",
+        "                             ||        XXXXXX                                      XXXXXX",
+        "                             ||        XX01XX                                      XX01XX",
+        "                             ||        XXXXXX                                      XXXXXX",
+        "        ============================================                               ======",
+        "                             ||                                                      ||",
+    ]
+    assert lines[-1] == "~" * 60 + "  " + "~" * 48
+
+
+def test_the_tables_under_the_ship() -> None:
+    """Cargo by area, the players, and what was loaded last with what fell under it."""
+    lines = describe(AT_SEA).splitlines()
+
+    assert lines[lines.index("", 3) + 1 :] == [
+        "C chest  B bottle  O barrel  X crate  P plank  L lifeboat  R rat  S sailor",
+        "heel 16.7° to starboard, trim 1.7° by the bow; drawn upright",
+        "",
+        "on board, by area (and seat):",
+        "  area  2  k01 rat (0)",
+        "  area  6  k02 sailor (1), k04 rat (2), k10 sailor (3), k26 rat (0), k30 plank (2), k31 bottle (3)",
+        "  area  8  k13 sailor (0), k18 crate (2), k20 crate (3)",
+        "  area 10  k15 sailor (1), k29 crate (1)",
+        "",
+        "  seat       card  hand                  caught  left     C   B   O   X   P   L   R   S",
+        "> 0             5  1 2 . . . . . 8 9 10       1     5     1   -   2   -   -   1   1   -",
+        "  1 captain     8  . 2 3 4 5 6 . . . .        2     3     -   1   -   -   1   -   1   -",
+        "  2             6  1 . 3 . . . 7 8 9 .        0     5     1   1   1   -   -   1   -   1",
+        "  3             2  . . 3 4 . 6 7 . . 10       0     6     -   1   1   1   1   -   1   1",
+        "order of play: 1, 2, 0, 3",
+        "out of the game: bottle x1, crate x1, rat x1",
+        "",
+        "k31 of seat 2 on area 6: loads bottle upright at u 4 v -60.5 yaw 90, dropped 2 mm, hands at 45 -75; -45 -75",
+        "  at rest after 1.3 s, tilted up to 17.4°",
+        "  k12 rat fell at x -70 y -81: caught, out of the game",
+        "  k11 crate fell at x -20 y -96: caught, out of the game",
+        "  k05 plank fell at x 51 y -140: not caught, to seat 2",
+    ]
+
+
+def test_the_sea_shows_hands_and_what_fell() -> None:
+    """Two hands behind each other from the front and beside each other from the side; a plank far from them."""
+    assert drawing(AT_SEA)[-1] == (
+        "~P~~~~\\___X__R__________/~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+        "  ~~~~~~\\__R__________X___/_________P_______/~~~~~"
+    )
+
+
+@pytest.mark.parametrize("table", [QUIET, LISTING, CROWDED], ids=["level", "heeled", "full"])
+def test_every_piece_shows(table: Table) -> None:
+    """By its letter from one side at least, and by its number in the table; many also by their number on the ship."""
+    state = fresh(table)
+    ship, text = "\n".join(drawing(state)), describe(state)
+
+    assert all(LETTERS[piece.kind] in ship for piece in table.cargo)
+    assert all(text.count(f"{piece.id} {piece.kind} ({piece.by})") == 1 for piece in table.cargo)
+    assert sum(piece.id[1:] in ship for piece in table.cargo) >= 0.7 * len(table.cargo)
+
+
+def test_a_hidden_piece_shows_from_the_other_side() -> None:
+    """One crate right behind another, as one looks from the bow."""
+    state = fresh(
+        tabled(
+            0.0,
+            0.0,
+            ("k01", "crate", 1, 0, (0.06, 0.02, 0.049, 1.0, 0.0, 0.0, 0.0)),
+            ("k02", "crate", 3, 1, (-0.06, 0.02, 0.049, 1.0, 0.0, 0.0, 0.0)),
+        )
+    )
+
+    ship = [line.ljust(110) for line in drawing(state)]
+
+    assert "X01X" in "".join(line[:FRONT_COLUMNS] for line in ship)
+    assert "02" not in "".join(line[:FRONT_COLUMNS] for line in ship)
+    assert "X02X" in "".join(line[FRONT_COLUMNS:] for line in ship)
+
+
+def test_a_heeling_ship_is_drawn_upright() -> None:
+    """A piece that is fast to the ship looks the same however it leans."""
+    (crate,) = ONE_CRATE.cargo
+    for roll, pitch in ((0.2, 0.0), (0.0, -0.15), (-0.1, 0.1)):
+        ship = ship_rotation(Table(roll, pitch))
+        turned = replace(crate, pose=(*rotated(ship, (0.0, 0.06, 0.129)), *times(ship, UPRIGHT)))
+        leaning = Table(roll, pitch, (turned,))
+
+        assert aboard(turned, leaning) == pytest.approx(crate.pose)
+        assert drawing(fresh(leaning)) == drawing(fresh(ONE_CRATE))
+
+
+@pytest.mark.parametrize(("seats", "seed"), [(2, 1), (3, 2), (4, 3)])
+def test_lines_have_an_end(seats: int, seed: int) -> None:
+    """In every state of a play: at most 110 characters, no space behind them, nothing around the text."""
+    for state in played(seats, seed):
+        text = describe(state)
+
+        assert text == text.strip()
+        assert all(line == line.rstrip() and len(line) <= 110 for line in text.splitlines())
+        assert text.replace("\n", "").isprintable()
+
+
+def played(seats: int, seed: int) -> Iterator[State]:
+    """The states of a random play."""
+    for step in steps(load_game("riffraff"), "pictures", Random(seed), seats=seats):
+        yield step.state
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        (fresh(EMPTY), "round 1 of 10, captain seat 0: everybody plays a card"),
+        (
+            replace(NAMED, phase=Phase.NEW_CAPTAIN, order=()),
+            "round 5 of 10, captain seat 1: seat 1 names the new captain, seat 0, 1, 2 or 3",
+        ),
+        (
+            replace(NAMED, phase=Phase.ORDER, order=(Seat(1),), ties=((Seat(0), Seat(3)),)),
+            "round 5 of 10, captain seat 1: seat 1 puts seats 0 and 3 in order",
+        ),
+        (
+            replace(AT_SEA, phase=Phase.ANNOUNCE),
+            "round 5 of 10, captain seat 1: seat 0 announces one or two pieces on area 5",
+        ),
+        (AT_SEA, "round 5 of 10, captain seat 1: seat 0 loads a piece on area 5"),
+        (replace(AT_SEA, to_load=2), "round 5 of 10, captain seat 1: seat 0 loads two pieces on area 5"),
+        (replace(AT_SEA, loaded=1), "round 5 of 10, captain seat 1: seat 0 loads a second piece on area 5"),
+        (replace(PENDING, phase=Phase.NOISE), "round 5 of 10, captain seat 1: seat 0 lets go of a crate on area 5"),
+        (
+            replace(PENDING, phase=Phase.SETTLING),
+            "round 5 of 10, captain seat 1: the ship rocks under the crate of seat 0 on area 5",
+        ),
+        (replace(AT_SEA, phase=Phase.OVER), "the game is over after round 5: seat 1 wins"),
+        (
+            replace(fresh(EMPTY, seats=3), phase=Phase.OVER, round=10),
+            "the game is over after round 10: seats 0, 1 and 2 share the victory",
+        ),
+    ],
+)
+def test_the_title_says_what_comes_next(state: State, expected: str) -> None:
+    """In every phase."""
+    assert title(state) == expected
+    assert describe(state).splitlines()[0] == expected
+
+
+def test_the_winner_has_the_fewest_pieces() -> None:
+    """Ties are shared victories."""
+    players = tuple(Player(supply=(count, *[0] * 7)) for count in (2, 1, 3, 1))
+
+    assert winners(replace(AT_SEA, players=players)) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("roll", "pitch", "expected"),
+    [
+        (8.44, -2.0, ("8.4° to starboard", "2.0° by the stern")),
+        (-0.06, 0.06, ("0.1° to port", "0.1° by the bow")),
+        (-0.04, 0.04, ("0.0°", "0.0°")),
+    ],
+)
+def test_leaning_is_named_by_the_side_that_is_down(roll: float, pitch: float, expected: tuple[str, str]) -> None:
+    """A positive roll lifts port, a positive pitch lowers the bow."""
+    assert (heel(roll), trim(pitch)) == expected
+
+
+@pytest.mark.parametrize(
+    ("end", "expected"),
+    [
+        ("removed", "caught, out of the game"),
+        ("returned", "caught alone, back to seat 2"),
+        ("to_supply", "not caught, to seat 2"),
+    ],
+)
+def test_a_fate_is_told(end: Fate, expected: str) -> None:
+    """With the seat that gets the piece."""
+    assert fate(replace(fallen("k01", "rat", 0, 0), fate=end), Seat(2)) == expected

@@ -1,0 +1,235 @@
+"""The simulated ship against what was measured when its parameters were chosen, and against symmetry."""
+
+import math
+from random import Random
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from riffraff_tables import after, laden, piece, put, settled, tidy_load
+
+from arena.errors import IllegalAction
+from arena.games.riffraff import physics
+from arena.games.riffraff.actions import Load, Reason
+from arena.games.riffraff.material import AREAS, FACES, KINDS, Face, Kind
+from arena.games.riffraff.model import LOOK_S
+from arena.games.riffraff.table import STILL, Noise, PieceId, Table
+
+_STRAIGHT: dict[Kind, Face] = {kind: next(iter(FACES[kind])) for kind in KINDS}
+"""The face of each kind that looks the same in a mirror along the ship."""
+
+
+def _roll_after_release(degrees: float, looks: int) -> NDArray[np.float64]:
+    """Roll at the start and after every look, of an empty ship let go at that roll."""
+    world = physics.afloat(Table(roll=math.radians(degrees)))
+    rolls = []
+    for _ in range(looks):
+        rolls.append(float(world.state[0]))
+        world.look()
+    return np.array(rolls)
+
+
+def _stays(area: int, kind: Kind, face: Face, yaw_deg: int) -> bool:
+    """Whether a single piece in the middle of an area stays there."""
+    u, v = (500 * sum(side) for side in (AREAS[area].u_m, AREAS[area].v_m))
+    try:
+        return not settled(Table(), area, Load(kind, face, u, v, yaw_deg)).fallen
+    except IllegalAction:
+        return False
+
+
+def _released(area: int, load: Load, noise: Noise = STILL) -> physics.Released:
+    """An empty ship, the piece just let go."""
+    return physics.released(Table(), AREAS[area], load, noise, PieceId("k01"))
+
+
+def test_an_upright_ship_stays_upright() -> None:
+    """Nothing moves an empty ship, for three seconds and to the last bit."""
+    world = physics.afloat(Table())
+
+    for _ in range(300):
+        world.look()
+
+    assert world.state.tolist() == [0.0, 0.0]
+
+
+def test_the_ship_weighs_and_rights_itself_as_specified() -> None:
+    """The ship weighs 0.733 kg, and a restoring moment of 0.425 N m a radian comes from its centre of mass."""
+    model = physics.afloat(Table()).model
+
+    mass_kg, centre_m = float(model.body_mass[1]), float(model.body_ipos[1][2])
+
+    assert mass_kg == pytest.approx(0.733, abs=0.001)
+    assert -9.81 * mass_kg * centre_m == pytest.approx(0.425, abs=0.001)
+
+
+def test_the_ship_swings_with_the_period_and_decay_that_were_measured() -> None:
+    """Released at 10 degrees it is back on that side after 1.06 s, and each half swing has 0.4 of the one before."""
+    rolls = _roll_after_release(10, 130)
+
+    is_extreme = (np.abs(rolls[1:-1]) > np.abs(rolls[:-2])) & (np.abs(rolls[1:-1]) >= np.abs(rolls[2:]))
+    extremes = 1 + np.flatnonzero(is_extreme)
+    assert len(extremes) == 2
+    assert extremes[1] * LOOK_S == pytest.approx(1.06, abs=0.03)
+    decays = np.abs(rolls[extremes] / rolls[[0, extremes[0]]])
+    assert math.sqrt(decays.prod()) == pytest.approx(0.40, abs=0.03)
+
+
+@pytest.mark.parametrize(("area", "v_mm", "heel_deg"), [(5, 106, 2.6), (7, 86, 2.2), (9, 66, 1.9)])
+def test_a_crate_at_the_end_of_a_yard_heels_the_ship(area: int, v_mm: int, heel_deg: float) -> None:
+    """18 g at the end of a yard heel the ship to that side: 2.6 degrees from the lowest, less from those above."""
+    result = settled(Table(), area, Load("crate", "flat", 0, v_mm))
+
+    assert not result.fallen
+    assert -math.degrees(result.roll) == pytest.approx(heel_deg, abs=0.2)
+    assert result.tilt_max_deg > heel_deg
+
+
+@pytest.mark.parametrize(
+    ("area", "kind"), [(area, kind) for area in (1, 3, 5, 7, 9) for kind in KINDS if kind != "sailor" or area >= 5]
+)
+def test_a_mirrored_placement_heels_the_ship_to_the_other_side(area: int, kind: Kind) -> None:
+    """Port or starboard makes no difference but the sign of the roll, to a hundredth of a degree."""
+    u, v = (300 * side[0] + 700 * side[1] for side in (AREAS[area].u_m, AREAS[area].v_m))
+    yaw_deg = 0 if kind in {"sailor", "plank"} else 35
+
+    port = settled(Table(), area, Load(kind, _STRAIGHT[kind], u, v, yaw_deg))
+    starboard = settled(Table(), area + 1, Load(kind, _STRAIGHT[kind], u, -v, -yaw_deg))
+
+    assert math.degrees(port.roll) == pytest.approx(-math.degrees(starboard.roll), abs=0.01)
+    assert math.degrees(port.pitch) == pytest.approx(math.degrees(starboard.pitch), abs=0.01)
+    assert len(port.fallen) == len(starboard.fallen)
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_a_single_piece_stays_wherever_it_is_laid_with_care(area: int) -> None:
+    """Every kind on every face stays in the middle of every area, along or across the ship."""
+    faces = [(kind, face) for kind in KINDS for face in FACES[kind] if face != "hang" or AREAS[area].is_yard]
+
+    lost = [(kind, face) for kind, face in faces if not any(_stays(area, kind, face, yaw) for yaw in (0, 90))]
+
+    assert lost == []
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_a_pile_on_one_side_is_shed(seed: int) -> None:
+    """Tidy loading of the starboard yards alone heels the ship until something falls, after 4 to 14 pieces."""
+    rng = Random(seed)
+    table = Table()
+    loaded = 0
+    has_fallen = False
+
+    while not has_fallen and loaded < 15:
+        area = (6, 8, 10)[loaded % 3]
+        load = tidy_load(rng, area, rng.choice(KINDS))
+        try:
+            result = settled(table, area, load)
+        except IllegalAction:
+            continue
+        loaded += 1
+        has_fallen = bool(result.fallen)
+        table = after(table, area, load, result)
+
+    assert 4 <= loaded <= 14
+    assert has_fallen
+
+
+def test_the_kick_of_a_wave_tilts_the_ship() -> None:
+    """The same load tilts the ship further when a wave hits it; the other axis is hit alike."""
+    load = Load("crate", "flat", 50, 22)
+
+    still = settled(Table(), 1, load)
+    rolled = settled(Table(), 1, load, Noise(roll_rad_s=1))
+    pitched = settled(Table(), 1, load, Noise(pitch_rad_s=1))
+
+    assert min(rolled.tilt_max_deg, pitched.tilt_max_deg) > still.tilt_max_deg + 2
+
+
+def test_the_shift_of_an_unsteady_hand_moves_the_piece() -> None:
+    """A piece lies where it was meant to, and off by the shift and the turn of the noise."""
+    meant = settled(Table(), 1, Load("crate", "flat", 50, 22)).rests[0].pose
+
+    shifted = settled(Table(), 1, Load("crate", "flat", 50, 22), Noise(u_mm=2, v_mm=-1, yaw_deg=90)).rests[0].pose
+
+    assert [1000 * (b - a) for a, b in zip(meant[:2], shifted[:2], strict=True)] == pytest.approx([2, -1], abs=0.1)
+    assert shifted[3:] == pytest.approx((math.sqrt(0.5), 0, 0, math.sqrt(0.5)), abs=0.02)
+
+
+def test_a_piece_comes_to_lie_on_other_cargo() -> None:
+    """Where something lies already, the next piece is let down onto it."""
+    below = put(Table(), 1, Load("crate", "flat", 50, 22))
+
+    above = put(below, 1, Load("chest", "flat", 50, 22))
+
+    lower, upper = above.cargo
+    assert upper.pose[2] - lower.pose[2] == pytest.approx(0.014 + 0.012, abs=0.0005)
+
+
+def test_a_dropped_piece_falls_that_far() -> None:
+    """A crate dropped from 20 mm is let go 20 mm above the contact, rocks the ship, and ends in the same place."""
+    laid, dropped = (Load("crate", "flat", 50, 22, drop_mm=height) for height in (0, 20))
+
+    soft, hard = (settled(Table(), 1, load) for load in (laid, dropped))
+
+    heights = [_released(1, load).new.pose[2] for load in (laid, dropped)]
+    assert 1000 * (heights[1] - heights[0]) == pytest.approx(20)
+    assert hard.tilt_max_deg > soft.tilt_max_deg
+    assert hard.rests[0].pose == pytest.approx(soft.rests[0].pose, abs=0.01)
+
+
+def test_nothing_is_dropped_from_above_the_start_of_its_way() -> None:
+    """A bottle of 48 mm has 15 mm of the 64 mm between two yards left to fall, 1 mm below the upper one."""
+    laid, dropped = (Load("bottle", "upright", 0, 60, drop_mm=height) for height in (0, 20))
+
+    heights = [_released(5, load).new.pose[2] for load in (laid, dropped)]
+
+    assert 1000 * (heights[1] - heights[0]) == pytest.approx(15, abs=0.03)
+
+
+def test_a_place_under_a_tower_has_no_room() -> None:
+    """Two crates on top of each other leave no room for a third; the reason, the pile and a hint are told."""
+    tower = Table(cargo=tuple(piece(n, "crate", (0.05, 0.022, 0.021 + 0.028 * n, 1, 0, 0, 0)) for n in (1, 2)))
+
+    with pytest.raises(IllegalAction, match=r"reach into k02 \(crate\)") as refused:
+        physics.insist(tower, AREAS[1], Load("crate", "flat", 50, 22))
+
+    assert refused.value.reason == Reason.NO_ROOM
+    assert refused.value.hint
+
+
+def test_a_place_beside_the_yard_has_no_support() -> None:
+    """A rat on the edge of the yard is caught by its width; further out there is nothing within 30 mm below."""
+    load, overboard = Load("rat", "flat", 9, 60, 90), Load("rat", "flat", 30, 60, 90)
+
+    physics.insist(Table(), AREAS[5], load)
+    with pytest.raises(IllegalAction, match="no support for a rat flat at u 30 v 60") as refused:
+        physics.insist(Table(), AREAS[5], overboard)
+
+    assert refused.value.reason == Reason.NO_SUPPORT
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("u_mm", "halved", "landed_mm"), [(10, 0, 10), (40, 1, 20), (100, 2, 25), (5000, 6, 0)], ids=str
+)
+def test_a_shift_without_room_is_halved_until_there_is_some(u_mm: float, halved: int, landed_mm: float) -> None:
+    """A shift off the yard is halved as often as needed, and left out after six halvings."""
+    noise = Noise(u_mm=u_mm)
+
+    release = _released(5, Load("chest", "flat", 0, 60), noise)
+
+    assert release.halved == halved
+    assert 1000 * release.new.pose[0] == pytest.approx(landed_mm)
+    assert settled(Table(), 5, Load("chest", "flat", 0, 60), noise).halved == halved
+
+
+@pytest.mark.parametrize("pieces", [5, 10])
+def test_pieces_at_rest_hardly_reach_into_each_other(pieces: int) -> None:
+    """The engine's contacts are soft, but by less than 0.05 mm, before and after another look."""
+    world = physics.afloat(laden(pieces))
+    before_m = float(world.contacts().dist.min())
+
+    world.look()
+
+    assert -0.00005 < before_m < 0
+    assert -0.00005 < float(world.data.contact.dist.min()) < 0

@@ -1,0 +1,221 @@
+"""Riff Raff as a picture: everything on board is drawn, where it is, and the document stands alone."""
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+from msgspec.structs import replace
+from riffraff_scenes import AT_SEA, CROWDED, EMPTY, ONE_CRATE, QUIET, fallen, fresh, loaded, tabled
+
+from arena.games.riffraff.actions import Load
+from arena.games.riffraff.ink import SEATS, lit, words
+from arena.games.riffraff.material import KINDS
+from arena.games.riffraff.picture import picture
+from arena.games.riffraff.state import Phase, State
+from arena.games.riffraff.table import Table
+
+SVG = "{http://www.w3.org/2000/svg}"
+SCENES = {
+    "nothing": fresh(EMPTY),
+    "one piece": fresh(ONE_CRATE, seats=2),
+    "level": fresh(QUIET, seats=3),
+    "heeled": AT_SEA,
+    "full": fresh(CROWDED),
+}
+scenes = pytest.mark.parametrize("state", SCENES.values(), ids=SCENES)
+
+
+def views(state: State) -> dict[str, ET.Element]:
+    """The groups of the picture that show the ship, by the name of the view."""
+    drawing = ET.fromstring(picture(state))
+    groups = [each for each in drawing.iter(f"{SVG}g") if each.get("clip-path")]
+    return {str(group.get("clip-path")).removeprefix("url(#riffraff-").removesuffix(")"): group for group in groups}
+
+
+def pieces(view: ET.Element) -> list[str]:
+    """The ids of the pieces in a view, in the order of drawing; a sailor comes once for each part."""
+    return [str(group.get("data-id")) for group in view.iter(f"{SVG}g") if group.get("class") == "piece"]
+
+
+@scenes
+def test_every_piece_is_drawn_once_in_every_view(state: State) -> None:
+    """A sailor part by part, because he hangs on both sides of a yard."""
+    expected = sorted(name for piece in state.table.cargo for name in [piece.id] * (4 if piece.kind == "sailor" else 1))
+
+    found = views(state)
+
+    assert sorted(found) == ["above", "front", "side"]
+    assert all(sorted(pieces(view)) == expected for view in found.values())
+
+
+def test_a_crate_is_drawn_to_scale() -> None:
+    """1250 pixels for a metre; the origin of the front view is at (264, 492)."""
+    (group,) = (each for each in views(fresh(ONE_CRATE))["front"].iter(f"{SVG}g") if each.get("data-id") == "k01")
+
+    places = str(group[0].get("points")).split()
+
+    assert sorted(places) == ["321.5,313.2", "321.5,348.2", "356.5,313.2", "356.5,348.2"]
+
+
+@pytest.mark.parametrize(
+    ("roll", "pitch", "view", "lower", "higher"),
+    [
+        (0.1, 0.0, "front", "10", "9"),
+        (-0.1, 0.0, "front", "5", "6"),
+        (0.0, 0.1, "side", "2·1", "4·3"),
+        (0.0, -0.1, "side", "4·3", "2·1"),
+    ],
+)
+def test_the_ship_leans_to_the_side_that_is_down(roll: float, pitch: float, view: str, lower: str, higher: str) -> None:
+    """As the plates with the numbers of the areas show: odd yard areas are port, 1 and 2 are at the bow."""
+    drawn = views(fresh(Table(roll, pitch)))[view]
+
+    heights = {str(each.text): float(str(each.get("y"))) for each in drawn.iter(f"{SVG}text")}
+
+    assert heights[lower] > heights[higher] + 10
+
+
+def test_the_nearest_piece_is_drawn_last() -> None:
+    """From above that is the lifeboat on top of two rats, but mast and yards have their places between the pieces."""
+    found = views(fresh(QUIET))
+
+    assert pieces(found["above"])[-3:] == ["k07", "k08", "k09"]
+    assert pieces(found["front"])[-1] == "k06"
+    assert pieces(found["side"]).index("k04") < pieces(found["side"]).index("k09")
+
+
+@scenes
+def test_labels_are_readable(state: State) -> None:
+    """Each names a piece on board, no two touch, and most pieces have one from the bow or from starboard."""
+    named = set()
+    for name in ("front", "side"):
+        labels = [each for each in views(state)[name].iter(f"{SVG}text") if re.fullmatch(r"k\d\d", str(each.text))]
+        places = [(float(str(each.get("x"))), float(str(each.get("y")))) for each in labels]
+        named |= {str(each.text) for each in labels}
+
+        assert len({each.text for each in labels}) == len(labels)
+        assert all(
+            abs(x - a) >= 14 or abs(y - b) >= 8 for index, (x, y) in enumerate(places) for a, b in places[:index]
+        )
+
+    ids = {piece.id for piece in state.table.cargo}
+    assert named <= ids
+    assert len(named) >= 0.8 * len(ids)
+
+
+def test_a_hidden_piece_has_no_label() -> None:
+    """Of two crates behind each other, from the bow only the nearer is named, from starboard both."""
+    table = tabled(
+        0.0,
+        0.0,
+        ("k01", "crate", 1, 0, (0.06, 0.02, 0.049, 1.0, 0.0, 0.0, 0.0)),
+        ("k02", "crate", 3, 1, (-0.06, 0.02, 0.049, 1.0, 0.0, 0.0, 0.0)),
+    )
+
+    found = views(fresh(table))
+
+    assert [each.text for each in found["front"].iter(f"{SVG}text") if str(each.text).startswith("k")] == ["k01"]
+    assert {each.text for each in found["side"].iter(f"{SVG}text")} >= {"k01", "k02"}
+
+
+@scenes
+def test_a_picture_stands_alone(state: State) -> None:
+    """Nothing is loaded or run, every name that is used is defined, and the size is the size of the view box."""
+    text = picture(state)
+    drawing = ET.fromstring(text)
+    names = [str(each.get("id")) for each in drawing.iter() if each.get("id")]
+    used = re.findall(r'href="#([^"]+)"', text) + re.findall(r"url\(#([^)]+)\)", text)
+
+    assert drawing.get("viewBox") == f"0 0 {drawing.get('width')} {drawing.get('height')}" == "0 0 1280 800"
+    assert {each.tag.removeprefix(SVG) for each in drawing.iter()} <= {
+        *("svg", "title", "defs", "linearGradient", "stop", "clipPath", "g", "use"),
+        *("rect", "circle", "ellipse", "line", "path", "polygon", "text"),
+    }
+    assert len(names) == len(set(names))
+    assert set(used) <= set(names)
+    assert len(re.findall("(?:href|url)", text)) == len(used)
+    assert picture(state) == text
+
+
+@scenes
+def test_text_stays_on_the_paper(state: State) -> None:
+    """By a generous estimate of its width, and the heading ends before the order of play begins."""
+    drawing = ET.fromstring(picture(state))
+    for each in drawing.findall(f"{SVG}text"):
+        width = 0.62 * float(str(each.get("font-size"))) * len(str(each.text))
+        x, anchor = float(str(each.get("x"))), each.get("text-anchor")
+        left = {"end": x - width, "middle": x - width / 2}.get(str(anchor), x)
+
+        assert left >= 0
+        assert left + width <= 1280
+
+
+def test_words_are_escaped() -> None:
+    """Whatever they come from."""
+    assert "<b>&amp;</b>" not in words((0, 0), "<b>&", 10)
+    assert ET.fromstring(words((0, 0), "<b>&\"'", 10)).text == "<b>&\"'"
+
+
+def test_light_makes_lighter_and_shadow_darker() -> None:
+    """And half light leaves a colour as it is."""
+    grey = "#808080"
+
+    assert lit(grey, 0.5) == grey
+    assert lit(grey, 0.0) < grey < lit(grey, 1.0)
+
+
+def test_what_fell_is_marked_in_every_view() -> None:
+    """Where it crossed the catch plane; the list below tells names and fates."""
+    found = views(AT_SEA)
+    text = " ".join(str(each.text) for each in ET.fromstring(picture(AT_SEA)).iter(f"{SVG}text"))
+
+    for view in found.values():
+        rings = [each for each in view.iter(f"{SVG}circle") if each.get("class") == "fallen"]
+        assert [each.get("data-id") for each in rings] == ["k12", "k11", "k05"]
+        assert [each.get("stroke") for each in rings] == ["#3fa35b", "#3fa35b", "#d8392b"]
+    (first, *_) = (each for each in found["front"].iter(f"{SVG}circle") if each.get("class") == "fallen")
+    assert (first.get("cx"), first.get("cy")) == ("162.2", "517.0")
+    assert "3 fell caught: k12 rat, k11 crate not caught: k05 plank" in text
+
+
+def test_an_avalanche_is_told_in_numbers() -> None:
+    """Names would not fit under the ship."""
+    falls = [fallen(f"k{number:02d}", kind, 50, -100) for number, kind in enumerate(3 * KINDS, start=1)]
+    state = replace(AT_SEA, last=(loaded(*falls),))
+
+    texts = [str(each.text) for each in ET.fromstring(picture(state)).iter(f"{SVG}text")]
+
+    assert "24 fell" in texts
+    assert "not caught: chest x3," in texts
+    assert not any("k24" in text for text in texts)
+
+
+def test_hands_are_discs() -> None:
+    """90 mm wide: a circle from above, edge-on from the front and the side."""
+    found = views(AT_SEA)
+
+    assert [each.get("rx") for name in ("front", "side") for each in found[name].iter(f"{SVG}ellipse")] == ["56.2"] * 4
+    assert [each.get("r") for each in found["above"].iter(f"{SVG}circle")].count("36") == 4
+
+
+def test_a_piece_on_its_way_is_drawn_over_its_place() -> None:
+    """Faintly and without a name; hands are those that wait for it, and what fell before is gone."""
+    load = Load(kind="barrel", face="lying", u_mm=0, v_mm=60, hands_mm=((0.0, 90.0),))
+    state = replace(AT_SEA, phase=Phase.SETTLING, pending=load)
+
+    for name, view in views(state).items():
+        assert [each.get("class") for each in view.iter(f"{SVG}g")].count("held") == 1
+        assert not [each for each in view.iter(f"{SVG}circle") if each.get("class") == "fallen"]
+        assert len(list(view.iter(f"{SVG}ellipse"))) == (0 if name == "above" else 1)
+    assert not any("held" in str(each.get("class")) for view in views(AT_SEA).values() for each in view.iter())
+
+
+@pytest.mark.parametrize(("seats", "height"), [(2, 472), (3, 360), (4, 248)])
+def test_the_players_share_a_column_with_the_view_from_above(seats: int, height: int) -> None:
+    """Fewer players leave more of it to the sea."""
+    drawing = ET.fromstring(picture(fresh(QUIET, seats=seats)))
+    (clip,) = (each for each in drawing.iter(f"{SVG}clipPath") if each.get("id") == "riffraff-above")
+    badges = [each.get("fill") for each in drawing.iter(f"{SVG}circle") if each.get("r") == "14"]
+
+    assert clip[0].get("height") == str(height)
+    assert badges == list(SEATS[:seats])

@@ -1,0 +1,225 @@
+"""Riff Raff: what holds in every game, whatever is played and whatever falls."""
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from games_play import Step, steps
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from riffraff_play import GAME, counts, played, raw_load, start
+
+from arena.errors import BotFault
+from arena.games.api import Decision, Json, Over, Seat, Simulation
+from arena.games.riffraff.actions import PASS, Load
+from arena.games.riffraff.geometry import laid, rotated
+from arena.games.riffraff.material import AREAS, FACES, KINDS, PARTS, Kind
+from arena.games.riffraff.refusal import ranges_mm
+from arena.games.riffraff.state import CARDS, Phase, State
+
+SEEDS = st.integers(0, 10**6)
+SEATS = st.sampled_from((2, 3, 4))
+NUMBER = st.floats() | st.integers() | st.none() | st.booleans() | st.text(max_size=3)
+BOXES: tuple[Kind, ...] = ("crate", "plank")
+"""Kinds of a single box, whose corners tell all about where they reach."""
+
+
+def game_of(seed: int, seats: int) -> list[Step]:
+    """A random game in which now and then something falls."""
+    return list(steps(GAME, f"riffraff {seed}", Random(seed), seats=seats))
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=SEEDS, seats=SEATS)
+def test_every_piece_is_always_in_exactly_one_place(seed: int, seats: int) -> None:
+    """In a supply, on the ship, or out of the game; four sets for two or four players, three for three."""
+    for step in game_of(seed, seats):
+        state: State = step.state
+        ids = [piece.id for piece in state.table.cargo]
+
+        assert counts(state) == (3 if seats == 3 else 4,) * len(KINDS)
+        assert ids == sorted(set(ids))
+        assert all(count >= 0 for player in state.players for count in player.supply)
+        assert sum(player.removed for player in state.players) == sum(state.removed)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=SEEDS, seats=SEATS)
+def test_everybody_has_one_turn_a_round(seed: int, seats: int) -> None:
+    """In the order that was found; only the last round may be cut short, by somebody who holds nothing."""
+    play = game_of(seed, seats)
+    end: State = play[-1].state
+    turns: dict[int, list[Seat]] = {}
+
+    for step in play:
+        state: State = step.state
+        if isinstance(step.turn, Decision) and state.active is not None and not state.loaded and not state.pending:
+            order = turns.setdefault(state.round, [])
+            order += [state.active] if state.active not in order else []
+
+    is_won = min(player.pieces for player in end.players) == 0
+    assert [len(order) for order in turns.values()][:-1] == [seats] * (end.round - 1)
+    assert len(turns[end.round]) == end.turn + 1
+    assert is_won or (end.round, end.turn + 1) == (end.variant.rounds, seats)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=SEEDS, seats=SEATS)
+def test_cards_go_round_by_round(seed: int, seats: int) -> None:
+    """As many are left as rounds, and those that lie open are not in the hand."""
+    for step in game_of(seed, seats):
+        state: State = step.state
+        is_open = state.phase is not Phase.CARD
+        left = 10 - (state.round - 1) % 10 - is_open
+
+        assert [len(player.hand) for player in state.players] == [left] * seats
+        assert all((player.card is not None) == is_open for player in state.players)
+        assert all(player.card not in player.hand for player in state.players)
+        assert all(set(player.hand) <= set(CARDS) for player in state.players)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=SEEDS, seats=SEATS)
+def test_a_turn_ends_when_something_falls_or_all_announced_is_loaded(seed: int, seats: int) -> None:
+    """And never goes on after a pass; a second piece needs a piece on a yard."""
+    for step in game_of(seed, seats):
+        state, after = step.state, step.after
+        if not isinstance(step.turn, Simulation):
+            continue
+        goes_on = after.active == state.active and after.round == state.round and after.phase is Phase.LOAD
+
+        assert goes_on == (state.to_load == 2 and not after.last[-1].fallen)
+        assert state.loaded == 0 or state.area >= 5
+        assert len(after.last) == state.loaded + 1
+        assert after.placements == state.placements + 1
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=SEEDS, seats=SEATS)
+def test_a_game_follows_from_its_actions_its_luck_and_the_results(seed: int, seats: int) -> None:
+    """As they stand in a record: nothing is sampled or simulated to play it again."""
+    play = game_of(seed, seats)
+    state = GAME.setup({}, seats)
+
+    for step in play:
+        if step.actions:
+            actions = {
+                seat: GAME.parse(state, seat, msgspec.json.decode(msgspec.json.encode(action)))
+                for seat, action in step.actions.items()
+            }
+            state = GAME.apply(state, actions)
+        elif isinstance(step.turn, Simulation):
+            state = GAME.nature.settle(state, msgspec.json.decode(msgspec.json.encode(step.result)))
+        elif not isinstance(step.turn, Over):
+            state = GAME.resolve(state, step.drawn)
+
+    assert state == play[-1].state
+    assert GAME.outcome(state) == GAME.outcome(play[-1].state)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    card=st.sampled_from(CARDS), spoiled=st.dictionaries(st.sampled_from(Load.__struct_fields__), NUMBER, max_size=3)
+)
+def test_any_load_is_read_or_refused(card: int, spoiled: dict[str, Json]) -> None:
+    """The state is as before, and what is read is read again as the same."""
+    state = played(start(2), card, 1)
+    assume(state.phase is Phase.LOAD and state.active == 0)
+    before = repr(state)
+
+    try:
+        action = GAME.parse(state, Seat(0), raw_load(state) | spoiled)
+    except BotFault as fault:
+        text = fault.message
+    else:
+        text = str(action)
+        assert GAME.parse(state, Seat(0), msgspec.to_builtins(action)) == action
+    assert 0 < len(text) < 600
+    assert repr(state) == before
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    card=st.sampled_from(CARDS),
+    kind=st.sampled_from(BOXES),
+    u_mm=st.floats(-100, 100),
+    v_mm=st.floats(-110, 110),
+    yaw_deg=st.integers(-360, 360),
+    face=st.sampled_from(("flat", "edge")),
+)
+def test_a_piece_lies_within_its_area_or_over_the_side(
+    card: int, kind: Kind, u_mm: float, v_mm: float, yaw_deg: int, face: str
+) -> None:
+    """A box is read exactly if its centre is in the area and no corner is beyond the lines to other areas."""
+    state = replace(played(start(2), card, 1), captain=Seat(0), order=(Seat(0), Seat(1)), turn=0, phase=Phase.LOAD)
+    raw = {"kind": kind, "face": face, "u_mm": u_mm, "v_mm": v_mm, "yaw_deg": yaw_deg}
+    area = AREAS[card]
+    u, v = round(u_mm, 1), round(v_mm, 1)
+    (low_u, high_u), (low_v, high_v) = ranges_mm(area).values()
+    over = max(area_over(corner, area.side_u, area.side_v) for corner in corners(kind, face, u, v, yaw_deg))
+    is_inside = low_u <= u <= high_u and low_v <= v <= high_v
+    assume(abs(over) > 1e-6 or over == 0)
+
+    expected = is_inside and over <= 0 and face in FACES[kind]
+
+    try:
+        GAME.parse(state, Seat(0), raw)
+    except BotFault:
+        assert not expected
+    else:
+        assert expected
+
+
+def corners(kind: Kind, face: str, u: float, v: float, yaw_deg: int) -> list[tuple[float, float]]:
+    """The corners of a box that lies there, in mm along u and v."""
+    if face not in FACES[kind]:
+        return [(u, v)]
+    (part,) = PARTS[kind]
+    turn = laid(kind, next(known for known in FACES[kind] if known == face), yaw_deg)
+    found = []
+    for x, y, z in product((-1, 1), repeat=3):
+        half = part.half_m
+        along_u, along_v, _ = rotated(turn, (x * half[0], y * half[1], z * half[2]))
+        found.append((u + 1000 * along_u, v + 1000 * along_v))
+    return found
+
+
+def area_over(corner: tuple[float, float], side_u: int, side_v: int) -> float:
+    """How far a corner is beyond the lines that it must not cross; negative if it is on this side of all."""
+    return max((-side * place for place, side in zip(corner, (side_u, side_v), strict=True) if side), default=-math.inf)
+
+
+class First:
+    """A random source without luck: it always chooses the first."""
+
+    def choice(self, seq: Sequence[Any], /) -> Any:
+        return seq[0]
+
+
+def test_who_finds_no_pose_passes() -> None:
+    """The first of all poses, in the corner of an area, reaches into another one."""
+    state = played(start(), 7, 3, 2, 1)
+
+    assert GAME.sample(state, Seat(0), First()) == PASS
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_sampled_loads_are_legal_and_various(card: int) -> None:
+    """Every kind, most faces, hands held out or not; hardly ever a pass."""
+    state = played(replace(start(2), captain=Seat(0)), card, card % 10 + 1)
+    state = replace(state, captain=Seat(0), order=(Seat(0), Seat(1)), turn=0, phase=Phase.LOAD, to_load=1)
+    rng = Random(card)
+
+    found = [GAME.sample(state, Seat(0), rng) for _ in range(200)]
+
+    loads = [action for action in found if isinstance(action, Load)]
+    assert all(GAME.parse(state, Seat(0), msgspec.to_builtins(load)) == load for load in loads)
+    assert len(loads) > 190
+    assert {load.kind for load in loads} == set(KINDS)
+    assert len({(load.kind, load.face) for load in loads}) >= 13
+    assert {len(load.hands_mm) for load in loads} == {0, 2}

@@ -1,0 +1,303 @@
+"""Riff Raff: every refusal has a word for the program and a sentence that names what was found and what is allowed."""
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+from riffraff_play import GAME, did, loaded, others_pass, played, raw_load, start, under_way, with_pieces
+
+from arena.errors import BotFault, IllegalAction, MalformedReply
+from arena.games.api import Json, Seat
+from arena.games.riffraff.actions import PASS, Load, Pass, Reason
+from arena.games.riffraff.material import KINDS
+from arena.games.riffraff.state import State
+
+CARDS = start()
+TIED_FIRST = played(CARDS, 10, 10, 2, 6)
+TIED_BELOW = played(CARDS, 5, 5, 9, 1)
+YARD = played(CARDS, 7, 3, 2, 1)
+DECK = did(played(CARDS, 3, 7, 2, 1), {"pass": True})
+TWO = played(others_pass(loaded(YARD)), 1, 7, 3, 2)
+SECOND = loaded(did(TWO, {"pieces": 2}))
+ONE_RAT = with_pieces(YARD, 0, rat=1)
+NAN, INF = float("nan"), float("inf")
+
+
+def refused(state: State, raw: Json, seat: int | None = None) -> BotFault:
+    """The fault of the seat that is to move, or of another one."""
+    with pytest.raises(BotFault) as caught:
+        GAME.parse(state, state.movers[0] if seat is None else Seat(seat), raw)
+    return caught.value
+
+
+def load(state: State, kind: str | None = None, **changes: Json) -> dict[str, Json]:
+    return raw_load(state, kind, **changes)
+
+
+REFUSALS: list[tuple[str, State, Json, str]] = [
+    (
+        Reason.NOT_IN_HAND,
+        CARDS,
+        {"card": 11},
+        "card 11 is not in your hand; it holds 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",
+    ),
+    (
+        Reason.NOT_IN_HAND,
+        replace(CARDS, players=TWO.players),
+        {"card": 7},
+        "card 7 is not in your hand; it holds 2, 3, 4, 5, 6, 8, 9, 10",
+    ),
+    (
+        Reason.NOT_A_CHOICE,
+        TIED_FIRST,
+        {"seat": 2},
+        "seat 2 cannot become captain; the highest card was played by seats 0 and 1",
+    ),
+    (Reason.NOT_A_CHOICE, TIED_BELOW, {"seats": [0, 0]}, "the order must name each of seats 0 and 1 once; found 0, 0"),
+    (Reason.NOT_A_CHOICE, TIED_BELOW, {"seats": [0]}, "the order must name each of seats 0 and 1 once; found 0"),
+    (Reason.NOT_A_CHOICE, TIED_BELOW, {"seats": []}, "the order must name each of seats 0 and 1 once; found nothing"),
+    (
+        Reason.NOT_A_CHOICE,
+        TIED_BELOW,
+        {"seats": [0, 1] * 8},
+        "the order must name each of seats 0 and 1 once; found 0, 1, 0, 1, 0, 1, 0, 1...",
+    ),
+    (Reason.NOT_A_CHOICE, TWO, {"pieces": 3}, "1 or 2 pieces can be announced, not 3"),
+    (Reason.NOT_ASKED, CARDS, {"pass": True}, "found a pass, but a card is asked for now (phase card)"),
+    (Reason.NOT_ASKED, YARD, {"card": 3}, "found a card, but a load is asked for now (phase load)"),
+    (
+        Reason.NOT_ASKED,
+        TIED_FIRST,
+        {"seats": [0, 1]},
+        "found an order of seats, but the name of the new captain is asked for now (phase new_captain)",
+    ),
+    (
+        Reason.NOT_ASKED,
+        TIED_BELOW,
+        {"seat": 1},
+        "found the name of the new captain, but an order of seats is asked for now (phase order)",
+    ),
+    (Reason.NOT_ASKED, TWO, load(YARD), "found a load, but an announcement is asked for now (phase announce)"),
+    (
+        Reason.NOT_ASKED,
+        YARD,
+        {"pieces": 2},
+        "only 1 piece can be loaded in this turn: nothing lies on area 7; now load it, or pass",
+    ),
+    (
+        Reason.NOT_ASKED,
+        DECK,
+        {"pieces": 2},
+        "only 1 piece can be loaded in this turn: area 3 is a part of the deck; now load it, or pass",
+    ),
+    (
+        Reason.NOT_ASKED,
+        SECOND,
+        {"pieces": 1},
+        "how many pieces are loaded was announced before the turn, 1 piece left; now load it, or pass",
+    ),
+    (Reason.NOT_IN_SUPPLY, ONE_RAT, load(YARD, "crate"), "you hold no crate; your supply is rat 1"),
+    (
+        Reason.NOT_IN_SUPPLY,
+        YARD,
+        load(YARD) | {"kind": "monkey"},
+        f'there is no kind "monkey"; the kinds are {", ".join(KINDS)}',
+    ),
+    (
+        Reason.BAD_FACE,
+        YARD,
+        load(YARD, "chest", face="hang"),
+        'a chest has no face "hang"; it can be laid flat, side, end',
+    ),
+    (
+        Reason.BAD_FACE,
+        DECK,
+        load(DECK, "sailor", face="hang"),
+        'a sailor has no face "hang" on area 3, a part of the deck; it can be laid lying',
+    ),
+    (Reason.BAD_FACE, YARD, load(YARD, "rat", face="\ud800"), 'a rat has no face "\\ud800"; it can be laid flat, side'),
+    (
+        Reason.OUTSIDE_AREA,
+        YARD,
+        load(YARD, u_mm=9.1),
+        "u 9.1, v 46 is outside area 7, where a centre can be at u from -9 to 9, v from 6 to 86 mm",
+    ),
+    (
+        Reason.OUTSIDE_AREA,
+        DECK,
+        load(DECK, v_mm=-9),
+        "u -50, v -9 is outside area 3, where a centre can be at u from -96 to -4, v from 2 to 44 mm",
+    ),
+    (
+        Reason.INTO_OTHER_AREA,
+        YARD,
+        load(YARD, "crate", v_mm=6),
+        "at v 6 the crate (flat, yaw 0) reaches 8.0 mm over v = 0 into another area; it needs v 14 or more",
+    ),
+    (
+        Reason.INTO_OTHER_AREA,
+        YARD,
+        load(YARD, "crate", v_mm=13.9),
+        "at v 13.9 the crate (flat, yaw 0) reaches 0.1 mm over v = 0 into another area; it needs v 14 or more",
+    ),
+    (
+        Reason.INTO_OTHER_AREA,
+        DECK,
+        load(DECK, "plank", u_mm=-20, yaw_deg=0),
+        "at u -20 the plank (flat, yaw 0) reaches 25.0 mm over u = 0 into another area; it needs u -45 or less",
+    ),
+    (
+        Reason.INTO_OTHER_AREA,
+        DECK,
+        load(DECK, "plank", u_mm=-50, yaw_deg=90),
+        (
+            "at v 23 the plank (flat, yaw 90) reaches 22.0 mm over v = 0 into another area; it needs v 45 or more,"
+            " which is outside this area: turn it"
+        ),
+    ),
+    (Reason.BAD_NUMBER, YARD, load(YARD, u_mm=NAN), "`u_mm` must be a finite number, found nan"),
+    (Reason.BAD_NUMBER, YARD, load(YARD, v_mm=-INF), "`v_mm` must be a finite number, found -inf"),
+    (Reason.BAD_NUMBER, YARD, load(YARD, yaw_deg=NAN), "`yaw_deg` must be a finite number, found nan"),
+    (Reason.BAD_NUMBER, YARD, load(YARD, yaw_deg=-360.5), "`yaw_deg` must be from -360 to 360, found -360.5"),
+    (Reason.BAD_NUMBER, YARD, load(YARD, drop_mm=20.1), "`drop_mm` must be from 0 to 20, found 20.1"),
+    (Reason.BAD_NUMBER, YARD, load(YARD, drop_mm=-0.4), "`drop_mm` must be from 0 to 20, found -0.4"),
+    (Reason.BAD_NUMBER, YARD, load(YARD, hands_mm=[[0, 0]] * 3), "`hands_mm` holds 3 hands; you have 2"),
+    (
+        Reason.BAD_NUMBER,
+        YARD,
+        load(YARD, hands_mm=[[0, 0], [1, 1000.1]]),
+        "a hand at x 1, y 1000.1 in `hands_mm`; both must be from -1000 to 1000",
+    ),
+    (
+        Reason.BAD_NUMBER,
+        YARD,
+        load(YARD, hands_mm=[[NAN, 0]]),
+        "a hand at x nan, y 0 in `hands_mm`; both must be from -1000 to 1000",
+    ),
+]
+
+
+@pytest.mark.parametrize(("reason", "state", "raw", "sentence"), REFUSALS, ids=[each[3][:40] for each in REFUSALS])
+def test_an_illegal_action_is_refused_with_its_reason(reason: str, state: State, raw: Json, sentence: str) -> None:
+    """The sentence says what was found and what is allowed; the state is as before."""
+    before = repr(state)
+
+    fault = refused(state, raw)
+
+    assert isinstance(fault, IllegalAction)
+    assert (fault.reason, fault.message) == (reason, sentence)
+    assert repr(state) == before
+
+
+def test_each_reason_of_rules_and_geometry_is_met() -> None:
+    """Those of the simulated world, of a seat that is not to move and of look-aheads are tested elsewhere."""
+    elsewhere = {Reason.NO_ROOM, Reason.NO_SUPPORT, Reason.NOT_TO_MOVE, Reason.DIVERGED}
+    words = {word for name, word in vars(Reason).items() if name.isupper()}
+
+    assert {reason for reason, *_ in REFUSALS} == words - elsewhere
+
+
+@pytest.mark.parametrize(
+    ("state", "seat", "sentence"),
+    [
+        (YARD, 1, "seat 1 is not to move; seat 0 is"),
+        (CARDS, 4, "seat 4 is not to move; seats 0, 1, 2 and 3 are"),
+        (under_way(YARD), 0, "seat 0 is not to move; nobody is"),
+        (loaded(ONE_RAT), 0, "seat 0 is not to move; nobody is"),
+    ],
+)
+def test_a_seat_that_is_not_to_move_is_told_who_is(state: State, seat: int, sentence: str) -> None:
+    """Whatever it sends."""
+    fault = refused(state, {"pass": True}, seat)
+
+    assert (fault.reason, fault.message) == (Reason.NOT_TO_MOVE, sentence)
+
+
+@pytest.mark.parametrize(
+    ("state", "raw", "sentence"),
+    [
+        (CARDS, None, "not a card: Expected `object`, got `null`"),
+        (CARDS, {}, "not a card: Object missing required field `card`"),
+        (CARDS, {"card": 7, "seat": 1}, "not a card: Object contains unknown field `seat`"),
+        (CARDS, {"card": "7"}, "not a card: Expected `int`, got `str` - at `$.card`"),
+        (CARDS, {"card": 7.5}, "not a card: Expected `int`, got `float` - at `$.card`"),
+        (CARDS, {"\ud800": 7}, "not a card: "),
+        (TIED_FIRST, {"seat": True}, "not the name of the new captain: Expected `int`, got `bool` - at `$.seat`"),
+        (TIED_BELOW, {"seats": 1}, "not an order of seats: Expected `array`, got `int` - at `$.seats`"),
+        (TIED_BELOW, {"seats": [1] * 17}, "not an order of seats: Expected `array` of length <= 16 - at `$.seats`"),
+        (TWO, {"pieces": None}, "not an announcement: Expected `int`, got `null` - at `$.pieces`"),
+        (YARD, {"pass": False}, "not a pass: Invalid enum value False - at `$.pass`"),
+        (YARD, {"pass": True, "kind": "rat"}, "not a pass: Object contains unknown field `kind`"),
+        (YARD, {"kind": "rat"}, "not a load: Object missing required field `face`"),
+        (YARD, load(YARD, u_mm="0"), "not a load: Expected `float`, got `str` - at `$.u_mm`"),
+        (YARD, load(YARD, u_mm=10**400), "not a load: Number out of range - at `$.u_mm`"),
+        (YARD, load(YARD, yaw_deg=None), "not a load: Expected `float`, got `null` - at `$.yaw_deg`"),
+        (YARD, load(YARD, hands_mm=[[1]]), "not a load: Expected `array` of length 2, got 1 - at `$.hands_mm[0]`"),
+        (YARD, load(YARD, area=7), "not a load: Object contains unknown field `area`"),
+        (YARD, load(YARD) | {"kind": "x" * 101}, "not a load: Expected `str` of length <= 100 - at `$.kind`"),
+    ],
+)
+def test_another_form_is_malformed(state: State, raw: Json, sentence: str) -> None:
+    """With an example of the form that is asked for."""
+    fault = refused(state, raw)
+
+    assert isinstance(fault, MalformedReply)
+    assert fault.message.startswith(sentence)
+    assert fault.hint.startswith('for example {"')
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"u_mm": 1.26, "v_mm": 46}, {"u_mm": 1.3, "v_mm": 46.0}),
+        ({"u_mm": -0.04}, {"u_mm": 0.0}),
+        ({"u_mm": 9.04}, {"u_mm": 9.0}),
+        ({"yaw_deg": 359.6}, {"yaw_deg": 0.0}),
+        ({"yaw_deg": -90}, {"yaw_deg": 270.0}),
+        ({"yaw_deg": 360}, {"yaw_deg": 0.0}),
+        ({"yaw_deg": -360}, {"yaw_deg": 0.0}),
+        ({"drop_mm": 1.4}, {"drop_mm": 1.0}),
+        ({"hands_mm": [[44.96, -0.01]]}, {"hands_mm": ((45.0, 0.0),)}),
+    ],
+)
+def test_numbers_are_rounded_before_anything_is_checked(changes: dict[str, Json], expected: dict[str, Json]) -> None:
+    """So what is carried out is exactly what the log says, and has one JSON form: no -0.0, no 90 beside 90.0."""
+    action = GAME.parse(YARD, Seat(0), load(YARD, "rat", **changes))
+
+    assert isinstance(action, Load)
+    for name, value in expected.items():
+        assert repr(getattr(action, name)) == repr(value)
+    assert GAME.parse(YARD, Seat(0), msgspec.to_builtins(action)) == action
+
+
+def test_a_load_may_touch_the_line_that_it_must_not_cross() -> None:
+    """Also turned by 90 degrees, where floating point is not exact."""
+    for yaw in (0, 90, 180, 270):
+        raw = load(YARD, "crate", v_mm=14, yaw_deg=yaw)
+
+        assert GAME.parse(YARD, Seat(0), raw)
+
+
+def test_a_pass_is_read() -> None:
+    """It is the same value as the one that stands in for a refused load."""
+    action = GAME.parse(YARD, Seat(0), {"pass": True})
+
+    assert action == PASS == Pass(is_pass=True)
+    assert msgspec.json.encode(action) == b'{"pass":true}'
+
+
+def test_the_lowest_card_stands_in() -> None:
+    """Then himself, where the old captain is tied, otherwise the first; one piece; seats as they sit; no load."""
+    among, elsewhere = (replace(TIED_FIRST, captain=Seat(seat)) for seat in (1, 3))
+    stand_ins = [
+        str(GAME.lenience.stand_in(state, state.movers[-1]))
+        for state in (CARDS, among, elsewhere, TIED_BELOW, TWO, YARD)
+    ]
+
+    assert stand_ins == [
+        "plays card 1",
+        "names seat 1 as captain",
+        "names seat 0 as captain",
+        "lets seats 0 and 1 move in this order",
+        "announces 1 piece",
+        "passes",
+    ]

@@ -1,0 +1,216 @@
+"""Riff Raff: cards, captains and the order of play."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from riffraff_play import GAME, all_pass, did, others_pass, played, start
+
+from arena.errors import SpecError
+from arena.games.api import Decision, Json, Over, Seat
+from arena.games.riffraff.actions import Name, Order, Play
+from arena.games.riffraff.state import CARDS, Phase, State
+
+CHOICE = st.randoms(use_true_random=False)
+
+
+def lined_up(state: State) -> tuple[int, tuple[int, ...]]:
+    """Captain and order of play."""
+    return state.captain, state.order
+
+
+@pytest.mark.parametrize(("seats", "pieces", "rounds"), [(2, 16, 20), (3, 8, 10), (4, 8, 10)])
+def test_everybody_starts_with_ten_cards_and_whole_sets(seats: int, pieces: int, rounds: int) -> None:
+    """Two players have two sets each and play twice as long; seat 0 is captain."""
+    state = start(seats)
+
+    assert [player.pieces for player in state.players] == [pieces] * seats
+    assert {player.hand for player in state.players} == {CARDS}
+    assert (state.variant.rounds, state.captain) == (rounds, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"weather": "fog"}, 'unknown value "fog"; known: breeze, calm, still, storm'),
+        ({"weather": 1}, "weather: expected"),
+        ({"simulations": -1}, "simulations: found -1, expected a number from 0 to 1000"),
+        ({"simulations": 1001}, "simulations: found 1001, expected a number from 0 to 1000"),
+        ({"simulations": True}, "simulations: expected a whole number, found True"),
+        ({"wind": "calm"}, 'unknown key "wind"; known: weather, simulations'),
+    ],
+)
+def test_impossible_options_are_refused(options: dict[str, Json], message: str) -> None:
+    """With what was found and what is known."""
+    with pytest.raises(SpecError) as caught:
+        GAME.setup(options, 4)
+
+    assert str(caught.value).startswith("options of riffraff: ")
+    assert message in str(caught.value)
+
+
+def test_all_play_a_card_at_once() -> None:
+    """All are asked; the cards leave the hands and lie open."""
+    state = start(3)
+
+    after = played(state, 4, 10, 7)
+
+    assert GAME.turn(state) == Decision(seats=(Seat(0), Seat(1), Seat(2)))
+    assert GAME.legal(state, Seat(2)) == tuple(Play(card=card) for card in range(1, 11))
+    assert [player.card for player in after.players] == [4, 10, 7]
+    assert [len(player.hand) for player in after.players] == [9, 9, 9]
+    assert after.players[1].hand == (1, 2, 3, 4, 5, 6, 7, 8, 9)
+
+
+@pytest.mark.parametrize(
+    ("cards", "captain", "order"),
+    [
+        ((3, 9, 1, 5), 1, (1, 3, 0, 2)),
+        ((10, 9, 8, 7), 0, (0, 1, 2, 3)),
+        ((1, 2, 3, 4), 3, (3, 2, 1, 0)),
+        ((2, 8), 1, (1, 0)),
+        ((6, 2, 4), 0, (0, 2, 1)),
+    ],
+)
+def test_the_highest_card_makes_the_captain_and_the_others_follow(
+    cards: tuple[int, ...], captain: int, order: tuple[int, ...]
+) -> None:
+    """By descending cards; the captain has the first turn."""
+    state = played(start(len(cards)), *cards)
+
+    assert lined_up(state) == (captain, order)
+    assert (state.phase, state.active, state.area) == (Phase.LOAD, captain, max(cards))
+
+
+@pytest.mark.parametrize(("old", "named"), [(0, 0), (0, 1), (3, 0), (3, 1)])
+def test_the_old_captain_names_one_of_those_with_the_highest_card(old: int, named: int) -> None:
+    """He may name himself if he is among them; the other follows directly, ahead of lower cards."""
+    state = played(replace(start(), captain=Seat(old)), 10, 10, 2, 6)
+
+    assert GAME.turn(state) == Decision(seats=(Seat(old),))
+    assert GAME.legal(state, Seat(old)) == (Name(seat=0), Name(seat=1))
+    assert lined_up(did(state, {"seat": named})) == (named, (named, 1 - named, 3, 2))
+
+
+def test_the_new_captain_orders_equal_cards_further_down() -> None:
+    """Not the old one, who is seat 0 here."""
+    state = played(start(), 5, 5, 9, 1)
+
+    assert GAME.turn(state) == Decision(seats=(Seat(2),))
+    assert state.order == (2,)
+    assert GAME.legal(state, Seat(2)) == (Order(seats=(0, 1)), Order(seats=(1, 0)))
+    assert lined_up(did(state, {"seats": [1, 0]})) == (2, (2, 1, 0, 3))
+
+
+def test_of_three_with_the_highest_card_the_new_captain_orders_the_other_two() -> None:
+    """They follow directly after him."""
+    tied = played(start(), 7, 7, 7, 2)
+
+    named = did(tied, {"seat": 1})
+
+    assert GAME.turn(named) == Decision(seats=(Seat(1),))
+    assert named.ties == ((0, 2),)
+    assert lined_up(did(named, {"seats": [2, 0]})) == (1, (1, 2, 0, 3))
+
+
+def test_of_four_equal_cards_the_new_captain_orders_three() -> None:
+    """The six orders are listed."""
+    tied = played(start(), 4, 4, 4, 4)
+
+    named = did(tied, {"seat": 2})
+
+    legal = GAME.legal(named, Seat(2))
+    assert GAME.legal(tied, Seat(0)) == tuple(Name(seat=seat) for seat in range(4))
+    assert legal is not None
+    assert len(legal) == 6
+    assert lined_up(did(named, {"seats": [3, 0, 1]})) == (2, (2, 3, 0, 1))
+
+
+def test_three_equal_cards_below_the_captain_are_ordered_together() -> None:
+    """One request for the whole group."""
+    state = played(start(), 4, 4, 9, 4)
+
+    assert state.ties == ((0, 1, 3),)
+    assert lined_up(did(state, {"seats": [3, 0, 1]})) == (2, (2, 3, 0, 1))
+
+
+def test_two_pairs_need_a_captain_and_an_order() -> None:
+    """The second of the high pair follows without a question; the low pair is ordered by the new captain."""
+    tied = played(start(), 3, 8, 8, 3)
+
+    named = did(tied, {"seat": 2})
+
+    assert named.order == (2, 1)
+    assert GAME.turn(named) == Decision(seats=(Seat(2),))
+    assert lined_up(did(named, {"seats": [3, 0]})) == (2, (2, 1, 3, 0))
+
+
+def test_a_low_pair_may_come_before_a_lower_card() -> None:
+    """The seat after the pair is lined up only when the pair is."""
+    state = played(start(), 9, 6, 2, 6)
+
+    assert state.order == (0,)
+    assert did(state, {"seats": [3, 1]}).order == (0, 3, 1, 2)
+
+
+@settings(deadline=None)
+@given(cards=st.lists(st.sampled_from(CARDS), min_size=2, max_size=4), old=st.integers(0, 3), rng=CHOICE)
+def test_any_cards_lead_to_an_order(cards: list[int], old: int, rng: st.DataObject) -> None:
+    """Everybody has one turn, the captain the first, nobody before a higher card; at most two questions are asked."""
+    state = played(replace(start(len(cards)), captain=Seat(old % len(cards))), *cards)
+    questions = 0
+
+    while state.phase in (Phase.NEW_CAPTAIN, Phase.ORDER):
+        (seat,) = state.movers
+        state = GAME.apply(state, {seat: GAME.sample(state, seat, rng)})  # type: ignore[arg-type]
+        questions += 1
+
+    assert sorted(state.order) == list(range(len(cards)))
+    assert state.order[0] == state.captain
+    assert [cards[seat] for seat in state.order] == sorted(cards, reverse=True)
+    assert questions <= 2
+    assert questions >= (cards.count(max(cards)) > 1)
+    assert state.ties == ()
+
+
+def test_after_everybody_has_had_a_turn_the_next_round_begins() -> None:
+    """No card lies open any more; the captain stays in office until the next cards are revealed."""
+    state = all_pass(start())
+
+    assert (state.round, state.phase, state.captain) == (2, Phase.CARD, 0)
+    assert [player.card for player in state.players] == [None] * 4
+    assert (state.order, state.active, state.area) == ((), None, None)
+    assert state.players[0].hand == CARDS[:-1]
+    assert state.players[1].hand == CARDS[1:]
+
+
+@pytest.mark.parametrize("seats", [3, 4])
+def test_after_ten_rounds_the_game_is_over(seats: int) -> None:
+    """All cards have been played."""
+    before, after = all_pass(start(seats), 9), all_pass(start(seats), 10)
+
+    assert (before.round, before.phase) == (10, Phase.CARD)
+    assert GAME.turn(after) == Over()
+    assert [player.hand for player in after.players] == [()] * seats
+
+
+def test_two_players_take_their_cards_back_after_ten_rounds() -> None:
+    """And play ten more."""
+    tenth, eleventh, last = (all_pass(start(2), rounds) for rounds in (9, 10, 20))
+
+    assert [len(player.hand) for player in tenth.players] == [1, 1]
+    assert (eleventh.round, eleventh.phase) == (11, Phase.CARD)
+    assert [player.hand for player in eleventh.players] == [CARDS, CARDS]
+    assert (last.round, GAME.turn(last)) == (20, Over())
+
+
+@settings(max_examples=30, deadline=None)
+@given(cards=st.permutations(CARDS))
+def test_a_played_card_does_not_come_back_within_ten_rounds(cards: list[int]) -> None:
+    """Whatever is played, the hand is what is left of ten."""
+    state = start()
+    for number, card in enumerate(cards[:-1], start=1):
+        state = played(state, card, *(player.hand[0] for player in state.players[1:]))
+
+        assert set(state.players[0].hand) == set(CARDS) - set(cards[:number])
+        state = others_pass(state)

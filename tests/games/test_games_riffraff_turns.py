@@ -1,0 +1,204 @@
+"""Riff Raff: announcing and loading, step by step."""
+
+import pytest
+from msgspec.structs import replace
+from riffraff_play import (
+    AT_SEA,
+    GAME,
+    HANDS,
+    IN_HAND,
+    Place,
+    did,
+    loaded,
+    others_pass,
+    played,
+    second_round,
+    start,
+    supply,
+    to_load,
+    under_way,
+    with_pieces,
+)
+
+from arena.games.api import Chance, Decision, Dice, Seat, Simulation
+from arena.games.riffraff.actions import Announce
+from arena.games.riffraff.geometry import area_of
+from arena.games.riffraff.material import KINDS
+from arena.games.riffraff.state import Phase, State
+from arena.games.riffraff.table import STILL, Piece
+
+SECOND = Seat(1)
+
+
+def moved(state: State, piece_id: str, *, x: float, y: float, z: float) -> State:
+    """The position with a piece shifted to another place, in m."""
+    cargo = tuple(shifted(piece, x, y, z) if piece.id == piece_id else piece for piece in state.table.cargo)
+    return replace(state, table=replace(state.table, cargo=cargo))
+
+
+def shifted(piece: Piece, x: float, y: float, z: float) -> Piece:
+    return replace(piece, pose=(x, y, z, *piece.pose[3:]))
+
+
+def test_a_loaded_piece_leaves_the_supply_and_lies_on_the_area_of_the_card() -> None:
+    """It gets the next id; the turn is over, and the next player loads on the area of the next card."""
+    state = loaded(to_load(), kind="crate")
+
+    (piece,) = state.table.cargo
+    assert (piece.id, piece.kind, piece.card, piece.by) == ("k01", "crate", 7, 0)
+    assert area_of(piece, state.table) == 7
+    assert supply(state, 0) == {kind: 1 for kind in KINDS if kind != "crate"}
+    assert (state.active, state.area, state.phase) == (1, 3, Phase.LOAD)
+    assert state.pending is None
+    assert state.noise is None
+
+
+def test_hand_and_sea_are_drawn_before_the_ship_is_simulated() -> None:
+    """Under keys of round, seat and number of the piece; the piece is still in the supply."""
+    windy = under_way(to_load(weather="breeze"))
+
+    blown = GAME.resolve(windy, (500_001, 1, 1_000_000, 841_345, 158_656))
+
+    assert GAME.turn(windy) == Chance(key="noise/1/0/0", kind=Dice(5, faces=1_000_000))
+    assert GAME.turn(blown) == Simulation(key="settle/1/0/0")
+    assert blown.noise is not None
+    assert (blown.noise.u_mm, blown.noise.v_mm, blown.noise.yaw_deg) == (0.0, -7.34, 14.67)
+    assert (blown.noise.roll_rad_s, blown.noise.pitch_rad_s) == (0.05, -0.05)
+    assert blown.players[0].pieces == 8
+
+
+def test_in_still_weather_nothing_is_drawn() -> None:
+    """The simulation is asked for at once, without noise."""
+    state = under_way(to_load())
+
+    assert GAME.turn(state) == Simulation(key="settle/1/0/0")
+    assert state.noise == STILL
+
+
+def test_two_pieces_can_be_announced_where_one_lies_on_a_yard() -> None:
+    """The number is asked before the turn."""
+    state = second_round()
+
+    assert (state.phase, state.active) == (Phase.ANNOUNCE, 1)
+    assert GAME.legal(state, SECOND) == (Announce(pieces=1), Announce(pieces=2))
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        pytest.param(to_load(), id="nothing lies there"),
+        pytest.param(played(others_pass(loaded(played(start(), 4, 2, 1, 3))), 1, 4, 3, 2), id="on the deck"),
+        pytest.param(did(second_round(), {"pieces": 1}), id="one announced"),
+    ],
+)
+def test_otherwise_one_piece_is_loaded(state: State) -> None:
+    """Without a question."""
+    assert (state.phase, state.to_load) == (Phase.LOAD, 1)
+
+
+def test_whoever_holds_one_piece_cannot_announce_two() -> None:
+    """So it is not asked."""
+    state = others_pass(loaded(to_load(), kind="chest"))
+
+    state = played(with_pieces(state, 1, rat=1), 1, 7, 3, 2)
+
+    assert (state.active, state.area, state.phase, state.to_load) == (1, 7, Phase.LOAD, 1)
+
+
+@pytest.mark.parametrize(
+    ("y", "z", "phase"),
+    [
+        (0.03, 0.20, Phase.ANNOUNCE),
+        (-0.03, 0.20, Phase.LOAD),
+        (0.03, 0.13, Phase.LOAD),
+        (0.03, 0.05, Phase.LOAD),
+        (0.03, 0.27, Phase.LOAD),
+    ],
+    ids=["there", "other side", "yard below", "deck", "yard above"],
+)
+def test_a_piece_lies_where_it_rests_not_where_it_was_loaded(y: float, z: float, phase: Phase) -> None:
+    """A piece of area 7 may have slid away, and one of another area may have come to lie there."""
+    state = others_pass(loaded(played(start(), 3, 2, 1, 10), kind="chest"))
+    state = moved(state, "k01", x=0.0, y=y, z=z)
+
+    state = played(state, 2, 7, 3, 4)
+
+    assert (state.active, state.phase) == (1, phase)
+
+
+def test_of_two_pieces_the_second_is_chosen_after_the_first_has_settled() -> None:
+    """With a key of its own; then the turn is over, and all see both."""
+    once = loaded(did(second_round(), {"pieces": 2}))
+
+    waiting = under_way(once)
+    twice = loaded(once)
+
+    assert GAME.turn(once) == Decision(seats=(SECOND,))
+    assert (once.active, once.to_load, len(once.table.cargo)) == (1, 1, 2)
+    assert GAME.turn(waiting) == Simulation(key="settle/2/1/1")
+    assert (twice.active, len(twice.table.cargo)) == (2, 3)
+    assert [each.id for each in twice.last] == ["k02", "k03"]
+
+
+@pytest.mark.parametrize("place", [IN_HAND, AT_SEA], ids=["caught", "not caught"])
+def test_when_cargo_falls_the_turn_ends_at_once(place: Place) -> None:
+    """There is no second piece, though two were announced."""
+    state = did(second_round(), {"pieces": 2})
+
+    after = loaded(state, {"k01": place})
+
+    assert (after.active, after.loaded) == (2, 0)
+    assert len(after.last) == 1
+
+
+def test_a_turn_may_end_without_loading() -> None:
+    """The piece stays in the supply, nothing has happened in it."""
+    state = loaded(to_load())
+
+    after = did(state, {"pass": True})
+
+    assert after.active == 2
+    assert after.players == state.players
+    assert (len(state.last), after.last) == (1, ())
+
+
+def test_a_second_piece_may_be_left_out() -> None:
+    """What was loaded before stays what all see."""
+    state = loaded(did(second_round(), {"pieces": 2}))
+
+    after = did(state, {"pass": True})
+
+    assert after.active == 2
+    assert [each.id for each in after.last] == ["k02"]
+
+
+def test_all_see_what_was_loaded_since_the_last_turn_began() -> None:
+    """With everything that happened: who, where, how, under which noise, what fell."""
+    state = loaded(to_load(), {"k01": AT_SEA}, kind="plank")
+
+    (event,) = GAME.observe(state, Seat(3))["last"]
+
+    assert event == {
+        "event": "loaded",
+        "seat": 0,
+        "id": "k01",
+        "kind": "plank",
+        "area": 7,
+        "load": {
+            "kind": "plank",
+            "face": "flat",
+            "u_mm": 0.0,
+            "v_mm": 46.0,
+            "yaw_deg": 0.0,
+            "drop_mm": 0.0,
+            "hands_mm": HANDS,
+        },
+        "noise": [0.0, 0.0, 0.0, 0.0, 0.0],
+        "end": "rest",
+        "t_s": 0.9,
+        "tilt_max_deg": 3.1,
+        "fallen": [
+            {"id": "k01", "kind": "plank", "x_mm": 0.0, "y_mm": -150.0, "hand": None, "fate": "to_supply"},
+        ],
+        "hash": state.table.digest(),
+    }

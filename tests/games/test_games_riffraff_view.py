@@ -1,0 +1,257 @@
+"""Riff Raff: what a seat may know, and what every bot is told once."""
+
+import json
+import math
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from riffraff_play import AT_SEA, GAME, did, loaded, others_pass, played, raw_load, start, under_way
+
+from arena.games.api import Seat
+from arena.games.riffraff import imagined
+from arena.games.riffraff.material import AREAS, FACES, KINDS, MASS_KG, PARTS
+from arena.games.riffraff.state import CARDS, State
+from arena.games.riffraff.table import DIGITS, Piece, PieceId, Table
+
+GRID = 10**DIGITS
+STOP = round(math.radians(36) * GRID)
+"""The stops of the gimbal are at 35 degrees, and a little soft."""
+TILT = st.integers(-STOP, STOP).map(lambda number: number / GRID)
+HEIGHT = st.integers(round(-0.020 * GRID), round(0.5 * GRID)).map(lambda number: number / GRID)
+PLACE = st.integers(round(-0.5 * GRID), round(0.5 * GRID)).map(lambda number: number / GRID)
+TURN = st.tuples(*[st.floats(-1, 1)] * 4).filter(lambda turn: math.hypot(*turn) > 0.1)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    """Canonical tables with anything anywhere."""
+    kinds = draw(st.lists(st.sampled_from(KINDS), max_size=6))
+    return Table(
+        roll=draw(TILT),
+        pitch=draw(TILT),
+        cargo=tuple(
+            Piece(
+                id=PieceId(f"k{number:02d}"),
+                kind=kind,
+                card=draw(st.sampled_from(CARDS)),
+                by=Seat(draw(st.integers(0, 3))),
+                pose=(draw(PLACE), draw(PLACE), draw(HEIGHT), *unit(draw(TURN))),
+            )
+            for number, kind in enumerate(kinds, start=1)
+        ),
+    )
+
+
+def unit(turn: Sequence[float]) -> tuple[float, float, float, float]:
+    w, x, y, z = (round(component / math.hypot(*turn), DIGITS) + 0.0 for component in turn)
+    return (w, x, y, z)
+
+
+def face_down(state: State, hidden: dict[int, int]) -> State:
+    """The position in which some seats have a card face down on the table."""
+    players = [
+        player
+        if seat not in hidden
+        else replace(player, card=hidden[seat], hand=tuple(card for card in player.hand if card != hidden[seat]))
+        for seat, player in enumerate(state.players)
+    ]
+    return replace(state, players=tuple(players))
+
+
+def test_the_whole_view_of_a_turn() -> None:
+    """Every field, as docs/riffraff.md describes them."""
+    state = loaded(played(start(3, weather="still"), 7, 3, 2), kind="crate", u_mm=1.5)
+
+    view = GAME.observe(replace(state, table=replace(state.table, roll=-0.02443, pitch=0.00524)), Seat(2))
+
+    full = dict.fromkeys(KINDS, 1)
+    hand = list(CARDS)
+    assert view.pop("last")[0]["id"] == "k01"
+    assert view == {
+        "phase": "load",
+        "you": 2,
+        "round": 1,
+        "rounds": 10,
+        "captain": 0,
+        "seats": [
+            {"supply": full | {"crate": 0}, "cards": [c for c in hand if c != 7], "card": 7, "removed": 0, "pieces": 7},
+            {"supply": full, "cards": [c for c in hand if c != 3], "card": 3, "removed": 0, "pieces": 8},
+            {"supply": full, "cards": [c for c in hand if c != 2], "card": 2, "removed": 0, "pieces": 8},
+        ],
+        "order": [0, 1, 2],
+        "turn": 1,
+        "area": 3,
+        "pieces_left_to_load": 1,
+        "ship": {"roll_deg": -1.3997, "pitch_deg": 0.3002},
+        "cargo": [
+            {
+                "id": "k01",
+                "kind": "crate",
+                "on": 7,
+                "card": 7,
+                "by": 0,
+                "pos_mm": [1.5, 46.0, 199.0],
+                "quat": [1.0, 0.0, 0.0, 0.0],
+            }
+        ],
+        "noise": {"uv_mm": 0.0, "yaw_deg": 0.0, "kick_rad_s": 0.0},
+    }
+
+
+def test_the_view_names_each_phase() -> None:
+    """In the words of docs/riffraff.md; the area only while somebody has the turn."""
+    second = played(others_pass(loaded(played(start(), 7, 3, 2, 1))), 1, 7, 3, 2)
+    states = [
+        start(),
+        played(start(), 10, 10, 2, 6),
+        played(start(), 5, 5, 9, 1),
+        second,
+        did(second, {"pieces": 2}),
+        under_way(played(start(weather="storm"), 7, 3, 2, 1)),
+        under_way(did(second, {"pieces": 2})),
+    ]
+
+    views = [GAME.observe(state, Seat(0)) for state in states]
+
+    assert [(view["phase"], view["area"], view["pieces_left_to_load"]) for view in views] == [
+        ("card", None, 0),
+        ("new_captain", None, 0),
+        ("order", None, 0),
+        ("announce", 7, 0),
+        ("load", 7, 2),
+        ("noise", 7, 1),
+        ("settling", 7, 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("weather", "sigma"),
+    [("calm", (0.75, 1.5, 0.025)), ("breeze", (1.5, 3.0, 0.05)), ("storm", (3.0, 6.0, 0.1)), ("still", (0, 0, 0))],
+)
+def test_the_weather_is_told_as_its_deviations(weather: str, sigma: tuple[float, ...]) -> None:
+    """In the view and in the material."""
+    view = GAME.observe(start(weather=weather), Seat(0))
+
+    assert tuple(view["noise"].values()) == sigma
+    assert GAME.material({"weather": weather}, 4)["noise"] == view["noise"]
+
+
+@settings(deadline=None)
+@given(table=tables())
+def test_the_view_loses_nothing_of_the_canonical_state(table: Table) -> None:
+    """From the mm and degrees of the view the table is computed back, digit for digit, as every look-ahead does."""
+    state = replace(played(start(), 7, 3, 2, 1), table=table, placements=len(table.cargo))
+    view = json.loads(msgspec.json.encode(GAME.observe(state, Seat(0))))
+    what = {"load": raw_load(state), "ship": view["ship"], "cargo": view["cargo"]}
+
+    question = imagined.read(state, Seat(0), what)
+
+    assert question.table == table
+    assert question.table.digest() == table.digest()
+    for piece, shown in zip(table.cargo, view["cargo"], strict=True):
+        assert [round(place / 1000, DIGITS) for place in shown["pos_mm"]] == list(piece.pose[:3])
+        assert shown["quat"] == list(piece.pose[3:])
+    assert round(math.radians(view["ship"]["roll_deg"]), DIGITS) == table.roll
+    assert round(math.radians(view["ship"]["pitch_deg"]), DIGITS) == table.pitch
+
+
+@settings(deadline=None)
+@given(
+    hidden=st.lists(st.dictionaries(st.integers(0, 3), st.sampled_from((4, 5, 6, 8, 9, 10))), min_size=2, max_size=2)
+)
+def test_cards_of_others_that_lie_face_down_change_nothing(hidden: list[dict[int, int]]) -> None:
+    """Neither what they are nor whether they lie there: two positions that differ only in them give one view."""
+    me = Seat(1)
+    first, second = (
+        face_down(others_pass(loaded(played(start(), 7, 3, 2, 1))), {s: c for s, c in cards.items() if s != me})
+        for cards in hidden
+    )
+
+    assert GAME.observe(first, me) == GAME.observe(second, me)
+    assert GAME.legal(first, me) == GAME.legal(second, me)
+    assert [side["card"] for side in GAME.observe(first, me)["seats"]] == [None] * 4
+
+
+def test_one_sees_the_card_that_one_has_played() -> None:
+    """Nobody else does before all are turned up."""
+    state = face_down(start(), {1: 6})
+
+    assert GAME.observe(state, Seat(1))["seats"][1]["card"] == 6
+    assert GAME.observe(state, Seat(0))["seats"][1]["card"] is None
+    assert GAME.observe(state, Seat(0))["seats"][1]["cards"] == list(CARDS)
+
+
+@settings(deadline=None)
+@given(seat=st.integers(1, 3))
+def test_all_seats_see_the_same_but_their_own_number(seat: int) -> None:
+    """Once the cards are turned up, nothing is hidden."""
+    state = loaded(played(start(), 7, 3, 2, 1), {"k01": AT_SEA})
+
+    assert GAME.observe(state, Seat(seat)) == GAME.observe(state, Seat(0)) | {"you": seat}
+
+
+def test_an_unsteady_hand_is_seen_only_afterwards() -> None:
+    """While the dice lie there and the ship rocks, the view shows nothing of them."""
+    waiting = under_way(played(start(weather="storm"), 7, 3, 2, 1))
+
+    calm, rough = (GAME.resolve(waiting, faces) for faces in ((500_000,) * 5, (1,) * 5))
+
+    assert calm.noise != rough.noise
+    assert GAME.observe(calm, Seat(0)) == GAME.observe(rough, Seat(0))
+
+
+def test_the_material_tells_what_a_bot_needs_of_areas_kinds_and_loads() -> None:
+    """In mm, g and degrees; numbers from the specification."""
+    told = GAME.material({"simulations": 7}, 2)
+
+    assert (told["seats"], told["rounds"], told["sets"], told["simulations"]) == (2, 20, 2, 7)
+    assert told["areas"]["1"] == {
+        "surface_mm": 35.0,
+        "room_mm": 74.0,
+        "u_mm": [4.0, 96.0],
+        "v_mm": [2.0, 44.0],
+        "side_u": 1,
+        "side_v": 1,
+        "yard": False,
+    }
+    assert told["areas"]["8"] == {
+        "surface_mm": 185.0,
+        "room_mm": 64.0,
+        "u_mm": [-9.0, 9.0],
+        "v_mm": [-86.0, -6.0],
+        "side_u": 0,
+        "side_v": -1,
+        "yard": True,
+    }
+    assert told["kinds"]["crate"] == {
+        "mass_g": 18.0,
+        "centre_of_mass_mm": [0.0, 0.0, 0.0],
+        "faces": {"flat": {"axis": "x", "degrees": 0}},
+        "parts": [{"form": "box", "half_mm": [14.0, 14.0, 14.0], "at_mm": [0.0, 0.0, 0.0], "across": False}],
+    }
+    assert told["load"]["hands"] == {"most": 2, "radius_mm": 45.0, "plane_mm": -20.0, "within_mm": 1000}
+    assert told["load"]["drop_max_mm"] == 20
+    assert told["ship"]["yards"] == [
+        {"top_mm": 115.0, "half_length_mm": 110.0},
+        {"top_mm": 185.0, "half_length_mm": 90.0},
+        {"top_mm": 255.0, "half_length_mm": 70.0},
+    ]
+
+
+def test_the_material_is_the_tables_of_the_game_without_loss() -> None:
+    """Every area, kind, face and part; lengths in mm give back those in m."""
+    told = GAME.material({}, 4)
+
+    assert {int(number) for number in told["areas"]} == set(AREAS)
+    for kind in KINDS:
+        shown = told["kinds"][kind]
+        assert list(shown["faces"]) == list(FACES[kind])
+        assert shown["mass_g"] / 1000 == pytest.approx(MASS_KG[kind], abs=1e-12)
+        for part, each in zip(PARTS[kind], shown["parts"], strict=True):
+            assert tuple(mm / 1000 for mm in each["half_mm"]) == pytest.approx(part.half_m, abs=1e-12)
+            assert tuple(mm / 1000 for mm in each["at_mm"]) == pytest.approx(part.at_m, abs=1e-12)
+    assert len(msgspec.json.encode(told)) < 10_000

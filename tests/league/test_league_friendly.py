@@ -1,0 +1,81 @@
+"""Friendlies: one table of any size a game is for, whose players have names of their own."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from league_made import bot
+from league_scramble import NAME
+
+from arena.errors import SpecError
+from arena.games import GAMES
+from arena.league.friendly import friendly, named_apart
+from arena.league.schedule import match_count, pairings
+from arena.league.tournament import Tournament
+from arena.match.terms import ClockSettings
+from arena.process.manifest import BotSpec
+
+CLOCK = ClockSettings()
+
+
+@pytest.fixture(autouse=True)
+def _scramble_is_on_offer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(GAMES, NAME, "league_scramble")
+
+
+def meeting(*names: str, game: str = NAME, **options: int) -> Tournament:
+    players = named_apart([bot(name) for name in names])
+    return friendly(players, game=game, options=dict(options), clock=CLOCK, seed="1", blocks=3)
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_all_sit_at_one_table(seats: int) -> None:
+    """A block has a match for each rotation."""
+    found = meeting(*("ann", "bob", "cid", "dot")[:seats])
+
+    (pairing,) = pairings(found)
+    assert len(pairing.players) == found.seats == seats
+    assert match_count(found) == 3 * seats
+
+
+@given(st.lists(st.sampled_from(["a", "a-1", "a-2", "b", "a-1-1"]), min_size=2, max_size=4))
+def test_everybody_has_a_name_of_his_own(names: list[str]) -> None:
+    """A bot that meets no other of its name keeps it; a number that is taken is not given again."""
+    players = named_apart([bot(name) for name in names])
+
+    found = [player.name for player in players]
+    assert len(set(found)) == len(found)
+    assert [player.bot.name for player in players] == names
+    assert all(given == name for given, name in zip(found, names, strict=True) if names.count(name) == 1)
+
+
+def test_equal_names_are_numbered_in_their_order() -> None:
+    """From 1."""
+    assert [player.name for player in named_apart([bot("a"), bot("b"), bot("a")])] == ["a-1", "b", "a-2"]
+
+
+@pytest.mark.parametrize(("names", "found"), [(("ann",), 1), (("ann", "bob", "cid", "dot", "eve"), 5)])
+def test_the_game_says_how_many_can_play(names: tuple[str, ...], found: int) -> None:
+    """Too few and too many are told with what is possible."""
+    with pytest.raises(SpecError, match=f"scramble is for 2 or 3 or 4 players, found {found}"):
+        meeting(*names)
+
+
+def test_options_are_looked_at_before_anything_is_played() -> None:
+    """By the game."""
+    with pytest.raises(SpecError, match="options of scramble"):
+        meeting("ann", "bob", count=3)
+
+
+def test_a_bot_for_other_games_is_refused() -> None:
+    """By what its manifest says; one that says nothing may try."""
+    ann, bob = named_apart([bot("ann"), bot("bob")])
+    manifest = msgspec.structs.replace(bob.bot.manifest, games=("chess", "go"))
+    bound = msgspec.structs.replace(bob, bot=_with(bob.bot, manifest))
+
+    with pytest.raises(SpecError, match="bob plays chess, go, not scramble"):
+        friendly([ann, bound], game=NAME, options={}, clock=CLOCK, seed="1", blocks=1)
+
+
+def _with(spec: BotSpec, manifest: object) -> BotSpec:
+    return msgspec.structs.replace(spec, manifest=manifest)

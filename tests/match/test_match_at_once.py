@@ -1,0 +1,233 @@
+"""Several seats decide at once: who is asked, what nobody hears too early, and whose fault counts."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+import pytest
+from match_raft import HOLD_ON, Raft, Water
+from match_raft_table import SIMULATING, STRICT, acted, on_raft, raft_bot, sail, sail_bots, simulate
+from match_table import CLOCK, Message, ScriptedBot, answer
+
+from arena.errors import Crashed, HarnessFault
+from arena.match.contestant import Contestant
+from arena.match.person import Person
+from arena.match.record import Acted
+from arena.match.referee import hello_for
+from arena.process.clock import MoveClock
+from arena.process.scripted import Reply, ScriptedChannel
+
+PATIENCE_S = 20.0
+"""For what happens in another thread: nobody waits so long but a test that fails."""
+EVENTS = b'{"type":"hello","protocols":[1],"capabilities":["events"]}'
+
+
+def meeting(barrier: threading.Barrier, *replies: Reply) -> Any:
+    """Answers the first request only when all have been asked."""
+
+    def odd(_message: Message, number: int) -> Iterable[Reply] | None:
+        if number > 1:
+            return None
+        barrier.wait(PATIENCE_S)
+        return replies or None
+
+    return odd
+
+
+def test_all_are_asked_before_anybody_has_answered() -> None:
+    """Four bots answer only when all four have their request; one after the other they would wait for ever."""
+    barrier = threading.Barrier(4)
+
+    record = sail_bots(*[raft_bot(10 * seat, meeting(barrier)) for seat in range(4)])
+
+    assert record.termination.value == "normal"
+    assert [step.action.mm for step in record.steps[:4] if isinstance(step, Acted)] == [0, 10, 20, 30]
+
+
+def test_what_each_is_asked_was_settled_before() -> None:
+    """Views and clocks are those of the state in which nobody has acted."""
+    bots = [raft_bot(), raft_bot(30), raft_bot(40)]
+    sail_bots(*bots)
+
+    for seat, bot in enumerate(bots):
+        first = bot.of_type("request")[0]
+        assert first["view"] == {"you": seat, "round": 1, "phase": "lean", "scores": [0, 0, 0], "leans": []}
+        assert first["events"] == []
+
+
+class Rested(ScriptedChannel):
+    """Tells when its side has answered and is stopped."""
+
+    def __init__(self, bot: ScriptedBot) -> None:
+        super().__init__(bot._respond)
+        self.has_answered = threading.Event()
+        self._rests = 0
+
+    def rest(self) -> None:
+        self._rests += 1
+        if self._rests == 3:  # after hello, after ready, after the first answer
+            self.has_answered.set()
+
+
+def test_nobody_hears_anything_before_all_have_answered() -> None:
+    """Not even who wants each event at once, and has answered long ago."""
+    quick = raft_bot(20, hello=[EVENTS])
+    channel = Rested(quick)
+    quick.open = lambda: channel  # type: ignore[method-assign]
+    heard: list[str] = []
+
+    def wait(_message: Message, number: int) -> None:
+        if number == 1:
+            assert channel.has_answered.wait(PATIENCE_S)
+            heard.extend(message["type"] for message in quick.heard)
+
+    sail_bots(quick, raft_bot(30, wait))
+
+    assert heard == ["hello", "match_start", "request"]
+    assert [message["what"]["seat"] for message in quick.of_type("event")[:1]] == [1]
+
+
+def test_who_has_only_one_action_is_not_asked() -> None:
+    """Nor is a thread needed then for the other: it is asked like one who decides alone."""
+    threads: list[str] = []
+
+    def note(message: Message, _number: int) -> None:
+        threads.append(f"{message['view']['phase']} in {threading.current_thread() is threading.main_thread()}")
+
+    record = sail_bots(raft_bot(20, note), raft_bot(90))
+
+    assert [(step.action, step.forced) for step in acted(record, 1)][1] == (HOLD_ON, True)
+    assert threads == ["lean in False", "trim in True", "lean in True"]
+
+
+def test_whose_fault_it_is_does_not_depend_on_who_was_faster() -> None:
+    """The last seat has failed before the first says a word; the first is at fault, and both start anew."""
+    late, early = threading.Event(), Crashed("the bot ended")
+
+    def crash_early(_message: Message, number: int) -> Iterable[Reply] | None:
+        late.set()
+        return [early] if number == 1 else None
+
+    def lean_too_far(message: Message, number: int) -> Iterable[Reply] | None:
+        assert late.wait(PATIENCE_S)
+        return [answer(message, {"mm": 101})] if number == 1 else None
+
+    bots = [raft_bot(20, lean_too_far), raft_bot(30), raft_bot(40, crash_early)]
+    game = Raft()
+    players = [on_raft(bot, game, STRICT, seats=3) for bot in bots]
+    record = sail(*players, game=game, clock=STRICT)
+    again = sail(*players, game=game, clock=STRICT, match="again")
+
+    assert record.fault is not None
+    assert (record.fault.seat, record.termination.value, record.ranks) == (0, "illegal_action", (2, 0, 0))
+    assert record.steps == ()
+    assert [seat.moves for seat in record.seats] == [1, 1, 1]
+    assert [len(bot.channels) for bot in bots] == [2, 1, 2]
+    assert again.termination.value == "normal"
+
+
+def test_the_other_seats_hear_the_end_of_a_match_that_one_forfeits() -> None:
+    """Their answers are lost with it; they go on in the next match."""
+    bots = [raft_bot(20), raft_bot(30, lambda _message, _number: [Crashed("the bot ended")])]
+
+    record = sail_bots(*bots)
+
+    (end,) = bots[0].of_type("match_end")
+    assert (end["termination"], end["at_fault"], end["events"]) == ("crash", 1, [])
+    assert record.seats[0].moves == 1
+
+
+def silent_contestant(game: Raft) -> Contestant:
+    """A bot that never answers, by the real clock."""
+    bot = raft_bot(20, lambda _message, _number: [])
+
+    class Patient(ScriptedChannel):
+        def receive(self, clock: MoveClock) -> bytes:
+            while not self._replies:
+                time.sleep(min(clock.wait_s(), 0.02))
+            return super().receive(clock)
+
+    return Contestant(
+        player="silent",
+        bot="0" * 64,
+        open_channel=lambda: Patient(bot._respond),
+        hello=hello_for(game, {}, CLOCK.startup_ms),
+        clock=CLOCK,
+    )
+
+
+def test_a_stop_ends_the_waiting_at_once() -> None:
+    """A signal comes while two bots think, each for three seconds: no thread of theirs is left a moment later."""
+    game = Raft()
+    players = [silent_contestant(game), silent_contestant(game)]
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    before = threading.active_count()
+    start_s = time.monotonic()
+    timer.start()
+
+    with pytest.raises(KeyboardInterrupt):
+        sail(*players, game=game)
+
+    assert time.monotonic() - start_s < 1.2
+    timer.join()
+    assert threading.active_count() == before
+
+
+def test_a_person_who_stops_ends_the_waiting_too() -> None:
+    """The keyboard is read in the calling thread."""
+    game = Raft()
+
+    def stop(_text: str) -> str:
+        assert threading.current_thread() is threading.main_thread()
+        raise KeyboardInterrupt
+
+    person = Person(say=lambda _line: None, prompt=stop)
+    before = threading.active_count()
+    drawn: Any = Drawn()
+
+    with pytest.raises(KeyboardInterrupt):
+        sail(silent_contestant(game), person, game=drawn)
+
+    assert threading.active_count() == before
+
+
+class Drawn(Raft):
+    """Adds what a person is shown."""
+
+    def observe(self, state: Any, seat: Any) -> dict[str, Any]:
+        return {**super().observe(state, seat), "drawn": "", "suggested": [HOLD_ON], "stand_in": HOLD_ON}
+
+
+class Leaking(Water):
+    """Fails where it may not."""
+
+    def imagine(self, _state: Any, _seat: Any, _what: Any) -> dict[str, Any]:
+        raise HarnessFault("the water is gone")
+
+
+def test_our_own_fault_in_a_thread_makes_the_match_void() -> None:
+    """The others are not waited for to the end; with new processes the match can be played again."""
+    game = Raft()
+    game.nature = Leaking()
+    asks = raft_bot(20, lambda m, n: [simulate(m, 1, {"mm": 1})] if n == 1 else None, hello=[SIMULATING])
+    players = [silent_contestant(game), on_raft(asks, game)]
+    before = threading.active_count()
+
+    with pytest.raises(HarnessFault, match="the water is gone"):
+        sail(*players, game=game)
+
+    assert threading.active_count() == before
+    for each in players:
+        each.close(grace_s=0.0)
+    assert sail(players[1], on_raft(raft_bot(), game), game=game, match="b").termination.value == "normal"
+
+
+def test_hundreds_of_decisions_at_once_are_always_the_same() -> None:
+    """Threads change nothing: the same match, however they are scheduled."""
+    records = [sail_bots(*[raft_bot(seat) for seat in range(4)], options={"rounds": 30}) for _ in range(5)]
+
+    assert len({msgspec.json.encode(record.steps) for record in records}) == 1

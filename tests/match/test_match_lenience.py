@@ -1,0 +1,397 @@
+"""A game that goes on after a fault: the answer asked for once more, what stands in for it, and where that ends."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from match_raft import HOLD_ON, Lean, Raft
+from match_raft_table import STRICT, acted, on_raft, raft_bot, sail, sail_bots
+from match_table import CLOCK, HELLO, Message, ScriptedBot, answer, house, match_of, only, seated
+from msgspec import UNSET
+
+from arena.errors import Crashed, MalformedReply
+from arena.match.record import Acted
+from arena.process.scripted import Reply, ScriptedChannel
+
+TOO_FAR = {"mm": 101}
+PONDER = msgspec.structs.replace(CLOCK, ponder=True)
+
+
+def leaning(*leans: Any) -> Any:
+    """Answers the first requests with these actions."""
+    return lambda message, number: [answer(message, leans[number - 1])] if number <= len(leans) else None
+
+
+def silent(*numbers: int) -> Any:
+    """Says nothing to the requests of these numbers."""
+    return lambda _message, number: [] if number in numbers else None
+
+
+def test_a_refused_answer_is_asked_for_once_more_line_by_line() -> None:
+    """A warning, and the same request with another id, the reason, and no new events."""
+    bot = raft_bot(20, leaning(TOO_FAR))
+    game = Raft()
+    contestant = on_raft(bot, game, keep_transcript=True)
+    sail(contestant, on_raft(raft_bot(30), game), game=game)
+
+    lines = [(way, json.loads(line)) for _, way, line in contestant.transcript][4:9]
+    request, again = lines[0][1], lines[3][1]
+    view = {"you": 0, "round": 1, "phase": "lean", "scores": [0, 0], "leans": []}
+    reason = {
+        "code": "illegal_action",
+        "reason": "too_far",
+        "message": "nobody leans out 101 mm",
+        "hint": "100 at most",
+    }
+    time = {"move_ms": 100.0, "bank_ms": 1000.0}
+    base: Message = {"type": "request", "match": "m", "view": view, "events": [], "legal": None, "clock": time}
+    assert [way for way, _ in lines] == [">", "<", ">", ">", "<"]
+    assert request == {**base, "id": 1}
+    assert lines[1][1] == {"type": "action", "id": 1, "action": TOO_FAR}
+    assert lines[2][1] == {**reason, "type": "error", "fatal": False, "got": json.dumps(lines[1][1])}
+    assert again == {**base, "id": 2, "refused": reason}
+    assert lines[4][1] == {"type": "action", "id": 2, "action": {"mm": 20}}
+
+
+def test_the_second_answer_counts_like_any_other() -> None:
+    """In the record only the count of faults tells of the first."""
+    record = sail_bots(raft_bot(20, leaning(TOO_FAR)), raft_bot(30))
+    plain = sail_bots(raft_bot(20), raft_bot(30))
+
+    assert record.steps == plain.steps
+    assert record.seats[0].faults == {"illegal_action": 1}
+    assert (record.seats[0].moves, plain.seats[0].moves) == (4, 3)
+    assert plain.seats[0].faults == {}
+
+
+@pytest.mark.parametrize(
+    ("replies", "code", "found"),
+    [
+        ([b'{"type":"action","id":1,"action":{"mm":NaN}}'], "malformed_reply", "NaN is not JSON"),
+        ([b'{"type":"action","id":1,"action":{"mm":\xff}}'], "malformed_reply", "not UTF-8"),
+        ([b"{"], "malformed_reply", "not one JSON object"),
+        ([b'{"type":"action","id":1,"action":"left"}'], "malformed_reply", "not a message of arena/1"),
+        ([b'{"type":"action","id":1,"action":{"cm":1}}'], "malformed_reply", "not an action of raft"),
+        ([MalformedReply("a line of more than 9 bytes")], "malformed_reply", "more than 9 bytes"),
+        ([b'{"type":"action","id":1,"action":0}'], "malformed_reply", "lists no legal actions"),
+        ([b'{"type":"action","id":1,"action":{"mm":-101}}'], "illegal_action", "nobody leans out -101 mm"),
+        ([b'{"type":"action","id":1,"action":{"mm":13}}'], "illegal_action", "rotten"),
+    ],
+)
+def test_whatever_is_malformed_or_illegal_is_refused(replies: list[Reply], code: str, found: str) -> None:
+    """By the codec, the protocol, the rules or nature: the bot is told, and asked once more."""
+    bot = raft_bot(20, only(1, *replies))
+    record = sail_bots(bot, raft_bot(30))
+
+    (error,) = bot.of_type("error")
+    assert (error["code"], error["fatal"]) == (code, False)
+    assert found in error["message"]
+    assert bot.of_type("request")[1]["refused"]["message"] == error["message"]
+    assert acted(record, 0)[0].action == Lean(20)
+    assert record.seats[0].faults == {code: 1}
+    assert record.termination.value == "normal"
+
+
+def test_nature_has_a_word_of_its_own_for_what_it_refuses() -> None:
+    """A bot's program reads the reason, its author the sentence."""
+    bot = raft_bot(20, leaning({"mm": 13}))
+    sail_bots(bot, raft_bot(30))
+
+    assert bot.of_type("error")[0]["reason"] == bot.of_type("request")[1]["refused"]["reason"] == "rotten"
+
+
+def test_without_a_word_there_is_no_reason() -> None:
+    """The field is left out of an error, and empty in a request."""
+    bot = raft_bot(20, only(1, b"{"))
+    sail_bots(bot, raft_bot(30))
+
+    assert "reason" not in bot.of_type("error")[0]
+    assert bot.of_type("request")[1]["refused"]["reason"] == ""
+
+
+def test_after_the_second_refusal_something_stands_in() -> None:
+    """All hear of it, the seat itself too; the record has the code of the last fault."""
+    bots = [raft_bot(20, leaning(TOO_FAR, {"cm": 1})), raft_bot(30)]
+    record = sail_bots(*bots)
+
+    assert acted(record, 0)[0] == Acted(seat=0, action=HOLD_ON, stand_in="malformed_reply")
+    assert record.seats[0].faults == {"illegal_action": 1, "malformed_reply": 1}
+    assert record.seats[0].moves == 4
+    assert [error["fatal"] for error in bots[0].of_type("error")] == [False, False]
+    told = {"event": "action", "seat": 0, "action": {"mm": 0}, "stand_in": "malformed_reply"}
+    assert bots[0].of_type("request")[2]["events"][0] == told
+    assert told in [event for message in bots[1].of_type("request") for event in message["events"]]
+
+
+def test_who_is_too_late_is_not_asked_again() -> None:
+    """Something stands in at once. The late answer is stale, and the next request counts."""
+    late = answer({"id": 1}, {"mm": 99})
+    bot = raft_bot(20, lambda message, number: [[], [late, answer(message)]][number - 1] if number < 3 else None)
+
+    record = sail_bots(bot, raft_bot(30))
+
+    assert acted(record, 0)[0] == Acted(seat=0, action=HOLD_ON, stand_in="timeout")
+    assert record.seats[0].faults == {"timeout": 1}
+    assert record.seats[0].ignored == {"stale": 1}
+    assert record.termination.value == "normal"
+    assert ["refused" in message for message in bot.of_type("request")] == [False] * len(bot.of_type("request"))
+    assert bot.of_type("error")[0]["code"] == "timeout"
+
+
+class Stopped(ScriptedChannel):
+    """Notes when its side is woken and stopped."""
+
+    def __init__(self, bot: ScriptedBot) -> None:
+        super().__init__(bot._respond, cpu=bot.times.cpu)
+        self.states: list[str] = []
+
+    def wake(self) -> None:
+        self.states.append("runs")
+
+    def rest(self) -> None:
+        self.states.append("stopped")
+
+
+def test_who_is_too_late_is_stopped() -> None:
+    """Like one who has answered: it may not think while others are on move."""
+    bot = raft_bot(20, silent(1))
+    channel = Stopped(bot)
+    bot.open = lambda: channel  # type: ignore[method-assign]
+    sail_bots(bot, raft_bot(30))
+
+    assert channel.states[:6] == ["runs", "stopped"] * 3
+    assert channel.states[-1] == "stopped"
+
+
+def test_cpu_time_used_too_late_is_charged_to_the_next_move() -> None:
+    """0.05 s between the end of its time and its being stopped count for the next answer."""
+    bot = raft_bot(20)
+
+    def think(message: Message, number: int) -> list[Reply]:
+        if number == 1:
+            bot.times.cpu_s += 2.0
+            return []
+        return [answer(message, 0 if message["legal"] else {"mm": 1})]
+
+    bot._odd = think
+    channel = Stopped(bot)
+    channel.rest = lambda: setattr(bot.times, "cpu_s", bot.times.cpu_s + 0.05)  # type: ignore[method-assign]
+    bot.open = lambda: channel  # type: ignore[method-assign]
+    record = sail_bots(bot, raft_bot(30))
+
+    assert record.seats[0].faults == {"timeout": 1}
+    assert record.seats[0].cpu_ms == pytest.approx(50 + 2000 + 50 + 50)  # after ready, late, after it, after the second
+
+
+def timed(bot: ScriptedBot, *answers: tuple[float, Any]) -> ScriptedBot:
+    """The bot takes so much CPU time for its first requests, and answers with these actions."""
+
+    def think(message: Message, number: int) -> Iterable[Reply] | None:
+        if number > len(answers):
+            return None
+        bot.times.cpu_s += answers[number - 1][0]
+        return [answer(message, answers[number - 1][1])]
+
+    bot._odd = think
+    return bot
+
+
+@pytest.mark.parametrize(
+    ("first_s", "move_ms", "bank_ms"), [(0.0, 100, 1000), (0.03, 70, 1000), (0.1, 0, 1000), (0.4, 0, 700)]
+)
+def test_a_second_answer_has_what_the_first_left(first_s: float, move_ms: float, bank_ms: float) -> None:
+    """0.1 s for the move: what the first answer used of it is gone, beyond that the bank pays."""
+    bot = timed(raft_bot(20), (first_s, TOO_FAR))
+    sail_bots(bot, raft_bot(30))
+
+    again = bot.of_type("request")[1]
+    assert again["clock"]["move_ms"] == pytest.approx(move_ms, abs=1e-6)
+    assert again["clock"]["bank_ms"] == pytest.approx(bank_ms)
+    assert bot.of_type("request")[2]["clock"]["move_ms"] == 100
+
+
+@pytest.mark.parametrize(("second_s", "late"), [(0.69, {}), (0.71, {"timeout": 1})])
+def test_both_answers_together_have_the_time_of_one(second_s: float, late: dict[str, int]) -> None:
+    """1.1 s of move and bank, of which the first answer takes 0.4."""
+    bot = timed(raft_bot(20), (0.4, TOO_FAR), (second_s, {"mm": 20}))
+    record = sail_bots(bot, raft_bot(30))
+
+    assert record.seats[0].faults == {"illegal_action": 1, **late}
+    assert acted(record, 0)[0].stand_in == ("timeout" if late else "")
+
+
+def test_both_answers_together_have_the_wall_time_of_one() -> None:
+    """3.2 s: one that sleeps 2 s before each of two answers is too late with the second."""
+    bot = raft_bot(20)
+
+    def sleep(message: Message, number: int) -> Iterable[Reply] | None:
+        if number > 2:
+            return None
+        bot.times.wall_s += 2.0
+        return [answer(message, TOO_FAR if number == 1 else {"mm": 20})]
+
+    bot._odd = sleep
+
+    assert sail_bots(bot, raft_bot(30)).seats[0].faults == {"illegal_action": 1, "timeout": 1}
+
+
+def test_a_malformed_answer_costs_its_time_too() -> None:
+    """Nobody gains time by nonsense."""
+    bot = raft_bot(20)
+
+    def think(_message: Message, number: int) -> Iterable[Reply] | None:
+        bot.times.cpu_s += 0.03 if number == 1 else 0.0
+        return [b"{"] if number == 1 else None
+
+    bot._odd = think
+    sail_bots(bot, raft_bot(30))
+
+    assert bot.of_type("request")[1]["clock"]["move_ms"] == pytest.approx(70)
+
+
+def test_the_third_timeout_of_a_seat_forfeits() -> None:
+    """Two are pardoned in a match; in the next one they are forgotten."""
+    game = Raft()
+    bot = raft_bot(20, silent(1, 2, 3, 4, 5))
+    contestant, other = on_raft(bot, game), on_raft(raft_bot(30), game)
+    first = sail(contestant, other, game=game)
+    second = sail(contestant, other, game=game)
+
+    assert (first.termination.value, first.ranks) == ("timeout", (1, 0))
+    assert [step.stand_in for step in acted(first, 0)] == ["timeout", "timeout"]
+    assert (first.seats[0].faults, first.seats[0].moves) == ({"timeout": 2}, 3)
+    assert [error["fatal"] for error in bot.of_type("error")[:3]] == [False, False, True]
+    assert (second.termination.value, second.seats[0].faults) == ("normal", {"timeout": 2})
+
+
+@pytest.mark.parametrize(
+    ("reply", "code"), [(Crashed("the bot ended"), "crash"), (HELLO, "protocol_violation")], ids=["crash", "violation"]
+)
+@pytest.mark.parametrize("number", [1, 2], ids=["at first", "asked again"])
+def test_what_is_no_answer_at_all_always_forfeits(reply: Reply, code: str, number: int) -> None:
+    """A process that is gone, or does not keep to the dialogue, cannot be asked again."""
+    odd = only(1, reply) if number == 1 else lambda m, n: [[answer(m, TOO_FAR)], [reply]][n - 1] if n < 3 else None
+
+    record = sail_bots(raft_bot(20, odd), raft_bot(30))
+
+    assert (record.termination.value, record.ranks) == (code, (1, 0))
+    assert record.seats[0].faults == ({} if number == 1 else {"illegal_action": 1})
+    assert record.seats[0].moves == number
+
+
+@pytest.mark.parametrize("reply", [b"{", b'{"type":"action","id":1,"action":{"mm":101}}', None])
+def test_a_strict_tournament_pardons_nothing(reply: bytes | None) -> None:
+    """Each fault forfeits, as in games without lenience."""
+    record = sail_bots(raft_bot(20, only(1, *([] if reply is None else [reply]))), raft_bot(30), clock=STRICT)
+
+    assert record.fault is not None
+    assert (record.steps, record.seats[0].faults, record.seats[0].moves) == ((), {}, 1)
+
+
+def test_a_game_without_lenience_forfeits_and_counts_no_faults() -> None:
+    """The field is left out of its records."""
+    game = Raft()
+    game.lenience = None
+    record = sail(on_raft(raft_bot(20, leaning(TOO_FAR)), game), on_raft(raft_bot(30), game), game=game)
+
+    assert (record.termination.value, record.seats[0].faults) == ("illegal_action", UNSET)
+    assert b'"faults"' not in msgspec.json.encode(record)
+    assert match_of(seated(ScriptedBot()), house()).seats[0].faults is UNSET
+
+
+def test_a_flood_before_a_request_forfeits() -> None:
+    """It answers no question that could be asked again; the channel gives it up."""
+
+    class Flooded(ScriptedChannel):
+        def pending(self) -> list[bytes]:
+            if len(bot.of_type("request")) == 1:
+                raise MalformedReply("lines without end before a request")
+            return super().pending()
+
+    bot = raft_bot(20)
+    bot.open = lambda: Flooded(bot._respond)  # type: ignore[method-assign]
+    record = sail_bots(bot, raft_bot(30))
+
+    assert (record.termination.value, record.seats[0].faults) == ("malformed_reply", {})
+    assert record.seats[0].moves == 1
+
+
+def test_endless_prints_are_a_flood_here_too() -> None:
+    """10 000 lines that answer nothing are no answer that could be refused."""
+    patient = msgspec.structs.replace(CLOCK, wall_ms=10_000_000.0)
+    record = sail_bots(raft_bot(20, only(1, *[b"hm"] * 10_001)), raft_bot(30), clock=patient)
+
+    assert (record.termination.value, record.seats[0].faults) == ("protocol_violation", {})
+
+
+def test_who_cannot_take_the_warning_has_lost() -> None:
+    """Its process was ended, so there is nobody to be asked again."""
+
+    class Deaf(ScriptedChannel):
+        def send(self, line: bytes, clock: Any) -> None:
+            if line.startswith(b'{"type":"error"'):
+                raise Crashed("the bot ended")
+            super().send(line, clock)
+
+    bot = raft_bot(20, leaning(TOO_FAR))
+    bot.open = lambda: Deaf(bot._respond)  # type: ignore[method-assign]
+    record = sail_bots(bot, raft_bot(30))
+
+    assert (record.termination.value, record.steps) == ("crash", ())
+    assert record.seats[0].moves == 1
+
+
+def test_who_breaks_its_limits_while_it_is_refused_has_crashed() -> None:
+    """Its memory is looked at when it is stopped."""
+
+    class Greedy(Stopped):
+        def rest(self) -> None:
+            super().rest()
+            if len(self.states) > 5:
+                raise Crashed("the bot was stopped: it used 900 MiB")
+
+    bot = raft_bot(20, silent(1))
+    bot.open = lambda: Greedy(bot)  # type: ignore[method-assign]
+
+    assert sail_bots(bot, raft_bot(30)).termination.value == "crash"
+
+
+def test_a_bot_that_may_ponder_is_not_charged_for_the_time_between() -> None:
+    """Where bots may think while others are on move, a late one may finish its thought."""
+    bot = timed(raft_bot(20), (0.05, TOO_FAR), (0.05, {"mm": 20}))
+    channel = Stopped(bot)
+    channel.rest = lambda: setattr(bot.times, "cpu_s", bot.times.cpu_s + 9.0)  # type: ignore[method-assign]
+    bot.open = lambda: channel  # type: ignore[method-assign]
+
+    assert sail_bots(bot, raft_bot(30), clock=PONDER).seats[0].cpu_ms == pytest.approx(100)
+
+
+BAD = st.sampled_from([TOO_FAR, {"cm": 1}, {"mm": 13}, None])
+
+
+@settings(max_examples=60, deadline=None)
+@given(said=st.lists(st.lists(BAD | st.just({"mm": 20}), max_size=8), min_size=2, max_size=4))
+def test_answers_and_faults_always_add_up(said: list[list[Any]]) -> None:
+    """Each answer is a step of the seat's own, a pardoned fault, or at a table whose match was forfeited."""
+
+    def speaking(mine: list[Any]) -> ScriptedBot:
+        def odd(message: Message, number: int) -> Iterable[Reply] | None:
+            if number > len(mine) or (message["legal"] and mine[number - 1] == {"mm": 20}):
+                return None
+            return [] if mine[number - 1] is None else [answer(message, mine[number - 1])]
+
+        return raft_bot(20, odd)
+
+    record = sail_bots(*map(speaking, said))
+
+    for seat, entry in enumerate(record.seats):
+        assert isinstance(entry.faults, dict)
+        own = sum(not step.stand_in and not step.forced for step in acted(record, seat))
+        more = entry.moves - own - sum(entry.faults.values())
+        assert 0 <= more <= (record.fault is not None)
+        assert more or record.fault is None or record.fault.seat != seat
+        assert entry.faults.get("timeout", 0) <= 2

@@ -1,0 +1,270 @@
+"""A record of a game with simulations, stand-ins and decisions of several seats is not believed either."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from match_raft import Raft
+from match_raft_table import raft_bot, sail_bots
+from match_table import Message, answer, only
+from msgspec import UNSET
+
+from arena.errors import Crashed, OutOfTime
+from arena.games import GAMES
+from arena.match.record import Acted, MatchRecord, Simulated, Step, Termination, pack, unpack
+from arena.match.replay import problems, replay
+from arena.match.resimulation import resimulate
+
+replace = msgspec.structs.replace
+FAR = {"mm": 1000}
+
+
+@pytest.fixture(autouse=True)
+def _raft_is_on_offer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(GAMES, "raft", "match_raft")
+
+
+def refused(message: Message, number: int) -> list[bytes] | None:
+    """Too far in the first two requests, so that something stands in; and once in the fourth."""
+    return [answer(message, FAR)] if number in {1, 2, 4} else None
+
+
+def stored(*bots: Any, **more: Any) -> MatchRecord:
+    """A match as it comes out of the store."""
+    return unpack(pack(sail_bots(*bots, **more)))
+
+
+def with_step(record: MatchRecord, place: int, step: Step) -> MatchRecord:
+    return replace(record, steps=(*record.steps[:place], step, *record.steps[place + 1 :]))
+
+
+def with_seat(record: MatchRecord, seat: int, **changes: Any) -> MatchRecord:
+    seats = list(record.seats)
+    seats[seat] = replace(seats[seat], **changes)
+    return replace(record, seats=tuple(seats))
+
+
+def place_of(record: MatchRecord, kind: type[Step], **fields: Any) -> int:
+    """Where the first such step is."""
+    return next(
+        place
+        for place, step in enumerate(record.steps)
+        if isinstance(step, kind) and all(getattr(step, name) == value for name, value in fields.items())
+    )
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_a_match_of_many_can_be_verified(seats: int) -> None:
+    """Replayed and simulated again, with wet seats that nobody asks."""
+    record = stored(*(raft_bot(20 * seat + 30) for seat in range(seats)))
+
+    found, wrong = resimulate(record)
+
+    assert problems(record) == []
+    assert wrong == []
+    assert found is not None
+    assert (found.made, found.equal) == (2, 2)
+
+
+def test_a_decision_of_several_is_complete_with_the_last() -> None:
+    """All its moments begin and end in the same states; what it led to is to be seen after the last one."""
+    record = stored(raft_bot(), raft_bot(), raft_bot())
+
+    moments = list(replay(record))
+
+    assert [moment.is_complete for moment in moments[:4]] == [False, False, True, True]
+    assert moments[0].before is moments[2].before
+    assert moments[0].after is moments[2].after
+
+
+def test_stand_ins_and_pardoned_faults_can_be_verified() -> None:
+    """They are counted: three refusals of one seat, two timeouts of the other."""
+    late = raft_bot(odd=lambda _message, number: [OutOfTime("late")] if number in {1, 2} else None)
+
+    record = stored(raft_bot(odd=refused), late)
+
+    assert record.termination is Termination.NORMAL
+    assert [seat.faults for seat in record.seats] == [{"illegal_action": 3}, {"timeout": 2}]
+    assert [step.stand_in for step in record.steps if isinstance(step, Acted) and step.stand_in]
+    assert problems(record) == []
+
+
+@pytest.mark.parametrize("guilty", [0, 1, 2])
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_forfeit_among_several_can_be_verified(guilty: int, number: int) -> None:
+    """The others had answered, or had been refused, and nothing of that became a step."""
+    bots = [raft_bot(odd=refused) for _ in range(3)]
+    bots[guilty] = raft_bot(odd=only(number, Crashed("gone")))
+
+    record = stored(*bots, options={"rounds": 3})
+
+    assert record.termination is Termination.CRASH
+    assert problems(record) == []
+
+
+@pytest.mark.parametrize("guilty", [0, 1, 2])
+def test_a_forfeit_before_anybody_was_asked_can_be_verified(guilty: int) -> None:
+    """It looks like one in the first decision, in which all had to act; but nobody has answered."""
+    bots = [raft_bot() for _ in range(3)]
+    bots[guilty] = raft_bot(hello=[Crashed("gone")])
+
+    record = stored(*bots)
+
+    assert [seat.moves for seat in record.seats] == [0, 0, 0]
+    assert problems(record) == []
+    assert problems(with_seat(record, (guilty + 1) % 3, moves=2))
+
+
+def test_the_third_timeout_can_be_verified() -> None:
+    """It ends the match and is no pardoned fault."""
+    record = stored(raft_bot(), raft_bot(odd=lambda _m, _n: [OutOfTime("late")]))
+
+    assert record.termination is Termination.TIMEOUT
+    assert record.seats[1].faults == {"timeout": 2}
+    assert problems(record) == []
+
+
+@settings(max_examples=30, deadline=None)
+@given(seats=st.integers(2, 4), odd=st.lists(st.sampled_from(["", "far", "late", "gone", "not"]), max_size=24))
+def test_whatever_bots_do_can_be_verified(seats: int, odd: list[str]) -> None:
+    """Any mixture of good answers, refused ones, timeouts and crashes."""
+    kinds = {"late": OutOfTime("late"), "gone": Crashed("gone"), "not": b"{}"}
+
+    def of(seat: int) -> Any:
+        def respond(message: Message, number: int) -> Any:
+            kind = odd[seat::seats][number - 1] if number <= len(odd[seat::seats]) else ""
+            return [answer(message, FAR)] if kind == "far" else [kinds[kind]] if kind else None
+
+        return raft_bot(30 * seat, odd=respond)
+
+    record = stored(*map(of, range(seats)), options={"rounds": 3})
+
+    assert problems(record) == []
+
+
+def with_stand_in(**changes: Any) -> MatchRecord:
+    """A match in which seat 0 leaned by a stand-in, with that step changed."""
+    record = stored(raft_bot(odd=refused), raft_bot())
+    place = place_of(record, Acted, seat=0)
+    step = record.steps[place]
+    assert isinstance(step, Acted)
+    assert step.stand_in == "illegal_action"
+    return with_step(record, place, replace(step, **changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"action": {"mm": 20}}, 'but {"mm":0} stands in'),
+        ({"stand_in": "crash"}, "for which nothing stands in"),
+        ({"stand_in": "laziness"}, "for which nothing stands in"),
+        ({"stand_in": ""}, "recorded 5 answers of seat 0, which acted 3 times, with 3 faults"),
+        ({"stand_in": "timeout"}, "recorded faults {'illegal_action': 3} of seat 0, for which {'timeout': 1} stood in"),
+    ],
+)
+def test_a_forged_stand_in_is_found(changes: dict[str, Any], said: str) -> None:
+    """Another action than the one that stands in, a fault that nobody pardons, or a fault that was not counted."""
+    record = with_stand_in(**changes)
+
+    (problem,) = problems(record)
+
+    assert said in problem
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"faults": UNSET},
+        {"faults": {}},
+        {"faults": {"illegal_action": 2}},
+        {"faults": {"illegal_action": 4}},
+        {"faults": {"illegal_action": 3, "timeout": 1}},
+        {"faults": {"illegal_action": 3, "crash": 1}},
+        {"faults": {"malformed_reply": 1, "timeout": 2}},
+        {"faults": {"illegal_action": 3, "timeout": 0}},
+        {"faults": {"illegal_action": 4, "timeout": -1}},
+        {"moves": 6},
+        {"moves": 8},
+    ],
+)
+def test_forged_counts_are_found(changes: dict[str, Any]) -> None:
+    """Of answers, and of faults by their kind."""
+    record = stored(raft_bot(odd=refused), raft_bot())
+    assert record.seats[0].moves - sum((record.seats[0].faults or {}).values()) == 3 - 1
+
+    assert len(problems(with_seat(record, 0, **changes))) == 1
+
+
+def test_faults_in_a_game_that_pardons_none_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There each of them would have been the end."""
+    record = stored(raft_bot(), raft_bot())
+    strict = Raft()
+    strict.lenience = None
+    monkeypatch.setattr("match_raft.GAME", strict)
+
+    assert problems(with_seat(record, 0, faults={"timeout": 1}, moves=record.seats[0].moves + 1))
+    assert problems(with_step(record, 0, Acted(seat=0, action={"mm": 0}, stand_in="timeout")))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"key": "tip/7"},
+        {"result": None},
+        {"result": {"tilt": 0}},
+        {"result": {"tilt": 0, "wet": [5]}},
+    ],
+)
+def test_a_forged_simulation_is_found(changed: dict[str, Any]) -> None:
+    """Its key, and a result that cannot be; without simulating anything."""
+    record = stored(raft_bot(), raft_bot())
+    place = place_of(record, Simulated)
+    step = record.steps[place]
+
+    (problem,) = problems(with_step(record, place, replace(step, **changed)))
+
+    assert problem.startswith('m: recorded {"step":"simulation"')
+
+
+def test_another_step_in_the_place_of_a_simulation_is_found() -> None:
+    """And the other way round."""
+    record = stored(raft_bot(), raft_bot())
+    place = place_of(record, Simulated)
+
+    assert "where the simulation tip/1 was due" in problems(with_step(record, place, record.steps[0]))[0]
+    assert "where seat 0 had to act" in problems(with_step(record, 0, record.steps[place]))[0]
+
+
+def test_a_result_that_could_be_and_was_not_is_found_by_simulating() -> None:
+    """Nobody got wet, says the record."""
+    record = stored(raft_bot(90), raft_bot(90), options={"rounds": 1})
+    place = place_of(record, Simulated)
+    step = record.steps[place]
+    assert isinstance(step, Simulated)
+    forged = replace(
+        with_step(record, place, replace(step, result={"tilt": 1, "wet": []})), scores=(90, 90), ranks=(0, 0)
+    )
+
+    _, wrong = resimulate(forged)
+
+    assert problems(forged) == []
+    (told,) = wrong
+    assert told.startswith(f"step {place + 1}, tip/1: comes out otherwise here: tilted by ")
+
+
+def test_a_fingerprint_belongs_to_a_game_with_a_nature() -> None:
+    """One without says nothing of what the results were made by."""
+    record = stored(raft_bot(), raft_bot())
+
+    assert problems(replace(record, nature=UNSET)) == ["m: recorded as simulated by nobody knows what"]
+
+
+def test_an_unfinished_decision_of_several_is_found() -> None:
+    """A record that ends in the middle."""
+    record = stored(raft_bot(), raft_bot(), raft_bot())
+
+    (problem,) = problems(replace(record, steps=record.steps[:2]))
+
+    assert problem == "m: the record ends in the middle of a decision of several seats"

@@ -1,0 +1,367 @@
+"""What a bot may ask while it thinks: what is offered, what it costs, and what becomes of senseless questions."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+import pytest
+from match_raft import Raft, Water
+from match_raft_table import SIMULATING, acted, on_raft, raft_bot, sail, sail_bots, simulate
+from match_table import CLOCK, HELLO, NIM, Message, ScriptedBot, answer, house, match_of, seated
+
+from arena.errors import Crashed, HarnessFault
+from arena.games.api import Json, Seat
+from arena.match.lookahead import NO_SIMULATIONS_LEFT
+from arena.match.record import MatchRecord, Simulated
+from arena.match.referee import hello_for
+from arena.match.terms import ClockSettings
+from arena.process.scripted import Reply, ScriptedChannel
+
+WALL = msgspec.structs.replace(CLOCK, decides="wall", wall_ms=1100.0)
+
+
+def asking(*whats: Any, then: Any = None, hello: bytes = SIMULATING) -> ScriptedBot:
+    """Asks these in its first request, then answers."""
+
+    def odd(message: Message, number: int) -> Iterable[Reply] | None:
+        if number > 1:
+            return None
+        asked = [simulate(message, query, what) for query, what in enumerate(whats, start=1)]
+        return [*asked, answer(message, then or {"mm": 20})]
+
+    return raft_bot(20, odd, hello=[hello])
+
+
+def heard(bot: ScriptedBot) -> list[Message]:
+    return bot.of_type("simulated")
+
+
+def test_a_question_is_answered_while_the_request_is_open() -> None:
+    """With its number, the result, and how many more may be asked; the answer counts as if nothing had been asked."""
+    bot = asking({"mm": 5}, {"mm": -70})
+    record = sail_bots(bot, raft_bot(30))
+
+    assert heard(bot) == [
+        {"type": "simulated", "id": 1, "query": 1, "result": {"tilt": 5}, "refused": None, "left": 2},
+        {"type": "simulated", "id": 1, "query": 2, "result": {"tilt": -70}, "refused": None, "left": 1},
+    ]
+    assert [message["simulations"] for message in bot.of_type("request")] == [3] * len(bot.of_type("request"))
+    assert record.steps == sail_bots(raft_bot(20), raft_bot(30)).steps
+    assert (record.seats[0].moves, record.seats[0].ignored, record.seats[0].faults) == (3, {}, {})
+
+
+def test_nature_is_asked_for_the_seat_and_the_state_of_the_request() -> None:
+    """What the bot thinks about comes to it as it was said."""
+    game = Raft()
+    sail(on_raft(raft_bot(30), game), on_raft(asking({"mm": 5}), game), game=game)
+
+    assert game.nature.asked == [(Seat(1), {"mm": 5})]
+
+
+@pytest.mark.parametrize(
+    ("what", "code", "reason"),
+    [
+        ({"mm": 101}, "illegal_action", "too_far"),
+        ({"mm": 13}, "illegal_action", "rotten"),
+        ({"cm": 1}, "malformed_reply", ""),
+        ({}, "malformed_reply", ""),
+    ],
+)
+def test_what_cannot_be_is_refused_and_costs_a_question(what: Any, code: str, reason: str) -> None:
+    """With the reason that an action would get; it is no fault."""
+    bot = asking(what)
+    record = sail_bots(bot, raft_bot(30))
+
+    (told,) = heard(bot)
+    assert (told["result"], told["left"]) == (None, 2)
+    assert (told["refused"]["code"], told["refused"]["reason"]) == (code, reason)
+    assert told["refused"]["message"]
+    assert record.seats[0].faults == {}
+
+
+def test_more_than_the_budget_is_refused_and_nature_not_asked() -> None:
+    """Three in a request; the fourth is told so, and the answer still counts."""
+    game = Raft()
+    bot = asking(*[{"mm": mm} for mm in range(5)])
+    record = sail(on_raft(bot, game), on_raft(raft_bot(30), game), game=game)
+
+    assert [message["left"] for message in heard(bot)] == [2, 1, 0, 0, 0]
+    assert [message["refused"] and message["refused"]["reason"] for message in heard(bot)] == [
+        *(None, None, None, NO_SIMULATIONS_LEFT, NO_SIMULATIONS_LEFT)
+    ]
+    assert len(game.nature.asked) == 3
+    assert acted(record, 0)[0].action.mm == 20
+
+
+def test_who_asks_for_ever_is_a_flood() -> None:
+    """10 000 questions beyond the budget, by a clock that has the patience, and no answer."""
+    bot = raft_bot(20, lambda m, n: [simulate(m, 1, {"mm": 1})] * 10_003 if n == 1 else None, hello=[SIMULATING])
+    patient = msgspec.structs.replace(CLOCK, wall_ms=10_000_000.0)
+    record = sail_bots(bot, raft_bot(30), clock=patient)
+
+    assert record.termination.value == "protocol_violation"
+    assert len(heard(bot)) == 10_003
+
+
+def test_who_asks_for_ever_runs_out_of_time() -> None:
+    """Its clock runs on beyond the budget."""
+    bot = raft_bot(20, hello=[SIMULATING])
+
+    def ask(message: Message, number: int) -> Iterable[Reply] | None:
+        return (spent(bot, simulate(message, 1, {"mm": 1})) for _ in range(9999)) if number == 1 else None
+
+    bot._odd = ask
+    record = sail_bots(bot, raft_bot(30))
+
+    assert record.seats[0].faults == {"timeout": 1}
+
+
+def spent(bot: ScriptedBot, line: bytes) -> bytes:
+    bot.times.wall_s += 0.01
+    return line
+
+
+def test_a_question_about_another_request_is_stale() -> None:
+    """It is counted, not answered, and says nothing about the bot."""
+    other = simulate({"id": 77}, 1, {"mm": 1})
+    bot = raft_bot(20, lambda m, n: [other, answer(m, {"mm": 20})] if n == 1 else None, hello=[SIMULATING])
+    record = sail_bots(bot, raft_bot(30))
+
+    assert heard(bot) == []
+    assert record.seats[0].ignored == {"stale": 1}
+    assert record.termination.value == "normal"
+
+
+def test_a_question_after_the_answer_is_early() -> None:
+    """It lies there before the next request."""
+    bot = raft_bot(
+        20, lambda m, n: [answer(m, {"mm": 20}), simulate(m, 1, {"mm": 1})] if n == 1 else None, hello=[SIMULATING]
+    )
+    record = sail_bots(bot, raft_bot(30))
+
+    assert (heard(bot), record.seats[0].ignored) == ([], {"early": 1})
+
+
+def test_a_wrong_id_is_the_likely_reason_of_silence() -> None:
+    """The sentence for the author says which id came."""
+    bot = raft_bot(20, lambda _m, n: [simulate({"id": 77}, 1, {})] if n < 4 else None, hello=[SIMULATING])
+    record = sail_bots(bot, raft_bot(30))
+
+    assert record.fault is not None
+    assert record.fault.hint == "a simulate with id 77 came, but the open request is 3: repeat the request's id"
+
+
+def test_who_did_not_ask_for_it_violates_the_protocol() -> None:
+    """The hint says how to ask for it; the requests of such a bot tell no number of simulations."""
+    bot = asking({"mm": 1}, hello=HELLO)
+    record = sail_bots(bot, raft_bot(30))
+
+    assert record.fault is not None
+    assert (record.termination.value, record.fault.seat) == ("protocol_violation", 0)
+    assert '"capabilities": ["simulate"]' in record.fault.hint
+    assert "simulations" not in bot.of_type("request")[0]
+
+
+def test_it_is_offered_only_where_there_is_something_to_simulate() -> None:
+    """Not in a game without nature, and not with a budget of 0."""
+    offered = [
+        hello_for(NIM, {}, 1).capabilities,
+        hello_for(Raft(), {}, 1).capabilities,
+        hello_for(Raft(), {"simulations": 0}, 1).capabilities,
+    ]
+
+    assert offered == [("events",), ("events", "simulate"), ("events",)]
+
+
+def test_asking_for_what_is_not_offered_is_no_error() -> None:
+    """Until it is used."""
+    quiet = ScriptedBot(hello=[SIMULATING])
+    loud = ScriptedBot(lambda m, n: [simulate(m, 1, {})] if n == 1 else None, hello=[SIMULATING])
+    good, bad = match_of(seated(quiet), house()), match_of(seated(loud), house())
+
+    assert (good.termination.value, bad.termination.value) == ("normal", "protocol_violation")
+    assert bad.fault is not None
+    assert "nothing to simulate in this game" in bad.fault.hint
+    assert "simulations" not in quiet.of_type("request")[0]
+
+
+@pytest.mark.parametrize(("seats", "told"), [(2, 2), (4, 4)])
+def test_the_hello_tells_what_the_game_has_to_say_once(seats: int, told: int) -> None:
+    """For a table of that size; a game with nothing to say leaves it out."""
+    hello = hello_for(Raft(), {}, 1, seats=seats)
+
+    assert hello.material == {"far_mm": 100, "seats": told}
+    assert b"material" not in msgspec.json.encode(hello_for(NIM, {}, 1))
+
+
+class Slow(Water):
+    """Takes 5 s of real time for what a bot asks."""
+
+    def __init__(self, bot: ScriptedBot) -> None:
+        super().__init__()
+        self._bot = bot
+
+    def imagine(self, state: Any, seat: Any, what: Any) -> dict[str, Json]:
+        self._bot.times.wall_s += 5.0
+        return super().imagine(state, seat, what)
+
+
+def slow_match(bot: ScriptedBot, clock: ClockSettings) -> MatchRecord:
+    game = Raft()
+    game.nature = Slow(bot)
+    return sail(on_raft(bot, game, clock), on_raft(raft_bot(30), game, clock), game=game, clock=clock)
+
+
+@pytest.mark.parametrize("clock", [CLOCK, WALL], ids=["cpu", "wall"])
+def test_the_clock_stands_still_while_nature_is_asked(clock: ClockSettings) -> None:
+    """Three times 5 s, where a move may take 3.2 s at most, or 1.1 s where real time decides."""
+    record = slow_match(asking({"mm": 1}, {"mm": 2}, {"mm": 3}), clock)
+
+    assert record.seats[0].faults == {}
+    assert record.seats[0].wall_ms < 100
+
+
+def test_the_bots_own_time_counts_between_questions() -> None:
+    """0.4 s of thought before each of three questions, of which 1.1 s are allowed."""
+    bot = raft_bot(20, hello=[SIMULATING])
+
+    class Thinking(list[Reply]):
+        def __iter__(self) -> Any:
+            for query in range(3):
+                bot.times.cpu_s += 0.4
+                yield simulate({"id": 1}, query, {"mm": 1})
+            yield answer({"id": 1}, {"mm": 20})
+
+    bot._odd = lambda _message, number: Thinking() if number == 1 else None
+    record = sail_bots(bot, raft_bot(30))
+
+    assert record.seats[0].faults == {"timeout": 1}
+
+
+def test_who_asks_too_late_is_not_answered() -> None:
+    """Nature is not troubled for a bot whose time is used up."""
+    game = Raft()
+    bot = raft_bot(20, hello=[SIMULATING])
+
+    def late(message: Message, number: int) -> Iterable[Reply] | None:
+        bot.times.cpu_s += 2.0 if number == 1 else 0.0
+        return [simulate(message, 1, {"mm": 1})] if number == 1 else None
+
+    bot._odd = late
+    record = sail(on_raft(bot, game), on_raft(raft_bot(30), game), game=game)
+
+    assert (record.seats[0].faults, game.nature.asked) == ({"timeout": 1}, [])
+
+
+class Watched(ScriptedChannel):
+    """Notes in which order its side was let run, stopped and written to."""
+
+    def __init__(self, bot: ScriptedBot) -> None:
+        super().__init__(bot._respond)
+        self.noted: list[str] = []
+
+    def wake(self) -> None:
+        self.noted.append("runs")
+
+    def rest(self) -> None:
+        self.noted.append("stopped")
+
+    def send(self, line: bytes, clock: Any) -> None:
+        self.noted.append(json.loads(line)["type"])
+        super().send(line, clock)
+
+
+def test_the_bot_is_stopped_while_nature_is_asked() -> None:
+    """And goes on when its answer is there; whether it really is stopped is the channel's business (`ponder`)."""
+    bot = asking({"mm": 1})
+    channel = Watched(bot)
+    bot.open = lambda: channel  # type: ignore[method-assign]
+    sail_bots(bot, raft_bot(30))
+
+    begin = channel.noted.index("request")
+    assert channel.noted[begin : begin + 5] == ["request", "stopped", "runs", "simulated", "stopped"]
+
+
+def test_who_breaks_its_limits_meanwhile_has_crashed() -> None:
+    """It is looked at when it is stopped."""
+
+    class Greedy(Watched):
+        def rest(self) -> None:
+            super().rest()
+            if "request" in self.noted:
+                raise Crashed("the bot was stopped: it used 900 MiB")
+
+    bot = asking({"mm": 1})
+    bot.open = lambda: Greedy(bot)  # type: ignore[method-assign]
+
+    assert sail_bots(bot, raft_bot(30)).termination.value == "crash"
+
+
+def test_what_is_left_of_the_questions_is_left_when_asked_once_more() -> None:
+    """A refused answer brings no new ones."""
+    bot = asking({"mm": 1}, {"mm": 2}, then={"mm": 101})
+    sail_bots(bot, raft_bot(30))
+
+    assert [message["simulations"] for message in bot.of_type("request")[:3]] == [3, 1, 3]
+
+
+@pytest.mark.parametrize("line", [b'{"type":"simulate","id":1,"query":1,"what":5}', b'{"type":"simulate","id":1}'])
+def test_a_question_without_its_form_is_a_malformed_reply(line: bytes) -> None:
+    """It is refused like an answer, and the request asked once more."""
+    bot = raft_bot(20, lambda _m, n: [line] if n == 1 else None, hello=[SIMULATING])
+    record = sail_bots(bot, raft_bot(30))
+
+    assert record.seats[0].faults == {"malformed_reply": 1}
+    assert "expected" in bot.of_type("error")[0]["hint"]
+
+
+def test_our_own_fault_makes_the_match_void() -> None:
+    """Whether nature fails for a bot or for the match."""
+
+    class Leaking(Water):
+        def simulate(self, _state: Any) -> Json:
+            raise HarnessFault("the water is gone")
+
+    game = Raft()
+    game.nature = Leaking()
+
+    with pytest.raises(HarnessFault, match="the water is gone"):
+        sail(on_raft(raft_bot(), game), on_raft(raft_bot(), game), game=game)
+
+
+def test_simulations_are_recorded_and_told_to_all() -> None:
+    """The result as nature gave it, under its key; the record says what made it."""
+    bots = [raft_bot(20), raft_bot(90), raft_bot(-60)]
+    record = sail_bots(*bots)
+
+    tips = [step for step in record.steps if isinstance(step, Simulated)]
+    assert tips[0] == Simulated(key="tip/1", result={"tilt": 50, "wet": [1]})
+    assert record.nature == {"engine": "water 1"}
+    for bot in bots:
+        events = [event for message in bot.heard for event in message.get("events", [])]
+        assert {"event": "simulation", "key": "tip/1", "result": {"tilt": 50, "wet": [1]}} in events
+
+
+def test_a_game_without_nature_tells_of_none() -> None:
+    """The field is left out of its records."""
+    assert b'"nature"' not in msgspec.json.encode(match_of(seated(ScriptedBot()), house()))
+
+
+def test_a_state_may_have_no_budget_though_the_game_has() -> None:
+    """Then every question is beyond it."""
+
+    class Tired(Water):
+        def budget(self, state: Any) -> int:
+            return 0 if asked else super().budget(state)
+
+    asked: list[bool] = []
+    game = Raft()
+    game.nature = Tired()
+    bot = asking({"mm": 1})
+    contestant = on_raft(bot, game)
+    asked.append(True)
+    sail(contestant, on_raft(raft_bot(30), game), game=game)
+
+    assert [message["left"] for message in heard(bot)] == [0]
+    assert heard(bot)[0]["refused"]["reason"] == NO_SIMULATIONS_LEFT

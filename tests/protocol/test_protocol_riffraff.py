@@ -1,0 +1,184 @@
+"""The section on Riff Raff: whatever a bot of this game can meet is described, and its examples work."""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from statistics import NormalDist
+from typing import Any
+
+import pytest
+from protocol_pages import Block, marked, only, section_of
+
+from arena.errors import BotFault
+from arena.games import load_game
+from arena.games.api import Chance, Decision, Json, Over, Seat, Simulation
+from arena.games.luck import draw
+from arena.games.riffraff.actions import Reason
+from arena.games.riffraff.noise import SIGMAS, noise
+from arena.games.riffraff.state import Phase, State
+
+SECTION = section_of("## Game: riffraff")
+GAME: Any = load_game("riffraff")
+LOAD: dict[str, Json] = {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 55, "yaw_deg": 90}
+
+
+def states(seats: int, seed: str, act: Any) -> Iterator[State]:
+    """Every position of a match in which `act(request, material)` chooses for all seats."""
+    state = GAME.setup({}, seats)
+    while not isinstance(turn := GAME.turn(state), Over):
+        yield state
+        match turn:
+            case Decision(movers):
+                state = GAME.apply(state, {seat: chosen(state, seat, act) for seat in movers})
+            case Chance():
+                state = GAME.resolve(state, draw(seed, turn))
+            case Simulation():
+                state = GAME.nature.settle(state, GAME.nature.simulate(state))
+    yield state
+
+
+def chosen(state: State, seat: Seat, act: Any) -> Any:
+    """What the referee makes of the answer, the stand-in after a refusal included."""
+    legal = GAME.legal(state, seat)
+    listed = None if legal is None else list(legal)
+    answer = act({"view": GAME.observe(state, seat), "legal": listed}, GAME.material({}, len(state.players)))
+    if isinstance(answer, int):
+        return legal[answer]
+    try:
+        action = GAME.parse(state, seat, answer)
+        GAME.nature.insist(state, seat, action)
+    except BotFault:
+        return GAME.lenience.stand_in(state, seat)
+    return action
+
+
+def act_of_the_page() -> Any:
+    """The function in the section, as a bot's author would paste it."""
+    scope: dict[str, Any] = {}
+    exec(only("python riffraff"), scope)
+    return scope["act"]
+
+
+def fields(value: Json) -> Iterator[str]:
+    """The keys of objects on the first two levels, those of kinds and areas left out."""
+    for key, inner in value.items():
+        yield key
+        for part in inner if isinstance(inner, list) else [inner]:
+            if isinstance(part, dict) and key not in {"supply", "areas", "kinds"}:
+                yield from part
+
+
+def test_the_bot_of_the_page_loads_cargo() -> None:
+    """Pasted as it stands, it plays a whole match at all seats and brings most of its pieces aboard."""
+    end = list(states(4, "the page", act_of_the_page()))[-1]
+
+    assert end.phase is Phase.OVER
+    assert end.placements >= 16
+    assert max(GAME.outcome(end).scores) > 0
+
+
+def test_every_field_of_the_view_has_its_row() -> None:
+    """Of the view itself, of seats, cargo and placements."""
+    views = [GAME.observe(state, Seat(0)) for state in states(3, "fields", act_of_the_page())]
+
+    shown = {field for view in views for field in fields(view)}
+    assert len(shown) > 30
+    assert sorted(field for field in shown if f"`{field}`" not in SECTION) == []
+
+
+def test_every_field_of_the_material_is_named() -> None:
+    """Down to the parts of a piece."""
+    material = GAME.material({}, 4)
+    crate, area = material["kinds"]["crate"], material["areas"]["7"]
+    shown = {*fields(material), *fields(crate), *fields(area), *fields(material["load"])}
+
+    told_elsewhere = {"flat", "u_mm", "v_mm", "yaw_deg", "drop_mm", "hands_mm", "uv_mm", "kick_rad_s"}
+    way_down = set(material["load"]["way_down"])
+    missing = {field for field in shown if f"`{field}`" not in section_of("### material")}
+    assert missing - told_elsewhere - way_down == set()
+
+
+def test_the_view_of_the_page_has_the_form_of_a_real_one() -> None:
+    """The same fields on every level, and what it says of the cargo agrees with the poses it shows."""
+    (block,) = marked("json view riffraff")
+    shown = json.loads(block.text)
+    views = [GAME.observe(state, Seat(0)) for state in states(3, "fields", act_of_the_page())]
+    real = next(view for view in views if view["phase"] == "load" and view["last"] and view["cargo"])
+
+    assert shown.keys() == real.keys()
+    for part in ("seats", "cargo", "last"):
+        assert shown[part][0].keys() == real[part][0].keys()
+    assert [sum(seat["supply"].values()) for seat in shown["seats"]] == [seat["pieces"] for seat in shown["seats"]]
+    assert all(math.isclose(math.hypot(*piece["quat"]), 1, abs_tol=1e-4) for piece in shown["cargo"])
+
+
+@pytest.mark.parametrize("block", marked("json action riffraff"), ids=lambda block: block.place)
+def test_actions_of_the_page_are_understood(block: Block) -> None:
+    """Each has a form that some phase asks for: it is an action, or refused for its meaning and not for its form."""
+    raw = json.loads(block.text)
+    met = set()
+
+    for state in states(4, "actions", act_of_the_page()):
+        for seat in GAME.turn(state).seats if isinstance(GAME.turn(state), Decision) else ():
+            try:
+                GAME.parse(state, seat, raw)
+            except BotFault as fault:
+                met.add(fault.reason)
+            else:
+                met.add("fine")
+
+    assert met & {"fine", Reason.NOT_A_CHOICE, Reason.NOT_IN_HAND, Reason.NOT_IN_SUPPLY, Reason.OUTSIDE_AREA}
+
+
+def test_each_kind_of_action_has_an_example() -> None:
+    """Told apart by their first field."""
+    assert [next(iter(json.loads(block.text))) for block in marked("json action riffraff")] == [
+        *("card", "seat", "seats", "pieces", "kind", "pass")
+    ]
+
+
+def test_reasons_and_phases_are_those_of_the_game() -> None:
+    """No word is missing in the tables, and none is there in vain."""
+    reasons = {word for name, word in vars(Reason).items() if name.isupper()}
+    table = SECTION.split("| `reason` | When |")[1].split("###")[0]
+    rows = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
+    phases = set(re.findall(r"^\| `(\w+)` \|", section_of("### Phases"), re.MULTILINE))
+
+    assert rows == reasons | {"no_simulations_left"}
+    assert phases - {"phase"} == {
+        phase.value for phase in Phase if phase not in {Phase.NOISE, Phase.SETTLING, Phase.OVER}
+    }
+
+
+def test_the_weather_is_recomputed_from_the_page() -> None:
+    """Key, dice, normal quantile, deviation, rounding, as the section says them; and its table of deviations."""
+    seed, key = "000102030405060708090a0b0c0d0e38", "noise/3/2/0"
+    state = next(each for each in states(4, seed, act_of_the_page()) if isinstance(GAME.turn(each), Chance))
+    turn = GAME.turn(state)
+    dice = draw(seed, Chance(key=key, kind=turn.kind))
+    z = [NormalDist().inv_cdf((face - 0.5) / 1_000_000) for face in dice]
+
+    blown = noise(dice, "breeze")
+
+    assert re.fullmatch(r"noise/1/\d/0", turn.key)
+    assert (turn.kind.count, turn.kind.faces) == (5, 1_000_000)
+    assert [blown.u_mm, blown.v_mm, blown.yaw_deg] == [round(z[0] * 1.5, 2), round(z[1] * 1.5, 2), round(z[2] * 3, 2)]
+    assert [blown.roll_rad_s, blown.pitch_rad_s] == [round(z[3] * 0.05, 4), round(z[4] * 0.05, 4)]
+    rows = re.findall(r"^\| `(\w+)` \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", SECTION, re.MULTILINE)
+    assert {row[0]: tuple(map(float, row[1:])) for row in rows} == {
+        name: (sigma.uv_mm, sigma.yaw_deg, sigma.rate_rad_s) for name, sigma in SIGMAS.items() if name != "still"
+    }
+
+
+def test_a_question_to_the_simulator_can_be_chained() -> None:
+    """What comes back as ship and cargo goes in again, with the fields the section names."""
+    state = GAME.setup({}, 2)
+
+    first = GAME.nature.imagine(state, Seat(0), {"load": LOAD, "area": 5})
+    again = {"ship": first["ship"], "cargo": first["cargo"], "noise": [1.0, 0.0, 0.0, 0.01, 0.0]}
+    second = GAME.nature.imagine(state, Seat(0), {"load": {**LOAD, "v_mm": -55}, "area": 6, **again})
+
+    assert [piece["on"] for piece in second["cargo"]] == [5, 6]
+    described = section_of("### What to ask the simulator")
+    assert [field for field in second if f"`{field}`" not in described] == []

@@ -1,0 +1,92 @@
+"""Faults after which the game went on: told of below the leaderboard, on the player's page, and to programs."""
+
+import csv
+import io
+import json
+
+import msgspec
+from leaderboard_made import below, league
+from report_leagues import result, tournament
+from report_raft import voyage
+
+from arena.league.results import summarise
+from arena.report.leaderboard import render
+from arena.report.profile import profile
+from arena.report.profile_page import render as rendered
+
+replace = msgspec.structs.replace
+
+
+def test_a_sentence_for_each_player_who_had_some() -> None:
+    """How many of which kind, in how many matches; nobody else is named, and the column of forfeits is not touched."""
+    found, _ = league(["ann", "bob"])
+    rows = (replace(found.rows[0], pardoned={"illegal_action": 2, "timeout": 1}), found.rows[1])
+
+    lines = below(render(replace(found, rows=rows), None, format="table"))
+
+    assert [line for line in lines if "went on" in line] == [
+        "ann: 3 faults in 4 matches, after which the game went on (2 illegal_action, 1 timeout)"
+    ]
+
+
+def test_the_worst_are_named_and_the_others_counted() -> None:
+    """A league of many careless players."""
+    found, _ = league(["ann", "bob"])
+    rows = tuple(replace(found.rows[0], name=f"p{n}", pardoned={"timeout": n}) for n in range(1, 9))
+
+    lines = below(render(replace(found, rows=rows), None, format="markdown"))
+
+    told = [line for line in lines if "went on" in line or "such faults" in line]
+    assert [line.split(":")[0] for line in told] == [
+        "p8",
+        "p7",
+        "p6",
+        "p5",
+        "p4",
+        "3 other players had such faults too",
+    ]
+
+
+def test_without_any_nothing_is_said() -> None:
+    """As in every game that pardons none."""
+    assert not [line for line in below(render(*league(["ann", "bob"]), format="table")) if "went on" in line]
+
+
+def test_programs_get_them_by_kind() -> None:
+    """As columns in CSV, with zeros; as an object in JSON."""
+    found, _ = league(["ann", "bob"])
+    faulty = replace(found, rows=(replace(found.rows[0], pardoned={"timeout": 3}), found.rows[1]))
+
+    rows = list(csv.DictReader(io.StringIO(render(faulty, None, format="csv"))))
+    document = json.loads(render(faulty, None, format="json"))
+
+    assert [(row["pardoned_timeout"], row["pardoned_illegal_action"]) for row in rows] == [("3", "0"), ("0", "0")]
+    assert [row["pardoned"] for row in document["standings"]["rows"]] == [{"timeout": 3}, {}]
+
+
+def test_a_page_has_them_with_their_matches() -> None:
+    """By kind, with the ids; forfeits stand by themselves."""
+    results = [
+        result(block, ("ann", "bob", "cid"), (3, 2, 1), pardoned=({"timeout": 2, "illegal_action": block}, {}, {}))
+        for block in (1, 2)
+    ]
+
+    found = profile(tournament(("ann", "bob", "cid"), seats=3), "ann", results, ["m1", "m2"])
+
+    lines = rendered(found, format="table").splitlines()
+    at = lines.index("Faults after which the game went on:")
+    assert lines[at - 1] == "Faults: none; 0 forfeits by others in its matches."
+    assert lines[at + 1 : at + 3] == ["  3 illegal_action: m1 m2", "  4 timeout: m1 m2"]
+    sections = [
+        row["name"]
+        for row in csv.DictReader(io.StringIO(rendered(found, format="csv")))
+        if row["section"] == "pardoned"
+    ]
+    assert sections == ["illegal_action", "illegal_action", "timeout", "timeout"]
+
+
+def test_they_come_from_the_record() -> None:
+    """By seat."""
+    record = voyage(2.0, stand_ins={1: "timeout"}, faults={1: {"timeout": 1}})
+
+    assert summarise(record).pardoned == ({}, {"timeout": 1}, {})

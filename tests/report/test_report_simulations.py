@@ -1,0 +1,346 @@
+"""Matches with simulations: made again where they can be compared, told of where they cannot; no replay makes any."""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import report_raft
+from msgspec.structs import replace
+from report_raft import NAME, SEED, Water, recorded, voyage
+
+from arena.errors import DamagedStore, HarnessFault
+from arena.games import GAMES
+from arena.league.results import PlayedBlock, PlayedMatch, summarise
+from arena.league.schedule import Fixture
+from arena.match.record import MatchRecord, Simulated, pack
+from arena.match.replay import problems, replay
+from arena.match.resimulation import resimulate
+from arena.report.audit import HERE, Finding, Look, Watch, audit
+from arena.report.match_audit import Checked, Task, check, checked_here
+from arena.report.spread import spread
+from arena.store import database
+from arena.store.bots import BotStore
+from arena.store.matches import MatchStore, StoredMatch
+
+
+@pytest.fixture(autouse=True)
+def _raft_is_on_offer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(GAMES, NAME, "report_raft")
+
+
+@pytest.fixture
+def put_water(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Give the game another nature."""
+    return lambda **terms: monkeypatch.setattr(report_raft.GAME, "nature", Water(**terms))
+
+
+def with_result(record: MatchRecord, number: int, **changes: Any) -> MatchRecord:
+    """The record with another result of its n-th simulation."""
+    place = [place for place, step in enumerate(record.steps) if isinstance(step, Simulated)][number]
+    step = record.steps[place]
+    assert isinstance(step, Simulated)
+    changed = replace(step, result={**step.result, **changes})
+    return replace(record, steps=(*record.steps[:place], changed, *record.steps[place + 1 :]))
+
+
+def test_a_replay_needs_no_engine(put_water: Any) -> None:
+    """Every step with its states, though nothing can be simulated here."""
+    record = voyage(2.0, 3.0)
+    put_water(missing="install the engine")
+
+    moments = list(replay(record))
+
+    assert tuple(moment.step for moment in moments) == record.steps
+    assert problems(record) == []
+
+
+def test_simulations_come_out_as_recorded() -> None:
+    """All of them, with nothing to say against it."""
+    found, wrong = resimulate(voyage(2.0, 3.0, seats=4))
+
+    assert found is not None
+    assert (found.made, found.equal, found.terms, found.farthest, wrong) == (4, 4, "", None, [])
+
+
+def test_a_forged_result_is_found_and_measured() -> None:
+    """A replay believes it, the simulation does not; the ones after it start from what was recorded, and agree."""
+    record = voyage(2.0, 3.0)
+    forged = with_result(record, 2, depth=20.0)
+
+    found, wrong = resimulate(forged)
+
+    assert problems(forged) == []
+    assert found is not None
+    assert (found.made, found.equal) == (3, 2)
+    (told,) = wrong
+    assert told.startswith("step 12, settle/2: comes out otherwise here: ")
+    assert told.endswith(" mm apart")
+
+
+def test_a_result_that_cannot_be_is_found_without_an_engine() -> None:
+    """The rules know what cannot come of a state."""
+    (problem,) = problems(with_result(voyage(2.0), 1, depth=-1.0))
+
+    assert 'recorded {"step":"simulation","key":"settle/1"' in problem
+    assert "which cannot be: a raft does not rise under a stone" in problem
+
+
+def test_an_action_that_nature_has_no_room_for_is_found(put_water: Any) -> None:
+    """But not what stood in: nobody chose that."""
+    record = voyage(2.0, 3.0, stand_ins={0: "timeout"}, faults={0: {"timeout": 1}})
+    put_water(refuses="no room")
+
+    _, wrong = resimulate(record)
+
+    assert wrong == [
+        "step 7, seat 1: not possible here: no room",
+        "step 10, seat 2: not possible here: no room",
+    ]
+
+
+def test_another_engine_is_told_and_no_problem(put_water: Any) -> None:
+    """By name and version, with how many came out the same and by how much the worst is off."""
+    record = voyage(2.0, 3.0)
+    put_water(engine="1.1", error=0.25)
+
+    found, wrong = resimulate(record)
+
+    assert wrong == []
+    assert found is not None
+    assert found.terms == "engine 1.0 (here 1.1)"
+    assert (found.made, found.equal) == (3, 0)
+    assert found.farthest is not None
+    assert found.farthest.text == "step 6, settle/0: comes out otherwise here: 0.250 mm apart"
+    assert found.farthest.apart == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("changes", "number"),
+    [
+        (({"depth": 9.0}, {"depth": 11.5}, {"depth": 13.6}), 0),
+        (({"depth": 6.0}, {"depth": 12.0}, {"depth": 14.1}), 1),
+        (({"depth": 6.5}, {}, {"sinks": True}), 2),
+    ],
+)
+def test_of_several_differences_the_farthest_is_told(changes: tuple[dict[str, Any], ...], number: int) -> None:
+    """By numbers; anything else that is not the same is farther than all numbers."""
+    record = replace(voyage(2.0), nature={"engine": "0.9"})
+    for place, change in enumerate(changes):
+        record = with_result(record, place, **change)
+    if number == 2:
+        record = replace(record, scores=(1, 1, 0), ranks=(0, 0, 2))
+
+    found, _ = resimulate(record)
+
+    assert found is not None
+    assert found.farthest is not None
+    assert f"settle/{number}: " in found.farthest.text
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("math domain error"), OverflowError("too large"), HarnessFault("diverged")]
+)
+def test_a_state_that_no_engine_was_made_for_is_a_problem(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Whatever comes of it: a forger chooses the state, and the audit goes on."""
+
+    def fail(*_: object) -> Any:
+        raise error
+
+    record = voyage(2.0)
+    monkeypatch.setattr(Water, "simulate", fail)
+
+    found, wrong = resimulate(record)
+
+    assert problems(record) == []
+    assert found is not None
+    assert (found.made, found.equal) == (3, 0)
+    assert wrong[0] == f"step 6, settle/0: cannot be simulated here: {error}"
+
+
+def test_a_state_that_no_rules_were_made_for_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The audit goes on after it, and says what came of it."""
+
+    def fail(*_: object) -> Any:
+        raise ZeroDivisionError("no water")
+
+    tasks = [task(0), task(1)]
+    monkeypatch.setattr(report_raft.Raft, "apply", fail)
+
+    found = list(checked_here(tasks))
+
+    assert [one.problems for one in found] == [("it cannot be checked: ZeroDivisionError('no water')",)] * 2
+
+
+def test_without_the_engine_the_reason_is_told(put_water: Any) -> None:
+    """It names what to install."""
+    put_water(missing="raft needs the extra `raft`")
+
+    found, wrong = resimulate(voyage())
+
+    assert wrong == []
+    assert found is not None
+    assert (found.made, found.why_not) == (0, "raft needs the extra `raft`")
+
+
+def test_a_game_without_a_nature_has_nothing_to_make_again() -> None:
+    """It is not even replayed."""
+    record = replace(recorded((), 2, {}, scores=(1, 0), ranks=(0, 1)), game="nim")
+
+    assert resimulate(record) == (None, [])
+
+
+class Shelf:
+    """A results folder with matches of raft that belong to no league."""
+
+    def __init__(self, folder: Path, *records: MatchRecord) -> None:
+        self.results = folder / "results"
+        self.bots = BotStore(self.results, folder / "bots")
+        with closing(database.open_for_writing(self.results)) as connection:
+            MatchStore(connection, self.results).save(block(number, one) for number, one in enumerate(records))
+
+    def findings(self, look: Look = HERE) -> list[Finding]:
+        connection = database.open_for_reading(self.results)
+        assert connection is not None
+        with closing(connection):
+            return list(audit(MatchStore(connection, self.results), self.bots, (), look))
+
+
+def block(number: int, record: MatchRecord) -> PlayedBlock:
+    named = replace(record, match=f"aaaa-{number}-0")
+    match = PlayedMatch(rotation=0, summary=summarise(named), record=pack(named))
+    return PlayedBlock(fixture=Fixture(pairing="aaaa", block=number, seed=SEED), matches=(match,))
+
+
+def task(number: int, record: MatchRecord | None = None) -> Task:
+    (match,) = block(number, record or voyage()).matches
+    return Task(StoredMatch("aaaa", number, 0, match.summary, match.record), None)
+
+
+def test_the_audit_sums_up_what_was_made_again(tmp_path: Path) -> None:
+    """In one sentence for all matches that were simulated on these terms."""
+    shelf = Shelf(tmp_path, voyage(2.0), voyage(3.0, seats=3))
+
+    assert shelf.findings()[1:] == [
+        (False, "no league: 2 matches of no current league replayed"),
+        (False, "no league: 6 simulations made again, all as recorded"),
+    ]
+
+
+def test_the_audit_names_match_and_step_of_a_forgery(tmp_path: Path) -> None:
+    """As a problem."""
+    shelf = Shelf(tmp_path, voyage(2.0), with_result(voyage(2.0), 2, depth=20.0))
+
+    found = shelf.findings()
+
+    (problem,) = [text for is_problem, text in found if is_problem]
+    assert problem.startswith("no league: match aaaa-1-0: step 12, settle/2: comes out otherwise here")
+    assert (False, "no league: 6 simulations made again, 5 as recorded") in found
+
+
+def test_the_audit_tells_of_other_machines(tmp_path: Path, put_water: Any) -> None:
+    """Matches of two engines are two sentences; the one that is here is made again, the other compared."""
+    old = replace(voyage(2.0), nature={"engine": "0.9", "platform": "test"})
+    shelf = Shelf(tmp_path, old, voyage(2.0))
+    put_water(error=0.125)
+
+    texts = [text for is_problem, text in shelf.findings() if not is_problem]
+
+    assert (
+        "no league: not comparable: simulated by engine 0.9 (here 1.0); 0 of 3 simulations come out the same;"
+        " the farthest: match aaaa-0-0, step 6, settle/0: comes out otherwise here: 0.125 mm apart"
+    ) in texts
+    assert "no league: 3 simulations made again, 0 as recorded" in texts
+
+
+def test_the_audit_tells_that_the_engine_is_missing(tmp_path: Path, put_water: Any) -> None:
+    """No problem, and the rest is checked."""
+    shelf = Shelf(tmp_path, voyage(), voyage())
+    put_water(missing="install it")
+
+    assert shelf.findings()[1:] == [
+        (False, "no league: 2 matches of no current league replayed"),
+        (False, "no league: 2 matches not simulated again: install it"),
+    ]
+
+
+def test_the_audit_tells_how_far_it_is(tmp_path: Path) -> None:
+    """After each match."""
+    heard: list[tuple[str, int, int]] = []
+    watch: Watch = lambda *far: heard.append(far)  # noqa: E731
+
+    Shelf(tmp_path, voyage(), voyage()).findings(Look(checked_here, watch))
+
+    assert heard == [("no league", 1, 1), ("no league", 2, 2)]
+
+
+@pytest.mark.process
+def test_processes_find_what_one_finds_in_the_same_order() -> None:
+    """They have no raft, which is a finding like any other, for each match."""
+    tasks = [task(number) for number in range(30)]
+
+    with spread(2) as checked:
+        found = list(checked(tasks))
+
+    assert [one.match for one in found] == [f"aaaa-{number}-0" for number in range(30)]
+    assert all("unknown game" in one.problems[0] for one in found)
+
+
+@pytest.mark.process
+def test_damage_does_not_hide_what_was_checked_before() -> None:
+    """What the store gave out before it could not go on is told first."""
+
+    def damaged() -> Iterator[Task]:
+        yield task(0)
+        yield task(1)
+        raise DamagedStore("unreadable")
+
+    found: list[Checked] = []
+    with spread(2) as checked, pytest.raises(DamagedStore):  # noqa: PT012 - what came before it is the point
+        for one in checked(damaged()):
+            found.append(one)  # noqa: PERF402
+
+    assert [one.match for one in found] == ["aaaa-0-0", "aaaa-1-0"]
+
+
+@pytest.mark.process
+def test_an_interruption_leaves_no_process() -> None:
+    """Whatever they are doing."""
+    pids: list[int] = []
+
+    def interrupted() -> None:
+        with spread(2) as checked:
+            next(checked(task(number) for number in range(1000)))
+            pids.extend(children())
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+
+    assert len(pids) == 2
+    assert not set(pids) & children()
+
+
+def children() -> set[int]:
+    """Processes of the pool: what our fork server has started and is still there."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                state, parent, *_ = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if state != "Z":
+                parents[int(entry.name)] = int(parent)
+    return {pid for pid, parent in parents.items() if parents.get(parent) == os.getpid()}
+
+
+def test_a_record_in_memory_is_checked_like_a_stored_one() -> None:
+    """A task is a value of its own: whoever checks it needs no store."""
+    found = check(task(7, voyage(2.0, 2.5)))
+
+    assert (found.match, found.problems) == ("aaaa-7-0", ())
+    assert found.resimulated is not None
+    assert found.resimulated.equal == 3
