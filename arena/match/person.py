@@ -27,6 +27,8 @@ TOLD: Final = "told"
 """What simulations came to since the last view, in sentences."""
 SUGGESTED: Final = "suggested"
 """Some actions, and under `STAND_IN` what passes for none, where the legal ones cannot be listed."""
+_LARGEST_DIE: Final = 100
+"""What is drawn with larger dice is no throw that a person reads; what comes of it is told by the game."""
 STAND_IN: Final = "stand_in"
 _SUGGESTIONS: Final = 3
 
@@ -156,7 +158,8 @@ class Person:
     def happened(self, event: AnyEvent) -> None:
         """See Participant.happened. What a simulation came to is told with the next table, see `DrawnGame`."""
         if isinstance(event, ChanceEvent):
-            self._say(f"dice: {' '.join(map(str, event.outcome))}")
+            if max(event.outcome) <= _LARGEST_DIE:
+                self._say(f"dice: {' '.join(map(str, event.outcome))}")
         elif isinstance(event, ActionEvent):
             manner = " (forced)" if event.forced else f" (instead, after: {event.stand_in})" if event.stand_in else ""
             self._say(f"{self._players[event.seat]}: {event.action}{manner}")

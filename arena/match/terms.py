@@ -16,7 +16,8 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The clock as a tournament file gives it, in milliseconds.
 
     `wall_ms` is the wall-clock backstop of one move: by default twice what the bot may use at most, plus a second.
-    `startup_ms` limits the wall time to `hello` and to each `ready`. `strict`: a stray line on stdout is a forfeit.
+    `startup_ms` limits the wall time to `hello` and to each `ready`. `strict`: a stray line on stdout is a forfeit,
+    and so is every fault in a game that would pardon it.
     `ponder`: bots may think while others are on move; otherwise they are stopped then.
     """
 

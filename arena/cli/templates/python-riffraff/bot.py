@@ -20,16 +20,19 @@ class MyBot(Bot):
         return self.rng.choice(request["legal"])
 
     def load(self, request):
-        """Of a few loads, the first from which nothing would fall in a weather like today's."""
-        load = {"pass": True}
-        for _ in range(3):
+        """Of a few loads that have room, the first from which nothing would fall in a weather like today's."""
+        best = {"pass": True}
+        for _ in range(4):
             load = self.pose(request["view"])
             if "pass" in load or not self.simulations:
-                break
+                return load
             said = self.simulate(load=load, noise=self.draw_noise(request["view"]))
-            if said["result"] and not said["result"]["fallen"]:
+            if said["refused"]:
+                continue  # said["refused"]["message"] tells why
+            best = load
+            if not said["result"]["fallen"]:
                 break
-        return load
+        return best
 
     def pose(self, view):
         """A load that numbers have nothing against, or a pass if none is found."""
