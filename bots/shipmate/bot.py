@@ -1,7 +1,7 @@
 """shipmate: plays Riff Raff, in one of three ways named by its argument.
 
 - `random`: any card, and any pose that geometry allows.
-- `tidy`: a stable face, straight and in the middle of the area, hands beside it.
+- `tidy`: a stable face, straight, near the middle of the area, hands beside it; nothing where the ship would heel much.
 - `lookahead` (without an argument): asks the referee's simulator what would come of the tidiest loads when hand and sea
   are unsteady, plays cards by the same means, and holds its hands where something would fall.
 """
@@ -15,6 +15,7 @@ from riffraff_kit import Bot, run
 
 PASS = {"pass": True}
 TRIES = 60
+TOO_BAD = 8  # degrees of heel, or what is as bad: then it rather passes
 
 
 class Random(Bot):
@@ -80,7 +81,7 @@ class Tidy(Bot):
         is_second_try = "refused" in request
         for kind in kinds[is_second_try:]:
             places = sorted(ship.places(view["area"], kind), key=lambda place: (place.u - u) ** 2 + (place.v - v) ** 2)
-            if places:
+            if places and places[0].cost < TOO_BAD:
                 return places[0].load(beside(here))
         return PASS
 

@@ -99,10 +99,16 @@ def view_of(state: State) -> Any:
 
 
 def match(policies: tuple[str, ...], *, seed: str, **options: Any) -> MatchRecord:
-    """One match of real processes, each playing in the way of its name."""
+    """One match of real processes, each playing in the way of its name; the record tells who sat where."""
     bot = read_bot(SHIPMATE)
-    players = [Player(f"{way}-{number}", bot, (way,)) for number, way in enumerate(policies)]
+    players = [Player(way, bot, (way,)) for way in policies]
     meeting = friendly(players, game="riffraff", options=options, clock=ClockSettings(), seed=seed, blocks=1)
     with closing(play_here(meeting, seat_all(meeting, "none"), "none")) as played:
         record, _ = next(played)
     return record
+
+
+def scores(record: MatchRecord) -> dict[str, int]:
+    """The scores of a match that was played to its end, by the way of playing."""
+    assert record.scores is not None
+    return {seat.player: score for seat, score in zip(record.seats, record.scores, strict=True)}

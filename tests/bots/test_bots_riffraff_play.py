@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from bots_driver import TEMPLATES, Bot, hello
-from bots_riffraff import SEAT, SHIPMATE, match, plain, position, view_of
+from bots_riffraff import SEAT, SHIPMATE, match, plain, position, scores, view_of
 from click.testing import CliRunner
 
 from arena.cli import cli
@@ -26,12 +26,12 @@ def record() -> MatchRecord:
 
 def test_every_way_plays_a_match_to_its_end(record: MatchRecord) -> None:
     """No fault ends it, and those who look before they load are refused nothing that they could have known."""
+    faults = {seat.player: dict(seat.faults) if isinstance(seat.faults, dict) else {} for seat in record.seats}
     assert str(record.termination) == "normal"
     assert record.scores is not None
-    faults = [dict(seat.faults) if isinstance(seat.faults, dict) else {} for seat in record.seats]
-    assert sum(faults[0].values()) <= 1
-    assert sum(faults[1].values()) <= 2
-    assert all(set(each) <= {"illegal_action"} for each in faults)
+    assert sum(faults["lookahead"].values()) <= 1
+    assert sum(faults["tidy"].values()) <= 2
+    assert all(set(each) <= {"illegal_action"} for each in faults.values())
 
 
 def test_all_but_the_simulations_takes_little_time(record: MatchRecord) -> None:
@@ -148,13 +148,9 @@ def test_a_game_without_templates_of_its_own_has_the_general_ones(tmp_path: Path
 
 @pytest.mark.slow
 def test_tidy_is_better_than_random() -> None:
-    """In 20 matches for two it keeps fewer pieces on average; the luck of 20 matches leaves a wide band."""
-    scores = []
-    for number in range(20):
-        seats = ("tidy", "random") if number % 2 else ("random", "tidy")
-        played = match(seats, seed=f"tidy {number // 2}", simulations=0).scores
-        assert played is not None
-        scores.append(played if number % 2 else played[::-1])
+    """In 20 matches for two it keeps fewer pieces on average; 11 fewer were measured, and the band is wide."""
+    played = [scores(match(("tidy", "random"), seed=f"tidy {number}", simulations=0)) for number in range(20)]
 
-    tidy, at_random = (sum(score[side] for score in scores) / len(scores) for side in (0, 1))
-    assert tidy > at_random + 2
+    tidy, at_random = (sum(each[way] for each in played) / len(played) for way in ("tidy", "random"))
+
+    assert tidy > at_random + 4

@@ -190,7 +190,7 @@ def test_an_illegal_action_is_refused_with_its_reason(reason: str, state: State,
 
 def test_each_reason_of_rules_and_geometry_is_met() -> None:
     """Those of the simulated world, of a seat that is not to move and of look-aheads are tested elsewhere."""
-    elsewhere = {Reason.NO_ROOM, Reason.NO_SUPPORT, Reason.NOT_TO_MOVE, Reason.DIVERGED}
+    elsewhere = {Reason.NO_ROOM, Reason.NO_SUPPORT, Reason.NOT_TO_MOVE, Reason.OVERLAP, Reason.DIVERGED}
     words = {word for name, word in vars(Reason).items() if name.isupper()}
 
     assert {reason for reason, *_ in REFUSALS} == words - elsewhere

@@ -15,6 +15,7 @@ from zoo_player import Message, answer, attempt, for_ever, instead_of, play, sen
 answered: dict[str, float] = {}
 unanswered: list[Message] = []
 F_SETSIG = 10
+RIVAL_THINKS_S = 0.05
 
 
 def burn() -> None:
@@ -24,12 +25,19 @@ def burn() -> None:
 
 
 def confess() -> str:
-    """How much was computed since the last answer, while somebody else was on move."""
+    """How much was computed since the last answer, while somebody else was on move.
+
+    On a busy machine the referee reads the answer some time after it was given, and what is computed until then is the
+    bot's own: it is charged for it. So only what fills most of the time in which a rival thought counts as broken.
+    """
     if not answered:
         return ""
     wall_s = time.monotonic() - answered["wall"]
     used_s = time.process_time() - answered["cpu"]
-    return f"{'BROKE' if used_s > 0.015 else 'kept'}: {used_s * 1000:.0f} of {wall_s * 1000:.0f} ms"
+    is_judged = wall_s > RIVAL_THINKS_S
+    return (
+        f"{'BROKE' if is_judged and used_s > 0.7 * wall_s else 'kept'}: {used_s * 1000:.0f} of {wall_s * 1000:.0f} ms"
+    )
 
 
 def answer_with(note: str, message: Message) -> None:
