@@ -109,7 +109,7 @@ def test_a_match_is_shown_as_words_and_pictures(terminal: Terminal) -> None:
     pictures = sorted(Path("ship").glob("step-*.svg"))
     assert said.code == 0, said.err
     assert said.out.count("passes (stands in after a fault: illegal_action)") >= 3
-    assert re.search(r"simulation settle/\d+/\d/0: at rest after \d\.\d s, tilted up to \d\.\d°", said.out)
+    assert re.search(r"simulation settle/\d+/\d/0: off by u .*; at rest after \d\.\d s, tilted up to \d\.\d°", said.out)
     assert len(pictures) > 3
     assert all(path.read_text().startswith("<svg ") for path in pictures)
 

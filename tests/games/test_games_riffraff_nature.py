@@ -143,6 +143,18 @@ def test_a_placement_is_told_in_a_sentence() -> None:
     )
 
 
+def test_a_disturbed_placement_is_told_with_what_disturbed_it() -> None:
+    """How far the hand was off, in the units of a load."""
+    dice = (900_000, 100_000, 600_000, 500_000, 500_000)
+    state = GAME.resolve(under_way(played(GAME.setup({"weather": "breeze"}, 2), 7, 3)), dice)
+    nature = RiffRaffNature(ScriptedShip())
+    plain = nature.simulate(state)
+
+    told = nature.tell(state, plain, nature.settle(state, plain))
+
+    assert told == "off by u +1.9 v -1.9 mm, turned +0.8°; at rest after 0.9 s, tilted up to 3.1°"
+
+
 def test_look_aheads_are_counted_only_while_somebody_decides() -> None:
     """As many as the option says, in each request."""
     state = GAME.setup({"simulations": 3, "weather": "still"}, 4)

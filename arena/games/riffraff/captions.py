@@ -10,6 +10,7 @@ from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.rounds import leaders
 from arena.games.riffraff.state import Fallen, Phase, State
+from arena.games.riffraff.table import Noise
 
 _LEVEL_DEG: Final = 0.05
 """Below it an angle shows as 0.0 degrees, so that no side is named."""
@@ -64,6 +65,11 @@ def heel(roll_deg: float) -> str:
 def trim(pitch_deg: float) -> str:
     """Which end of the ship is down: a positive pitch lowers the bow."""
     return _leaning(pitch_deg, "by the bow", "by the stern")
+
+
+def disturbance(noise: Noise) -> str:
+    """How far the hand was off; the push of the wave shows in how the ship rocks."""
+    return f"off by u {noise.u_mm:+.1f} v {noise.v_mm:+.1f} mm, turned {noise.yaw_deg:+.1f}°"
 
 
 def fate(fallen: Fallen, seat: Seat) -> str:

@@ -15,7 +15,7 @@ from arena.games.riffraff.actions import AnyAction, Load, Reason
 from arena.games.riffraff.falls import under_way
 from arena.games.riffraff.material import AREAS, Area
 from arena.games.riffraff.state import State
-from arena.games.riffraff.table import Noise, PieceId, Settled, Table
+from arena.games.riffraff.table import STILL, Noise, PieceId, Settled, Table
 
 
 class Physics(Protocol):
@@ -73,10 +73,11 @@ class RiffRaffNature:
         return turns.settled(state, _decoded(result))
 
     def tell(self, before: State, result: Json, after: State) -> str:  # noqa: ARG002 - the signature of Nature
-        """How long the ship rocked and how far, and what became of the pieces that fell."""
+        """How the load was disturbed, how long the ship rocked and how far, what became of the pieces that fell."""
         loaded = after.last[-1]
         end = "at rest" if loaded.end == "rest" else "not at rest"
-        words = [f"{end} after {loaded.t_s:.1f} s, tilted up to {loaded.tilt_max_deg:.1f}°"]
+        words = [captions.disturbance(loaded.noise)] if loaded.noise != STILL else []
+        words += [f"{end} after {loaded.t_s:.1f} s, tilted up to {loaded.tilt_max_deg:.1f}°"]
         words += [f"{fall.id} {fall.kind} fell, {captions.fate(fall, loaded.seat)}" for fall in loaded.fallen]
         return "; ".join(words)
 
