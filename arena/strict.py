@@ -5,6 +5,7 @@ are errors that say where, what was found, and what is known there.
 """
 
 import difflib
+import json
 import re
 from collections.abc import Iterable
 from datetime import date
@@ -29,15 +30,29 @@ _TYPES: Final = {
 }
 """The words of msgspec in those of a person. `null` is left out: whoever gives a value does not mean it."""
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+_SHOWN_MAX: Final = 60
+_DIGITS_BITS: Final = 64
+"""Longer numbers are not written out: nobody counts their digits, and Python refuses to write some."""
 
 
 def read(raw: object, kind: type[T], *, place: str) -> T:
     """`raw` as a `kind`. `place` names the data for the reader: a file, or the path of an option."""
-    _refuse_unknown(raw, msgspec.inspect.type_info(kind), place, "")
+    known: T = _read(raw, kind, _Place(place))
+    return known
+
+
+def why_not(raw: object, kind: Any, *, place: str) -> str:
+    """Why `raw`, which came over the wire, is no `kind` (also a union); empty if it is one. In JSON's words, in ASCII.
+
+    For a message that msgspec has refused; it takes too long for every message.
+    """
     try:
-        return msgspec.convert(raw, type=kind)
-    except msgspec.ValidationError as error:
-        raise SpecError(_sentence(raw, kind, str(error), place)) from None
+        _read(raw, kind, _Message(place))
+    except SpecError as error:
+        return str(error)
+    except UnicodeEncodeError:
+        return f"{place}: a text in it is no UTF-8"
+    return ""
 
 
 def read_yaml(path: Path, kind: type[T]) -> T:
@@ -60,10 +75,51 @@ def read_yaml(path: Path, kind: type[T]) -> T:
 def unknown(what: str, found: str, known: Iterable[str]) -> str:
     """`unknown option "wnd"; known: wind, sail; did you mean "wind"?` as one phrase for every such message."""
     names = list(known)
+    found = _cut(found)
     listed = ", ".join(names) if names else "none"
     close = difflib.get_close_matches(found, names, n=1)
     question = f'; did you mean "{close[0]}"?' if close else ""
     return f'unknown {what} "{found}"; known: {listed}{question}'
+
+
+class _Place:
+    """Where data comes from, what a key is called there, and how its author would write a value."""
+
+    key = "key"
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def at(self, path: str) -> str:
+        """The beginning of a sentence about what lies there."""
+        return f"{self._name}: {self.word(path.lstrip('.'))}: " if path else f"{self._name}: "
+
+    def word(self, value: object) -> str:
+        """A key or one of a closed set of values: a text without quotes."""
+        return str(value)
+
+    def shown(self, value: object) -> str:
+        """A value, cut where it is long."""
+        return "nothing" if value is None else _cut(repr(value))
+
+
+class _Message(_Place):
+    """A message of a bot: JSON, told in ASCII."""
+
+    key = "field"
+
+    def word(self, value: object) -> str:
+        return json.dumps(value)[1:-1] if isinstance(value, str) else self.shown(value)
+
+    def shown(self, value: object) -> str:
+        match value:
+            case dict():
+                return "an object"
+            case list() | tuple():
+                return f"a list of length {len(value)}"
+            case int() if value.bit_length() > _DIGITS_BITS:
+                return "a number of 20 digits or more"
+        return _cut(json.dumps(value))
 
 
 class _UniqueKeys(yaml.SafeLoader):
@@ -99,14 +155,22 @@ def _yaml_sentence(error: yaml.YAMLError) -> str:
     return problem if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: {problem}"
 
 
-def _refuse_unknown(raw: object, kind: msgspec.inspect.Type, place: str, path: str) -> None:
+def _read(raw: object, kind: Any, place: _Place) -> Any:
+    _refuse_unknown(raw, msgspec.inspect.type_info(kind), place, "")
+    try:
+        return msgspec.convert(raw, type=kind)
+    except msgspec.ValidationError as error:
+        raise SpecError(_sentence(raw, kind, str(error), place)) from None
+
+
+def _refuse_unknown(raw: object, kind: msgspec.inspect.Type, place: _Place, path: str) -> None:
     """Keys and choices nobody knows, wherever they lie; what msgspec finds by itself is left to it."""
     for value, inner, step in _parts(raw, kind, place, path):
         _refuse_unknown(value, inner, place, path + step)
 
 
 def _parts(  # noqa: PLR0911 - a table of types
-    raw: object, kind: msgspec.inspect.Type, place: str, path: str
+    raw: object, kind: msgspec.inspect.Type, place: _Place, path: str
 ) -> Iterable[tuple[object, msgspec.inspect.Type, str]]:
     """The values inside `raw`, each with its type and the step of the path that leads to it."""
     match kind:
@@ -130,17 +194,19 @@ def _parts(  # noqa: PLR0911 - a table of types
 
 
 def _fields(
-    raw: dict[Any, Any], kind: msgspec.inspect.StructType, place: str, path: str
+    raw: dict[Any, Any], kind: msgspec.inspect.StructType, place: _Place, path: str
 ) -> list[tuple[object, msgspec.inspect.Type, str]]:
     fields = {field.encode_name: field.type for field in kind.fields}
     keys = [key for key in raw if key != kind.tag_field]
     for key in keys:
         if key not in fields:
-            raise SpecError(_at(place, path) + unknown("key", str(key), fields))
+            raise SpecError(place.at(path) + unknown(place.key, place.word(key), fields))
     return [(raw[key], fields[key], f".{key}") for key in keys]
 
 
-def _members(raw: object, kind: msgspec.inspect.UnionType, place: str, path: str) -> tuple[msgspec.inspect.Type, ...]:
+def _members(
+    raw: object, kind: msgspec.inspect.UnionType, place: _Place, path: str
+) -> tuple[msgspec.inspect.Type, ...]:
     """The members of a union that `raw` can be: of several structs, the one that its tag names."""
     tagged = {m.tag: m for m in kind.types if isinstance(m, msgspec.inspect.StructType) and m.tag_field}
     if not tagged or not isinstance(raw, dict):
@@ -152,56 +218,88 @@ def _members(raw: object, kind: msgspec.inspect.UnionType, place: str, path: str
     return tuple(member for tag, member in tagged.items() if tag == raw[tag_field])
 
 
-def _refuse_other(raw: object, known: Iterable[object], place: str, path: str) -> None:
+def _refuse_other(raw: object, known: Iterable[object], place: _Place, path: str) -> None:
     """A text or number that is none of the `known` ones; another type is msgspec's to refuse."""
     choices = list(known)
-    if raw not in choices and type(raw) in set(map(type, choices)):
-        raise SpecError(_at(place, path) + unknown("value", str(raw), map(str, choices)))
+    is_kin = type(raw) in set(map(type, choices)) and not isinstance(raw, bool)
+    if raw not in choices and is_kin:
+        raise SpecError(place.at(path) + unknown("value", place.word(raw), map(place.word, choices)))
 
 
-def _sentence(raw: object, kind: type, error: str, place: str) -> str:
+def _sentence(raw: object, kind: Any, error: str, place: _Place) -> str:
     matched = _PLACE.match(error)
     assert matched is not None, "the pattern takes any text"
     what, path = matched["what"], matched["path"] or ""
-    where = _at(place, path)
+    where = place.at(path)
     missing = re.match(r"Object missing required field `(.*)`", what)
     if missing:
-        return f'{where}the key "{missing[1]}" is missing'
+        return f'{where}the {place.key} "{missing[1]}" is missing'
     steps = _STEP.findall(path)
     wanted = _kind_at(msgspec.inspect.type_info(kind), steps)
-    expected = _expected(what, wanted)
+    expected = _expected(what, wanted, place)
     if any(index == "..." for _, index in steps):
         return where + expected  # msgspec does not tell which value of a mapping it means
     found: Any = raw
     for name, index in steps:
         found = found[name] if name else found[int(index)]
-    is_unquoted = isinstance(found, int | float | date) and _takes_text(wanted)
-    return f"{where}{expected}, found {_shown(found)}{'; put it in quotes' if is_unquoted else ''}"
+    shown = place.shown(found)
+    if place.key == "key" and _takes_text(wanted):
+        choices = _choices(wanted)
+        if isinstance(found, bool) and choices:
+            reads = f"found {shown.lower()} (YAML reads off, no, yes and on as true or false)"
+            return f"{where}{reads}; write it in quotes; known: {', '.join(map(str, choices))}"
+        if isinstance(found, int | float | date) and not choices:
+            return f"{where}{expected}, found {shown}; put it in quotes"
+    return f"{where}{expected}, found {shown}"
 
 
-def _expected(what: str, kind: msgspec.inspect.Type) -> str:
+def _expected(what: str, kind: msgspec.inspect.Type, place: _Place) -> str:
     """`expected a whole number >= 1` for msgspec's "Expected `int` >= 1, got `str`", with what `kind` knows better."""
     matched = re.match(r"Expected `([^`]*)`(.*?)(?:, got .*)?$", what, re.DOTALL)
-    if matched is None:
-        return what.replace("`", "").replace("Expected", "expected", 1)
-    words = _described(kind)
-    if words:
+    words = _described(kind, place)
+    if words and (matched is not None or _choices(kind)):
         return f"expected {words}"
+    if matched is None:
+        what = what.replace("`", "")
+        return what[:1].lower() + what[1:]
     names = [name for name in matched[1].split(" | ") if name != "null"]
     return "expected " + " or ".join(_TYPES.get(name, name) for name in names) + matched[2]
 
 
-def _described(kind: msgspec.inspect.Type) -> str:
-    """What a type says of itself: the description in its Meta, the keys of its struct. Empty if nothing."""
+def _described(kind: msgspec.inspect.Type, place: _Place) -> str:
+    """What a type says of itself: a description in its Meta, the keys of a struct, choices. Empty if nothing."""
     match kind:
         case msgspec.inspect.Metadata():
-            return (kind.extra_json_schema or {}).get("description") or _described(kind.type)
+            return (kind.extra_json_schema or {}).get("description") or _described(kind.type, place)
         case msgspec.inspect.StructType():
-            return f"an object with the keys {', '.join(field.encode_name for field in kind.fields)}"
+            fields = [field.encode_name for field in kind.fields]
+            return f"an object with the {place.key}{'' if len(fields) == 1 else 's'} {', '.join(fields)}"
         case msgspec.inspect.UnionType():
-            members = [member for member in kind.types if not isinstance(member, msgspec.inspect.NoneType)]
-            return _described(members[0]) if len(members) == 1 else ""
-    return ""
+            member = _only_member(kind)
+            return "" if member is None else _described(member, place)
+    choices = [place.word(choice) for choice in _choices(kind)]
+    return f"one of {', '.join(choices)}" if len(choices) > 1 else "".join(choices)
+
+
+def _only_member(kind: msgspec.inspect.UnionType) -> msgspec.inspect.Type | None:
+    """The member of a union beside None, if there is one only."""
+    members = [member for member in kind.types if not isinstance(member, msgspec.inspect.NoneType)]
+    return members[0] if len(members) == 1 else None
+
+
+def _choices(kind: msgspec.inspect.Type) -> list[object]:
+    """The values of a closed set; none for other types."""
+    match kind:
+        case msgspec.inspect.Metadata():
+            return _choices(kind.type)
+        case msgspec.inspect.UnionType():
+            member = _only_member(kind)
+            return [] if member is None else _choices(member)
+        case msgspec.inspect.LiteralType():
+            return list(kind.values)
+        case msgspec.inspect.EnumType():
+            return [each.value for each in kind.cls]
+    return []
 
 
 def _takes_text(kind: msgspec.inspect.Type) -> bool:
@@ -210,9 +308,7 @@ def _takes_text(kind: msgspec.inspect.Type) -> bool:
             return _takes_text(kind.type)
         case msgspec.inspect.UnionType():
             return any(map(_takes_text, kind.types))
-        case msgspec.inspect.LiteralType():
-            return any(isinstance(value, str) for value in kind.values)
-    return isinstance(kind, msgspec.inspect.StrType)
+    return isinstance(kind, msgspec.inspect.StrType) or any(isinstance(value, str) for value in _choices(kind))
 
 
 def _kind_at(  # noqa: PLR0911 - a table of types
@@ -225,8 +321,7 @@ def _kind_at(  # noqa: PLR0911 - a table of types
         case msgspec.inspect.Metadata():
             return _kind_at(kind.type, steps)
         case msgspec.inspect.UnionType():
-            members = [member for member in kind.types if not isinstance(member, msgspec.inspect.NoneType)]
-            return _kind_at(members[0], steps) if len(members) == 1 else msgspec.inspect.AnyType()
+            return _kind_at(_only_member(kind) or msgspec.inspect.AnyType(), steps)
         case msgspec.inspect.StructType():
             inner = [field.type for field in kind.fields if field.encode_name == steps[0][0]]
             return _kind_at(inner[0], steps[1:]) if inner else msgspec.inspect.AnyType()
@@ -239,10 +334,5 @@ def _kind_at(  # noqa: PLR0911 - a table of types
     return msgspec.inspect.AnyType()
 
 
-def _shown(value: object) -> str:
-    text = "nothing" if value is None else repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _at(place: str, path: str) -> str:
-    return f"{place}: {path.lstrip('.')}: " if path else f"{place}: "
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN_MAX else text[: _SHOWN_MAX - 3] + "..."

@@ -212,7 +212,22 @@ def test_a_missing_key_is_named(raw: object, sentence: str) -> None:
             {"schedule": {"kind": "leage"}},
             't.yaml: schedule.kind: unknown value "leage"; known: swiss, league; did you mean "league"?',
         ),
-        ({"unit": 3}, "t.yaml: unit: expected text, found 3; put it in quotes"),
+        ({"unit": 3}, "t.yaml: unit: expected one of block, match, found 3"),
+        (
+            {"unit": False},
+            (
+                "t.yaml: unit: found false (YAML reads off, no, yes and on as true or false); write it in quotes;"
+                " known: block, match"
+            ),
+        ),
+        (
+            {"pace": True},
+            (
+                "t.yaml: pace: found true (YAML reads off, no, yes and on as true or false); write it in quotes;"
+                " known: slow, fast"
+            ),
+        ),
+        ({"pace": None}, "t.yaml: pace: expected one of slow, fast, found nothing"),
     ],
 )
 def test_a_choice_that_nobody_offers_lists_the_choices(extra: dict[str, Any], sentence: str) -> None:
@@ -286,6 +301,39 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         strict.read_yaml(tmp_path / "none.yaml", Tournament)
     with pytest.raises(SpecError, match="Is a directory"):
         strict.read_yaml(tmp_path, Tournament)
+
+
+@pytest.mark.parametrize(
+    ("raw", "sentence"),
+    [
+        ({"nick": None}, "m: nick: expected small letters a to z, found null"),
+        ({"motto": False}, "m: motto: expected text, found false"),
+        ({"motto": "\u00fc" * 4}, 'm: motto: expected text of length <= 3, found "\\u00fc\\u00fc\\u00fc\\u00fc"'),
+        ({"lines": {"a": "\n"}}, "m: lines: expected a list, found an object"),
+        ({"lines": [["a"]]}, "m: lines[0]: expected a list of length 2, found a list of length 1"),
+        ({"lines": [[2**80, 1]]}, "m: lines[0][0]: expected text, found a number of 20 digits or more"),
+        (
+            {"mot\nto": "x"},
+            'm: unknown field "mot\\nto"; known: nick, motto, tags, lines, share, is_on; did you mean "motto"?',
+        ),
+        ({"motto": "\ud800"}, ""),
+        ({"nick": "a"}, ""),
+        ("a", 'm: expected an object with the fields nick, motto, tags, lines, share, is_on, found "a"'),
+    ],
+)
+def test_what_a_bot_sent_is_told_in_the_words_of_json(raw: object, sentence: str) -> None:
+    """Fields instead of keys, null instead of nothing, only ASCII; nothing is said of what is well formed."""
+    assert strict.why_not(raw, Words, place="m") == sentence
+
+
+def test_a_message_may_be_of_several_kinds() -> None:
+    """The tag tells which one it was meant to be."""
+    kinds = Swiss | League
+
+    assert strict.why_not({"kind": "swiss"}, kinds, place="m") == 'm: the field "rounds" is missing'
+    assert strict.why_not({"kind": "leag"}, kinds, place="m") == (
+        'm: kind: unknown value "leag"; known: swiss, league; did you mean "league"?'
+    )
 
 
 def test_unknown_names_what_is_known() -> None:

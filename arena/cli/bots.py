@@ -17,6 +17,7 @@ from arena.cli.options import (
     clock_settings,
     game_option,
     insist_on,
+    insist_on_games,
     isolation_option,
     options_option,
     results_option,
@@ -25,14 +26,14 @@ from arena.cli.options import (
 from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
 from arena.league.friendly import friendly, play_here, seat_all
-from arena.league.tournament import Player, Tournament, insist_on_game
+from arena.league.tournament import Player, Tournament
 from arena.match.bot import clock_for, confine
 from arena.match.check import Verdict
 from arena.match.check import check as check_bot
 from arena.match.terms import ClockSettings
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import MANIFEST, BotSpec
-from arena.report.transcript import result_line
+from arena.report.transcript import refusal_lines, result_line
 from arena.store import database
 from arena.store.bots import BotStore
 
@@ -207,7 +208,7 @@ def _named(bot: BotSpec, candidate: BotSpec) -> Player:
 
 
 def _check(bot: BotSpec, game: str, options: dict[str, Any], clock: ClockSettings, isolation: Isolation) -> None:
-    insist_on_game(bot, game)
+    insist_on_games([bot], game)
     load_game(game).setup(options, 2)
     confinement = confine(bot, Limits(), clock, isolation)
     clock = clock_for(bot, clock)
@@ -222,7 +223,7 @@ def _check(bot: BotSpec, game: str, options: dict[str, Any], clock: ClockSetting
 def _meet(bot: BotSpec, meeting: Tournament, isolation: Isolation) -> None:
     """One block; a forfeit of the candidate refuses it."""
     for record, _result in play_here(meeting, seat_all(meeting, isolation), isolation):
-        click.echo(result_line(record))
+        click.echo("\n".join([result_line(record), *refusal_lines(record)]))
         if record.fault is not None and record.seats[record.fault.seat].player == bot.name:
             raise CheckFailed(
                 f"{bot.label} forfeits: {record.fault.message}\nits stderr:\n{record.fault.stderr.rstrip()}"

@@ -13,6 +13,7 @@ from arena.cli.options import (
     clock_settings,
     game_option,
     insist_on,
+    insist_on_games,
     isolation_option,
     options_option,
     results_option,
@@ -33,7 +34,7 @@ from arena.match.contestant import Contestant, TranscriptLine
 from arena.process.limits import Isolation
 from arena.report.leaderboard import render
 from arena.report.table import entrants, standings_of
-from arena.report.transcript import dialogue, result_line, transcript
+from arena.report.transcript import dialogue, refusal_lines, result_line, transcript
 from arena.store.bots import BotStore
 
 SHOWN_ONE_BY_ONE = 10
@@ -68,8 +69,10 @@ def match(bots: tuple[str, ...], results: Path, shelf: Path, **settings: Any) ->
     isolation: Isolation = settings["isolation"]
     insist_on_seats(settings["game"], len(bots))
     store = BotStore(results, shelf, isolation)
+    players = named_apart([store.find(each) for each in bots])
+    insist_on_games([player.bot for player in players], settings["game"])
     tournament = friendly(
-        named_apart([store.find(each) for each in bots]),
+        players,
         game=settings["game"],
         options=settings["options"],
         clock=clock_settings(settings["move_ms"], settings["bank_ms"]),
@@ -139,7 +142,10 @@ def _play_here(
         matches = ending.enter_context(contextlib.closing(play_here(tournament, contestants, isolation)))
         for record, result in matches:
             played.append(result)
-            click.echo("\n".join(transcript(record, every_state=False)) + "\n" if steps else result_line(record))
+            told = (
+                [*transcript(record, every_state=False), ""] if steps else [result_line(record), *refusal_lines(record)]
+            )
+            click.echo("\n".join(told))
             if said is not None:
                 said.add()
         click.echo("")

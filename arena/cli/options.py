@@ -6,18 +6,20 @@ Rule: an option has one name, one default and one help text in the whole program
 import json
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
 from arena import strict
-from arena.errors import HarnessFault
-from arena.games import load_game
+from arena.errors import HarnessFault, SpecError
+from arena.games import GAMES, load_game
 from arena.games.doors import insist_on_nature
+from arena.league.tournament import insist_on_game
 from arena.match.terms import ClockSettings
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
+from arena.process.manifest import BotSpec
 from arena.process.sandbox import probe
 
 DEFAULT_GAME: Final = "shanghaien"
@@ -70,6 +72,16 @@ def insist_on(isolation: Isolation, game: str) -> None:
             f"{fault}\nBots are not run without the sandbox. `arena doctor` tells more; for bots you trust there is"
             " `--isolation none`."
         ) from None
+
+
+def insist_on_games(bots: Iterable[BotSpec], game: str) -> None:
+    """SpecError, with the option that helps, if a bot says that it plays other games."""
+    for bot in bots:
+        try:
+            insist_on_game(bot, game)
+        except SpecError as error:
+            known = [each for each in bot.manifest.games if each in GAMES]
+            raise SpecError(f"{error}{f'; play it with --game {known[0]}' if known else ''}") from None
 
 
 def game_option(command: F) -> F:

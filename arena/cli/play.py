@@ -14,6 +14,7 @@ from arena.cli.options import (
     DEFAULT_GAME,
     game_option,
     insist_on,
+    insist_on_games,
     isolation_option,
     options_option,
     results_option,
@@ -24,7 +25,7 @@ from arena.games import load_game
 from arena.games.api import Game
 from arena.games.luck import derive
 from arena.league.friendly import insist_on_seats, named_apart
-from arena.league.tournament import insist_on_game
+from arena.league.wording import counted
 from arena.league.worker import contestant
 from arena.match.person import DrawnGame, Person
 from arena.match.record import MatchRecord
@@ -59,14 +60,16 @@ def play(
     Example: arena play greedy --seat 1
     """
     seats = len(bots) + 1
-    insist_on_seats(game, seats)
+    try:
+        insist_on_seats(game, seats)
+    except SpecError as error:
+        raise SpecError(f"{error}: you and {counted(len(bots), 'bot')}") from None
     if seat >= seats:
         raise SpecError(f"--seat {seat}: there are seats 0 to {seats - 1}")
     load_game(game).setup(options, seats)
     store = BotStore(results, shelf, isolation)
     rivals = named_apart([store.find(each) for each in bots])
-    for rival in rivals:
-        insist_on_game(rival.bot, game)
+    insist_on_games([rival.bot for rival in rivals], game)
     insist_on(isolation, game)
     seed = seed or secrets.token_hex(4)
     person = Person(say=click.echo, prompt=lambda text: click.prompt(text, prompt_suffix="> "))

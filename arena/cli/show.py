@@ -36,6 +36,8 @@ def show(match_id: str, states: bool, svg: Path | None, step: int | None, slides
 
     Example: arena show 3f9a2c41d07b-0-1 --states
     """
+    if svg is not None and svg.suffix != ".svg":
+        raise SpecError(f"--svg {svg}: the picture is an SVG, expected a name that ends in .svg")
     with stored(results) as store:
         found = store.match(match_id)
     try:

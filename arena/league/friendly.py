@@ -16,6 +16,7 @@ from arena.league.results import result_of, rotate, summarise
 from arena.league.schedule import fixture, match_spec, pairings
 from arena.league.standings import MatchResult
 from arena.league.tournament import Player, Tournament, insist_on_game
+from arena.league.wording import spanned
 from arena.league.worker import contestant
 from arena.match.contestant import Contestant
 from arena.match.record import MatchRecord
@@ -59,7 +60,7 @@ def insist_on_seats(game: str, players: int) -> None:
     """SpecError if the game is for other numbers of players."""
     counts = load_game(game).seat_counts
     if players not in counts:
-        raise SpecError(f"{game} is for {' or '.join(map(str, counts))} players, found {players}")
+        raise SpecError(f"{game} is for {spanned(counts)} players, found {players}")
 
 
 def named_apart(bots: Sequence[BotSpec]) -> list[Player]:

@@ -12,16 +12,16 @@ from msgspec import Meta
 
 from arena import strict
 from arena.errors import SpecError
-from arena.games import load_game
+from arena.games import GAMES, load_game
 from arena.league.ratings import RatingSettings, validate
 from arena.league.schedules.settings import Count, RoundRobin, Schedule, settle
+from arena.league.wording import spanned
 from arena.match.terms import ClockSettings, Setting
 from arena.process.limits import Limits, agree
 from arena.process.manifest import BotSpec, Name
 
 SEATS: Final = 2
 """Seats of a match where nothing else is said; so also the matches of a block, one for each rotation of the players."""
-MOST_SEATS: Final = 4
 
 
 class PlayerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,7 +46,7 @@ class TournamentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     players: tuple[PlayerEntry, ...]
     seed: int | str
     options: dict[str, Any] = {}
-    seats: Annotated[int, Meta(ge=2, le=MOST_SEATS)] = SEATS
+    seats: int = SEATS
     schedule: Schedule = RoundRobin()
     cycles: Count | None = None
     blocks_per_pairing: Count | None = None
@@ -151,7 +151,7 @@ def _insist_on_seats(file: TournamentFile) -> None:
     """SpecError if the game is for other numbers of players."""
     counts = load_game(file.game).seat_counts
     if file.seats not in counts:
-        raise SpecError(f"seats: found {file.seats}, {file.game} is for {' or '.join(map(str, counts))} players")
+        raise SpecError(f"seats: found {file.seats}, {file.game} is for {spanned(counts)} players")
 
 
 def _player(index: int, entry: PlayerEntry, file: TournamentFile, find_bot: Callable[[str], BotSpec]) -> Player:
@@ -167,7 +167,9 @@ def insist_on_game(bot: BotSpec, game: str) -> None:
     """SpecError if the bot says that it plays other games."""
     games = bot.manifest.games
     if games and game not in games:
-        raise SpecError(f"{bot.name} plays {', '.join(games)}, not {game}")
+        odd = [each for each in games if each not in GAMES]
+        doubt = f"; {strict.unknown('game', odd[0], GAMES)}" if odd else ""
+        raise SpecError(f"{bot.name} plays {', '.join(games)}, not {game}{doubt}")
 
 
 def _insist_on_terms(bot: BotSpec, file: TournamentFile) -> None:

@@ -21,7 +21,7 @@ from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
 from arena.league.schedule import Chunk, Fixture, match_spec
 from arena.league.tournament import Player
 from arena.match.bot import clock_for, confine, open_channel
-from arena.match.contestant import Contestant
+from arena.match.contestant import GRACE_S, Contestant
 from arena.match.luck_sum import MatchLuck, luck_of
 from arena.match.record import MatchRecord, pack
 from arena.match.referee import hello_for, play
@@ -35,6 +35,9 @@ CHUNK_S: Final = 10.0
 """Wall time after which a worker begins no other block of its chunk: what it holds is lost if the program is killed."""
 _LEAVE_WITHIN_S: Final = 0.3
 log: Final = logging.getLogger("arena.worker")
+
+Tables = list[list[Contestant]]
+"""By rotation: the contestants of that match of each block, in the order of the pairing."""
 
 
 def contestant(
@@ -68,18 +71,17 @@ def play_chunk(chunk: Chunk, budget_s: float = CHUNK_S) -> list[PlayedBlock]:
     Other chunks may be played in the same process, in other threads: nothing but the chunk's own bots is ended.
     """
     probe.insist_on(chunk.isolation)
-    contestants = _seat_all(chunk)
+    tables = _lay_tables(chunk)
     end_s = time.monotonic() + budget_s
     played: list[PlayedBlock] = []
     try:
         for fixture in chunk.fixtures:
-            played.append(_play_block(chunk, fixture, contestants))
+            played.append(_play_block(chunk, fixture, tables))
             if time.monotonic() >= end_s:
                 break
         return played
     finally:
-        for each in contestants:
-            each.close()
+        _clear(tables)
 
 
 def play_chunk_alone(chunk: Chunk) -> list[PlayedBlock]:
@@ -92,28 +94,37 @@ def play_chunk_alone(chunk: Chunk) -> list[PlayedBlock]:
             log.warning("%s: killed %d processes that bots had left behind", chunk.pairing.key, left)
 
 
-def _seat_all(chunk: Chunk) -> list[Contestant]:
-    players = chunk.pairing.players
-    return [contestant(player, chunk.setting, chunk.isolation, seats=len(players)) for player in players]
+def _lay_tables(chunk: Chunk) -> Tables:
+    """A table for each rotation, with all players at each: no process meets the luck of a block twice.
+
+    The matches of a block share their luck. A bot that stayed for the next one would know what comes.
+    """
+    players, seats = chunk.pairing.players, len(chunk.pairing.players)
+    return [[contestant(player, chunk.setting, chunk.isolation, seats=seats) for player in players] for _ in players]
 
 
-def _play_block(chunk: Chunk, fixture: Fixture, contestants: list[Contestant]) -> PlayedBlock:
+def _clear(tables: Tables, grace_s: float = GRACE_S) -> None:
+    for table in tables:
+        for each in table:
+            each.close(grace_s=grace_s)
+
+
+def _play_block(chunk: Chunk, fixture: Fixture, tables: Tables) -> PlayedBlock:
     for attempt in range(1, VOID_RETRIES + 2):
         try:
-            return PlayedBlock(fixture=fixture, matches=tuple(_play_matches(chunk, fixture, contestants)))
+            return PlayedBlock(fixture=fixture, matches=tuple(_play_matches(chunk, fixture, tables)))
         except HarnessFault as fault:
             log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
-            for each in contestants:
-                each.close(grace_s=0.0)
+            _clear(tables, grace_s=0.0)
             if attempt > VOID_RETRIES:
                 raise
     raise AssertionError("the last attempt returns or raises")
 
 
-def _play_matches(chunk: Chunk, fixture: Fixture, contestants: list[Contestant]) -> list[PlayedMatch]:
+def _play_matches(chunk: Chunk, fixture: Fixture, tables: Tables) -> list[PlayedMatch]:
     matches = []
-    for rotation in range(len(contestants)):
-        record = play(match_spec(chunk, fixture, rotation, chunk.isolation), rotate(contestants, rotation))
+    for rotation, table in enumerate(tables):
+        record = play(match_spec(chunk, fixture, rotation, chunk.isolation), rotate(table, rotation))
         summary = summarise(record, _luck(chunk, record))
         matches.append(PlayedMatch(rotation=rotation, summary=summary, record=pack(record)))
     return matches

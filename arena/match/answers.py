@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from arena.match.record import PARDONABLE, Acted, MatchRecord, Termination
+from arena.match.record import PARDONABLE, REFUSALS_KEPT, Acted, MatchRecord, Termination
 
 _REFUSALS: Final = 2
 """Refused answers to one request, after which something stands in."""
@@ -22,6 +22,9 @@ def miscount(record: MatchRecord, awaited: Collection[int], *, is_lenient: bool)
         faults = {} if entry.faults is UNSET else entry.faults
         if problem := _of_seat(record, seat, faults, is_awaited=seat in awaited, is_lenient=is_lenient):
             return problem
+        told = () if entry.refusals is UNSET else entry.refusals
+        if len(told) > REFUSALS_KEPT or Counter(each.code for each in told) - Counter(faults):
+            return f"recorded {len(told)} refusals of seat {seat} with faults {faults}"
     return ""
 
 

@@ -4,22 +4,21 @@ Rule: each step tries one promise of protocol.md and says in a sentence what cam
 check; a remark does not.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final, cast
 
 import msgspec
-from msgspec import UNSET
 
 from arena.errors import BotFault
 from arena.games import load_game
 from arena.games.api import Game
-from arena.games.doors import nature_of
+from arena.games.doors import lenience_of, nature_of
 from arena.games.luck import derive
 from arena.match.bot import open_channel
 from arena.match.contestant import GRACE_S, Contestant
+from arena.match.habits import ignored_told, refusals_told, seat_of, timeouts_told
 from arena.match.house import HouseGame, house_contestant
 from arena.match.record import Acted, MatchRecord
 from arena.match.referee import hello_for, play
@@ -131,11 +130,16 @@ class _Examination:
             (f"plays {self._in_a_row} more matches in the same process", self._several),
             ("ignores unknown messages and unknown fields", self._noise),
             ("plays the same again with the same bot_seed", self._again),
+            *self._of_lenience(),
             ("prints nothing but the protocol to stdout, answers once", self._clean),
             ("stays within the clock", self._time),
             (f"ends by itself within {GRACE_S:.0f} s after quit", self._quit),
             ("ends by itself when its stdin is closed", self._end_of_input),
         ]
+
+    def _of_lenience(self) -> list[tuple[str, Callable[[], str]]]:
+        """Elsewhere a refused answer has ended its match, and with it the check."""
+        return [("gives answers that count", self._refused)] if lenience_of(self._rules) is not None else []
 
     def end(self) -> None:
         """Nothing of the bot is left running."""
@@ -181,7 +185,7 @@ class _Examination:
     def _several(self) -> str:
         for number in range(1, self._in_a_row + 1):
             self._match(seat=number % 2, number=number)
-        return f"{sum(_mine(record, self._bot).moves for record in self._records)} answers so far"
+        return f"{sum(seat_of(record, self._bot.digest).moves for record in self._records)} answers so far"
 
     def _noise(self) -> str:
         noisy = self._enter(lambda: _NoisyChannel(self._open()))
@@ -201,18 +205,21 @@ class _Examination:
             raise _Remark("other actions with the same bot_seed: results of such a bot cannot be reproduced")
         return f"the same {len(_actions(record))} actions"
 
+    def _refused(self) -> str:
+        if told := refusals_told(self._records, self._bot.digest):
+            raise _Remark(told)
+        return "none was refused"
+
     def _clean(self) -> str:
-        mine = [_mine(record, self._bot) for record in self._records]
-        ignored = _added(seat.ignored for seat in mine)
-        refused = _added({} if seat.faults is UNSET else seat.faults for seat in mine)
-        if refused:
-            raise _Remark(f"refused answers: {refused}" + (f"; ignored lines: {ignored}" if ignored else ""))
+        ignored = ignored_told(self._records, self._bot.digest)
         if ignored:
             raise _Remark(f"ignored lines: {ignored} (stray: no JSON; stale: another id; early: before the request)")
         return "not one line too many"
 
     def _time(self) -> str:
-        slowest = max(_mine(record, self._bot).slowest_ms for record in self._records)
+        slowest = max(seat_of(record, self._bot.digest).slowest_ms for record in self._records)
+        if late := timeouts_told(self._records, self._bot.digest):
+            raise _Remark(f"{late}; slowest answer {slowest:.1f} ms")
         if slowest > self._clock.move_ms:
             raise _Remark(
                 f"slowest answer {slowest:.1f} ms, more than the {self._clock.move_ms:g} ms of a move: the bank paid"
@@ -270,16 +277,6 @@ def _copy_told(bot: BotSpec, step: Step) -> str:
     if bot.folder not in step.detail + step.stderr or bot.folder in {bot.source, str(Path(bot.source).parent)}:
         return ""
     return f"\n({bot.folder} is a copy of {bot.source})"
-
-
-def _mine(record: MatchRecord, bot: BotSpec) -> Any:
-    return next(seat for seat in record.seats if seat.bot == bot.digest)
-
-
-def _added(counts: Iterable[Mapping[str, int]]) -> str:
-    """All counts together, as `3 stale, 1 stray`."""
-    total: Counter[str] = sum(map(Counter, counts), Counter())
-    return ", ".join(f"{total[kind]} {kind}" for kind in sorted(total))
 
 
 def _actions(record: MatchRecord) -> list[bytes]:

@@ -121,7 +121,9 @@ class Conversation:
             if useless > _USELESS_KEPT:
                 self._transcript.pop()
             if message is not None:
-                self._write(codec.encode(look_ahead.answer(message)), clock)
+                self._write(self._line_of(look_ahead.answer(message)), clock)
+                if useless > _USELESS_KEPT:
+                    self._transcript.pop()
             self._insist()
             clock.wait_s()
         raise ProtocolViolation(

@@ -4,6 +4,7 @@ Rule: what a seat is asked is settled before anybody is asked, and nobody hears 
 answered. Faults are taken in the order of the seats, so that no fault depends on who was faster.
 """
 
+import json
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
@@ -16,7 +17,7 @@ from arena.games.api import Game, Seat
 from arena.games.doors import lenience_of, nature_of
 from arena.match.lookahead import LookAhead, refusal_of
 from arena.match.participant import Participant, Question
-from arena.match.record import PARDONABLE, Acted, Termination
+from arena.match.record import PARDONABLE, REFUSALS_KEPT, Acted, Refusal, Termination
 from arena.match.side_by_side import Asking, ask_at_once
 from arena.protocol.codec import printable, shown
 
@@ -36,16 +37,26 @@ class Forfeited(Exception):
 
 
 class Decisions:
-    """Asks the seats of one match. With `is_strict` no fault is pardoned, whatever the game says."""
+    """Asks the seats of one match. With `is_strict` no fault is pardoned, whatever the game says.
+
+    `refusals`: by seat, the first faults of bots after which the match went on.
+    """
 
     def __init__(self, game: Game[Any, Any], participants: Sequence[Participant], *, is_strict: bool) -> None:
         self._game = game
         self._nature = nature_of(game)
         self._lenience = None if is_strict else lenience_of(game)
         self._participants = participants
+        self._seats: tuple[Seat, ...] = ()
+        self._first = 1
+        self.refusals: list[list[Refusal]] = [[] for _ in participants]
 
-    def decide(self, state: Any, seats: tuple[Seat, ...]) -> list[Acted]:
-        """What each seat does, in their order. Forfeited if the fault of one ends the match."""
+    def decide(self, state: Any, seats: tuple[Seat, ...], first: int) -> list[Acted]:
+        """What each seat does, in their order. Forfeited if the fault of one ends the match.
+
+        `first` is the number, from 1, of the first step that comes of it.
+        """
+        self._seats, self._first = seats, first
         if len(seats) > 1:
             return self._at_once(state, seats)
         (seat,) = seats
@@ -90,18 +101,17 @@ class Decisions:
             return forfeited
 
     def _act(self, state: Any, seat: Seat, question: Question) -> Acted:
-        """What the seat does in answer to the question, or what stands in for it."""
-        try:
-            return self._answered(state, seat, question)
-        except BotFault as fault:
-            self._pardon(seat, fault)
-            last = fault
-        if not isinstance(last, OutOfTime):
+        """What the seat does in answer to the question, or what stands in for it. Nothing stands in for a person."""
+        is_patient = self._participants[seat].is_person
+        while True:
             try:
-                return self._answered(state, seat, msgspec.structs.replace(question, refused=refusal_of(last)))
+                return self._answered(state, seat, question)
             except BotFault as fault:
                 self._pardon(seat, fault)
                 last = fault
+            if isinstance(last, OutOfTime) or (question.refused is not None and not is_patient):
+                break
+            question = msgspec.structs.replace(question, refused=refusal_of(last))
         assert self._lenience is not None, "only a lenient game pardons"
         return Acted(seat=seat, action=self._lenience.stand_in(state, seat), stand_in=last.code)
 
@@ -110,7 +120,7 @@ class Decisions:
         try:
             answer = self._participants[seat].ask(question)
             if type(answer.action) is int:
-                action = _by_index(question.legal, answer.action)
+                action = self._by_index(state, seat, question.legal, answer.action)
             else:
                 action = self._game.parse(state, seat, answer.action)
             if self._nature is not None:
@@ -124,26 +134,45 @@ class Decisions:
         """Refuse what the seat did, and go on. Forfeited if the match cannot."""
         participant = self._participants[seat]
         is_last = isinstance(fault, OutOfTime) and participant.faults[Termination.TIMEOUT] + 1 >= _LAST_TIMEOUT
+        if self._lenience is not None and is_last:
+            fault.message += "; the third timeout in this match forfeits it"
         if self._lenience is None or is_last or fault.code not in PARDONABLE or not participant.is_reachable:
             raise Forfeited(seat, fault) from None
         fault.message, fault.hint, fault.got = map(printable, (fault.message, fault.hint, fault.got))
+        self._note(seat, fault)
         try:
             participant.refuse(fault)
         except BotFault as worse:
             raise Forfeited(seat, worse) from None
 
+    def _note(self, seat: Seat, fault: BotFault) -> None:
+        """Keep the sentence for the record. A person who is refused heard it, and has committed no fault."""
+        kept = self.refusals[seat]
+        if len(kept) < REFUSALS_KEPT and not self._participants[seat].is_person:
+            step = self._first + self._seats.index(seat)
+            kept.append(Refusal(step=step, code=fault.code, message=fault.message, reason=fault.reason))
+
+    def _by_index(self, state: Any, seat: Seat, legal: tuple[Any, ...] | None, index: int) -> Any:
+        if legal is None:
+            raise MalformedReply(
+                "an index as action, but this request lists no legal actions", hint=self._example(state, seat)
+            )
+        if not 0 <= index < len(legal):
+            raise IllegalAction(
+                f"action {index} is not an index in `legal`: there are {len(legal)} actions, 0 to {len(legal) - 1}",
+                hint="indices count from 0",
+            )
+        return legal[index]
+
+    def _example(self, state: Any, seat: Seat) -> str:
+        """What an action looks like: that which would stand in for it is always legal."""
+        lenience = lenience_of(self._game)
+        if lenience is None:
+            return "answer with an action of the game"
+        example = json.dumps(msgspec.to_builtins(lenience.stand_in(state, seat)))
+        return f"answer with an action of the game, such as {example}"
+
     def _last_answer(self, seat: Seat) -> str:
         """The beginning of what the seat said last; empty if the last word was the referee's."""
         said = self._participants[seat].transcript
         return shown(said[-1][2]) if said and said[-1][1] == "<" else ""
-
-
-def _by_index(legal: tuple[Any, ...] | None, index: int) -> Any:
-    if legal is None:
-        raise MalformedReply("an index as action, but this request lists no legal actions")
-    if not 0 <= index < len(legal):
-        raise IllegalAction(
-            f"action {index} is not an index in `legal`: there are {len(legal)} actions, 0 to {len(legal) - 1}",
-            hint="indices count from 0",
-        )
-    return legal[index]

@@ -133,14 +133,15 @@ class Person:
     def begin(self, start: MatchStart) -> None:
         """See Participant.begin."""
         self._players = start.players
-        self._say(f"You sit in seat {start.seat}. Type the number of an action, ? for help, q to give up.")
+        self._say(f"You sit in seat {start.seat}. Type the number in front of an action, ? for help, q to give up.")
 
     def ask(self, question: Question) -> Answer:
         """See Participant.ask."""
         table = [*question.view.get(TOLD, ()), f"\n{question.view[DRAWN]}\n"]
         if question.legal is not None:
-            table += [f"  {number:>2}  {action}" for number, action in enumerate(question.legal, start=1)]
-        self._say_all(table)
+            table += [f"  {number:>2})  {action}" for number, action in enumerate(question.legal, start=1)]
+        if question.refused is None:
+            self._say_all(table)
         self.moves += 1
         self._request_id += 1
         if question.legal is not None:
@@ -148,8 +149,8 @@ class Person:
         return Answer(id=self._request_id, action=self._write(question.view, table))
 
     def refuse(self, fault: BotFault) -> None:
-        """See Participant.refuse."""
-        self.faults[fault.code] += 1
+        """See Participant.refuse. What was impossible is neither move nor fault: a person is asked again."""
+        self.moves -= 1
         self._say(f"not possible: {fault.message}")
 
     def abandon(self) -> None:
@@ -188,8 +189,9 @@ class Person:
     def _write(self, view: dict[str, Json], table: list[str]) -> dict[str, Json]:
         """The action that was written down, or chosen of those in the view."""
         suggested = deque(view[SUGGESTED])
+        stand_in = "" if view[STAND_IN] is None else f"; p: {view[STAND_IN]}"
         while True:
-            text = self._typed("your action as JSON, s for an example, p for none", [*table, "", HELP_UNLISTED])
+            text = self._typed(f"your action as JSON; s: an example{stand_in}", [*table, "", HELP_UNLISTED])
             chosen: Any = None
             if text == "p" and view[STAND_IN] is not None:
                 chosen = view[STAND_IN]

@@ -32,6 +32,9 @@ FAULTS: Final = tuple(kind for kind in Termination if kind not in {Termination.N
 PARDONABLE: Final = (Termination.ILLEGAL_ACTION, Termination.MALFORMED_REPLY, Termination.TIMEOUT)
 """The faults after which a lenient game goes on; all others, and any of these in other games, end the match."""
 
+REFUSALS_KEPT: Final = 5
+"""Refusals of a seat in one match that are told with their sentences; the others are counted."""
+
 
 class Acted(msgspec.Struct, frozen=True, tag_field="step", tag="action", omit_defaults=True):
     """`seat` did `action` (its JSON form); `forced` if it was the only legal one and the bot was not asked.
@@ -63,13 +66,25 @@ class Simulated(msgspec.Struct, frozen=True, tag_field="step", tag="simulation")
 Step = Acted | Drawn | Simulated
 
 
+class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A fault after which the match went on: its code, the game's word for it, and the sentence that the bot got.
+
+    `step` is the number, from 1, of the step for which the seat was asked; a forfeit may have come before it.
+    """
+
+    step: int
+    code: str
+    message: str
+    reason: str = ""
+
+
 class SeatRecord(msgspec.Struct, frozen=True):
     """One seat's share: who sat there, its use of time in milliseconds, and what it sent that did not count.
 
     `ignored` counts lines that were no answer to an open request, by kind: `stray` (not JSON), `stale` (another id),
     `early` (before the request). `decides`: the time that counted for this bot, and that `slowest_ms` is of; it is
     wall time for a bot that starts processes, whatever the match says. `faults` counts, by their code, the answers that
-    were refused in a game that goes on after a fault.
+    were refused in a game that goes on after a fault; `refusals` are the first few of them, if there are any.
     """
 
     player: str
@@ -81,6 +96,7 @@ class SeatRecord(msgspec.Struct, frozen=True):
     ignored: dict[str, int]
     decides: Literal["cpu", "wall"] = "cpu"
     faults: dict[str, int] | UnsetType = UNSET
+    refusals: tuple[Refusal, ...] | UnsetType = UNSET
 
 
 class Fault(msgspec.Struct, frozen=True):

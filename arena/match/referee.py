@@ -18,7 +18,7 @@ from arena.games.doors import lenience_of, material_of, nature_of
 from arena.games.luck import derive, draw
 from arena.match.decision import Decisions, Forfeited
 from arena.match.participant import Participant
-from arena.match.record import Acted, Drawn, Fault, MatchRecord, SeatRecord, Simulated, Step, Termination
+from arena.match.record import Acted, Drawn, Fault, MatchRecord, Refusal, SeatRecord, Simulated, Step, Termination
 from arena.match.terms import MatchSpec
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, printable, shown
 from arena.protocol.messages import (
@@ -124,7 +124,7 @@ class _Table:
         while True:
             turn = game.turn(state)
             if isinstance(turn, Decision):
-                acted = self._decisions.decide(state, turn.seats)
+                acted = self._decisions.decide(state, turn.seats, len(steps) + 1)
                 state = game.apply(state, {Seat(step.seat): step.action for step in acted})
                 for step in acted:
                     steps.append(step)
@@ -194,7 +194,12 @@ class _Table:
             clock=self._spec.clock.terms(),
             isolation=self._spec.isolation,
             seats=tuple(
-                _seat_record(each, took_part=seat < self._begun, is_lenient=lenience_of(self._game) is not None)
+                _seat_record(
+                    each,
+                    took_part=seat < self._begun,
+                    is_lenient=lenience_of(self._game) is not None,
+                    refusals=tuple(self._decisions.refusals[seat]),
+                )
                 for seat, each in enumerate(self._participants)
             ),
             steps=tuple(self._steps),
@@ -206,7 +211,9 @@ class _Table:
         )
 
 
-def _seat_record(participant: Participant, *, took_part: bool, is_lenient: bool) -> SeatRecord:
+def _seat_record(
+    participant: Participant, *, took_part: bool, is_lenient: bool, refusals: tuple[Refusal, ...]
+) -> SeatRecord:
     """What the participant did in this match; one that never heard of it, because another failed first, did nothing.
 
     `moves` counts the requests it was sent, so those that were asked once more count again. Each of them ended in a
@@ -225,4 +232,5 @@ def _seat_record(participant: Participant, *, took_part: bool, is_lenient: bool)
         ignored=dict(own.ignored) if own else {},
         decides=participant.terms.decides,
         faults=(dict(own.faults) if own else {}) if is_lenient else UNSET,
+        refusals=refusals or UNSET,
     )

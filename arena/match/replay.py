@@ -117,7 +117,8 @@ def _action(record: MatchRecord, game: Game[Any, Any], state: Any, seat: Seat, s
     if not isinstance(step, Acted) or step.seat != seat:
         raise _wrong(record, f"recorded {_shown(step)} where seat {seat} had to act")
     try:
-        action = game.parse(state, seat, step.action)
+        # a record that was never stored holds actions of the game itself, and `parse` judges JSON
+        action = game.parse(state, seat, msgspec.to_builtins(step.action))
     except BotFault as fault:
         raise _wrong(record, f"recorded {_shown(step)}, but {fault.message}") from None
     legal = game.legal(state, seat)

@@ -44,12 +44,12 @@ class Unheard(msgspec.Struct):
             self.early_id = message.id
 
     def strays_told(self) -> str:
-        """`3 lines came, none of them JSON; the first: blah`, or nothing."""
+        """`3 lines came, none of them a JSON object; the first: blah`, or nothing."""
         if not self.strays:
             return ""
         if self.strays == 1:
-            return f"1 line came, and it is not JSON: {self.first_stray}"
-        return f"{self.strays} lines came, none of them JSON; the first: {self.first_stray}"
+            return f"1 line came, and it is not a JSON object: {self.first_stray}"
+        return f"{self.strays} lines came, none of them a JSON object; the first: {self.first_stray}"
 
     def told(self, request_id: int) -> str:
         """The likely reason why request `request_id` has no answer; empty if nothing came."""

@@ -42,7 +42,10 @@ Name = Annotated[
         description="a name of 1 to 40 characters: letters A to Z and a to z, digits, _ . + -, a letter or digit first",
     ),
 ]
-Words = Annotated[tuple[Annotated[str, Meta(min_length=1)], ...], Meta(min_length=1)]
+Words = Annotated[
+    tuple[Annotated[str, Meta(min_length=1)], ...],
+    Meta(min_length=1, description="a list of words, such as [python3, bot.py]"),
+]
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

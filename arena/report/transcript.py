@@ -11,7 +11,7 @@ from arena.games import load_game
 from arena.games.doors import nature_of
 from arena.match.contestant import TranscriptLine
 from arena.match.luck_sum import SHOWN, LuckNode, extremes, luck_of
-from arena.match.record import Acted, Drawn, MatchRecord, Simulated
+from arena.match.record import Acted, Drawn, MatchRecord, SeatRecord, Simulated
 from arena.match.replay import Moment, replay
 from arena.protocol.codec import printable
 
@@ -61,6 +61,15 @@ def result_line(record: MatchRecord) -> str:
         )
     points = [f"{name} {score}" for name, score in zip(names, record.scores or (), strict=True)]
     return f"{record.match}  {' : '.join(points)}"
+
+
+def refusal_lines(record: MatchRecord) -> Iterator[str]:
+    """Of each seat with faults after which the game went on: how many of which kind, and what the first was."""
+    for entry in record.seats:
+        told = _refusals(entry)
+        if pardoned := _pardoned(entry):
+            first = f"; the first, {told[0]}" if told else ""
+            yield f"  {entry.player}: faults after which the game went on: {pardoned}{first}"
 
 
 def dialogue(said: Mapping[str, Iterable[TranscriptLine]]) -> Iterator[str]:
@@ -117,12 +126,26 @@ def _tail(record: MatchRecord) -> Iterator[str]:
         yield from _fault_lines(record)
     for seat, entry in enumerate(record.seats):
         ignored = ", ".join(f"{count} {kind} lines ignored" for kind, count in entry.ignored.items())
-        pardoned = "" if entry.faults is UNSET else ", ".join(f"{n} {code}" for code, n in entry.faults.items())
+        pardoned = _pardoned(entry)
         yield (
             f"seat {seat} {entry.player}: {entry.moves} answers, {entry.cpu_ms:.1f} ms CPU, {entry.wall_ms:.1f} ms wall"
             f", slowest {entry.slowest_ms:.1f} ms{'; ' + ignored if ignored else ''}"
             f"{'; faults after which the game went on: ' + pardoned if pardoned else ''}"
         )
+        yield from (f"  {each}" for each in _refusals(entry))
+
+
+def _pardoned(entry: SeatRecord) -> str:
+    """`2 illegal_action, 1 timeout`."""
+    return "" if entry.faults is UNSET else ", ".join(f"{n} {code}" for code, n in entry.faults.items())
+
+
+def _refusals(entry: SeatRecord) -> list[str]:
+    """`for step 12: illegal_action (no_room): the piece has no room`, as far as they were kept."""
+    return [
+        f"for step {each.step}: {each.code}{f' ({each.reason})' if each.reason else ''}: {each.message}"
+        for each in (() if entry.refusals is UNSET else entry.refusals)
+    ]
 
 
 def _winners(record: MatchRecord) -> str:

@@ -1,5 +1,9 @@
-"""The Python kit: whatever a bot's code does, the referee's line stays clean and a fault is seen."""
+"""The Python kit: whatever a bot's code does, the referee's line stays clean and a fault is seen.
 
+And what the skeletons do, in every language, where no actions are listed.
+"""
+
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -138,3 +142,18 @@ run(Listener())
         assert answer.action == {"heard": [1, 4]}
         assert bot.exit_code() == 0
         assert bot.stderr() == "normal\n"
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", ["python", "javascript", "c", "perl"])
+def test_a_skeleton_passes_where_no_actions_are_listed(prepare: Callable[[str], Path], name: str) -> None:
+    """In Riff Raff that is legal whenever `legal` is null; a listed request after it is answered as ever."""
+    cards = msgspec.structs.replace(REQUEST, legal=({"card": 1}, {"card": 2}))
+    load = msgspec.structs.replace(REQUEST, id=5, legal=None)
+    with started(prepare(f"templates/{name}"), "riffraff") as bot:
+        bot.start_match(game="riffraff")
+
+        loaded, played = bot.ask(load), bot.ask(cards)
+
+    assert loaded == m.Answer(id=5, action={"pass": True})
+    assert played.action in (0, 1, {"card": 1}, {"card": 2})

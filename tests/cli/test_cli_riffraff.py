@@ -112,6 +112,38 @@ def test_a_match_is_shown_as_words_and_pictures(terminal: Terminal) -> None:
     assert re.search(r"simulation settle/\d+/\d/0: off by u .*; at rest after \d\.\d s, tilted up to \d\.\d°", said.out)
     assert len(pictures) > 3
     assert all(path.read_text().startswith("<svg ") for path in pictures)
+    assert re.search(r"^  for step \d+: illegal_action \(\w+\): ", said.out, re.MULTILINE)
+
+
+def test_an_author_is_told_what_was_refused(terminal: Terminal) -> None:
+    """Below the line of each result, the first in full."""
+    said = terminal.arena("match ./loader.py ./loader.py --game riffraff")
+
+    told = r"^  loader-\d: faults after which the game went on: .*; the first, for step \d+: illegal_action \(\w+\): ."
+    assert said.code == 0, said.err
+    assert len(re.findall(told, said.out, re.MULTILINE)) == 4
+
+
+@pytest.mark.parametrize(
+    ("games", "said"),
+    [
+        ("[riffraff]", "tidy plays riffraff, not shanghaien; play it with --game riffraff"),
+        ("[riffraf]", 'tidy plays riffraf, not shanghaien; unknown game "riffraf"; known: nim, riffraff, shanghaien; '),
+    ],
+)
+def test_who_plays_another_game_is_told_how_to_play_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], games: str, said: str
+) -> None:
+    """By every command that takes a bot and a game."""
+    made = Terminal(tmp_path, monkeypatch, capsys)
+    Path("tidy").mkdir()
+    Path("tidy/bot.yaml").write_text(f"name: tidy\ncommand: [python3, bot.py]\ngames: {games}\n")
+    Path("tidy/bot.py").write_text(PASSER)
+
+    for line in ("check ./tidy", "submit ./tidy", "play ./tidy", "match ./tidy ./tidy"):
+        code, out, err = made.arena(line)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"error: {said}")
 
 
 WITHOUT_MUJOCO = """

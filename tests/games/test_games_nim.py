@@ -122,7 +122,7 @@ def test_a_refusal_names_what_was_found(raw: Json, sentence: str) -> None:
 
 def test_a_malformed_take_is_answered_with_the_form() -> None:
     """The hint can be copied."""
-    with pytest.raises(MalformedReply, match="not an action of nim: Object missing required field `count`") as caught:
+    with pytest.raises(MalformedReply, match='not an action of nim: the field "count" is missing') as caught:
         GAME.parse(at(3), Seat(0), {"heap": 0})
 
     assert caught.value.hint == '{"heap": 0, "count": 2}'

@@ -11,10 +11,10 @@ from riffraff_scenes import AT_SEA, CROWDED, EMPTY, LISTING, ONE_CRATE, QUIET, f
 from arena.games import load_game
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.captions import fate, heel, title, trim, winners
-from arena.games.riffraff.diagram import describe
+from arena.games.riffraff.drawing.captions import fate, heel, title, trim, winners
+from arena.games.riffraff.drawing.diagram import describe
+from arena.games.riffraff.drawing.silhouette import LETTERS, aboard
 from arena.games.riffraff.geometry import UPRIGHT, rotated, ship_rotation, times
-from arena.games.riffraff.silhouette import LETTERS, aboard
 from arena.games.riffraff.state import Fate, Phase, Player, State
 from arena.games.riffraff.table import Table
 

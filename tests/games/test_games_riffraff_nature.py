@@ -111,6 +111,11 @@ def test_a_result_that_fits_settles() -> None:
         ({"digest": "0" * 16}, "the digest 0{16} is not that of the table"),
         ({"pitch": float("nan")}, "the number nan in the result cannot be true"),
         ({"roll": 1e308}, "the number 1e\\+308 in the result cannot be true"),
+        ({"t_s": -0.1}, "a time, a tilt or a count in the result is negative"),
+        ({"halved": -1}, "a time, a tilt or a count in the result is negative"),
+        ({"pitch": 0.123456}, "the number 0.123456 of the table after it has more than 5 decimals"),
+        ({"rests": (rest("k01", (0, 0, -5, 1, 0, 0, 0)), rest("k02"))}, "piece k01 is said to rest where nothing can"),
+        ({"rests": (rest("k01"), rest("k02", (0, 0, 0.1, 0, 0, 0, 0)))}, "piece k02 is said to rest where nothing can"),
         (
             {"rests": (rest("k01"), rest("k02", (float("inf"), *POSE[1:])))},
             "the number inf in the result cannot be true",

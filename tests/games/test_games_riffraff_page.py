@@ -37,7 +37,7 @@ def test_masses_and_faces_are_those_of_the_cargo() -> None:
 def test_areas_are_where_they_are() -> None:
     """Height of the surface, ranges of u and v; two areas of a yard share a row."""
     told = {}
-    for names, surface, u, v in rows("| Area | Surface at | u of the centre | v of the centre |"):
+    for names, surface, u, v in rows("| Area | Surface at | u of the origin | v of the origin |"):
         for index, number in enumerate(numbers(names)):
             told[int(number)] = (numbers(surface)[0], numbers(u), numbers(v)[2 * index : 2 * index + 2])
 

@@ -130,15 +130,15 @@ def test_the_wrong_seat_is_told_who_is_to_move() -> None:
 @pytest.mark.parametrize(
     ("raw", "expected"),
     [
-        (None, "Expected `object`, got `null`"),
-        ({}, "Object missing required field `do`"),
-        ({"do": "rol"}, "Invalid value 'rol' - at `$.do`"),
-        ({"do": "place"}, "Object missing required field `dice`"),
-        ({"do": "place", "dice": 4}, "Expected `array`, got `int` - at `$.dice`"),
-        ({"do": "place", "dice": [True]}, "Expected `int`, got `bool` - at `$.dice[0]`"),
-        ({"do": "place", "dice": [4.0]}, "Expected `int`, got `float` - at `$.dice[0]`"),
-        ({"do": "place", "dice": [4], "one": "top"}, "Invalid enum value 'top' - at `$.one`"),
-        ({"do": "roll", "dice": [4]}, "Object contains unknown field `dice`"),
+        (None, "expected an object, found null"),
+        ({}, 'the field "do" is missing'),
+        ({"do": None}, "do: expected text, found null"),
+        ({"do": "place"}, 'the field "dice" is missing'),
+        ({"do": "place", "dice": 4}, "dice: expected a list, found 4"),
+        ({"do": "place", "dice": [True]}, "dice[0]: expected a whole number, found true"),
+        ({"do": "place", "dice": [4.0]}, "dice[0]: expected a whole number, found 4.0"),
+        ({"do": "place", "dice": [4], "one": "top"}, 'one: unknown value "top"; known: left, right'),
+        ({"do": "roll", "dice": [4]}, 'unknown field "dice"; known: none'),
     ],
 )
 def test_a_form_that_is_no_action_is_malformed(raw: Json, expected: str) -> None:
@@ -148,6 +148,17 @@ def test_a_form_that_is_no_action_is_malformed(raw: Json, expected: str) -> None
 
     assert caught.value.message == f"not an action of shanghaien: {expected}"
     assert '{"do": "place", "dice": [4]}' in caught.value.hint
+
+
+def test_a_misspelt_action_is_told_the_known_ones() -> None:
+    """And the one that it resembles."""
+    with pytest.raises(MalformedReply) as caught:
+        GAME.parse(BEGUN, FIRST, {"do": "rol"})
+
+    assert caught.value.message.startswith(
+        'not an action of shanghaien: do: unknown value "rol"; known: roll, shanghai'
+    )
+    assert caught.value.message.endswith('; did you mean "roll"?')
 
 
 def test_the_order_of_two_dice_is_free() -> None:

@@ -12,6 +12,7 @@ from arena.games import GAMES
 from arena.league.friendly import friendly, named_apart
 from arena.league.schedule import match_count, pairings
 from arena.league.tournament import Tournament
+from arena.league.wording import spanned
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec
 
@@ -57,8 +58,16 @@ def test_equal_names_are_numbered_in_their_order() -> None:
 @pytest.mark.parametrize(("names", "found"), [(("ann",), 1), (("ann", "bob", "cid", "dot", "eve"), 5)])
 def test_the_game_says_how_many_can_play(names: tuple[str, ...], found: int) -> None:
     """Too few and too many are told with what is possible."""
-    with pytest.raises(SpecError, match=f"scramble is for 2 or 3 or 4 players, found {found}"):
+    with pytest.raises(SpecError, match=f"scramble is for 2 to 4 players, found {found}"):
         meeting(*names)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "told"), [((2,), "2"), ((2, 3), "2 to 3"), ((2, 3, 4), "2 to 4"), ((2, 4), "2 or 4")]
+)
+def test_numbers_in_a_row_are_told_by_their_ends(numbers: tuple[int, ...], told: str) -> None:
+    """Those with a gap one by one."""
+    assert spanned(numbers) == told
 
 
 def test_options_are_looked_at_before_anything_is_played() -> None:

@@ -14,7 +14,8 @@ from match_table import CLOCK, HELLO, Message, ScriptedBot, answer, house, match
 from msgspec import UNSET
 
 from arena.errors import Crashed, MalformedReply
-from arena.match.record import Acted
+from arena.match.record import REFUSALS_KEPT, Acted, Refusal
+from arena.match.terms import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
 
 TOO_FAR = {"mm": 101}
@@ -58,7 +59,7 @@ def test_a_refused_answer_is_asked_for_once_more_line_by_line() -> None:
 
 
 def test_the_second_answer_counts_like_any_other() -> None:
-    """In the record only the count of faults tells of the first."""
+    """In the record only the count of faults and a sentence tell of the first."""
     record = sail_bots(raft_bot(20, leaning(TOO_FAR)), raft_bot(30))
     plain = sail_bots(raft_bot(20), raft_bot(30))
 
@@ -94,6 +95,51 @@ def test_whatever_is_malformed_or_illegal_is_refused(replies: list[Reply], code:
     assert acted(record, 0)[0].action == Lean(20)
     assert record.seats[0].faults == {code: 1}
     assert record.termination.value == "normal"
+
+
+@pytest.mark.parametrize("clock", [CLOCK, STRICT])
+def test_an_index_where_nothing_is_listed_gets_an_example(clock: ClockSettings) -> None:
+    """What stands in for an action shows the form of one, also where it would stand in for none."""
+    bot = raft_bot(20, leaning(0))
+    sail_bots(bot, raft_bot(30), clock=clock)
+
+    assert bot.of_type("error")[0]["hint"] == 'answer with an action of the game, such as {"mm": 0}'
+
+
+def test_refusals_are_kept_with_their_sentences() -> None:
+    """For which step, the code, the game's word; a seat without any has no such field."""
+    record = sail_bots(raft_bot(30), raft_bot(20, leaning(TOO_FAR, {"mm": 13})))
+
+    assert record.seats[1].refusals == (
+        Refusal(step=2, code="illegal_action", reason="too_far", message="nobody leans out 101 mm"),
+        Refusal(step=2, code="illegal_action", reason="rotten", message="the plank at 13 mm is rotten"),
+    )
+    assert record.steps[1] == acted(record, 1)[0]
+    assert record.seats[0].refusals is UNSET
+    assert b"refusals" not in msgspec.json.encode(record.seats[0])
+
+
+def test_a_few_refusals_are_kept() -> None:
+    """All are counted."""
+    record = sail_bots(raft_bot(30, odd=lambda message, _: [answer(message, TOO_FAR)]), raft_bot(20))
+
+    faults = record.seats[0].faults or {}
+    kept = record.seats[0].refusals or ()
+    assert sum(faults.values()) > len(kept) == REFUSALS_KEPT
+
+
+def test_the_third_timeout_says_why_it_is_the_last() -> None:
+    """To the bot and in the record; the two before it, and a strict clock, do not count timeouts."""
+    bot = raft_bot(20, silent(1, 2, 3))
+    record = sail_bots(bot, raft_bot(30))
+    strict = sail_bots(raft_bot(20, silent(1)), raft_bot(30), clock=STRICT)
+
+    told = "; the third timeout in this match forfeits it"
+    assert [told in error["message"] for error in bot.of_type("error")] == [False, False, True]
+    assert record.fault is not None
+    assert record.fault.message.endswith(told)
+    assert strict.fault is not None
+    assert told not in strict.fault.message
 
 
 def test_nature_has_a_word_of_its_own_for_what_it_refuses() -> None:

@@ -8,6 +8,7 @@ import pytest
 from match_raft import Lean, Raft
 from match_raft_table import on_raft, raft_bot
 from match_table import CLOCK, NIM, house
+from msgspec import UNSET
 
 from arena.errors import BotFault
 from arena.games.api import Seat
@@ -50,7 +51,7 @@ def test_a_person_plays_by_number_from_one() -> None:
     assert record.termination.value == "normal"
     assert (record.seats[0].player, record.seats[0].bot, record.seats[0].moves) == ("you", "person", 1)
     assert record.steps[0].action.heap == 1  # type: ignore[union-attr]
-    assert "You sit in seat 0. Type the number of an action, ? for help, q to give up." in terminal.shown
+    assert "You sit in seat 0. Type the number in front of an action, ? for help, q to give up." in terminal.shown
 
 
 def test_a_person_sees_the_table_and_what_the_others_do() -> None:
@@ -60,7 +61,7 @@ def test_a_person_sees_the_table_and_what_the_others_do() -> None:
 
     text = "\n".join(terminal.shown)
     assert "heap 0: oo (2)" in text
-    assert "   3  takes 1 from heap 1" in text
+    assert "   3)  takes 1 from heap 1" in text
     assert "house: takes" in text
 
 
@@ -81,7 +82,7 @@ def test_who_asks_for_help_gets_it_and_sees_the_table_again(word: str) -> None:
     assert match_with(terminal).termination.value == "normal"
     assert HELP in terminal.shown
     assert sum("heap 0: oo (2)" in line for line in terminal.shown) == 2
-    assert terminal.shown.count("   3  takes 1 from heap 1") == 2
+    assert terminal.shown.count("   3)  takes 1 from heap 1") == 2
 
 
 @pytest.mark.parametrize("word", ["q", "quit", " q "])
@@ -134,7 +135,7 @@ def test_a_person_writes_down_what_cannot_be_listed() -> None:
     assert own_lean(record).action.mm == 25
     assert record.steps[2].action.sail == 1  # type: ignore[union-attr]
     assert record.termination.value == "normal"
-    assert "your action as JSON, s for an example, p for none" in terminal.shown
+    assert "your action as JSON; s: an example; p: Lean(mm=0)" in terminal.shown
 
 
 @pytest.mark.parametrize(
@@ -184,18 +185,20 @@ def test_without_lenience_there_is_nothing_to_let_be() -> None:
     play(spec, [person, on_raft(raft_bot(), game)], game=drawn)
 
     assert "'p' is not a JSON object; ? for help" in terminal.shown
+    assert "your action as JSON; s: an example" in terminal.shown
 
 
-def test_what_is_refused_is_shown_and_asked_once_more() -> None:
-    """As for a bot: after a second refusal something stands in."""
-    once, twice = Terminal('{"mm": 101}', '{"mm": 25}', "1"), Terminal('{"mm": 101}', '{"mm": 13}', "1")
-    corrected, given_up = raft_with(once), raft_with(twice)
+def test_what_is_refused_is_shown_and_asked_again_until_it_is_possible() -> None:
+    """Nothing stands in for a person. What was impossible is neither move nor fault, and the table is drawn once."""
+    terminal = Terminal('{"mm": 101}', '{"mm": 13}', '{"cm": 1}', '{"mm": 25}', "1")
+    record = raft_with(terminal)
 
-    assert "not possible: nobody leans out 101 mm" in once.shown
-    assert own_lean(corrected).action.mm == 25
-    assert corrected.seats[0].faults == {"illegal_action": 1}
-    assert own_lean(given_up) == Acted(seat=0, action=Lean(0), stand_in="illegal_action")
-    assert "you: Lean(mm=0) (instead, after: illegal_action)" in twice.shown
+    refused = [line for line in terminal.shown if line.startswith("not possible: ")]
+    assert refused[:2] == ["not possible: nobody leans out 101 mm", "not possible: the plank at 13 mm is rotten"]
+    assert len(refused) == 3
+    assert own_lean(record) == Acted(seat=0, action=Lean(25))
+    assert (record.seats[0].moves, record.seats[0].faults, record.seats[0].refusals) == (2, {}, UNSET)
+    assert sum(line == "\nround 1, scores 0 0\n" for line in terminal.shown) == 2
 
 
 def test_giving_up_is_not_pardoned() -> None:

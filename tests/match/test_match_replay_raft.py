@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from arena.errors import Crashed, OutOfTime
 from arena.games import GAMES
-from arena.match.record import Acted, MatchRecord, Simulated, Step, Termination, pack, unpack
+from arena.match.record import Acted, MatchRecord, Refusal, Simulated, Step, Termination, pack, unpack
 from arena.match.replay import problems, replay
 from arena.match.resimulation import resimulate
 
@@ -185,6 +185,8 @@ def test_a_forged_stand_in_is_found(changes: dict[str, Any], said: str) -> None:
         {"faults": {"malformed_reply": 1, "timeout": 2}},
         {"faults": {"illegal_action": 3, "timeout": 0}},
         {"faults": {"illegal_action": 4, "timeout": -1}},
+        {"refusals": (Refusal(step=1, code="timeout", message="late"),)},
+        {"refusals": (Refusal(step=1, code="illegal_action", message="too far"),) * 4},
         {"moves": 6},
         {"moves": 8},
     ],

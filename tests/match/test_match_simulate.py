@@ -94,6 +94,22 @@ def test_more_than_the_budget_is_refused_and_nature_not_asked() -> None:
     assert acted(record, 0)[0].action.mm == 20
 
 
+def test_answers_beyond_the_budget_are_in_the_transcript() -> None:
+    """Each after its question; of a flood the first thousand."""
+    game = Raft()
+    few, many = asking(*[{"mm": 1}] * 5), asking(*[{"mm": 1}] * 2003)
+    patient = msgspec.structs.replace(CLOCK, wall_ms=10_000_000.0)
+    lines = []
+    for bot in (few, many):
+        contestant = on_raft(bot, game, patient, keep_transcript=True)
+        sail(contestant, on_raft(raft_bot(30), game), game=game, clock=patient)
+        lines.append([(way, json.loads(line)["type"]) for _, way, line in contestant.transcript])
+
+    question_and_answer = [("<", "simulate"), (">", "simulated")]
+    assert lines[0][5:17] == [*question_and_answer * 5, ("<", "action"), (">", "request")]
+    assert lines[1].count((">", "simulated")) == lines[1].count(("<", "simulate")) == 1003
+
+
 def test_who_asks_for_ever_is_a_flood() -> None:
     """10 000 questions beyond the budget, by a clock that has the patience, and no answer."""
     bot = raft_bot(20, lambda m, n: [simulate(m, 1, {"mm": 1})] * 10_003 if n == 1 else None, hello=[SIMULATING])

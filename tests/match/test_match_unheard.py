@@ -1,4 +1,4 @@
-"""A timeout tells what came instead of the answer: another id, an answer too soon, or text that is no JSON."""
+"""A timeout tells what came instead of the answer: another id, an answer too soon, or text that is no JSON object."""
 
 import pytest
 from match_table import ScriptedBot, answer, house, match_of, only, seated
@@ -22,8 +22,9 @@ def fault_of(bot: ScriptedBot, **options: list[int]) -> Fault:
             [b"hm", answer({"id": 0}), answer({"id": 9})],
             "an action with id 0 came, but the open request is 1: repeat the request's id",
         ),
-        ([b"hm"], "1 line came, and it is not JSON: hm"),
-        ([b"", b"1 2", b"[]"], "2 lines came, none of them JSON; the first: 1 2"),
+        ([b"hm"], "1 line came, and it is not a JSON object: hm"),
+        ([b"[1,2]"], "1 line came, and it is not a JSON object: [1,2]"),
+        ([b"", b"1 2", b"[]"], "2 lines came, none of them a JSON object; the first: 1 2"),
         ([], "the bot slept, waited for something else, or never flushed its answer"),
     ],
 )
@@ -55,8 +56,11 @@ def test_what_was_wrong_in_an_earlier_request_is_no_reason_for_this_one() -> Non
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ([b"blah \x1b[2J", b"", b"blubb", b"3"], "; 3 lines came, none of them JSON; the first: blah \\x1b[2J"),
-        ([b"blah"], "; 1 line came, and it is not JSON: blah"),
+        (
+            [b"blah \x1b[2J", b"", b"blubb", b"3"],
+            "; 3 lines came, none of them a JSON object; the first: blah \\x1b[2J",
+        ),
+        ([b"blah"], "; 1 line came, and it is not a JSON object: blah"),
         ([], ""),
     ],
 )

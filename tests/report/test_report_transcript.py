@@ -9,7 +9,8 @@ from report_made import record
 from report_raft import NAME, voyage
 
 from arena.games import GAMES
-from arena.report.transcript import dialogue, luck_lines, result_line, transcript
+from arena.match.record import Refusal
+from arena.report.transcript import dialogue, luck_lines, refusal_lines, result_line, transcript
 
 
 def test_tells_players_steps_and_result() -> None:
@@ -143,3 +144,27 @@ def test_who_shares_the_first_place_is_named(
     raft.setattr("arena.report.transcript.replay", lambda _record: ())
 
     assert told in list(transcript(replace(voyage(), ranks=ranks, scores=scores), every_state=False))
+
+
+@pytest.mark.usefixtures("raft")
+def test_refused_answers_are_told_in_full() -> None:
+    """At the end below their seat; below the line of a result only the first."""
+    refusals = (
+        Refusal(step=8, code="illegal_action", message="no stone weighs 12", reason="no_such_stone"),
+        Refusal(step=10, code="timeout", message="no answer within 100 ms"),
+    )
+    plain = voyage(2.0, 9.9, stand_ins={2: "timeout"}, faults={2: {"illegal_action": 1, "timeout": 1}})
+    played = replace(plain, seats=(*plain.seats[:2], replace(plain.seats[2], refusals=refusals)))
+
+    lines = list(transcript(played, every_state=False))
+
+    counted = "  cid: faults after which the game went on: 1 illegal_action, 1 timeout"
+    assert lines[-2:] == [
+        "  for step 8: illegal_action (no_such_stone): no stone weighs 12",
+        "  for step 10: timeout: no answer within 100 ms",
+    ]
+    assert list(refusal_lines(played)) == [
+        f"{counted}; the first, for step 8: illegal_action (no_such_stone): no stone weighs 12"
+    ]
+    assert list(refusal_lines(plain)) == [counted]
+    assert list(refusal_lines(voyage())) == []

@@ -73,8 +73,9 @@ class Nim:
         """`{"heap": 0, "count": 2}`."""
         try:
             take = msgspec.convert(raw, type=Take)
-        except msgspec.ValidationError as error:
-            raise MalformedReply(f"not an action of nim: {error!s:.300}", hint='{"heap": 0, "count": 2}') from None
+        except (msgspec.ValidationError, UnicodeEncodeError):
+            sentence = strict.why_not(raw, Take, place="not an action of nim")
+            raise MalformedReply(sentence, hint='{"heap": 0, "count": 2}') from None
         if seat != state.to_move:
             raise IllegalAction(f"seat {seat} is not to move; seat {state.to_move} is")
         if not 0 <= take.heap < len(state.heaps):

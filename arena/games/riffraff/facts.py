@@ -10,7 +10,7 @@ from arena.games.riffraff.actions import DROP_MAX_MM, HANDS_MAX
 from arena.games.riffraff.geometry import centre_of_mass, room_above
 from arena.games.riffraff.material import AREAS, FACES, KINDS, MASS_KG, PARTS, Area, Kind, Shape
 from arena.games.riffraff.model import DEEPEST_HOOK_M, DEEPEST_M, LOWERING_STEP_M, START_GAP_M, TILT_LIMIT_DEG
-from arena.games.riffraff.noise import SIGMAS
+from arena.games.riffraff.noise import told
 from arena.games.riffraff.refusal import HANDS_WITHIN_MM, ranges_mm
 from arena.games.riffraff.state import Variant
 
@@ -22,17 +22,12 @@ def material(variant: Variant) -> dict[str, Json]:
         "rounds": variant.rounds,
         "sets": variant.sets,
         "simulations": variant.simulations,
-        "noise": _weather(variant),
+        "noise": told(variant.weather),
         "ship": _ship(),
         "areas": {str(number): _area(area) for number, area in AREAS.items()},
         "kinds": {kind: _kind(kind) for kind in KINDS},
         "load": _load(),
     }
-
-
-def _weather(variant: Variant) -> dict[str, float]:
-    sigma = SIGMAS[variant.weather]
-    return {"uv_mm": sigma.uv_mm, "yaw_deg": sigma.yaw_deg, "kick_rad_s": sigma.rate_rad_s}
 
 
 def _ship() -> dict[str, Json]:

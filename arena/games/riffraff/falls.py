@@ -8,17 +8,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
-from msgspec.structs import replace
-
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.material import HAND_RADIUS_M, Kind
+from arena.games.riffraff.material import CATCH_PLANE_M, HAND_RADIUS_M, Kind
 from arena.games.riffraff.state import Fallen, Fate, State
-from arena.games.riffraff.table import Piece, PieceId, Pose, Settled, Table
+from arena.games.riffraff.table import DIGITS, NOWHERE, Piece, PieceId, Settled, Table, remaining
 
-_NOWHERE: Pose = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 _LARGEST: Final = 1e6
 """In any unit of a result; a piece that fell far away crosses the plane of the hands within some metres."""
+_UNIT_SLACK: Final = 0.001
+"""By which a rounded quaternion may be longer or shorter than 1."""
 
 
 def under_way(state: State) -> tuple[Seat, int, Load]:
@@ -40,6 +39,7 @@ def table_after(state: State, result: Settled) -> Table:
     aboard = with_new(state.table, state.next_id, load, area, seat)
     _insist_on_pieces(result, tuple(aboard), state.next_id)
     _insist_on_numbers(result)
+    _insist_on_canonical(result)
     _insist_on_hands(result, load)
     table = at_rest(aboard, result)
     if table.digest() != result.digest:
@@ -49,14 +49,13 @@ def table_after(state: State, result: Settled) -> Table:
 
 def with_new(table: Table, new: PieceId, load: Load, area: int, by: Seat) -> dict[PieceId, Piece]:
     """The pieces of a placement, the new one among them; it has no place yet."""
-    piece = Piece(id=new, kind=kind_of(load), card=area, by=by, pose=_NOWHERE)
+    piece = Piece(id=new, kind=kind_of(load), card=area, by=by, pose=NOWHERE)
     return {each.id: each for each in (*table.cargo, piece)}
 
 
 def at_rest(aboard: Mapping[PieceId, Piece], result: Settled) -> Table:
     """The table where the pieces lie as the result says."""
-    cargo = tuple(replace(aboard[rest.id], pose=rest.pose) for rest in result.rests)
-    return Table(roll=result.roll, pitch=result.pitch, cargo=cargo)
+    return remaining(aboard.values(), roll=result.roll, pitch=result.pitch, rests=result.rests)
 
 
 def hand_at(x_mm: float, y_mm: float, hands_mm: Sequence[tuple[float, float]]) -> int | None:
@@ -110,6 +109,19 @@ def _insist_on_numbers(result: Settled) -> None:
     wrong = [number for number in numbers if not abs(number) <= _LARGEST]  # so that NaN is wrong too
     if wrong:
         raise ValueError(f"the number {wrong[0]} in the result cannot be true")
+    if min(result.t_s, result.tilt_max_deg, *(fall.t_s for fall in result.fallen)) < 0 or result.halved < 0:
+        raise ValueError("a time, a tilt or a count in the result is negative")
+
+
+def _insist_on_canonical(result: Settled) -> None:
+    """Every number of the table after it is rounded, and every piece lies above the plane in which hands are."""
+    for rest in result.rests:
+        if rest.pose[2] < CATCH_PLANE_M or abs(math.hypot(*rest.pose[3:]) - 1) > _UNIT_SLACK:
+            raise ValueError(f"piece {rest.id} is said to rest where nothing can: {rest.pose}")
+    numbers = [result.roll, result.pitch, *(number for rest in result.rests for number in rest.pose)]
+    unrounded = [number for number in numbers if round(number, DIGITS) != number]
+    if unrounded:
+        raise ValueError(f"the number {unrounded[0]} of the table after it has more than {DIGITS} decimals")
 
 
 def _insist_on_hands(result: Settled, load: Load) -> None:

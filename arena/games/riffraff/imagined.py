@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
+from arena import strict
 from arena.errors import IllegalAction, MalformedReply
 from arena.games.api import Json, Number, Seat
 from arena.games.riffraff import view
@@ -42,7 +43,7 @@ class Tilt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Lying(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A piece aboard, as in the view; `on`, `card` and `by` may be there, and change nothing."""
 
-    id: Annotated[str, msgspec.Meta(pattern=r"^k[0-9]{2}\Z")]
+    id: Annotated[str, msgspec.Meta(pattern=r"^k[0-9]{2}\Z", description="an id from k00 to k99")]
     kind: Kind
     pos_mm: tuple[float, float, float]
     quat: tuple[float, float, float, float]
@@ -76,8 +77,9 @@ def read(state: State, seat: Seat, raw: Mapping[str, Json]) -> Question:
     """The question that `raw` asks; MalformedReply or IllegalAction as for an action."""
     try:
         what = msgspec.convert(raw, type=What)
-    except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        raise MalformedReply(f"nothing that can be simulated: {error!s:.300}", hint=f"for example {_HINT}") from None
+    except (msgspec.ValidationError, UnicodeEncodeError):
+        sentence = strict.why_not(raw, What, place="nothing that can be simulated")
+        raise MalformedReply(sentence, hint=f"for example {_HINT}") from None
     area = _area(state, seat, what)
     load = read_load(what.load)
     refused = why_no_kind(load) or why_not_placed(area, load)

@@ -11,7 +11,7 @@ import msgspec
 from arena.errors import IllegalAction
 from arena.games.riffraff.actions import Load, Reason
 from arena.games.riffraff.material import Area
-from arena.games.riffraff.model import DEEPEST_M, LOWERING_END_M, LOWERING_STEP_M
+from arena.games.riffraff.model import DEEPEST_HOOK_M, DEEPEST_M, LOWERING_END_M, LOWERING_STEP_M
 
 _NAMES_MAX: Final = 3
 Touches = Callable[[float], bool]
@@ -32,7 +32,8 @@ class Refusal(msgspec.Struct, frozen=True):
             message = f"no room for {piece}: where its way down begins it would reach into {_listed(self.touched)}"
             hint = "a piece is let down from just under the next higher level: choose a place or a face that fits there"
         else:
-            message = f"no support for {piece}: nothing is met down to {1000 * DEEPEST_M:g} mm below the surface"
+            deepest_m = DEEPEST_HOOK_M if load.face == "hang" else DEEPEST_M
+            message = f"no support for {piece}: nothing is met down to {1000 * deepest_m:g} mm below the surface"
             hint = "choose a place where more of it is above the surface or above other cargo"
         return IllegalAction(message, hint=hint, reason=self.reason)
 

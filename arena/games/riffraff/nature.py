@@ -10,8 +10,9 @@ import msgspec
 
 from arena.errors import HarnessFault, IllegalAction
 from arena.games.api import Json, Seat
-from arena.games.riffraff import captions, imagined, turns
+from arena.games.riffraff import imagined, turns
 from arena.games.riffraff.actions import AnyAction, Load, Reason
+from arena.games.riffraff.drawing import captions
 from arena.games.riffraff.falls import under_way
 from arena.games.riffraff.material import AREAS, Area
 from arena.games.riffraff.state import State
@@ -88,10 +89,10 @@ class RiffRaffNature:
     def imagine(self, state: State, seat: Seat, what: Mapping[str, Json]) -> dict[str, Json]:
         """What would come of a load; see `imagined`. What the physics cannot follow is refused as `diverged`."""
         question = imagined.read(state, seat, what)
-        if question.table != state.table:
-            self._physics.insist_apart(question.table)
-        self._physics.insist(question.table, question.area, question.load)
         try:
+            if question.table != state.table:
+                self._physics.insist_apart(question.table)
+            self._physics.insist(question.table, question.area, question.load)
             result = self._physics.place(question.table, question.area, question.load, question.noise, question.new)
         except HarnessFault as fault:
             raise IllegalAction(f"the simulation found no end to this: {fault}", reason=Reason.DIVERGED) from fault

@@ -36,6 +36,12 @@ SIGMAS: Final[Mapping[Weather, Sigma]] = {
 _NORMAL: Final = NormalDist()
 
 
+def told(weather: Weather) -> dict[str, float]:
+    """The standard deviations as bots are told them."""
+    sigma = SIGMAS[weather]
+    return {"uv_mm": sigma.uv_mm, "yaw_deg": sigma.yaw_deg, "kick_rad_s": sigma.rate_rad_s}
+
+
 def noise(faces: tuple[int, ...], weather: Weather) -> Noise:
     """What the dice come to in this weather."""
     sigma = SIGMAS[weather]

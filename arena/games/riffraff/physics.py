@@ -32,8 +32,8 @@ from arena.games.riffraff.model import (
     STEPS_PER_LOOK,
     mjcf,
 )
-from arena.games.riffraff.settling import HINGES, POSE, State, Watch, canonical, distance, remaining
-from arena.games.riffraff.table import STILL, Noise, Piece, PieceId, Pose, Settled, Table
+from arena.games.riffraff.settling import HINGES, POSE, State, Watch, canonical, distance
+from arena.games.riffraff.table import NOWHERE, STILL, Noise, Piece, PieceId, Pose, Settled, Table, remaining
 
 __all__ = [
     "Released",
@@ -53,7 +53,6 @@ _INTENTIONS_KEPT: Final = 64
 _SHIP: Final = 1
 _FIRST_PIECE: Final = 2
 """Numbers of bodies in the engine; 0 is the world."""
-_NOWHERE: Final[Pose] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 _NOBODY: Final = Seat(0)
 """Who loads does not matter here."""
 _TILT_DIGITS: Final = 3
@@ -69,12 +68,22 @@ def _engine() -> Any:
     try:
         import mujoco  # noqa: PLC0415 - an extra
     except ImportError as error:
+        if _is_interrupted(error):
+            raise KeyboardInterrupt from error
+        why = "is not installed" if isinstance(error, ModuleNotFoundError) else f"cannot be loaded ({error})"
         raise SpecError(
-            "the ship of riffraff is simulated by MuJoCo, which is not installed: pip install 'arena[riffraff]'"
+            f"the ship of riffraff is simulated by MuJoCo, which {why}: pip install 'arena[riffraff]'"
         ) from error
     # Its own way to warn is a file MUJOCO_LOG.TXT in the working directory. Nothing is lost: see World.look.
     mujoco.set_mju_user_warning(lambda _: None)
     return mujoco
+
+
+def _is_interrupted(error: BaseException | None) -> bool:
+    """Whether somebody pressed Ctrl-C during the import: extension modules make an ImportError of that."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 @lru_cache(maxsize=_MODELS_KEPT)
@@ -156,7 +165,7 @@ class _Descent:
         self._area, self._load, self._kind = area, load, kind
         self._ship = ship_rotation(table)
         self._to_table = np.array(matrix(self._ship))
-        self._world = world = World(table, [*((piece.kind, piece.pose) for piece in cargo), (kind, _NOWHERE)])
+        self._world = world = World(table, [*((piece.kind, piece.pose) for piece in cargo), (kind, NOWHERE)])
         self._body = _FIRST_PIECE + len(cargo)
         self._own = world.model.geom_bodyid == self._body
         # Only contacts of the new piece are asked for: its bits meet those of the others, and theirs meet nobody's.

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
+from arena import strict
 from arena.errors import IllegalAction, MalformedReply
 from arena.games.api import Json, Seat
 from arena.games.riffraff import refusal
@@ -37,7 +38,7 @@ _PASS: Final = Form(Pass, "a pass", '{"pass": true}')
 _ANNOUNCE: Final = Form(Announce, "an announcement", '{"pieces": 2}')
 _FORMS: Final = {
     Phase.CARD: Form(Play, "a card", '{"card": 7}'),
-    Phase.NEW_CAPTAIN: Form(Name, "the name of the new captain", '{"seat": 1}'),
+    Phase.NEW_CAPTAIN: Form(Name, "the seat of the new captain", '{"seat": 1}'),
     Phase.ORDER: Form(Order, "an order of seats", '{"seats": [3, 0]}'),
     Phase.ANNOUNCE: _ANNOUNCE,
     Phase.LOAD: _LOAD,
@@ -100,8 +101,9 @@ def _tenth(number: float) -> float:
 def _converted(raw: Json, form: Form) -> Any:
     try:
         return msgspec.convert(raw, type=form.kind)
-    except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        raise MalformedReply(f"not {form.name}: {error!s:.300}", hint=f"for example {form.example}") from None
+    except (msgspec.ValidationError, UnicodeEncodeError):
+        sentence = strict.why_not(raw, form.kind, place=f"not {form.name}")
+        raise MalformedReply(sentence, hint=f"for example {form.example}") from None
 
 
 def _refuse_other_form(state: State, raw: Json, asked: Form) -> None:

@@ -112,7 +112,7 @@ def _why_not_hands(hands: tuple[tuple[float, float], ...]) -> Refusal | None:
 
 
 def why_not_placed(area: Area, action: Load) -> Refusal | None:
-    """A piece lies on one of its faces, its centre inside the area, and reaches into no other area."""
+    """A piece lies on one of its faces, its origin inside the area, and reaches into no other area."""
     kind = next(known for known in KINDS if known == action.kind)
     allowed = faces_on(area, kind)
     face = next((known for known in allowed if known == action.face), None)
@@ -139,43 +139,44 @@ def _sides(area: Area) -> dict[str, tuple[float, float]]:
 
 def _why_outside(area: Area, action: Load) -> Refusal | None:
     ranges = ranges_mm(area)
-    centre = {"u": action.u_mm, "v": action.v_mm}
-    if all(ranges[name][0] <= centre[name] <= ranges[name][1] for name in ranges):
+    origin = {"u": action.u_mm, "v": action.v_mm}
+    if all(ranges[name][0] <= origin[name] <= ranges[name][1] for name in ranges):
         return None
     wanted = ", ".join(f"{name} from {low:g} to {high:g}" for name, (low, high) in ranges.items())
     return Refusal(
         Reason.OUTSIDE_AREA,
-        f"u {action.u_mm:g}, v {action.v_mm:g} is outside area {area.number}, where a centre can be at {wanted} mm",
+        f"u {action.u_mm:g}, v {action.v_mm:g} is outside area {area.number},"
+        f" where the origin of a piece can be at {wanted} mm",
     )
 
 
 def _why_into_other(area: Area, kind: Kind, face: Face, action: Load) -> Refusal | None:
     low, high = _reach_mm(kind, face, action.yaw_deg)
-    for axis, (name, centre, side) in enumerate((("u", action.u_mm, area.side_u), ("v", action.v_mm, area.side_v))):
-        over = _over(centre, side, low[axis], high[axis])
+    for axis, (name, origin, side) in enumerate((("u", action.u_mm, area.side_u), ("v", action.v_mm, area.side_v))):
+        over = _over(origin, side, low[axis], high[axis])
         if over > _SLACK_MM:
-            least = math.ceil((abs(centre) + over - _SLACK_MM) * 10) / 10
+            least = math.ceil((abs(origin) + over - _SLACK_MM) * 10) / 10
             bound = f"{name} {least:g} or more" if side > 0 else f"{name} {-least:g} or less"
             limits = ranges_mm(area)[name]
             turn = "" if limits[0] <= side * least <= limits[1] else ", which is outside this area: turn it"
             return Refusal(
                 Reason.INTO_OTHER_AREA,
-                f"at {name} {centre:g} the {kind} ({face}, yaw {action.yaw_deg:g}) reaches {over:.1f} mm over"
+                f"at {name} {origin:g} the {kind} ({face}, yaw {action.yaw_deg:g}) reaches {over:.1f} mm over"
                 f" {name} = 0 into another area; it needs {bound}{turn}",
             )
     return None
 
 
-def _over(centre: float, side: int, low: float, high: float) -> float:
+def _over(origin: float, side: int, low: float, high: float) -> float:
     """How far a piece reaches over the line that an area must not cross; 0 where there is none."""
     if side > 0:
-        return max(0.0, -(centre + low))
-    return max(0.0, centre + high) if side < 0 else 0.0
+        return max(0.0, -(origin + low))
+    return max(0.0, origin + high) if side < 0 else 0.0
 
 
 @lru_cache(maxsize=8192)
 def _reach_mm(kind: Kind, face: Face, yaw_deg: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """How far a piece that lies so reaches from its centre, lowest and highest along u, v and up."""
+    """How far a piece that lies so reaches from its origin, lowest and highest along u, v and up."""
     low, high = extents(kind, laid(kind, face, yaw_deg))
     return tuple(1000 * reach for reach in low), tuple(1000 * reach for reach in high)
 

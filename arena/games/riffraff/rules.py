@@ -25,8 +25,9 @@ from arena.games.api import (
     ranks_by_score,
 )
 from arena.games.doors import Lenience, Nature
-from arena.games.riffraff import diagram, facts, picture, reading, rounds, turns, view
+from arena.games.riffraff import facts, reading, rounds, turns, view
 from arena.games.riffraff.actions import PASS, Announce, AnyAction, Load, Name, Order, Pass, Play
+from arena.games.riffraff.drawing import diagram, picture
 from arena.games.riffraff.material import AREAS, KINDS
 from arena.games.riffraff.nature import RiffRaffNature
 from arena.games.riffraff.noise import DICE

@@ -4,10 +4,9 @@ Rule: no engine here, only states as it numbers them: roll and pitch, then x y z
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +14,7 @@ from arena.games.riffraff.falls import hand_at
 from arena.games.riffraff.geometry import inverse, times
 from arena.games.riffraff.material import CATCH_PLANE_M
 from arena.games.riffraff.model import LOOK_S, LOOKS_PER_WINDOW, REST_SHIFT_M, REST_TILT_RAD, REST_TURN
-from arena.games.riffraff.table import DIGITS, Fall, Piece, PieceId, Pose, Rest, Settled, Table
+from arena.games.riffraff.table import DIGITS, Fall, PieceId, Pose, Rest, Settled
 
 State = NDArray[np.float64]
 HINGES: Final = 2
@@ -110,13 +109,6 @@ def canonical_pose(pose: Sequence[float] | State) -> Pose:
     """The pose as it stands in a canonical state."""
     x, y, z, w, i, j, k = map(canonical, pose)
     return (x, y, z, w, i, j, k)
-
-
-def remaining(pieces: Iterable[Piece], *, roll: float, pitch: float, rests: Sequence[Rest]) -> Table:
-    """The table on which those of `pieces` that rest lie where they rest."""
-    known = {piece.id: piece for piece in pieces}
-    cargo = (msgspec.structs.replace(known[rest.id], pose=rest.pose) for rest in rests)
-    return Table(roll=roll, pitch=pitch, cargo=tuple(cargo))
 
 
 def distance(one: Settled, other: Settled) -> str:

@@ -5,6 +5,7 @@ pose for each piece, rounded to `DIGITS` decimals, everything at rest. All that 
 `Table`, a load and a noise to a `Settled`.
 """
 
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Final, Literal, NewType
 
@@ -21,6 +22,10 @@ DIGITS: Final = 5
 
 Pose = tuple[float, float, float, float, float, float, float]
 """x, y, z of the piece's frame in m, then the unit quaternion w, x, y, z of its rotation; both in the table frame."""
+
+
+NOWHERE: Final[Pose] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+"""For a piece that has no place yet."""
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -95,3 +100,10 @@ class Settled(msgspec.Struct, frozen=True):
     pitch: float
     rests: tuple[Rest, ...]
     digest: str
+
+
+def remaining(pieces: Iterable[Piece], *, roll: float, pitch: float, rests: Sequence[Rest]) -> Table:
+    """The table on which those of `pieces` that rest lie where they rest."""
+    known = {piece.id: piece for piece in pieces}
+    cargo = (msgspec.structs.replace(known[rest.id], pose=rest.pose) for rest in rests)
+    return Table(roll=roll, pitch=pitch, cargo=tuple(cargo))

@@ -12,7 +12,7 @@ import msgspec
 from arena.games.api import Json, Seat
 from arena.games.riffraff.geometry import area_of
 from arena.games.riffraff.material import KINDS
-from arena.games.riffraff.noise import SIGMAS
+from arena.games.riffraff.noise import told
 from arena.games.riffraff.state import Loaded, Phase, Player, State
 from arena.games.riffraff.table import Noise, Piece, Table
 
@@ -36,7 +36,7 @@ def observe(state: State, seat: Seat) -> dict[str, Json]:
         "pieces_left_to_load": state.to_load,
         "ship": ship(state.table),
         "cargo": cargo(state.table),
-        "noise": _weather(state),
+        "noise": told(state.variant.weather),
         "last": [_placement(each) for each in state.last],
     }
 
@@ -77,11 +77,6 @@ def _side(player: Player, *, is_open: bool) -> dict[str, Json]:
         "removed": player.removed,
         "pieces": player.pieces,
     }
-
-
-def _weather(state: State) -> dict[str, float]:
-    sigma = SIGMAS[state.variant.weather]
-    return {"uv_mm": sigma.uv_mm, "yaw_deg": sigma.yaw_deg, "kick_rad_s": sigma.rate_rad_s}
 
 
 def _placement(loaded: Loaded) -> dict[str, Json]:

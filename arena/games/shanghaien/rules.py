@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, cast
 import msgspec
 from msgspec.structs import replace
 
+from arena import strict
 from arena.errors import IllegalAction, MalformedReply, SpecError
 from arena.games.api import Chance, Decision, Dice, Json, Outcome, Over, Randomness, Seat, Shuffle, Turn, ranks_by_score
 from arena.games.shanghaien import diagram, turns, view
@@ -103,8 +104,9 @@ class Shanghaien:
         """The legal action that the JSON object `raw` describes; the order of the dice in a placement is free."""
         try:
             action = msgspec.convert(raw, type=self._action_type)
-        except msgspec.ValidationError as error:
-            raise MalformedReply(f"not an action of shanghaien: {error!s:.300}", hint=_FORMS_HINT) from None
+        except (msgspec.ValidationError, UnicodeEncodeError):
+            sentence = strict.why_not(raw, self._action_type, place="not an action of shanghaien")
+            raise MalformedReply(sentence, hint=_FORMS_HINT) from None
         owner = self._owners.get(type(action))
         if owner is not None and owner not in state.variant.expansions:
             raise IllegalAction(

@@ -97,12 +97,16 @@ static void start(const char *match) {
     state = strtoull(member(match, "bot_seed"), NULL, 10) + 0x9e3779b97f4a7c15ULL;
 }
 
-/* The index of an action in `legal`. member(request, "view") is all you may know. `legal` is null in a game that
- * cannot list the actions: then print an action built from the view instead. */
-static int act(const char *request) {
+/* Prints the index of an action in `legal`, or an action. member(request, "view") is all you may know. */
+static void act(const char *request) {
     const char *legal = member(request, "legal");
-    const char *second = element(legal, 1); /* NULL if there is no choice */
-    return second ? random_below(count(legal)) : 0;
+    if (*legal == '[') {
+        const char *second = element(legal, 1); /* NULL if there is no choice */
+        printf("%d", second ? random_below(count(legal)) : 0);
+    } else { /* null: the actions cannot be listed. In riffraff one may pass then; what else may be done, the game's
+              * section of protocol.md tells. */
+        printf("{\"pass\":true}");
+    }
 }
 
 /* ---- the protocol ---- */
@@ -144,7 +148,9 @@ int main(void) {
         } else if (is_text(type, "request")) {
             printf("{\"type\":\"action\",\"id\":");
             print_value(member(message, "id"));
-            printf(",\"action\":%d}\n", act(message));
+            printf(",\"action\":");
+            act(message);
+            puts("}");
         }
         fflush(stdout);
     }

@@ -11,9 +11,11 @@ console.log = console.error; // stdout belongs to the referee; stderr goes to th
 
 let random = Math.random;
 
-// The action, or its index in request.legal. `view` is all you may know. `legal` is null in a game that cannot list
-// the actions: then build one from the view.
+// The action, or its index in request.legal. `view` is all you may know.
 function act(request) {
+  // Where `legal` is null the actions cannot be listed. In riffraff one may pass then; what else may be done, the
+  // game's section of protocol.md tells.
+  if (request.legal === null) return { pass: true };
   return Math.floor(random() * request.legal.length);
 }
 

@@ -32,9 +32,13 @@ while (my $line = <STDIN>) {
 }
 
 # The index of an action in `legal`, or an action as JSON text such as {"do":"roll"}. $request->{view} is all you may
-# know. `legal` is undefined in a game that cannot list the actions: then build one from the view.
+# know.
 sub act {
     my ($request) = @_;
+
+    # Where `legal` is null the actions cannot be listed. In riffraff one may pass then; what else may be done, the
+    # game's section of protocol.md tells.
+    return '{"pass":true}' if !defined $request->{legal};
     return int rand @{ $request->{legal} };
 }
 

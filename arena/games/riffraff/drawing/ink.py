@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Final
 from xml.sax.saxutils import escape
 
+from arena.games.riffraff.drawing.outline import Point
 from arena.games.riffraff.material import Kind
-from arena.games.riffraff.outline import Point
 
 INK: Final = "#2b2118"
 FADED: Final = "#8a7a66"

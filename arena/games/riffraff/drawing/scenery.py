@@ -10,8 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from arena.games.riffraff.geometry import Quaternion, Vector, rotated, ship_rotation
-from arena.games.riffraff.ink import (
+from arena.games.riffraff.drawing.ink import (
     BOLD,
     BRASS,
     FATES,
@@ -31,6 +30,9 @@ from arena.games.riffraff.ink import (
     polygon,
     words,
 )
+from arena.games.riffraff.drawing.outline import ABOVE, FRONT, Outline, hull, solid
+from arena.games.riffraff.drawing.stowage import Frame, Sheet
+from arena.games.riffraff.geometry import Quaternion, Vector, rotated, ship_rotation
 from arena.games.riffraff.material import (
     BALL_HEIGHT_M,
     BALL_RADIUS_M,
@@ -46,9 +48,7 @@ from arena.games.riffraff.material import (
     YARDS,
     Shape,
 )
-from arena.games.riffraff.outline import ABOVE, FRONT, Outline, hull, solid
 from arena.games.riffraff.state import Fallen
-from arena.games.riffraff.stowage import Frame, Sheet
 from arena.games.riffraff.table import Table
 
 _BELLY_M: Final = 0.018

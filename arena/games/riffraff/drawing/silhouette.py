@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from arena.games.riffraff.drawing.outline import FRONT, SIDE, Outline, View, chord, piece_solids
 from arena.games.riffraff.geometry import inverse, rotated, ship_rotation, times
 from arena.games.riffraff.material import (
     CATCH_PLANE_M,
@@ -19,7 +20,6 @@ from arena.games.riffraff.material import (
     YARDS,
     Kind,
 )
-from arena.games.riffraff.outline import FRONT, SIDE, Outline, View, chord, piece_solids
 from arena.games.riffraff.state import Fallen
 from arena.games.riffraff.table import Piece, Pose, Table
 

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from arena.games.api import Seat
-from arena.games.riffraff import captions
-from arena.games.riffraff.geometry import about
-from arena.games.riffraff.ink import (
+from arena.games.riffraff.drawing import captions
+from arena.games.riffraff.drawing.ink import (
     ACCENT,
     BOLD,
     BRASS,
@@ -29,10 +28,11 @@ from arena.games.riffraff.ink import (
     line,
     words,
 )
+from arena.games.riffraff.drawing.outline import View, piece_solids
+from arena.games.riffraff.drawing.stowage import Frame, symbol
+from arena.games.riffraff.geometry import about
 from arena.games.riffraff.material import KINDS, Kind
-from arena.games.riffraff.outline import View, piece_solids
 from arena.games.riffraff.state import CARDS, Phase, Player, State
-from arena.games.riffraff.stowage import Frame, symbol
 from arena.games.riffraff.table import Pose
 
 CARD_WIDTH: Final = 316

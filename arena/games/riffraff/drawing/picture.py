@@ -12,9 +12,8 @@ from typing import Final, cast
 import msgspec
 from msgspec.structs import replace
 
-from arena.games.riffraff import captions
-from arena.games.riffraff.geometry import extents, laid, room_above, rotated, ship_rotation, times
-from arena.games.riffraff.ink import (
+from arena.games.riffraff.drawing import captions
+from arena.games.riffraff.drawing.ink import (
     BOLD,
     END,
     FADED,
@@ -31,13 +30,14 @@ from arena.games.riffraff.ink import (
     line,
     words,
 )
+from arena.games.riffraff.drawing.outline import ABOVE, FRONT, SIDE, View
+from arena.games.riffraff.drawing.scenery import Ship, hands, reaches, splashes, waves
+from arena.games.riffraff.drawing.sidebar import BADGE, CARD_HEIGHT, CARD_WIDTH, SIGNS, legend, order_of_play, seats
+from arena.games.riffraff.drawing.stowage import Frame, drawn, labels, sheets, symbol
+from arena.games.riffraff.geometry import extents, laid, room_above, rotated, ship_rotation, times
 from arena.games.riffraff.material import AREAS, CATCH_PLANE_M, Face, Kind
-from arena.games.riffraff.outline import ABOVE, FRONT, SIDE, View
-from arena.games.riffraff.scenery import Ship, hands, reaches, splashes, waves
-from arena.games.riffraff.sidebar import BADGE, CARD_HEIGHT, CARD_WIDTH, SIGNS, legend, order_of_play, seats
 from arena.games.riffraff.state import Fallen, Fate, Loaded, State
-from arena.games.riffraff.stowage import Frame, drawn, labels, sheets, symbol
-from arena.games.riffraff.table import Piece, PieceId, Pose
+from arena.games.riffraff.table import NOWHERE, Piece, PieceId
 
 WIDTH: Final = 1280
 HEIGHT: Final = 800
@@ -45,7 +45,6 @@ _SCALE: Final = 1250
 _FROM_ABOVE: Final = 800
 _GAP_M: Final = 0.001
 """Between a piece that is held and the yard over it."""
-_NOWHERE: Final[Pose] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 _COLUMNS: Final = 27
 """Letters in a line of words under water, beside the ball."""
 _LINES: Final = 8
@@ -178,7 +177,7 @@ def _held(state: State) -> Piece | None:
     load, seat, area = state.pending, state.active, state.area
     if load is None or seat is None or area is None:
         return None
-    piece = Piece(state.next_id, cast(Kind, load.kind), area, seat, _NOWHERE)
+    piece = Piece(state.next_id, cast(Kind, load.kind), area, seat, NOWHERE)
     lying = laid(piece.kind, cast(Face, load.face), load.yaw_deg)
     height = room_above(AREAS[area]) - extents(piece.kind, lying)[1][2] - _GAP_M
     ship = ship_rotation(state.table)

@@ -8,8 +8,7 @@ from typing import Final
 
 import msgspec
 
-from arena.games.riffraff.geometry import Vector, rotated
-from arena.games.riffraff.ink import (
+from arena.games.riffraff.drawing.ink import (
     BOLD,
     BRASS,
     DETAILS,
@@ -26,8 +25,9 @@ from arena.games.riffraff.ink import (
     polygon,
     words,
 )
+from arena.games.riffraff.drawing.outline import Outline, Point, Solid, View, contains, piece_solids
+from arena.games.riffraff.geometry import Vector, rotated
 from arena.games.riffraff.material import Kind
-from arena.games.riffraff.outline import Outline, Point, Solid, View, contains, piece_solids
 from arena.games.riffraff.table import Piece, PieceId, Pose
 
 _ROUND_LIGHT: Final = 0.45

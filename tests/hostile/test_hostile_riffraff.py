@@ -1,0 +1,247 @@
+"""Hostile bots at a table with a simulator, where all are asked at once: each costs nobody but itself."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hostile_grounds import open_files
+from hostile_play import WITH_PROCESSES, Guest, forget_peak, is_gone, left_of, resident_mb
+from hostile_zoo import Animal, bot_of, stage
+from msgspec import Struct
+
+from arena.games import load_game
+from arena.games.luck import derive
+from arena.match.contestant import Contestant
+from arena.match.record import Acted, MatchRecord, Simulated, pack, unpack
+from arena.match.referee import hello_for, play
+from arena.match.replay import problems
+from arena.match.resimulation import resimulate
+from arena.match.terms import ClockSettings, MatchSpec
+from arena.process.launch import STRICTEST
+
+pytest.importorskip("mujoco", reason="the extra `riffraff` is not installed")
+pytestmark = pytest.mark.process
+
+RIFFRAFF: Final = load_game("riffraff")
+OPTIONS: Final[dict[str, Any]] = {"simulations": 13}
+CLOCK: Final = ClockSettings(move_ms=200, bank_ms=600, wall_ms=1500, startup_ms=10_000)
+HASTY: Final = ClockSettings(move_ms=100, bank_ms=0, wall_ms=300, startup_ms=10_000)
+"""For those who do not answer in time anyway."""
+RUSHED: Final = ClockSettings(move_ms=10, bank_ms=0, wall_ms=1000, startup_ms=10_000)
+STRICT: Final = ClockSettings(move_ms=200, bank_ms=600, wall_ms=1500, startup_ms=10_000, strict=True)
+PONDERING: Final = ClockSettings(move_ms=200, bank_ms=600, wall_ms=1500, startup_ms=10_000, ponder=True)
+EVIL: Final = 1
+MOST_GROWN_MB: Final = 30.0
+LONGEST_S: Final = 12.0
+"""Of a match: thirty turns and their simulations take the half of a second, all the rest is the evil one's doing."""
+
+
+class Rascal(Struct, frozen=True):
+    """A bot of zoo_simulate.py; `ends` is its termination, or one of two.
+
+    `faults` are those that were pardoned, by code; `ignored` what was said in vain.
+    """
+
+    habit: str
+    ends: str = "normal"
+    word: str = ""
+    faults: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    clock: ClockSettings = CLOCK
+    capabilities: tuple[str, ...] = ("simulate",)
+    processes: bool = False
+
+
+SENSELESS: Final = (
+    "bad_number bad_number outside_area bad_number bad_number bad_number bad_number malformed_reply malformed_reply"
+    " answered malformed_reply not_a_choice malformed_reply"
+)
+EITHER: Final = "malformed_reply or protocol_violation"
+"""The flood is met before the next request, or after it."""
+RASCALS: Final = (
+    Rascal("beyond-the-budget", word="left 12 to 0", clock=ClockSettings(move_ms=5_000)),
+    Rascal("beyond-the-flood", "protocol_violation", "10000 lines", clock=ClockSettings(move_ms=20_000)),
+    Rascal("beyond-the-flood", "timeout", "of CPU time", ("timeout",), ("early",), RUSHED),
+    Rascal("wrong-ids", ignored=("stale",)),
+    Rascal("answer-the-question", ignored=("stale",)),
+    Rascal("huge-questions", word="malformed_reply malformed_reply malformed_reply"),
+    Rascal("endless-question", "timeout", "of wall time", ("malformed_reply", "timeout"), clock=HASTY),
+    Rascal("deep-question", "timeout", "of wall time", ("malformed_reply", "timeout"), clock=HASTY),
+    Rascal("senseless-questions", word=SENSELESS),
+    Rascal("interlocked-cargo", word="overlap overlap overlap overlap overlap not_a_choice"),
+    Rascal("all-at-once", ignored=()),
+    Rascal("never-listen", "malformed_reply", "lines without end"),
+    Rascal("answer-into-a-full-pipe", "timeout", "of wall time", clock=HASTY),
+    Rascal("ask-after-the-answer", ignored=("early", "stale")),
+    Rascal("ask-after-the-answer", ignored=("early", "stale"), clock=PONDERING),
+    Rascal("flood-after-the-answer", "protocol_violation", "10000 lines", (), ("early", "stale")),
+    Rascal("flood-after-the-answer", EITHER, "lines", (), ("early", "stale"), PONDERING),
+    Rascal("ask-before-a-request", ignored=("early",)),
+    Rascal("ask-uninvited", "protocol_violation", "without that capability", capabilities=()),
+    Rascal("spy", word="kept: silence"),
+    Rascal("spy", word="kept: silence", capabilities=("events",)),
+    Rascal("card-on-stderr"),
+    Rascal("crash-among-others", "crash", "no card to play"),
+    Rascal("hang-among-others", "timeout", "of wall time", ("timeout",), clock=HASTY),
+    Rascal("leave-a-child-among-others", processes=True),
+    Rascal("nonsense-to-every-load", faults=("malformed_reply",)),
+    Rascal("nonsense-to-every-load", "malformed_reply", "not a message", clock=STRICT),
+    Rascal("change-of-mind", ignored=("early", "stale")),
+    Rascal("load-far-out", faults=("illegal_action",)),
+)
+HONEST: Final = Rascal("honest", capabilities=())
+PASSER: Final = Rascal("card-on-stderr")
+
+
+class Table:
+    """Rascals by seat, with their processes."""
+
+    def __init__(self, staged: Path, rascals: tuple[Rascal, ...], clock: ClockSettings) -> None:
+        self.clock = clock
+        self._hello = hello_for(RIFFRAFF, OPTIONS, clock.startup_ms, seats=len(rascals))
+        self.guests = [self._guest(staged, rascal) for rascal in rascals]
+
+    def _guest(self, staged: Path, rascal: Rascal) -> Guest:
+        bot = bot_of(Animal("simulate", rascal.habit, processes=rascal.processes), staged)
+        facts = json.dumps({"capabilities": rascal.capabilities})
+        confinement = WITH_PROCESSES if rascal.processes else STRICTEST
+        guest = Guest(bot, rascal.habit, facts, clock=self.clock, confinement=confinement)
+        guest.contestant = Contestant(
+            player=rascal.habit,
+            bot=bot.digest,
+            open_channel=guest._open,
+            hello=self._hello,
+            clock=self.clock,
+        )
+        return guest
+
+    def play(self) -> MatchRecord:
+        """A match; afterwards no process is left."""
+        spec = MatchSpec(match="m", game="riffraff", options=OPTIONS, seed=derive("hostile"), clock=self.clock)
+        try:
+            return unpack(pack(play(spec, [guest.contestant for guest in self.guests])))
+        finally:
+            for guest in self.guests:
+                guest.contestant.close(grace_s=0.0)
+            for guest in self.guests:
+                assert is_gone(lambda guest=guest: left_of(guest))  # type: ignore[misc]
+
+
+@pytest.fixture(scope="module")
+def staged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The zoo."""
+    return stage(tmp_path_factory.mktemp("riffraff") / "zoo")
+
+
+@pytest.fixture(scope="module")
+def undisturbed(staged: Path) -> list[Any]:
+    """What happens when the seat of the evil one only passes."""
+    return course(Table(staged, (HONEST, PASSER, HONEST), CLOCK).play())
+
+
+def course(record: MatchRecord) -> list[Any]:
+    """What must not depend on how the passes of one seat came about."""
+    found: list[Any] = []
+    for step in record.steps:
+        if isinstance(step, Acted):
+            found.append((step.seat, step.action))
+        elif isinstance(step, Simulated):
+            found.append((step.key, step.result))
+        else:
+            found.append((step.key, step.outcome))
+    return found
+
+
+@pytest.fixture
+def nothing_left() -> Iterator[None]:
+    """No memory, no descriptor."""
+    files, before_mb = open_files(), resident_mb()
+    forget_peak()
+    yield
+    assert resident_mb("VmHWM") - before_mb < MOST_GROWN_MB
+    assert open_files() == files
+
+
+def name_of(rascal: Rascal) -> str:
+    clock = next(
+        (
+            name
+            for name, each in (("hasty", HASTY), ("rushed", RUSHED), ("strict", STRICT), ("ponder", PONDERING))
+            if each is rascal.clock
+        ),
+        "",
+    )
+    return "-".join(filter(None, (rascal.habit, clock, *(each for each in rascal.capabilities if each == "events"))))
+
+
+@pytest.mark.parametrize("rascal", RASCALS, ids=name_of)
+@pytest.mark.usefixtures("nothing_left")
+def test_a_rascal_costs_nobody_but_itself(rascal: Rascal, staged: Path, undisturbed: list[Any]) -> None:
+    """Soon over, the blame where it belongs; until then everybody else meets what they would meet without it."""
+    begin_s = time.monotonic()
+    record = Table(staged, (HONEST, rascal, HONEST), rascal.clock).play()
+    took_s = time.monotonic() - begin_s
+
+    said = "\n".join(step.note for step in record.steps if isinstance(step, Acted) and step.seat == EVIL)
+    fault = record.fault
+    if fault is not None:
+        said = f"{fault.message}\n{fault.hint}\n{fault.stderr}"
+        assert (fault.seat, record.ranks) == (EVIL, (0, 2, 0))
+    assert record.termination.value in rascal.ends.split(" or "), said
+    assert rascal.word in said
+    assert "BROKE" not in said
+    assert took_s < LONGEST_S
+    assert [seat.faults for seat in record.seats] == [{}, record.seats[EVIL].faults, {}]
+    assert [seat.ignored for seat in record.seats] == [{}, record.seats[EVIL].ignored, {}]
+    assert set(record.seats[EVIL].faults or ()) == set(rascal.faults)
+    assert set(record.seats[EVIL].ignored) <= set(rascal.ignored)
+    assert course(record) == undisturbed[: len(record.steps)]
+    assert (len(record.steps) == len(undisturbed)) == (rascal.ends == "normal")
+    assert problems(record) == []
+    assert resimulate(record)[1] == []
+
+
+@pytest.mark.usefixtures("nothing_left")
+def test_of_two_that_fail_at_once_the_first_is_guilty(staged: Path) -> None:
+    """Seats 1 and 3 crash over the same card: one forfeit, no process left of either, and the same blame each time."""
+    crash = Rascal("crash-among-others")
+    records = [Table(staged, (HONEST, crash, HONEST, crash), CLOCK).play() for _ in range(3)]
+
+    assert [(each.termination.value, each.ranks) for each in records] == [("crash", (0, 3, 0, 0))] * 3
+    assert {each.fault.seat for each in records if each.fault is not None} == {1}
+    assert [problems(each) + resimulate(each)[1] for each in records] == [[], [], []]
+
+
+@pytest.mark.usefixtures("nothing_left")
+def test_who_is_pardoned_is_not_blamed_for_who_is_not(staged: Path) -> None:
+    """Seat 1 is late over the card in which seat 3 crashes: that is the fault of seat 3."""
+    late, crash = Rascal("hang-among-others"), Rascal("crash-among-others")
+    record = Table(staged, (HONEST, late, HONEST, crash), HASTY).play()
+
+    assert (record.termination.value, record.ranks) == ("crash", (0, 0, 0, 3))
+    assert [seat.faults for seat in record.seats] == [{}, {"timeout": 1}, {}, {}]
+    assert problems(record) + resimulate(record)[1] == []
+
+
+@pytest.mark.usefixtures("nothing_left")
+def test_four_that_simulate_at_once_get_the_same_answers(staged: Path) -> None:
+    """Each in a thread of its own: no simulation disturbs another."""
+    record = Table(staged, (Rascal("ask-with-all-others"),) * 4, CLOCK).play()
+
+    notes = [step.note for step in record.steps if isinstance(step, Acted) and step.note]
+    assert len(notes) == 4
+    assert len(set(" ".join(notes).split())) == 1
+    assert [seat.faults for seat in record.seats] == [{}] * 4
+    assert problems(record) + resimulate(record)[1] == []
+
+
+@pytest.mark.usefixtures("nothing_left")
+def test_a_crash_waits_for_what_others_simulate(staged: Path) -> None:
+    """The others end their thoughts in their own time; the blame stays where it belongs."""
+    record = Table(staged, (Rascal("ask-with-all-others"), Rascal("crash-among-others"), HONEST), CLOCK).play()
+
+    assert (record.termination.value, record.ranks) == ("crash", (0, 2, 0))
+    assert [seat.moves for seat in record.seats] == [1, 1, 1]

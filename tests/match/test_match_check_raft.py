@@ -1,0 +1,72 @@
+"""The check of a bot at a game that goes on after a fault: such faults are told, and a bot may have them."""
+
+import re
+from pathlib import Path
+
+import pytest
+from match_raft_table import raft_on_offer
+
+from arena.match.check import Verdict, check
+from arena.match.terms import ClockSettings
+from arena.process.launch import Confinement
+from arena.process.limits import Limits
+from arena.process.manifest import read_bot
+
+pytestmark = pytest.mark.process
+
+BOT = """
+import json, sys, time
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        reply = {"type": "hello", "protocols": [1]}
+    elif message["type"] == "match_start":
+        reply = {"type": "ready", "match": message["match"]}
+    elif message["type"] == "request":
+        action = HERE
+        reply = {"type": "action", "id": message["id"], "action": 0 if message["legal"] else action}
+    elif message["type"] == "quit":
+        break
+    else:
+        continue
+    print(json.dumps(reply), flush=True)
+"""
+GOOD = '{"mm": 20}'
+REFUSED = '{"mm": 20 if "refused" in message else 101}'
+LATE = 'time.sleep(0.4 if message["view"]["round"] == 2 else 0) or {"mm": 20}'
+CLOCK = ClockSettings(decides="wall", move_ms=100, bank_ms=200, startup_ms=10_000)
+
+
+def remarks(folder: Path, action: str) -> dict[int, str]:
+    """What is remarked in the check of a bot that leans so, by the numbers of the steps; none of them failed."""
+    script = folder / "leaner.py"
+    script.write_text(BOT.replace("HERE", action))
+    unconfined = Confinement(isolation="none", limits=Limits())
+    with raft_on_offer():
+        steps = list(check(read_bot(script), game="raft", options={}, clock=CLOCK, confinement=unconfined))
+    assert [step.number for step in steps] == list(range(1, 11))
+    assert steps[5].title == "gives answers that count"
+    return {step.number: step.detail for step in steps if step.verdict is not Verdict.PASSED}
+
+
+def test_a_good_bot_has_no_remarks(tmp_path: Path) -> None:
+    """Nothing was refused, nothing late."""
+    assert remarks(tmp_path, GOOD) == {}
+
+
+def test_refused_answers_are_a_remark_of_their_own(tmp_path: Path) -> None:
+    """How many, for which reason, and the sentence that the bot got; the protocol was kept all the same."""
+    ((number, detail),) = remarks(tmp_path, REFUSED).items()
+
+    first, second = detail.splitlines()
+    assert number == 6
+    assert first == "refused answers: 10 illegal_action; by reason: 10 too_far"
+    assert second == "check-0-0, step 1: nobody leans out 101 mm"
+
+
+def test_timeouts_are_a_remark_about_the_clock(tmp_path: Path) -> None:
+    """Although each of them was pardoned. How many they are depends on the machine."""
+    told = remarks(tmp_path, LATE)
+
+    assert re.match(r"\d+ timeouts, after which the match went on; the third in a match forfeits it; slow", told[8])

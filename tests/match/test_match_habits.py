@@ -1,0 +1,62 @@
+"""What the author of a bot hears of its habits, from the records of a few matches."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from match_raft_table import raft_bot, sail_bots
+from match_table import Message, answer
+
+from arena.errors import OutOfTime
+from arena.match.habits import refusals_told, timeouts_told
+from arena.match.record import MatchRecord
+from arena.process.scripted import Reply
+
+TOO_FAR = {"mm": 101}
+BOT = "0" * 64
+
+
+def sailed(*leans: Any) -> MatchRecord:
+    """A match in which the first seat leans so, and then as it may; None is too late."""
+    left = iter(leans)
+
+    def respond(message: Message, _number: int) -> Iterable[Reply] | None:
+        if message["legal"]:
+            return None
+        action = next(left, {"mm": 20})
+        return [OutOfTime("late") if action is None else answer(message, action)]
+
+    return sail_bots(raft_bot(20, respond), raft_bot(30))
+
+
+def test_good_habits_are_not_told() -> None:
+    """An empty phrase."""
+    records = [sailed()]
+
+    assert (refusals_told(records, BOT), timeouts_told(records, BOT)) == ("", "")
+
+
+def test_refused_answers_are_counted_by_reason_and_the_first_is_told() -> None:
+    """All matches together; a timeout is no refused answer."""
+    records = [sailed(), sailed(None, {"mm": 13}), sailed(TOO_FAR, {"cm": 1}, TOO_FAR)]
+
+    assert refusals_told(records, BOT) == (
+        "refused answers: 3 illegal_action, 1 malformed_reply; by reason: 1 malformed_reply, 1 rotten, 2 too_far\n"
+        "m, step 6: the plank at 13 mm is rotten"
+    )
+
+
+def test_reasons_are_those_of_the_refusals_that_were_kept() -> None:
+    """All are counted, and that not all are told by reason is said."""
+    odd = raft_bot(odd=lambda message, _: [answer(message, TOO_FAR if message["legal"] is None else 9)])
+
+    told = refusals_told([sail_bots(odd, raft_bot(30))], BOT)
+
+    assert told.startswith("refused answers: 6 illegal_action; by reason, of the first 5 of each match: ")
+
+
+def test_timeouts_are_counted() -> None:
+    """With what would come of more."""
+    end = "after which the match went on; the third in a match forfeits it"
+
+    assert timeouts_told([sailed(None)], BOT) == f"1 timeout, {end}"
+    assert timeouts_told([sailed(None), sailed(None, None)], BOT) == f"3 timeouts, {end}"
