@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from arena.match.record import PARDONABLE, REFUSALS_KEPT, Acted, MatchRecord, Termination
+from arena.match.record import LAST_TIMEOUT, PARDONABLE, REFUSALS_KEPT, Acted, MatchRecord, Termination
 
 _REFUSALS: Final = 2
 """Refused answers to one request, after which something stands in."""
@@ -40,8 +40,11 @@ def _of_seat(record: MatchRecord, seat: int, faults: dict[str, int], *, is_await
         counted = f"{own} times" + (f", with {pardoned} faults" if is_lenient else "")
         return f"recorded {record.seats[seat].moves} answers of seat {seat}, which acted {counted}"
     late = faults.get(Termination.TIMEOUT, 0)
+    if late >= LAST_TIMEOUT:
+        return f"recorded {late} pardoned timeouts of seat {seat}; number {LAST_TIMEOUT} forfeits the match"
     refused, given_up = pardoned - late, stood_in.total() - stood_in[Termination.TIMEOUT]
     least, most = _REFUSALS * given_up, (_REFUSALS - 1) * given_up + len(steps) + _REFUSALS * is_open
-    if not 0 <= late - stood_in[Termination.TIMEOUT] <= is_open or not least <= refused <= most:
+    is_late_told = 0 <= late - stood_in[Termination.TIMEOUT] <= is_open
+    if not is_late_told or not least <= refused <= most or stood_in - Counter(faults):
         return f"recorded faults {faults} of seat {seat}, for which {dict(stood_in)} stood in"
     return ""

@@ -127,6 +127,8 @@ class Contestant:
             delayed=talk.channel.delayed_s,
             cpu_since=self._answered_cpu_s,
         )
+        if self._is_abandoned:  # by another thread, before it could reach this clock
+            clock.abandon()
         try:
             talk.ask(request, clock)
             answer = talk.hear(clock, question.look_ahead or NO_LOOK_AHEAD)

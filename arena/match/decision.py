@@ -7,7 +7,7 @@ answered. Faults are taken in the order of the seats, so that no fault depends o
 import json
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
@@ -17,12 +17,9 @@ from arena.games.api import Game, Seat
 from arena.games.doors import lenience_of, nature_of
 from arena.match.lookahead import LookAhead, refusal_of
 from arena.match.participant import Participant, Question
-from arena.match.record import PARDONABLE, REFUSALS_KEPT, Acted, Refusal, Termination
+from arena.match.record import LAST_TIMEOUT, PARDONABLE, REFUSALS_KEPT, Acted, Refusal, Termination
 from arena.match.side_by_side import Asking, ask_at_once
 from arena.protocol.codec import printable, shown
-
-_LAST_TIMEOUT: Final = 3
-"""The timeout of a seat in one match that is not pardoned any more."""
 
 
 class Forfeited(Exception):
@@ -133,7 +130,7 @@ class Decisions:
     def _pardon(self, seat: Seat, fault: BotFault) -> None:
         """Refuse what the seat did, and go on. Forfeited if the match cannot."""
         participant = self._participants[seat]
-        is_last = isinstance(fault, OutOfTime) and participant.faults[Termination.TIMEOUT] + 1 >= _LAST_TIMEOUT
+        is_last = isinstance(fault, OutOfTime) and participant.faults[Termination.TIMEOUT] + 1 >= LAST_TIMEOUT
         if self._lenience is not None and is_last:
             fault.message += "; the third timeout in this match forfeits it"
         if self._lenience is None or is_last or fault.code not in PARDONABLE or not participant.is_reachable:

@@ -32,6 +32,8 @@ FAULTS: Final = tuple(kind for kind in Termination if kind not in {Termination.N
 PARDONABLE: Final = (Termination.ILLEGAL_ACTION, Termination.MALFORMED_REPLY, Termination.TIMEOUT)
 """The faults after which a lenient game goes on; all others, and any of these in other games, end the match."""
 
+LAST_TIMEOUT: Final = 3
+"""The timeout of a seat in one match that is not pardoned any more."""
 REFUSALS_KEPT: Final = 5
 """Refusals of a seat in one match that are told with their sentences; the others are counted."""
 

@@ -60,7 +60,8 @@ def resimulate(record: MatchRecord) -> tuple[Resimulated | None, list[str]]:
         here = nature.fingerprint()
     except SpecError as error:
         return Resimulated("", 0, 0, None, str(error)), []
-    terms = _terms({} if record.nature is UNSET else record.nature, here)
+    recorded = {} if record.nature is UNSET else record.nature
+    terms = _terms(recorded, here)
     made = equal = 0
     differences = []
     for number, moment in enumerate(replay(record), start=1):
@@ -71,7 +72,10 @@ def resimulate(record: MatchRecord) -> tuple[Resimulated | None, list[str]]:
         if difference is not None:
             differences.append(Difference(f"step {number}, {difference.text}", difference.apart))
     farthest = max(differences, key=lambda one: one.apart, default=None)
-    return Resimulated(terms, made, equal, farthest), [] if terms else [each.text for each in differences]
+    wrong = [] if terms else [each.text for each in differences]
+    if recorded.keys() != here.keys():
+        wrong.insert(0, f"the fingerprint tells {_keys(recorded)}; expected {_keys(here)}")
+    return Resimulated(terms, made, equal, farthest), wrong
 
 
 def _difference(nature: Nature, moment: Moment) -> Difference | None:
@@ -108,6 +112,10 @@ def _terms(recorded: dict[str, str], here: dict[str, str]) -> str:
         for name in sorted({*recorded, *here})
         if recorded.get(name) != here.get(name)
     )
+
+
+def _keys(fingerprint: dict[str, str]) -> str:
+    return ", ".join(sorted(fingerprint)) or "nothing"
 
 
 def _bytes(result: Json) -> bytes:

@@ -183,6 +183,7 @@ def test_a_forged_stand_in_is_found(changes: dict[str, Any], said: str) -> None:
         {"faults": {"illegal_action": 3, "timeout": 1}},
         {"faults": {"illegal_action": 3, "crash": 1}},
         {"faults": {"malformed_reply": 1, "timeout": 2}},
+        {"faults": {"malformed_reply": 3}},
         {"faults": {"illegal_action": 3, "timeout": 0}},
         {"faults": {"illegal_action": 4, "timeout": -1}},
         {"refusals": (Refusal(step=1, code="timeout", message="late"),)},
@@ -197,6 +198,17 @@ def test_forged_counts_are_found(changes: dict[str, Any]) -> None:
     assert record.seats[0].moves - sum((record.seats[0].faults or {}).values()) == 3 - 1
 
     assert len(problems(with_seat(record, 0, **changes))) == 1
+
+
+def test_a_third_pardoned_timeout_is_found() -> None:
+    """It would have ended the match."""
+    late = raft_bot(odd=lambda _message, number: [OutOfTime("late")] if number in {1, 2} else None)
+    record = stored(raft_bot(), late)
+    moves = record.seats[1].moves
+
+    (problem,) = problems(with_seat(record, 1, faults={"timeout": 3}, moves=moves + 1))
+
+    assert problem.endswith("recorded 3 pardoned timeouts of seat 1; number 3 forfeits the match")
 
 
 def test_faults_in_a_game_that_pardons_none_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

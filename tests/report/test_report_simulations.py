@@ -117,6 +117,17 @@ def test_another_engine_is_told_and_no_problem(put_water: Any) -> None:
     assert found.farthest.apart == pytest.approx(0.25)
 
 
+@pytest.mark.parametrize("nature", [{}, {"engine": "1.0", "mood": "good"}])
+def test_a_fingerprint_of_another_kind_is_a_problem(nature: Any) -> None:
+    """Otherwise whoever forges a result could make it incomparable by leaving the fingerprint out."""
+    record = replace(voyage(2.0), nature=nature)
+
+    _, wrong = resimulate(record)
+
+    told = "nothing" if not nature else "engine, mood"
+    assert wrong == [f"the fingerprint tells {told}; expected engine, platform"]
+
+
 @pytest.mark.parametrize(
     ("changes", "number"),
     [
