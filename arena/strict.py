@@ -29,6 +29,12 @@ _TYPES: Final = {
     "object": "an object",
 }
 """The words of msgspec in those of a person. `null` is left out: whoever gives a value does not mean it."""
+_SCALARS: Final = (
+    msgspec.inspect.BoolType,
+    msgspec.inspect.IntType,
+    msgspec.inspect.FloatType,
+    msgspec.inspect.StrType,
+)
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 _SHOWN_MAX: Final = 60
 _DIGITS_BITS: Final = 64
@@ -165,8 +171,22 @@ def _read(raw: object, kind: Any, place: _Place) -> Any:
 
 def _refuse_unknown(raw: object, kind: msgspec.inspect.Type, place: _Place, path: str) -> None:
     """Keys and choices nobody knows, wherever they lie; what msgspec finds by itself is left to it."""
+    if _is_plain(kind):  # in a list of 30 000 numbers there is nothing to be found
+        return
     for value, inner, step in _parts(raw, kind, place, path):
         _refuse_unknown(value, inner, place, path + step)
+
+
+def _is_plain(kind: msgspec.inspect.Type) -> bool:
+    """Whether there are no keys and no choices in such values, however deep."""
+    match kind:
+        case msgspec.inspect.CollectionType():
+            return _is_plain(kind.item_type)
+        case msgspec.inspect.TupleType():
+            return all(map(_is_plain, kind.item_types))
+        case msgspec.inspect.Metadata():
+            return _is_plain(kind.type)
+    return isinstance(kind, _SCALARS)
 
 
 def _parts(  # noqa: PLR0911 - a table of types

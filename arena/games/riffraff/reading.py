@@ -122,8 +122,8 @@ def _refuse_other_form(state: State, raw: Json, asked: Form) -> None:
 
 def _has_form(raw: Json, form: Form) -> bool:
     try:
-        _converted(raw, form)
-    except MalformedReply:
+        msgspec.convert(raw, type=form.kind)
+    except (msgspec.ValidationError, UnicodeEncodeError):
         return False
     return True
 
