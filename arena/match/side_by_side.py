@@ -1,7 +1,8 @@
 """Several participants asked at once, each in a thread of its own.
 
 Rule: only the waiting is done side by side. Each thread speaks to one participant and gives back one value; no
-thread sees what another one changes. Whatever stops the caller stops the threads too: nobody waits for a bot whose match is over.
+thread sees what another one changes. Whatever stops the caller stops the threads too: nobody waits for a bot whose
+match is over.
 """
 
 import threading
