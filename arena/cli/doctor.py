@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from arena.cli.options import results_option
-from arena.process.sandbox import probe, runtimes
+from arena.process.sandbox import probe, runtimes, scope
 from arena.report import languages, machine, sandbox
 from arena.report.finding import Finding, Verdict, looked_at
 
@@ -32,6 +32,7 @@ def doctor(results: Path) -> int:
 
 def examine(results: Path, try_to_break_out: Callable[[], dict[str, str]]) -> int:
     """Print what is found; the exit code."""
+    why_no_group = scope.enter()
     kept = looked_at("sandbox", lambda: sandbox.sandbox(try_to_break_out))
     is_safe = all(finding.verdict is Verdict.OK for finding in kept)
     around = [
@@ -44,7 +45,7 @@ def examine(results: Path, try_to_break_out: Callable[[], dict[str, str]]) -> in
         *looked_at("results", lambda: machine.disk(results)),
     ]
     if is_safe:
-        kept += looked_at("limits", sandbox.own_promises)
+        kept += looked_at("limits", lambda: sandbox.own_promises(why_no_group))
         kept += looked_at("languages", _languages)
     click.echo("Bots can be run safely here." if is_safe else _unsafe(kept))
     for title, findings in (("Sandbox", kept if is_safe else []), ("Machine", around)):

@@ -20,7 +20,7 @@ from arena.league.tournament import insist_on_game
 from arena.match.terms import ClockSettings
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.process.manifest import BotSpec
-from arena.process.sandbox import probe
+from arena.process.sandbox import cgroup, probe, scope
 
 DEFAULT_GAME: Final = "shanghaien"
 F = TypeVar("F", bound=Callable[..., Any])
@@ -65,6 +65,8 @@ def isolation_option(command: F) -> F:
 def insist_on(isolation: Isolation, game: str) -> None:
     """Before anything is played: HarnessFault if bots cannot be isolated so here, SpecError if the game needs more."""
     insist_on_nature(load_game(game))
+    if isolation == "sandbox":
+        _enter_scope()
     try:
         probe.insist_on(isolation)
     except HarnessFault as fault:
@@ -72,6 +74,13 @@ def insist_on(isolation: Isolation, game: str) -> None:
             f"{fault}\nBots are not run without the sandbox. `arena doctor` tells more; for bots you trust there is"
             " `--isolation none`."
         ) from None
+
+
+def _enter_scope() -> None:
+    """Control groups for bots, if they can be had. HarnessFault if they cannot and are required."""
+    why_not = scope.enter()
+    if why_not and cgroup.setting() == "required":
+        raise HarnessFault(f"bots have no control group, which {cgroup.SETTING}=required asks for: {why_not}")
 
 
 def insist_on_games(bots: Iterable[BotSpec], game: str) -> None:

@@ -16,6 +16,7 @@ class Verdict(Enum):
 
     OK = "ok"
     NOTE = "note"
+    WEAK = "WEAK"
     BAD = "BAD"
 
 
@@ -49,6 +50,11 @@ def ok(text: str) -> Finding:
 def note(text: str) -> Finding:
     """To be known; a league can be run."""
     return Finding(Verdict.NOTE, text)
+
+
+def weak(text: str) -> Finding:
+    """Less safe than it could be; a league can be run."""
+    return Finding(Verdict.WEAK, text)
 
 
 def bad(text: str) -> Finding:

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Final
 
 from arena.errors import ArenaError
-from arena.process.sandbox import bubblewrap, cgroup
-from arena.report.finding import Finding, bad, note, ok
+from arena.process.sandbox import bubblewrap
+from arena.report.finding import Finding, bad, note, ok, weak
 
-_SYSTEMD: Final = Path("/run/systemd/system")
+_WITHOUT_GROUP: Final = (
+    "bots have no control group: memory is watched each 20 to 50 ms, and a bot may exceed its limit for that long;"
+    " shared memory is refused; CPU time is that of the bot's first process, without what its children use"
+)
 _CORE_PATTERN: Final = Path("/proc/sys/kernel/core_pattern")
 
 
@@ -38,12 +41,13 @@ def users(euid: int) -> list[Finding]:
     return [ok(f"bots run as you ({_name(euid)}), and see none of your files")]
 
 
-def memory(*, has_group: bool, has_systemd: bool) -> list[Finding]:
-    """How exactly memory is limited."""
-    if has_group:
-        return [ok("memory is limited by a control group, exactly")]
-    way = "; `systemd-run --user --scope -p Delegate=yes arena ...` makes it exact" if has_systemd else ""
-    return [note(f"memory is looked at every 50 ms: a bot may exceed its limit for that long{way}")]
+def accounting(why_no_group: str) -> list[Finding]:
+    """How exactly memory and CPU time of bots are counted; `why_no_group` has the reason and an advice, or is empty."""
+    if not why_no_group:
+        return [ok("each bot has a control group: the kernel counts its memory and CPU time, and ends it at its limit")]
+    reason, _, advice = why_no_group.partition("; ")
+    to_do = [f"what to do: {advice}"] if advice else []
+    return [weak("\n".join([_WITHOUT_GROUP, f"why: {reason}", *to_do]))]
 
 
 def cores_dumped(pattern: str) -> list[Finding]:
@@ -60,12 +64,11 @@ def promises() -> list[Finding]:
     return [note("bots share the kernel with you: fine for a class or a club, not for strangers")]
 
 
-def own_promises() -> list[Finding]:
-    """Of this machine, where the sandbox holds."""
-    has_systemd = _SYSTEMD.is_dir()
+def own_promises(why_no_group: str) -> list[Finding]:
+    """Of this machine, where the sandbox holds. `why_no_group`: see `accounting`."""
     return [
         *users(os.geteuid()),
-        *memory(has_group=cgroup.delegated() is not None, has_systemd=has_systemd),
+        *accounting(why_no_group),
         *cores_dumped(_CORE_PATTERN.read_text(encoding="utf-8")),
         *promises(),
     ]

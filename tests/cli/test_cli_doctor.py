@@ -58,7 +58,8 @@ def test_a_screen_is_enough(terminal: Terminal) -> None:
         assert lines[0].startswith("Bots cannot be run safely here")
     else:
         assert lines[0] == "Bots can be run safely here."
-        assert len(lines) <= 24 + sum(line.startswith("  note") for line in lines) - 3
+        notes, weak = (sum(line.startswith(f"  {mark}") for line in lines) for mark in ("note", "WEAK"))
+        assert len(lines) <= 24 + notes - 3 + 8 * weak
         for words in (
             f"bubblewrap {bubblewrap.version()}",
             "memory",
@@ -217,14 +218,17 @@ def test_crashes_that_leave_the_sandbox_are_noted(pattern: str, expected: str) -
     assert bool(found) == bool(expected)
 
 
-def test_how_memory_is_limited() -> None:
-    """Exactly or not; and how it could be, where it could."""
-    watched = sandbox.memory(has_group=False, has_systemd=True)
+def test_what_is_weaker_without_a_control_group() -> None:
+    """All of it is said, with the reason, and with what to do where something can be done."""
+    counted, watched = sandbox.accounting(""), sandbox.accounting("no bus; `apt-get install it`")
 
-    assert verdicts(sandbox.memory(has_group=True, has_systemd=True)) == {Verdict.OK}
-    assert verdicts(watched) == {Verdict.NOTE}
-    assert "systemd-run --user --scope -p Delegate=yes" in text(watched)
-    assert "systemd-run" not in text(sandbox.memory(has_group=False, has_systemd=False))
+    assert verdicts(counted) == {Verdict.OK}
+    assert verdicts(watched) == {Verdict.WEAK}
+    for said in ("memory is watched", "shared memory is refused", "CPU time is that of the bot's first process"):
+        assert said in text(watched)
+    assert "why: no bus" in text(watched)
+    assert "what to do: `apt-get install it`" in text(watched)
+    assert "what to do" not in text(sandbox.accounting("switched off by ARENA_CGROUP=no"))
 
 
 def test_who_bots_are() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from arena.process.limits import Limits
-from arena.process.sandbox.cgroup import Group
+from arena.process.sandbox.cgroup import AuditedClock, Group
 
 LIMITS = Limits(memory_mib=100, tasks=20, processes=True, scratch_mib=0)
 
@@ -63,3 +63,74 @@ def test_what_is_left_is_killed_when_it_is_given_back(folder: Path) -> None:
     group.remove()
 
     assert not folder.exists()
+
+
+def test_the_groups_clock_counts_all_that_ever_ran_in_it(folder: Path) -> None:
+    """In seconds; it is read anew each time, and nothing once the group is gone."""
+    group = Group(folder, LIMITS)
+    stat = folder / "cpu.stat"
+
+    assert group.cpu_s() == 0.0
+    stat.write_text("usage_usec 1500000\nuser_usec 1\nsystem_usec 2\n")
+    assert group.cpu_s() == 1.5
+    stat.write_text("usage_usec 1700000\nuser_usec 1\nsystem_usec 2\n")
+    assert group.cpu_s() == 1.7
+    stat.write_text("")
+    assert group.cpu_s() == 0.0
+    group.remove()
+
+
+class Clocks:
+    """A fast clock, a group's clock and real time, as a test sets them."""
+
+    def __init__(self) -> None:
+        self.fast = self.group = self.wall = 0.0
+        self.read = 0
+        self.audited = AuditedClock(lambda: self.fast, self._read_group, lambda: self.wall)
+
+    def _read_group(self) -> float:
+        self.read += 1
+        return self.group
+
+
+def test_what_a_bot_hides_from_the_fast_clock_counts() -> None:
+    """A process that was never found, or one that burns for it: here the fast clock stands still for ever."""
+    clocks = Clocks()
+    for move in range(1, 6):
+        clocks.wall, clocks.group = float(move), 0.2 * move
+
+        assert clocks.audited() == pytest.approx(0.2 * move)
+
+
+def test_an_honest_bot_pays_what_the_fast_clock_says() -> None:
+    """The group's clock lags behind by a tick of a core, and does not know what was before it."""
+    clocks = Clocks()
+    for move in range(1, 6):
+        clocks.wall, clocks.fast, clocks.group = float(move), 0.2 * move, 0.2 * move - 0.004
+
+        assert clocks.audited() == 0.2 * move
+
+
+def test_a_short_move_does_not_wait_for_the_groups_clock() -> None:
+    """It is read once in 2 ms at most, and what it saw beyond the fast clock stays."""
+    clocks = Clocks()
+    clocks.wall, clocks.group = 1.0, 0.3
+    assert clocks.audited() == pytest.approx(0.3)
+    for look in range(1, 20):
+        clocks.wall, clocks.fast, clocks.group = 1.0 + look * 0.0001, look * 0.0001, 0.3 + look * 0.0002
+
+        assert clocks.audited() == pytest.approx(0.3 + look * 0.0001)
+    assert clocks.read == 1
+    clocks.wall = 1.002
+    assert clocks.audited() == pytest.approx(0.3 + 19 * 0.0002)
+    assert clocks.read == 2
+
+
+def test_time_never_runs_backwards() -> None:
+    """Nor when the group is gone and says 0."""
+    clocks = Clocks()
+    clocks.wall, clocks.group = 1.0, 0.5
+    before = clocks.audited()
+    clocks.wall, clocks.group = 2.0, 0.0
+
+    assert clocks.audited() == before

@@ -42,6 +42,7 @@ class Box:
         self._handle = os.pidfd_open(first)
         self._uid = uid
         self._cgroup = group
+        self._audited = cgroup.AuditedClock(self._main_and_first_cpu, group.cpu_s) if group is not None else None
         self._has_processes = limits.processes
         self._read_first_cpu = cpu_clock(first)
         self._read_cpu: Callable[[], float] | None = None
@@ -52,7 +53,11 @@ class Box:
         self._watch = MemoryWatch(limits.memory_mib, self._pids, **places)
 
     def cpu(self) -> float:
-        """See Body.cpu: of the process that runs the bot's program, and of the first one.
+        """See Body.cpu. A control group counts all processes, those that have ended too."""
+        return self._main_and_first_cpu() if self._audited is None else self._audited()
+
+    def _main_and_first_cpu(self) -> float:
+        """CPU seconds of the process that runs the bot's program, and of the first one.
 
         The first one only waits. But a bot can write to its memory (/proc/1/mem), and so make it work.
         """

@@ -1,23 +1,33 @@
-"""Control groups (version 2) for bots, where the harness was given a part of the tree to manage.
+"""Control groups (version 2) for bots, where a part of the tree is ours to manage: memory, tasks, CPU time, the end.
 
-Rule: used where it is delegated, never required, and never taken: root finds every group writable, but systemd manages
-those. `systemd-run --user --scope -p Delegate=yes arena ...` delegates one. The harness moves into a group of its own
-first, because a group with members cannot have managed children.
+Rule: used where it is delegated, never required, and never taken: what others manage is read and not written. A
+process without such a part can ask systemd for one (`scope`). The harness moves into a group of its own first, because
+a group with members cannot have limited children.
 """
 
 import contextlib
 import os
+import re
 import time
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Final
 
+from arena.errors import SpecError
 from arena.process.limits import Limits
 
+SETTING: Final = "ARENA_CGROUP"
+"""Environment variable: `auto`, `no` or `required`."""
+SYSTEMD: Final = Path("run/systemd/system")
+NEEDED: Final = {"memory", "pids"}
 _HARNESS: Final = "arena-harness"
-_NEEDED: Final = {"memory", "pids"}
+_OF_A_BOT: Final = re.compile(r"arena-(\d+)-\d+")
 _REMOVE_S: Final = 1.0
+_AUDIT_S: Final = 0.002
+"""Between two readings of a group's clock, which cost 20 times as much as those of a process's."""
+_ROOT: Final = Path("/")
 _numbers = count()
 
 
@@ -27,6 +37,7 @@ class Group:
     def __init__(self, folder: Path, limits: Limits) -> None:
         self._folder = folder
         self._memory_mib = limits.memory_mib
+        self._stat = -1
         folder.mkdir()
         self._write("memory.max", limits.memory_mib << 20)
         self._write("memory.oom.group", 1)
@@ -38,6 +49,18 @@ class Group:
         """Put a process there, with all that it will start."""
         self._write("cgroup.procs", pid)
 
+    def cpu_s(self) -> float:
+        """CPU seconds of all processes that are or ever were in it; 0.0 once it is gone.
+
+        What a running one has used since the last tick of its core is not yet in it.
+        """
+        try:
+            if self._stat < 0:
+                self._stat = os.open(self._folder / "cpu.stat", os.O_RDONLY | os.O_CLOEXEC)
+            return int(os.pread(self._stat, 200, 0).split(None, 2)[1]) / 1e6
+        except (OSError, IndexError, ValueError):
+            return 0.0
+
     def excess(self) -> str:
         """Whether the kernel has ended it for its memory, in words; empty if not."""
         with contextlib.suppress(OSError):
@@ -48,6 +71,9 @@ class Group:
 
     def remove(self) -> None:
         """Give the group back; whatever is still in it is killed."""
+        if self._stat >= 0:
+            os.close(self._stat)
+            self._stat = -1
         with contextlib.suppress(OSError):
             self._write("cgroup.kill", 1)
         deadline_s = time.monotonic() + _REMOVE_S
@@ -65,6 +91,31 @@ class Group:
         (self._folder / name).write_text(str(value), encoding="ascii")
 
 
+class AuditedClock:
+    """CPU seconds by a fast clock that a bot might escape, and by its group's, which it cannot.
+
+    The group is read at most every 2 ms; once it has counted more than the fast clock, that much is added from then on.
+    """
+
+    def __init__(
+        self, fast: Callable[[], float], group: Callable[[], float], wall: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._fast = fast
+        self._group = group
+        self._wall = wall
+        self._beyond_s = 0.0
+        self._audited_s = -_AUDIT_S
+
+    def __call__(self) -> float:
+        """CPU seconds so far; never less than at an earlier look."""
+        now_s = self._wall()
+        if now_s - self._audited_s >= _AUDIT_S:
+            self._audited_s = now_s
+            counted_s = self._group()  # first, so that it cannot be ahead by what was used between the two
+            self._beyond_s = max(self._beyond_s, counted_s - self._fast())
+        return self._fast() + self._beyond_s
+
+
 def make_group(limits: Limits) -> Group | None:
     """A control group with these limits, where one can be had."""
     base = delegated()
@@ -73,45 +124,115 @@ def make_group(limits: Limits) -> Group | None:
     return Group(base / f"arena-{os.getpid()}-{next(_numbers)}", limits)
 
 
+def setting() -> str:
+    """What the user wants: `auto`, `no` or `required`. SpecError for anything else."""
+    value = os.environ.get(SETTING) or "auto"
+    if value not in ("auto", "no", "required"):
+        raise SpecError(f"environment variable {SETTING}: expected auto, no or required, found {value}")
+    return value
+
+
 @cache
 def delegated() -> Path | None:
-    """The group whose children are ours to manage, ready for them; None where none was delegated."""
+    """The group whose children are ours to manage, ready for them; None where none was delegated, or none is wanted."""
+    return find() if setting() != "no" else None
+
+
+def find(root: Path = _ROOT) -> Path | None:
+    """The same without memory of an earlier look; `root` is where the machine's files are."""
     try:
-        own = _own_group()
+        own = own_group(root)
         if own is None:
             return None
         base = own.parent if own.name == _HARNESS else own
-        return base if _is_ours(base) and _is_ready(base, own) else None
+        is_ours = _words(base / "cgroup.controllers") >= NEEDED and _is_ours(base, own, root)
+        if is_ours:
+            _make_ready(base, own)
     except OSError:
         return None
+    return base if is_ours else None
 
 
-def _own_group() -> Path | None:
-    """The folder of the group this process is in; None in the root group, which is nobody's to manage."""
-    lines = Path("/proc/self/cgroup").read_text(encoding="ascii").splitlines()
-    name = next((line[3:] for line in lines if line.startswith("0::/")), "/")
-    for mount in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
-        before, _, after = mount.partition(" - ")
-        if after.startswith("cgroup2 ") and name != "/":
-            return Path(before.split()[4] + name)
+def mount_of_v2(root: Path = _ROOT) -> Path | None:
+    """The folder of the one tree of control groups of version 2; None if the machine has none."""
+    with contextlib.suppress(FileNotFoundError):
+        for line in (root / "proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
+            before, _, after = line.partition(" - ")
+            if after.startswith("cgroup2 "):
+                return root / before.split()[4].lstrip("/")
     return None
 
 
-def _is_ours(base: Path) -> bool:
-    """Whether somebody handed the group over: to an ordinary user by giving it, to root by systemd's mark."""
-    if os.geteuid() != 0:
-        return base.stat().st_uid == os.geteuid()
-    return os.getxattr(base, "trusted.delegate") == b"1"
+def own_group(root: Path = _ROOT) -> Path | None:
+    """The folder of the group this process is in."""
+    mount = mount_of_v2(root)
+    lines = (root / "proc/self/cgroup").read_text(encoding="ascii").splitlines()
+    name = next((line[4:] for line in lines if line.startswith("0::/")), None)
+    return None if mount is None or name is None else mount / name
 
 
-def _is_ready(base: Path, own: Path) -> bool:
-    """Whether bots can be limited in groups below `base`; the harness itself moves out of the way."""
-    if not set((base / "cgroup.controllers").read_text(encoding="ascii").split()) >= _NEEDED:
+def has_limits(folder: Path) -> bool:
+    """Whether groups below it can be limited."""
+    with contextlib.suppress(OSError):
+        return _words(folder / "cgroup.controllers") >= NEEDED
+    return False
+
+
+def _is_ours(base: Path, own: Path, root: Path) -> bool:
+    """Whether nobody else manages it."""
+    if os.geteuid() == 0:
+        if (root / SYSTEMD).is_dir():
+            return _is_marked(base, "trusted.delegate")
+        return own.name == _HARNESS or _disturbs_nobody(base)
+    uid = os.geteuid()
+    if base.stat().st_uid != uid:
         return False
-    if own == base:
+    return base.parent.stat().st_uid != uid or _is_marked(base, "user.delegate") or _is_handed_over(base.name, root)
+
+
+def _is_marked(base: Path, attribute: str) -> bool:
+    """Whether systemd says so of the group itself."""
+    try:
+        return os.getxattr(base, attribute) == b"1"
+    except OSError:
+        return False
+
+
+def _is_handed_over(unit: str, root: Path) -> bool:
+    """Whether a unit of the user's own systemd was started with `Delegate=yes`, which older ones note nowhere else."""
+    units = root / "run/user" / str(os.geteuid()) / "systemd/transient"
+    texts = [file.read_text("utf-8") for file in (units / unit, *units.glob(f"{unit}.d/*.conf")) if file.is_file()]
+    return any(re.search(r"^Delegate=(yes|.*memory)", text, re.MULTILINE) for text in texts)
+
+
+def _disturbs_nobody(base: Path) -> bool:
+    """Whether root may use a group that no systemd watches: it is set up for children, or this process is alone."""
+    if _words(base / "cgroup.subtree_control") >= NEEDED:
+        return True
+    return _words(base / "cgroup.procs") == {str(os.getpid())}
+
+
+def _make_ready(base: Path, own: Path) -> None:
+    """Children of `base` can be limited from now on; the harness itself moves out of the way."""
+    if own == base and not _words(base / "cgroup.subtree_control") >= NEEDED:
         (base / _HARNESS).mkdir(exist_ok=True)
         for pid in (base / "cgroup.procs").read_text(encoding="ascii").split():
-            (base / _HARNESS / "cgroup.procs").write_text(pid, encoding="ascii")
-    control = " ".join(f"+{name}" for name in sorted(_NEEDED))
-    (base / "cgroup.subtree_control").write_text(control, encoding="ascii")
-    return True
+            with contextlib.suppress(ProcessLookupError):
+                (base / _HARNESS / "cgroup.procs").write_text(pid, encoding="ascii")
+        control = " ".join(f"+{name}" for name in sorted(NEEDED))
+        (base / "cgroup.subtree_control").write_text(control, encoding="ascii")
+    for left in _left_behind(base):
+        with contextlib.suppress(OSError):
+            left.rmdir()  # which fails while anybody is in it
+
+
+def _left_behind(base: Path) -> Iterator[Path]:
+    """Groups of bots whose referee was killed."""
+    for folder in base.iterdir():
+        match = _OF_A_BOT.fullmatch(folder.name)
+        if match and not Path("/proc", match[1]).exists():
+            yield folder
+
+
+def _words(file: Path) -> set[str]:
+    return set(file.read_text(encoding="ascii").split())

@@ -1,0 +1,169 @@
+"""A part of the tree of control groups, asked of systemd for this process: a scope with `Delegate=yes`.
+
+Rule: the process itself moves; nothing is started anew, so terminal, signals, standard streams and exit code stay as
+they are. Nobody is moved into a shorter life: a scope of a user's own systemd ends when that does, which is at logout
+unless lingering is enabled. Every `no` has a reason and an advice, for `arena doctor`.
+"""
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from arena.process.sandbox import cgroup
+
+_ROOT: Final = Path("/")
+_ASK_S: Final = 10.0
+"""For systemd to answer; it takes some milliseconds."""
+_MOVE_S: Final = 5.0
+"""For systemd to move this process once it has said that it will."""
+_TICK_S: Final = 0.002
+BY_HAND: Final = "`systemd-run --user --scope -p Delegate=yes arena ...`"
+_MULTIPLEXERS: Final = ("TMUX", "STY")
+_CALL: Final = (
+    "org.freedesktop.systemd1",
+    "/org/freedesktop/systemd1",
+    "org.freedesktop.systemd1.Manager",
+    "StartTransientUnit",
+    "ssa(sv)a(sa(sv))",
+)
+_PREFERENCE: Final = ("ManagedOOMPreference", "s", "omit")
+"""A bot that keeps its own group short of memory is no reason for systemd-oomd to end the league."""
+
+
+def enter(root: Path = _ROOT) -> str:
+    """Get this process a part of the tree if it has none; empty if it has one now, otherwise why not, with an advice.
+
+    SpecError for an impossible setting.
+    """
+    if cgroup.setting() == "no":
+        return f"switched off by {cgroup.SETTING}=no"
+    if cgroup.delegated() is not None:
+        return ""
+    reason = obstacle(root) or _ask()
+    if not reason:
+        cgroup.delegated.cache_clear()
+        if cgroup.delegated() is None:
+            reason = f"systemd made a scope that cannot be used; try {BY_HAND}"
+    return reason
+
+
+def obstacle(root: Path = _ROOT) -> str:
+    """Why systemd is not even asked, with an advice; empty if it can be."""
+    mount = cgroup.mount_of_v2(root)
+    if mount is None or not cgroup.has_limits(mount):
+        return (
+            "this machine has no control groups of version 2 that count memory;"
+            " with systemd, boot with `systemd.unified_cgroup_hierarchy=1`"
+        )
+    if not (root / cgroup.SYSTEMD).is_dir():
+        return "no systemd runs here to hand a group over; start arena in a writable control group of its own"
+    if shutil.which("busctl") is None:
+        return f"busctl, a part of systemd, is missing; try {BY_HAND}"
+    return "" if os.geteuid() == 0 else _obstacle_of_user(root, mount)
+
+
+def _obstacle_of_user(root: Path, mount: Path) -> str:
+    uid = os.geteuid()
+    if not (root / "run/user" / str(uid) / "systemd").is_dir():
+        name = _name(uid)
+        return f"no systemd of your own runs; log in as {name} (not by su), or `loginctl enable-linger {name}`"
+    if not (root / "run/user" / str(uid) / "bus").exists():
+        return "your own systemd has no bus; `apt-get install dbus-user-session`, then log in again"
+    if not cgroup.has_limits(mount / f"user.slice/user-{uid}.slice/user@{uid}.service"):
+        return "your own systemd may not limit memory; `systemctl edit user@.service`, add [Service] Delegate=yes"
+    if not _outlives_logout(root, uid):
+        return (
+            "your own systemd ends when you log out, and a command in the background shall not end with it;"
+            f" `loginctl enable-linger {_name(uid)}`"
+        )
+    return ""
+
+
+def _outlives_logout(root: Path, uid: int) -> bool:
+    """Whether the move takes nothing from this process: in a scope of its user's systemd it ends with that."""
+    own = cgroup.own_group(root)
+    if own is not None and f"user@{uid}.service" in own.parts:
+        return True
+    return (root / "var/lib/systemd/linger" / _name(uid)).exists() or _ends_with_its_terminal()
+
+
+def _ends_with_its_terminal() -> bool:
+    """Whether logging out would end this process anyhow: in the foreground of a terminal, with no nohup, no tmux."""
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN or any(map(os.environ.get, _MULTIPLEXERS)):
+        return False
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+
+
+def _ask() -> str:
+    """Ask for a scope around this process and wait for it; the reason if there is none."""
+    before = cgroup.own_group()
+    said = _start_unit(_PREFERENCE)
+    if said:
+        said = _start_unit(())  # systemd before 248 knows no preference
+    if said:
+        return f"systemd refused a scope ({said}); try {BY_HAND}"
+    deadline_s = time.monotonic() + _MOVE_S
+    while cgroup.own_group() == before:
+        if time.monotonic() > deadline_s:
+            return f"systemd did not move this process into its scope within {_MOVE_S:.0f} s; try {BY_HAND}"
+        time.sleep(_TICK_S)
+    return ""
+
+
+def _start_unit(preference: tuple[str, ...]) -> str:
+    """What systemd has against it; empty if nothing."""
+    uid = os.geteuid()
+    pid = str(os.getpid())
+    properties = [
+        *("Description", "s", f"arena, with a control group for each bot ({Path(sys.argv[0]).name})"),
+        *("PIDs", "au", "1", pid),
+        *("Delegate", "b", "true"),
+        *("CollectMode", "s", "inactive-or-failed"),
+        *preference,
+    ]
+    many = str(4 + bool(preference))
+    command = ["busctl", "--system" if uid == 0 else "--user", "--quiet", "call", *_CALL]
+    name = f"arena-{pid}-{secrets.token_hex(4)}.scope"
+    environment = {**os.environ, "LC_ALL": "C"}
+    if uid:
+        environment["XDG_RUNTIME_DIR"] = f"/run/user/{uid}"
+        environment["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path=/run/user/{uid}/bus"
+    try:
+        done = subprocess.run(
+            [*command, name, "fail", many, *properties, "0"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_ASK_S,
+            env=environment,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return "" if done.returncode == 0 else done.stderr.strip() or f"busctl ended with exit code {done.returncode}"
+
+
+def _name(uid: int) -> str:
+    """The user's name; their number if they have none."""
+    try:
+        import pwd  # noqa: PLC0415 - not on Windows, where the doctor speaks, too
+
+        return pwd.getpwuid(uid).pw_name
+    except (ImportError, KeyError):
+        return str(uid)
