@@ -30,7 +30,7 @@ OF_EXPANSIONS = {
 
 class Sensible(Bot):
     name = "sensible"
-    version = "2"
+    version = "3"
 
     def __init__(self, is_plain=False):
         self.is_plain = is_plain

@@ -45,7 +45,8 @@ def feed(worths, position, _):
 
 
 def exchange(worths, position, action):
-    return worths.best_placement(position.spending("sharks").taking_back(action["back"])._replace(to_place=2))
+    back = position.spending("sharks").taking_back(action["back"])
+    return worths.best_placement(back._replace(to_place=2, must_place=2))
 
 
 def doubles(worths, position, _):
@@ -59,12 +60,12 @@ def roll_one(worths, position, _):
     return sum(after) / len(after)
 
 
-def take_doubles(worths, position, _):
-    """I place nothing. With the numbering open the opponent will choose it."""
+def take_doubles(worths, position, action):
+    """I place nothing, and if the numbering is open, choose it."""
     mine, theirs = position.tricks
     theirs = tuple([kind for kind in theirs if kind != "doubles"])
     taken = position._replace(tricks=(tuple(sorted([*mine, "doubles"])), theirs))
-    return min(worths.waiting(taken._replace(one_at=end)) for end in taken.ends())
+    return worths.waiting(taken._replace(one_at=action.get("one") or position.one_at))
 
 
 @lru_cache(maxsize=None)

@@ -21,6 +21,7 @@ class Position(NamedTuple):
     placed: tuple
     dice: tuple
     to_place: int
+    must_place: int  # of the dice to place, how many at least
     terms: Terms
     is_feeding: bool  # the card I place on now is turned face down
     is_safe: bool  # nothing I do in this turn can be vetoed
@@ -87,6 +88,7 @@ def seen(view):
         placed=tuple([tuple(side["placed"]) for side in sides]),
         dice=tuple(view["dice"]),
         to_place=view["to_place"],
+        must_place=view["must_place"],
         terms=Terms(
             captain=0 if owner is None else 1 if owner == mover else -1,
             is_banned=expansions.get("no_shanghai", {}).get("ban", False),

@@ -63,7 +63,9 @@ class Worths:
 
     def best_placement(self, position):
         """The dice on the table placed as well as possible."""
-        choices = [position.dice] if position.to_place == 2 else [(die,) for die in set(position.dice)]
+        choices = [position.dice] if position.to_place == 2 else []
+        if position.must_place == 1:
+            choices += [(die,) for die in set(position.dice)]
         best = max(self.placed(position, dice, end) for dice in choices for end in position.ends())
         if position.is_safe:
             return best

@@ -95,6 +95,11 @@ def place(*dice: int) -> Place:
     return Place(dice=dice)
 
 
+def both_or_one(*dice: int) -> tuple[Place, ...]:
+    """The placements under the right to place both dice, which fell in this order."""
+    return (Place(dice=tuple(sorted(dice))), *(place(die) for die in dict.fromkeys(dice)))
+
+
 def rolled(state: State, *dice: int) -> State:
     """The player to move has just rolled these two dice, in his first turn of the round; no hook has run."""
     return replace(go(state, Roll()), phase=Phase.ROLLED, dice=dice)

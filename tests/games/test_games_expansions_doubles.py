@@ -5,9 +5,9 @@ from expansions_positions import DOUBLES, asked, card_of, every_card, go, option
 from games_positions import FIRST, GAME, SECOND, chance_key, is_over, player
 
 from arena.games.api import Chance, Dice, Seat
-from arena.games.shanghaien.actions import Adjust, Both, Place, Reroll, Roll, Shanghai
+from arena.games.shanghaien.actions import Adjust, Both, End, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.expansions.doubles import PlayDoubles, RollOne, TakeDoubles
-from arena.games.shanghaien.state import Player, State
+from arena.games.shanghaien.state import ENDS, Player, State
 
 TOLD: dict[Seat | None, tuple[tuple[str, ...], tuple[str, ...]]] = {
     None: ((), ()),
@@ -80,11 +80,31 @@ def test_taking_the_card_is_no_trick() -> None:
     assert tricks(state) == (PlayDoubles(),)
 
 
-def test_taking_the_card_leaves_the_numbering_open() -> None:
-    """In the first turn of a round: whoever places the first die chooses it."""
-    state = go(unnumbered(lies(None)), Roll(), (4, 4), TakeDoubles(), Roll(), (2, 5))
+@pytest.mark.parametrize("where", [None, SECOND])
+@pytest.mark.parametrize("end", ENDS)
+def test_the_starter_who_takes_the_card_chooses_the_numbering(end: End, where: Seat | None) -> None:
+    """It is the starter's in every case; the opponent places by it, and can choose nothing."""
+    asking = go(unnumbered(lies(where)), Roll(), (4, 4))
 
-    assert options(state) == tuple(Place(dice=(die,), one=end) for die in (2, 5) for end in ("left", "right"))
+    state = go(asking, TakeDoubles(one=end), Roll(), (2, 5))
+
+    assert options(asking) == (RollOne(), *(TakeDoubles(one=either) for either in ENDS))
+    assert GAME.observe(state, SECOND)["one_at"] == end
+    assert options(state) == (Place(dice=(2,)), Place(dice=(5,)))
+    assert go(state, Place(dice=(5,))).one_at == end
+
+
+def test_one_die_rolled_again_leaves_the_choice_to_what_follows() -> None:
+    """A placement, or the card after equal dice again."""
+    state = go(unnumbered(lies(None)), Roll(), (4, 4), RollOne())
+
+    assert options(go(state, (6,))) == tuple(Place(dice=(die,), one=end) for die in (4, 6) for end in ENDS)
+    assert options(go(state, (4,))) == (RollOne(), *(TakeDoubles(one=end) for end in ENDS))
+
+
+def test_the_holder_cannot_choose_the_numbering_without_a_die() -> None:
+    """One die falls again; the choice comes with the placement."""
+    assert options(go(unnumbered(lies(FIRST)), Roll(), (4, 4))) == (RollOne(),)
 
 
 def test_one_of_the_two_dice_is_rolled_again() -> None:

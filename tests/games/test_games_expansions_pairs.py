@@ -8,6 +8,7 @@ from expansions_positions import (
     NO_SHANGHAI,
     SHARKS,
     asked,
+    both_or_one,
     card_of,
     go,
     options,
@@ -92,7 +93,7 @@ def test_the_right_to_place_both_survives_one_die_rolled_again() -> None:
 
     after = go(rolled(state, 2, 5), Both(), ALLOW, place(2, 5), VETO, (3, 3), RollOne(), (6,))
 
-    assert options(after) == (place(3, 6),)
+    assert options(after) == both_or_one(3, 6)
 
 
 def test_a_roll_after_a_vetoed_shanghai_can_take_the_card() -> None:
@@ -250,9 +251,10 @@ def test_under_the_ban_the_doubles_card_is_a_way_to_wait() -> None:
 
 
 def test_the_doubles_card_can_be_taken_before_the_numbering_is_chosen() -> None:
-    """Then reroll all of the opponent chooses it."""
+    """The action chooses it, so reroll all of the opponent does not, though no die lies there."""
     state = unnumbered(table(ALL, hands=((), (NO_SHANGHAI,))))
+    taken = go(state, Roll(), (4, 4), TakeDoubles(one="right"))
 
-    after = go(state, Roll(), (4, 4), TakeDoubles(), Roll(), (1, 2), RerollAll(), (6, 6), KeepBack(die=6, one="right"))
+    after = go(taken, Roll(), (1, 2), RerollAll(), (6, 6), KeepBack(die=6))
 
     assert (after.one_at, after.players[1].placed) == ("right", (0, 0, 0, 0, 0, 1))

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from arena.games.api import Chance, Decision, Dice, Json, Over, Seat
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.expansions.crazy_captain import PlayCaptain, Veto
+from arena.games.shanghaien.expansions.doubles import TakeDoubles
 from arena.games.shanghaien.expansions.no_shanghai import Ban, KeepBack, RerollAll
 from arena.games.shanghaien.expansions.sharks import Exchange
 from arena.games.shanghaien.state import ROUNDS, Phase, State
@@ -176,6 +177,48 @@ def test_a_state_can_be_described(them: Plays) -> None:
         text = GAME.describe(state)
         assert text == text.strip()
         assert all(line == line.rstrip() and len(line) < 200 for line in text.splitlines())
+
+
+def test_the_numbering_is_the_choice_of_the_starter_in_the_first_turn(them: Plays) -> None:
+    """Told from the actions alone: one is carried out with an end in each round, and it ends the starter's first turn.
+
+    Nothing offered asks for an end afterwards, and nothing that would end that turn is offered without one.
+    """
+    for play in them.plays:
+        starter, chosen = Seat(0), False
+        done = {id(step): action for step, action in happened(play)}
+        for step in play[1:]:
+            ends = {action.one for seat in (0, 1) for action in numbering(GAME.legal(step.state, Seat(seat)) or ())}
+            assert ends <= ({None} if chosen else {"left", "right"})
+            action = done.get(id(step))
+            if any(ending.one for ending in numbering((action,))):
+                assert (step.state.to_move, step.state.turns[starter], chosen) == (starter, 1, False)
+                chosen = True
+            if step.after.to_move != step.state.to_move:
+                assert chosen
+            if isinstance(action, Shanghai):
+                starter, chosen = Seat(1 - step.state.to_move), False
+
+
+def numbering(actions: tuple[Action | None, ...]) -> list[Place | KeepBack | TakeDoubles]:
+    """Those among the actions that end a turn in which the numbering may be open."""
+    return [action for action in actions if isinstance(action, Place | KeepBack | TakeDoubles)]
+
+
+def test_both_dice_are_a_right_after_both_and_a_duty_after_an_exchange(them: Plays) -> None:
+    """The placements offered, told from the tricks carried out in the turn; else one die is placed."""
+    for play in them.plays:
+        played_in: dict[int, Action] = {}
+        done = {id(step): action for step, action in happened(play)}
+        for step in play:
+            if step.state.phase is Phase.ROLLED:
+                trick = played_in.get(step.state.turn)
+                both, each = {tuple(sorted(step.state.dice))}, {(die,) for die in step.state.dice}
+                expected = both | each if isinstance(trick, Both) else both if isinstance(trick, Exchange) else each
+                legal = GAME.legal(step.state, step.state.to_move) or ()
+                assert {action.dice for action in legal if isinstance(action, Place)} == expected
+            if isinstance(action := done.get(id(step)), TRICKS):
+                played_in[step.state.turn] = action
 
 
 def test_a_veto_is_asked_for_when_and_only_when_there_is_the_right(them: Plays) -> None:

@@ -3,13 +3,16 @@
 import pytest
 from expansions_positions import (
     CAPTAIN,
+    SHARKS,
     asked,
+    both_or_one,
     captained,
     card_of,
     go,
     options,
     place,
     rolled,
+    table,
     tricks,
     unnumbered,
 )
@@ -17,6 +20,7 @@ from games_positions import FIRST, GAME, SECOND, cards, chance_key, player
 
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.expansions.crazy_captain import Allow, Veto
+from arena.games.shanghaien.expansions.sharks import Exchange
 
 # --- 1. the placement ---------------------------------------------------------------------------------------------
 
@@ -35,7 +39,7 @@ def test_after_a_vetoed_placement_a_trick_may_be_played() -> None:
     state = go(rolled(captained(player(tricks=("both",))), 2, 5), place(2), Veto(), (1, 6))
 
     assert tricks(state) == (Both(),)
-    assert options(go(state, Both())) == (place(1, 6),)
+    assert options(go(state, Both())) == both_or_one(1, 6)
 
 
 def test_after_a_vetoed_placement_a_used_trick_stays_used() -> None:
@@ -53,8 +57,34 @@ def test_the_right_to_place_both_holds_for_the_new_dice() -> None:
     """The two dice were one placement, so one veto takes both back."""
     state = go(rolled(captained(player(tricks=("both",))), 2, 5), Both(), Allow(), place(2, 5), Veto(), (1, 6))
 
-    assert options(state) == (place(1, 6),)
+    assert options(state) == both_or_one(1, 6)
     assert go(state, place(1, 6)).players[0].placed == (1, 0, 0, 0, 0, 1)
+
+
+@pytest.mark.parametrize("die", [1, 6])
+def test_after_a_vetoed_placement_of_both_one_die_may_be_placed_alone(die: int) -> None:
+    """The right to place both is no duty: dice that were not to be foreseen may lie badly together."""
+    state = go(rolled(captained(player(tricks=("both",))), 2, 5), Both(), Allow(), place(2, 5), Veto(), (1, 6))
+
+    after = go(state, place(die))
+
+    assert after.players[0].placed == tuple(int(number == die) for number in range(1, 7))
+    assert (asked(after), after.players[0].supply, after.gone[-1:]) == (("turn", 1), 5, cards("both"))
+
+
+def test_one_of_two_dice_placed_alone_can_be_vetoed_too() -> None:
+    """And the right holds for the new dice."""
+    state = go(rolled(captained(player(tricks=("both",))), 2, 5), Both(), Allow(), place(5), Veto(), (1, 6))
+
+    assert options(state) == both_or_one(1, 6)
+
+
+def test_after_a_vetoed_exchange_both_dice_must_be_placed() -> None:
+    """The text of the exchange grants no right but says that both are placed."""
+    held = table((CAPTAIN, SHARKS), player(dice=(3,)), hands=((SHARKS,), ()), lying=((CAPTAIN, SECOND),))
+    state = go(rolled(held, 2, 5), Exchange(back=3), Allow(), place(2, 5), Veto(), (1, 6))
+
+    assert options(state) == (place(1, 6),)
 
 
 def test_a_joker_laid_before_a_vetoed_placement_stays() -> None:
@@ -95,7 +125,7 @@ def test_a_vetoed_trick_stays_and_is_unplayable_for_the_rest_of_the_turn(trick: 
     assert state.players[0] == holder
     assert options(state) == (place(2), place(5), Both(), Joker(card="both", nation="dutch"))
     assert GAME.observe(state, FIRST)["expansions"][CAPTAIN]["vetoed"] == "adjust"
-    assert options(go(state, Both())) == (place(2, 5),)
+    assert options(go(state, Both())) == both_or_one(2, 5)
 
 
 def test_another_card_of_the_same_kind_may_be_announced() -> None:
@@ -105,7 +135,7 @@ def test_another_card_of_the_same_kind_may_be_announced() -> None:
     after = go(state, Both())
 
     assert tricks(state) == (Both(),)
-    assert options(after) == (place(2, 5),)
+    assert options(after) == both_or_one(2, 5)
     assert len(after.players[0].tricks) == 1
 
 

@@ -44,7 +44,11 @@ def test_the_numbers_run_from_the_end_that_was_chosen() -> None:
     [
         (FRESH, "round 1 of 8, the deck is shuffled"),
         (to_move(player(), round_=3), "round 3 of 8, seat 0 to move"),
-        (act(MIDST, Both()), "round 1 of 8, seat 0 rolled 2 and 5 and must place both dice"),
+        (act(MIDST, Both()), "round 1 of 8, seat 0 rolled 2 and 5 and may place both dice"),
+        (
+            replace(MIDST, to_place=2, must_place=2),
+            "round 1 of 8, seat 0 rolled 2 and 5 and must place both dice",
+        ),
         (
             act(to_move(player(dice=(1, 2)), player(tricks=("both",)), round_=8), Shanghai()),
             "the game is over: seat 0 has 3 points, seat 1 has 1",

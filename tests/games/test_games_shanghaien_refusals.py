@@ -51,10 +51,16 @@ def sentence(state: State, raw: Json, *, seat: Seat = FIRST) -> str:
         (BEGUN, {"do": "place", "dice": [2, 5]}, "found 2 dice in `dice`, but 1 must be placed"),
         (BEGUN, {"do": "place", "dice": []}, "found 0 dice in `dice`, but 1 must be placed"),
         (
-            replace(BEGUN, to_place=2),
+            replace(BEGUN, to_place=2, must_place=2),
             {"do": "place", "dice": [2]},
             "found 1 dice in `dice`, but 2 must be placed",
         ),
+        (
+            replace(BEGUN, to_place=2),
+            {"do": "place", "dice": [2, 2, 5]},
+            "found 3 dice in `dice`, but 1 or 2 can be placed",
+        ),
+        (replace(BEGUN, to_place=2), {"do": "place", "dice": [4]}, "the dice show 2 and 5, so 4 cannot be placed"),
         (BEGUN, {"do": "place", "dice": [4]}, "the dice show 2 and 5, so 4 cannot be placed"),
         (BEGUN, {"do": "place", "dice": [7]}, "the dice show 2 and 5, so 7 cannot be placed"),
         (
@@ -65,12 +71,12 @@ def sentence(state: State, raw: Json, *, seat: Seat = FIRST) -> str:
         (
             BEGUN,
             {"do": "place", "dice": [2], "one": "right"},
-            "`one` is given only with the first placement of a round; number 1 lies on the left",
+            "`one` is given only while the numbering is open; number 1 lies on the left",
         ),
         (
             OPEN,
             {"do": "place", "dice": [2]},
-            'the first placement of a round also chooses where number 1 lies: add "one": "left" or "right"',
+            'the numbering of this round is open, and this action chooses it: add "one": "left" or "right"',
         ),
         (OPEN, {"do": "place", "dice": [3], "one": "left"}, "the dice show 2 and 5, so 3 cannot be placed"),
         (

@@ -18,7 +18,7 @@ from games_positions import (
 from msgspec.structs import replace
 
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
-from arena.games.shanghaien.state import Player, State
+from arena.games.shanghaien.state import ENDS, Player, State
 
 PLAIN = (Place(dice=(2,)), Place(dice=(5,)))
 
@@ -187,22 +187,43 @@ def test_after_adjust_either_die_is_placed(dice: tuple[int, int], change: Adjust
 
 @pytest.mark.parametrize(("dice", "placed"), [((5, 2), (0, 1, 0, 0, 1, 0)), ((4, 4), (0, 0, 0, 2, 0, 0))])
 def test_both_places_both_dice(dice: tuple[int, int], placed: tuple[int, ...]) -> None:
-    """Not one of them; the card leaves the game and the opponent is to move."""
+    """The card leaves the game and the opponent is to move."""
     allowed = act(rolled(dice, player(tricks=("both",))), Both())
-    only = Place(dice=(min(dice), max(dice)))
 
-    after = act(allowed, only)
+    after = act(allowed, Place(dice=(min(dice), max(dice))))
 
-    assert legal(allowed) == (only,)
     assert after.players[0].placed == placed
     assert (after.gone, after.to_place, decider(after)) == (cards("both"), 1, 1)
 
 
+@pytest.mark.parametrize("dice", [(5, 2), (4, 4)])
+def test_both_is_a_right(dice: tuple[int, int]) -> None:
+    """The texts say "darf", "pouvez", "можете": one of the dice may be placed alone; the card is spent."""
+    allowed = act(rolled(dice, player(tricks=("both",))), Both())
+    alone = Place(dice=dice[:1])
+
+    after = act(allowed, alone)
+
+    assert legal(allowed) == (Place(dice=tuple(sorted(dice))), *(Place(dice=(die,)) for die in dict.fromkeys(dice)))
+    assert (after.players[0].supply, after.gone, decider(after)) == (5, cards("both"), 1)
+
+
+def test_the_view_tells_a_right_from_a_duty() -> None:
+    """`to_place` at most, `must_place` at least."""
+    state = act(rolled((5, 2), player(tricks=("both",))), Both())
+
+    views = [GAME.observe(each, FIRST) for each in (state, act(state, Place(dice=(2, 5))))]
+
+    assert [(view["to_place"], view["must_place"]) for view in views] == [(2, 1), (1, 1)]
+
+
 def test_both_in_the_first_turn_of_a_round_chooses_the_numbering_too() -> None:
-    """One end for both dice."""
+    """One end for both dice, or for the one."""
     state = replace(rolled((5, 2), player(tricks=("both",))), one_at=None)
 
-    assert legal(act(state, Both())) == (Place(dice=(2, 5), one="left"), Place(dice=(2, 5), one="right"))
+    assert legal(act(state, Both())) == tuple(
+        Place(dice=dice, one=end) for dice in ((2, 5), (5,), (2,)) for end in ENDS
+    )
 
 
 def test_both_may_use_up_the_supply() -> None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from fractions import Fraction
 from hashlib import sha256
+from itertools import product
 from math import fsum, isfinite
 from pathlib import Path
 from random import Random
@@ -78,13 +79,34 @@ def rolled_as(turn: Any) -> str:
     return turn.key.partition("/")[0]
 
 
-def test_two_dice_to_place_are_fair_too() -> None:
-    """After a vetoed placement of both dice they are rolled again."""
+@pytest.mark.parametrize("must_place", [1, 2])
+def test_two_dice_to_place_are_fair_too(must_place: int) -> None:
+    """After a vetoed placement of both dice they are rolled again; they are a right, or a duty."""
     state = replace(
-        to_move(player(dice=(1, 4)), player(dice=(2, 3))), phase=Phase.ROLLING, to_place=2, turns=(3, 2), roll=2
+        to_move(player(dice=(1, 4)), player(dice=(2, 3))),
+        phase=Phase.ROLLING,
+        to_place=2,
+        must_place=must_place,
+        turns=(3, 2),
+        roll=2,
     )
 
     assert mean(after_rolls(state)) == pytest.approx(VALUE(state)[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("one_at", ["left", None])
+def test_a_right_to_place_both_is_worth_the_better_of_both_and_one(one_at: Any) -> None:
+    """In every round and for every roll: as much as the duty to place both, or as one die, whichever is more."""
+    better = []
+    for round_, (dice, _) in product((1, 4, 8), rolls(Dice(2))):
+        table = to_move(player(dice=(1, 4)), player(dice=(2, 3)), round_=round_)
+        lying = replace(table, phase=Phase.ROLLED, dice=dice, one_at=one_at)
+        right, one, duty = (
+            VALUE(replace(lying, to_place=most, must_place=least))[0] for least, most in ((1, 2), (1, 1), (2, 2))
+        )
+        assert right == max(one, duty)
+        better.append(duty < one)
+    assert len(set(better)) == 2
 
 
 @pytest.mark.parametrize("starter", [0, 1])

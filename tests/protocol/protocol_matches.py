@@ -124,10 +124,11 @@ def dialogues(match: str, game: str, options: dict[str, Any], bots: dict[str, Bo
 def expansions_match() -> tuple[list[Contestant], list[Said]]:
     """The seats of the match with all expansions, and all that was said, in order.
 
-    The salts are those of a match in which a trick is allowed and the placement after it vetoed, in round 1.
+    The salts are those of a match in which a trick is allowed and the placement after it vetoed, in round 1, and every
+    action that the pages show is offered sooner or later.
     """
     said: list[Said] = []
-    bots = {name: overheard(name, random_bot(salt), said) for name, salt in (("alice", 2), ("bob", 7))}
+    bots = {name: overheard(name, random_bot(salt), said) for name, salt in (("alice", 2034), ("bob", 11493))}
     return dialogues("d70a4f92b618-0-0", "shanghaien", {"expansions": list(EXPANSIONS)}, bots), said
 
 

@@ -34,7 +34,7 @@ class Shanghai(Action, frozen=True, tag="shanghai"):
 class Place(Action, frozen=True, tag="place"):
     """Place rolled dice, given by their faces in ascending order, on the cards of those numbers.
 
-    `one` is given with the first placement of a round, and only then: the end of the row where number 1 shall lie.
+    `one` is given while the numbering of the round is open, and only then: the end of the row where number 1 shall lie.
     """
 
     dice: tuple[Number, ...]
@@ -66,7 +66,7 @@ class Adjust(Action, frozen=True, tag="adjust"):
 
 
 class Both(Action, frozen=True, tag="both"):
-    """Win the right to place both dice."""
+    """Win the right to place both dice, or either of them alone."""
 
     def __str__(self) -> str:
         return "plays the trick both: may place both dice"

@@ -14,6 +14,8 @@ from arena.games.shanghaien.state import ROUNDS, Phase, Player, State
 _CELL = 12
 _COLUMNS = 100
 """Characters in a line about a player; longer ones go on below."""
+_TASKS = {(1, 1): "must place a die", (1, 2): "may place both dice", (2, 2): "must place both dice"}
+"""By how many dice must be placed, and may be."""
 _SEAT_COLOURS = ("#3050b0", "#b03030")
 
 
@@ -79,7 +81,7 @@ def _what_next(state: State) -> str:
         dice = f" with {' '.join(map(str, state.dice))}" if state.dice else ""
         return f"{mover} to move{dice}, seat {state.interlude.seat} is asked: {state.interlude.name}"
     if state.phase is Phase.ROLLED:
-        task = "must place both dice" if state.to_place == 2 else "must place a die"
+        task = _TASKS[state.must_place, state.to_place]
         return f"{mover} rolled {' and '.join(map(str, state.dice))} and {task}"
     return {Phase.TURN: f"{mover} to move", Phase.ROLLING: f"{mover} rolls"}.get(state.phase, "the deck is shuffled")
 

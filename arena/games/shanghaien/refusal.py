@@ -4,7 +4,7 @@ Rule: say what was tried, and what stands against it in this position.
 """
 
 from arena.games.api import Seat
-from arena.games.shanghaien.actions import Action, Joker, Place, Roll, Shanghai
+from arena.games.shanghaien.actions import Action, End, Joker, Place, Roll, Shanghai
 from arena.games.shanghaien.cards import NATIONS
 from arena.games.shanghaien.state import Phase, State
 from arena.games.shanghaien.tricks import kind_spent
@@ -23,6 +23,15 @@ def why_illegal(state: State, seat: Seat, action: Action) -> str:
         return _why_by_expansion(state, action, asked.by) or other
     sentences = (_why_by_expansion(state, action, name) for name in state.variant.expansions)
     return next(filter(None, sentences), None) or _why_by_base(state, action)
+
+
+def why_misnumbered(state: State, one: End | None) -> str | None:
+    """One sentence if an action must not choose the end of number 1 but does, or must and does not; else None."""
+    if state.one_at is not None and one is not None:
+        return f"`one` is given only while the numbering is open; number 1 lies on the {state.one_at}"
+    if state.one_at is None and one is None:
+        return 'the numbering of this round is open, and this action chooses it: add "one": "left" or "right"'
+    return None
 
 
 def _why_by_expansion(state: State, action: Action, name: str) -> str | None:
@@ -53,13 +62,12 @@ def _why_not_begun(state: State, action: Roll | Shanghai) -> str:
 
 
 def _why_not_placed(state: State, action: Place) -> str:
-    if len(action.dice) != state.to_place:
-        return f"found {len(action.dice)} dice in `dice`, but {state.to_place} must be placed"
-    if state.one_at is not None and action.one is not None:
-        return f"`one` is given only with the first placement of a round; number 1 lies on the {state.one_at}"
-    if state.one_at is None and action.one is None:
-        return 'the first placement of a round also chooses where number 1 lies: add "one": "left" or "right"'
-    return f"the dice show {_dice(state.dice)}, so {_dice(action.dice)} cannot be placed"
+    least, most = state.must_place, state.to_place
+    if not least <= len(action.dice) <= most:
+        wanted = f"{most} must be placed" if least == most else f"{least} or {most} can be placed"
+        return f"found {len(action.dice)} dice in `dice`, but {wanted}"
+    shown = f"the dice show {_dice(state.dice)}, so {_dice(action.dice)} cannot be placed"
+    return why_misnumbered(state, action.one) or shown
 
 
 def _why_not_played(state: State, action: Action) -> str:

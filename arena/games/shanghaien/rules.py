@@ -22,7 +22,7 @@ from arena.games.shanghaien.cards import DECK_SIZE, Card
 from arena.games.shanghaien.expansion import Expansion
 from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.refusal import why_illegal
-from arena.games.shanghaien.state import DICE_PER_PLAYER, ROW_SIZE, Interlude, Phase, Player, State
+from arena.games.shanghaien.state import DICE_PER_PLAYER, ROW_SIZE, Interlude, Phase, Player, State, numbering_choices
 from arena.games.shanghaien.value import ShanghaienValue
 from arena.games.shanghaien.variant import Options, action_types, compose, read_options
 
@@ -35,7 +35,6 @@ _DECISIONS: Final = (Decision(seats=(Seat(0),)), Decision(seats=(Seat(1),)))
 _SHUFFLE: Final = Chance(key="deck", kind=Shuffle(DECK_SIZE), is_public=False)
 _TWO_DICE: Final = Dice(2)
 _OVER: Final = Over()
-_ENDS: Final[tuple[End, ...]] = ("left", "right")
 _ROLL_ONLY: Final = (Roll(),)
 _SHANGHAI_ONLY: Final = (Shanghai(),)
 _ROLL_OR_SHANGHAI: Final = (Roll(), Shanghai())
@@ -48,7 +47,7 @@ class Shanghaien:
     """The game as `arena.games.api.Game` asks for it, with the expansions on offer by name."""
 
     name: ClassVar[str] = "shanghaien"
-    rules_version: ClassVar[str] = "1"
+    rules_version: ClassVar[str] = "2"
     seat_counts: ClassVar[tuple[int, ...]] = (2,)
     value: ClassVar[ShanghaienValue] = ShanghaienValue()
 
@@ -91,7 +90,7 @@ class Shanghaien:
         if state.to_move == seat and phase is _TURN:
             actions = _turn_actions(player)
         elif state.to_move == seat and phase is _ROLLED:
-            actions = _placements(state.dice, state.to_place, is_numbering_open=state.one_at is None)
+            actions = _placements(state.dice, state.must_place, state.to_place, numbering_choices(state))
             if player.tricks and not player.has_used_trick:
                 actions += _trick_actions(state, player)
         else:
@@ -188,10 +187,10 @@ def _turn_actions(player: Player) -> tuple[Action, ...]:
 
 
 @cache
-def _placements(dice: tuple[int, ...], to_place: int, *, is_numbering_open: bool) -> tuple[Place, ...]:
-    """One of the dice, or both; with the first die of a round also the choice of the end where 1 lies."""
-    choices = [tuple(sorted(dice))] if to_place == 2 else [(die,) for die in dict.fromkeys(dice)]
-    ends: tuple[End | None, ...] = _ENDS if is_numbering_open else (None,)
+def _placements(dice: tuple[int, ...], at_least: int, at_most: int, ends: tuple[End | None, ...]) -> tuple[Place, ...]:
+    """Both dice where that is allowed, then one of them unless both are a duty; each with every choice of numbering."""
+    choices = [tuple(sorted(dice))] if at_most == 2 else []
+    choices += [(die,) for die in dict.fromkeys(dice)] if at_least == 1 else []
     return tuple(Place(dice=chosen, one=end) for chosen in choices for end in ends)
 
 

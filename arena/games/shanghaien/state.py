@@ -17,6 +17,8 @@ from arena.games.shanghaien.cards import Card
 ROUNDS: Final = 8
 ROW_SIZE: Final = 6
 DICE_PER_PLAYER: Final = 6
+ENDS: Final[tuple[End, ...]] = ("left", "right")
+_NO_CHOICE: Final = (None,)
 
 
 class Phase(Enum):
@@ -97,9 +99,10 @@ class State(msgspec.Struct, frozen=True):
     """The whole position.
 
     `round` counts from 1. `turns`: rolled turns of each seat in this round. `turn`: turns ended in this match. `roll`:
-    rolls of this turn. `dice`: the faces just rolled, empty otherwise. `to_place`: how many of them must be placed.
-    `one_at`: where number 1 lies, None while the numbering is open. `gone`: cards out of the game. `table`: trick cards
-    that lie beside the row, in force or to be had. `extras`: what an expansion has to remember, by its name.
+    rolls of this turn. `dice`: the faces just rolled, empty otherwise. `to_place`: how many of them may be placed,
+    `must_place`: how many of them at least. `one_at`: where number 1 lies, None while the numbering is open, which
+    it is only in the first turn of a round. `gone`: cards out of the game. `table`: trick cards that lie beside the
+    row, in force or to be had. `extras`: what an expansion has to remember, by its name.
     """
 
     variant: Variant
@@ -111,6 +114,7 @@ class State(msgspec.Struct, frozen=True):
     roll: int = 0
     dice: tuple[int, ...] = ()
     to_place: int = 1
+    must_place: int = 1
     row: tuple[Card, ...] = ()
     one_at: End | None = None
     pile: tuple[Card, ...] = ()
@@ -119,6 +123,11 @@ class State(msgspec.Struct, frozen=True):
     table: tuple[Card, ...] = ()
     interlude: Interlude | None = None
     extras: Mapping[str, Any] = {}
+
+
+def numbering_choices(state: State) -> tuple[End | None, ...]:
+    """The ends where the player to move may put number 1: both while the numbering is open, afterwards no choice."""
+    return ENDS if state.one_at is None else _NO_CHOICE
 
 
 def with_player(state: State, seat: Seat, player: Player) -> tuple[Player, Player]:

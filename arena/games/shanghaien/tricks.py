@@ -89,7 +89,7 @@ class AdjustTrick:
 
 
 class BothTrick:
-    """Beide Wuerfel anlegen: both dice just rolled are placed."""
+    """Beide Wuerfel anlegen: both dice just rolled may be placed."""
 
     kind: ClassVar[str] = "both"
 

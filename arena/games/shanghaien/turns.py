@@ -86,13 +86,20 @@ def put_down(state: State, placement: Place) -> State:
 def end_turn(state: State) -> State:
     """The opponent moves next."""
     return replace(
-        state, phase=_TURN, to_move=Seat(1 - state.to_move), turn=state.turn + 1, dice=(), to_place=1, interlude=None
+        state,
+        phase=_TURN,
+        to_move=Seat(1 - state.to_move),
+        turn=state.turn + 1,
+        dice=(),
+        to_place=1,
+        must_place=1,
+        interlude=None,
     )
 
 
 def end_round(state: State, _: Shanghai) -> State:
     """The cards of the row go to their winners or out of the game; the other player starts the next round."""
-    assert state.one_at is not None, "shanghai needs placed dice, and the first one fixed the numbering"
+    assert state.one_at is not None, "shanghai comes after the first turn, which fixed the numbering"
     first, second = state.players
     won_by = winners((first.placed, second.placed))
     for award in state.variant.award:

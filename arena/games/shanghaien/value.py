@@ -14,16 +14,14 @@ from typing import ClassVar, Final
 from msgspec.structs import replace
 
 from arena.games.api import Chance, Dice, Seat, Shuffle
-from arena.games.shanghaien.actions import End
 from arena.games.shanghaien.awards import final_scores
 from arena.games.shanghaien.expansion import Expansion
-from arena.games.shanghaien.state import Phase, State
+from arena.games.shanghaien.state import ENDS, Phase, State
 from arena.games.shanghaien.turns import rolled
 from arena.games.shanghaien.value_faces import with_dice
 from arena.games.shanghaien.value_numbers import VERSION
 from arena.games.shanghaien.value_round import Round, mean_of_better, round_of
 
-_ENDS: Final[tuple[End, ...]] = ("left", "right")
 _FACES: Final = range(1, 7)
 _SINGLES: Final = tuple([((face,), 1) for face in _FACES])
 _PAIRS: Final = tuple([(pair, 1 + (pair[0] != pair[1])) for pair in combinations_with_replacement(_FACES, 2)])
@@ -114,7 +112,7 @@ class _Position:
         self._seat = seat
         self._round = round_of(state)
         self._mine, self._theirs = state.players[seat].placed, state.players[1 - seat].placed
-        self._ends = _ENDS if state.one_at is None else (state.one_at,)
+        self._ends = ENDS if state.one_at is None else (state.one_at,)
 
     def waiting(self) -> float:
         """The payoff before the side to move does anything."""
@@ -134,11 +132,15 @@ class _Position:
 
     def best_placement(self, dice: tuple[int, ...]) -> float:
         """The payoff after the best placement of the dice that lie there."""
-        if self._state.to_place == 2:
+        state = self._state
+        payoffs: list[float] = []
+        if state.to_place == 2:
             mine = with_dice(self._mine, dice)
-            return max([self._round.placed(self._seat, mine, self._theirs, end) for end in self._ends])
-        faces = self.each_face()
-        return max([faces[face - 1] for face in dice])
+            payoffs = [self._round.placed(self._seat, mine, self._theirs, end) for end in self._ends]
+        if state.must_place == 1:
+            faces = self.each_face()
+            payoffs += [faces[face - 1] for face in dice]
+        return max(payoffs)
 
     def _faces(self, round_: Round) -> list[float]:
         each = [round_.faces(self._seat, self._mine, self._theirs, end) for end in self._ends]

@@ -8,7 +8,7 @@ the frequencies again.
 
 from typing import Final
 
-VERSION: Final = "1"
+VERSION: Final = "2"
 SHARE: Final = 0.33
 """The part of the cards to come that each side wins."""
 TRICK: Final = (1.0, 1.4, 2.2, 2.6, 2.8, 2.8, 2.7, 2.6, 2.6)

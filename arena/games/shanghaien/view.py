@@ -18,6 +18,7 @@ def observe(state: State, seat: Seat) -> dict[str, Json]:
         "phase": state.phase.value if state.interlude is None else state.interlude.name,
         "dice": state.dice,
         "to_place": state.to_place,
+        "must_place": state.must_place,
         "tavern": [faces[card] for card in state.row],
         "one_at": state.one_at,
         "players": [_side(player, faces) for player in state.players],

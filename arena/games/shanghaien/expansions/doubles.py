@@ -1,8 +1,8 @@
-"""Doubles: whoever rolls two equal dice rolls one again, or takes the card that can be taken again from him.
+"""Doubles: a player who rolls two equal dice rolls one again, or takes the card that can be taken again from him.
 
 Source: "Удвоение" in the Russian rule text. Rulings: the choice comes before any trick and cannot be vetoed; a card
-taken can be played from the next own turn on, in the same round too; if the first player of a round takes the card,
-the numbering stays open for whoever places the first die.
+taken can be played from the next own turn on, in the same round too; a starter of a round who takes the card in the
+first turn chooses the numbering with it.
 """
 
 from collections.abc import Mapping
@@ -12,10 +12,11 @@ import msgspec
 from msgspec.structs import replace
 
 from arena.games.api import Chance, Dice, Json, Seat
-from arena.games.shanghaien.actions import Action
+from arena.games.shanghaien.actions import Action, End
 from arena.games.shanghaien.cards import Card
 from arena.games.shanghaien.expansion import Expansion
-from arena.games.shanghaien.state import Interlude, Phase, Player, State, with_extra, with_player
+from arena.games.shanghaien.refusal import why_misnumbered
+from arena.games.shanghaien.state import Interlude, Phase, Player, State, numbering_choices, with_extra, with_player
 from arena.games.shanghaien.tricks import lay_out
 from arena.games.shanghaien.turns import end_turn, roll_again, rolled
 
@@ -38,10 +39,16 @@ class RollOne(Action, frozen=True, tag="roll_one"):
 
 
 class TakeDoubles(Action, frozen=True, tag="take_doubles"):
-    """Place nothing and take the doubles card, from the middle or from the opponent."""
+    """Place nothing and take the doubles card, from the middle or from the opponent.
+
+    `one` is given while the numbering is open, and only then.
+    """
+
+    one: End | None = None
 
     def __str__(self) -> str:
-        return "places nothing and takes the doubles card"
+        numbering = f", number 1 on the {self.one}" if self.one else ""
+        return f"places nothing and takes the doubles card{numbering}"
 
 
 class Repeats(msgspec.Struct, frozen=True):
@@ -65,7 +72,6 @@ class DoublesTrick:
 
 _PLAY: Final = (PlayDoubles(),)
 _ROLL_ONE: Final = (RollOne(),)
-_ROLL_OR_TAKE: Final = (RollOne(), TakeDoubles())
 
 
 def holder(state: State) -> Seat | None:
@@ -88,7 +94,9 @@ def _on_rolled(state: State) -> State:
 
 
 def _options(state: State) -> tuple[Action, ...]:
-    return _ROLL_ONE if holder(state) == state.to_move else _ROLL_OR_TAKE
+    if holder(state) == state.to_move:
+        return _ROLL_ONE
+    return (*_ROLL_ONE, *[TakeDoubles(one=end) for end in numbering_choices(state)])
 
 
 def _roll_one(state: State, _: RollOne) -> State:
@@ -106,13 +114,14 @@ def _resolve(state: State, drawn: tuple[int, ...]) -> State:
     return rolled(state, (state.dice[0], drawn[0]))
 
 
-def _take(state: State, _: TakeDoubles) -> State:
+def _take(state: State, action: TakeDoubles) -> State:
     card, seat = _card(state), state.to_move
     first, second = (
         replace(player, tricks=tuple([held for held in player.tricks if held != card])) for player in state.players
     )
     taker = (first, second)[seat]
-    taken = replace(state, players=(first, second), table=tuple([lying for lying in state.table if lying != card]))
+    table = tuple([lying for lying in state.table if lying != card])
+    taken = replace(state, players=(first, second), table=table, one_at=state.one_at or action.one)
     return end_turn(replace(taken, players=with_player(taken, seat, replace(taker, tricks=(*taker.tricks, card)))))
 
 
@@ -129,6 +138,8 @@ def _why(state: State, action: Action) -> str | None:
         return None
     if state.interlude is None or state.interlude.by != NAME:
         return f'"{action.__struct_config__.tag}" answers a roll of two equal dice, and there is none'
+    if isinstance(action, TakeDoubles) and holder(state) != state.to_move:
+        return why_misnumbered(state, action.one)
     return "the doubles card is yours already; roll one die again"
 
 

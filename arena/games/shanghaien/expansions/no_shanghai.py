@@ -1,8 +1,8 @@
 """No shanghai / reroll all: nobody may end the round, or all own dice of the round are rolled anew.
 
 Source: "запрет Шанхая / Перебросить все кубики" in the Russian rule text. Rulings: the ban lies beside the row until
-the round ends; the many dice rolled together make no doubles; if no die had been placed in the round, the die that is
-placed then also chooses where number 1 lies.
+the round ends; the many dice rolled together make no doubles; while the numbering is open, the answer that keeps a die
+back also chooses where number 1 lies.
 """
 
 from collections import Counter
@@ -14,7 +14,17 @@ from msgspec.structs import replace
 from arena.games.api import Chance, Dice, Json, Number
 from arena.games.shanghaien.actions import Action, End, Place, Shanghai
 from arena.games.shanghaien.expansion import Expansion
-from arena.games.shanghaien.state import ROW_SIZE, Interlude, Phase, Player, State, lying, with_player
+from arena.games.shanghaien.refusal import why_misnumbered
+from arena.games.shanghaien.state import (
+    ROW_SIZE,
+    Interlude,
+    Phase,
+    Player,
+    State,
+    lying,
+    numbering_choices,
+    with_player,
+)
 from arena.games.shanghaien.tricks import discard, lay_out
 from arena.games.shanghaien.turns import put_down
 
@@ -39,7 +49,7 @@ class RerollAll(Action, frozen=True, tag="reroll_all"):
 class KeepBack(Action, frozen=True, tag="keep_back"):
     """Put one die of that face back into the supply; all others go to their numbers.
 
-    `one` is given if these are the first dice placed in the round, and only then.
+    `one` is given while the numbering is open, and only then.
     """
 
     die: Number
@@ -88,8 +98,7 @@ def _resolve(state: State, drawn: tuple[int, ...]) -> State:
 
 
 def _options(state: State) -> tuple[Action, ...]:
-    ends: tuple[End | None, ...] = ("left", "right") if state.one_at is None else (None,)
-    return tuple(KeepBack(die=die, one=end) for die in dict.fromkeys(state.dice) for end in ends)
+    return tuple(KeepBack(die=die, one=end) for die in dict.fromkeys(state.dice) for end in numbering_choices(state))
 
 
 def _keep_back(state: State, action: KeepBack) -> State:
@@ -128,10 +137,10 @@ def _why(state: State, action: Action) -> str | None:
         return None
     if state.interlude is None or state.interlude.name != "keep_back":
         return '"keep_back" answers a roll of all dice, and there is none'
-    if state.one_at is None and action.one is None and action.die in state.dice:
-        return 'these are the first dice of the round: add "one": "left" or "right"'
+    if action.die in state.dice:
+        return why_misnumbered(state, action.one)
     faces = ", ".join(f"{count} x {face}" for face, count in sorted(Counter(state.dice).items()))
-    return f"a {action.die} cannot be kept back{' with `one`' if action.one else ''}; the dice show {faces}"
+    return f"a {action.die} cannot be kept back; the dice show {faces}"
 
 
 NO_SHANGHAI: Final = Expansion(

@@ -60,7 +60,7 @@ class SharksTrick:
         placed = list(player.placed)
         placed[action.back - 1] -= 1
         players = with_player(state, state.to_move, replace(player, placed=tuple(placed)))
-        return replace(state, players=players, to_place=2)
+        return replace(state, players=players, to_place=2, must_place=2)
 
     effects: ClassVar[Mapping[type[Action], Any]] = {Feed: _feed, Exchange: _exchange}
 
