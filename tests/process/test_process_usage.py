@@ -62,6 +62,18 @@ def test_scratch_that_cannot_be_looked_at_counts_nothing(tmp_path: Path) -> None
     assert MemoryWatch(1 << 20, list, scratch=tmp_path / "none").excess() == ""
 
 
+@pytest.mark.parametrize(("root", "is_excess"), [("/", False), ("/dev", True)])
+def test_files_of_the_host_are_not_those_of_a_bot(
+    monkeypatch: pytest.MonkeyPatch, root: str, *, is_excess: bool
+) -> None:
+    """A look that comes before bwrap has built the box sees the folders of the machine itself."""
+    monkeypatch.setattr("arena.process.usage._SCRATCH_FILES", 0)
+
+    said = MemoryWatch(16, lambda: [NOBODY], scratch=Path(root, "shm" if is_excess else "tmp")).excess()
+
+    assert bool(said) is is_excess
+
+
 def test_waiting_grows_and_is_that_of_the_most_delayed_thread() -> None:
     """In seconds; a thread more takes nothing away."""
     before = delayed_s(os.getpid())
