@@ -12,6 +12,7 @@
     │   └── DamagedStore      the database cannot be read as one of ours                           exit 1
     ├── Interrupted           a person or the system asked us to stop                              exit 3
     └── HarnessFault          our fault: the match is void and is played again                     exit 4
+        └── MachineFault      the machine lacks something: a program, a library, memory, room      exit 5
 
 Rule: a message says what was found, what was expected, and where.
 """
@@ -95,3 +96,9 @@ class Interrupted(ArenaError):
 
 class HarnessFault(ArenaError):
     """The harness failed, not a bot: the match does not count and is played again."""
+
+
+class MachineFault(HarnessFault):
+    """The machine lacks something that arena needs: a program, a library, memory, room on a disk."""
+
+    exit_code = 5

@@ -109,13 +109,20 @@ def status(name: str | None, results: Path) -> None:
 
     Example: arena league status
     """
+    damage: list[str] = []
     with stored(results) as store:
         for each in [name] if name else store.leagues():
-            tournament = store.league(each)
+            try:
+                tournament = store.league(each)
+            except DamagedStore as error:  # the others are told all the same
+                damage.append(str(error))
+                continue
             where = f"{len(tournament.players)} players, game {tournament.game}"
             click.echo(f"{each}: {how_far(store, tournament)}, {where}")
             for sentence in news_of(store, tournament):
                 click.echo(f"  {sentence}")
+    if damage:
+        raise DamagedStore("\n".join(damage))
 
 
 @league.command()

@@ -46,24 +46,31 @@ HERE: Final = Look()
 def audit(store: MatchStore, bots: BotStore, leagues: tuple[str, ...], look: Look = HERE) -> Iterator[Finding]:
     """The findings about the database as a whole, about each league, and if these are all, about matches of none."""
     yield from _audit_database(store)
+    sound: list[Tournament] = []
     for name in leagues:
-        if store.is_edited(name):
-            yield True, f"{name}: the stored tournament was edited: it does not have its digest"
-        tournament = store.league(name)
-        yield from _audit_bots(bots, tournament)
         try:
-            yield from _audit_matches(store, tournament, look)
+            sound.append(store.league(name))
         except DamagedStore as error:
             yield True, f"{name}: {error}"
-        try:
-            yield from _audit_standings(store, tournament)
-        except DamagedStore as error:
-            yield True, f"{name}: {error}"
+            continue
+        yield from _audit_league(store, bots, sound[-1], look)
     if set(leagues) == set(store.leagues()):
         try:
-            yield from _audit_orphans(store, [store.league(name) for name in leagues], look)
+            yield from _audit_orphans(store, sound, look)
         except DamagedStore as error:
             yield True, f"no league: {error}"
+
+
+def _audit_league(store: MatchStore, bots: BotStore, tournament: Tournament, look: Look) -> Iterator[Finding]:
+    yield from _audit_bots(bots, tournament)
+    try:
+        yield from _audit_matches(store, tournament, look)
+    except DamagedStore as error:
+        yield True, f"{tournament.name}: {error}"
+    try:
+        yield from _audit_standings(store, tournament)
+    except DamagedStore as error:
+        yield True, f"{tournament.name}: {error}"
 
 
 def _audit_database(store: MatchStore) -> Iterator[Finding]:

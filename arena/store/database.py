@@ -2,34 +2,42 @@
 
 Rule: a damaged or foreign file is said so and left untouched. WAL with synchronous=FULL: what was reported as stored
 is on the disk. Keep results/ off network file systems, where WAL does not work.
+
+Several processes may open a folder at once, a new one or one of an older layout too: SQLite's lock for writing decides
+who brings it up to date, in one transaction, and the others wait.
 """
 
 import contextlib
 import errno
 import fcntl
+import logging
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple, TextIO
 
-from arena.errors import DamagedStore, HarnessFault, SpecError
-from arena.store import tallies
+from arena.errors import ArenaError, DamagedStore, MachineFault, SpecError
+from arena.store import soundness, tallies
 
 FILE_NAME: Final = "arena.db"
 APPLICATION_ID: Final = 0x41524E41
 """`ARNA`: marks the file as ours."""
 
-_OF_THE_MACHINE: Final = {
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_NOMEM,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_CANTOPEN,
-}
-"""SQLite's primary error codes for a disk or a neighbour; any other one means that the file is not as we wrote it."""
+BUSY_S: Final = 30.0
+"""How long a command waits for another one that is writing; a transaction of ours takes milliseconds."""
+_MIGRATION_S: Final = 900.0
+"""The same for another one that brings an older layout up to date: a million matches take minutes."""
+_LOOK_S: Final = 0.5
+_SILENT_S: Final = 3.0
+"""A wait that takes longer is told."""
+_IS_BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
+_OF_THE_MACHINE: Final = {sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL}
+_OF_THE_PLACE: Final = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
+"""SQLite's primary error codes by cause: a neighbour, the machine, rights. Any other: the file is damaged."""
+log: Final = logging.getLogger("arena.store")
 
 
 class Migration(NamedTuple):
@@ -37,6 +45,12 @@ class Migration(NamedTuple):
 
     statements: str
     then: Callable[[sqlite3.Connection], None] = lambda _: None
+
+
+def _digest_leagues(connection: sqlite3.Connection) -> None:
+    rows = connection.execute("SELECT CAST(tournament AS BLOB), name FROM league WHERE digest IS NULL").fetchall()
+    digested = [(sha256(text).hexdigest(), name) for text, name in rows]
+    connection.executemany("UPDATE league SET digest = ? WHERE name = ?", digested)
 
 
 MIGRATIONS: Final = (
@@ -63,6 +77,8 @@ MIGRATIONS: Final = (
     Migration("UPDATE league SET standings = NULL"),
     # And of faults after which the game went on. Nothing else changes: where there were none, nothing is stored.
     Migration("UPDATE league SET standings = NULL"),
+    # The digest of a tournament is checked at every read: those without one get it now.
+    Migration("", _digest_leagues),
 )
 """The n-th leads from version n to n+1, kept in the file as `user_version`."""
 
@@ -73,27 +89,30 @@ def path_in(results: Path) -> Path:
 
 
 def open_for_writing(results: Path) -> sqlite3.Connection:
-    """The database of `results`, made or migrated if need be."""
+    """The database of `results`, made or migrated if need be. DamagedStore, and no byte changed, if it is not sound."""
     path = path_in(results)
     _make(results)
-    if not os.access(results, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+    if not _may_write(path):
         raise unwritable(results, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
     if _holds_something(path):
         # Looked at without the right to write: even opening a file for WAL would change one that is not ours.
         with contextlib.closing(_connect_to_read(path)) as connection, speaking_for(path):
             _version_of(connection, path)
-    with speaking_for(path), _closed_on_error(sqlite3.connect(path, timeout=5.0, isolation_level=None)) as connection:
-        connection.execute("PRAGMA journal_mode=WAL")
+            if fault := soundness.first_fault(connection, path):
+                raise _damaged(path, fault)
+    with speaking_for(path), _closed_on_error(_connect_to_write(path)) as connection:
+        _execute_when_free(connection, "PRAGMA journal_mode=WAL", path, BUSY_S)
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
-        _migrate(connection, _version_of(connection, path))
+        _migrate(connection, path)
+        connection.execute(f"PRAGMA busy_timeout={BUSY_S * 1000:.0f}")
     return connection
 
 
 def open_for_reading(results: Path) -> sqlite3.Connection | None:
     """The database of `results` without the right to write; None if nothing has been stored yet.
 
-    One of an older layout is brought up to date first.
+    One of an older layout is brought up to date first. SpecError if that is not allowed here.
     """
     path = path_in(results)
     if not _holds_something(path):
@@ -101,11 +120,19 @@ def open_for_reading(results: Path) -> sqlite3.Connection | None:
     connection, version = _opened(path)
     if 0 < version < len(MIGRATIONS):
         connection.close()
+        if not _may_write(path):
+            raise SpecError(
+                f"{path} has layout version {version}, of an older arena; this one reads version {len(MIGRATIONS)}, and"
+                f" you may not write there to bring it up to date: copy {results} and name the copy with --results"
+            )
         open_for_writing(results).close()
         connection, version = _opened(path)
     if version == 0:  # another process is making it just now
         connection.close()
         return None
+    with speaking_for(path), _closed_on_error(connection):
+        if fault := soundness.fault_of_indexes(connection):
+            raise _damaged(path, fault)
     return connection
 
 
@@ -115,10 +142,22 @@ def _opened(path: Path) -> tuple[sqlite3.Connection, int]:
         return connection, _version_of(connection, path)
 
 
+def _may_write(path: Path) -> bool:
+    """Whether the database may be made or changed there."""
+    return os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
+
+
 @contextlib.contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """All statements inside, or none."""
     connection.execute("BEGIN IMMEDIATE")
+    with _committed(connection):
+        yield
+
+
+@contextlib.contextmanager
+def _committed(connection: sqlite3.Connection) -> Iterator[None]:
+    """Commit the transaction that is open, or undo it."""
     try:
         yield
         connection.execute("COMMIT")
@@ -134,10 +173,7 @@ def speaking_for(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _OF_THE_MACHINE:
-            advice = "; make room and give the same command again" if _is_full(error) else ""
-            raise HarnessFault(f"{path}: {error}; what was stored before is safe{advice}") from None
-        raise _damaged(path, str(error)) from None
+        raise _translated(error, path) from None
     except UnicodeDecodeError:  # of SQLite's own message, which quotes the damage
         raise _damaged(path, "the schema is malformed") from None
 
@@ -160,8 +196,58 @@ def unwritable(results: Path, error: OSError) -> SpecError:
     return SpecError(f"{results}: {error.strerror}; choose another folder for the results with --results")
 
 
-def _is_full(error: sqlite3.Error) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
+def _translated(error: sqlite3.Error, path: Path) -> ArenaError:
+    """The error of ours that tells a person of this one."""
+    code = _primary_code(error)
+    if code in _IS_BUSY:
+        return SpecError(
+            f"{path}: another program was writing into it for over {BUSY_S:.0f} s; what was stored before is safe:"
+            " wait until that program ends, and give the same command again"
+        )
+    if code in _OF_THE_MACHINE:
+        advice = "not enough memory" if code == sqlite3.SQLITE_NOMEM else "make room"
+        return MachineFault(
+            f"{path}: {error}; what was stored before is safe; {advice} and give the same command again"
+        )
+    if code in _OF_THE_PLACE:
+        return SpecError(_without_rights(path, str(error)))
+    return _damaged(path, str(error))
+
+
+def _without_rights(path: Path, reason: str) -> str:
+    """What is told of a database that SQLite may not open."""
+    wal = path.with_name(f"{path.name}-wal")
+    if wal.exists() and wal.stat().st_size and not os.access(path.parent, os.W_OK):
+        return (
+            f"{path}: its last matches are still in {wal.name} beside it, and nobody can read them where you may not"
+            f" write; copy all of {path.parent} to a place where you may, and name the copy with --results"
+        )
+    return f"{path}: {reason}; check who owns it and who may write there, or copy the folder and use --results"
+
+
+def _primary_code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+
+
+def _execute_when_free(connection: sqlite3.Connection, statement: str, path: Path, patience_s: float) -> None:
+    """Execute the statement, again and again while another process is in its way. SQLITE_BUSY after `patience_s`.
+
+    SQLite's own patience does not do for all statements, and would be silent.
+    """
+    start_s, is_told = time.monotonic(), False
+    while True:
+        try:
+            connection.execute(statement)
+        except sqlite3.OperationalError as error:
+            waited_s = time.monotonic() - start_s
+            if _primary_code(error) not in _IS_BUSY or waited_s > patience_s:
+                raise
+            if waited_s > _SILENT_S and not is_told:
+                log.warning("%s: waiting for another program that is writing into it", path)
+                is_told = True
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _lock(file: TextIO, results: Path) -> None:
@@ -189,6 +275,10 @@ def _make(results: Path) -> None:
         raise unwritable(results, error) from None
 
 
+def _connect_to_write(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=_LOOK_S, isolation_level=None)
+
+
 def _connect_to_read(path: Path) -> sqlite3.Connection:
     with path.open("rb") as file:
         header = file.read(100)
@@ -200,7 +290,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     is_still = not os.access(path.parent, os.W_OK) and not (wal.exists() and wal.stat().st_size)
     mode = "mode=ro&immutable=1" if is_still else "mode=ro"
     with speaking_for(path):
-        return sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=5.0)
+        return sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=BUSY_S)
 
 
 def _holds_something(path: Path) -> bool:
@@ -208,31 +298,39 @@ def _holds_something(path: Path) -> bool:
     journal = path.with_name(f"{path.name}-journal")
     if journal.exists() and journal.stat().st_size:
         # SQLite undoes it by itself, but only for a connection that may write. A bad file is told of later.
-        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path, timeout=5.0)) as connection:
-            connection.execute("SELECT count(*) FROM sqlite_master")
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path, timeout=BUSY_S)) as opened:
+            opened.execute("SELECT count(*) FROM sqlite_master")
     return path.exists() and path.stat().st_size > 0
 
 
 def _version_of(connection: sqlite3.Connection, path: Path) -> int:
     """The layout version of a file that is ours, 0 if it is empty. DamagedStore if it is not ours, or too new."""
-    owner = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    # One statement sees one state of the file, though another process may be changing it just now.
+    query = (
+        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)"
+        " FROM pragma_application_id, pragma_user_version"
+    )
+    owner, version, tables = connection.execute(query).fetchone()
     if owner != APPLICATION_ID and (owner or version or tables):
         raise _damaged(path, f"it belongs to another program (application id {owner:#x})")
     if version > len(MIGRATIONS):
         raise DamagedStore(f"{path} has layout version {version}, this program knows {len(MIGRATIONS)}; update arena")
-    return version
+    return int(version)
 
 
-def _migrate(connection: sqlite3.Connection, version: int) -> None:
-    for number, migration in enumerate(MIGRATIONS[version:], start=version + 1):
-        with transaction(connection):
+def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring the layout up to date, all of it or nothing."""
+    if _version_of(connection, path) == len(MIGRATIONS):
+        return
+    _execute_when_free(connection, "BEGIN IMMEDIATE", path, _MIGRATION_S)
+    with _committed(connection):
+        version = _version_of(connection, path)  # again: another process may have done it while this one waited
+        for migration in MIGRATIONS[version:]:
             for statement in migration.statements.split(";"):
                 connection.execute(statement)
             migration.then(connection)
-            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version={number}")
+        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
 
 
 def _damaged(path: Path, reason: str) -> DamagedStore:

@@ -81,23 +81,26 @@ class MatchStore:
         return None if row is None else row[0]
 
     def league(self, name: str) -> Tournament:
-        """The tournament of that name. SpecError lists the known ones."""
+        """The tournament of that name. SpecError lists the known ones; DamagedStore if it is not what was saved."""
+        query = "SELECT CAST(tournament AS BLOB), digest FROM league WHERE name = ?"
         with database.speaking_for(self._path):
-            row = self._connection.execute("SELECT tournament FROM league WHERE name = ?", (name,)).fetchone()
+            row = self._connection.execute(query, (name,)).fetchone()
         if row is None:
             known = ", ".join(self.leagues()) or "none"
             raise SpecError(f'no league "{name}" in {self._path}; known: {known}')
         try:
-            return msgspec.json.decode(row[0], type=Tournament)
+            found = msgspec.json.decode(row[0], type=Tournament)
         except tallies.UNREADABLE as error:
-            raise DamagedStore(f"{self._path}: league {name}: {error}") from None
+            raise self._edited(name, f" ({error})") from None
+        if sha256(row[0]).hexdigest() != row[1] or found.name != name:
+            raise self._edited(name)
+        return found
 
-    def is_edited(self, league: str) -> bool:
-        """Whether the stored tournament is not what was saved; what an older version of arena saved has no digest."""
-        with database.speaking_for(self._path):
-            query = "SELECT CAST(tournament AS BLOB), digest FROM league WHERE name = ?"
-            row = self._connection.execute(query, (league,)).fetchone()
-        return row is not None and row[1] is not None and sha256(row[0]).hexdigest() != row[1]
+    def _edited(self, league: str, reason: str = "") -> DamagedStore:
+        return DamagedStore(
+            f"{self._path}: league {league}: the stored tournament is not what was saved: it was edited or damaged"
+            f"{reason}; `arena league run FILE` stores it anew from the tournament's file, and its matches are kept"
+        )
 
     def leagues(self) -> list[str]:
         """Names of all leagues, sorted."""

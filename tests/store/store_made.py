@@ -127,3 +127,23 @@ def dump(results: Path) -> list[Any]:
     finally:
         connection.close()
     return rows
+
+
+def older(path: Path, version: int, *statements: str) -> None:
+    """A database of a former layout, with a finished and published league."""
+    fill(path.parent, tournament("ann", "bob", cycles=2))
+    connection = sqlite3.connect(path)
+    undone = ["UPDATE league SET standings = x'7b7d'"]
+    if version < 3:
+        undone += [
+            "DROP TRIGGER match_update",
+            "DROP TRIGGER match_delete",
+            "DROP TABLE tally",
+            "DROP TABLE checkpoint",
+        ]
+    if version < 2:
+        undone.append("ALTER TABLE league DROP COLUMN digest")
+    for statement in (*undone, *statements, f"PRAGMA user_version={version}"):
+        connection.execute(statement)
+    connection.commit()
+    connection.close()

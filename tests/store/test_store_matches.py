@@ -259,17 +259,42 @@ def test_another_machine_is_no_other_tournament(tmp_path: Path) -> None:
     assert not any(part in text for part in (b"/home", b'"workers":7', b'"folder":"/"'))
 
 
-def test_an_edited_tournament_is_noticed(tmp_path: Path) -> None:
-    """The stored text has a digest beside it; one that was stored before there were digests is believed."""
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "tournament = replace(tournament, '\"cycles\":4', '\"cycles\":3')",
+        "digest = NULL",
+        "digest = replace(digest, substr(digest, 1, 1), 'x')",
+        "name = 'tess'",
+        "tournament = 5",
+    ],
+)
+def test_an_edited_tournament_is_never_used(tmp_path: Path, edit: str) -> None:
+    """Whoever reads it learns so, with what to do; storing it anew is allowed."""
     with writing(tmp_path) as store:
         store.save_league(tournament())
-        before = store.is_edited("test")
-        store._connection.execute("UPDATE league SET tournament = replace(tournament, '\"cycles\":4', '\"cycles\":3')")
-        after = store.is_edited("test")
-        store._connection.execute("UPDATE league SET digest = NULL")
+        store._connection.execute(f"UPDATE league SET {edit}")
+        (name,) = store.leagues()
 
-        assert (before, after, store.is_edited("test")) == (False, True, False)
-        assert store.league("test").cycles == 3
+        with pytest.raises(DamagedStore, match=f"league {name}: the stored tournament is not what was saved.*run FILE"):
+            store.league(name)
+        store.save_league(tournament(name=name))
+        assert store.league(name).cycles == 4
+
+
+def test_a_flipped_bit_in_the_tournament_is_never_used(tmp_path: Path) -> None:
+    """A bit in each of its bytes, one after the other."""
+    with writing(tmp_path) as store:
+        store.save_league(tournament("ann", "bob"))
+        execute = store._connection.execute
+        text = execute("SELECT tournament FROM league").fetchone()[0]
+        execute("BEGIN")
+        for place in range(len(text)):
+            flipped = bytearray(text)
+            flipped[place] ^= 1 << place % 8
+            execute("UPDATE league SET tournament = ?", (bytes(flipped),))
+            with pytest.raises(DamagedStore):
+                store.league("test")
 
 
 def test_blocks_beyond_the_cycles_are_not_of_the_league(tmp_path: Path) -> None:

@@ -1,0 +1,185 @@
+"""Many processes open one results folder at the same moment: new, of an older layout, while somebody writes into it."""
+
+import contextlib
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from store_made import blocks_of, fill, older, reading, tournament, writing
+
+from arena.errors import SpecError
+from arena.store import database
+from arena.store.database import Migration
+
+pytestmark = pytest.mark.process
+PROCESSES = 8
+OPENER = """
+import sys
+from contextlib import closing
+from pathlib import Path
+sys.path.insert(0, sys.argv[3])
+from arena.errors import ArenaError
+from arena.store import database
+from arena.store.matches import MatchStore
+from store_made import tournament, blocks_of
+
+results, does = Path(sys.argv[1]), sys.argv[2]
+league = tournament("ann", "bob", cycles=40)
+if does == "stores":
+    blocks = blocks_of(league)
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    opened = database.open_for_reading(results) if does == "reads" else database.open_for_writing(results)
+    if opened is None:
+        print("nothing there")
+    else:
+        with closing(opened):
+            store = MatchStore(opened, results)
+            if does == "stores":
+                for block in blocks:
+                    store.save([block])
+            print(len(store.leagues()), len(store.results(league)))
+except ArenaError as error:
+    print(error.exit_code, error)
+"""
+
+
+@contextlib.contextmanager
+def standing_by(results: Path, *does: str) -> Iterator[list["subprocess.Popen[str]"]]:
+    """Processes that are about to open the folder."""
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", OPENER, str(results), each, str(Path(__file__).parent)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for each in does
+    ]
+    try:
+        for process in processes:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+        yield processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+
+
+def all_at_once(results: Path, *does: str) -> list[tuple[str, str, int]]:
+    """What each of them comes to, started at the same moment: stdout, stderr, exit code."""
+    with standing_by(results, *does) as processes:
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        found = [process.communicate(timeout=120) for process in processes]
+        return [(out.strip(), err, process.returncode) for (out, err), process in zip(found, processes, strict=True)]
+
+
+def test_eight_processes_make_one_folder(tmp_path: Path) -> None:
+    """All of them may write into it, and it is whole."""
+    found = all_at_once(tmp_path / "results", *["writes"] * PROCESSES)
+
+    assert found == [("0 0", "", 0)] * PROCESSES
+
+
+@pytest.mark.slow
+def test_many_folders_are_made_by_eight_processes_each(tmp_path: Path) -> None:
+    """The moments at which they meet are never the same."""
+    for attempt in range(20):
+        test_eight_processes_make_one_folder(tmp_path / str(attempt))
+
+
+@pytest.mark.parametrize("version", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_eight_processes_meet_an_older_layout(tmp_path: Path, version: int) -> None:
+    """One brings it up to date, readers and writers alike see all that was stored; nobody calls it damaged."""
+    older(tmp_path / database.FILE_NAME, version)
+
+    found = all_at_once(tmp_path, *["reads", "writes"] * (PROCESSES // 2))
+
+    assert found == [("1 4", "", 0)] * PROCESSES
+    with reading(tmp_path) as store:
+        league = tournament("ann", "bob", cycles=2)
+        assert store.integrity_errors() == []
+        assert store.tallied(league) == store.recounted(league)
+
+
+def test_seven_processes_open_while_one_stores(tmp_path: Path) -> None:
+    """Each sees whole blocks of what is stored by then."""
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+
+    found = all_at_once(tmp_path, "stores", *["reads", "writes"] * 3, "reads")
+
+    assert found[0] == ("1 80", "", 0)
+    counts = [out.split() for out, err, code in found[1:] if (err, code) == ("", 0)]
+    assert len(counts) == PROCESSES - 1
+    assert all(leagues == "1" and 2 <= int(matches) <= 80 and int(matches) % 2 == 0 for leagues, matches in counts)
+
+
+@pytest.mark.slow
+def test_a_long_migration_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that meet it wait much longer than for an ordinary transaction, and work with the outcome."""
+    older(tmp_path / database.FILE_NAME, 2)
+    monkeypatch.setattr(database, "BUSY_S", 0.2)
+    with standing_by(tmp_path, "reads", "writes") as waiting:
+
+        def slowly(_: sqlite3.Connection) -> None:
+            for process in waiting:
+                assert process.stdin is not None
+                process.stdin.write("\n")
+                process.stdin.flush()
+            time.sleep(7.0)  # longer than the five seconds for which SQLite alone was patient
+            assert [process.poll() for process in waiting] == [None, None], "they did not wait"
+
+        with monkeypatch.context() as patch:
+            # The layout stays the one that other processes know: the last migration only takes its time.
+            *others, last = database.MIGRATIONS
+            patch.setattr(database, "MIGRATIONS", (*others, Migration(last.statements, slowly)))
+            database.open_for_writing(tmp_path).close()
+        found = [process.communicate(timeout=60) for process in waiting]
+
+    assert [out for out, _ in found] == ["1 4\n", "1 4\n"]
+    assert [err.count("waiting for another program that is writing into it") for _, err in found] == [1, 1]
+
+
+def test_a_writer_that_does_not_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a while there is a sentence with the file and the advice; it is nobody's mistake, least of all ours."""
+    league = tournament("ann", "bob", cycles=2)
+    fill(tmp_path, league)
+    monkeypatch.setattr(database, "BUSY_S", 0.2)
+
+    with writing(tmp_path) as other, database.transaction(other._connection), writing(tmp_path) as store:
+        with pytest.raises(SpecError, match=r"arena\.db: another program was writing into it .*same command again"):
+            store.save(blocks_of(league))
+        with pytest.raises(SpecError, match="another program was writing into it"):
+            store.save_league(league)
+
+
+def test_a_migration_is_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that fails at its last step leaves the layout that was there, and the next attempt begins with that."""
+    older(tmp_path / database.FILE_NAME, 1)
+
+    def fails(_: sqlite3.Connection) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "MIGRATIONS", (*database.MIGRATIONS, Migration("CREATE TABLE late (x)", fails)))
+        with pytest.raises(OSError, match="No space left"):
+            database.open_for_writing(tmp_path)
+    connection = sqlite3.connect(tmp_path / database.FILE_NAME)
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    connection.close()
+
+    assert version == 1
+    assert not {"tally", "late"} & tables
+    with reading(tmp_path) as store:
+        assert len(store.results(tournament("ann", "bob", cycles=2))) == 4

@@ -1,0 +1,123 @@
+"""Before a run writes its first byte: a file that SQLite finds malformed is refused and keeps every byte."""
+
+import random
+import sqlite3
+from pathlib import Path
+
+import pytest
+from store_made import fill, reading, tournament
+
+from arena.errors import DamagedStore, SpecError
+from arena.league.standings import standings_json
+from arena.report.table import table
+from arena.store import database, soundness
+
+PAGE = 4096
+
+
+def sound(folder: Path) -> Path:
+    """A database of ours in one file, without a journal beside it."""
+    fill(folder, tournament("ann", "bob", cycles=60))
+    connection = sqlite3.connect(folder / database.FILE_NAME)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    return folder / database.FILE_NAME
+
+
+def is_refused(path: Path, content: bytes) -> bool:
+    """Whether the content is refused for writing, and then left as it is."""
+    path.write_bytes(content)
+    try:
+        database.open_for_writing(path.parent).close()
+    except DamagedStore as error:
+        return str(path) in str(error) and path.read_bytes() == content
+    return False
+
+
+def test_a_zeroed_page_is_refused(tmp_path: Path) -> None:
+    """Any page of the file, as a disk that lost a write leaves it; or else the tournament in it is not used."""
+    path = sound(tmp_path)
+    content = path.read_bytes()
+    pages = len(content) // PAGE
+
+    accepted = [
+        page
+        for page in range(pages)
+        if not is_refused(path, content[: page * PAGE] + bytes(PAGE) + content[(page + 1) * PAGE :])
+    ]
+
+    assert pages > 20
+    for page in accepted:
+        path.write_bytes(content[: page * PAGE] + bytes(PAGE) + content[(page + 1) * PAGE :])
+        with reading(tmp_path) as store, pytest.raises(DamagedStore, match="is not what was saved"):
+            store.league("test")
+    assert len(accepted) <= 1
+
+
+def test_flipped_bytes_of_the_structure_are_refused(tmp_path: Path) -> None:
+    """The first bytes of a page say what lies where in it."""
+    path = sound(tmp_path)
+    content = path.read_bytes()
+    rng = random.Random(5)
+    accepted = []
+    for page in range(1, len(content) // PAGE):
+        damaged = bytearray(content)
+        for place in range(8):
+            damaged[page * PAGE + place] ^= rng.randrange(1, 256)
+        if not is_refused(path, bytes(damaged)):
+            accepted.append(page)
+
+    assert accepted == []
+
+
+def test_a_large_file_is_looked_at_in_samples_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A small table whole, and the large ones at so many places that a damaged part is found."""
+    path = sound(tmp_path)
+    monkeypatch.setattr(soundness, "FULL_CHECK_BYTES", 1000)
+    content = path.read_bytes()
+
+    accepted = is_refused(path, content)
+    said = caplog.text
+
+    assert not accepted
+    assert (
+        "arena.db is large: before writing, 2000 of its matches were looked at instead of all; `arena verify`" in said
+    )
+    middle = len(content) // PAGE // 2 * PAGE
+    assert is_refused(path, content[:middle] + bytes(8 * PAGE) + content[middle + 8 * PAGE :])
+
+
+def test_a_flipped_bit_never_gives_a_wrong_leaderboard(tmp_path: Path) -> None:
+    """It is harmless, or there is an error; a query that misses rows for it would be worse than both."""
+    league = tournament("ann", "bob", "cid", cycles=8)
+    fill(tmp_path, league)
+    connection = sqlite3.connect(tmp_path / database.FILE_NAME)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    small = ("league", "pairing", "sqlite_autoindex_pairing_1", "tally", "sqlite_autoindex_tally_1")
+    roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_master").fetchall())
+    connection.close()
+    path = tmp_path / database.FILE_NAME
+    content = path.read_bytes()
+    truth = leaderboard(tmp_path)
+    rng = random.Random(11)
+    refused = 0
+    for name in small:
+        start = (roots[name] - 1) * PAGE
+        used = [place for place in range(start, start + PAGE) if content[place]]
+        for place in rng.sample(used, min(60, len(used))):
+            flipped = bytearray(content)
+            flipped[place] ^= 1 << rng.randrange(8)
+            path.write_bytes(flipped)
+            try:
+                assert leaderboard(tmp_path) == truth, f"byte {place} of {name}"
+            except (DamagedStore, SpecError):
+                refused += 1
+
+    assert refused > 50
+
+
+def leaderboard(results: Path) -> bytes:
+    with reading(results) as store:
+        return standings_json(table(store, store.league("test"))[0])
