@@ -12,9 +12,9 @@ from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
 from arena.league.wording import counted
 from arena.match.record import MatchRecord, unpack
-from arena.match.replay import replay
+from arena.match.replay import other_rules, replay
 from arena.report.slides import write_slides
-from arena.report.transcript import luck_lines, transcript
+from arena.report.transcript import luck_lines, stored_luck_lines, transcript
 
 
 @click.command()
@@ -32,7 +32,8 @@ from arena.report.transcript import luck_lines, transcript
 def show(match_id: str, states: bool, svg: Path | None, step: int | None, slides: Path | None, results: Path) -> None:
     """Replay the stored match MATCH_ID step by step; `arena league matches NAME` lists the ids.
 
-    At the end: how much of it was luck, and the luckiest and unluckiest draws of each seat.
+    At the end: how much of it was luck, and the luckiest and unluckiest draws of each seat. A match by other rules than
+    those of this arena is told as it was recorded, without positions.
 
     Example: arena show 3f9a2c41d07b-0-1 --states
     """
@@ -44,12 +45,16 @@ def show(match_id: str, states: bool, svg: Path | None, step: int | None, slides
         record = unpack(found.record)
     except (ValueError, msgspec.MsgspecError) as error:
         raise CheckFailed(f"match {match_id}: {error}") from None
+    other = other_rules(record)
+    if other and (svg is not None or slides is not None):
+        raise SpecError(f"match {match_id}: no pictures without a replay: {other}")
     if svg is not None:
         svg.write_text(_picture(record, step), encoding="utf-8")
     if slides is not None:
         pictures = write_slides(record, slides)
         click.echo(f"{counted(pictures, 'picture')} in {slides}; open {slides / 'index.html'} in a browser", err=True)
-    for line in itertools.chain(transcript(record, every_state=states), luck_lines(record)):
+    luck = stored_luck_lines(record, found.summary) if other else luck_lines(record)
+    for line in itertools.chain(transcript(record, every_state=states), luck):
         click.echo(line)
 
 

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET
 
 from arena.errors import ArenaError, BotFault, CheckFailed
-from arena.games import load_game
+from arena.games import GAMES, load_game
 from arena.games.api import Chance, Decision, Game, Over, Seat, Simulation
 from arena.games.doors import lenience_of, nature_of
 from arena.games.luck import draw
@@ -39,11 +39,9 @@ class Moment(msgspec.Struct, frozen=True):
 
 def replay(record: MatchRecord) -> Iterator[Moment]:
     """The moments of a match, each checked before it is given out. CheckFailed tells the first that cannot be."""
+    if other := other_rules(record):
+        raise CheckFailed(f"{record.match}: {other}")
     game = load_game(record.game)
-    if record.rules != game.rules_version:
-        raise CheckFailed(
-            f"{record.match}: played by rules {record.rules} of {game.name}, here are {game.rules_version}"
-        )
     steps = list(record.steps)
     state = game.setup(record.options, len(record.seats))
     position = 0
@@ -53,6 +51,16 @@ def replay(record: MatchRecord) -> Iterator[Moment]:
         position += len(moments)
         state = moments[-1].after
     _check_end(record, game, state)
+
+
+def other_rules(record: MatchRecord) -> str:
+    """One sentence if the match was played by rules that this arena does not have, so that no replay is possible."""
+    if record.game not in GAMES:
+        return f"played by rules {record.rules} of {record.game}, a game that this arena does not have"
+    here = load_game(record.game).rules_version
+    if record.rules == here:
+        return ""
+    return f"played by rules {record.rules} of {record.game}; this arena plays rules {here} and cannot replay it"
 
 
 def problems(record: MatchRecord) -> list[str]:

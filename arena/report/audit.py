@@ -105,7 +105,8 @@ def _audit_matches(store: MatchStore, tournament: Tournament, look: Look) -> Ite
     yield from tour.problems(tasks)
     results = store.results(tournament)
     total = match_count(tournament, results)
-    yield False, f"{tournament.name}: {tour.checked} of {counted(total, 'match', 'matches')} replayed"
+    yield False, f"{tournament.name}: {tour.replayed} of {counted(total, 'match', 'matches')} replayed"
+    yield from tour.other_rules()
     yield from tour.simulations()
     yield from _audit_luck(tournament, results)
     yield from _audit_blocks(tournament, results, tour.checked)
@@ -121,6 +122,7 @@ class _Tour:
         self.checked = 0
         self._resimulated: dict[tuple[str, str], Resimulated] = {}
         self._matches: Counter[tuple[str, str]] = Counter()
+        self._other_rules: Counter[str] = Counter()
 
     def problems(self, tasks: Iterable[Task]) -> Iterator[Finding]:
         """What is wrong with matches, one after the other."""
@@ -132,6 +134,18 @@ class _Tour:
             for problem in found.problems:
                 yield True, f"{self._name}: match {found.match}: {problem}"
             self._add(found)
+            self._other_rules[found.other_rules] += 1
+
+    @property
+    def replayed(self) -> int:
+        """The matches whose rules this arena has."""
+        return self._other_rules[""]
+
+    def other_rules(self) -> Iterator[Finding]:
+        """The matches that cannot be replayed here; no fault of theirs, and their records were read and summed up."""
+        for why, count in sorted(self._other_rules.items()):
+            if why:
+                yield False, f"{self._name}: not comparable: {counted(count, 'match', 'matches')} {why}"
 
     def _add(self, found: Checked) -> None:
         one = found.resimulated
@@ -178,7 +192,8 @@ def _audit_orphans(store: MatchStore, leagues: list[Tournament], look: Look) -> 
     tour = _Tour("no league", look, total=0)
     yield from tour.problems(Task(match, None) for match in store.orphans(leagues))
     if tour.checked:
-        yield False, f"no league: {counted(tour.checked, 'match', 'matches')} of no current league replayed"
+        yield False, f"no league: {counted(tour.replayed, 'match', 'matches')} of no current league replayed"
+        yield from tour.other_rules()
         yield from tour.simulations()
 
 

@@ -15,7 +15,7 @@ from arena.league.schedule import Pairing, fixture
 from arena.league.tournament import Player, Tournament
 from arena.match.luck_sum import luck_of
 from arena.match.record import MatchRecord, unpack
-from arena.match.replay import problems
+from arena.match.replay import other_rules, problems
 from arena.match.resimulation import Resimulated, resimulate
 from arena.protocol.messages import ClockTerms
 from arena.store.matches import StoredMatch
@@ -27,6 +27,7 @@ class Expected(msgspec.Struct, frozen=True):
     """What the tournament of a match gives it: by name what a record must say. `seats` are players and their bots."""
 
     game: str
+    rules: str
     options: dict[str, Any]
     seed: str
     clock: ClockTerms
@@ -41,11 +42,15 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """What is wrong with a match, in sentences, and what came of its simulations; None for a game without a nature."""
+    """What is wrong with a match, in sentences, and what came of its simulations; None for a game without a nature.
+
+    `other_rules`: the sentence that it cannot be replayed because this arena has other rules; empty if it was replayed.
+    """
 
     match: str
     problems: tuple[str, ...]
     resimulated: Resimulated | None
+    other_rules: str = ""
 
 
 Checker = Callable[[Iterable[Task]], Iterator[Checked]]
@@ -78,6 +83,8 @@ def _checked(task: Task) -> Checked:
         found += _misfits(task.expected, record)
     if summarise(record) != msgspec.structs.replace(match.summary, luck=(), luck_version=""):
         found.append("its summary is not that of its record")
+    if other := other_rules(record):
+        return Checked(match.match_id, tuple(found), None, other)
     resimulated = None
     if replayed := problems(record):
         found += replayed
@@ -94,6 +101,7 @@ def expected(tournament: Tournament, pairing: Pairing, match: StoredMatch) -> Ex
     seats: list[Player] = rotate(pairing.players, match.rotation)
     return Expected(
         game=tournament.game,
+        rules=load_game(tournament.game).rules_version,
         options=tournament.options,
         seed=fixture(tournament, pairing, match.block).seed,
         clock=tournament.clock.terms(),
@@ -110,7 +118,14 @@ def luck_version(game: str) -> str:
 def _misfits(due: Expected, record: MatchRecord) -> Iterator[str]:
     """What the record says of its setting, against the tournament."""
     seats = tuple((seat.player, seat.bot) for seat in record.seats)
-    found = Expected(game=record.game, options=record.options, seed=record.seed, clock=record.clock, seats=seats)
+    found = Expected(
+        game=record.game,
+        rules=record.rules,
+        options=record.options,
+        seed=record.seed,
+        clock=record.clock,
+        seats=seats,
+    )
     for name in Expected.__struct_fields__:
         if getattr(found, name) != getattr(due, name):
             yield f"its {name} is {getattr(found, name)}, the tournament gives {getattr(due, name)}"

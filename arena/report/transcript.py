@@ -1,25 +1,35 @@
 """A match as text, step by step, for a person.
 
-Rule: the text is made from a replay, so whoever reads it reads a match that the rules confirm.
+Rule: the text is made from a replay, so its reader reads a match that the rules confirm. Only a match by rules that
+this arena does not have is told as it was recorded, and the text says so.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 
+import msgspec
 from msgspec import UNSET
 
 from arena.games import load_game
 from arena.games.doors import nature_of
+from arena.league.results import MatchSummary
 from arena.match.contestant import TranscriptLine
 from arena.match.luck_sum import SHOWN, LuckNode, extremes, luck_of
-from arena.match.record import Acted, Drawn, MatchRecord, SeatRecord, Simulated
-from arena.match.replay import Moment, replay
+from arena.match.record import Acted, Drawn, MatchRecord, SeatRecord, Simulated, Step
+from arena.match.replay import Moment, other_rules, replay
 from arena.protocol.codec import printable
 
 
 def transcript(record: MatchRecord, *, every_state: bool) -> Iterator[str]:
-    """The match as lines of text. `every_state` draws the table after each step, not only at the end."""
-    game = load_game(record.game)
+    """The match as lines of text. `every_state` draws the table after each step, not only at the end.
+
+    By rules that this arena does not have, there are the recorded steps and no table.
+    """
     yield from _head(record)
+    if other := other_rules(record):
+        yield from _as_recorded(record, other)
+        yield from _tail(record)
+        return
+    game = load_game(record.game)
     last = game.setup(record.options, len(record.seats))
     for number, moment in enumerate(replay(record), start=1):
         yield f"{number:>4}  {step_line(record, moment)}"
@@ -32,8 +42,29 @@ def transcript(record: MatchRecord, *, every_state: bool) -> Iterator[str]:
     yield from _tail(record)
 
 
+def _as_recorded(record: MatchRecord, other: str) -> Iterator[str]:
+    """Why the match is not replayed, and each step by the words of the record."""
+    yield f"{other}; so this is told as it was recorded, without positions"
+    yield ""
+    for number, step in enumerate(record.steps, start=1):
+        yield f"{number:>4}  {_recorded(record, step)}"
+    yield ""
+
+
+def _recorded(record: MatchRecord, step: Step) -> str:
+    if isinstance(step, Drawn):
+        return _drawn(step)
+    if isinstance(step, Simulated):
+        return f"simulation {step.key}"
+    action = printable(msgspec.json.encode(step.action).decode())
+    return f"{_name(record, step)} {action}{_mark(step)}{_note(step)}"
+
+
 def luck_lines(record: MatchRecord) -> Iterator[str]:
-    """How much luck each seat had, and in which draws most and least of it; nothing for a game without a value."""
+    """How much luck each seat had, and in which draws most and least of it; nothing for a game without a value.
+
+    CheckFailed if the record cannot be replayed.
+    """
     luck = luck_of(record)
     if not luck.version:
         return
@@ -44,6 +75,16 @@ def luck_lines(record: MatchRecord) -> Iterator[str]:
         for word, nodes in zip(("luckiest", "unluckiest"), extremes(luck, seat), strict=True):
             for node in nodes:
                 yield f"  {word} {node.luck[seat]:+.3f}  step {node.step + 1}, {_fallen(node)}"
+
+
+def stored_luck_lines(record: MatchRecord, summary: MatchSummary) -> Iterator[str]:
+    """How much luck each seat had by what was measured when the match was played; for one that cannot be replayed."""
+    if not summary.luck_version:
+        return
+    yield ""
+    yield f"luck, in shares of a win (value {summary.luck_version}), as it was stored:"
+    for seat, entry in enumerate(record.seats):
+        yield f"seat {seat} {entry.player}: {summary.luck[seat]:+.3f} in all"
 
 
 def _fallen(node: LuckNode) -> str:
@@ -91,13 +132,17 @@ def step_line(record: MatchRecord, moment: Moment) -> str:
     """What happened in a step, on one line: who did what, what luck or nature came to."""
     step = moment.step
     if isinstance(step, Drawn):
-        outcome = " ".join(map(str, step.outcome)) if len(step.outcome) <= 6 else f"{len(step.outcome)} items"
-        return f"chance {step.key}: {outcome}"
+        return _drawn(step)
     if isinstance(step, Simulated):
         nature = nature_of(load_game(record.game))
         told = "" if nature is None else nature.tell(moment.before, step.result, moment.after)
         return f"simulation {step.key}{': ' if told else ''}{told}"
     return f"{_name(record, step)} {moment.action}{_mark(step)}{_note(step)}"
+
+
+def _drawn(step: Drawn) -> str:
+    outcome = " ".join(map(str, step.outcome)) if len(step.outcome) <= 6 else f"{len(step.outcome)} items"
+    return f"chance {step.key}: {outcome}"
 
 
 def _mark(step: Acted) -> str:

@@ -2,6 +2,8 @@
 
 import json
 import sqlite3
+import zlib
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -40,7 +42,7 @@ def test_luck_is_stored_shown_and_audited(terminal: Terminal) -> None:
     forged = terminal.arena("verify")
 
     assert all(isinstance(luck, list) and len(luck) == 2 and luck[0] for luck in lucks)
-    assert "luck, in shares of a win (value 1):" in shown
+    assert "luck, in shares of a win (value 2):" in shown
     assert shown.count("luckiest") == 2 * shown.count("unluckiest") == 12
     assert "luck excluded" in page
     assert (sound.code, "test: the luck of 2 matches measured again" in sound.out) == (0, True)
@@ -83,3 +85,35 @@ def test_a_game_without_a_value_has_none(terminal: Terminal) -> None:
 
     assert [one["luck"] for one in summaries(terminal)] == [[]] * 2
     assert "luck" not in terminal.arena(f"show {match}").out
+
+
+@pytest.mark.process
+def test_a_match_by_rules_of_before_is_shown_and_not_called_damaged(terminal: Terminal) -> None:
+    """The steps and the luck as they were stored; no picture, no position, no traceback."""
+    terminal.league("greedy", "random", cycles=1, game="shanghaien")
+    old = by_rules_of_before(terminal, terminal.arena("league matches test").out.split()[0])
+
+    shown = terminal.arena(f"show {old} --states")
+    pictures = [terminal.arena(f"show {old} {option}") for option in ("--svg x.svg", "--svg-dir pictures")]
+
+    why = "played by rules 1 of shanghaien; this arena plays rules 2 and cannot replay it"
+    assert shown.code == 0
+    assert f"{why}; so this is told as it was recorded" in shown.out
+    assert 'seat 0 p0 {"do":"roll"} (forced)' in shown.out or 'seat 0 p1 {"do":"roll"} (forced)' in shown.out
+    assert "luck, in shares of a win (value 2), as it was stored:" in shown.out
+    assert all(found.code == 2 and f"no pictures without a replay: {why}" in found.err for found in pictures)
+    assert not list(Path().glob("x.svg")) + list(Path().glob("pictures"))
+
+
+def by_rules_of_before(terminal: Terminal, match_id: str) -> str:
+    """Rewrite the record of the match as one of rules version 1; its id."""
+    connection = sqlite3.connect(terminal.results / "arena.db")
+    for (body,) in connection.execute("SELECT body FROM record").fetchall():
+        record = json.loads(zlib.decompress(body))
+        if record["match"] == match_id:
+            text = json.dumps({**record, "rules": "1"}).encode()
+            change = "UPDATE record SET body = ?, digest = ? WHERE body = ?"
+            connection.execute(change, (zlib.compress(text), sha256(text).hexdigest(), body))
+    connection.commit()
+    connection.close()
+    return match_id

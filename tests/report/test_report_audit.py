@@ -13,6 +13,7 @@ import pytest
 from report_made import Kept
 
 from arena.errors import DamagedStore
+from arena.games.nim.rules import Nim
 from arena.match.record import pack, unpack
 from arena.report.audit import audit
 from arena.store import database
@@ -174,6 +175,49 @@ def test_matches_of_no_league_are_replayed(tmp_path: Path, changed: dict[str, An
 
     assert not [text for is_problem, text in found if is_problem]
     assert (False, f"no league: {orphans} of no current league replayed") in found
+
+
+def test_matches_by_other_rules_are_not_comparable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Healthy data that this arena cannot replay is no damage: a sentence tells how many there are, and why."""
+    with monkeypatch.context() as before:
+        before.setattr(Nim, "rules_version", "0")
+        kept = Kept(tmp_path)
+    change_league(kept, seed="2")
+
+    found = findings(kept)
+
+    why = "played by rules 0 of nim; this arena plays rules 1 and cannot replay it"
+    assert not [text for is_problem, text in found if is_problem]
+    assert (False, "no league: 0 matches of no current league replayed") in found
+    assert (False, f"no league: not comparable: 12 matches {why}") in found
+
+
+def test_matches_of_a_game_that_is_gone_are_not_comparable(tmp_path: Path) -> None:
+    """The same for a game that a later arena does not have any more."""
+    kept = Kept(tmp_path)
+    change_record(kept, lambda record: record.update(game="chess"))
+    change_league(kept, seed="2")
+
+    found = findings(kept)
+
+    why = "played by rules 1 of chess, a game that this arena does not have"
+    assert not [text for is_problem, text in found if is_problem]
+    assert (False, f"no league: not comparable: 1 match {why}") in found
+
+
+@pytest.mark.parametrize("kind", ["a byte of a record", "a digest", "a score", "a deleted record"])
+def test_tampering_is_found_in_matches_by_other_rules_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Digests and summaries need no rules."""
+    with monkeypatch.context() as before:
+        before.setattr(Nim, "rules_version", "0")
+        kept = Kept(tmp_path)
+    change_league(kept, seed="2")
+
+    TAMPERING[kind](kept)
+
+    assert problems(kept)
 
 
 @pytest.mark.parametrize("kind", ["a byte of a record", "a digest", "a score", "a deleted record", "an action"])

@@ -296,7 +296,7 @@ def test_processes_find_what_one_finds_in_the_same_order() -> None:
         found = list(checked(tasks))
 
     assert [one.match for one in found] == [f"aaaa-{number}-0" for number in range(30)]
-    assert all("unknown game" in one.problems[0] for one in found)
+    assert all("a game that this arena does not have" in one.other_rules for one in found)
 
 
 @pytest.mark.process

@@ -9,7 +9,7 @@ from report_made import record
 from report_raft import NAME, voyage
 
 from arena.games import GAMES
-from arena.match.record import Refusal
+from arena.match.record import Drawn, Refusal, Simulated
 from arena.report.transcript import dialogue, luck_lines, refusal_lines, result_line, transcript
 
 
@@ -27,6 +27,35 @@ def test_tells_players_steps_and_result() -> None:
     assert any(line.strip() == "the game is over" for line in lines)
     assert "wins: " in "\n".join(lines)
     assert "stray lines ignored" in lines[-1]
+
+
+def test_a_match_by_other_rules_is_told_as_it_was_recorded() -> None:
+    """Head, why it is not replayed, each step by its record, the result; a note or a name in it stays one line."""
+    played = record()
+    old = replace(played, rules="0")
+
+    lines = list(transcript(old, every_state=True))
+
+    assert lines[0] == "match m-0-0: nim, rules 0, isolation none"
+    assert lines[4] == (
+        "played by rules 0 of nim; this arena plays rules 1 and cannot replay it;"
+        " so this is told as it was recorded, without positions"
+    )
+    assert lines[6].startswith('   1  seat 0 ann {"heap":')
+    assert lines[6].endswith("# 'half'")
+    assert len([line for line in lines if " seat " in line and "{" in line]) == len(played.steps)
+    assert lines[-3:] == list(transcript(played, every_state=False))[-3:]
+
+
+def test_chance_and_simulations_of_other_rules_are_told_by_their_keys() -> None:
+    """Outcomes stand in the record, results are a matter of the game."""
+    steps = (Drawn(key="roll/1", outcome=(3, 4)), Drawn(key="deck", outcome=tuple(range(48))), Simulated("x", {"a": 1}))
+    old = replace(record(), game="chess", steps=steps)
+
+    lines = list(transcript(old, every_state=False))
+
+    assert lines[4].startswith("played by rules 1 of chess, a game that this arena does not have; ")
+    assert lines[6:9] == ["   1  chance roll/1: 3 4", "   2  chance deck: 48 items", "   3  simulation x"]
 
 
 @pytest.mark.parametrize(
