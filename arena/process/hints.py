@@ -23,6 +23,13 @@ _HINTS: Final = (
         ),
     ),
     (
+        re.compile(r"function not implemented|ENOSYS|Errno 38", re.IGNORECASE),
+        (
+            "bots do not have all system calls, such as those for locks, or for shared memory without a file;"
+            ' protocol.md names them under "The process"'
+        ),
+    ),
+    (
         re.compile(r"can't start new thread|pthread_create|Resource temporarily unavailable", re.IGNORECASE),
         (
             "threads and processes are limited; bot.yaml may ask for more, up to what the tournament allows:"

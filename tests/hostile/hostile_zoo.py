@@ -83,7 +83,6 @@ KERNEL: Final = [
 ]
 MEMORY: Final = [
     Animal("memory", "private", "crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
-    Animal("memory", "shared", "crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
     Animal("memory", "little-by-little", "normal or crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
     Animal("memory", "leaderless", "normal or crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
     Animal("memory", "eight-processes", "crash", "MiB of memory", processes=True, wishes=SMALL, clock=PATIENT),
@@ -96,6 +95,12 @@ MEMORY: Final = [
     Animal("memory", "local-sockets", wishes=SMALL, clock=PATIENT),
     Animal("memory", "page-tables", "crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
 ]
+UNSEEN: Final = [
+    Animal("cache", "every-way", clock=PATIENT),
+    Animal("hidden", "every-way", clock=PATIENT),
+    Animal("native", "own-table", command=("./zoo_native",), needs="cc"),
+]
+"""Each tries all the ways of its file, and says which were open."""
 TASKS: Final = [
     *_kept("tasks", "fork", "spawn", "shell-out"),
     Animal("tasks", "fork-bomb", processes=True, wishes=FEW, clock=PATIENT),
@@ -159,7 +164,7 @@ OTHERS: Final = [
     Animal("native", "x32-abi", "crash", "SIGSYS", command=("./zoo_native",), needs="cc"),
     Animal("native", "bare-clone", command=("./zoo_native",), needs="cc"),
 ]
-ZOO: Final = (*FILES, *NETWORK, *KERNEL, *MEMORY, *TASKS, *TIME, *LINES, *DIALOGUE, *OTHERS)
+ZOO: Final = (*FILES, *NETWORK, *KERNEL, *MEMORY, *UNSEEN, *TASKS, *TIME, *LINES, *DIALOGUE, *OTHERS)
 
 
 def stage(folder: Path) -> Path:

@@ -62,6 +62,9 @@ def with_more(*words: str) -> Callable[[Words], Words]:
     return instead_of("--proc", *words, "--proc")
 
 
+SHARING_NET = instead_of("--unshare-all", "--unshare-all", "--share-net")
+
+
 def empty_filter() -> int:
     """A filter that lets everything pass."""
     fd = os.memfd_create("empty")
@@ -96,7 +99,7 @@ def test_the_seam_of_these_tests_adds_no_hole() -> None:
         (without("--remount-ro", "/"), {"writing": "wrote to /"}),
         (without("--remount-ro", "/dev"), {"writing": "wrote to /dev, /dev/shm"}),
         (with_more("--tmpfs", "/tmp"), {"writing": "wrote to /tmp"}),
-        (instead_of("--unshare-all", "--unshare-all", "--share-net"), {"network": "(AF_UNIX)", "namespaces": "net"}),
+        (SHARING_NET, {"namespaces": "net"}),
         (instead_of("--unshare-all", *ALONE), {"other processes": "outside", "namespaces": "pid"}),
         (instead_of("--unshare-all", "--unshare-pid", "--unshare-net", "--unshare-uts"), {"namespaces": "ipc"}),
         (with_more("--setenv", "API_TOKEN", "x"), {"environment": "API_TOKEN"}),
@@ -111,6 +114,13 @@ def test_a_missing_argument_is_seen(edit: Callable[[Words], Words], expected: di
     assert found.keys() == expected.keys()
     for what, words in expected.items():
         assert words in found[what]
+
+
+def test_a_network_that_filter_and_namespace_leave_open_is_seen() -> None:
+    """Either of them keeps a bot from the programs of this machine."""
+    found = breaches(box_with(SHARING_NET, filters=lambda: None))
+
+    assert "connected to a program outside" in found["network"]
 
 
 def test_a_writable_folder_is_seen() -> None:

@@ -16,7 +16,7 @@ SCRATCH = msgspec.structs.replace(BOT, scratch_mib=1)
 SPEAK = "print(input(), flush=True)\n"
 
 PRIVATE = "x = bytearray(400 << 20)\n"
-SHARED = "import mmap\nx = mmap.mmap(-1, 400 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\n"
+BETWEEN = "x = bytearray(b'x') * (160 << 20)\n"
 CHILDREN = """
 import os
 for _ in range(6):
@@ -78,8 +78,8 @@ def test_what_is_less_than_the_limit_may_be_used(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("hog", "is_forking"),
-    [(SHARED, False), (SHARED, True), (CHILDREN, True), ("x = bytearray(b'x') * (160 << 20)\n", False)],
-    ids=["shared", "shared-processes", "children", "between"],
+    [(CHILDREN, True), (BETWEEN, True), (BETWEEN, False)],
+    ids=["children", "between-processes", "between"],
 )
 def test_memory_beyond_the_limit_ends_the_bot(tmp_path: Path, hog: str, is_forking: bool) -> None:
     """Whatever kind of memory it is; with little more used than is allowed."""
@@ -95,10 +95,9 @@ def test_memory_beyond_the_limit_ends_the_bot(tmp_path: Path, hog: str, is_forki
 
 
 def test_memory_within_the_limit_is_no_reason(tmp_path: Path) -> None:
-    """Shared and private, at the same time for a moment."""
-    folder = folder_of(
-        tmp_path, bot_py=f"import mmap, time\nx = mmap.mmap(-1, 32 << 20)\nx.write(b'x' * (32 << 20))\n{SPEAK}"
-    )
+    """A mapping and what is written to it, at the same time for a moment."""
+    private = "x = mmap.mmap(-1, 32 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)"
+    folder = folder_of(tmp_path, bot_py=f"import mmap, time\n{private}\nx.write(b'x' * (32 << 20))\n{SPEAK}")
 
     with talking(folder) as (channel, _):
         assert ask(channel) == b"go"

@@ -1,137 +1,319 @@
-"""The filter, call by call, as a bot, a bot with processes, and a build meet it."""
+"""The filter: read as the kernel reads it, and call by call as a bot, a bot with processes, and a build meet it."""
 
 import errno
+import fcntl
 import json
+import mmap
+import os
+import re
+import signal
+import socket
 from pathlib import Path
+from typing import Final
 
 import msgspec
 import pyseccomp
 import pytest
 from process_boxes import BOT, FORKING, built, folder_of, in_a_box, ran
+from process_bpf import AARCH64, I386, X32, X86_64, verdict
 
+from arena.process.limits import Limits
 from arena.process.sandbox import syscalls
 
 pytestmark = in_a_box
+
+GOLDEN: Final = Path(__file__).parents[1] / "golden"
+KINDS: Final = {"play": (True, False), "processes": (True, True), "build": (False, True)}
+"""Name in the golden files -> is_play, processes."""
+WORDS: Final = {
+    "allowed": "allowed",
+    "by argument": "by argument",
+    f"errno {errno.ENOSYS}": "-",
+    f"errno {errno.EPERM}": "EPERM",
+    f"errno {errno.EAFNOSUPPORT}": "EAFNOSUPPORT",
+    "errno 0": "done",
+}
+ARCHITECTURES: Final = [("X86_64", X86_64), ("AARCH64", AARCH64)]
+HEADER: Final = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
+LAST: Final = 1100
+"""Far beyond the kernel's table, which ends below 500."""
+MISSING: Final = f"errno {errno.ENOSYS}"
 
 TRY = """
 import ctypes, json, sys
 libc = ctypes.CDLL(None, use_errno=True)
 found = {}
-for name, number in json.load(open("calls.json")).items():
+for number in json.load(open("calls.json")):
     ctypes.set_errno(0)
     answer = libc.syscall(number, *[ctypes.c_long(-1)] * 6)
-    found[name] = ctypes.get_errno() if answer == -1 else 0
+    found[number] = ctypes.get_errno() if answer == -1 else 0
 print(json.dumps(found))
 """
-CREATING = ("fork", "vfork")
-HARMLESS = ("getpid", "getrandom", "sched_yield", "gettid")
+NOT_TO_BE_TRIED: Final = {"pause", "rt_sigreturn", "exit", "exit_group", "fork", "vfork", "uretprobe", "uprobe"}
+"""With senseless arguments they do what they say; the last two end in SIGILL before the kernel asks any filter."""
+native: Final = pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of x86-64")
 
 
-def numbers(*names: str) -> dict[str, int]:
-    """Those that this processor has."""
-    found = {name: pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name) for name in names}
-    return {
-        name: syscalls._NEW.get(name, number) for name, number in found.items() if number >= 0 or name in syscalls._NEW
-    }
+def program(kind: str, arch: str = "X86_64", *, counts_shared_memory: bool = False) -> bytes:
+    """The filter of one of the three kinds."""
+    is_play, processes = KINDS[kind]
+    arch = "NATIVE" if getattr(pyseccomp.Arch, arch) == pyseccomp.system_arch() else arch
+    return syscalls.program(is_play=is_play, processes=processes, counts_shared_memory=counts_shared_memory, arch=arch)
 
 
-def answers(folder: Path, calls: dict[str, int], limits: msgspec.Struct = BOT) -> dict[str, int]:
-    """What the kernel says to each call with senseless arguments: 0, or the error."""
-    folder_of(folder, calls_json=json.dumps(calls))
-    found = ran(folder, TRY, limits=limits)  # type: ignore[arg-type]
-    return dict(json.loads(found.out.splitlines()[-1]))
+def golden(arch: str) -> dict[int, tuple[str, list[str]]]:
+    """Number -> name, and the words of the three kinds."""
+    lines = (GOLDEN / f"syscalls-{arch.lower()}.txt").read_text(encoding="ascii").splitlines()
+    table = {}
+    for line in lines[1:]:
+        number, name, *words = re.split(r"  +", line.strip().replace(" ", "  ", 1))
+        table[int(number)] = (name, words)
+    return table
+
+
+@pytest.mark.parametrize(("arch", "token"), ARCHITECTURES, ids=["x86_64", "aarch64"])
+def test_every_call_of_the_kernel_is_as_the_golden_file_has_it(arch: str, token: int) -> None:
+    """A line for each call that the kernel knows; a change of the list shows there, for a person to read."""
+    for number, (name, words) in golden(arch).items():
+        found = [WORDS[verdict(program(kind, arch), number, arch=token)] for kind in KINDS]
+
+        assert (name, found) == (name, words), number
+
+
+@pytest.mark.parametrize(("arch", "token"), ARCHITECTURES, ids=["x86_64", "aarch64"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_that_no_kernel_knows_yet_are_missing(kind: str, arch: str, token: int) -> None:
+    """Every number without a line in the golden file."""
+    filters, known = program(kind, arch), golden(arch)
+
+    found = {verdict(filters, number, arch=token) for number in range(LAST) if number not in known}
+
+    assert found == {MISSING}
+    assert {verdict(filters, number, arch=token) for number in (2**30 - 1, -1 & 0x3FFF_FFFF)} == {MISSING}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_processors_and_the_x32_interface_are_killed(kind: str) -> None:
+    """Each number of them means another call."""
+    filters = program(kind)
+
+    assert {verdict(filters, number, arch=I386) for number in range(LAST)} == {"killed"}
+    assert {verdict(filters, number, arch=AARCH64) for number in range(LAST)} == {"killed"}
+    assert {verdict(filters, number | X32) for number in range(LAST)} == {"killed"}
+
+
+@pytest.mark.skipif(not HEADER.is_file(), reason=f"no {HEADER}")
+def test_the_golden_file_has_all_names_of_the_kernel_of_this_machine() -> None:
+    """Those of the headers, by their numbers."""
+    names = re.findall(r"#define __NR_(\w+) (\d+)", HEADER.read_text(encoding="ascii"))
+    known = golden("X86_64")
+    here = {int(number): name for name, number in names if int(number) in known}
+
+    assert len(here) > 350
+    assert here == {number: known[number][0] for number in here}
+
+
+def number_of(name: str) -> int:
+    """Of x86-64, as the golden file has it."""
+    return next(number for number, (known, _) in golden("X86_64").items() if known == name)
+
+
+def at(index: int, *values: int) -> list[tuple[int, ...]]:
+    """Arguments that are 0 but for one."""
+    return [(*[0] * index, value, *[0] * (5 - index)) for value in values]
+
+
+THREAD = 0x3D0F00
+"""CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM, SETTLS, PARENT_SETTID, CHILD_CLEARTID, as pthread_create has it."""
+THREAD_OF_GO = 0x50F00
+PRIVATE, SHARED, ANONYMOUS = mmap.MAP_PRIVATE, mmap.MAP_SHARED, mmap.MAP_ANONYMOUS
+NAMESPACES = [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000]
+ALL, OF_PROCESSES, OF_BUILDS, NONE = ("play", "processes", "build"), ("processes", "build"), ("build",), ()
+CONDITIONS = [
+    ("mmap", at(3, PRIVATE, PRIVATE | ANONYMOUS, SHARED, PRIVATE | 0x20000, PRIVATE | 0x4000, PRIVATE | 0x10), ALL),
+    ("mmap", at(3, SHARED | ANONYMOUS, 3 | ANONYMOUS, 3, 8 | ANONYMOUS), NONE),
+    ("mmap", at(3, PRIVATE | ANONYMOUS | 0x40000, PRIVATE | 0x2000, SHARED | 0x2000, SHARED | 0x40000), NONE),
+    ("madvise", at(2, 4, 8, 10, 15, 16, 18, 102, 103), ALL),
+    ("madvise", at(2, 3, 9, 12, 13, 14, 20, 21, 22, 23, 24, 25, 100, 101, -1), NONE),
+    ("clone", at(0, THREAD, THREAD_OF_GO, THREAD | 0x400000), ALL),
+    ("clone", at(0, THREAD & ~0x400, THREAD & ~0x100, THREAD & ~0x800, THREAD | 0x2000, THREAD | 0x800000), NONE),
+    ("clone", at(0, *(THREAD | flag for flag in NAMESPACES), *(flag | 17 for flag in NAMESPACES)), NONE),
+    ("clone", at(0, 0x1200011, 0x4111, 0x5111), OF_PROCESSES),
+    ("clone", at(0, 0, signal.SIGCONT, 0x4100 | signal.SIGCONT, 0x8000 | 17, 0x2000 | 17), NONE),
+    ("openat", at(2, os.O_RDONLY, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, os.O_PATH, os.O_DIRECTORY), ALL),
+    ("openat", at(2, os.O_DIRECT, os.O_DIRECT | os.O_RDWR), NONE),
+    ("open", at(1, os.O_DIRECT), NONE),
+    ("fcntl", at(1, fcntl.F_DUPFD, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL, fcntl.F_DUPFD_CLOEXEC), ALL),
+    ("fcntl", [(0, fcntl.F_SETFL, os.O_NONBLOCK, 0, 0, 0)], ALL),
+    ("fcntl", [(0, fcntl.F_SETFL, os.O_DIRECT, 0, 0, 0), (0, fcntl.F_SETFL, os.O_DIRECT | 2048, 0, 0, 0)], NONE),
+    ("fcntl", at(1, fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_OFD_SETLK, fcntl.F_SETPIPE_SZ), OF_BUILDS),
+    ("fcntl", at(1, fcntl.F_SETLEASE, fcntl.F_NOTIFY, fcntl.F_SETSIG, fcntl.F_SETOWN, 1033, 1036), NONE),
+    ("ioctl", at(1, 0x5401, 0x5413, 0x5421, 0x541B), ALL),
+    ("ioctl", at(1, 0x40049409), OF_BUILDS),
+    ("ioctl", at(1, 0x5412, 0x541C, 0x5431, 0x80045430, 0xC020660B), NONE),
+    ("prctl", at(0, 15, 16), ALL),
+    ("prctl", at(0, 1, 4, 22, 35, 36, 53, 62), NONE),
+    ("close_range", at(2, 0, 4), ALL),
+    ("close_range", at(2, 2, 6), NONE),
+    ("msync", at(2, mmap.PAGESIZE & 0, 1, 2), ALL),
+    ("msync", at(2, 4, 6), OF_BUILDS),
+    ("socketpair", at(0, socket.AF_UNIX), ALL),
+    ("socketpair", at(0, socket.AF_INET, 30), NONE),
+    ("socket", at(0, socket.AF_UNIX), OF_PROCESSES),
+    ("socket", at(0, socket.AF_INET, socket.AF_INET6), OF_BUILDS),
+    ("socket", at(0, 0, 3, 16, 17, 38, 40, 45, 0x7FFFFFFF), NONE),
+    ("setsockopt", [(0, socket.SOL_SOCKET, socket.SO_REUSEADDR, 0, 0, 0)], OF_PROCESSES),
+    ("setsockopt", [(0, socket.SOL_SOCKET, socket.SO_SNDBUF, 0, 0, 0), (0, 6, 2, 0, 0, 0)], OF_BUILDS),
+]
+
+
+@pytest.mark.parametrize(("name", "samples", "kinds"), CONDITIONS)
+@pytest.mark.parametrize("high", [0, 1 << 32, 0xFFFF_FFFF << 32], ids=["", "high-bit", "high-bits"])
+def test_arguments(name: str, samples: list[tuple[int, ...]], kinds: tuple[str, ...], high: int) -> None:
+    """As the list has them; bits in the upper half, where the kernel does not look, allow nothing more."""
+    number = number_of(name)
+
+    for arguments in samples:
+        deceptive = [word | high for word in arguments]
+        found = {kind for kind in KINDS if verdict(program(kind), number, deceptive) == "allowed"}
+
+        assert found <= set(kinds), (name, arguments)
+        if not high or name != "socket":
+            assert found == set(kinds), (name, arguments)
+
+
+def test_shared_memory_is_open_where_a_control_group_counts_it() -> None:
+    """And nothing else is."""
+    [flags] = at(3, SHARED | ANONYMOUS)
+
+    for kind in KINDS:
+        counted, uncounted = program(kind, counts_shared_memory=True), program(kind)
+        assert verdict(counted, number_of("mmap"), flags) == "allowed"
+        differing = [n for n in range(LAST) if verdict(counted, n) != verdict(uncounted, n)]
+        assert differing == []
+
+
+def expected(kind: str, number: int) -> int | None:
+    """The error that the filter answers with where all arguments are -1; None where the kernel answers."""
+    word, _, error = verdict(program(kind), number, [-1] * 6).partition(" ")
+    return int(error) if word == "errno" else None
+
+
+def tried(found: dict[str, int], kind: str) -> None:
+    """What the kernel said to every number is what the filter was read to say."""
+    for number, error in found.items():
+        if (foreseen := expected(kind, int(number))) is not None:
+            assert error == foreseen, number
+        elif int(number) != number_of("futex"):  # which answers so itself, to what it shall not do
+            assert error != errno.ENOSYS, number
+    assert len(found) > 580
+
+
+def to_be_tried() -> str:
+    """Numbers, as JSON."""
+    known = golden("X86_64")
+    return json.dumps([number for number in range(601) if known.get(number, ("",))[0] not in NOT_TO_BE_TRIED])
+
+
+@native
+@pytest.mark.parametrize(("kind", "limits"), [("play", BOT), ("processes", FORKING)])
+def test_every_number_from_inside(tmp_path: Path, kind: str, limits: Limits) -> None:
+    """With senseless arguments, from 0 to 600."""
+    folder_of(tmp_path, calls_json=to_be_tried())
+    found = ran(tmp_path, TRY, limits=limits)
+
+    tried(json.loads(found.out.splitlines()[-1]), kind)
+
+
+@native
+def test_every_number_from_inside_a_build(tmp_path: Path) -> None:
+    """The same."""
+    folder = folder_of(tmp_path / "run", try_py=TRY, calls_json=to_be_tried())
+
+    tried(json.loads((built(folder, "python3 try.py > found") / "found").read_text()), "build")
 
 
 @pytest.mark.parametrize("limits", [BOT, FORKING], ids=["alone", "processes"])
-def test_what_is_closed_to_bots(tmp_path: Path, limits: msgspec.Struct) -> None:
-    """Each call of the lists, whatever its arguments."""
-    refused = numbers(*syscalls._ALWAYS, *syscalls._OF_PLAY)
-    missing = numbers(*syscalls._MISSING, *syscalls._MISSING_IN_PLAY)
-
-    found = answers(tmp_path, refused | missing, limits)
-
-    assert {name: found[name] for name in refused} == dict.fromkeys(refused, errno.EPERM)
-    assert {name: found[name] for name in missing} == dict.fromkeys(missing, errno.ENOSYS)
-    assert len(refused) > 50
-
-
-def test_new_processes_are_closed_to_bots_without_them(tmp_path: Path) -> None:
-    """All three ways; threads are another thing."""
-    clone = numbers("clone")
-
-    assert set(answers(tmp_path, numbers(*CREATING)).values()) == {errno.EPERM}
-    assert set(answers(tmp_path, clone).values()) == {errno.EPERM}
-
-
-def test_what_is_harmless_is_open(tmp_path: Path) -> None:
-    """A deny list: all else passes."""
-    found = answers(tmp_path, numbers(*HARMLESS))
-
-    assert errno.EPERM not in found.values()
-    assert errno.ENOSYS not in found.values()
-
-
-def test_what_is_closed_to_builds(tmp_path: Path) -> None:
-    """The corners of the kernel, but not what compilers do to each other."""
-    refused = numbers(*syscalls._ALWAYS)
-    allowed = numbers("setpgid", "flock", "memfd_create", "timer_create")
-    folder = folder_of(tmp_path / "run", try_py=TRY, calls_json=json.dumps(refused | allowed))
-    found = json.loads((built(folder, "python3 try.py > found") / "found").read_text())
-
-    assert {name: found[name] for name in refused} == dict.fromkeys(refused, errno.EPERM)
-    assert not {errno.EPERM, errno.ENOSYS} & {found[name] for name in allowed}
-
-
-@pytest.mark.parametrize(
-    ("family", "expected"),
-    [("AF_UNIX", 0), *((name, errno.EAFNOSUPPORT) for name in ("AF_INET", "AF_INET6", "AF_VSOCK", "AF_ALG"))],
-)
-def test_families_of_sockets(tmp_path: Path, family: str, expected: int) -> None:
-    """Those that end in the box, and those that would not."""
-    code = f"""
-import socket
+def test_new_processes(tmp_path: Path, limits: msgspec.Struct) -> None:
+    """Refused in the words of the system to bots without them, all ways; threads are another thing."""
+    code = """
+import os, threading
 try:
-    socket.socket(socket.{family}, socket.SOCK_STREAM)
-    print(0)
+    pid = os.fork()
+    if not pid: os._exit(0)
+    print(os.waitpid(pid, 0)[1])
 except OSError as error:
-    print(error.errno)
+    print(error.strerror)
+threading.Thread(target=print, args=("a thread",)).start()
 """
+    words = ["Operation not permitted" if limits == BOT else "0", "a thread"]
 
-    assert ran(tmp_path, code).out == f"{expected}\n"
+    assert ran(tmp_path, code, limits=limits).out.splitlines() == words  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("high", [0, 1 << 32, 0xFFFFFFFF << 32])
-def test_the_upper_half_of_an_argument_does_not_deceive(tmp_path: Path, high: int) -> None:
-    """The kernel looks at 32 bits of a command, a family, and so does the filter."""
-    calls = numbers("fcntl", "ioctl", "socket")
+FAMILIES = ("AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK", "AF_VSOCK", "AF_ALG", "AF_PACKET")
+
+
+@pytest.mark.parametrize(("limits", "open_families"), [(BOT, set()), (FORKING, {"AF_UNIX"})])
+def test_families_of_sockets(tmp_path: Path, limits: Limits, open_families: set[str]) -> None:
+    """A pair is open to all bots, a socket that others could call only to those with processes."""
     code = f"""
-import ctypes
-libc = ctypes.CDLL(None, use_errno=True)
-def call(number, *arguments):
-    ctypes.set_errno(0)
-    libc.syscall(number, *map(ctypes.c_long, arguments))
-    return ctypes.get_errno()
-fcntl, ioctl, socket = {[*calls.values()]}
-print(call(fcntl, 0, {high} | 10, 18), call(ioctl, 0, {high} | 0x5412, 0), call(socket, {high} | 40, 1, 0))
+import json, socket
+found = {{}}
+for family in {FAMILIES}:
+    try:
+        socket.socket(getattr(socket, family), socket.SOCK_RAW if family == "AF_NETLINK" else socket.SOCK_STREAM)
+        found[family] = 0
+    except OSError as error:
+        found[family] = error.errno
+here, there = socket.socketpair()
+here.send(b"x")
+assert there.recv(1) == b"x"
+print(json.dumps(found))
 """
-    assert ran(tmp_path, code).out == f"{errno.EPERM} {errno.EPERM} {errno.EAFNOSUPPORT}\n"
+    answers = json.loads(ran(tmp_path, code, limits=limits).out)
+
+    assert answers == {name: 0 if name in open_families else errno.EAFNOSUPPORT for name in FAMILIES}
 
 
-@pytest.mark.skipif(pyseccomp.system_arch() != pyseccomp.Arch.X86_64, reason="of x86-64")
+def test_what_is_written_to_scratch_is_safe_at_once(tmp_path: Path) -> None:
+    """`fsync` and its like succeed, because there is nothing to do: scratch is memory."""
+    code = """
+import mmap, os
+with open("/tmp/x", "w+b") as file:
+    file.write(b"x" * 4096)
+    file.flush()
+    os.fsync(file.fileno())
+    os.fdatasync(file.fileno())
+    pages = mmap.mmap(file.fileno(), 4096)
+    pages[:1] = b"y"
+    pages.flush()
+    print(os.pread(file.fileno(), 2, 0))
+"""
+    found = ran(tmp_path, code, limits=msgspec.structs.replace(BOT, scratch_mib=1))
+
+    assert (found.out, found.err) == ("b'yx'\n", "")
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="of x86-64")
 @pytest.mark.parametrize("way", ["syscall(0x40000000 + 39)", "int80"])
 def test_calls_by_other_doors_end_the_bot(tmp_path: Path, way: str) -> None:
-    """Numbers of the x32 interface, and of 32-bit programs, mean other calls."""
+    """Numbers of the x32 interface, and of 32-bit programs, mean other calls; a thread's call ends all of it."""
     machine = "b'\\xb8\\x14\\x00\\x00\\x00\\xcd\\x80\\xc3'"  # mov eax, 20; int 0x80; ret
-    code = (
-        f"import ctypes\nprint(ctypes.CDLL(None).{way})"
+    call = (
+        f"ctypes.CDLL(None).{way}"
         if way != "int80"
-        else f"""
-import ctypes, mmap
-page = mmap.mmap(-1, 4096, prot=7)
-page.write({machine})
-print(ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))())
-"""
+        else "ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))()"
     )
+    code = f"""
+import ctypes, mmap, threading
+page = mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=7)
+page.write({machine})
+thread = threading.Thread(target=lambda: print({call}))
+thread.start()
+thread.join()
+print("alive")
+"""
     found = ran(tmp_path, code)
 
     assert (found.out, found.ending) == ("", "was ended by signal 31 (SIGSYS)")

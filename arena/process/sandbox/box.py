@@ -140,7 +140,7 @@ def start(
     """Start `command` in a box where `folder` is its read-only home. HarnessFault if there can be no box."""
     insist_on_readable(folder)
     arguments = bubblewrap.arguments(reachable(folder), environment=environment, scratch_mib=limits.scratch_mib)
-    filters = syscalls.filter_for_play(processes=limits.processes)
+    filters = syscalls.filter_for_play(processes=limits.processes, counts_shared_memory=_counts_shared_memory())
     return start_with(command, [*arguments, "--seccomp", str(filters)], limits, passed=(filters,))
 
 
@@ -151,8 +151,13 @@ def start_build(
     arguments = bubblewrap.arguments(
         reachable(folder), environment=environment, scratch_mib=limits.scratch_mib, is_writable=True
     )
-    filters = syscalls.filter_for_build()
+    filters = syscalls.filter_for_build(counts_shared_memory=_counts_shared_memory())
     return start_with(command, [*arguments, "--seccomp", str(filters)], limits, passed=(filters,))
+
+
+def _counts_shared_memory() -> bool:
+    """Whether a control group counts memory that is in no count of resident pages."""
+    return cgroup.delegated() is not None
 
 
 def start_with(

@@ -22,6 +22,11 @@ BWRAP: Final = "ARENA_BWRAP"
 HOME_INSIDE: Final = "/bot"
 _OLDEST: Final = (0, 8, 0)
 """The first with --disable-userns."""
+_NO_DEVICES: Final = ("--ro-bind", "/dev/zero", "/dev/zero", "--tmpfs", "/dev/pts")
+"""A mapping of /dev/zero is memory that no count of resident pages shows; a mount that knows no devices closes it.
+
+The number of terminals is one for the whole machine, and all bots see it; without /dev/pts there are none.
+"""
 _HOW_TO_GET_ONE: Final = "`apt-get install bubblewrap`, or `pip install 'arena[sandbox]'`"
 
 
@@ -66,9 +71,10 @@ def arguments(folder: Path, *, environment: dict[str, str], scratch_mib: int, is
         *runtimes.binds(),
         *("--bind" if is_writable else "--ro-bind", str(folder), HOME_INSIDE),
         *("--proc", "/proc", "--dev", "/dev"),
+        *_NO_DEVICES,
         *_scratch(scratch_mib),
         # both are file systems in memory that a bot could fill up to half of the machine's
-        *("--remount-ro", "/dev", "--remount-ro", "/"),
+        *("--remount-ro", "/dev/pts", "--remount-ro", "/dev", "--remount-ro", "/"),
         *("--chdir", HOME_INSIDE),
     ]
 

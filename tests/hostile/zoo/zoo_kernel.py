@@ -1,7 +1,6 @@
 """Bots that want more of the kernel: other processes, new namespaces, its seldom-used corners, higher limits."""
 
 import ctypes
-import mmap
 import os
 import resource
 import signal
@@ -17,6 +16,7 @@ NUMBERS = {
 }[os.uname().machine]
 BUFFER = ctypes.create_string_buffer(256)
 NEW_USER = 0x10000000
+BLOCKS: list[bytes] = []
 injected: list[bool] = []
 
 
@@ -179,7 +179,7 @@ def be_root() -> str:
 @instead_of("request")
 def core_dump(_: object) -> None:
     """Leave a file as large as its memory."""
-    mmap.mmap(-1, 1 << 20).write(b"x" * (1 << 20))
+    BLOCKS.append(b"x" * (1 << 20))
     os.abort()
 
 

@@ -39,20 +39,11 @@ def private(_: Message) -> None:
 
 
 @instead_of("request")
-def shared(_: Message) -> None:
-    """Shared pages without a file, which no limit of a process counts."""
-    pages = mmap.mmap(-1, WANTED_MIB * MIB)
-    for _number in range(WANTED_MIB):
-        pages.write(BLOCK)
-    hold([pages])
-
-
-@instead_of("request")
 def little_by_little(message: Message) -> None:
     """Some in each move, none of which is long enough for anybody to look."""
-    slowly.append(mmap.mmap(-1, 24 * MIB))
-    slowly[-1].write(BLOCK * 24)
-    answer(message, note="BROKE: 120 MiB" if len(slowly) >= 5 else "")
+    slowly.append(mmap.mmap(-1, 18 * MIB, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+    slowly[-1].write(BLOCK * 18)
+    answer(message, note="BROKE: 72 MiB" if len(slowly) >= 4 else "")
 
 
 @start
