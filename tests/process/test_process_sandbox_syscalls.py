@@ -317,3 +317,13 @@ print("alive")
     found = ran(tmp_path, code)
 
     assert (found.out, found.ending) == ("", "was ended by signal 31 (SIGSYS)")
+
+
+def test_the_documentation_counts_right() -> None:
+    """How many calls of how many each kind has."""
+    words = [kinds for _, kinds in golden("X86_64").values()]
+    counts = [sum(kinds[place] in {"allowed", "by argument", "done"} for kinds in words) for place in range(3)]
+    text = " ".join((Path(__file__).parents[2] / "docs" / "sandbox.md").read_text(encoding="utf-8").split())
+
+    play, processes, build = counts
+    assert f"{play} of {len(words)} on x86-64, {processes} with `processes: true`, and {build} in a build" in text
