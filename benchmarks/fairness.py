@@ -24,6 +24,7 @@ from arena.league.run import run
 from arena.league.schedule import chunks
 from arena.league.tournament import Player
 from arena.match.record import unpack
+from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 
 _CLOCK: Final = ClockSettings(move_ms=20.0, bank_ms=0.0)
@@ -79,7 +80,9 @@ def _play(workers: int, matches: int) -> tuple[list[MatchSummary], float]:
     bot = ours("thinker.py")
     players = (Player(name="thinker-1", bot=bot), Player(name="thinker-2", bot=bot))
     options = {"heaps": [2, 2, 2]}
-    tournament = friendly(players, game="nim", options=options, clock=_CLOCK, seed="fair", blocks=matches // 2)
+    tournament = friendly(
+        players, game="nim", options=options, clock=_CLOCK, secret=Secret.public("fair"), blocks=matches // 2
+    )
     small = msgspec.structs.replace(tournament, chunk_blocks=5)  # so that all workers have something to do
     played: list[PlayedBlock] = []
     run(chunks(small, {}), LocalBackend(workers), commit=played.extend)

@@ -27,6 +27,7 @@ from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch
 from arena.league.schedule import Pairing, fixture, match_count, pairings
 from arena.league.tournament import Player, Tournament
 from arena.match.record import PackedRecord
+from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
 from arena.report.table import publish, standings_after, table
@@ -60,7 +61,9 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     kept_back = range(tournament.cycles - rounds, tournament.cycles)
     filled_s = _timed(lambda: _fill(results, tournament, samples, {last.key: kept_back}))
     migrated_s = _timed(lambda: database.open_for_writing(results).close())
-    more = (PlayedBlock(fixture(tournament, last, block), _matches(samples[last.key], rng)) for block in kept_back)
+    more = (
+        PlayedBlock(fixture(Secret.public("1"), last, block), _matches(samples[last.key], rng)) for block in kept_back
+    )
     rows = [*_from_nothing(results, tournament), *_commands(results, more, rounds)]
     size = database.path_in(results).stat().st_size / 1e6
     notes = (

@@ -56,7 +56,15 @@ class Recording(msgspec.Struct, frozen=True):
 
 def match_of(setting: Setting, clock: ClockSettings = CLOCK, name: str = "bench-0-0") -> MatchSpec:
     """The match that all measurements of a setting play again and again."""
-    return MatchSpec(match=name, game=setting.game, options=setting.options, seed=SEED, clock=clock)
+    return MatchSpec(
+        match=name,
+        game=setting.game,
+        options=setting.options,
+        seed=SEED,
+        clock=clock,
+        wire_id=name,
+        bot_seeds=(1, 2, 3, 4),
+    )
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import contextlib
 import shutil
 import tempfile
+from collections.abc import Iterator
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,14 @@ from tabulate import tabulate
 from arena import strict
 from arena.cli.options import (
     DEFAULT_GAME,
+    chosen_luck,
     clock_options,
     clock_settings,
     game_option,
     insist_on,
     insist_on_games,
     isolation_option,
+    luck_options,
     options_option,
     results_option,
     shelf_option,
@@ -30,9 +33,11 @@ from arena.league.tournament import Player, Tournament
 from arena.match.bot import clock_for, confine
 from arena.match.check import Verdict
 from arena.match.check import check as check_bot
+from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import MANIFEST, BotSpec
+from arena.report.luck_origin import luck_told, secret_told
 from arena.report.transcript import refusal_lines, result_line
 from arena.store import database
 from arena.store.bots import BotStore
@@ -45,6 +50,7 @@ BASELINE = "random"
 @click.argument("bot")
 @game_option
 @options_option
+@luck_options
 @clock_options
 @isolation_option
 @results_option
@@ -52,14 +58,18 @@ BASELINE = "random"
 def check(bot: str, results: Path, shelf: Path, **settings: Any) -> None:
     """Check step by step that BOT (a script or a folder with bot.yaml) speaks the protocol. Exit 1 if it does not.
 
+    The luck of its matches is drawn under a new secret, which is printed at the end.
+
     Example: arena check ./mybot
     """
+    given = chosen_luck(settings["seed"], settings["secret"])
     found = BotStore(results, shelf).find(bot)
     clock = clock_settings(settings["move_ms"], settings["bank_ms"])
     insist_on(settings["isolation"], settings["game"])
     with tempfile.TemporaryDirectory(prefix="arena-check-") as scratch:
         candidate = BotStore(Path(scratch), shelf, settings["isolation"]).install(found)
-        _check(candidate, settings["game"], settings["options"], clock, settings["isolation"])
+        with _luck(given) as secret:
+            _check(candidate, settings["game"], settings["options"], clock, settings["isolation"], secret)
 
 
 @click.command()
@@ -67,6 +77,7 @@ def check(bot: str, results: Path, shelf: Path, **settings: Any) -> None:
 @click.option("--baseline", default=BASELINE, show_default=True, help="The bot it plays one block against.")
 @game_option
 @options_option
+@luck_options
 @clock_options
 @isolation_option
 @results_option
@@ -74,9 +85,12 @@ def check(bot: str, results: Path, shelf: Path, **settings: Any) -> None:
 def submit(bot: str, baseline: str, results: Path, shelf: Path, **settings: Any) -> None:
     """Check BOT, let it play a block against a baseline, and put it on the list of bots.
 
+    The luck is drawn under a new secret, which is printed at the end.
+
     Example: arena submit ./mybot
     """
     isolation: Isolation = settings["isolation"]
+    given = chosen_luck(settings["seed"], settings["secret"])
     bots = BotStore(results, shelf, isolation)
     rival = bots.find(baseline)
     clock = clock_settings(settings["move_ms"], settings["bank_ms"])
@@ -85,12 +99,13 @@ def submit(bot: str, baseline: str, results: Path, shelf: Path, **settings: Any)
         return
     insist_on(isolation, settings["game"])
     candidate = bots.install(found)
-    _check(candidate, settings["game"], settings["options"], clock, isolation)
-    players = (_named(candidate, candidate), _named(bots.install(rival), candidate))
-    meeting = friendly(
-        players, game=settings["game"], options=settings["options"], clock=clock, seed="submission", blocks=1
-    )
-    _meet(candidate, meeting, isolation)
+    with _luck(given) as secret:
+        _check(candidate, settings["game"], settings["options"], clock, isolation, secret)
+        players = (_named(candidate, candidate), _named(bots.install(rival), candidate))
+        meeting = friendly(
+            players, game=settings["game"], options=settings["options"], clock=clock, secret=secret, blocks=1
+        )
+        _meet(candidate, meeting, isolation, secret)
     with contextlib.closing(database.open_for_writing(results)) as connection:
         bots.register(candidate, connection)
     click.echo(f"submitted: {candidate.label}; a tournament may name it `{candidate.name}@{candidate.digest[:8]}`")
@@ -207,22 +222,37 @@ def _named(bot: BotSpec, candidate: BotSpec) -> Player:
     return Player(name=f"{bot.name}-baseline" if is_rival and bot.name == candidate.name else bot.name, bot=bot)
 
 
-def _check(bot: BotSpec, game: str, options: dict[str, Any], clock: ClockSettings, isolation: Isolation) -> None:
+@contextlib.contextmanager
+def _luck(given: Secret | None) -> Iterator[Secret]:
+    """The secret of all matches inside; a new one is told at the end, so that a failure can be repeated."""
+    secret = given or Secret.random()
+    with contextlib.ExitStack() as end:
+        end.callback(lambda: click.echo(secret_told(secret) if given is None else luck_told(secret)))
+        try:
+            yield secret
+        except SpecError:  # nothing was played
+            end.pop_all()
+            raise
+
+
+def _check(
+    bot: BotSpec, game: str, options: dict[str, Any], clock: ClockSettings, isolation: Isolation, secret: Secret
+) -> None:
     insist_on_games([bot], game)
     load_game(game).setup(options, 2)
     confinement = confine(bot, Limits(), clock, isolation)
     clock = clock_for(bot, clock)
     click.echo(f"checking {bot.label} at {game}: {' '.join(bot.manifest.command)}")
-    for step in check_bot(bot, game=game, options=options, clock=clock, confinement=confinement):
+    for step in check_bot(bot, game=game, options=options, clock=clock, confinement=confinement, secret=secret):
         click.echo(step.text())
         if step.verdict is Verdict.FAILED:
             said = f"\nthe bot's stderr:\n{step.stderr.rstrip()}" if step.stderr.strip() else "\nits stderr is empty"
             raise CheckFailed(f"{bot.label} did not pass step {step.number}{said}")
 
 
-def _meet(bot: BotSpec, meeting: Tournament, isolation: Isolation) -> None:
+def _meet(bot: BotSpec, meeting: Tournament, isolation: Isolation, secret: Secret) -> None:
     """One block; a forfeit of the candidate refuses it."""
-    for record, _result in play_here(meeting, seat_all(meeting, isolation), isolation):
+    for record, _result in play_here(meeting, seat_all(meeting, isolation), isolation, secret):
         click.echo("\n".join([result_line(record), *refusal_lines(record)]))
         if record.fault is not None and record.seats[record.fault.seat].player == bot.name:
             raise CheckFailed(

@@ -12,11 +12,13 @@ import click
 import msgspec
 
 from arena.cli.options import (
+    chosen_luck,
     clock_options,
     clock_settings,
     game_option,
     insist_on,
     isolation_option,
+    luck_options,
     options_option,
     results_option,
     shelf_option,
@@ -29,15 +31,17 @@ from arena.league.friendly import friendly
 from arena.league.pool import LocalBackend
 from arena.league.results import PlayedBlock, PlayedMatch
 from arena.league.run import run
-from arena.league.schedule import chunks, fixture, pairings
-from arena.league.tournament import SEATS, Player, Tournament
+from arena.league.schedule import Chunk, chunks, pairings
+from arena.league.tournament import SEATS, Player, Tournament, luck_origin
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.report.comparison import as_json, as_text, line
+from arena.report.luck_origin import origin_told
 from arena.statistics.sequential import SequentialSettings
 from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
+from arena.store.secrets import SecretKeeper
 
 _CHUNKS_IN_A_BATCH = 2
 """Smaller chunks leave fewer blocks in flight that come too late to count; larger ones start fewer processes."""
@@ -59,11 +63,11 @@ _CHUNKS_IN_A_BATCH = 2
 @click.option("--beta", default=0.05, show_default=True, help="How often H0 may be accepted if H1 is true.")
 @click.option("--batch", type=click.IntRange(1, 10_000), default=8, show_default=True, help="Blocks between two looks.")
 @click.option("--cap", type=click.IntRange(1, 10_000_000), help="Blocks after which it is given up; default: computed.")
-@click.option("--seed", default="0", show_default=True, help="Master seed of all luck.")
 @click.option("--workers", type=click.IntRange(1, 1024), help="Matches played at once; default: all cores.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @game_option
 @options_option
+@luck_options
 @clock_options
 @isolation_option
 @results_option
@@ -71,8 +75,8 @@ _CHUNKS_IN_A_BATCH = 2
 def compare(new: str, old: str, form: str, results: Path, shelf: Path, **settings: Any) -> None:
     """Play NEW against OLD in blocks until a sequential test has decided whether NEW is better.
 
-    Matches are stored. Interrupted, the same command continues, and comes to the same verdict as without the stop, at
-    any number of workers.
+    Matches are stored, and the secret under which their luck is drawn. Interrupted, the same command continues, and
+    comes to the same verdict as without the stop, at any number of workers.
 
     Example: arena compare ./mybot mybot --elo1 30
     """
@@ -91,14 +95,19 @@ def compare(new: str, old: str, form: str, results: Path, shelf: Path, **setting
     ):
         store = MatchStore(connection, results)
         installed = [msgspec.structs.replace(each, bot=bots.install(each.bot)) for each in players]
-        tournament = _tournament((installed[0], installed[1]), settings, test)
-        (pairing,) = pairings(tournament)
-        comparison = Comparison(test, [each.name for each in pairing.players].index(players[0].name))
+        meeting = _tournament((installed[0], installed[1]), settings, test)
+        tournament, secret = SecretKeeper(store, results).settle(
+            meeting, settings["secret"], lambda known: not _compared(store, known, test, players[0].name).is_decided
+        )
+        comparison = _compared(store, tournament, test, players[0].name)
         store.save_league(tournament)
+        if tournament.seed is None:
+            click.echo(origin_told(luck_origin(tournament)), err=True)
         backend = LocalBackend(settings["workers"] or len(os.sched_getaffinity(0)))
-        _play(store, tournament, comparison, backend, isolation)
-    names = (players[0].name, players[1].name)
-    click.echo(as_json(comparison.state, names) if form == "json" else as_text(comparison.state, names))
+        needed = comparison.needed(chunks(tournament, store.finished(tournament), isolation, secret=secret))
+        _play(store, needed, comparison, backend)
+    names, luck = (players[0].name, players[1].name), luck_origin(tournament)
+    click.echo(as_json(comparison.state, names, luck) if form == "json" else as_text(comparison.state, names, luck))
 
 
 def _players(new: BotSpec, old: BotSpec) -> tuple[Player, Player]:
@@ -119,7 +128,7 @@ def _tournament(players: tuple[Player, Player], settings: dict[str, Any], test: 
         game=settings["game"],
         options=settings["options"],
         clock=clock_settings(settings["move_ms"], settings["bank_ms"]),
-        seed=settings["seed"],
+        secret=chosen_luck(settings["seed"], settings["secret"]),
         blocks=test.last,
     )
     name = f"compare-{players[0].name}-{players[1].name}"
@@ -127,24 +136,29 @@ def _tournament(players: tuple[Player, Player], settings: dict[str, Any], test: 
     return msgspec.structs.replace(meeting, name=name, chunk_blocks=chunk)
 
 
-def _play(
-    store: MatchStore, tournament: Tournament, comparison: Comparison, backend: LocalBackend, isolation: Isolation
-) -> None:
-    """Play until it is decided, beginning with what is stored."""
+def _compared(store: MatchStore, tournament: Tournament, test: SequentialSettings, new: str) -> Comparison:
+    """The test after the blocks that are stored."""
+    (pairing,) = pairings(tournament)
+    comparison = Comparison(test, [each.name for each in pairing.players].index(new))
+    comparison.add(
+        {
+            number: [PlayedMatch(match.rotation, match.summary, match.record) for match in matches]
+            for number, matches in groupby(store.matches(tournament), key=lambda match: match.block)
+        }
+    )
+    return comparison
+
+
+def _play(store: MatchStore, needed: Iterator[Chunk], comparison: Comparison, backend: LocalBackend) -> None:
+    """Play until it is decided."""
     show = _shower(comparison)
-    comparison.add(_stored(store, tournament))
 
     def commit(blocks: list[PlayedBlock]) -> None:
         store.save(blocks)
-        comparison.add(blocks)
+        comparison.add({block.fixture.block: block.matches for block in blocks})
 
     try:
-        run(
-            comparison.needed(chunks(tournament, store.finished(tournament), isolation)),
-            backend,
-            commit=commit,
-            tick=show,
-        )
+        run(needed, backend, commit=commit, tick=show)
     except KeyboardInterrupt:
         raise Interrupted(
             f"interrupted, {line(comparison.state)}; what is played is stored, and the same command continues"
@@ -152,14 +166,6 @@ def _play(
     finally:
         if sys.stderr.isatty():
             click.echo("", err=True)
-
-
-def _stored(store: MatchStore, tournament: Tournament) -> Iterator[PlayedBlock]:
-    """The blocks that are there already, by number."""
-    (pairing,) = pairings(tournament)
-    for number, matches in groupby(store.matches(tournament), key=lambda match: match.block):
-        played = (PlayedMatch(match.rotation, match.summary, match.record) for match in matches)
-        yield PlayedBlock(fixture=fixture(tournament, pairing, number), matches=tuple(played))
 
 
 def _shower(comparison: Comparison) -> Callable[[], None]:

@@ -15,7 +15,14 @@ import click
 import msgspec
 
 from arena.cli import SuggestingGroup
-from arena.cli.options import insist_on, isolation_option, results_option, shelf_option, terminal_width
+from arena.cli.options import (
+    insist_on,
+    isolation_option,
+    results_option,
+    secret_file_option,
+    shelf_option,
+    terminal_width,
+)
 from arena.cli.progress import Progress
 from arena.cli.rounds import RoundProgress, called, how_far, names_of, news_of, seated
 from arena.cli.stopping import stoppable
@@ -25,15 +32,18 @@ from arena.league.pool import Backend, ExecutorBackend, LocalBackend
 from arena.league.results import PlayedBlock, rotate
 from arena.league.run import run as run_chunks
 from arena.league.schedule import Chunk, chunks
-from arena.league.tournament import Tournament, read_tournament
+from arena.league.tournament import Tournament, luck_origin, read_tournament
 from arena.league.wording import counted
 from arena.match.record import unpack
+from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.report.leaderboard import FORMATS, render
+from arena.report.luck_origin import origin_told
 from arena.report.table import publish
 from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
+from arena.store.secrets import SecretKeeper
 
 LOGGED_FORFEITS = 20
 """Of each player in a run: the first show what is wrong, and a bot that always forfeits must not fill the log."""
@@ -58,6 +68,7 @@ def league() -> None:
     "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of the leaderboard."
 )
 @click.option("--pin", is_flag=True, help="Keep each worker, with its bots, on one core of its own.")
+@secret_file_option
 @isolation_option
 @results_option
 @shelf_option
@@ -67,14 +78,16 @@ def run(
     executor: str | None,
     form: str,
     pin: bool,
+    secret: Secret | None,
     isolation: Isolation,
     results: Path,
     shelf: Path,
 ) -> None:
     """Play what is left of the tournament in FILE, then print the leaderboard.
 
-    Ctrl-C, SIGTERM or a crash loses nothing that is stored: the same command continues where it stopped, and ends with
-    the same standings.
+    Without `seed:` in the file all luck follows from a secret, which is drawn at the first run and kept in the results;
+    its commitment is shown. Ctrl-C, SIGTERM or a crash loses nothing that is stored: the same command continues where
+    it stopped, and ends with the same standings.
 
     Example: arena league run tournaments/first.yaml --workers 4
     """
@@ -90,10 +103,13 @@ def run(
         store = MatchStore(connection, results)
         installed = tuple(msgspec.structs.replace(each, bot=bots.install(each.bot)) for each in tournament.players)
         tournament = msgspec.structs.replace(tournament, players=installed)
+        tournament, drawing = SecretKeeper(store, results).settle(tournament, secret, store.has_work)
         _tell_changes(store, tournament)
         store.save_league(tournament)
+        if tournament.seed is None:
+            click.echo(f"league {tournament.name}: {origin_told(luck_origin(tournament))}", err=True)
         with _logging_to(results / "logs" / f"{tournament.name}.log"):
-            _play(store, tournament, backend, isolation)
+            _play(store, tournament, drawing, backend, isolation)
         standings, timing = publish(store, tournament)
         news = news_of(store, tournament)
     click.echo(render(standings, timing, format=form, width=terminal_width()))
@@ -210,7 +226,9 @@ def _backend(executor: str | None, workers: int | None, *, pin: bool) -> Backend
     return ExecutorBackend(made, count)
 
 
-def _play(store: MatchStore, tournament: Tournament, backend: Backend, isolation: Isolation) -> None:
+def _play(
+    store: MatchStore, tournament: Tournament, secret: Secret | None, backend: Backend, isolation: Isolation
+) -> None:
     progress = RoundProgress(store, tournament)
     names, forfeits = dict[str, list[str]](), Counter[str]()
     known = store.rounds(tournament)
@@ -226,7 +244,7 @@ def _play(store: MatchStore, tournament: Tournament, backend: Backend, isolation
         """What is left of the next round that is not stored; None when all that is known is."""
         for current in known:
             progress.begin(current)
-            left = chunks(tournament, store.finished_of(current), isolation, of=current)
+            left = chunks(tournament, store.finished_of(current), isolation, of=current, secret=secret)
             first = next(left, None)
             if first is not None:
                 names.update((pairing.key, seated(pairing)) for pairing in current.pairings)

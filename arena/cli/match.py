@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,14 @@ import click
 import msgspec
 
 from arena.cli.options import (
+    chosen_luck,
     clock_options,
     clock_settings,
     game_option,
     insist_on,
     insist_on_games,
     isolation_option,
+    luck_options,
     options_option,
     results_option,
     shelf_option,
@@ -30,9 +33,12 @@ from arena.league.run import run
 from arena.league.schedule import chunks, match_count, pairings
 from arena.league.standings import MatchResult, timing
 from arena.league.tournament import Tournament
-from arena.match.contestant import Contestant, TranscriptLine
+from arena.league.worker import Tables
+from arena.match.contestant import TranscriptLine
+from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.report.leaderboard import render
+from arena.report.luck_origin import secret_told
 from arena.report.table import entrants, standings_of
 from arena.report.transcript import dialogue, refusal_lines, result_line, transcript
 from arena.store.bots import BotStore
@@ -50,19 +56,21 @@ SHOWN_ONE_BY_ONE = 10
     show_default=True,
     help="Of as many matches as bots: same luck, each bot once in each seat.",
 )
-@click.option("--seed", default="0", show_default=True, help="Master seed of all luck.")
 @click.option("--steps", is_flag=True, help="Print each match step by step.")
 @click.option(
     "--dialogue", "log", type=click.Path(dir_okay=False, path_type=Path), help="File for every line, both ways."
 )
 @game_option
 @options_option
+@luck_options
 @clock_options
 @isolation_option
 @results_option
 @shelf_option
 def match(bots: tuple[str, ...], results: Path, shelf: Path, **settings: Any) -> None:
     """Play each BOT, by name or path, against the others at one table, and print what came of it. Nothing is stored.
+
+    The luck is drawn under a new secret, which is printed at the end.
 
     Example: arena match ./mybot greedy --blocks 50
     """
@@ -71,12 +79,14 @@ def match(bots: tuple[str, ...], results: Path, shelf: Path, **settings: Any) ->
     store = BotStore(results, shelf, isolation)
     players = named_apart([store.find(each) for each in bots])
     insist_on_games([player.bot for player in players], settings["game"])
+    given = chosen_luck(settings["seed"], settings["secret"])
+    secret = given or Secret.random()
     tournament = friendly(
         players,
         game=settings["game"],
         options=settings["options"],
         clock=clock_settings(settings["move_ms"], settings["bank_ms"]),
-        seed=settings["seed"],
+        secret=secret,
         blocks=settings["blocks"],
     )
     insist_on(isolation, settings["game"])
@@ -87,14 +97,16 @@ def match(bots: tuple[str, ...], results: Path, shelf: Path, **settings: Any) ->
     with stoppable():
         try:
             if settings["steps"] or settings["log"] or tournament.cycles <= SHOWN_ONE_BY_ONE:
-                _play_here(tournament, played, isolation, steps=settings["steps"], log=settings["log"])
+                _play_here(tournament, secret, played, isolation, steps=settings["steps"], log=settings["log"])
             else:
-                _play_in_parallel(tournament, played, isolation)
+                _play_in_parallel(tournament, secret, played, isolation)
         except KeyboardInterrupt:
             is_interrupted = True
         if played or not is_interrupted:
             times = timing(entrants(tournament), played)
             click.echo(render(standings_of(tournament, played), times, format="table", width=terminal_width()))
+            if given is None:
+                click.echo(secret_told(secret))
     if is_interrupted:
         raise Interrupted(f"interrupted after {len(played)} of {match_count(tournament)} matches")
 
@@ -102,14 +114,16 @@ def match(bots: tuple[str, ...], results: Path, shelf: Path, **settings: Any) ->
 class _Dialogue:
     """The file of `--dialogue`. What was said so far can be read after each match, and after an interruption."""
 
-    def __init__(self, path: Path, contestants: list[Contestant]) -> None:
-        self._contestants = contestants
+    def __init__(self, path: Path, tables: Tables) -> None:
+        self._contestants = list(chain.from_iterable(tables))
         self._first: TranscriptLine | None = None
         self._file = path.open("w", encoding="utf-8")
 
     def add(self) -> None:
         """Write what was said since the last time, and forget it."""
-        said = {each.player: list(each.transcript) for each in self._contestants}
+        said: dict[str, list[TranscriptLine]] = {}
+        for each in self._contestants:
+            said.setdefault(each.player, []).extend(each.transcript)
         new = [line for lines in said.values() for line in lines]
         if not new:
             return
@@ -132,14 +146,20 @@ class _Dialogue:
 
 
 def _play_here(
-    tournament: Tournament, played: list[MatchResult], isolation: Isolation, *, steps: bool, log: Path | None
+    tournament: Tournament,
+    secret: Secret,
+    played: list[MatchResult],
+    isolation: Isolation,
+    *,
+    steps: bool,
+    log: Path | None,
 ) -> None:
     """Play match after match and print each; the results go to `played`."""
-    contestants = seat_all(tournament, isolation, keep_transcript=log is not None)
+    tables = seat_all(tournament, isolation, keep_transcript=log is not None)
     with contextlib.ExitStack() as ending:
-        said = None if log is None else ending.enter_context(contextlib.closing(_Dialogue(log, contestants)))
+        said = None if log is None else ending.enter_context(contextlib.closing(_Dialogue(log, tables)))
         # The innermost: what a bot says while it is ended is heard.
-        matches = ending.enter_context(contextlib.closing(play_here(tournament, contestants, isolation)))
+        matches = ending.enter_context(contextlib.closing(play_here(tournament, tables, isolation, secret)))
         for record, result in matches:
             played.append(result)
             told = (
@@ -151,7 +171,7 @@ def _play_here(
         click.echo("")
 
 
-def _play_in_parallel(tournament: Tournament, played: list[MatchResult], isolation: Isolation) -> None:
+def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[MatchResult], isolation: Isolation) -> None:
     """Play on all cores; the results go to `played` in schedule order, also those before an interruption."""
     pairs = pairings(tournament)
     rows: list[tuple[int, int, MatchResult]] = []
@@ -166,7 +186,7 @@ def _play_in_parallel(tournament: Tournament, played: list[MatchResult], isolati
 
     try:
         backend = LocalBackend(len(os.sched_getaffinity(0)))
-        run(chunks(tournament, {}, isolation), backend, commit=commit, tick=progress.draw)
+        run(chunks(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=progress.draw)
     finally:
         progress.end()
         played += [result for *_, result in sorted(rows, key=lambda row: row[:2])]

@@ -17,10 +17,12 @@ from arena.errors import HarnessFault, SpecError
 from arena.games import GAMES, load_game
 from arena.games.doors import insist_on_nature
 from arena.league.tournament import insist_on_game
+from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.process.manifest import BotSpec
 from arena.process.sandbox import cgroup, probe, scope
+from arena.store.secrets import read_secret
 
 DEFAULT_GAME: Final = "shanghaien"
 F = TypeVar("F", bound=Callable[..., Any])
@@ -107,6 +109,32 @@ def options_option(command: F) -> F:
         callback=_json_object,
         help='Options of the game, such as \'{"tricks": {"adjust": 8, "both": 0, "reroll": 0}}\'.',
     )(command)
+
+
+def luck_options(command: F) -> F:
+    """`--seed` and `--secret-file`: luck that was there before."""
+    public = click.option(
+        "--seed", metavar="TEXT", help="Public seed of all luck, for demonstrations: bots can foretell the luck."
+    )
+    return public(secret_file_option(command))
+
+
+def secret_file_option(command: F) -> F:
+    """`--secret-file FILE`: the secret of luck that was there before."""
+    return click.option(
+        "--secret-file",
+        "secret",
+        type=click.Path(path_type=Path, dir_okay=False),
+        callback=lambda _context, _parameter, path: None if path is None else read_secret(path),
+        help="File of the secret from which all luck follows, to repeat it; default: a new secret.",
+    )(command)
+
+
+def chosen_luck(seed: str | None, secret: Secret | None) -> Secret | None:
+    """The secret of these two options, None without both. SpecError if both are given."""
+    if seed is not None and secret is not None:
+        raise SpecError("give either --seed or --secret-file: luck cannot follow from both")
+    return secret if seed is None else Secret.public(seed)
 
 
 def clock_options(command: F) -> F:

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import secrets
 import shlex
 from pathlib import Path
 from typing import Any, cast
@@ -12,10 +11,12 @@ import msgspec
 
 from arena.cli.options import (
     DEFAULT_GAME,
+    chosen_luck,
     game_option,
     insist_on,
     insist_on_games,
     isolation_option,
+    luck_options,
     options_option,
     results_option,
     shelf_option,
@@ -23,7 +24,6 @@ from arena.cli.options import (
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import Game
-from arena.games.luck import derive
 from arena.league.friendly import insist_on_seats, named_apart
 from arena.league.wording import counted
 from arena.league.worker import contestant
@@ -31,15 +31,17 @@ from arena.match.person import DrawnGame, Person
 from arena.match.record import MatchRecord
 from arena.match.referee import Participant
 from arena.match.referee import play as play_match
+from arena.match.secret_luck import Secret, draw_block
 from arena.match.terms import ClockSettings, MatchSpec, Setting
 from arena.process.limits import Isolation
+from arena.report.luck_origin import luck_told, secret_told
 from arena.store.bots import BotStore
 
 
 @click.command()
 @click.argument("bots", nargs=-1, required=True, metavar="BOT [BOT [BOT]]")
 @click.option("--seat", type=click.IntRange(0), default=0, show_default=True, help="Where you sit.")
-@click.option("--seed", help="Play the luck of this seed again; default: new luck.")
+@luck_options
 @game_option
 @options_option
 @isolation_option
@@ -48,18 +50,18 @@ from arena.store.bots import BotStore
 def play(
     bots: tuple[str, ...],
     seat: int,
-    seed: str | None,
-    game: str,
-    options: dict[str, Any],
-    isolation: Isolation,
     results: Path,
     shelf: Path,
+    **settings: Any,
 ) -> None:
     """Play a match against each BOT, by name or path, at one table; they sit down in their order around you.
 
+    The luck is drawn under a new secret, which is printed at the end with the way to play it again.
+
     Example: arena play greedy --seat 1
     """
-    seats = len(bots) + 1
+    game, options, seats = settings["game"], settings["options"], len(bots) + 1
+    isolation: Isolation = settings["isolation"]
     try:
         insist_on_seats(game, seats)
     except SpecError as error:
@@ -71,12 +73,22 @@ def play(
     rivals = named_apart([store.find(each) for each in bots])
     insist_on_games([rival.bot for rival in rivals], game)
     insist_on(isolation, game)
-    seed = seed or secrets.token_hex(4)
+    given = chosen_luck(settings["seed"], settings["secret"])
+    secret = given or Secret.random()
     person = Person(say=click.echo, prompt=lambda text: click.prompt(text, prompt_suffix="> "))
     clock = ClockSettings(move_ms=1000, bank_ms=10_000)
     setting = Setting(game, options, clock)
+    drawn_luck = draw_block(secret, "play-0", seats)
     spec = MatchSpec(
-        match=f"play-{seed}", game=game, options=options, seed=derive("play", seed), clock=clock, isolation=isolation
+        match="play-0-0",
+        game=game,
+        options=options,
+        seed=drawn_luck.luck,
+        clock=clock,
+        wire_id=drawn_luck.wire_ids[0],
+        bot_seeds=drawn_luck.bot_seeds,
+        commitment=drawn_luck.commitment,
+        isolation=isolation,
     )
     drawn = cast(Game[Any, Any], DrawnGame(load_game(game), seat))
     with contextlib.ExitStack() as ending:
@@ -89,12 +101,14 @@ def play(
         table.insert(seat, person)
         record = play_match(spec, table, game=drawn)
     click.echo(_result(record, seat))
-    click.echo(f"the same luck again: {_again(bots, seat, seed, game, options)}")
+    click.echo(secret_told(secret) if given is None else luck_told(secret))
+    luck = ["--secret-file", "FILE"] if secret.seed is None else ["--seed", secret.seed]
+    click.echo(f"the same luck again: {_again(bots, seat, luck, game, options)}")
 
 
-def _again(bots: tuple[str, ...], seat: int, seed: str, game: str, options: dict[str, Any]) -> str:
+def _again(bots: tuple[str, ...], seat: int, luck: list[str], game: str, options: dict[str, Any]) -> str:
     """The command that plays this match again, without what is so by default."""
-    words = ["arena", "play", *bots, "--seed", seed]
+    words = ["arena", "play", *bots, *luck]
     words += ["--seat", str(seat)] if seat else []
     words += ["--game", game] if game != DEFAULT_GAME else []
     words += ["--options", json.dumps(options)] if options else []

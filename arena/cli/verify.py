@@ -23,6 +23,7 @@ from arena.report.match_audit import Checker, checked_here
 from arena.report.spread import spread
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
+from arena.store.secrets import SecretKeeper
 
 SHOWN = 20
 _BETWEEN_LINES_S: Final = 0.1
@@ -52,7 +53,8 @@ def verify(names: tuple[str, ...], workers: int | None, results: Path, shelf: Pa
         processes = workers or (len(os.sched_getaffinity(0)) if _needs_simulations(store, leagues) else 1)
         watch = _Watch()
         with _checker(processes) as checked, contextlib.closing(watch):
-            lines = audit(store, BotStore(results, shelf), leagues, Look(checked, watch.heard))
+            keeper = SecretKeeper(store, results)
+            lines = audit(store, BotStore(results, shelf), leagues, Look(checked, watch.heard, keeper.at_hand))
             found = list(_printed(watch.aside(lines)))
     if found:
         raise CheckFailed(f"{counted(len(found), 'problem')} found")

@@ -12,13 +12,22 @@ from arena.league.tournament import Player, Tournament
 
 
 def changes(former: Tournament, now: Tournament) -> list[str]:
-    """One phrase for each change: `seed changed from 5 to 6`, `player ann left`."""
+    """One phrase for each change: `cycles changed from 5 to 6`, `player ann left`."""
     return [*_fields(former, now), *_clock(former, now), *_players(former, now)]
 
 
 def _fields(former: Tournament, now: Tournament) -> Iterator[str]:
-    for name in ("game", "options", "seats", "seed", "schedule", "cycles"):
+    for name in ("game", "rules", "options", "seats", "schedule", "cycles"):
         yield from _difference(name, getattr(former, name), getattr(now, name))
+    yield from _luck(former, now)
+
+
+def _luck(former: Tournament, now: Tournament) -> Iterator[str]:
+    if former.format != now.format:
+        luck = "a secret" if now.seed is None else f"public seed {now.seed}"
+        yield f"the recipe of luck changed from that of arena 0.1.0 (seed {former.seed}) to {luck}"
+    else:
+        yield from _difference("seed", *("none" if each.seed is None else each.seed for each in (former, now)))
 
 
 def _clock(former: Tournament, now: Tournament) -> Iterator[str]:

@@ -4,11 +4,11 @@ Rule: the verdict depends on the blocks in schedule order and on nothing else: n
 how often the run was stopped. Blocks beyond the deciding one are stored, and do not count.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from arena.errors import CheckFailed
-from arena.league.results import MatchSummary, PlayedBlock
+from arena.league.results import MatchSummary, PlayedMatch
 from arena.league.schedule import Chunk
 from arena.match.record import MatchRecord, unpack
 from arena.statistics.pentanomial import block_score
@@ -36,13 +36,14 @@ class Comparison:
         """Blocks fed so far, counted or not."""
         return len(self._values)
 
-    def add(self, blocks: Iterable[PlayedBlock]) -> None:
-        """Take in finished blocks. CheckFailed if margins are compared and a match has none."""
-        for block in blocks:
-            number = block.fixture.block
-            summaries = [match.summary for match in block.matches]
-            self._values[number] = self._value(summaries)
-            if self._is_even(number) and _are_the_same([unpack(match.record) for match in block.matches]):
+    def add(self, blocks: Mapping[int, Sequence[PlayedMatch]]) -> None:
+        """Take in finished blocks by number: their matches by rotation.
+
+        CheckFailed if margins are compared and a match has none.
+        """
+        for number, matches in blocks.items():
+            self._values[number] = self._value([match.summary for match in matches])
+            if self._is_even(number) and _are_the_same([unpack(match.record) for match in matches]):
                 self._identical.add(number)
         settings = self.state.settings
         self.state = verdict(self._values, settings, identical=self._identical, after=self.state)

@@ -12,15 +12,14 @@ from arena.errors import SpecError
 from arena.games import load_game
 from arena.league.pool import helpers
 from arena.league.ratings import RatingSettings
-from arena.league.results import result_of, rotate, summarise
-from arena.league.schedule import fixture, match_spec, pairings
+from arena.league.results import result_of, summarise
+from arena.league.schedule import fixture, pairings
 from arena.league.standings import MatchResult
 from arena.league.tournament import Player, Tournament, insist_on_game
 from arena.league.wording import spanned
-from arena.league.worker import contestant
-from arena.match.contestant import Contestant
+from arena.league.worker import Tables, clear, lay_tables, play_rotations
 from arena.match.record import MatchRecord
-from arena.match.referee import play
+from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 from arena.process import reaper
 from arena.process.limits import Isolation
@@ -31,9 +30,15 @@ Played = Generator[tuple[MatchRecord, MatchResult], None, None]
 
 
 def friendly(
-    players: Sequence[Player], *, game: str, options: dict[str, Any], clock: ClockSettings, seed: str, blocks: int
+    players: Sequence[Player],
+    *,
+    game: str,
+    options: dict[str, Any],
+    clock: ClockSettings,
+    secret: Secret | None,
+    blocks: int,
 ) -> Tournament:
-    """The tournament of these players at one table.
+    """The tournament of these players at one table; `secret` gives its luck, None if that is settled later.
 
     SpecError if the game is not for so many or has other options, or if a bot plays other games.
     """
@@ -46,13 +51,15 @@ def friendly(
         game=game,
         options=options,
         players=tuple(players),
-        seed=seed,
+        seed=None if secret is None else secret.seed,
         cycles=blocks,
         chunk_blocks=20,
         clock=clock,
         rating=RatingSettings(),
         luck=False,
         seats=len(players),
+        commitments=() if secret is None or secret.seed is not None else (secret.commitment,),
+        rules=load_game(game).rules_version,
     )
 
 
@@ -76,28 +83,22 @@ def named_apart(bots: Sequence[BotSpec]) -> list[Player]:
     return players
 
 
-def seat_all(tournament: Tournament, isolation: Isolation, *, keep_transcript: bool = False) -> list[Contestant]:
-    """The players as contestants, in the order of their pairing; nothing is started yet."""
+def seat_all(tournament: Tournament, isolation: Isolation, *, keep_transcript: bool = False) -> Tables:
+    """The players as contestants at a table for each rotation; nothing is started yet."""
     (pairing,) = pairings(tournament)
-    return [
-        contestant(player, tournament.setting, isolation, seats=tournament.seats, keep_transcript=keep_transcript)
-        for player in pairing.players
-    ]
+    return lay_tables(pairing, tournament.setting, isolation, keep_transcript=keep_transcript)
 
 
-def play_here(tournament: Tournament, contestants: list[Contestant], isolation: Isolation) -> Played:
-    """Play match after match in this process between what `seat_all` made: the record and the result of each."""
+def play_here(tournament: Tournament, tables: Tables, isolation: Isolation, secret: Secret) -> Played:
+    """Play match after match in this process at what `seat_all` made: the record and the result of each."""
     pairs = pairings(tournament)
     (pairing,) = pairs
     reaper.become_subreaper()
     try:
         for block in range(tournament.cycles):
-            for rotation in range(len(contestants)):
-                spec = match_spec(tournament, fixture(tournament, pairing, block), rotation, isolation)
-                record = play(spec, rotate(contestants, rotation))
+            for rotation, record in play_rotations(tournament, fixture(secret, pairing, block), tables, isolation):
                 result = result_of(summarise(record), pairs, order=0, block=block, rotation=rotation)
                 yield record, result
     finally:
-        for each in contestants:
-            each.close(grace_s=0.0)
+        clear(tables, grace_s=0.0)
         reaper.kill_descendants(spare=frozenset(helpers()))

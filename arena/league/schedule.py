@@ -1,8 +1,8 @@
 """What is played, in which order: rounds of fixtures computed from a tournament, and the chunks that workers get.
 
-Rule: pure functions. A fixture's id and seed depend only on what its matches depend on: game, options, clock, limits,
-master seed, its players and the number of the block. So a league may be stopped, resumed, lengthened or joined by
-another player, and every fixture already played keeps its place.
+Rule: pure functions. A fixture's id depends only on what its matches depend on: game, options, clock, limits, the
+commitment under which the league was begun, its players and the number of the block. So a league may be stopped,
+resumed, lengthened or joined by another player, and every fixture already played keeps its place.
 
 Every schedule is a sequence of rounds. Those of a swiss, a knockout and of `until: decided` depend on results, so a
 round is known when all rounds before it are complete. A pairing's blocks are numbered from 0 in the order of its
@@ -19,16 +19,18 @@ from typing import Any, Final
 import msgspec
 
 from arena.games import load_game
-from arena.games.luck import derive
 from arena.league.schedules.choice import course_of, most_blocks, tables_of
 from arena.league.schedules.plan import Plan, Table
 from arena.league.schedules.settings import Knockout, Swiss, decided
 from arena.league.standings import MatchResult
-from arena.league.tournament import Player, Tournament
+from arena.league.tournament import OLD_FORMAT, Player, Tournament, luck_origin, public_secret
+from arena.match.secret_luck import BlockDraw, Secret, draw_block
 from arena.match.terms import ClockSettings, MatchSpec, Setting
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
 
 KEY_LENGTH: Final = 12
+_OLD_CLOCK: Final = ("decides", "move_ms", "bank_ms", "wall_ms", "startup_ms", "strict", "ponder")
+_OLD_LIMITS: Final = ("memory_mib", "tasks", "processes", "scratch_mib", "line_bytes", "stderr_bytes")
 
 
 class Pairing(msgspec.Struct, frozen=True):
@@ -42,11 +44,11 @@ class Pairing(msgspec.Struct, frozen=True):
 
 
 class Fixture(msgspec.Struct, frozen=True):
-    """A block to be played: the matches with the luck of `seed`, one for each rotation of the seats."""
+    """A block to be played: the matches with the luck of `draw`, one for each rotation of the seats."""
 
     pairing: str
     block: int
-    seed: str
+    draw: BlockDraw
 
     def match_id(self, rotation: int) -> str:
         """The id of the match in which seat s belongs to player (s + rotation) mod n of the pairing."""
@@ -192,9 +194,10 @@ def pairings(tournament: Tournament) -> tuple[Pairing, ...]:
     return tuple(_pairing(tournament, tuple(players[name] for name in table)) for table in tables_of(tournament))
 
 
-def fixture(tournament: Tournament, pairing: Pairing, block: int) -> Fixture:
-    """The block of that number of a pairing."""
-    return Fixture(pairing=pairing.key, block=block, seed=derive("block", tournament.seed, pairing.key, block))
+def fixture(secret: Secret, pairing: Pairing, block: int) -> Fixture:
+    """The block of that number of a pairing, drawn under the secret."""
+    drawn = draw_block(secret, f"{pairing.key}-{block}", len(pairing.players))
+    return Fixture(pairing=pairing.key, block=block, draw=drawn)
 
 
 def chunks(
@@ -203,8 +206,11 @@ def chunks(
     isolation: Isolation = DEFAULT_ISOLATION,
     *,
     of: Round | None = None,
+    secret: Secret | None = None,
 ) -> Iterator[Chunk]:
     """What is left to play of a round, by default the first; `finished` holds the stored blocks by pairing key.
+
+    Blocks are drawn under `secret`, which may be left out where the tournament has a public seed.
 
     Chunks are cut at multiples of `chunk_blocks`, whatever is finished and however many workers there are. So a bot's
     process meets the same matches in the same order in every run that nothing cuts short. It meets fewer of them, in
@@ -212,6 +218,7 @@ def chunks(
     it back half played: its rest then starts with new processes. A bot that keeps nothing from match to match plays
     the same in all these cases.
     """
+    secret = secret or public_secret(tournament)
     planned = next(rounds(tournament, lambda _: ())) if of is None else of
     size = tournament.chunk_blocks
     last = max((first + planned.blocks for first in planned.first), default=0)
@@ -221,13 +228,14 @@ def chunks(
             done = finished.get(pairing.key, set())
             blocks = [block for block in span if block not in done]
             if blocks:
+                assert secret is not None, "a league without a public seed draws under a secret"
                 yield Chunk(
                     tournament=tournament.name,
                     game=tournament.game,
                     options=tournament.options,
                     clock=tournament.clock,
                     pairing=pairing,
-                    fixtures=tuple(fixture(tournament, pairing, block) for block in blocks),
+                    fixtures=tuple(fixture(secret, pairing, block) for block in blocks),
                     limits=tournament.limits,
                     isolation=isolation,
                     luck=tournament.luck,
@@ -240,8 +248,11 @@ def match_spec(setting: Tournament | Chunk, planned: Fixture, rotation: int, iso
         match=planned.match_id(rotation),
         game=setting.game,
         options=setting.options,
-        seed=planned.seed,
+        seed=planned.draw.luck,
         clock=setting.clock,
+        wire_id=planned.draw.wire_ids[rotation],
+        bot_seeds=planned.draw.bot_seeds,
+        commitment=planned.draw.commitment,
         isolation=isolation,
     )
 
@@ -265,17 +276,30 @@ def match_count(tournament: Tournament, results: Iterable[MatchResult] | None = 
 def _pairing(tournament: Tournament, players: tuple[Player, ...]) -> Pairing:
     ordered = tuple(sorted(players, key=lambda player: player.name))
     identity = {
-        "format": "arena-fixture/1",
+        "format": tournament.format,
         "game": tournament.game,
-        "rules": load_game(tournament.game).rules_version,
+        "rules": tournament.rules or load_game(tournament.game).rules_version,
         "options": tournament.options,
-        "clock": tournament.clock,
-        "limits": tournament.limits,
-        "seed": tournament.seed,
+        **_terms_and_luck(tournament),
         "players": [[player.name, player.bot.digest, list(player.arguments)] for player in ordered],
     }
     digest = sha256(msgspec.json.encode(identity, order="deterministic")).hexdigest()
     return Pairing(key=digest[:KEY_LENGTH], players=_around_the_table(ordered, digest))
+
+
+def _terms_and_luck(tournament: Tournament) -> dict[str, Any]:
+    """Clock, limits, and the commitment under which the league was begun, which stays whatever is revealed.
+
+    The pairings of arena 0.1.0 have the seed instead, and nothing of what came later to clock and limits.
+    """
+    if tournament.format == OLD_FORMAT:
+        return {
+            "clock": {name: getattr(tournament.clock, name) for name in _OLD_CLOCK},
+            "limits": {name: getattr(tournament.limits, name) for name in _OLD_LIMITS},
+            "seed": tournament.seed,
+        }
+    commitment = luck_origin(tournament).commitments[0]
+    return {"clock": tournament.clock, "limits": tournament.limits, "commitment": commitment}
 
 
 def _around_the_table(players: tuple[Player, ...], digest: str) -> tuple[Player, ...]:

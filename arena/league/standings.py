@@ -17,6 +17,7 @@ from arena.league.ratings import Rating, RatingSettings
 from arena.league.rows import Entrant, Row, SortKey, compared, ranked, rows_of
 from arena.league.skills import contradicted, fitted, pair_table
 from arena.league.tally import Tallied, digest_of, tally_of
+from arena.match.secret_luck import UNKNOWN_ORIGIN, LuckOrigin
 from arena.statistics.blocks import DesignEffect
 from arena.statistics.pairs import connected_groups
 from arena.statistics.probit import SeatAdvantage
@@ -48,10 +49,11 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
 class Standings(msgspec.Struct, frozen=True):
     """The table and what it was made from. `results` is a digest of all results, deciding times left out.
 
-    `groups` are players whom no match connects to those of another group, the largest group first; players without any
-    match stand alone. `seats` tells what each seat is worth, `design_effect` how much more blocks vary than as many
-    independent matches. `luck_version` is the value under which all luck was measured, if it was. `contradictions` are
-    pairs that mu puts in an order of which the skills are sure it is wrong.
+    `groups` are players whom no match connects to those of another group, the largest group first; players without
+    any match stand alone. `seats` tells what each seat is worth, `design_effect` how much more blocks vary than as
+    many independent matches. `luck` is the origin of all luck; `luck_version` is the value under which all luck was
+    measured, if it was. `contradictions` are pairs that mu puts in an order of which the skills are sure it is
+    wrong.
     """
 
     sorted_by: SortKey
@@ -60,6 +62,7 @@ class Standings(msgspec.Struct, frozen=True):
     scheduled: int
     draw_rate: float | None
     isolation: str
+    luck: LuckOrigin
     luck_version: str
     rating: RatingSettings
     results: str
@@ -86,6 +89,7 @@ def standings(
     settings: RatingSettings,
     *,
     scheduled: int,
+    luck: LuckOrigin = UNKNOWN_ORIGIN,
 ) -> Standings:
     """Make the standings of a league of `scheduled` matches from what it has played, pairing by pairing in any order.
 
@@ -108,6 +112,7 @@ def standings(
         scheduled=scheduled,
         draw_rate=drawn / matches if matches else None,
         isolation=_isolation(played),
+        luck=luck,
         luck_version=luck_version(played),
         rating=settings,
         results=digest_of(one.tally for one in played),

@@ -16,10 +16,14 @@ from arena.games import GAMES, load_game
 from arena.league.ratings import RatingSettings, validate
 from arena.league.schedules.settings import Count, RoundRobin, Schedule, settle
 from arena.league.wording import spanned
+from arena.match.secret_luck import LuckOrigin, Secret
 from arena.match.terms import ClockSettings, Setting
 from arena.process.limits import Limits, agree
 from arena.process.manifest import BotSpec, Name
 
+FORMAT: Final = "arena-fixture/2"
+OLD_FORMAT: Final = "arena-fixture/1"
+"""Of arena 0.1.0: its pairings hold the seed, from which the luck of a block follows by a hash."""
 SEATS: Final = 2
 """Seats of a match where nothing else is said; so also the matches of a block, one for each rotation of the players."""
 
@@ -38,13 +42,14 @@ class TournamentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `seats`: players at a table. `schedule`: who meets whom; what it leaves out is written beside its settings.
     `cycles` or `blocks_per_pairing` (the same number: a cycle plays one block of every pairing) for the schedules that
     have cycles. `chunk_blocks`: the blocks of a pairing that one worker plays in a row with the same bot processes.
-    `luck`: whether the luck of each match is measured and stored, where the game has a value.
+    `luck`: whether the luck of each match is measured and stored, where the game has a value. `seed`: a public seed,
+    from which anybody can compute all luck; without it the league draws a secret.
     """
 
     name: Name
     game: str
     players: tuple[PlayerEntry, ...]
-    seed: int | str
+    seed: int | str | None = None
     options: dict[str, Any] = {}
     seats: int = SEATS
     schedule: Schedule = RoundRobin()
@@ -72,13 +77,17 @@ class Tournament(msgspec.Struct, frozen=True):
 
     `cycles` blocks for every pairing before the schedule looks at results; 0 for a schedule without cycles. `schedule`
     has its defaults filled in. `luck`: whether that of each match is measured; no match goes otherwise for it.
+
+    `seed` is a public seed. Without one luck is secret, and `commitments` are those of its secrets: under the first one
+    the league was begun, under the last one it draws new blocks. `rules` is the version of the game's rules, empty for
+    that of this program; `format` that of the pairings' identity.
     """
 
     name: str
     game: str
     options: dict[str, Any]
     players: tuple[Player, ...]
-    seed: str
+    seed: str | None
     cycles: int
     chunk_blocks: int
     clock: ClockSettings
@@ -88,11 +97,27 @@ class Tournament(msgspec.Struct, frozen=True):
     seats: int = SEATS
     schedule: Schedule = RoundRobin()
     luck: bool = True
+    commitments: tuple[str, ...] = ()
+    rules: str = ""
+    format: str = FORMAT
 
     @property
     def setting(self) -> Setting:
         """What all its matches have in common."""
         return Setting(self.game, self.options, self.clock, self.limits)
+
+
+def public_secret(tournament: Tournament) -> Secret | None:
+    """The secret that the public seed stands for; None where luck is secret."""
+    return None if tournament.seed is None else Secret.public(tournament.seed)
+
+
+def luck_origin(tournament: Tournament) -> LuckOrigin:
+    """The commitments to all luck of the tournament, and its public seed; a league of arena 0.1.0 has no commitment."""
+    secret = public_secret(tournament)
+    if secret is None:
+        return LuckOrigin(tournament.commitments)
+    return LuckOrigin(() if tournament.format == OLD_FORMAT else (secret.commitment,), secret.seed)
 
 
 def read_tournament(path: Path, find_bot: Callable[[str], BotSpec]) -> Tournament:
@@ -134,7 +159,7 @@ def _resolve(file: TournamentFile, find_bot: Callable[[str], BotSpec]) -> Tourna
         game=file.game,
         options=file.options,
         players=players,
-        seed=str(file.seed),
+        seed=None if file.seed is None else str(file.seed),
         cycles=cycles or 0,
         chunk_blocks=file.chunk_blocks,
         clock=file.clock,
@@ -143,6 +168,7 @@ def _resolve(file: TournamentFile, find_bot: Callable[[str], BotSpec]) -> Tourna
         limits=file.limits,
         seats=file.seats,
         luck=file.luck,
+        rules=load_game(file.game).rules_version,
         schedule=settle(file.schedule, players=names, seats=file.seats, cycles=cycles),
     )
 

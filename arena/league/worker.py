@@ -11,6 +11,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from multiprocessing.connection import wait
 from typing import Any, Final
 
@@ -18,8 +19,8 @@ from arena.errors import HarnessFault
 from arena.games import load_game
 from arena.games.doors import value_of
 from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
-from arena.league.schedule import Chunk, Fixture, match_spec
-from arena.league.tournament import Player
+from arena.league.schedule import Chunk, Fixture, Pairing, match_spec
+from arena.league.tournament import Player, Tournament
 from arena.match.bot import clock_for, confine, open_channel
 from arena.match.contestant import GRACE_S, Contestant
 from arena.match.luck_sum import MatchLuck, luck_of
@@ -38,6 +39,8 @@ log: Final = logging.getLogger("arena.worker")
 
 Tables = list[list[Contestant]]
 """By rotation: the contestants of that match of each block, in the order of the pairing."""
+Matches = Iterator[tuple[int, MatchRecord]]
+"""The matches of a block in the order in which they are played: the rotation and the record of each."""
 
 
 def contestant(
@@ -71,7 +74,7 @@ def play_chunk(chunk: Chunk, budget_s: float = CHUNK_S) -> list[PlayedBlock]:
     Other chunks may be played in the same process, in other threads: nothing but the chunk's own bots is ended.
     """
     probe.insist_on(chunk.isolation)
-    tables = _lay_tables(chunk)
+    tables = lay_tables(chunk.pairing, chunk.setting, chunk.isolation)
     end_s = time.monotonic() + budget_s
     played: list[PlayedBlock] = []
     try:
@@ -81,7 +84,7 @@ def play_chunk(chunk: Chunk, budget_s: float = CHUNK_S) -> list[PlayedBlock]:
                 break
         return played
     finally:
-        _clear(tables)
+        clear(tables)
 
 
 def play_chunk_alone(chunk: Chunk) -> list[PlayedBlock]:
@@ -94,16 +97,29 @@ def play_chunk_alone(chunk: Chunk) -> list[PlayedBlock]:
             log.warning("%s: killed %d processes that bots had left behind", chunk.pairing.key, left)
 
 
-def _lay_tables(chunk: Chunk) -> Tables:
+def lay_tables(pairing: Pairing, setting: Setting, isolation: Isolation, *, keep_transcript: bool = False) -> Tables:
     """A table for each rotation, with all players at each: no process meets the luck of a block twice.
 
     The matches of a block share their luck. A bot that stayed for the next one would know what comes.
     """
-    players, seats = chunk.pairing.players, len(chunk.pairing.players)
-    return [[contestant(player, chunk.setting, chunk.isolation, seats=seats) for player in players] for _ in players]
+    return [
+        [
+            contestant(player, setting, isolation, seats=len(pairing.players), keep_transcript=keep_transcript)
+            for player in pairing.players
+        ]
+        for _ in pairing.players
+    ]
 
 
-def _clear(tables: Tables, grace_s: float = GRACE_S) -> None:
+def play_rotations(setting: Chunk | Tournament, fixture: Fixture, tables: Tables, isolation: Isolation) -> Matches:
+    """Play the matches of a block, each at its own table, in the order that was drawn."""
+    for rotation in fixture.draw.order:
+        spec = match_spec(setting, fixture, rotation, isolation)
+        yield rotation, play(spec, rotate(tables[rotation], rotation))
+
+
+def clear(tables: Tables, grace_s: float = GRACE_S) -> None:
+    """End all bots at these tables."""
     for table in tables:
         for each in table:
             each.close(grace_s=grace_s)
@@ -115,19 +131,19 @@ def _play_block(chunk: Chunk, fixture: Fixture, tables: Tables) -> PlayedBlock:
             return PlayedBlock(fixture=fixture, matches=tuple(_play_matches(chunk, fixture, tables)))
         except HarnessFault as fault:
             log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
-            _clear(tables, grace_s=0.0)
+            clear(tables, grace_s=0.0)
             if attempt > VOID_RETRIES:
                 raise
     raise AssertionError("the last attempt returns or raises")
 
 
 def _play_matches(chunk: Chunk, fixture: Fixture, tables: Tables) -> list[PlayedMatch]:
-    matches = []
-    for rotation, table in enumerate(tables):
-        record = play(match_spec(chunk, fixture, rotation, chunk.isolation), rotate(table, rotation))
+    """The matches of a block by rotation, whatever the order in which they were played."""
+    matches = {}
+    for rotation, record in play_rotations(chunk, fixture, tables, chunk.isolation):
         summary = summarise(record, _luck(chunk, record))
-        matches.append(PlayedMatch(rotation=rotation, summary=summary, record=pack(record)))
-    return matches
+        matches[rotation] = PlayedMatch(rotation=rotation, summary=summary, record=pack(record))
+    return [matches[rotation] for rotation in sorted(matches)]
 
 
 def _luck(chunk: Chunk, record: MatchRecord) -> MatchLuck | None:

@@ -15,13 +15,13 @@ from arena.errors import BotFault
 from arena.games import load_game
 from arena.games.api import Game
 from arena.games.doors import lenience_of, nature_of
-from arena.games.luck import derive
 from arena.match.bot import open_channel
 from arena.match.contestant import GRACE_S, Contestant
 from arena.match.habits import ignored_told, refusals_told, seat_of, timeouts_told
 from arena.match.house import HouseGame, house_contestant
 from arena.match.record import Acted, MatchRecord
 from arena.match.referee import hello_for, play
+from arena.match.secret_luck import Secret, draw_block
 from arena.match.terms import ClockSettings, MatchSpec
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
@@ -80,9 +80,13 @@ def check(
     options: dict[str, Any],
     clock: ClockSettings,
     confinement: Confinement,
+    secret: Secret,
 ) -> Iterator[Step]:
-    """The steps, each given out when it has been taken. The last one FAILED, or all others passed."""
-    examination = _Examination(bot, game, options, clock, confinement)
+    """The steps, each given out when it has been taken. The last one FAILED, or all others passed.
+
+    The luck of the matches is drawn under `secret`: with the same one they are the same again.
+    """
+    examination = _Examination(bot, game, options, clock, confinement, secret)
     try:
         for number, (title, step) in enumerate(examination.steps(), start=1):
             taken = _take(number, title, step)
@@ -109,8 +113,15 @@ class _Examination:
     """One bot under examination; the steps share its process where they can."""
 
     def __init__(
-        self, bot: BotSpec, game: str, options: dict[str, Any], clock: ClockSettings, confinement: Confinement
+        self,
+        bot: BotSpec,
+        game: str,
+        options: dict[str, Any],
+        clock: ClockSettings,
+        confinement: Confinement,
+        secret: Secret,
     ) -> None:
+        self._secret = secret
         self._bot = bot
         self._confinement = confinement
         self._rules = load_game(game)
@@ -162,12 +173,16 @@ class _Examination:
         return f"{asked} answers, {scores} against {house}"
 
     def _play(self, contestant: Contestant, *, seat: int, number: int) -> MatchRecord:
+        drawn = draw_block(self._secret, f"check-{number}", 2)
         spec = MatchSpec(
             match=f"check-{number}-{seat}",
             game=self._game,
             options=self._options,
-            seed=derive("check", number),
+            seed=drawn.luck,
             clock=self._clock,
+            wire_id=drawn.wire_ids[seat],
+            bot_seeds=drawn.bot_seeds,
+            commitment=drawn.commitment,
             isolation=self._confinement.isolation,
         )
         house = house_contestant(self._hello, self._clock)

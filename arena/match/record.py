@@ -116,6 +116,8 @@ class MatchRecord(msgspec.Struct, frozen=True):
     """One match, whole. `scores` is None when a forfeit ended it; `ranks` by seat from 0 (best).
 
     `nature` is the fingerprint of the simulation, for games that have one: results can be compared only under the same.
+    `seed` is the luck of the block, `bot_seeds` are by seat, and `wire_id` is the id that the bots got: drawn under the
+    secret of that `commitment`. Matches of arena 0.1.0 have none of the three; their bots got `match` as the id.
     """
 
     match: str
@@ -133,6 +135,9 @@ class MatchRecord(msgspec.Struct, frozen=True):
     termination: Termination
     fault: Fault | None
     nature: dict[str, str] | UnsetType = UNSET
+    wire_id: str | UnsetType = UNSET
+    bot_seeds: tuple[int, ...] | UnsetType = UNSET
+    commitment: str | UnsetType = UNSET
 
 
 class PackedRecord(msgspec.Struct, frozen=True):

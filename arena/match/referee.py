@@ -15,7 +15,7 @@ from arena.errors import BotFault, HarnessFault
 from arena.games import load_game
 from arena.games.api import Chance, Decision, Game, Seat, Simulation
 from arena.games.doors import lenience_of, material_of, nature_of
-from arena.games.luck import derive, draw
+from arena.games.luck import draw
 from arena.match.decision import Decisions, Forfeited
 from arena.match.participant import Participant
 from arena.match.record import Acted, Drawn, Fault, MatchRecord, Refusal, SeatRecord, Simulated, Step, Termination
@@ -34,7 +34,7 @@ from arena.protocol.messages import (
     SimulationEvent,
 )
 
-__all__ = ["Participant", "bot_seed", "hello_for", "play"]
+__all__ = ["Participant", "hello_for", "play"]
 
 KEPT_STDERR_IN_FAULT: Final = 4000
 
@@ -63,11 +63,6 @@ def hello_for(
         limits=Limits(line_to_bot=LINE_TO_BOT_LIMIT, line_from_bot=line_bytes, startup_ms=int(startup_ms)),
         material=material or UNSET,
     )
-
-
-def bot_seed(block_seed: str, seat: int) -> int:
-    """The seed a bot gets in a seat: the same in all matches of a block, unrelated to the game's own luck."""
-    return int(derive("bot", block_seed, seat)[:13], 16)
 
 
 def play(spec: MatchSpec, participants: Sequence[Participant], *, game: Game[Any, Any] | None = None) -> MatchRecord:
@@ -103,14 +98,14 @@ class _Table:
         names = tuple(participant.player for participant in self._participants)
         for seat, participant in enumerate(self._participants):
             start = MatchStart(
-                match=self._spec.match,
+                match=self._spec.wire_id,
                 seat=seat,
                 players=names,
                 protocol=PROTOCOL_MAJORS[-1],
                 game=self._game.name,
                 options=self._spec.options,
                 clock=participant.terms,
-                bot_seed=bot_seed(self._spec.seed, seat),
+                bot_seed=self._spec.bot_seeds[seat],
             )
             self._begun += 1
             try:
@@ -208,6 +203,9 @@ class _Table:
             termination=termination,
             fault=fault,
             nature=self._fingerprint,
+            wire_id=self._spec.wire_id,
+            bot_seeds=self._spec.bot_seeds[: len(self._participants)],
+            commitment=self._spec.commitment,
         )
 
 

@@ -49,11 +49,18 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 class MatchSpec(msgspec.Struct, frozen=True):
-    """One match to be played: all that it depends on besides the bots. `isolation`: what stands around those."""
+    """One match to be played: all that it depends on besides the bots. `isolation`: what stands around those.
+
+    `match` is the id under which it is stored, `wire_id` the one that bots get. All luck of the match follows from
+    `seed`, the luck of its block; `bot_seeds` are by seat. `commitment` is that of the secret that gave them.
+    """
 
     match: str
     game: str
     options: dict[str, Any]
     seed: str
     clock: ClockSettings
+    wire_id: str
+    bot_seeds: tuple[int, ...]
+    commitment: str = ""
     isolation: Isolation = "none"

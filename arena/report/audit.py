@@ -6,7 +6,7 @@ finds instead of stopping at the first.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 import msgspec
@@ -15,10 +15,21 @@ from arena.errors import DamagedStore
 from arena.league.ratings import rate, rate_by_factor_graph
 from arena.league.schedule import match_count
 from arena.league.standings import MatchResult, standings_json
-from arena.league.tournament import Tournament
+from arena.league.tournament import Tournament, public_secret
 from arena.league.wording import counted
 from arena.match.resimulation import Resimulated
-from arena.report.match_audit import Checked, Checker, Task, checked_here, expected, luck_version
+from arena.match.secret_luck import Secret
+from arena.report.match_audit import (
+    Checked,
+    Checker,
+    DueLuck,
+    Task,
+    checked_here,
+    draws_of,
+    due_luck,
+    expected,
+    luck_version,
+)
 from arena.report.table import scheduled, standings_after
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
@@ -33,10 +44,11 @@ Watch = Callable[[str, int, int], object]
 
 
 class Look(NamedTuple):
-    """How matches are looked at: by whom, and who hears how far it is."""
+    """How matches are looked at: by whom, with which secrets of luck at hand, and who hears how far it is."""
 
     checked: Checker = checked_here
     watch: Watch = lambda *_: None
+    secrets: Callable[[Iterable[str]], Mapping[str, Secret]] = lambda _: {}
 
 
 HERE: Final = Look()
@@ -100,16 +112,27 @@ def _audit_bots(bots: BotStore, tournament: Tournament) -> Iterator[Finding]:
 
 def _audit_matches(store: MatchStore, tournament: Tournament, look: Look) -> Iterator[Finding]:
     by_key = {span.pairing.key: span.pairing for span in store.spans(tournament)}
-    tasks = (Task(match, expected(tournament, by_key[match.pairing], match)) for match in store.matches(tournament))
+    secrets = _secrets_of(tournament, look)
+    tasks = (
+        Task(match, expected(tournament, by_key[match.pairing], match), due_luck(tournament, match, secrets))
+        for match in store.matches(tournament)
+    )
     tour = _Tour(tournament.name, look, total=sum(map(len, store.finished(tournament).values())) * tournament.seats)
     yield from tour.problems(tasks)
     results = store.results(tournament)
     total = match_count(tournament, results)
     yield False, f"{tournament.name}: {tour.replayed} of {counted(total, 'match', 'matches')} replayed"
     yield from tour.other_rules()
+    yield from tour.luck()
     yield from tour.simulations()
     yield from _audit_luck(tournament, results)
     yield from _audit_blocks(tournament, results, tour.checked)
+
+
+def _secrets_of(tournament: Tournament, look: Look) -> list[Secret]:
+    """The secrets of the league that are at hand; anybody has that of a public seed."""
+    public = public_secret(tournament)
+    return [public] if public is not None else list(look.secrets(tournament.commitments).values())
 
 
 class _Tour:
@@ -123,6 +146,7 @@ class _Tour:
         self._resimulated: dict[tuple[str, str], Resimulated] = {}
         self._matches: Counter[tuple[str, str]] = Counter()
         self._other_rules: Counter[str] = Counter()
+        self._unseen: Counter[str] = Counter()
 
     def problems(self, tasks: Iterable[Task]) -> Iterator[Finding]:
         """What is wrong with matches, one after the other."""
@@ -135,6 +159,7 @@ class _Tour:
                 yield True, f"{self._name}: match {found.match}: {problem}"
             self._add(found)
             self._other_rules[found.other_rules] += 1
+            self._unseen[found.unseen] += bool(found.unseen)
 
     @property
     def replayed(self) -> int:
@@ -157,6 +182,13 @@ class _Tour:
         kind = (one.terms, one.why_not)
         self._resimulated[kind] = self._resimulated[kind] + one if kind in self._resimulated else one
         self._matches[kind] += 1
+
+    def luck(self) -> Iterator[Finding]:
+        """The matches whose luck could not be checked, by the secret that is missing."""
+        for commitment, count in (+self._unseen).items():
+            matches = counted(count, "match was", "matches were")
+            told = f"the luck of {matches} not checked against the secret of commitment {commitment}, which is not here"
+            yield False, f"{self._name}: {told}; only that dice and cards follow from the luck in each record"
 
     def simulations(self) -> Iterator[Finding]:
         """What simulations came to here, in a sentence for all matches that were simulated on the same terms."""
@@ -190,10 +222,15 @@ def _audit_blocks(tournament: Tournament, results: list[MatchResult], checked: i
 def _audit_orphans(store: MatchStore, leagues: list[Tournament], look: Look) -> Iterator[Finding]:
     """Matches of no current league, as a changed tournament leaves them: each against its own record."""
     tour = _Tour("no league", look, total=0)
-    yield from tour.problems(Task(match, None) for match in store.orphans(leagues))
+    secrets = [secret for league in leagues for secret in _secrets_of(league, look)]
+    yield from tour.problems(
+        Task(match, None, DueLuck(draws_of(match, secrets, len(match.summary.ranks))))
+        for match in store.orphans(leagues)
+    )
     if tour.checked:
         yield False, f"no league: {counted(tour.replayed, 'match', 'matches')} of no current league replayed"
         yield from tour.other_rules()
+        yield from tour.luck()
         yield from tour.simulations()
 
 

@@ -8,6 +8,8 @@ from typing import Any, Final
 import msgspec
 from tabulate import tabulate
 
+from arena.match.secret_luck import LuckOrigin
+from arena.report.luck_origin import origin_told
 from arena.statistics.elo import Interval, estimate
 from arena.statistics.pentanomial import PENTANOMIAL, TRINOMIAL, Counts
 from arena.statistics.sequential import State, Verdict
@@ -25,12 +27,13 @@ def line(state: State) -> str:
     return f"{shown}, about {state.blocks_to_go} more, {state.settings.last} at most"
 
 
-def as_text(state: State, names: tuple[str, str]) -> str:
-    """The verdict and the numbers behind it."""
-    return f"{_sentence(state, names)}\n\n{tabulate(_rows(state), tablefmt='plain', disable_numparse=True)}"
+def as_text(state: State, names: tuple[str, str], luck: LuckOrigin) -> str:
+    """The verdict, the numbers behind it, and the origin of the luck."""
+    numbers = tabulate(_rows(state), tablefmt="plain", disable_numparse=True)
+    return "\n\n".join(filter(None, [_sentence(state, names), numbers, origin_told(luck)]))
 
 
-def as_json(state: State, names: tuple[str, str]) -> str:
+def as_json(state: State, names: tuple[str, str], luck: LuckOrigin) -> str:
     """All of it for programs; the same bytes for the same blocks."""
     settings, (lower, upper) = state.settings, state.settings.bounds
     document: dict[str, Any] = {
@@ -47,6 +50,7 @@ def as_json(state: State, names: tuple[str, str]) -> str:
         "alpha": settings.alpha,
         "beta": settings.beta,
         "expected_blocks": state.blocks_to_go,
+        "luck": msgspec.to_builtins(luck),
     }
     if isinstance(state.seen, Counts):
         document["counts"] = list(state.seen.numbers)

@@ -11,6 +11,7 @@ from arena.league.rows import Row
 from arena.league.standings import Standings
 from arena.league.wording import counted
 from arena.report.formats import clipped, percent
+from arena.report.luck_origin import origin_told
 from arena.statistics.elo import Z_95
 from arena.statistics.probit import SeatAdvantage
 
@@ -22,6 +23,7 @@ def footer(standings: Standings, headers: Sequence[str]) -> list[str]:
     """The sentences for a table with these columns."""
     return [
         _summary(standings),
+        *_of_luck_origin(standings),
         *(_of_skills(standings) if "MAP" in headers else ()),
         *(_of_bands(standings) if "LOS %" in headers else ()),
         *(_of_luck(standings) if "luck-free %" in headers else ()),
@@ -60,6 +62,11 @@ def _warning(isolation: str) -> str:
     if "none" not in isolation:
         return ""
     return ". UNSANDBOXED: bots could read the files of this account, and each other's"
+
+
+def _of_luck_origin(standings: Standings) -> Iterator[str]:
+    if told := origin_told(standings.luck, standings.isolation):
+        yield told
 
 
 def _of_skills(standings: Standings) -> Iterator[str]:

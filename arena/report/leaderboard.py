@@ -30,6 +30,7 @@ from arena.report.formats import (
     width_of,
     wrapped,
 )
+from arena.report.luck_origin import origin_told
 
 MOST_FAULTS: Final = 2
 """Kinds named in a row of the table for a terminal, the most frequent ones."""
@@ -175,7 +176,8 @@ def _faults(row: Row, *, named: int) -> str:
 
 def _csv(standings: Standings, timing: Sequence[Timing] | None) -> str:
     by_name = None if timing is None else _by_name(timing)
-    records = [_record(row, by_name[row.name] if by_name else None) for row in standings.rows]
+    luck = {"luck": origin_told(standings.luck, standings.isolation)}
+    records = [_record(row, by_name[row.name] if by_name else None) | luck for row in standings.rows]
     return csv_text(tuple(records[0]) if records else (), records)
 
 

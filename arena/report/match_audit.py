@@ -3,20 +3,23 @@
 Rule: a task holds all that its match is checked by, so that whoever checks it needs no database.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET
 
 from arena.games import load_game
 from arena.games.doors import value_of
+from arena.games.luck import derive
 from arena.league.results import MatchSummary, rotate, summarise
-from arena.league.schedule import Pairing, fixture
-from arena.league.tournament import Player, Tournament
+from arena.league.schedule import Pairing
+from arena.league.tournament import OLD_FORMAT, Player, Tournament, luck_origin
 from arena.match.luck_sum import luck_of
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import other_rules, problems
 from arena.match.resimulation import Resimulated, resimulate
+from arena.match.secret_luck import BlockDraw, Secret, draw_block
 from arena.protocol.messages import ClockTerms
 from arena.store.matches import StoredMatch
 
@@ -29,9 +32,20 @@ class Expected(msgspec.Struct, frozen=True):
     game: str
     rules: str
     options: dict[str, Any]
-    seed: str
     clock: ClockTerms
     seats: tuple[tuple[str, str], ...]
+
+
+class DueLuck(msgspec.Struct, frozen=True):
+    """The luck that a match may have.
+
+    `draws`: what each secret at hand gives its block; `commitments`: those of all secrets of its league, None for a
+    match of no current league. `seed`: its luck by the recipe of arena 0.1.0, for a league of that time.
+    """
+
+    draws: tuple[BlockDraw, ...] = ()
+    commitments: tuple[str, ...] | None = None
+    seed: str | None = None
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -39,18 +53,21 @@ class Task(msgspec.Struct, frozen=True):
 
     match: StoredMatch
     expected: Expected | None
+    luck: DueLuck = DueLuck()
 
 
 class Checked(msgspec.Struct, frozen=True):
     """What is wrong with a match, in sentences, and what came of its simulations; None for a game without a nature.
 
     `other_rules`: the sentence that it cannot be replayed because this arena has other rules; empty if it was replayed.
+    `unseen`: the commitment of the secret that was not at hand to check the luck of the match; empty if it was checked.
     """
 
     match: str
     problems: tuple[str, ...]
     resimulated: Resimulated | None
     other_rules: str = ""
+    unseen: str = ""
 
 
 Checker = Callable[[Iterable[Task]], Iterator[Checked]]
@@ -83,8 +100,10 @@ def _checked(task: Task) -> Checked:
         found += _misfits(task.expected, record)
     if summarise(record) != msgspec.structs.replace(match.summary, luck=(), luck_version=""):
         found.append("its summary is not that of its record")
+    wrong, unseen = _luck_misfits(task.luck, match, record)
+    found += wrong
     if other := other_rules(record):
-        return Checked(match.match_id, tuple(found), None, other)
+        return Checked(match.match_id, tuple(found), None, other_rules=other, unseen=unseen)
     resimulated = None
     if replayed := problems(record):
         found += replayed
@@ -93,7 +112,7 @@ def _checked(task: Task) -> Checked:
         found += differences
         if match.summary.luck_version == luck_version(record.game) != "":
             found += _luck_problems(match.summary, summarise(record, luck_of(record)))
-    return Checked(match.match_id, tuple(found), resimulated)
+    return Checked(match.match_id, tuple(found), resimulated, unseen=unseen)
 
 
 def expected(tournament: Tournament, pairing: Pairing, match: StoredMatch) -> Expected:
@@ -101,12 +120,25 @@ def expected(tournament: Tournament, pairing: Pairing, match: StoredMatch) -> Ex
     seats: list[Player] = rotate(pairing.players, match.rotation)
     return Expected(
         game=tournament.game,
-        rules=load_game(tournament.game).rules_version,
+        rules=tournament.rules or load_game(tournament.game).rules_version,
         options=tournament.options,
-        seed=fixture(tournament, pairing, match.block).seed,
         clock=tournament.clock.terms(),
         seats=tuple((player.name, player.bot.digest) for player in seats),
     )
+
+
+def due_luck(tournament: Tournament, match: StoredMatch, secrets: Collection[Secret]) -> DueLuck:
+    """The luck that a match of the tournament may have, as far as the secrets at hand tell."""
+    if tournament.format == OLD_FORMAT:
+        assert tournament.seed is not None, "arena 0.1.0 had no secrets"
+        return DueLuck((), (), derive("block", tournament.seed, match.pairing, match.block))
+    draws = draws_of(match, secrets, tournament.seats)
+    return DueLuck(draws, luck_origin(tournament).commitments)
+
+
+def draws_of(match: StoredMatch, secrets: Iterable[Secret], seats: int) -> tuple[BlockDraw, ...]:
+    """What each of the secrets gives the block of a match."""
+    return tuple(draw_block(secret, f"{match.pairing}-{match.block}", seats) for secret in secrets)
 
 
 def luck_version(game: str) -> str:
@@ -122,13 +154,38 @@ def _misfits(due: Expected, record: MatchRecord) -> Iterator[str]:
         game=record.game,
         rules=record.rules,
         options=record.options,
-        seed=record.seed,
         clock=record.clock,
         seats=seats,
     )
     for name in Expected.__struct_fields__:
         if getattr(found, name) != getattr(due, name):
             yield f"its {name} is {getattr(found, name)}, the tournament gives {getattr(due, name)}"
+
+
+def _luck_misfits(due: DueLuck, match: StoredMatch, record: MatchRecord) -> tuple[list[str], str]:
+    """Differences between the luck in the record and that of its secret; and the commitment of one not at hand."""
+    if due.seed is not None or record.commitment is UNSET:
+        return _old_misfits(due, record), ""
+    drawn = next((each for each in due.draws if each.commitment == record.commitment), None)
+    if drawn is not None:
+        return list(_differences(drawn, match.rotation, record)), ""
+    if due.commitments is not None and record.commitment not in due.commitments:
+        return [f"its luck was drawn under the commitment {record.commitment}, which is none of its league"], ""
+    return [], record.commitment
+
+
+def _old_misfits(due: DueLuck, record: MatchRecord) -> list[str]:
+    """The same for a league of arena 0.1.0, or a record without a commitment, which only such a league has."""
+    if due.commitments is None or (record.commitment is UNSET and record.seed == due.seed):
+        return []
+    return [f"its seed is {record.seed}, without a commitment; the tournament gives {due.seed or 'a commitment'}"]
+
+
+def _differences(drawn: BlockDraw, rotation: int, record: MatchRecord) -> Iterator[str]:
+    is_due = {"seed": drawn.luck, "bot_seeds": drawn.bot_seeds, "wire_id": drawn.wire_ids[rotation]}
+    for name, value in is_due.items():
+        if getattr(record, name) != value:
+            yield f"its {name} is {getattr(record, name)}, its secret gives {value}"
 
 
 def _luck_problems(stored: MatchSummary, measured: MatchSummary) -> Iterator[str]:

@@ -15,7 +15,7 @@ from arena.league.standings import (
     timing_of,
 )
 from arena.league.tally import Tallied
-from arena.league.tournament import Tournament
+from arena.league.tournament import Tournament, luck_origin
 from arena.store.matches import MatchStore
 
 
@@ -60,7 +60,8 @@ def standings_after(
     field = entrants(tournament)
     courses = [(one.players, one.tally.outcomes) for one in played]
     ratings, checkpoints = rated((one.name for one in field), courses, tournament.rating, kept)
-    return standings(field, played, ratings, tournament.rating, scheduled=scheduled), checkpoints
+    luck = luck_origin(tournament)
+    return standings(field, played, ratings, tournament.rating, scheduled=scheduled, luck=luck), checkpoints
 
 
 def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> Standings:

@@ -79,6 +79,14 @@ MIGRATIONS: Final = (
     Migration("UPDATE league SET standings = NULL"),
     # The digest of a tournament is checked at every read: those without one get it now.
     Migration("", _digest_leagues),
+    # The secrets of a league's luck, the first one first, by their commitments; standings tell of these, too.
+    Migration("""
+    CREATE TABLE secret (
+        league TEXT NOT NULL, number INTEGER NOT NULL, commitment TEXT NOT NULL, origin TEXT NOT NULL, revealed_at TEXT,
+        PRIMARY KEY (league, number), UNIQUE (league, commitment)
+    ) WITHOUT ROWID;
+    UPDATE league SET standings = NULL
+    """),
 )
 """The n-th leads from version n to n+1, kept in the file as `user_version`."""
 

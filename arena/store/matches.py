@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -19,11 +20,13 @@ from arena.league.results import MatchSummary, PlayedBlock, result_of
 from arena.league.schedule import Pairing, Round, Span, rounds, spans
 from arena.league.standings import MatchResult
 from arena.league.tally import Tallied, Tally
-from arena.league.tournament import Tournament, portable
+from arena.league.tournament import OLD_FORMAT, Tournament, portable
 from arena.match.record import PackedRecord
 from arena.store import database, tallies
 
 _summary_encoder = msgspec.json.Encoder()
+_OLD_RULES: Final = "1"
+"""Of every game in arena 0.1.0, which stored no version of the rules with a league."""
 _summary_decoder = msgspec.json.Decoder(MatchSummary)
 
 
@@ -40,6 +43,14 @@ class StoredMatch(msgspec.Struct, frozen=True):
     def match_id(self) -> str:
         """The id people use."""
         return f"{self.pairing}-{self.block}-{self.rotation}"
+
+
+class LeagueSecret(msgspec.Struct, frozen=True):
+    """A secret of a league's luck: `origin` is `drawn` or `file`, `revealed_at` UTC in ISO 8601, None before."""
+
+    commitment: str
+    origin: str
+    revealed_at: str | None = None
 
 
 class MatchStore:
@@ -89,7 +100,7 @@ class MatchStore:
             known = ", ".join(self.leagues()) or "none"
             raise SpecError(f'no league "{name}" in {self._path}; known: {known}')
         try:
-            found = msgspec.json.decode(row[0], type=Tournament)
+            found = _decoded(row[0])
         except tallies.UNREADABLE as error:
             raise self._edited(name, f" ({error})") from None
         if sha256(row[0]).hexdigest() != row[1] or found.name != name:
@@ -101,6 +112,24 @@ class MatchStore:
             f"{self._path}: league {league}: the stored tournament is not what was saved: it was edited or damaged"
             f"{reason}; `arena league run FILE` stores it anew from the tournament's file, and its matches are kept"
         )
+
+    def secrets(self, league: str) -> tuple[LeagueSecret, ...]:
+        """The secrets under which the league drew its luck, the first one first; the last one gives new blocks."""
+        query = "SELECT commitment, origin, revealed_at FROM secret WHERE league = ? ORDER BY number"
+        with database.speaking_for(self._path):
+            return tuple(LeagueSecret(*row) for row in self._connection.execute(query, (league,)))
+
+    def add_secret(self, league: str, commitment: str, origin: str) -> None:
+        """The league draws new blocks under another secret."""
+        query = "INSERT INTO secret SELECT ?, count(*), ?, ?, NULL FROM secret WHERE league = ?"
+        with database.speaking_for(self._path), database.transaction(self._connection):
+            self._connection.execute(query, (league, commitment, origin, league))
+
+    def mark_revealed(self, league: str, commitment: str, revealed_at: str) -> None:
+        """Remember that everybody may know the secret from now on."""
+        query = "UPDATE secret SET revealed_at = ? WHERE league = ? AND commitment = ?"
+        with database.speaking_for(self._path), database.transaction(self._connection):
+            self._connection.execute(query, (revealed_at, league, commitment))
 
     def leagues(self) -> list[str]:
         """Names of all leagues, sorted."""
@@ -140,6 +169,14 @@ class MatchStore:
                 pairing.key: self._blocks(pairing.key, first + planned.blocks)
                 for pairing, first in zip(planned.pairings, planned.first, strict=True)
             }
+
+    def has_work(self, tournament: Tournament) -> bool:
+        """Whether any block of the rounds known by now is not stored."""
+        for planned in self.rounds(tournament):
+            due = dict(zip((pairing.key for pairing in planned.pairings), planned.first, strict=True))
+            if any(len(blocks) < due[key] + planned.blocks for key, blocks in self.finished_of(planned).items()):
+                return True
+        return False
 
     def forfeits(self, tournament: Tournament) -> int:
         """Stored matches of the tournament that ended with a forfeit."""
@@ -297,3 +334,16 @@ class MatchStore:
                     raise DamagedStore(f"match {key}-{block}-{rotation} cannot be read: its record is no record")
                 packed = PackedRecord(codec=codec, digest=digest, body=body)
                 yield StoredMatch(pairing=key, block=block, rotation=rotation, summary=read, record=packed)
+
+
+class _Format(msgspec.Struct, frozen=True):
+    """As much of a stored tournament as tells which arena stored it: 0.1.0 wrote no format."""
+
+    format: str = OLD_FORMAT
+
+
+def _decoded(text: bytes) -> Tournament:
+    found = msgspec.json.decode(text, type=Tournament)
+    if msgspec.json.decode(text, type=_Format).format != OLD_FORMAT:
+        return found
+    return msgspec.structs.replace(found, format=OLD_FORMAT, rules=_OLD_RULES)

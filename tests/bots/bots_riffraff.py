@@ -24,6 +24,7 @@ from arena.games.riffraff.state import Phase, State
 from arena.league.friendly import friendly, play_here, seat_all
 from arena.league.tournament import Player
 from arena.match.record import MatchRecord
+from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 from arena.process.manifest import read_bot
 
@@ -101,9 +102,9 @@ def view_of(state: State) -> Any:
 def match(policies: tuple[str, ...], *, seed: str, **options: Any) -> MatchRecord:
     """One match of real processes, each playing in the way of its name; the record tells who sat where."""
     bot = read_bot(SHIPMATE)
-    players = [Player(way, bot, (way,)) for way in policies]
-    meeting = friendly(players, game="riffraff", options=options, clock=ClockSettings(), seed=seed, blocks=1)
-    with closing(play_here(meeting, seat_all(meeting, "none"), "none")) as played:
+    players, secret = [Player(way, bot, (way,)) for way in policies], Secret.public(seed)
+    meeting = friendly(players, game="riffraff", options=options, clock=ClockSettings(), secret=secret, blocks=1)
+    with closing(play_here(meeting, seat_all(meeting, "none"), "none", secret)) as played:
         record, _ = next(played)
     return record
 

@@ -29,8 +29,8 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 
 def test_a_better_bot_is_found_to_be_better(terminal: Terminal) -> None:
     """The verdict is a sentence, and all numbers are there for programs."""
-    ran = terminal.arena(f"compare ./good.py ./poor.py {NIM} --elo1 100")
-    again = terminal.arena(f"compare ./good.py ./poor.py {NIM} --elo1 100 --format json")
+    ran = terminal.arena(f"compare ./good.py ./poor.py {NIM} --elo1 100 --seed 0")
+    again = terminal.arena(f"compare ./good.py ./poor.py {NIM} --elo1 100 --seed 0 --format json")
 
     assert (ran.code, ran.err, again.code) == (0, "", 0)
     found = json.loads(again.out)
@@ -41,7 +41,7 @@ def test_a_better_bot_is_found_to_be_better(terminal: Terminal) -> None:
 
 def test_the_verdict_does_not_depend_on_workers_or_stops(terminal: Terminal) -> None:
     """One worker, two workers, and two runs, of which the first is cut short by a small cap: the same bytes."""
-    command = f"compare random ./poor.py {NIM} --elo1 60 --format json"
+    command = f"compare random ./poor.py {NIM} --seed 0 --elo1 60 --format json"
     whole = terminal.arena(f"{command} --workers 1").out
     shutil.rmtree("results")
     parallel = terminal.arena(f"{command} --workers 2").out

@@ -25,7 +25,9 @@ def test_a_block_has_a_match_for_every_rotation(terminal: Terminal, seats: int) 
     matches = re.findall(r"^(\w+-\d-\d)  (.+)$", said.out, re.MULTILINE)
     seated = [[part.split()[0] for part in line.split(" : ")] for _, line in matches]
     names = [f"random-{number}" for number in range(1, seats + 1)]
-    assert [match[-4:] for match, _ in matches] == [f"-{block}-{turn}" for block in range(2) for turn in range(seats)]
+    played = [match[-4:] for match, _ in matches]
+    assert sorted(played) == [f"-{block}-{turn}" for block in range(2) for turn in range(seats)]
+    assert [each[1] for each in played] == ["0"] * seats + ["1"] * seats
     for seat in range(seats):
         assert sorted(players[seat] for players in seated) == sorted(names * 2)
     assert f"{2 * seats} of {2 * seats} matches" in said.out

@@ -66,7 +66,9 @@ def against(
 ) -> MatchRecord:
     """A match of nim of `bot` in seat 0, against the house if there is no other."""
     house = house_contestant(hello_for(NIM, {}, clock.startup_ms), clock)
-    spec = MatchSpec(match="m", game="nim", options={}, seed=derive("hostile"), clock=clock)
+    spec = MatchSpec(
+        match="m", game="nim", options={}, seed=derive("hostile"), clock=clock, wire_id="m", bot_seeds=(1, 2, 3, 4)
+    )
     return play(spec, [bot, other or house], game=game)
 
 

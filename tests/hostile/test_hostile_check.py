@@ -9,10 +9,12 @@ from hostile_play import BARE, CLOCK, HOSTILE
 from msgspec import structs
 
 from arena.match.check import Step, Verdict, check
+from arena.match.secret_luck import Secret
 from arena.process.launch import STRICTEST, Confinement
 from arena.process.manifest import BotSpec, read_bot
 
 pytestmark = pytest.mark.process
+SECRET = Secret.public("1")
 
 
 @pytest.fixture
@@ -28,7 +30,7 @@ def bot_of(tmp_path: Path) -> Callable[[str], BotSpec]:
 
 
 def steps_of(bot: BotSpec, confinement: Confinement = STRICTEST) -> list[Step]:
-    return list(check(bot, game="nim", options={}, clock=CLOCK, confinement=confinement))
+    return list(check(bot, game="nim", options={}, clock=CLOCK, confinement=confinement, secret=SECRET))
 
 
 def test_an_honest_bot_passes_every_step(bot_of: Callable[[str], BotSpec]) -> None:

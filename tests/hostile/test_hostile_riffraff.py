@@ -120,7 +120,15 @@ class Table:
 
     def play(self) -> MatchRecord:
         """A match; afterwards no process is left."""
-        spec = MatchSpec(match="m", game="riffraff", options=OPTIONS, seed=derive("hostile"), clock=self.clock)
+        spec = MatchSpec(
+            match="m",
+            game="riffraff",
+            options=OPTIONS,
+            seed=derive("hostile"),
+            clock=self.clock,
+            wire_id="m",
+            bot_seeds=(1, 2, 3, 4),
+        )
         try:
             return unpack(pack(play(spec, [guest.contestant for guest in self.guests])))
         finally:

@@ -93,7 +93,7 @@ def _block(chunk: Chunk, number: int) -> PlayedBlock:
     matches = []
     for rotation in range(len(chunk.pairing.players)):
         seats = [player.name for player in rotate(chunk.pairing.players, rotation)]
-        luck = [sha256(f"{fixture.seed}{name}{rotation}".encode()).digest()[0] // 64 for name in seats]
+        luck = [sha256(f"{fixture.draw.luck}{name}{rotation}".encode()).digest()[0] // 64 for name in seats]
         scores = tuple(value + (name < "c") for value, name in zip(luck, seats, strict=True))
         count = len(seats)
         summary = MatchSummary(

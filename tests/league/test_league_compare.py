@@ -1,5 +1,7 @@
 """NEW against OLD: what a sequential test is fed with, and when it has had enough."""
 
+from collections.abc import Iterable
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -7,14 +9,14 @@ from hypothesis import strategies as st
 
 from arena.errors import CheckFailed
 from arena.league.compare import Comparison
-from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch, summarise
-from arena.league.schedule import Fixture
+from arena.league.results import MatchSummary, PlayedMatch, summarise
 from arena.match.record import Acted, MatchRecord, SeatRecord, Termination, pack
 from arena.match.terms import ClockSettings
 from arena.statistics.sequential import SequentialSettings, Verdict
 
 WINS = SequentialSettings(elo1=50.0)
 MARGINS = SequentialSettings(elo1=50.0, model="student")
+Blocks = dict[int, tuple[PlayedMatch, ...]]
 
 
 def record(scores: tuple[int, int] | None, *, steps: int = 1) -> MatchRecord:
@@ -29,9 +31,13 @@ def record(scores: tuple[int, int] | None, *, steps: int = 1) -> MatchRecord:
     )  # fmt: skip
 
 
-def block(number: int, *records: MatchRecord) -> PlayedBlock:
+def block(number: int, *records: MatchRecord) -> Blocks:
     matches = tuple(PlayedMatch(rotation, _summary(each), pack(each)) for rotation, each in enumerate(records))
-    return PlayedBlock(fixture=Fixture(pairing="x", block=number, seed="0"), matches=matches)
+    return {number: matches}
+
+
+def all_of(blocks: Iterable[Blocks]) -> Blocks:
+    return {number: matches for each in blocks for number, matches in each.items()}
 
 
 def _summary(each: MatchRecord) -> MatchSummary:
@@ -41,7 +47,7 @@ def _summary(each: MatchRecord) -> MatchSummary:
     return msgspec.structs.replace(normal, scores=None, termination="crash", at_fault=0)
 
 
-def won(number: int) -> PlayedBlock:
+def won(number: int) -> Blocks:
     """Player 0 of the pairing wins in both seats."""
     return block(number, record((3, 1)), record((1, 3)))
 
@@ -50,7 +56,7 @@ def test_who_sits_where_is_known() -> None:
     """In the second match of a block the seats are swapped; NEW may be either player of the pairing."""
     first, second = Comparison(WINS, new=0), Comparison(WINS, new=1)
     for comparison in (first, second):
-        comparison.add(won(number) for number in range(24))
+        comparison.add(all_of(won(number) for number in range(24)))
 
     assert (first.state.verdict, second.state.verdict) == (Verdict.H1, Verdict.H0)
 
@@ -59,7 +65,7 @@ def test_margins_add_up_from_the_side_of_new() -> None:
     """The mean of both matches of a block."""
     comparison = Comparison(MARGINS, new=0)
 
-    comparison.add(block(number, record((3, 1)), record((5, 9))) for number in range(8))
+    comparison.add(all_of(block(number, record((3, 1)), record((5, 9))) for number in range(8)))
 
     assert comparison.state.blocks == 8
     assert getattr(comparison.state.seen, "mean", None) == 3.0
@@ -68,14 +74,14 @@ def test_margins_add_up_from_the_side_of_new() -> None:
 def test_a_forfeit_has_no_margin() -> None:
     """The comparison says so rather than inventing one."""
     with pytest.raises(CheckFailed, match="which has no margin"):
-        Comparison(MARGINS, new=0).add([block(0, record(None), record((1, 3)))])
+        Comparison(MARGINS, new=0).add(block(0, record(None), record((1, 3))))
 
 
 def test_a_forfeit_is_a_loss_of_wins() -> None:
     """Player 0 forfeits in seat 0 of the first match."""
     comparison = Comparison(WINS, new=0)
 
-    comparison.add(block(number, record(None), record((1, 3))) for number in range(8))
+    comparison.add(all_of(block(number, record(None), record((1, 3))) for number in range(8)))
 
     assert getattr(comparison.state.seen, "numbers", None) == (0, 0, 8, 0, 0)
 
@@ -84,7 +90,7 @@ def test_identical_bots_are_recognised() -> None:
     """Even blocks whose matches went the same way, step by step."""
     comparison = Comparison(WINS, new=0)
 
-    comparison.add(block(number, record((3, 1)), record((3, 1))) for number in range(16))
+    comparison.add(all_of(block(number, record((3, 1)), record((3, 1))) for number in range(16)))
 
     assert comparison.state.verdict is Verdict.IDENTICAL
 
@@ -93,7 +99,7 @@ def test_even_blocks_of_different_matches_are_not_identical() -> None:
     """A win each is not the same play."""
     comparison = Comparison(WINS, new=0)
 
-    comparison.add(block(number, record((3, 1)), record((3, 1), steps=2)) for number in range(16))
+    comparison.add(all_of(block(number, record((3, 1)), record((3, 1), steps=2)) for number in range(16)))
 
     assert comparison.state.verdict is Verdict.UNDECIDED
 
@@ -102,11 +108,11 @@ def test_even_blocks_of_different_matches_are_not_identical() -> None:
 def test_the_order_of_arrival_changes_nothing(order: list[int], cut: int) -> None:
     """Nor in how many pieces they come."""
     expected = Comparison(WINS, new=0)
-    expected.add(won(number) for number in range(24))
+    expected.add(all_of(won(number) for number in range(24)))
     comparison = Comparison(WINS, new=0)
 
-    comparison.add(won(number) for number in order[:cut])
-    comparison.add(won(number) for number in order[cut:])
+    comparison.add(all_of(won(number) for number in order[:cut]))
+    comparison.add(all_of(won(number) for number in order[cut:]))
 
     assert comparison.state == expected.state
 
@@ -117,7 +123,7 @@ def test_nothing_is_handed_out_once_it_is_decided() -> None:
     handed = comparison.needed(iter([None, None]))  # type: ignore[list-item]
 
     first = next(handed, "nothing")
-    comparison.add(won(number) for number in range(24))
+    comparison.add(all_of(won(number) for number in range(24)))
 
     assert first is None
     assert next(handed, "nothing") == "nothing"

@@ -16,6 +16,7 @@ from arena.match.house import house_contestant
 from arena.match.luck_sum import luck_of
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for, play
+from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings, MatchSpec
 
 CLOCK = ClockSettings()
@@ -24,7 +25,12 @@ CLOCK = ClockSettings()
 def record(game: str) -> MatchRecord:
     hello = hello_for(load_game(game), {}, CLOCK.startup_ms)
     seats = [house_contestant(hello, CLOCK) for _ in range(2)]
-    return play(MatchSpec(match="m", game=game, options={}, seed=derive("luck"), clock=CLOCK), seats)
+    return play(
+        MatchSpec(
+            match="m", game=game, options={}, seed=derive("luck"), clock=CLOCK, wire_id="m", bot_seeds=(1, 2, 3, 4)
+        ),
+        seats,
+    )
 
 
 def chunk(**changes: Any) -> Any:
@@ -54,7 +60,7 @@ def test_whether_luck_is_measured_changes_no_match() -> None:
     with_luck, without = (tournament("ann", "bob", luck=luck) for luck in (True, False))
     one, other = with_luck.players
 
-    meeting = friendly((one, other), game="nim", options={}, clock=CLOCK, seed="1", blocks=1)
+    meeting = friendly((one, other), game="nim", options={}, clock=CLOCK, secret=Secret.public("1"), blocks=1)
 
     assert pairings(with_luck) == pairings(without)
     assert [each.fixtures for each in chunks(with_luck, {})] == [each.fixtures for each in chunks(without, {})]

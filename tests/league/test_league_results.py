@@ -23,7 +23,12 @@ def record() -> MatchRecord:
     """A match of nim in which seat 0 plays by wall time, as a bot with children does, and seat 1 by CPU time."""
     hello = hello_for(load_game("nim"), {}, CLOCK.startup_ms)
     seats = [house_contestant(hello, replace(CLOCK, decides="wall")), house_contestant(hello, CLOCK)]
-    return play(MatchSpec(match="m", game="nim", options={}, seed=derive("results"), clock=CLOCK), seats)
+    return play(
+        MatchSpec(
+            match="m", game="nim", options={}, seed=derive("results"), clock=CLOCK, wire_id="m", bot_seeds=(1, 2, 3, 4)
+        ),
+        seats,
+    )
 
 
 @pytest.mark.parametrize(("seat", "decides"), [(0, "wall"), (1, "cpu")])

@@ -10,9 +10,11 @@ from msgspec.structs import replace
 
 from arena.league.schedule import Pairing, chunks, fixture, match_count, pairings
 from arena.league.tournament import Player, Tournament
+from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 
 NAMES = ("ann", "bob", "cid", "dot", "eve")
+SECRET = Secret.public("1")
 
 
 def pairing_of(league: Tournament, first: str, second: str) -> Pairing:
@@ -33,7 +35,7 @@ def test_a_fixture_depends_on_its_own_players_only(order: list[str], cycles: int
     same = pairing_of(large, "bob", "dot")
 
     assert same == pairing_of(small, "bob", "dot")
-    assert [fixture(large, same, block) for block in range(4)] == [fixture(small, same, block) for block in range(4)]
+    assert [fixture(SECRET, same, block) for block in range(4)] == [fixture(SECRET, same, block) for block in range(4)]
 
 
 CHANGED: list[dict[str, Any]] = [
@@ -56,7 +58,7 @@ def test_a_fixture_depends_on_all_that_its_matches_depend_on(change: dict[str, A
     (old,), (new,) = pairings(before), pairings(after)
 
     assert old.key != new.key
-    assert fixture(before, old, 0).seed != fixture(after, new, 0).seed
+    assert fixture(SECRET, old, 0).draw.luck != fixture(SECRET, new, 0).draw.luck
 
 
 def test_arguments_are_not_run_together() -> None:
@@ -73,7 +75,7 @@ def test_all_seeds_differ() -> None:
     """No two blocks of a league share their luck."""
     league = tournament(*NAMES, cycles=50)
 
-    seeds = [fixture(league, pair, block).seed for pair in pairings(league) for block in range(50)]
+    seeds = [fixture(SECRET, pair, block).draw.luck for pair in pairings(league) for block in range(50)]
 
     assert len(set(seeds)) == 500
 
@@ -83,7 +85,7 @@ def test_match_ids_tell_pairing_block_and_rotation() -> None:
     league = tournament("ann", "bob")
     (pair,) = pairings(league)
 
-    assert fixture(league, pair, 3).match_id(1) == f"{pair.key}-3-1"
+    assert fixture(SECRET, pair, 3).match_id(1) == f"{pair.key}-3-1"
 
 
 FINISHED = st.lists(st.sets(st.integers(0, 40)), min_size=3, max_size=3)

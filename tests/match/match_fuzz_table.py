@@ -253,6 +253,8 @@ class Table:
             options=self.options,
             seed=derive("fuzz", self.scene.seed),
             clock=self.clock,
+            wire_id=match,
+            bot_seeds=(1, 2, 3, 4),
         )
         return play(spec, self.contestants, game=self.game)
 

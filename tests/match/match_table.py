@@ -126,7 +126,15 @@ def match_of(
     rules: Game[Any, Any] | None = None,
 ) -> MatchRecord:
     """`rules` stand in for the game of that name, if it is none of ours."""
-    spec = MatchSpec(match=match, game=game, options=options or {}, seed=seed or derive("test"), clock=clock)
+    spec = MatchSpec(
+        match=match,
+        game=game,
+        options=options or {},
+        seed=seed or derive("test"),
+        clock=clock,
+        wire_id=match,
+        bot_seeds=(1, 2, 3, 4),
+    )
     return play(spec, participants, game=rules)
 
 

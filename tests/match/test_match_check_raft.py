@@ -7,6 +7,7 @@ import pytest
 from match_raft_table import raft_on_offer
 
 from arena.match.check import Verdict, check
+from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 from arena.process.launch import Confinement
 from arena.process.limits import Limits
@@ -44,7 +45,16 @@ def remarks(folder: Path, action: str) -> dict[int, str]:
     script.write_text(BOT.replace("HERE", action))
     unconfined = Confinement(isolation="none", limits=Limits())
     with raft_on_offer():
-        steps = list(check(read_bot(script), game="raft", options={}, clock=CLOCK, confinement=unconfined))
+        steps = list(
+            check(
+                read_bot(script),
+                game="raft",
+                options={},
+                clock=CLOCK,
+                confinement=unconfined,
+                secret=Secret.public("1"),
+            )
+        )
     assert [step.number for step in steps] == list(range(1, 11))
     assert steps[5].title == "gives answers that count"
     return {step.number: step.detail for step in steps if step.verdict is not Verdict.PASSED}

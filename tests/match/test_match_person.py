@@ -37,7 +37,15 @@ class Terminal:
 
 def match_with(terminal: Terminal, *, seat: int = 0, heaps: tuple[int, ...] = (2, 1)) -> MatchRecord:
     person = Person(say=terminal.shown.append, prompt=terminal.prompt)
-    spec = MatchSpec(match="m", game="nim", options={"heaps": list(heaps)}, seed=derive("p"), clock=ClockSettings())
+    spec = MatchSpec(
+        match="m",
+        game="nim",
+        options={"heaps": list(heaps)},
+        seed=derive("p"),
+        clock=ClockSettings(),
+        wire_id="m",
+        bot_seeds=(1, 2, 3, 4),
+    )
     players: list[Participant] = [person, house()] if seat == 0 else [house(), person]
     game: Any = DrawnGame(NIM, seat)
     return play(spec, players, game=game)
@@ -119,7 +127,15 @@ def raft_with(terminal: Terminal, *, seat: int = 0, clock: ClockSettings = CLOCK
     person = Person(say=terminal.shown.append, prompt=terminal.prompt)
     opponent = house_contestant(hello_for(game, {}, clock.startup_ms), clock)
     players: list[Participant] = [person, opponent] if seat == 0 else [opponent, person]
-    spec = MatchSpec(match="m", game="raft", options={"rounds": 1}, seed=derive("p"), clock=clock)
+    spec = MatchSpec(
+        match="m",
+        game="raft",
+        options={"rounds": 1},
+        seed=derive("p"),
+        clock=clock,
+        wire_id="m",
+        bot_seeds=(1, 2, 3, 4),
+    )
     return play(spec, players, game=game)
 
 
@@ -181,7 +197,15 @@ def test_without_lenience_there_is_nothing_to_let_be() -> None:
     terminal = Terminal("p", '{"mm": 1}', "1")
     drawn: Any = DrawnGame(game, 0)
     person = Person(say=terminal.shown.append, prompt=terminal.prompt)
-    spec = MatchSpec(match="m", game="raft", options={"rounds": 1}, seed=derive("p"), clock=CLOCK)
+    spec = MatchSpec(
+        match="m",
+        game="raft",
+        options={"rounds": 1},
+        seed=derive("p"),
+        clock=CLOCK,
+        wire_id="m",
+        bot_seeds=(1, 2, 3, 4),
+    )
     play(spec, [person, on_raft(raft_bot(), game)], game=drawn)
 
     assert "'p' is not a JSON object; ? for help" in terminal.shown
@@ -223,7 +247,15 @@ def test_a_person_is_told_what_simulations_came_to() -> None:
     game: Any = DrawnGame(Raft(), 0)
     terminal = Terminal('{"mm": 40}', "1", "p")
     person = Person(say=terminal.shown.append, prompt=terminal.prompt)
-    spec = MatchSpec(match="m", game="raft", options={"rounds": 2}, seed=derive("p"), clock=CLOCK)
+    spec = MatchSpec(
+        match="m",
+        game="raft",
+        options={"rounds": 2},
+        seed=derive("p"),
+        clock=CLOCK,
+        wire_id="m",
+        bot_seeds=(1, 2, 3, 4),
+    )
     play(spec, [person, on_raft(raft_bot(30), game)], game=game)
 
     told = terminal.shown.index("the raft tips by 70")

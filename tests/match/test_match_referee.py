@@ -15,7 +15,9 @@ from arena.games import load_game
 from arena.games.api import Seat
 from arena.games.luck import derive
 from arena.match.record import Acted, Drawn, Step
-from arena.match.referee import bot_seed
+from arena.match.referee import play
+from arena.match.secret_luck import Secret, draw_block
+from arena.match.terms import MatchSpec
 from arena.process.scripted import Reply
 
 NORMAL = {"heaps": [3, 4, 5]}
@@ -137,18 +139,28 @@ def test_a_trouble_of_the_machine_is_nobodys_loss() -> None:
         match_of(seated(bot), house())
 
 
-def test_a_block_gives_each_seat_one_seed() -> None:
-    """Equal in all matches of the block, whoever sits there; unequal between seats and blocks, and not the game's."""
-    seed = derive("block", 1)
+def test_a_bot_gets_the_seed_of_its_seat_and_nothing_of_the_luck() -> None:
+    """The seeds come by seat, whoever sits there; neither the block's luck nor the stored id is on the wire."""
+    drawn = draw_block(Secret.public("1"), "abc-0", 2)
     first, second = ScriptedBot(), ScriptedBot()
-    match_of(seated(first), seated(second), seed=seed, match="0")
-    match_of(seated(second), seated(first), seed=seed, match="1")
+    for rotation, seats in enumerate(([first, second], [second, first])):
+        spec = MatchSpec(
+            match=f"abc-0-{rotation}",
+            game="nim",
+            options={},
+            seed=drawn.luck,
+            clock=CLOCK,
+            wire_id=drawn.wire_ids[rotation],
+            bot_seeds=drawn.bot_seeds,
+        )
+        play(spec, [seated(bot) for bot in seats])
 
-    seeds = {bot: [start["bot_seed"] for start in bot.of_type("match_start")] for bot in (first, second)}
-    assert seeds[first] == [bot_seed(seed, 0), bot_seed(seed, 1)] == seeds[second][::-1]
-    assert len({*seeds[first], bot_seed(derive("block", 2), 0)}) == 3
-    assert all(0 <= number <= 2**53 for number in seeds[first])
-    assert str(seed) not in json.dumps(first.heard)
+    starts = {bot: bot.of_type("match_start") for bot in (first, second)}
+    seeds = {bot: tuple(start["bot_seed"] for start in starts[bot]) for bot in starts}
+    assert seeds[first] == drawn.bot_seeds == seeds[second][::-1]
+    assert [start["match"] for start in starts[first]] == list(drawn.wire_ids)
+    assert drawn.luck not in json.dumps(first.heard)
+    assert "abc-0" not in json.dumps(first.heard)
 
 
 class Follower:

@@ -14,6 +14,7 @@ from arena.process.channel import Channel
 from arena.process.scripted import ScriptedChannel
 
 SEED = "000102030405060708090a0b0c0d0e38"
+BOT_SEEDS = (1485964578277303, 3391453401404100)
 EXPANSIONS = ("crazy_captain", "no_shanghai", "sharks", "doubles")
 Bot = Callable[[dict[str, Any]], list[str]]
 Said = tuple[str, str, dict[str, Any]]
@@ -114,7 +115,18 @@ def dialogues(match: str, game: str, options: dict[str, Any], bots: dict[str, Bo
         )
         for name, bot in bots.items()
     ]
-    play(MatchSpec(match=match, game=game, options=options, seed=SEED, clock=ClockSettings()), contestants)
+    play(
+        MatchSpec(
+            match=match,
+            game=game,
+            options=options,
+            seed=SEED,
+            clock=ClockSettings(),
+            wire_id=match,
+            bot_seeds=BOT_SEEDS,
+        ),
+        contestants,
+    )
     for each in contestants:
         each.close()
     return contestants
@@ -129,7 +141,7 @@ def expansions_match() -> tuple[list[Contestant], list[Said]]:
     """
     said: list[Said] = []
     bots = {name: overheard(name, random_bot(salt), said) for name, salt in (("alice", 2034), ("bob", 11493))}
-    return dialogues("d70a4f92b618-0-0", "shanghaien", {"expansions": list(EXPANSIONS)}, bots), said
+    return dialogues("d70a4f92b618e03c", "shanghaien", {"expansions": list(EXPANSIONS)}, bots), said
 
 
 @cache
@@ -145,9 +157,9 @@ def example_matches() -> list[Contestant]:
     """The seats of the matches that protocol.md quotes."""
     nim = {"heaps": [1, 2]}
     return [
-        *dialogues("5f0c1d7e2a94-0-0", "nim", nim, {"alice": random_bot(), "bob": random_bot()}),
-        *dialogues("c41a90b7d3e6-0-0", "nim", nim, {"alice": random_bot(), "carol": careless_bot()}),
-        *dialogues("9b1e64c03d27-0-0", "shanghaien", {}, {"alice": random_bot(), "bob": random_bot()}),
+        *dialogues("5f0c1d7e2a94b063", "nim", nim, {"alice": random_bot(), "bob": random_bot()}),
+        *dialogues("c41a90b7d3e6f825", "nim", nim, {"alice": random_bot(), "carol": careless_bot()}),
+        *dialogues("9b1e64c03d2781aa", "shanghaien", {}, {"alice": random_bot(), "bob": random_bot()}),
         *expansions_match()[0],
         *refused_match()[0],
     ]

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from protocol_matches import SEED, example_matches, expansions_match, lines, refused_match, timeless
+from protocol_matches import BOT_SEEDS, SEED, example_matches, expansions_match, lines, refused_match, timeless
 from protocol_pages import BLOCKS, PROTOCOL, RULES, Block, blocks_of, inline_actions, marked, only, section_of
 
 from arena.games import load_game
@@ -239,7 +239,18 @@ def contestant(path: Path, game: str, player: str) -> Contestant:
 
 
 def played(game: str, contestants: list[Contestant]) -> MatchRecord:
-    return play(MatchSpec(match="m-0-0", game=game, options={}, seed=SEED, clock=ClockSettings()), contestants)
+    return play(
+        MatchSpec(
+            match="m-0-0",
+            game=game,
+            options={},
+            seed=SEED,
+            clock=ClockSettings(),
+            wire_id="m-0-0",
+            bot_seeds=BOT_SEEDS,
+        ),
+        contestants,
+    )
 
 
 def test_the_award_example_follows_the_rules() -> None:

@@ -39,7 +39,15 @@ class Seats:
 
     def play(self, match: str = "m") -> MatchRecord:
         """One match, the guest in seat 0."""
-        spec = MatchSpec(match=match, game="nim", options={"heaps": [2, 2]}, seed="0" * 32, clock=self.clock)
+        spec = MatchSpec(
+            match=match,
+            game="nim",
+            options={"heaps": [2, 2]},
+            seed="0" * 32,
+            clock=self.clock,
+            wire_id=match,
+            bot_seeds=(1, 2),
+        )
         return play(spec, [self.guest, self.honest])
 
     def told(self, kind: str) -> list[dict[str, Any]]:

@@ -10,12 +10,13 @@ from typing import Any
 from arena.games import load_game
 from arena.league.ratings import RatingSettings
 from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
-from arena.league.schedule import Pairing, fixture, pairings
+from arena.league.schedule import Pairing, fixture, match_spec, pairings
 from arena.league.standings import standings_json
 from arena.league.tournament import Player, Tournament
 from arena.match.contestant import Contestant
 from arena.match.record import MatchRecord, pack
 from arena.match.referee import hello_for, play
+from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings, MatchSpec
 from arena.process.scripted import Reply, ScriptedChannel
 from arena.report.table import table
@@ -69,7 +70,18 @@ class Kept:
 def record(*, cheats: bool = False) -> MatchRecord:
     """One match outside any store."""
     seats = [_contestant(name, f"{name}-hash", {}, ClockSettings()) for name in ("cheat" if cheats else "ann", "bob")]
-    return play(MatchSpec(match="m-0-0", game="nim", options={}, seed="s", clock=ClockSettings()), seats)
+    return play(
+        MatchSpec(
+            match="m-0-0",
+            game="nim",
+            options={},
+            seed="s",
+            clock=ClockSettings(),
+            wire_id="m-0-0",
+            bot_seeds=(1, 2, 3, 4),
+        ),
+        seats,
+    )
 
 
 def _tournament(bots: BotStore, folder: Path) -> Tournament:
@@ -92,14 +104,11 @@ def _tournament(bots: BotStore, folder: Path) -> Tournament:
 
 
 def _block(league: Tournament, pair: Pairing, block: int) -> PlayedBlock:
-    planned = fixture(league, pair, block)
+    planned = fixture(Secret.public("1"), pair, block)
     seated = [_contestant(each.name, each.bot.digest, league.options, league.clock) for each in pair.players]
     matches = []
     for rotation in range(2):
-        spec = MatchSpec(
-            match=planned.match_id(rotation), game="nim", options={}, seed=planned.seed, clock=league.clock
-        )
-        played = play(spec, rotate(seated, rotation))
+        played = play(match_spec(league, planned, rotation, "none"), rotate(seated, rotation))
         matches.append(PlayedMatch(rotation=rotation, summary=summarise(played), record=pack(played)))
     return PlayedBlock(fixture=planned, matches=tuple(matches))
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import report_raft
 from msgspec.structs import replace
-from report_raft import NAME, SEED, Water, recorded, voyage
+from report_raft import NAME, Water, recorded, voyage
 
 from arena.errors import DamagedStore, HarnessFault
 from arena.games import GAMES
@@ -18,6 +18,7 @@ from arena.league.schedule import Fixture
 from arena.match.record import MatchRecord, Simulated, pack
 from arena.match.replay import problems, replay
 from arena.match.resimulation import resimulate
+from arena.match.secret_luck import Secret, draw_block
 from arena.report.audit import HERE, Finding, Look, Watch, audit
 from arena.report.match_audit import Checked, Task, check, checked_here
 from arena.report.spread import spread
@@ -222,7 +223,9 @@ class Shelf:
 def block(number: int, record: MatchRecord) -> PlayedBlock:
     named = replace(record, match=f"aaaa-{number}-0")
     match = PlayedMatch(rotation=0, summary=summarise(named), record=pack(named))
-    return PlayedBlock(fixture=Fixture(pairing="aaaa", block=number, seed=SEED), matches=(match,))
+    return PlayedBlock(
+        fixture=Fixture(pairing="aaaa", block=number, draw=draw_block(Secret.public("x"), "x", 2)), matches=(match,)
+    )
 
 
 def task(number: int, record: MatchRecord | None = None) -> Task:

@@ -15,6 +15,7 @@ from arena.league.tournament import Player, Tournament
 from arena.match.contestant import Contestant
 from arena.match.record import pack
 from arena.match.referee import hello_for, play
+from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
 from arena.process.scripted import Reply, ScriptedChannel
@@ -54,7 +55,7 @@ def blocks_of(league: Tournament) -> list[PlayedBlock]:
 
 def block_of(league: Tournament, pair: Pairing, block: int) -> PlayedBlock:
     """One block: both matches, with their records."""
-    planned = fixture(league, pair, block)
+    planned = fixture(Secret.public(league.seed or ""), pair, block)
     seated = [_contestant(player, league) for player in pair.players]
     matches = []
     for rotation in range(2):
@@ -133,7 +134,7 @@ def older(path: Path, version: int, *statements: str) -> None:
     """A database of a former layout, with a finished and published league."""
     fill(path.parent, tournament("ann", "bob", cycles=2))
     connection = sqlite3.connect(path)
-    undone = ["UPDATE league SET standings = x'7b7d'"]
+    undone = ["UPDATE league SET standings = x'7b7d'", "DROP TABLE secret"]
     if version < 3:
         undone += [
             "DROP TRIGGER match_update",

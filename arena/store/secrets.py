@@ -1,0 +1,181 @@
+"""The secrets of luck of a results folder: one file each, named by its commitment, and under which a league draws.
+
+Rule: a secret is on the disk before the first bot starts, and nobody but its owner may read it. A league begins under
+one secret and keeps it until that is revealed; a revealed secret gives no new block. Without its file a started league
+does not go on: a new secret drawn silently would look like the old promise.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from arena.errors import DamagedStore, SpecError
+from arena.league.tournament import OLD_FORMAT, Tournament, public_secret
+from arena.match.secret_luck import Secret
+from arena.store import database
+from arena.store.matches import LeagueSecret, MatchStore
+
+FOLDER: Final = "secrets"
+_OF_THE_OWNER: Final = 0o700
+
+
+def read_secret(path: Path) -> Secret:
+    """The secret in a file that a person gives. SpecError if there is none; it quotes nothing of the file."""
+    try:
+        return Secret.read(path.read_text(encoding="ascii"), str(path))
+    except OSError as error:
+        raise SpecError(f"{path}: {error.strerror}; expected a secret file") from None
+    except UnicodeDecodeError:
+        raise SpecError(f"{path}: this is no secret file: found bytes that are not ASCII") from None
+
+
+class SecretFiles:
+    """The folder `secrets` of a results folder."""
+
+    def __init__(self, results: Path) -> None:
+        self.folder = results / FOLDER
+
+    def path(self, commitment: str) -> Path:
+        """Where the secret of that commitment lies, or should lie."""
+        return self.folder / commitment
+
+    def keep(self, secret: Secret) -> None:
+        """Put the secret on the disk, durable with its folder; nothing happens if it is there."""
+        if self.find(secret.commitment) is not None:
+            return
+        try:
+            self._write(secret)
+        except OSError as error:
+            raise database.unwritable(self.folder.parent, error) from None
+
+    def find(self, commitment: str) -> Secret | None:
+        """The secret of that commitment, None without its file. DamagedStore if the file holds another one."""
+        path = self.path(commitment)
+        if not path.exists():
+            return None
+        try:
+            secret = read_secret(path)
+        except SpecError as error:
+            raise DamagedStore(f"{error}; put a copy back") from None
+        if secret.commitment != commitment:
+            raise DamagedStore(f"{path}: the secret in it has the commitment {secret.commitment}; put a copy back")
+        return secret
+
+    def _write(self, secret: Secret) -> None:
+        self.folder.mkdir(mode=_OF_THE_OWNER, parents=True, exist_ok=True)
+        self.folder.chmod(_OF_THE_OWNER)
+        number, name = tempfile.mkstemp(prefix="new-", dir=self.folder)  # which gives it mode 0600
+        try:
+            with os.fdopen(number, "w", encoding="ascii") as file:
+                file.write(f"{secret.reveal()}\n")
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).replace(self.path(secret.commitment))
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        for folder in (self.folder, self.folder.parent):
+            _sync(folder)
+
+
+class SecretKeeper:
+    """Under which secrets the leagues of a results folder draw their luck."""
+
+    def __init__(self, store: MatchStore, results: Path) -> None:
+        self._store = store
+        self._files = SecretFiles(results)
+
+    def settle(
+        self, tournament: Tournament, given: Secret | None, has_work: Callable[[Tournament], bool]
+    ) -> tuple[Tournament, Secret | None]:
+        """The tournament with its commitments, and the secret under which it draws new blocks.
+
+        A first secret is drawn, and another one where the last was revealed and anything is left to play; there is none
+        if nothing is. `given` is a secret that a person gives, to repeat a league. SpecError if it cannot be taken, or
+        if the file of the secret is missing.
+        """
+        if tournament.seed is not None:
+            if given is not None:
+                raise SpecError(
+                    f"league {tournament.name} has a public seed and a secret file was given: its luck cannot follow"
+                    f" from both; take `seed:` out of the tournament file, or leave --secret-file away"
+                )
+            return tournament, public_secret(tournament)
+        known = self._with_given(tournament.name, given) if given else self._store.secrets(tournament.name)
+        known = known or self._drawn(tournament.name, known)
+        if known[-1].revealed_at and has_work(_under(tournament, known)):
+            known = self._drawn(tournament.name, known)
+        return _under(tournament, known), None if known[-1].revealed_at else self._current(tournament.name, known)
+
+    def reveal(self, league: str) -> tuple[LeagueSecret, Secret]:
+        """Close the current secret of a league for ever, and give it out; the last one again if all are revealed."""
+        known = self._store.secrets(league)
+        tournament = self._store.league(league)
+        if tournament.seed is not None or not known:
+            reason = "by a hash (arena 0.1.0)" if tournament.format == OLD_FORMAT else "for everybody"
+            raise SpecError(f"league {league}: its luck follows {reason} from the public seed: nothing is secret")
+        secret = self._current(league, known)
+        if known[-1].revealed_at is None:
+            self._store.mark_revealed(league, secret.commitment, datetime.now(UTC).isoformat(timespec="seconds"))
+        return self._store.secrets(league)[-1], secret
+
+    def at_hand(self, commitments: Iterable[str]) -> dict[str, Secret]:
+        """Those of the secrets whose files are here, by commitment."""
+        found = ((commitment, self._files.find(commitment)) for commitment in commitments)
+        return {commitment: secret for commitment, secret in found if secret is not None}
+
+    def _drawn(self, league: str, known: tuple[LeagueSecret, ...]) -> tuple[LeagueSecret, ...]:
+        return self._added(league, known, Secret.random(), "drawn")
+
+    def _added(
+        self, league: str, known: tuple[LeagueSecret, ...], secret: Secret, origin: str
+    ) -> tuple[LeagueSecret, ...]:
+        self._files.keep(secret)
+        self._store.add_secret(league, secret.commitment, origin)
+        return (*known, LeagueSecret(secret.commitment, origin))
+
+    def _with_given(self, league: str, given: Secret) -> tuple[LeagueSecret, ...]:
+        """The secrets of a league together with the one that was given, if it may be the one for new blocks."""
+        known = self._store.secrets(league)
+        if any(each.commitment == given.commitment and each.revealed_at for each in known):
+            raise SpecError(
+                f"league {league}: the secret of commitment {given.commitment} was revealed, and is never used again:"
+                " leave --secret-file away, and new blocks are drawn under a new secret;"
+                " or repeat the league in another results folder (--results)"
+            )
+        if known and known[-1].commitment == given.commitment:
+            self._files.keep(given)
+            return known
+        if known and not known[-1].revealed_at and known[-1].origin == "drawn":
+            raise SpecError(
+                f"league {league} draws its luck under the secret of commitment {known[-1].commitment}; the file holds"
+                f" the one of {given.commitment}: play it in another results folder (--results) or under another name"
+            )
+        return self._added(league, known, given, "file")
+
+    def _current(self, league: str, known: tuple[LeagueSecret, ...]) -> Secret:
+        commitment = known[-1].commitment
+        secret = self._files.find(commitment)
+        if secret is None:
+            raise SpecError(
+                f"{self._files.path(commitment)} is missing: league {league} draws its luck under this secret. Put the"
+                " file back or give it with --secret-file; if it is lost, give the league another name and play it anew"
+            )
+        return secret
+
+
+def _under(tournament: Tournament, known: Iterable[LeagueSecret]) -> Tournament:
+    return replace(tournament, commitments=tuple(each.commitment for each in known))
+
+
+def _sync(folder: Path) -> None:
+    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
