@@ -263,6 +263,19 @@ def test_each_obstacle_has_a_reason_and_an_advice(machine: Machine, monkeypatch:
     assert "loginctl enable-linger ada" in said[-1]
 
 
+@pytest.mark.parametrize("uid", [0, USER])
+@pytest.mark.parametrize("manager", ["", f"{MANAGER}/"])
+def test_a_service_is_not_left(machine: Machine, uid: int, manager: str) -> None:
+    """It may have limits, and is stopped as one."""
+    machine.with_manager()
+    machine.uid = uid
+    machine.own(f"{manager}app.slice/nightly.service")
+
+    assert scope.obstacle(machine.root).startswith("arena runs as part of nightly.service")
+    machine.own(f"{manager}app.slice/nightly.service/more.scope")
+    assert scope.obstacle(machine.root) == ""
+
+
 @pytest.mark.parametrize("why", ["linger", "foreground", "inside"])
 def test_nobody_is_moved_into_a_shorter_life(machine: Machine, monkeypatch: pytest.MonkeyPatch, why: str) -> None:
     """A league under nohup goes on after logout; in a scope of the user's systemd it would not, unless that stays."""
@@ -273,40 +286,42 @@ def test_nobody_is_moved_into_a_shorter_life(machine: Machine, monkeypatch: pyte
     assert scope.obstacle(machine.root) == ""
 
 
-@pytest.mark.parametrize(
-    ("before", "ends"),
-    [
-        ("", True),
-        ("signal.signal(signal.SIGHUP, signal.SIG_IGN)", False),
-        ("os.environ['TMUX'] = '/tmp/tmux-1000/default,1,0'", False),
-        ("os.environ['STY'] = '1.pts-0'", False),
-        ("os.setpgid(0, 0)", False),
-        ("os.setsid()", False),
-    ],
-    ids=["foreground", "nohup", "tmux", "screen", "background", "no terminal"],
-)
-def test_which_processes_end_with_their_terminal(before: str, ends: bool) -> None:
+LEADER: Final = """
+import fcntl, os, signal, termios
+from arena.process.sandbox import scope
+os.setsid()
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+CASES = {
+    "foreground": lambda: None,
+    "nohup": lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    "tmux": lambda: os.environ.update(TMUX="/tmp/tmux-1000/default,1,0"),
+    "screen": lambda: os.environ.update(STY="1.pts-0"),
+    "background": lambda: os.setpgid(0, 0),
+    "no terminal": lambda: os.setsid(),
+}
+for name, prepare in CASES.items():
+    if os.fork() == 0:
+        prepare()
+        if scope._ends_with_its_terminal(): print(name, flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+def test_which_processes_end_with_their_terminal() -> None:
     """Those in its foreground, if nothing keeps them; tried on a terminal of our own."""
-    program = (
-        f"import os, signal\n{before}\nfrom arena.process.sandbox import scope\nprint(scope._ends_with_its_terminal())"
-    )
-    leader = (
-        "import os, fcntl, signal, subprocess, sys, termios\n"
-        "os.setsid(); signal.signal(signal.SIGHUP, signal.SIG_DFL); fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
-        f"print(subprocess.run([sys.executable, '-c', {program!r}], capture_output=True, text=True), flush=True)\n"
-    )
     terminal, end = os.openpty()
     settings = {key: value for key, value in os.environ.items() if key not in ("TMUX", "STY")}
     try:
-        # not the end of our own: a process group that loses its terminal is hung up
         ran = subprocess.run(
-            [sys.executable, "-c", leader], stdin=end, capture_output=True, text=True, env=settings, check=False
+            [sys.executable, "-c", LEADER], stdin=end, capture_output=True, text=True, env=settings, check=False
         )
     finally:
         os.close(terminal)
         os.close(end)
 
-    assert f"stdout='{ends}\\n'" in ran.stdout, ran
+    assert (ran.stdout, ran.stderr) == ("foreground\n", "")
 
 
 @pytest.mark.parametrize("value", ["off", "AUTO", "1"])

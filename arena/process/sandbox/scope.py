@@ -65,7 +65,18 @@ def obstacle(root: Path = _ROOT) -> str:
         return "no systemd runs here to hand a group over; start arena in a writable control group of its own"
     if shutil.which("busctl") is None:
         return f"busctl, a part of systemd, is missing; try {BY_HAND}"
-    return "" if os.geteuid() == 0 else _obstacle_of_user(root, mount)
+    reason = "" if os.geteuid() == 0 else _obstacle_of_user(root, mount)
+    service = _service(root)
+    if service and not reason:
+        reason = f"arena runs as part of {service}, which it shall not leave; add `Delegate=yes` to its [Service]"
+    return reason
+
+
+def _service(root: Path) -> str:
+    """The service this process is part of, whose limits somebody has set; empty in a session or another scope."""
+    own = cgroup.own_group(root)
+    units = [part for part in own.parts if part.endswith((".service", ".scope", ".slice"))] if own else []
+    return units[-1] if units and units[-1].endswith(".service") else ""
 
 
 def _obstacle_of_user(root: Path, mount: Path) -> str:

@@ -1,0 +1,112 @@
+"""Commands that get themselves a control group: what that changes, which is nothing but the groups.
+
+Run by .ci/guest in a virtual machine, in a session or service without a group of its own that systemd could be asked
+for more. ARENA_GUEST_BASE is a pattern of the group that a command is to get.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+pytestmark = pytest.mark.guest
+ROOT: Final = Path(__file__).parents[2]
+ARENA: Final = (sys.executable, "-c", "import sys; from arena.cli import main; sys.argv[0] = 'arena'; main()")
+BOTS: Final = """
+name: guest
+game: nim
+seed: 1
+cycles: 100000
+chunk_blocks: 1
+players:
+  - {bot: random, name: anna}
+  - {bot: random, name: bert}
+clock: {move_ms: 5000, bank_ms: 5000, wall_ms: 60000, startup_ms: 60000}
+"""
+PATIENCE_S: Final = 120.0
+
+
+def arena(*words: str, **settings: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [*ARENA, *words], cwd=ROOT, capture_output=True, text=True, env={**os.environ, **settings}, check=False
+    )
+
+
+def eventually(claim: Callable[[], object]) -> bool:
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not claim():
+        if time.monotonic() > deadline_s:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def scopes() -> list[Path]:
+    """Those that arena asked for."""
+    return [folder for folder in Path("/sys/fs/cgroup").rglob("arena-*.scope") if folder.is_dir()]
+
+
+def group_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/cgroup").read_text(encoding="ascii").strip()
+
+
+def test_the_doctor_finds_a_control_group() -> None:
+    """And says nothing of what is weaker without."""
+    said = arena("doctor")
+
+    assert said.returncode == 0, said
+    assert "each bot has a control group" in said.stdout
+    assert "WEAK" not in said.stdout
+    assert eventually(lambda: not scopes())
+
+
+def test_the_doctor_says_what_is_weaker_without() -> None:
+    """Here because somebody wants it so; nothing is asked of systemd."""
+    said = arena("doctor", ARENA_CGROUP="no")
+
+    assert said.returncode == 0, said
+    assert "WEAK" in said.stdout
+    assert "ARENA_CGROUP=no" in said.stdout
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 3), (signal.SIGKILL, -9)])
+def test_a_command_that_moved_is_ended_as_ever(tmp_path: Path, number: signal.Signals, code: int) -> None:
+    """Its exit code is its own, and neither bots nor groups are left."""
+    tmp_path.chmod(0o755)
+    tournament = tmp_path / "guest.yaml"
+    tournament.write_text(BOTS, encoding="utf-8")
+    words = ["league", "run", str(tournament), "--workers", "1", "--results", str(tmp_path / "results")]
+    before = group_of(os.getpid())
+    with subprocess.Popen(
+        [*ARENA, *words],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "ARENA_CGROUP": "required"},
+    ) as league:
+        started = eventually(lambda: league.poll() is not None or any(_bots_groups()))
+        assert started
+        assert league.poll() is None, league.communicate()
+        moved = group_of(league.pid)
+        league.send_signal(number)
+        said, _ = league.communicate(timeout=PATIENCE_S)
+
+    assert re.search(os.environ["ARENA_GUEST_BASE"], moved)
+    assert moved.endswith("/arena-harness")
+    assert group_of(os.getpid()) == before
+    assert league.returncode == code, said
+    assert eventually(lambda: not scopes())
+    assert list(_bots_groups()) == []
+
+
+def _bots_groups() -> list[Path]:
+    return [folder for folder in Path("/sys/fs/cgroup").rglob("arena-*-0") if folder.is_dir()]

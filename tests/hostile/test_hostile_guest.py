@@ -1,0 +1,53 @@
+"""Hostile bots in a league with honest ones, each in a control group. Run by .ci/guest in a virtual machine."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hostile_bait import is_soon
+from hostile_grounds import EVIL, Grounds, grounds_in, shortfalls
+from hostile_league import course, honest_players, league_of, played, without
+from hostile_zoo import ZOO, Animal
+from msgspec.structs import replace
+
+from arena.match.terms import ClockSettings
+from arena.process.sandbox import cgroup, scope
+
+pytestmark = pytest.mark.guest
+SLOW_MACHINE: Final = ClockSettings(move_ms=5_000, bank_ms=0, wall_ms=20_000, startup_ms=60_000)
+HABITS: Final = ("private", "eight-processes", "fork-bomb", "daemon")
+
+
+@pytest.fixture(scope="module")
+def grounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grounds]:
+    assert scope.enter() == ""
+    with grounds_in(tmp_path_factory.mktemp("zoo")) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    "animal",
+    [each for each in ZOO if each.habit in HABITS and each.kind in ("memory", "tasks")],
+    ids=lambda each: each.id,
+)
+def test_a_hostile_bot_costs_nobody_but_itself(animal: Animal, grounds: Grounds, tmp_path: Path) -> None:
+    """As on every machine; and the kernel has ended those that wanted too much, and no group is left."""
+    patient = replace(animal, clock=SLOW_MACHINE)
+    honest = honest_players(grounds.honest)
+    tournament = league_of((*honest, grounds.player(patient, everywhere=True)), SLOW_MACHINE)
+    base = cgroup.delegated()
+    assert base is not None
+
+    records = played(tournament, tmp_path / "results")
+
+    honest_matches = without(records, EVIL)
+    own = [record for record in records if record not in honest_matches]
+    assert course(honest_matches) == course(grounds.alone(SLOW_MACHINE, 0))
+    assert [shortfall for record in own for shortfall in shortfalls(patient, record)] == []
+    for record in own:
+        if record.fault is not None and "MiB of memory" in animal.word:
+            assert "it used all of the" in record.fault.message
+    assert is_soon(lambda: not grounds.bait.left_processes() and not grounds.bait.running())
+    assert grounds.bait.touched() == []
+    assert list(base.glob("arena-*-*")) == []

@@ -1,0 +1,259 @@
+"""Control groups as the kernel makes them: memory, tasks, the CPU clock, the end. For a machine that has them.
+
+Run by .ci/guest in a virtual machine. ARENA_GUEST_BASE is a pattern of the group that this process is to get.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest
+from process_boxes import BOT, FORKING, ask, eventually, folder_of, ran, started, talking
+
+from arena.process import launch
+from arena.process.limits import Limits
+from arena.process.sandbox import box, bubblewrap, cgroup, runtimes, scope
+from arena.process.sandbox.reach import reachable
+
+pytestmark = pytest.mark.guest
+LIMIT_MIB: Final = 64
+WANTED_MIB: Final = 192
+SMALL: Final = Limits(memory_mib=LIMIT_MIB, tasks=24, processes=True, scratch_mib=0)
+HOG: Final = """
+import ctypes, mmap, os, sys
+LIBC = ctypes.CDLL(None, use_errno=True)
+MIB, WANTED, HUGE = 1 << 20, int(sys.argv[2]), 2 << 20
+BLOCK = b"x" * MIB
+held = []
+def private():
+    for _ in range(WANTED): held.append(bytearray(BLOCK))
+def shared_and_dropped():
+    pages = mmap.mmap(-1, WANTED * MIB)
+    held.append(pages)
+    for number in range(WANTED):
+        pages[number * MIB:(number + 1) * MIB] = BLOCK
+        pages.madvise(mmap.MADV_DONTNEED, number * MIB, MIB)
+def semaphores():
+    for _ in range(WANTED // 2):
+        if LIBC.semget(0, 32000, 0o600) < 0: print("refused", flush=True); return
+def vmsplice():
+    class Piece(ctypes.Structure): _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
+    pages = mmap.mmap(-1, 2 * HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    held.append(pages)
+    pages.madvise(mmap.MADV_HUGEPAGE)
+    begin = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+    at = -begin % HUGE
+    for _ in range(WANTED // 2):
+        pages[at:at + HUGE] = BLOCK * 2
+        ends = os.pipe()
+        held.append(ends)
+        piece = Piece(begin + at, 4096)
+        if LIBC.vmsplice(ends[1], ctypes.byref(piece), 1, 0) < 0: print("refused", flush=True); return
+        pages.madvise(mmap.MADV_DONTNEED, at, HUGE)
+def eight_processes():
+    for _ in range(8):
+        if os.fork() == 0:
+            for _ in range(WANTED // 8): held.append(bytearray(BLOCK))
+            os.write(1, b".")
+            while True: os.read(0, 1) or os.abort()
+    for _ in range(8): os.wait()
+globals()[sys.argv[1]]()
+print("got it all", flush=True)
+sys.stdin.read()
+"""
+"""Each way takes `WANTED_MIB` and holds it, most of it in nobody's resident memory."""
+BURN: Final = """
+import os, time
+def burn(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end: pass
+while True:
+    input()
+    child = os.fork()
+    if child == 0:
+        burn(0.2)
+        os._exit(0)
+    os.waitpid(child, 0)
+    print("done", flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def base() -> Path:
+    """The part of the tree that is ours."""
+    assert scope.enter() == ""
+    found = cgroup.delegated()
+    assert found is not None
+    assert re.search(os.environ["ARENA_GUEST_BASE"], str(found))
+    return found
+
+
+def groups(base: Path) -> list[Path]:
+    """Those of bots."""
+    return list(base.glob("arena-*-*"))
+
+
+class Hogged(NamedTuple):
+    """What became of a hog. `peak_mib` is the most its group ever had."""
+
+    said: str
+    complained: str
+    excess: str
+    peak_mib: float
+
+
+def hogged(folder: Path, base: Path, how: str) -> Hogged:
+    """Let it loose in a box without a filter of system calls, so that nothing but the group holds it."""
+    environment = launch.clean_environment(runtimes.search_path(), "/")
+    arguments = bubblewrap.arguments(reachable(folder_of(folder)), environment=environment, scratch_mib=0)
+    command = [runtimes.insist_on_python(), "-I", "-S", "-c", HOG, how, str(WANTED_MIB)]
+    popen, body = box.start_with(command, arguments, SMALL, passed=())
+    (group,) = groups(base)
+    try:
+        assert popen.stdout is not None
+        said = popen.stdout.readline().decode()
+        peak = int((group / "memory.peak").read_text()) if (group / "memory.peak").exists() else 0
+        excess = body.excess()
+    finally:
+        body.kill()
+        _, complained = popen.communicate()
+        body.release()
+    return Hogged(said.strip(), complained.decode(), excess, peak / 2**20)
+
+
+def test_this_process_is_in_a_group_beside_those_of_bots(base: Path) -> None:
+    """Their limits are enabled, and arena's own group has none."""
+    assert cgroup.own_group() == base / "arena-harness"
+    assert set((base / "cgroup.subtree_control").read_text().split()) >= {"memory", "pids"}
+    assert groups(base) == []
+
+
+@pytest.mark.parametrize("how", ["private", "shared_and_dropped", "vmsplice", "eight_processes"])
+def test_the_kernel_ends_a_hog_at_its_limit(tmp_path: Path, base: Path, how: str) -> None:
+    """However it hides what it takes; not a page more than it may have was ever taken."""
+    hog = hogged(tmp_path / "bot", base, how)
+
+    assert (hog.said, hog.complained) == ("", ""), hog
+    assert hog.excess == f"it used all of the {LIMIT_MIB} MiB of memory it is allowed"
+    assert LIMIT_MIB - 8 < hog.peak_mib <= LIMIT_MIB
+    assert groups(base) == []
+
+
+def test_semaphores_are_memory_too(tmp_path: Path, base: Path) -> None:
+    """The kernel refuses more of them, or ends the bot."""
+    hog = hogged(tmp_path / "bot", base, "semaphores")
+
+    assert hog.said in ("refused", ""), hog
+    assert hog.said or hog.excess
+    assert LIMIT_MIB - 8 < hog.peak_mib <= LIMIT_MIB
+
+
+def test_a_bot_within_its_limit_lives(tmp_path: Path, base: Path) -> None:
+    """With three quarters of it in use."""
+    assert base
+    code = f"kept = [bytearray(b'x' * (1 << 20)) for _ in range({LIMIT_MIB * 3 // 4})]; print(len(kept))"
+
+    assert ran(tmp_path / "bot", code, limits=SMALL).out == f"{LIMIT_MIB * 3 // 4}\n"
+
+
+def test_all_of_it_ends_together(tmp_path: Path, base: Path) -> None:
+    """The hog is a child; its parent, which takes nothing, does not outlive it."""
+    code = """
+import os, time
+if os.fork() == 0:
+    kept = [bytearray(b"x" * (1 << 20)) for _ in range(100)]
+os.wait()
+print("the child is gone", flush=True)
+while True: time.sleep(1)
+"""
+    with started(folder_of(tmp_path / "bot", bot_py=code), limits=SMALL) as process:
+        assert eventually(lambda: bool(process.ending()))
+        said = os.read(process.stdout, 100)
+        excess = process.excess()
+
+    assert (said, excess) == (b"", f"it used all of the {LIMIT_MIB} MiB of memory it is allowed")
+    assert groups(base) == []
+
+
+def test_tasks_are_counted_by_the_group(tmp_path: Path, base: Path) -> None:
+    """One more than allowed, which is the first process of the box."""
+    with started(folder_of(tmp_path / "bot", bot_py="input()"), limits=SMALL):
+        (group,) = groups(base)
+
+        assert (group / "pids.max").read_text() == f"{SMALL.tasks + 1}\n"
+        assert eventually(lambda: int((group / "pids.current").read_text()) == 2)
+        assert (group / "memory.max").read_text() == f"{LIMIT_MIB << 20}\n"
+        assert (group / "memory.oom.group").read_text() == "1\n"
+
+
+def test_the_clock_counts_children_that_have_ended(tmp_path: Path, base: Path) -> None:
+    """0.2 s a move are 0.2 s on the clock, which the clock of the bot's own process does not know."""
+    assert base
+    with talking(folder_of(tmp_path / "bot", bot_py=BURN), limits=FORKING) as (channel, process):
+        ask(channel)
+        body = process._body
+        assert isinstance(body, box.Box)
+        before_s, own_before_s = process.cpu(), body._main_and_first_cpu()
+        for move in range(1, 4):
+            ask(channel)
+            time.sleep(2 * cgroup._AUDIT_S)
+
+            assert process.cpu() - before_s >= 0.2 * move
+        assert body._main_and_first_cpu() - own_before_s < 0.3
+        assert process.cpu() - before_s < 0.6 + 3 * 0.2
+
+
+def test_the_clock_of_an_honest_bot_is_that_of_its_process(tmp_path: Path, base: Path) -> None:
+    """The group adds nothing to speak of to a bot that is one process."""
+    assert base
+    code = "import time\nwhile True:\n input(); end = time.process_time() + 0.1\n while time.process_time() < end: pass\n print(1, flush=True)"  # noqa: E501
+    with talking(folder_of(tmp_path / "bot", bot_py=code), limits=BOT) as (channel, process):
+        for _ in range(3):
+            ask(channel)
+        time.sleep(2 * cgroup._AUDIT_S)
+        body = process._body
+        assert isinstance(body, box.Box)
+        both_s, own_s = process.cpu(), body._main_and_first_cpu()
+
+    assert 0.3 <= own_s <= both_s < own_s + 0.02
+
+
+def test_whatever_is_left_in_a_group_is_killed_with_it(base: Path) -> None:
+    """Here a process that no box holds, in a session of its own."""
+    group = cgroup.make_group(SMALL)
+    assert group is not None
+    code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as sleeper:
+        assert sleeper.stdout is not None
+        sleeper.stdout.readline()
+        group.enter(sleeper.pid)
+        group.remove()
+
+        assert sleeper.wait(timeout=20) == -signal.SIGKILL
+    assert eventually(lambda: not groups(base))
+
+
+def test_what_a_look_at_the_clocks_costs(tmp_path: Path, base: Path) -> None:
+    """For the record, as a ratio: the group's clock is the dearer one, which is why it is read every 2 ms at most."""
+    assert base
+    with started(folder_of(tmp_path / "bot", bot_py="input()"), limits=BOT) as process:
+        body = process._body
+        assert isinstance(body, box.Box)
+        assert body._cgroup is not None
+        body.cpu()
+        rounds = 2000
+        costs = []
+        for read in (body._main_and_first_cpu, body._cgroup.cpu_s, body.cpu):
+            begun_s = time.perf_counter()
+            for _ in range(rounds):
+                read()
+            costs.append((time.perf_counter() - begun_s) / rounds)
+    own_s, group_s, audited_s = costs
+    shown = [f"{cost * 1e6:.2f}" for cost in costs]
+    print(f"guest: us for a look at the process {shown[0]}, at the group {shown[1]}, audited {shown[2]}")  # noqa: T201
+    assert audited_s < own_s + group_s
