@@ -236,24 +236,3 @@ def test_whatever_is_left_in_a_group_is_killed_with_it(base: Path) -> None:
 
         assert sleeper.wait(timeout=20) == -signal.SIGKILL
     assert eventually(lambda: not groups(base))
-
-
-def test_what_a_look_at_the_clocks_costs(tmp_path: Path, base: Path) -> None:
-    """For the record, as a ratio: the group's clock is the dearer one, which is why it is read every 2 ms at most."""
-    assert base
-    with started(folder_of(tmp_path / "bot", bot_py="input()"), limits=BOT) as process:
-        body = process._body
-        assert isinstance(body, box.Box)
-        assert body._cgroup is not None
-        body.cpu()
-        rounds = 2000
-        costs = []
-        for read in (body._main_and_first_cpu, body._cgroup.cpu_s, body.cpu):
-            begun_s = time.perf_counter()
-            for _ in range(rounds):
-                read()
-            costs.append((time.perf_counter() - begun_s) / rounds)
-    own_s, group_s, audited_s = costs
-    shown = [f"{cost * 1e6:.2f}" for cost in costs]
-    print(f"guest: us for a look at the process {shown[0]}, at the group {shown[1]}, audited {shown[2]}")  # noqa: T201
-    assert audited_s < own_s + group_s
