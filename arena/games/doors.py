@@ -4,11 +4,14 @@ Rule: nobody asks a game for its name to know what it can do; the functions here
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Final, Protocol, TypeVar, cast
 
 from arena.games.api import Game, Json, Seat
 
 S = TypeVar("S")
+
+LEAST_VALUE: Final = -0.25
+"""The least payoff that a value function may expect for a seat; all seats together have 1."""
 
 
 class ValueFunction(Protocol[S]):
@@ -16,7 +19,7 @@ class ValueFunction(Protocol[S]):
 
     It may be poor, but luck measured with it has mean 0 only if it is fair: it looks at nothing that is still to be
     drawn or turned up, and a position that waits for luck is worth exactly the mean over what can happen, with the
-    probabilities of the draw.
+    probabilities of the draw. No payoff it expects is below `LEAST_VALUE`: an estimate may leave 0 to 1 a little.
     """
 
     version: ClassVar[str]

@@ -53,7 +53,7 @@ def luck_version(played: Iterable[Tallied]) -> str:
 def without_luck(met: Sequence[tuple[Tally, int]]) -> tuple[float | None, float | None]:
     """The score of an entrant without luck, and its standard error; `met` are its pairings and its place in each.
 
-    Only for matches that all have luck, under one version of the value.
+    Only for matches that all have luck, under one version of the value. None for an entrant without a match.
     """
     factors = [_factors([(tally.sums.luck[1 - half], place) for tally, place in met]) for half in range(HALVES)]
     shares = []
@@ -82,7 +82,7 @@ def _products(lucks: Lucks, place: int) -> _Products:
 
 def _slope(parts: Iterable[_Products], otherwise: Fraction) -> Fraction:
     """That of these pairings together; `otherwise` if they have too few blocks, or no luck that varies."""
-    blocks, product, square = map(sum, zip(*parts, strict=True))
+    blocks, product, square = map(sum, zip((0, 0, 0), *parts, strict=True))
     if blocks < LEAST_BLOCKS or square <= LEAST_SQUARE:
         return otherwise
     return Fraction(product * LUCK_UNIT, square * full_score(SEATS))

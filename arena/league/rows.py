@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from arena.league.luck_audit import PlayerLuck, audited
 from arena.league.luck_share import luck_version, without_luck
 from arena.league.outcomes import full_score
 from arena.league.ratings import Rating, RatingSettings
@@ -42,7 +43,8 @@ class Row(msgspec.Struct, frozen=True):
     with n players, of the mean of the shared places scaled to 0..1. `score_error` is a 95 % half width, `margin_error`
     a standard error. `luck_free` is the score with the luck of dice and cards excluded, `luck_free_error` a 95 % half
     width; None unless all matches of the league have luck of one version. It has no part in the rank. The margin, over
-    matches without a forfeit, is the own score minus the best of the others.
+    matches without a forfeit, is the own score minus the best of the others. `luck` is the audit of luck; None without
+    a match whose luck was measured.
 
     `skill` is the batch estimate (MAP), which no order of matches can change, with `skill_error`, a 95 % half width
     against the mean of all whom matches connect (or against the anchor). `superiority` is how likely the entrant is
@@ -78,6 +80,7 @@ class Row(msgspec.Struct, frozen=True):
     score_by_seat: tuple[float | None, ...]
     faults: dict[str, int]
     pardoned: dict[str, int]
+    luck: PlayerLuck | None
 
 
 class _Met(NamedTuple):
@@ -114,6 +117,7 @@ def rows_of(
             met[player].append(_Met(one.tally, found, place))
     seats = max((one.tally.seats for one in played), default=0)
     rows = [_row(rank, entrant, met[entrant.name], ratings[entrant.name], seats) for rank, entrant in ranked]
+    rows = _with_audit(rows, met)
     return (_without_luck(rows, met) if luck_version(played) else rows), drawn
 
 
@@ -148,7 +152,14 @@ def _row(rank: int, entrant: Entrant, met: Sequence[_Met], rating: Rating, seats
         score_by_seat=tuple(_score_at(seat, met, seats) for seat in range(seats)),
         faults=_faults((one.tally.sums.faults, one.place) for one in met),
         pardoned=_faults((one.tally.sums.pardoned, one.place) for one in met),
+        luck=None,
     )
+
+
+def _with_audit(rows: Iterable[Row], met: Mapping[str, Sequence[_Met]]) -> list[Row]:
+    """Put in the audit of luck, which takes all players together."""
+    found = audited({row.name: [(one.tally, one.place) for one in met[row.name]] for row in rows})
+    return [msgspec.structs.replace(row, luck=found.get(row.name)) for row in rows]
 
 
 def _without_luck(rows: Iterable[Row], met: Mapping[str, Sequence[_Met]]) -> list[Row]:

@@ -9,6 +9,10 @@ with the probabilities of the draw itself, and nobody knows the draw before it i
 the bots do before and after, whatever V is worth, and wherever a forfeit stops the match: payoff - b * sum has the mean
 of the payoff for every V and b that were fixed before. This fails only for a bot that knows the draws, say from the
 first match of a block. Rule: V and b are never chosen by the matches they are used on.
+
+Luck is bounded, so that the audit of luck (`arena.league.luck_audit`) needs no assumption on its spread: a draw that
+could bring the sum of a seat below `LEAST` ends the measuring before it falls. What was seen before the draw decides
+that, so the mean stays 0. Fewer than one match in a hundred has such a draw.
 """
 
 from collections.abc import Iterable
@@ -19,10 +23,12 @@ import msgspec
 
 from arena.games import load_game
 from arena.games.api import Chance, Game, Simulation
-from arena.games.doors import ValueFunction, value_of
+from arena.games.doors import LEAST_VALUE, ValueFunction, value_of
 from arena.match.record import Drawn, MatchRecord
 from arena.match.replay import replay
 
+LEAST: Final = -2.0
+"""No seat's luck of a match is less. Before a draw that could bring it below, for any seat, measuring ends."""
 SHOWN: Final = 8
 """Faces are shown, the order of a whole deck is not."""
 
@@ -64,11 +70,13 @@ class LuckMeter:
         self._seats = seats
         self._value = value or value_of(game)
         self._nodes: list[LuckNode] = []
+        self._totals = (0.0,) * seats
+        self._is_over = False
 
     def passed(self, step: int, before: Any, after: Any) -> None:
         """The match went from `before` to `after` with this step; of a decision of several seats tell only one."""
         value = self._value
-        if value is None:
+        if value is None or self._is_over:
             return
         turn = self._game.turn(before)
         if isinstance(turn, Simulation):  # what is simulated follows from the state: there is no luck in it
@@ -76,7 +84,12 @@ class LuckMeter:
         waiting = before if isinstance(turn, Chance) else value.face_down(before, after)
         if waiting is None:
             return
-        luck = tuple([there - here for there, here in zip(value(after), value(waiting), strict=True)])
+        expected = value(waiting)
+        if min([total + LEAST_VALUE - own for total, own in zip(self._totals, expected, strict=True)]) < LEAST:
+            self._is_over = True
+            return
+        luck = tuple([there - here for there, here in zip(value(after), expected, strict=True)])
+        self._totals = tuple([total + own for total, own in zip(self._totals, luck, strict=True)])
         self._nodes.append(LuckNode(step=step, luck=luck))
 
     def luck(self) -> MatchLuck:

@@ -19,6 +19,7 @@ from arena.league.tournament import Tournament, public_secret
 from arena.league.wording import counted
 from arena.match.resimulation import Resimulated
 from arena.match.secret_luck import Secret
+from arena.report.footer import luck_audit
 from arena.report.match_audit import (
     Checked,
     Checker,
@@ -251,12 +252,12 @@ def _audit_standings(store: MatchStore, tournament: Tournament) -> Iterator[Find
         yield True, f"{tournament.name}: what was added up of its matches is not what they add up to"
     results = store.results(tournament)
     yield from _audit_ratings(tournament, results)
-    published = store.published(tournament.name)
+    table = standings_after(tournament, again, scheduled(store, tournament))[0]
+    yield from ((False, f"{tournament.name}: {sentence}") for sentence in luck_audit(table))
+    published, computed = store.published(tournament.name), standings_json(table)
     if published is None:
         yield False, f"{tournament.name}: no standings have been published yet"
-        return
-    computed = standings_json(standings_after(tournament, again, scheduled(store, tournament))[0])
-    if computed == published:
+    elif computed == published:
         yield False, f"{tournament.name}: the published standings are those of the matches"
     elif 0 <= _matches_in(published) < len(results):
         yield False, f"{tournament.name}: matches were added since the standings were published; run the league again"

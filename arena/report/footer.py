@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from string import ascii_lowercase
 from typing import Final
 
+from arena.league.luck_audit import LEVEL, PlayerLuck
 from arena.league.rows import Row
 from arena.league.standings import Standings
 from arena.league.wording import counted
@@ -29,9 +30,34 @@ def footer(standings: Standings, headers: Sequence[str]) -> list[str]:
         *(_of_luck(standings) if "luck-free %" in headers else ()),
         *_of_pardons(standings.rows),
         *_of_seats(standings.seats),
+        *luck_audit(standings),
         *_of_contradictions(standings),
         *_of_groups(standings),
     ]
+
+
+def luck_audit(standings: Standings) -> list[str]:
+    """The audit of luck: a sentence for each player who stands out, or one that says that nobody does."""
+    known = {row.name: row.luck for row in standings.rows if row.luck is not None}
+    if not standings.matches:
+        return []
+    if not known:
+        return ["luck audit: not tested: no match has its luck measured (no value of the game, or `luck: false`)"]
+    named = {name: luck for name, luck in known.items() if luck.stands_out}
+    if named:
+        return [_outlier(name, luck) for name, luck in zip(clipped([*named]), named.values(), strict=True)]
+    measured = counted(max(luck.matches for luck in known.values()), "match", "matches")
+    chance = f"somebody is named by chance in at most {percent(LEVEL)} % of leagues"
+    return [f"luck audit: nobody is luckier than chance explains (up to {measured} a player; {chance})"]
+
+
+def _outlier(name: str, luck: PlayerLuck) -> str:
+    return (
+        f"WARNING: luck audit: {name} is luckier than a player can be who does not know draws before they fall:"
+        f" {luck.mean:+.3f} wins a match by luck in {counted(luck.matches, 'match', 'matches')}, at least"
+        f" {luck.least:+.3f} ({percent(1 - LEVEL)} %); chance makes anybody of a league so lucky with a"
+        f" probability of {luck.p:.1g} at most"
+    )
 
 
 def band_letters(rows: Sequence[Row]) -> dict[int, str]:

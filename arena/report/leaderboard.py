@@ -9,10 +9,11 @@ from typing import Final
 
 import msgspec
 
+from arena.league.luck_audit import PlayerLuck
 from arena.league.rows import Row
 from arena.league.standings import Standings, Timing, standings_json
 from arena.match.record import FAULTS, PARDONABLE, Termination
-from arena.report.footer import NO_SPREAD, band_letters, footer
+from arena.report.footer import NO_SPREAD, band_letters, footer, luck_audit
 from arena.report.formats import (
     UNKNOWN,
     Column,
@@ -184,7 +185,9 @@ def _csv(standings: Standings, timing: Sequence[Timing] | None) -> str:
 def _record(row: Row, timing: Timing | None) -> dict[str, object]:
     """All columns of a row by name: the fields in their order, those with several values spread out."""
     record = msgspec.structs.asdict(row)
-    del record["score_by_seat"], record["faults"], record["pardoned"]
+    del record["score_by_seat"], record["faults"], record["pardoned"], record["luck"]
+    for field in PlayerLuck.__struct_fields__:
+        record[f"luck_{field}"] = None if row.luck is None else +getattr(row.luck, field)  # True is 1: a number
     record |= {f"score_seat_{seat}": score for seat, score in enumerate(row.score_by_seat)}
     record |= {f"faults_{kind.value}": row.faults.get(kind.value, 0) for kind in FAULTS}
     record |= {f"pardoned_{kind.value}": row.pardoned.get(kind.value, 0) for kind in PARDONABLE}
@@ -194,8 +197,11 @@ def _record(row: Row, timing: Timing | None) -> dict[str, object]:
 
 
 def _json(standings: Standings, timing: Sequence[Timing] | None) -> str:
-    """Set the canonical standings, as they are, beside the timing."""
-    document: dict[str, object] = {"standings": msgspec.Raw(standings_json(standings))}
+    """Set the canonical standings, as they are, beside the sentences of the luck audit and the timing."""
+    document: dict[str, object] = {
+        "standings": msgspec.Raw(standings_json(standings)),
+        "luck_audit": luck_audit(standings),
+    }
     if timing is not None:
         document["timing"] = timing
     return json_text(document)

@@ -1,4 +1,7 @@
-"""The upper tail of the chi-squared distribution: how likely a sum of squares is at least that large by chance."""
+"""The regularised gamma functions; the upper tail of the chi-squared distribution is one of them.
+
+By the series below the mean and the continued fraction above (Abramowitz and Stegun 6.5.29 and 6.5.31).
+"""
 
 import math
 from typing import Final
@@ -8,21 +11,29 @@ _SMALL: Final = 1e-300
 
 
 def chi_square_tail(statistic: float, degrees: int) -> float:
-    """P(X >= `statistic`) for `degrees` of freedom: Q(degrees / 2, statistic / 2), the regularised gamma function.
-
-    By its series below the mean and its continued fraction above (Abramowitz and Stegun 6.5.29 and 6.5.31).
-    """
+    """P(X >= `statistic`) for `degrees` of freedom: how likely a sum of squares is at least that large by chance."""
     if degrees < 1 or math.isnan(statistic):
         raise ValueError(f"expected a number and 1 or more degrees of freedom, found {statistic} and {degrees}")
-    shape, x = degrees / 2.0, statistic / 2.0
-    if x <= 0.0:
+    if statistic / 2.0 <= 0.0:
         return 1.0
     if math.isinf(statistic):
         return 0.0
+    return _gammas(degrees / 2.0, statistic / 2.0)[1]
+
+
+def lower_gamma(shape: float, x: float) -> float:
+    """P(`shape`, `x`): how likely a gamma variable of that shape and scale 1 is below `x`, both above 0."""
+    return _gammas(shape, x)[0]
+
+
+def _gammas(shape: float, x: float) -> tuple[float, float]:
+    """P and Q = 1 - P."""
     front = math.exp(shape * math.log(x) - x - math.lgamma(shape))
     if x < shape + 1.0:
-        return max(0.0, 1.0 - front * _series(shape, x))
-    return front * _fraction(shape, x)
+        lower = min(1.0, front * _series(shape, x))
+        return lower, 1.0 - lower
+    upper = min(1.0, front * _fraction(shape, x))
+    return 1.0 - upper, upper
 
 
 def _series(shape: float, x: float) -> float:

@@ -87,6 +87,8 @@ MIGRATIONS: Final = (
     ) WITHOUT ROWID;
     UPDATE league SET standings = NULL
     """),
+    # Standings hold the audit of luck.
+    Migration("UPDATE league SET standings = NULL"),
 )
 """The n-th leads from version n to n+1, kept in the file as `user_version`."""
 

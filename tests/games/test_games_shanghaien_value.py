@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from shanghaien_value_enumeration import ALL, VARIANTS, after_rolls, random_steps, rolls, rows
 
 from arena.games.api import Chance, Decision, Dice, Over, Seat
+from arena.games.doors import LEAST_VALUE
 from arena.games.shanghaien import value_numbers
 from arena.games.shanghaien.state import Phase, State
 from arena.games.shanghaien.value import ShanghaienValue
@@ -155,7 +156,7 @@ def test_every_position_has_a_sound_value(number: int, options: dict[str, Any]) 
 
         assert isfinite(first)
         assert first + second == pytest.approx(1, abs=1e-12)
-        assert -0.2 < first < 1.2
+        assert min(first, second) >= LEAST_VALUE
         if step.state.one_at is not None:
             assert 0 <= first <= 1
 

@@ -1,5 +1,6 @@
 """The luck of a match: measured at each chance node, with mean 0, the same from a record as from play."""
 
+from itertools import pairwise
 from math import fsum, sqrt
 from random import Random
 from statistics import fmean, stdev
@@ -17,7 +18,7 @@ from arena.games.api import Chance, Decision, Dice, Seat
 from arena.games.doors import value_of
 from arena.games.luck import draw
 from arena.games.shanghaien.value import ShanghaienValue
-from arena.match.luck_sum import LuckMeter, LuckNode, MatchLuck, extremes, luck_of
+from arena.match.luck_sum import LEAST, LuckMeter, LuckNode, MatchLuck, extremes, luck_of
 from arena.match.record import Drawn, MatchRecord, Termination, pack, unpack
 
 VALUE: Final = ShanghaienValue()
@@ -156,6 +157,54 @@ def test_luck_is_what_fell_less_what_was_to_be_expected(face: int, luck: float) 
     meter.passed(2, 0, face)
 
     assert meter.luck() == MatchLuck("die", (luck, -luck), (LuckNode(step=2, luck=(luck, -luck)),))
+
+
+class Steps:
+    """A game of ten draws that nobody decides anything in; the state counts them."""
+
+    def turn(self, state: tuple[int, float]) -> Any:
+        return Chance(key=f"draw/{state[0]}", kind=Dice(1)) if state[0] < 10 else None
+
+
+class StepsValue:
+    version: ClassVar[str] = "steps"
+
+    def __call__(self, state: tuple[int, float]) -> tuple[float, ...]:
+        return state[1], 1 - state[1]
+
+    def face_down(self, _before: Any, _after: Any) -> None:
+        return None
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_luck_is_bounded_from_below(seat: int) -> None:
+    """Each draw costs a seat 0.75, and a blunder of the other one gives it back: measuring ends before -2.
+
+    The third draw could bring -1.5 - 0.75 - 0.25, for a value may expect -0.25; so it does not count, nor do those
+    after it.
+    """
+    meter = LuckMeter(Steps(), 2, StepsValue())  # type: ignore[arg-type]
+    high, low = (0.75, 0.0) if seat == 0 else (0.25, 1.0)
+
+    for step in range(10):
+        meter.passed(step, (step, high), (step + 1, low))
+
+    luck = meter.luck()
+    assert luck.by_seat[seat] == -1.5
+    assert len(luck.nodes) == 2
+    assert luck.by_seat[seat] > LEAST
+    assert sum(luck.by_seat) == 0
+
+
+@settings(max_examples=20, deadline=None)
+@given(numbers=st.lists(st.floats(-0.25, 1.25), min_size=30, max_size=30))
+def test_no_seat_ever_has_less_luck_than_the_bound(numbers: list[float]) -> None:
+    """Whatever a value expects and whatever falls, as long as it keeps its contract."""
+    meter = LuckMeter(Steps(), 2, StepsValue())  # type: ignore[arg-type]
+    for step, (before, after) in enumerate(pairwise(numbers)):
+        meter.passed(step, (step % 10, before), (step % 10 + 1, after))
+
+        assert min(meter.luck().by_seat) >= LEAST
 
 
 def test_the_luckiest_and_unluckiest_nodes_are_named() -> None:

@@ -40,7 +40,12 @@ def test_what_the_columns_mean_stands_below_them() -> None:
 
     whole, narrow = below(render(*arguments, format="table")), below(render(*arguments, format="table", width=40))
 
-    assert [line.split(":")[0] for line in whole[1:]] == ["MAP", "LOS", "what a seat is worth, in points of score %"]
+    assert [line.split(":")[0] for line in whole[1:]] == [
+        "MAP",
+        "LOS",
+        "what a seat is worth, in points of score %",
+        "luck audit",
+    ]
     assert re.fullmatch(r"what a seat .*: seat 0 [+-]\d+\.\d ±\d+\.\d", whole[3])
     assert not any(line.startswith(("MAP:", "LOS:")) for line in narrow)
     assert max(map(len, narrow)) <= 40

@@ -83,7 +83,7 @@ def test_it_has_no_part_in_ranks() -> None:
     with_luck = table(lucky(30))
     without = table([replace(one, luck=(), luck_version="") for one in lucky(30)])
 
-    rows = tuple(replace(row, luck_free=None, luck_free_error=None) for row in with_luck.rows)
+    rows = tuple(replace(row, luck_free=None, luck_free_error=None, luck=None) for row in with_luck.rows)
 
     assert standings_json(replace(with_luck, rows=rows, luck_version="")) == standings_json(without)
 
@@ -100,6 +100,16 @@ def test_it_needs_the_luck_of_all_matches_under_one_version(changes: dict[str, o
     for form in set(FORMATS) - {"csv", "json"}:
         assert "luck-free" not in render(broken, None, format=form)
     assert (broken.luck_version, {row.luck_free for row in broken.rows}) == ("", {None})
+
+
+def test_a_player_who_has_not_played_yet_has_none() -> None:
+    """As in the first minutes of a league: the others have it, and the table stands."""
+    results = [one for one in lucky(10) if FOUR[0] not in one.players]
+
+    rows = {row.name: row.luck_free for row in table(results).rows}
+
+    assert rows.pop(FOUR[0]) is None
+    assert None not in rows.values()
 
 
 def test_a_narrow_table_goes_without_it() -> None:

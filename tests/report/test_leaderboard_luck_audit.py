@@ -1,0 +1,78 @@
+"""The audit of luck below a leaderboard: who stands out, by which number, and what it means; in every format."""
+
+import csv
+import io
+import json
+
+import pytest
+from leaderboard_made import below, made
+from msgspec.structs import replace
+from report_leagues import FOUR, league
+
+from arena.league.luck_audit import LEVEL
+from arena.league.rows import Entrant
+from arena.league.standings import MatchResult, Standings
+from arena.report.footer import luck_audit
+from arena.report.leaderboard import FORMATS, render
+
+FIELD = [Entrant(name=name, bot=name, version="1.10", hash="0123456789abcdef" * 4) for name in FOUR]
+SKILLS = dict.fromkeys(FOUR, 25.0)
+
+
+def lucky(share: float, cycles: int = 60) -> list[MatchResult]:
+    """A league in which the first player has that luck in each match, and the others pay for it."""
+    return [
+        replace(one, luck=tuple(share if name == FOUR[0] else -share for name in one.players), luck_version="1")
+        if FOUR[0] in one.players
+        else replace(one, luck=(0.01, -0.01), luck_version="1")
+        for one in league(SKILLS, cycles, 5)
+    ]
+
+
+def table(results: list[MatchResult]) -> Standings:
+    return made(FIELD, results, scheduled=len(results))
+
+
+def test_who_stands_out_is_named_with_what_it_means() -> None:
+    """One sentence, a warning, with the mean luck, what it is at least, and how likely chance is."""
+    (said,) = luck_audit(table(lucky(0.5)))
+
+    assert said.startswith(
+        f"WARNING: luck audit: {FOUR[0]} is luckier than a player can be who does not know draws before they fall:"
+        " +0.500 wins a match by luck in 360 matches, at least +0."
+    )
+    assert "(99.0 %); chance makes anybody of a league so lucky with a probability of " in said
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_has_it(form: str) -> None:
+    """People get the sentence, programs the numbers."""
+    found, fair = (render(table(lucky(share)), None, format=form) for share in (0.5, 0.001))
+
+    if form == "csv":
+        rows = list(csv.DictReader(io.StringIO(found), quoting=csv.QUOTE_NONNUMERIC))
+        assert {row["name"]: row["luck_stands_out"] for row in rows} == {name: float(name == FOUR[0]) for name in FOUR}
+        assert float(next(row["luck_p"] for row in rows if row["name"] == FOUR[0])) <= LEVEL
+    else:
+        assert "luckier than a player can be who does not know draws" in found
+        assert "WARNING: luck audit" not in fair
+        assert "luck audit: nobody is luckier than chance explains (up to 360 matches a player;" in fair
+    if form == "json":
+        document = json.loads(found)
+        assert document["luck_audit"] == luck_audit(table(lucky(0.5)))
+        (cheat,) = [row["luck"] for row in document["standings"]["rows"] if row["luck"]["stands_out"]]
+        assert set(cheat) == {"matches", "mean", "least", "p", "stands_out"}
+
+
+def test_without_luck_it_says_that_nothing_was_tested() -> None:
+    """Games without a value, and leagues with `luck: false`; before the first match there is nothing to say."""
+    without = table(list(league(SKILLS, 2, 5)))
+
+    assert luck_audit(without) == [
+        "luck audit: not tested: no match has its luck measured (no value of the game, or `luck: false`)"
+    ]
+    assert luck_audit(without)[0] in below(render(without, None, format="table"))
+    assert json.loads(render(without, None, format="json"))["luck_audit"] == luck_audit(without)
+    assert luck_audit(table([])) == []
+    csv_rows = list(csv.DictReader(io.StringIO(render(without, None, format="csv"))))
+    assert {row["luck_p"] for row in csv_rows} == {""}
