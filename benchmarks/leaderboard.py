@@ -180,7 +180,8 @@ def _fill(results: Path, tournament: Tournament, samples: Mapping[str, Samples],
         connection.executemany("INSERT INTO match VALUES (?, ?, ?, ?)", rows)
         records = ((*key, _RECORD.codec, _RECORD.digest, _RECORD.body) for key in keys)
         connection.executemany("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", records)
-    for part in ("TRIGGER match_update", "TRIGGER match_delete", "TABLE tally", "TABLE checkpoint"):
+    tables = ("tally", "checkpoint", "secret", "history")
+    for part in ("TRIGGER match_update", "TRIGGER match_delete", *(f"TABLE {name}" for name in tables)):
         connection.execute(f"DROP {part}")
     connection.execute("PRAGMA user_version=2")
     connection.commit()

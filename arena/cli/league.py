@@ -111,10 +111,11 @@ def run(
         with _logging_to(results / "logs" / f"{tournament.name}.log"):
             _play(store, tournament, drawing, backend, isolation)
         standings, timing = publish(store, tournament)
-        news = news_of(store, tournament)
+        news, head = news_of(store, tournament), store.head()
     click.echo(render(standings, timing, format=form, width=terminal_width()))
     if news and form == "table":
         click.echo("\n" + "\n".join(news))
+    click.echo(f"\nhistory: {head}" if form == "table" else f"history: {head}", err=form != "table")
 
 
 @league.command()
@@ -137,6 +138,7 @@ def status(name: str | None, results: Path) -> None:
             click.echo(f"{each}: {how_far(store, tournament)}, {where}")
             for sentence in news_of(store, tournament):
                 click.echo(f"  {sentence}")
+        click.echo(f"history: {store.head()}")
     if damage:
         raise DamagedStore("\n".join(damage))
 

@@ -22,6 +22,7 @@ from arena.report.audit import Look, audit
 from arena.report.match_audit import Checker, checked_here
 from arena.report.spread import spread
 from arena.store.bots import BotStore
+from arena.store.history import read_head
 from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
 
@@ -36,9 +37,16 @@ _BETWEEN_LINES_S: Final = 0.1
     type=click.IntRange(1, 1024),
     help="Matches checked at once; default: all cores if anything has to be simulated again, else 1.",
 )
+@click.option(
+    "--root",
+    "roots",
+    multiple=True,
+    metavar="COUNT:ROOT",
+    help="As `league run` or `league status` printed it: were the first COUNT matches changed since?",
+)
 @results_option
 @shelf_option
-def verify(names: tuple[str, ...], workers: int | None, results: Path, shelf: Path) -> None:
+def verify(names: tuple[str, ...], workers: int | None, roots: tuple[str, ...], results: Path, shelf: Path) -> None:
     """Replay every stored match of each LEAGUE (default: all) from its seed and actions, and compute all anew.
 
     Each die must be what the seed gives, each action legal, each outcome what the rules say; summaries, digests, bots
@@ -46,15 +54,20 @@ def verify(names: tuple[str, ...], workers: int | None, results: Path, shelf: Pa
     the simulator and the machine are; elsewhere the difference is told. Matches of no current league are checked
     against their own records. Exit 1 if anything does not fit.
 
+    With --root the first COUNT matches that were stored are computed again, and must be those of that day: whoever kept
+    a root sees every later change, even one that fits everywhere else.
+
     Example: arena verify first
     """
+    kept = tuple(map(read_head, roots))
     with stored(results) as store, stoppable():
         leagues = names or tuple(store.leagues())
         processes = workers or (len(os.sched_getaffinity(0)) if _needs_simulations(store, leagues) else 1)
         watch = _Watch()
         with _checker(processes) as checked, contextlib.closing(watch):
             keeper = SecretKeeper(store, results)
-            lines = audit(store, BotStore(results, shelf), leagues, Look(checked, watch.heard, keeper.at_hand))
+            look = Look(checked, watch.heard, keeper.at_hand, kept)
+            lines = audit(store, BotStore(results, shelf), leagues, look)
             found = list(_printed(watch.aside(lines)))
     if found:
         raise CheckFailed(f"{counted(len(found), 'problem')} found")

@@ -19,6 +19,7 @@ from arena.league.tournament import Tournament, public_secret
 from arena.league.wording import counted
 from arena.match.resimulation import Resimulated
 from arena.match.secret_luck import Secret
+from arena.report.audit_history import Finding, audit_history
 from arena.report.footer import luck_audit
 from arena.report.match_audit import (
     Checked,
@@ -33,23 +34,22 @@ from arena.report.match_audit import (
 )
 from arena.report.table import scheduled, standings_after
 from arena.store.bots import BotStore
+from arena.store.history import Head
 from arena.store.matches import MatchStore
 
 RATING_TOLERANCE: Final = 1e-6
-
-Finding = tuple[bool, str]
-"""Whether it is a problem, and the sentence."""
 
 Watch = Callable[[str, int, int], object]
 """Hears before the first match and after each: of which league it is, how many are checked, how many there are."""
 
 
 class Look(NamedTuple):
-    """How matches are looked at: by whom, with which secrets of luck at hand, and who hears how far it is."""
+    """How matches are looked at: by whom, who hears how far it is, and with which secrets of luck and old roots."""
 
     checked: Checker = checked_here
     watch: Watch = lambda *_: None
     secrets: Callable[[Iterable[str]], Mapping[str, Secret]] = lambda _: {}
+    roots: tuple[Head, ...] = ()
 
 
 HERE: Final = Look()
@@ -59,6 +59,7 @@ HERE: Final = Look()
 def audit(store: MatchStore, bots: BotStore, leagues: tuple[str, ...], look: Look = HERE) -> Iterator[Finding]:
     """The findings about the database as a whole, about each league, and if these are all, about matches of none."""
     yield from _audit_database(store)
+    yield from audit_history(store, look.roots)
     sound: list[Tournament] = []
     for name in leagues:
         try:

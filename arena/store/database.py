@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TextIO
 
 from arena.errors import ArenaError, DamagedStore, MachineFault, SpecError
-from arena.store import soundness, tallies
+from arena.store import history, soundness, tallies
 
 FILE_NAME: Final = "arena.db"
 APPLICATION_ID: Final = 0x41524E41
@@ -89,6 +89,8 @@ MIGRATIONS: Final = (
     """),
     # Standings hold the audit of luck.
     Migration("UPDATE league SET standings = NULL"),
+    # Which matches were stored, in the order of their commits: so that nobody replaces one later.
+    Migration(history.LAYOUT, history.set_up),
 )
 """The n-th leads from version n to n+1, kept in the file as `user_version`."""
 

@@ -22,7 +22,7 @@ from arena.league.standings import MatchResult
 from arena.league.tally import Tallied, Tally
 from arena.league.tournament import OLD_FORMAT, Tournament, portable
 from arena.match.record import PackedRecord
-from arena.store import database, tallies
+from arena.store import database, history, tallies
 
 _summary_encoder = msgspec.json.Encoder()
 _OLD_RULES: Final = "1"
@@ -139,12 +139,14 @@ class MatchStore:
     def save(self, blocks: Iterable[PlayedBlock]) -> None:
         """Store these blocks in one transaction, with their tallies; what is there already is left alone."""
         new: defaultdict[str, tallies.Matches] = defaultdict(dict)
+        committed: list[history.NewEntry] = []
         with database.speaking_for(self._path), database.transaction(self._connection):
             for block in blocks:
-                if added := self._save_block(block):
+                if added := self._save_block(block, committed):
                     new[block.fixture.pairing][block.fixture.block] = added
             for key, matches in new.items():
                 tallies.add(self._connection, key, matches)
+            history.append(self._connection, committed)
 
     def rounds(
         self, tournament: Tournament, *, tell: Callable[[Sequence[str]], object] = lambda _: None
@@ -252,6 +254,25 @@ class MatchStore:
                 return found
         raise SpecError(f'no match "{match_id}" in {self._path}; `arena league matches NAME` lists the ids')
 
+    def entries(self) -> Iterator[history.Entry]:
+        """Which matches were stored, in the order of their commits."""
+        with database.speaking_for(self._path):
+            yield from history.entries(self._connection)
+
+    def head(self) -> history.Head:
+        """The number of matches that were ever stored, and the root of their history."""
+        with database.speaking_for(self._path):
+            return history.head(self._connection)
+
+    def matches_without_entry(self) -> int:
+        """Stored matches that are not in the history."""
+        query = (
+            "SELECT count(*) FROM (SELECT pairing, block, rotation FROM record"
+            " EXCEPT SELECT pairing, block, rotation FROM history)"
+        )
+        with database.speaking_for(self._path):
+            return int(self._connection.execute(query).fetchone()[0])
+
     def bare_matches(self) -> int:
         """Matches whose record is missing, in all leagues and outside of them."""
         query = (
@@ -282,8 +303,8 @@ class MatchStore:
         )
         return {block for (block,) in self._connection.execute(query, (key, cycles))}
 
-    def _save_block(self, block: PlayedBlock) -> dict[int, MatchSummary]:
-        """Store a block; the summaries of its matches that were not there, by rotation."""
+    def _save_block(self, block: PlayedBlock, committed: list[history.NewEntry]) -> dict[int, MatchSummary]:
+        """Store a block; the summaries of its matches that were not there, by rotation; `committed` gets these, too."""
         execute = self._connection.execute
         execute("INSERT OR IGNORE INTO pairing (key) VALUES (?)", (block.fixture.pairing,))
         (pairing,) = execute("SELECT id FROM pairing WHERE key = ?", (block.fixture.pairing,)).fetchone()
@@ -296,6 +317,8 @@ class MatchStore:
                 row = (*key, packed.codec, packed.digest, packed.body)
                 execute("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", row)
                 new[match.rotation] = match.summary
+                place = (block.fixture.block, match.rotation, packed.digest)
+                committed.append(history.NewEntry(pairing, block.fixture.pairing, *place))
         return new
 
     def _tallies(

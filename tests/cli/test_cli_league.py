@@ -30,10 +30,17 @@ def test_run_status_matches_leaderboard(terminal: Terminal) -> None:
 
     assert ran.code == status.code == matches.code == board.code == 0
     assert ran.err == ""
-    assert status.out == "test: 18 of 18 matches, 3 players, game nim\n"
+    history = status.out.splitlines()[1]
+    assert status.out == f"test: 18 of 18 matches, 3 players, game nim\n{history}\n"
+    assert re.fullmatch("history: 18:[0-9a-f]{64}", history)
     assert len(matches.out.splitlines()) == 18
     assert terminal.arena("league matches test --faults").out == ""
-    assert board.out == ran.out
+    assert f"{board.out}\n{history}\n" == ran.out
+    head = history.removeprefix("history: ")
+    verified = terminal.arena(f"verify --root {head}")
+    assert (verified.code, "history: the first 18 matches have the root that was given" in verified.out) == (0, True)
+    assert terminal.arena(f"verify --root 17{head[2:]}").code == 1
+    assert terminal.arena("verify --root 17").code == 2
     assert "18 of 18 matches" in board.out
 
 
@@ -112,6 +119,8 @@ def test_a_league_without_matches_has_a_leaderboard(terminal: Terminal) -> None:
     connection = sqlite3.connect(terminal.results / "arena.db")
     connection.execute("DELETE FROM record")
     connection.execute("DELETE FROM match")
+    connection.execute("DROP TRIGGER history_delete")
+    connection.execute("DELETE FROM history")
     connection.execute("UPDATE league SET standings = NULL")
     connection.commit()
     connection.close()
@@ -157,7 +166,8 @@ def test_verify_finds_tampering(terminal: Terminal) -> None:
 
     assert said.code == 1
     assert "-0-0: the stored bytes do not have the stored digest" in said.out
-    assert "error: 1 problem found" in said.err
+    assert "its record is not the one that was stored" in said.out
+    assert "error: 2 problems found" in said.err
 
 
 @pytest.mark.parametrize(
@@ -204,7 +214,7 @@ def test_a_shorter_league_is_finished(terminal: Terminal) -> None:
     said = terminal.league(cycles=1)
 
     assert "2 of 2 matches" in said.out
-    assert terminal.arena("league status").out == "test: 2 of 2 matches, 2 players, game nim\n"
+    assert terminal.arena("league status").out.startswith("test: 2 of 2 matches, 2 players, game nim\nhistory: 6:")
     assert terminal.arena("verify").code == 0
 
 

@@ -34,10 +34,13 @@ def test_a_clean_store_passes(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
 
     found = findings(kept)
+    with kept.reading() as store:
+        head = store.head()
 
     assert not [text for is_problem, text in found if is_problem]
     assert [text for _, text in found] == [
         "database: SQLite finds it sound",
+        f"history: 12 matches in the order of their commits, {head}",
         "test: 3 bots have their hashes",
         "test: 12 of 12 matches replayed",
         "test: ratings agree with the factor graph of the trueskill package",
@@ -202,7 +205,8 @@ def test_matches_of_a_game_that_is_gone_are_not_comparable(tmp_path: Path) -> No
     found = findings(kept)
 
     why = "played by rules 1 of chess, a game that this arena does not have"
-    assert not [text for is_problem, text in found if is_problem]
+    (problem,) = [text for is_problem, text in found if is_problem]
+    assert problem.startswith("history: ")  # it knows that this record was another one
     assert (False, f"no league: not comparable: 1 match {why}") in found
 
 

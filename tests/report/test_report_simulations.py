@@ -19,7 +19,8 @@ from arena.match.record import MatchRecord, Simulated, pack
 from arena.match.replay import problems, replay
 from arena.match.resimulation import resimulate
 from arena.match.secret_luck import Secret, draw_block
-from arena.report.audit import HERE, Finding, Look, Watch, audit
+from arena.report.audit import HERE, Look, Watch, audit
+from arena.report.audit_history import Finding
 from arena.report.match_audit import Checked, Task, check, checked_here
 from arena.report.spread import spread
 from arena.store import database
@@ -237,7 +238,7 @@ def test_the_audit_sums_up_what_was_made_again(tmp_path: Path) -> None:
     """In one sentence for all matches that were simulated on these terms."""
     shelf = Shelf(tmp_path, voyage(2.0), voyage(3.0, seats=3))
 
-    assert shelf.findings()[1:] == [
+    assert shelf.findings()[2:] == [
         (False, "no league: 2 matches of no current league replayed"),
         (False, "no league: 6 simulations made again, all as recorded"),
     ]
@@ -274,7 +275,7 @@ def test_the_audit_tells_that_the_engine_is_missing(tmp_path: Path, put_water: A
     shelf = Shelf(tmp_path, voyage(), voyage())
     put_water(missing="install it")
 
-    assert shelf.findings()[1:] == [
+    assert shelf.findings()[2:] == [
         (False, "no league: 2 matches of no current league replayed"),
         (False, "no league: 2 matches not simulated again: install it"),
     ]

@@ -134,7 +134,7 @@ def older(path: Path, version: int, *statements: str) -> None:
     """A database of a former layout, with a finished and published league."""
     fill(path.parent, tournament("ann", "bob", cycles=2))
     connection = sqlite3.connect(path)
-    undone = ["UPDATE league SET standings = x'7b7d'", "DROP TABLE secret"]
+    undone = ["UPDATE league SET standings = x'7b7d'", "DROP TABLE secret", "DROP TABLE history"]
     if version < 3:
         undone += [
             "DROP TRIGGER match_update",

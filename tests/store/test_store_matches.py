@@ -95,8 +95,14 @@ class Failing:
             raise KeyboardInterrupt
         return self._connection.execute(*arguments)
 
+    def executemany(self, *arguments: Any) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise KeyboardInterrupt
+        return self._connection.executemany(*arguments)
 
-@pytest.mark.parametrize("after", range(19))
+
+@pytest.mark.parametrize("after", range(21))
 def test_a_batch_is_stored_whole_or_not_at_all(tmp_path: Path, after: int) -> None:
     """Stopped at any statement of a transaction, none of its blocks is there; later all of them are."""
     league = tournament("ann", "bob", cycles=2)
@@ -112,10 +118,11 @@ def test_a_batch_is_stored_whole_or_not_at_all(tmp_path: Path, after: int) -> No
             stopped = True
         store._connection = connection
 
-        assert stopped == (after < 17)
+        assert stopped == (after < 19)
         assert len(store.results(league)) == store.tallied(league)[0].tally.matches == (0 if stopped else 4)
+        assert store.head().size == (0 if stopped else 4)
         store.save(blocks)
-        assert len(store.results(league)) == store.tallied(league)[0].tally.matches == 4
+        assert len(store.results(league)) == store.tallied(league)[0].tally.matches == store.head().size == 4
     assert [len(rows) for rows in dump(tmp_path)] == [4, 4]
 
 

@@ -1,0 +1,156 @@
+"""The history of a results folder: which matches were stored, in the order of their commits, as a Merkle tree.
+
+Rule: it only grows. An entry is a match id and the digest of its record; neither changes nor goes, whatever becomes of
+the match. The tree is that of RFC 6962 (certificate transparency): a leaf is SHA-256(0x00 || `ID DIGEST`), a node
+SHA-256(0x01 || left || right), the left part as large a power of two as fits. `COUNT:ROOT` names the first so many
+entries and nothing else, so whoever kept one can tell later that none of these was changed, added, removed or moved.
+
+Beside each entry lies the root of the largest complete subtree that ends with it: from these few the next ones are
+computed, and the root, without a look at the others.
+"""
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+from arena.errors import DamagedStore, SpecError
+
+LAYOUT: Final = """
+    CREATE TABLE history (
+        number INTEGER PRIMARY KEY, pairing INTEGER NOT NULL, block INTEGER NOT NULL, rotation INTEGER NOT NULL,
+        digest TEXT NOT NULL, node BLOB NOT NULL
+    )
+"""
+_TRIGGERS: Final = tuple(
+    f"CREATE TRIGGER history_{event.lower()} BEFORE {event} ON history"
+    " BEGIN SELECT raise(ABORT, 'the history only grows'); END"
+    for event in ("UPDATE", "DELETE")
+)
+_ENTRIES: Final = """
+    SELECT number, key || '-' || h.block || '-' || h.rotation, h.digest, node, r.digest FROM history h
+    LEFT JOIN pairing ON pairing.id = h.pairing
+    LEFT JOIN record r ON (r.pairing, r.block, r.rotation) = (h.pairing, h.block, h.rotation) ORDER BY number
+"""
+_EMPTY: Final = sha256(b"").digest()
+_HEAD: Final = re.compile(r"(0|[1-9][0-9]{0,17}):([0-9a-f]{64})\Z")
+
+
+class Head(NamedTuple):
+    """The root of the first `size` entries, 32 bytes."""
+
+    size: int
+    root: bytes
+
+    def __str__(self) -> str:
+        """`COUNT:ROOT`, as people keep it."""
+        return f"{self.size}:{self.root.hex()}"
+
+
+class Entry(NamedTuple):
+    """A row of the history: its number, match id, the digest of the record, and the node beside it.
+
+    `stored` is the digest that the record has now, None if the match is not there any more.
+    """
+
+    number: int
+    match: str
+    digest: str
+    node: bytes
+    stored: str | None
+
+
+class NewEntry(NamedTuple):
+    """An entry to be: the id and the key of the pairing, block, rotation, and the digest of the record."""
+
+    pairing: int
+    key: str
+    block: int
+    rotation: int
+    digest: str
+
+
+class Tree:
+    """The Merkle tree of a number of entries, as the roots of its complete subtrees, from the largest on."""
+
+    def __init__(self, count: int = 0, peaks: Iterable[bytes] = ()) -> None:
+        self._count = count
+        self._peaks = list(peaks)
+
+    def add(self, match: str, digest: str) -> bytes:
+        """Add an entry; the root of the largest complete subtree that ends with it."""
+        node, size = sha256(f"\0{match} {digest}".encode()).digest(), self._count
+        while size & 1:
+            node, size = _above(self._peaks.pop(), node), size >> 1
+        self._peaks.append(node)
+        self._count += 1
+        return node
+
+    def head(self) -> Head:
+        """The root of what was added."""
+        if not self._peaks:
+            return Head(0, _EMPTY)
+        root = self._peaks[-1]
+        for peak in reversed(self._peaks[:-1]):
+            root = _above(peak, root)
+        return Head(self._count, root)
+
+
+def read_head(text: str) -> Head:
+    """`COUNT:ROOT` as a person gives it back. SpecError if it has another form."""
+    if not (found := _HEAD.match(text.strip())):
+        raise SpecError(
+            f"--root {text:.100}: expected COUNT:ROOT, a number and 64 hex digits, as `arena league status` prints it"
+        )
+    return Head(int(found[1]), bytes.fromhex(found[2]))
+
+
+def append(connection: sqlite3.Connection, entries: Iterable[NewEntry]) -> None:
+    """Add entries, within the caller's transaction."""
+    tree, number = _stored_tree(connection)
+    rows: list[tuple[int, int, int, int, str, bytes]] = []
+    for one in entries:
+        node = tree.add(f"{one.key}-{one.block}-{one.rotation}", one.digest)
+        rows.append((number + len(rows), one.pairing, one.block, one.rotation, one.digest, node))
+    connection.executemany("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+
+def head(connection: sqlite3.Connection) -> Head:
+    """The root of all entries, from the nodes kept beside them: `verify` computes it from the entries."""
+    return _stored_tree(connection)[0].head()
+
+
+def entries(connection: sqlite3.Connection) -> Iterator[Entry]:
+    """All entries in their order. What was tampered with may have values of any type."""
+    return (Entry(*row) for row in connection.execute(_ENTRIES))
+
+
+def set_up(connection: sqlite3.Connection) -> None:
+    """Begin the history of a database that has none with the matches it holds, in the order of their keys."""
+    for trigger in _TRIGGERS:
+        connection.execute(trigger)
+    query = (
+        "SELECT pairing, key, block, rotation, CAST(digest AS TEXT) FROM record r JOIN pairing p ON p.id = r.pairing"
+        " ORDER BY pairing, block, rotation"
+    )
+    append(connection, (NewEntry(*row) for row in connection.execute(query)))
+
+
+def _stored_tree(connection: sqlite3.Connection) -> tuple[Tree, int]:
+    """The tree of all entries, and their number."""
+    (last,) = connection.execute("SELECT max(number) FROM history").fetchone()
+    count = 0 if last is None else last + 1
+    peaks, end = list[bytes](), 0
+    for bit in reversed(range(count.bit_length())):
+        if count >> bit & 1:
+            end += 1 << bit
+            row = connection.execute("SELECT node FROM history WHERE number = ?", (end - 1,)).fetchone()
+            if row is None or not isinstance(row[0], bytes) or len(row[0]) != len(_EMPTY):
+                raise DamagedStore(f"the history of stored matches is damaged at entry {end - 1}; run `arena verify`")
+            peaks.append(row[0])
+    return Tree(count, peaks), count
+
+
+def _above(left: bytes, right: bytes) -> bytes:
+    return sha256(b"\1" + left + right).digest()
