@@ -38,7 +38,7 @@ class BareBody:
         """See Body.hint_on: nothing surrounds it."""
         return ""
 
-    def signal(self, number: signal.Signals) -> None:
+    def signal(self, number: int) -> None:
         """See Body.signal: what has left the process group is not reached."""
         os.killpg(self.group, number)
 

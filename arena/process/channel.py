@@ -56,7 +56,10 @@ class Channel(Protocol):
         """Let the other side run: it is on move."""
 
     def rest(self) -> None:
-        """Stop the other side where it is, until it is on move again. Raises Crashed if it broke its limits."""
+        """Stop the other side where it is, until it is on move again.
+
+        Raises Crashed if it broke its limits, or ended: then the time of its answer cannot be told.
+        """
 
     def stderr(self) -> str:
         """Head and tail of what the other side wrote to its stderr."""
@@ -175,9 +178,10 @@ class ProcessChannel:
             self._rested_s = now_s
 
     def rest(self) -> None:
-        """See Channel.rest."""
-        if not self._may_ponder:
-            self._process.freeze()
+        """See Channel.rest. A bot of which nothing is left to stop has ended, whatever it answered before."""
+        process = self._process
+        if not (process.is_there() if self._may_ponder else process.freeze()):
+            raise self._crash()
         self._look_at_memory()
         self._rested_s = time.monotonic()
 

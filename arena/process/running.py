@@ -39,8 +39,8 @@ class Body(Protocol):
     def hint_on(self, stderr: str) -> str:
         """What its surroundings may have to do with its last words; empty if nothing points to them."""
 
-    def signal(self, number: signal.Signals) -> None:
-        """Stop or continue all of it. ProcessLookupError or PermissionError where that cannot be done any more."""
+    def signal(self, number: int) -> None:
+        """Stop or continue all of it; 0 only asks. ProcessLookupError or PermissionError if its own process is gone."""
 
     def kill(self) -> None:
         """Kill all of it, at once."""
@@ -90,10 +90,15 @@ class BotProcess:
             return _by_signal(ended.si_status - _SHELLS_SIGNAL)
         return f"ended with exit code {ended.si_status}"
 
-    def freeze(self) -> None:
-        """Stop it where it is: it is not on move."""
+    def freeze(self) -> bool:
+        """Stop it where it is: it is not on move. False if its own process is gone; then all the rest is killed."""
         if not self.is_frozen:
             self.is_frozen = self._signal(signal.SIGSTOP)
+        return self.is_frozen
+
+    def is_there(self) -> bool:
+        """Whether its own process can be reached; if not, all the rest is killed."""
+        return self._signal(0)
 
     def thaw(self) -> None:
         """Let it run on."""
@@ -115,10 +120,12 @@ class BotProcess:
         for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
             pipe.close()  # type: ignore[union-attr]
 
-    def _signal(self, number: signal.Signals) -> bool:
+    def _signal(self, number: int) -> bool:
+        """Whether it reached the bot's own process. Nothing of a bot lives on that cannot be stopped."""
         try:
             self._body.signal(number)
         except (ProcessLookupError, PermissionError):
+            self._body.kill()
             return False
         return True
 

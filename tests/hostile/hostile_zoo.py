@@ -77,9 +77,8 @@ KERNEL: Final = [
     *_kept("kernel", "kill-outside", "kill-all", "trace-outside", "trace-first", "trace-me", "memory-outside"),
     *_kept("kernel", "new-user-namespace", "clone-user-namespace", "keyctl", "io-uring", "bpf", "perf", "userfaultfd"),
     *_kept("kernel", "own-session", "affinity", "priority", "realtime", "raise-limits", "spare-me", "type-ahead"),
-    *_kept("kernel", "be-root"),
+    *_kept("kernel", "be-root", "be-first", "change-first", "write-to-itself", "hear-the-machine"),
     *_ends("kernel", "crash", core_dump="SIGABRT"),
-    *_ends("kernel", "timeout", work_in_first_process="of CPU time"),
 ]
 MEMORY: Final = [
     Animal("memory", "private", "crash", "MiB of memory", wishes=SMALL, clock=PATIENT),

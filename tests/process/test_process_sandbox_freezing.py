@@ -86,10 +86,11 @@ def test_a_frozen_bot_uses_no_time(tmp_path: Path, code: str, limits: msgspec.St
     with talking(folder_of(tmp_path, bot_py=code), limits=limits) as (channel, process):  # type: ignore[arg-type]
         ask(channel)
 
-        assert burnt_s(process) <= TICK_S
+        assert burnt_s(process) < 1.5 * TICK_S
 
+        before_s = _cpu_s(process)
         channel.wake()
-        assert burnt_s(process) > 5 * TICK_S
+        assert eventually(lambda: _cpu_s(process) - before_s > 5 * TICK_S)
 
 
 def test_a_message_does_not_wake_who_asked_to_be_woken_by_it(tmp_path: Path) -> None:
@@ -98,15 +99,16 @@ def test_a_message_does_not_wake_who_asked_to_be_woken_by_it(tmp_path: Path) -> 
         ask(channel)
         channel.send(b"news\n", wall_clock())
 
-        assert burnt_s(process) <= TICK_S
+        assert burnt_s(process) < 1.5 * TICK_S
 
 
 def test_a_bot_that_may_ponder_is_not_frozen(tmp_path: Path) -> None:
     """Where a tournament says so."""
     with talking(folder_of(tmp_path, bot_py=THREAD), may_ponder=True) as (channel, process):
         ask(channel)
+        before_s = _cpu_s(process)
 
-        assert burnt_s(process) > 5 * TICK_S
+        assert eventually(lambda: _cpu_s(process) - before_s > 5 * TICK_S)
 
 
 def test_a_thawed_bot_goes_on_where_it_was(tmp_path: Path) -> None:

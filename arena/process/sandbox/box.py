@@ -8,10 +8,12 @@ import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -21,13 +23,15 @@ from arena.process.hints import hint_on
 from arena.process.limits import Limits
 from arena.process.reaper import children, descendants
 from arena.process.rlimits import limit_box, take_first
-from arena.process.sandbox import bubblewrap, cgroup, syscalls
+from arena.process.sandbox import bubblewrap, cgroup, kernel_files, syscalls
 from arena.process.sandbox.advice import advice_on
 from arena.process.sandbox.reach import give_back_uid, insist_on_readable, reachable, real_user, take_uid
 from arena.process.usage import MemoryWatch, delayed_s, is_held
 
 _HANDSHAKE_S: Final = 20.0
 """For the box to stand; it takes 2 ms, and on a machine with a hundred other things to do, a second."""
+_GLANCE_S: Final = 0.0002
+"""Between two looks for the bot's own process, which comes half a millisecond after the box."""
 _GONE_S: Final = 5.0
 """For a killed box to be empty; it takes 2 ms."""
 
@@ -45,7 +49,7 @@ class Box:
         self._audited = cgroup.AuditedClock(self._main_and_first_cpu, group.cpu_s) if group is not None else None
         self._has_processes = limits.processes
         self._read_first_cpu = cpu_clock(first)
-        self._read_cpu: Callable[[], float] | None = None
+        self._read_main_cpu: Callable[[], float] = lambda: 0.0  # until it is found; what is not found cannot be stopped
         self._main = 0
         self._main_handle = -1
         root = Path(f"/proc/{first}/root")
@@ -57,19 +61,15 @@ class Box:
         return self._main_and_first_cpu() if self._audited is None else self._audited()
 
     def _main_and_first_cpu(self) -> float:
-        """CPU seconds of the process that runs the bot's program, and of the first one.
+        """CPU seconds of the process that runs the bot's program, and of the first one, which only waits.
 
-        The first one only waits. But a bot can write to its memory (/proc/1/mem), and so make it work.
+        A main process that has ended is seen by `signal`, which has to follow each look that counts.
         """
-        if self._read_cpu is None:
-            if not self._find_main():
-                return 0.0
-            self._read_cpu = cpu_clock(self._main)
-        return self._read_cpu() + self._read_first_cpu()
+        return self._read_main_cpu() + self._read_first_cpu()
 
     def delayed_s(self) -> float:
         """See Body.delayed_s."""
-        return delayed_s(self._main) if self._find_main() else 0.0
+        return delayed_s(self._main) if self._main else 0.0
 
     def excess(self) -> str:
         """See Body.excess. A control group counts exactly, and ends the bot itself."""
@@ -89,15 +89,16 @@ class Box:
         if self._cgroup is not None:
             self._cgroup.enter(pid)
 
-    def signal(self, number: signal.Signals) -> None:
+    def signal(self, number: int) -> None:
         """See Body.signal. A bot without processes of its own is one, and to stop only that one costs half as much.
 
-        The box's first process runs on: it only waits, and if a bot has given it something to do, that is charged.
+        The box's first process runs on: it only waits, and if a bot could give it something to do, that is charged.
         """
-        if self._has_processes or not self._find_main():
+        if not self._main:
+            raise ProcessLookupError("the bot's own process ended before it was seen")
+        signal.pidfd_send_signal(self._main_handle, 0 if self._has_processes else number)
+        if self._has_processes:
             os.killpg(self.group, number)
-        else:
-            signal.pidfd_send_signal(self._main_handle, number)
 
     def kill(self) -> None:
         """See Body.kill: with the first process of a process namespace the kernel kills all the others."""
@@ -118,20 +119,29 @@ class Box:
         if self._cgroup is not None:
             self._cgroup.remove()
 
-    def _find_main(self) -> bool:
-        """Whether the bot's own process is there: the one child that bwrap's first process starts."""
-        if not self._main:
-            main = min(children(self.group), default=0)
-            if main:
-                with contextlib.suppress(ProcessLookupError):
-                    self._main_handle = os.pidfd_open(main)
-                    self._main = main
-        return bool(self._main)
+    def wait_for_main(self) -> None:
+        """Find the bot's own process: the one child that the box's first process starts. EOFError if it never does.
+
+        One that has ended already is not found, and so cannot be stopped, which ends the bot.
+        """
+        gone = select.poll()
+        gone.register(self._handle, select.POLLIN)
+        deadline_s = time.monotonic() + _HANDSHAKE_S
+        while not (main := min(children(self.group), default=0)):
+            if gone.poll(0):
+                return
+            time.sleep(_GLANCE_S)
+            if time.monotonic() > deadline_s:
+                raise EOFError(f"no sign of the bot's own process within {_HANDSHAKE_S:.0f} s")
+        with contextlib.suppress(ProcessLookupError):
+            self._main_handle = os.pidfd_open(main)
+            self._main = main
+            self._read_main_cpu = cpu_clock(main)
 
     def _pids(self) -> Iterable[int]:
         if self._has_processes:
             return {self.group} | descendants(self.group)
-        return (self.group, self._main) if self._find_main() else (self.group,)
+        return (self.group, self._main) if self._main else (self.group,)
 
 
 def start(
@@ -175,18 +185,19 @@ def start_with(
             theirs.callback(os.close, fd)
         told, telling = _pipe(ours, theirs)
         letting, let = _pipe(theirs, ours)
+        contents = {path: _text(text, theirs) for path, text in kernel_files.stand_ins(limits.memory_mib).items()}
         words = [*arguments, "--info-fd", str(telling), "--block-fd", str(letting)]
-        listed = os.memfd_create("arena-bwrap")
-        theirs.callback(os.close, listed)
-        os.write(listed, b"".join(os.fsencode(word) + b"\0" for word in words))
-        os.lseek(listed, 0, os.SEEK_SET)
+        words += [word for path, fd in contents.items() for word in ("--ro-bind-data", str(fd), path)]
+        listed = _text(b"".join(os.fsencode(word) + b"\0" for word in words), theirs)
         try:
-            popen = _spawn(["--args", str(listed), "--", *command], (*passed, telling, letting, listed), uid)
+            fds = (*passed, telling, letting, listed, *contents.values())
+            popen = _spawn(["--args", str(listed), "--", *command], fds, uid)
             theirs.close()
             first = _first_process(told)
             box = Box(first, uid, limits, cgroup.make_group(limits))
             _confine(box, uid, limits)
             os.write(let, b"1")
+            box.wait_for_main()
         except (OSError, EOFError, ValueError) as error:
             failure = _failure(popen, error)
             if box is None:
@@ -212,9 +223,20 @@ def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[i
     return ends
 
 
+def _text(text: bytes, stack: contextlib.ExitStack) -> int:
+    """A file descriptor from which it can be read, closed with `stack`."""
+    fd = os.memfd_create("arena-text")
+    stack.callback(os.close, fd)
+    os.write(fd, text)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
 def _spawn(words: list[str], fds: tuple[int, ...], uid: int | None) -> "subprocess.Popen[bytes]":
+    """bwrap, as that user. A program that changes the user is quicker than Python, which then copies itself first."""
+    changing = [] if uid is None else _as_user(uid)
     return subprocess.Popen(
-        [bubblewrap.runnable(), *words],
+        [*changing, bubblewrap.runnable(), *words],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -223,10 +245,21 @@ def _spawn(words: list[str], fds: tuple[int, ...], uid: int | None) -> "subproce
         bufsize=0,
         pass_fds=fds,
         start_new_session=True,
-        user=uid,
-        group=uid,
-        extra_groups=None if uid is None else (),
+        user=None if changing else uid,
+        group=None if changing else uid,
+        extra_groups=None if uid is None or changing else (),
     )
+
+
+def _as_user(uid: int) -> list[str]:
+    """Words before a command (setpriv, util-linux) that give it to this user and group and to no other."""
+    setpriv = _setpriv()
+    return [setpriv, "--reuid", str(uid), "--regid", str(uid), "--clear-groups", "--"] if setpriv else []
+
+
+@cache
+def _setpriv() -> str | None:
+    return shutil.which("setpriv", path="/usr/bin:/bin")
 
 
 def _first_process(told: int) -> int:

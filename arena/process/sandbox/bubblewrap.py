@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.errors import HarnessFault
-from arena.process.sandbox import runtimes
+from arena.process.sandbox import kernel_files, runtimes
 from arena.process.sandbox.reach import reachable
 
 BWRAP: Final = "ARENA_BWRAP"
@@ -22,10 +22,16 @@ BWRAP: Final = "ARENA_BWRAP"
 HOME_INSIDE: Final = "/bot"
 _OLDEST: Final = (0, 8, 0)
 """The first with --disable-userns."""
-_NO_DEVICES: Final = ("--ro-bind", "/dev/zero", "/dev/zero", "--tmpfs", "/dev/pts")
-"""A mapping of /dev/zero is memory that no count of resident pages shows; a mount that knows no devices closes it.
+_DEVICES: Final = (
+    *("--dir", "/dev/shm"),  # noqa: S108 - the box's
+    *(word for name in ("null", "urandom") for word in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")),
+    *("--symlink", "urandom", "/dev/random", "--symlink", "/proc/self/fd", "/dev/fd"),
+    *(word for fd, name in enumerate(("in", "out", "err")) for word in ("--symlink", f"fd/{fd}", f"/dev/std{name}")),
+)
+"""Not by bwrap's `--dev`, which has /dev/zero and terminals, and takes half a millisecond longer.
 
-The number of terminals is one for the whole machine, and all bots see it; without /dev/pts there are none.
+A mapping of /dev/zero is memory that no count of resident pages shows. The number of terminals is one for the whole
+machine, and all bots see it.
 """
 _HOW_TO_GET_ONE: Final = "`apt-get install bubblewrap`, or `pip install 'arena[sandbox]'`"
 
@@ -70,11 +76,13 @@ def arguments(folder: Path, *, environment: dict[str, str], scratch_mib: int, is
         *(word for name, value in environment.items() for word in ("--setenv", name, value)),
         *runtimes.binds(),
         *("--bind" if is_writable else "--ro-bind", str(folder), HOME_INSIDE),
-        *("--proc", "/proc", "--dev", "/dev"),
-        *_NO_DEVICES,
+        *("--proc", "/proc", *kernel_files.covers()),
+        *_DEVICES,
         *_scratch(scratch_mib),
-        # both are file systems in memory that a bot could fill up to half of the machine's
-        *("--remount-ro", "/dev/pts", "--remount-ro", "/dev", "--remount-ro", "/"),
+        # through the memory of the box's first process a bot would outlive its match
+        *("--remount-ro", "/proc"),
+        # a file system in memory, which a bot could fill up to half of the machine's
+        *("--remount-ro", "/"),
         *("--chdir", HOME_INSIDE),
     ]
 

@@ -4,10 +4,9 @@ import ctypes
 import os
 import resource
 import signal
-import time
 from pathlib import Path
 
-from zoo_player import FACTS, answer, attempt, instead_of, play
+from zoo_player import FACTS, attempt, instead_of, play
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 NUMBERS = {
@@ -17,7 +16,6 @@ NUMBERS = {
 BUFFER = ctypes.create_string_buffer(256)
 NEW_USER = 0x10000000
 BLOCKS: list[bytes] = []
-injected: list[bool] = []
 
 
 def called(what: str, *arguments: object) -> str:
@@ -157,8 +155,8 @@ def raise_limits() -> str:
 @attempt
 def spare_me() -> str:
     """Let the kernel take others when memory runs out."""
-    Path("/proc/self/oom_score_adj").write_text("-1000", encoding="ascii")
-    return "never taken"
+    Path("/proc/self/oom_score_adj").write_text("0", encoding="ascii")
+    return "taken as late as any other"
 
 
 @attempt
@@ -183,28 +181,38 @@ def core_dump(_: object) -> None:
     os.abort()
 
 
-@instead_of("request")
-def work_in_first_process(message: dict[str, int]) -> None:
-    """An endless loop over the system call that bwrap's first process waits in, which begins with the next thaw.
-
-    So that process, whose work one may forget to count, could think for the bot while the bot sleeps.
-    """
-    if not injected:
-        injected.append(True)
-        while (state := Path("/proc/1/syscall").read_text(encoding="ascii")).startswith("running"):
-            time.sleep(0.001)
-        where = int(state.split()[-1], 16)
-        with Path("/proc/1/mem").open("rb+", buffering=0) as memory:
-            memory.seek(where - 2)
-            memory.write(b"\xeb\xfe")
-    else:
-        while _ticks_of_first_process() < 25:  # a quarter of a second, however busy the machine is
-            time.sleep(0.01)
-    answer(message)
+@attempt
+def be_first() -> str:
+    """The first process of its box, by writing to its memory: so it outlives the match, and no clock counts it."""
+    with Path("/proc/1/mem").open("rb+", buffering=0):
+        return "opened it"
 
 
-def _ticks_of_first_process() -> int:
-    return int(Path("/proc/1/stat").read_text(encoding="ascii").rpartition(")")[2].split()[11])
+@attempt
+def change_first() -> str:
+    """The program that the first process of every box runs."""
+    with Path("/proc/1/exe").open("rb+", buffering=0):
+        return "opened it"
+
+
+@attempt
+def write_to_itself() -> str:
+    """Its own code, by the file that ignores what is read-only."""
+    with Path("/proc/self/mem").open("rb+", buffering=0):
+        return "opened it"
+
+
+@attempt
+def hear_the_machine() -> str:
+    """Counters of the whole machine, in which another bot may leave a message."""
+    found = []
+    for name in ("sys/fs/aio-nr", "sys/fs/file-nr", "loadavg", "vmstat", "diskstats", "pressure/cpu", "uptime"):
+        try:
+            Path("/proc", name).read_bytes()
+            found.append(name)
+        except OSError:
+            continue
+    return ", ".join(found)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,84 @@
+"""Files of the kernel below a bot's /proc: those that tell about the whole machine are covered, or constant.
+
+Rule: an allow list. A bot reads its own processes, facts that never change, and stand-ins for three files that language
+runtimes need. Every other entry that the kernel lets everybody read is covered, also those of kernels to come: a
+counter of the whole machine is a way for one bot to talk to another.
+"""
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+_PROC: Final = Path("/proc")
+OWN: Final = frozenset({"self", "thread-self", "mounts", "net"})
+"""Links to the reader's own process, and to namespaces of its own."""
+CONSTANT: Final = frozenset(
+    {
+        *("bootconfig", "cmdline", "config.gz", "consoles", "devices", "dma", "execdomains", "fb", "filesystems"),
+        *("iomem", "ioports", "kallsyms", "misc", "mtrr", "partitions", "version", "version_signature"),
+        *("sysvipc", "tty"),
+    }
+)
+"""Facts about the machine that no program changes; the objects of System V are those of the box, so there are none."""
+_BY_OTHERS: Final = 0o4
+_CHANGING: Final = ("cpu MHz", "clock")
+"""Lines of /proc/cpuinfo that follow the load."""
+_COUNTERS_OF_A_CORE: Final = " 0 0 0 0 0 0 0 0 0 0"
+_COUNTERS: Final = "intr 0\nctxt 0\nbtime 0\nprocesses 0\nprocs_running 1\nprocs_blocked 0\nsoftirq 0\n"
+
+
+@cache
+def covers() -> tuple[str, ...]:
+    """Arguments for bwrap that cover what is neither constant nor the bot's own, to stand after `--proc /proc`.
+
+    A covered file cannot be opened, a covered folder is empty.
+    """
+    words: list[str] = []
+    for path in _changing():
+        folder = path.is_dir()
+        words += ("--tmpfs", str(path), "--remount-ro", str(path)) if folder else ("--ro-bind", "/dev/null", str(path))
+    return tuple(words)
+
+
+def stand_ins(memory_mib: int) -> dict[str, bytes]:
+    """Constant contents by path: the cores of this machine, always idle, and the memory that the bot may use."""
+    return {
+        "/proc/stat": _cores().encode(),
+        "/proc/cpuinfo": _processors().encode(),
+        "/proc/meminfo": _memory(memory_mib << 10).encode(),
+    }
+
+
+def _changing() -> list[Path]:
+    """Entries that bots could read, have something in them, and no stand-in."""
+    known = OWN | CONSTANT | {Path(path).name for path in stand_ins(0)}
+    found = (_PROC / name for name in sorted(os.listdir(_PROC)) if not name.isdigit() and name not in known)  # noqa: PTH208
+    return [path for path in found if _is_readable(path)]
+
+
+def _is_readable(path: Path) -> bool:
+    """Whether a user who is not root gets anything from the file or folder."""
+    return bool(path.lstat().st_mode & _BY_OTHERS) and not (path.is_dir() and not any(path.iterdir()))
+
+
+@cache
+def _cores() -> str:
+    """The form of /proc/stat."""
+    lines = (_PROC / "stat").read_text(encoding="ascii").splitlines()
+    names = [line.split()[0] for line in lines if line.startswith("cpu")]
+    return "".join(f"{name}{_COUNTERS_OF_A_CORE}\n" for name in names) + _COUNTERS
+
+
+@cache
+def _processors() -> str:
+    """The form of /proc/cpuinfo."""
+    lines = (_PROC / "cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith(_CHANGING))
+
+
+def _memory(kib: int) -> str:
+    """The form of /proc/meminfo."""
+    sizes = {"MemTotal": kib, "MemFree": kib, "MemAvailable": kib}
+    empty = dict.fromkeys(("Buffers", "Cached", "SwapCached", "SwapTotal", "SwapFree", "Shmem", "SReclaimable"), 0)
+    return "".join(f"{name + ':':<15} {size:>8} kB\n" for name, size in (sizes | empty).items())

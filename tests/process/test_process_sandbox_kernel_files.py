@@ -1,0 +1,165 @@
+"""/proc in a box: nothing in it can be written, and nothing in it tells what the machine or another bot is doing."""
+
+import ctypes
+import json
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+from process_boxes import ask, folder_of, in_a_box, ran, ran_command, talking
+
+from arena.process.sandbox import kernel_files, runtimes
+
+pytestmark = in_a_box
+
+OPEN_FOR_WRITING = """
+import json, os
+found, tried = [], 0
+for place, folders, names in os.walk("/proc", onerror=lambda _: None):
+    folders[:] = [name for name in folders if name not in ("map_files", "fd", "fdinfo", "ns")]
+    for name in names:
+        path = os.path.join(place, name)
+        tried += 1
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+            found.append(path)
+        except OSError:
+            pass
+print(json.dumps([tried, found]))
+"""
+"""Of itself, of the box's first process, and of the kernel; `fd` leads to the bot's own pipes."""
+READ_ALL = """
+import json, os, sys, zlib
+def read_all():
+    found = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit() or os.path.islink(f"/proc/{name}"):
+            continue
+        paths = [f"/proc/{name}"] if not os.path.isdir(f"/proc/{name}") else [
+            os.path.join(place, each) for place, _, names in os.walk(f"/proc/{name}") for each in names]
+        for path in paths:
+            try:
+                with open(path, "rb") as file:
+                    found[path] = zlib.crc32(file.read(1 << 16))
+            except OSError:
+                pass
+    return found
+for line in sys.stdin:
+    print(json.dumps(read_all()), flush=True)
+"""
+STILL_OPEN = kernel_files.CONSTANT | {Path(path).name for path in kernel_files.stand_ins(0)}
+TALKATIVE = ("loadavg", "vmstat", "uptime", "interrupts", "softirqs", "sys", "pressure", "buddyinfo", "zoneinfo")
+
+
+def test_nothing_below_proc_can_be_opened_for_writing(tmp_path: Path) -> None:
+    """Not the memory of the box's first process, not the bot's own place in the order of the kernel's victims."""
+    tried, found = json.loads(ran(tmp_path, OPEN_FOR_WRITING).out)
+
+    assert tried > 100
+    assert found == []
+
+
+@pytest.mark.parametrize("path", ["/proc/1/mem", "/proc/self/mem", "/proc/1/exe", "/proc/self/oom_score_adj"])
+def test_the_kernel_says_that_it_is_read_only(tmp_path: Path, path: str) -> None:
+    """The error of a read-only file system, and not one that a bot could get around; or a program that runs."""
+    said = ran(tmp_path, f"import os\ntry: os.open({path!r}, os.O_RDWR)\nexcept OSError as e: print(e.strerror)\n").out
+
+    assert said.strip() in {"Read-only file system", "Text file busy", "Permission denied"}
+    assert "exe" in path or said.startswith("Read-only")
+
+
+def test_a_bot_cannot_mount_a_proc_of_its_own(tmp_path: Path) -> None:
+    """Neither over the one it has nor anew, whatever the filter calls it."""
+    said = ran(
+        tmp_path,
+        "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+        "print([libc.mount(b'proc', place, b'proc', 0, None) for place in (b'/proc', b'/bot')])",
+    ).out
+
+    assert json.loads(said) == [-1] * 2
+
+
+def test_only_constant_files_of_the_kernel_can_be_read(tmp_path: Path) -> None:
+    """Each file outside of the processes' own folders is on the list, also on kernels that have more of them."""
+    with talking(folder_of(tmp_path, bot_py=READ_ALL)) as (channel, _):
+        seen = json.loads(ask(channel))
+
+    readable = {Path(path).parts[2] for path in seen}
+    assert readable - STILL_OPEN == set()
+    assert {"stat", "meminfo", "cpuinfo", "version"} <= readable
+
+
+def test_no_file_of_the_kernel_changes_with_what_the_machine_does(tmp_path: Path) -> None:
+    """Two looks, with contexts for asynchronous reads, files, threads, memory and work in between."""
+    with talking(folder_of(tmp_path, bot_py=READ_ALL)) as (channel, _):
+        before = json.loads(ask(channel))
+        _be_busy()
+        after = json.loads(ask(channel))
+
+    assert {path for path in before if before[path] != after.get(path)} == set()
+    assert before.keys() == after.keys()
+
+
+def test_what_is_covered_here_would_tell() -> None:
+    """The list is not empty by mistake: these have every machine's load in them."""
+    covered = {Path(word).name for word in kernel_files.covers() if word.startswith("/proc/")}
+
+    assert {name for name in TALKATIVE if Path("/proc", name).exists()} <= covered
+    assert not covered & STILL_OPEN
+
+
+def _be_busy() -> None:
+    """As one bot would to send a message to another."""
+    held = [threading.Thread(target=sum, args=(range(100_000),)) for _ in range(20)]
+    for thread in held:
+        thread.start()
+    files = [os.open("/dev/null", os.O_RDONLY) for _ in range(200)]
+    context = ctypes.c_ulong(0)
+    ctypes.CDLL(None).syscall({"x86_64": 206, "aarch64": 0}[os.uname().machine], 500, ctypes.byref(context))
+    bytearray(b"x") * (32 << 20)
+    for thread in held:
+        thread.join()
+    for file in files:
+        os.close(file)
+
+
+def test_stand_ins_tell_of_the_cores_and_of_the_memory_allowed(tmp_path: Path) -> None:
+    """As many cores as there are, all idle, and 128 MiB."""
+    said = ran(
+        tmp_path,
+        "import os\nlines = open('/proc/stat').read().splitlines()\n"
+        "print(sum(line[:3] == 'cpu' for line in lines) - 1, {sum(map(int, line.split()[1:])) for line in lines[:3]})\n"
+        "print(open('/proc/meminfo').readline().split()[1], 'MHz' in open('/proc/cpuinfo').read())\n",
+    ).out
+
+    assert said.splitlines() == [f"{os.cpu_count()} {{0}}", f"{128 << 10} False"]
+
+
+def test_node_finds_the_cores_in_the_stand_ins(tmp_path: Path) -> None:
+    """It reads /proc/stat, /proc/cpuinfo and /proc/meminfo itself."""
+    node = shutil.which("node", path=runtimes.search_path())
+    if node is None:
+        pytest.skip("no node for bots here")
+    code = "const os = require('os'); console.log(os.cpus().length, os.totalmem() >> 20, os.loadavg().length)"
+
+    found = ran_command(folder_of(tmp_path), node, "-e", code)
+
+    assert found.out.split() == [str(os.cpu_count()), "128", "3"], found.err
+
+
+def test_devices_are_those_that_need_no_terminal(tmp_path: Path) -> None:
+    """And they work."""
+    said = ran(
+        tmp_path,
+        "import os\nprint(sorted(os.listdir('/dev')))\n"
+        "print(len(open('/dev/random', 'rb').read(8)))\n"
+        "print(open('/dev/null', 'wb').write(b'x'), os.path.realpath('/dev/stdin')[:6])\n",
+    ).out
+
+    assert said.splitlines() == [
+        "['fd', 'null', 'random', 'shm', 'stderr', 'stdin', 'stdout', 'urandom']",
+        "8",
+        "1 /proc/",
+    ]
