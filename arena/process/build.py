@@ -43,7 +43,7 @@ def build(manifest: Manifest, folder: Path, isolation: Isolation, *, timeout_s: 
             _run(command, folder, isolation, timeout_s)
         _seal(folder)
     except SpecError:
-        _remove(folder)
+        remove(folder)
         raise
 
 
@@ -155,8 +155,8 @@ def _shown(place: Path, folder: Path) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
-def _remove(folder: Path) -> None:
-    """Whatever lies there. Python's own way ends where folders lie a thousand deep, that of the system does not."""
+def remove(folder: Path) -> None:
+    """Remove a folder with all in it, folders that lie a thousand deep too, where Python's own way ends."""
     for command in (("chmod", "-R", "u+rwX"), ("rm", "-rf")):
         subprocess.run([*command, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
 

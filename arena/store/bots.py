@@ -1,14 +1,11 @@
 """Bots on offer: the shelf `bots/` of the project, and what was submitted, kept by content hash in results/bots/.
 
-Rule: what plays is a copy that nobody edits. `results/bots/<hash>/source` is the bot as it was given, `run` the same
-after its build, `built` the hash of that; all appear together by one rename.
+Rule: what plays is a copy that nobody edits (see arena.store.homes).
 """
 
 import contextlib
 import os
-import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,12 +15,11 @@ import msgspec
 
 from arena import strict
 from arena.errors import SpecError
-from arena.process.build import build, digest_of_folder
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
-from arena.process.manifest import MANIFEST, BotSpec, digest_of, files_of, read_bot
+from arena.process.manifest import MANIFEST, BotSpec, read_bot
 from arena.store import database
+from arena.store.homes import Homes
 
-_BUILT: Final = "built"
 _NOTES: Final = {"", ".md", ".rst", ".txt"}
 
 
@@ -40,10 +36,9 @@ class BotStore:
     """The bots of one results folder and of the shelf beside it."""
 
     def __init__(self, results: Path, shelf: Path, isolation: Isolation = DEFAULT_ISOLATION) -> None:
-        self._folder = results / "bots"
+        self._homes = Homes(results / "bots", isolation)
         self._results = results
         self._shelf = shelf
-        self._isolation = isolation
 
     def find(self, text: str) -> BotSpec:
         """The bot that a person means: a path (anything with a slash), `name`, or `name@beginning-of-hash`.
@@ -125,50 +120,18 @@ class BotStore:
     def install(self, bot: BotSpec) -> BotSpec:
         """The same bot, copied to its place by hash and built there if that was not done before.
 
-        SpecError if its build fails, or if what was built then is not what lies there now.
+        SpecError if its build fails, or if what lies there is not what was put there. MachineFault without room.
         """
-        home = self._folder / bot.digest
-        if not home.is_dir():
-            try:
-                self._folder.mkdir(parents=True, exist_ok=True)
-                tempfile.TemporaryDirectory(dir=self._folder).cleanup()
-            except OSError as error:
-                raise database.unwritable(self._results, error) from None
-            with tempfile.TemporaryDirectory(dir=self._folder, prefix="new-") as scratch:
-                made = _make_home(bot, Path(scratch) / "home", self._isolation)
-                try:
-                    made.rename(home)
-                except OSError:
-                    if not home.is_dir():  # otherwise somebody else made the same one meanwhile
-                        raise
-        elif _is_altered(home):
-            raise SpecError(
-                f"{home / 'run'} is not what was built there: somebody changed it; delete {home}, and it is made anew"
-            )
-        return msgspec.structs.replace(bot, folder=str((home / "run").resolve()))
+        self._homes.install(bot)
+        return msgspec.structs.replace(bot, folder=self._homes.run_of(bot.digest))
 
     def installed(self, digest: str) -> BotSpec:
-        """The bot of that hash from its own place."""
-        home = self._folder / digest
-        if not (home / "source").is_dir():
-            raise SpecError(f"{home} is missing: the bot with hash {digest[:8]} has to be submitted again")
-        bot = read_bot(_root(home / "source"))
-        return msgspec.structs.replace(bot, folder=str((home / "run").resolve()))
+        """The bot of that hash from its own place. SpecError if it is missing there, or was changed."""
+        return msgspec.structs.replace(self._homes.read(digest), folder=self._homes.run_of(digest))
 
     def changed(self, digests: Iterable[str]) -> list[str]:
-        """Those of the installed bots that are missing, or whose stored source no longer has its hash.
-
-        Also those whose running copy is not what was built.
-        """
-        return [digest for digest in digests if self._is_changed(digest)]
-
-    def _is_changed(self, digest: str) -> bool:
-        try:
-            home = self._folder / digest
-            bot = read_bot(_root(home / "source"))
-            return bot.digest != digest or _is_altered(home)
-        except (SpecError, OSError):
-            return True
+        """Those of the installed bots that are missing, or not what was put there: their source, or what was built."""
+        return [digest for digest in digests if self._homes.is_changed(digest)]
 
     def _shelf_entries(self) -> list[BotSpec | SpecError]:
         """What lies on the shelf: folders with a manifest, and scripts; a README between them is neither."""
@@ -204,30 +167,3 @@ class BotStore:
 def _is_script(path: Path) -> bool:
     """Whether a file among bots is meant as one: not hidden, and executable or not just a note."""
     return path.is_file() and path.name[0] != "." and (os.access(path, os.X_OK) or path.suffix not in _NOTES)
-
-
-def _root(source: Path) -> Path:
-    """A stored source is a folder with a manifest, or holds the one script."""
-    if (source / MANIFEST).is_file() or not source.is_dir():
-        return source
-    files = [path for path in source.iterdir() if path.is_file()]
-    return files[0] if len(files) == 1 else source
-
-
-def _is_altered(home: Path) -> bool:
-    """Whether the running copy is not what was built; one of arena 0.1.0 has no hash of that."""
-    built = home / _BUILT
-    return built.is_file() and built.read_text(encoding="ascii") != digest_of_folder(home / "run")
-
-
-def _make_home(bot: BotSpec, home: Path, isolation: Isolation) -> Path:
-    for name, file in files_of(Path(bot.source)):
-        for part in ("source", "run"):
-            target = home / part / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, target)
-    if digest_of(_root(home / "source"), bot.manifest) != bot.digest:
-        raise SpecError(f"{bot.source} was changed while it was being copied; try again")
-    build(bot.manifest, home / "run", isolation)
-    (home / _BUILT).write_text(digest_of_folder(home / "run"), encoding="ascii")
-    return home

@@ -297,5 +297,8 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "results").touch()
     bot = read_bot(bot_folder(tmp_path / "mine", "fox"))
 
-    with pytest.raises(SpecError, match=r"results: Not a directory; choose another folder for the results with"):
+    with pytest.raises(
+        SpecError,
+        match=r"results/bots: fox .* cannot be installed: Not a directory; choose another folder for the results with",
+    ):
         store(tmp_path).install(bot)

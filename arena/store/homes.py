@@ -1,0 +1,200 @@
+"""The installed copies of bots, `results/bots/<hash>`: made whole, durable, looked at before they play.
+
+Rule: nothing plays that is not what was built. A home is `source`, the bot as it was given, `run`, the same after its
+build, and `built`, the hash of that. It is on the disk, every file and folder of it, before one rename gives it its
+name; and the name is on the disk before anybody hears of it.
+
+A home in the making is a folder `new-...`, locked (flock) while its maker lives: any other one is a leftover.
+"""
+
+import contextlib
+import errno
+import fcntl
+import logging
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from arena.errors import MachineFault, SpecError
+from arena.process.build import build, digest_of_folder, remove
+from arena.process.limits import Isolation
+from arena.process.manifest import MANIFEST, BotSpec, digest_of, files_of, read_bot
+
+_BUILT: Final = "built"
+_IN_THE_MAKING: Final = "new-"
+_NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+log: Final = logging.getLogger("arena.store")
+
+
+class Homes:
+    """The homes of one folder; bots are built there with that isolation."""
+
+    def __init__(self, folder: Path, isolation: Isolation) -> None:
+        self._folder = folder
+        self._isolation = isolation
+
+    def read(self, digest: str) -> BotSpec:
+        """The installed bot of that hash, read from its source. SpecError if it is missing or was changed."""
+        home = self._folder / digest
+        if not (home / "source").is_dir():
+            raise SpecError(f"{home} is missing: the bot with hash {digest[:8]} has to be submitted again")
+        bot = read_bot(_root(home / "source"))
+        if bot.digest != digest:
+            raise SpecError(
+                f"{home / 'source'} is not what was submitted: it has the hash {bot.digest[:8]}; somebody changed it,"
+                f" or a disk lost a part of it: delete {home} and submit the bot again"
+            )
+        return bot
+
+    def run_of(self, digest: str) -> str:
+        """The folder in which the bot of that hash runs."""
+        return str((self._folder / digest / "run").resolve())
+
+    def install(self, bot: BotSpec) -> None:
+        """Make the home of a bot that has none; one that is there is looked at.
+
+        SpecError if its build fails, or if what lies there is not what was put there. MachineFault without room.
+        """
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self.sweep()
+            if not (self._folder / bot.digest).is_dir():
+                self._make(bot)
+            elif not self._has_built(bot.digest):
+                log.warning(
+                    "%s: nothing tells of the build there, as after an older arena or a power cut; it is built again",
+                    self._folder / bot.digest,
+                )
+                self._make(bot)
+            else:
+                self.read(bot.digest)
+                self._insist_on_build(bot.digest)
+        except OSError as error:
+            raise self._translated(error, bot) from None
+
+    def is_changed(self, digest: str) -> bool:
+        """Whether a home is missing, or not what was put there."""
+        try:
+            self.read(digest)
+            self._insist_on_build(digest)
+        except (SpecError, OSError):
+            return True
+        return False
+
+    def sweep(self) -> None:
+        """Remove what programs left that were killed while they made a home."""
+        for leftover in sorted(self._folder.glob(f"{_IN_THE_MAKING}*")):
+            with _locked(leftover) as is_ours:
+                if is_ours:
+                    remove(leftover)
+                    log.warning("%s: removed; a program that was killed had not finished it", leftover)
+
+    def _has_built(self, digest: str) -> bool:
+        """Whether the home tells what was built there."""
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            return len((self._folder / digest / _BUILT).read_text(encoding="ascii")) == len(digest)
+        return False
+
+    def _insist_on_build(self, digest: str) -> None:
+        home = self._folder / digest
+        if not self._has_built(digest) or (home / _BUILT).read_text(encoding="ascii") != digest_of_folder(home / "run"):
+            raise SpecError(
+                f"{home / 'run'} is not what was built there: somebody changed it, or a disk lost a part of it;"
+                f" delete {home}, and it is made anew"
+            )
+
+    def _make(self, bot: BotSpec) -> None:
+        home = self._folder / bot.digest
+        with self._in_the_making() as scratch:
+            made = scratch / "home"
+            _fill(bot, made)
+            build(bot.manifest, made / "run", self._isolation)
+            (made / _BUILT).write_text(digest_of_folder(made / "run"), encoding="ascii")
+            _sync_all(made)
+            if home.is_dir() and not self._has_built(bot.digest):
+                home.rename(scratch / "former")
+            try:
+                made.rename(home)
+            except OSError:
+                if not home.is_dir():  # otherwise somebody else made the same one meanwhile
+                    raise
+            _sync(self._folder)
+            _sync(self._folder.parent)
+
+    @contextlib.contextmanager
+    def _in_the_making(self) -> Iterator[Path]:
+        """A folder that `sweep` leaves alone while this process lives."""
+        while True:
+            scratch = tempfile.TemporaryDirectory(dir=self._folder, prefix=_IN_THE_MAKING, ignore_cleanup_errors=True)
+            with scratch as name, _locked(Path(name)) as is_ours:
+                if is_ours and Path(name).is_dir():  # a sweep may have come between the two
+                    yield Path(name)
+                    return
+
+    def _translated(self, error: OSError, bot: BotSpec) -> SpecError | MachineFault:
+        """An error that names the place where the bot should go."""
+        what = f"{self._folder}: {bot.label} cannot be installed: {error.strerror}"
+        if error.errno in _NO_ROOM:
+            return MachineFault(f"{what}; make room there, or choose another folder with --results")
+        return SpecError(f"{what}; choose another folder for the results with --results")
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[bool]:
+    """Whether the lock of the folder could be had; it is held inside."""
+    try:
+        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:  # gone meanwhile
+        yield False
+        return
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(number)
+
+
+def _fill(bot: BotSpec, home: Path) -> None:
+    """Copy the bot into `source` and `run`."""
+    for name, file in files_of(Path(bot.source)):
+        try:
+            content, mode = file.read_bytes(), file.stat().st_mode & 0o777
+        except OSError as error:
+            raise SpecError(f"{file}: {error.strerror}") from None
+        for part in ("source", "run"):
+            target = home / part / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+            target.chmod(mode)
+    if digest_of(_root(home / "source"), bot.manifest) != bot.digest:
+        raise SpecError(f"{bot.source} was changed while it was being copied; try again")
+
+
+def _root(source: Path) -> Path:
+    """A stored source is a folder with a manifest, or holds the one script."""
+    if (source / MANIFEST).is_file() or not source.is_dir():
+        return source
+    files = [path for path in source.iterdir() if path.is_file()]
+    return files[0] if len(files) == 1 else source
+
+
+def _sync_all(folder: Path) -> None:
+    """Put all files and folders below `folder` on the disk, and itself; links are parts of their folders."""
+    for place, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            path = Path(place) / name
+            if path.is_file() and not path.is_symlink():
+                _sync(path)
+        _sync(Path(place))
+
+
+def _sync(path: Path) -> None:
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
