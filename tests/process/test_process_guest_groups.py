@@ -180,6 +180,32 @@ while True: time.sleep(1)
     assert groups(base) == []
 
 
+def test_shared_memory_is_allowed_where_it_is_counted(tmp_path: Path, base: Path) -> None:
+    """Two processes of a bot may share some; as bots are started, with the filter of system calls."""
+    assert base
+    code = """
+import mmap, os
+shared = mmap.mmap(-1, 4096)
+if os.fork() == 0:
+    shared[:5] = b"hello"
+    os._exit(0)
+os.wait()
+print(shared[:5])
+"""
+    assert ran(tmp_path / "bot", code, limits=SMALL).out == "b'hello'\n"
+
+
+def test_shared_memory_ends_at_the_limit(tmp_path: Path, base: Path) -> None:
+    """Though none of it is resident any more; as bots are started."""
+    hog = f"{HOG.replace('sys.argv[1]', repr('shared_and_dropped')).replace('sys.argv[2]', repr(WANTED_MIB))}"
+    with started(folder_of(tmp_path / "bot", bot_py=hog), limits=SMALL) as process:
+        assert eventually(lambda: bool(process.ending()))
+        said, excess = os.read(process.stdout, 100), process.excess()
+
+    assert (said, excess) == (b"", f"it used all of the {LIMIT_MIB} MiB of memory it is allowed")
+    assert groups(base) == []
+
+
 def test_tasks_are_counted_by_the_group(tmp_path: Path, base: Path) -> None:
     """One more than allowed, which is the first process of the box."""
     with started(folder_of(tmp_path / "bot", bot_py="input()"), limits=SMALL):
