@@ -27,6 +27,19 @@ def test_limits_are_written_before_anybody_is_in_it(folder: Path) -> None:
     }
 
 
+def test_a_group_that_cannot_be_limited_is_given_back(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No bot is let into it."""
+
+    def refused(path: Path, *_: object, **__: object) -> None:
+        raise PermissionError(path)
+
+    monkeypatch.setattr(Path, "write_text", refused)
+
+    with pytest.raises(PermissionError):
+        Group(folder, LIMITS)
+    assert not folder.exists()
+
+
 def test_a_process_enters_by_its_id(folder: Path) -> None:
     """The kernel takes what it will start along."""
     Group(folder, LIMITS).enter(4711)

@@ -39,6 +39,13 @@ class Group:
         self._memory_mib = limits.memory_mib
         self._stat = -1
         folder.mkdir()
+        try:
+            self._limit(limits)
+        except OSError:
+            self.remove()
+            raise
+
+    def _limit(self, limits: Limits) -> None:
         self._write("memory.max", limits.memory_mib << 20)
         self._write("memory.oom.group", 1)
         self._write("pids.max", limits.tasks + 1)  # bwrap's first process is in it
