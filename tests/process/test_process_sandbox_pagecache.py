@@ -1,7 +1,7 @@
 """The page cache as a notebook: one process of a bot writes into it, another reads, and there are ways for both.
 
-A letter is a byte: eight chunks of a file, each of them in memory or not. No way to drop a page may be left to a bot; how
-a page is looked at then tells nothing, whatever can be looked at by time and faults.
+A letter is a byte: eight chunks of a file, each of them in memory or not. A bot must have no way to drop a page; faults
+and their number, at which every program can look, then tell nothing.
 """
 
 import json
