@@ -67,9 +67,10 @@ class ProtocolViolation(BotFault):
 
 
 class OutOfTime(BotFault):
-    """The bot used more time than it had."""
+    """The bot used more time than it had. `is_by_load`: wall time decided, and it waited longer for a core."""
 
     code = "timeout"
+    is_by_load = False
 
 
 class Crashed(BotFault):

@@ -30,6 +30,7 @@ from arena.errors import DamagedStore, Interrupted, SpecError
 from arena.league.changes import changes
 from arena.league.pool import Backend, ExecutorBackend, LocalBackend
 from arena.league.results import PlayedBlock, rotate
+from arena.league.run import BlocksLost
 from arena.league.run import run as run_chunks
 from arena.league.schedule import Chunk, chunks
 from arena.league.tournament import Tournament, luck_origin, read_tournament
@@ -109,13 +110,15 @@ def run(
         if tournament.seed is None:
             click.echo(f"league {tournament.name}: {origin_told(luck_origin(tournament))}", err=True)
         with _logging_to(results / "logs" / f"{tournament.name}.log"):
-            _play(store, tournament, drawing, backend, isolation)
+            lost = _play(store, tournament, drawing, backend, isolation)
         standings, timing = publish(store, tournament)
         news, head = news_of(store, tournament), store.head()
     click.echo(render(standings, timing, format=form, width=terminal_width()))
     if news and form == "table":
         click.echo("\n" + "\n".join(news))
     click.echo(f"\nhistory: {head}" if form == "table" else f"history: {head}", err=form != "table")
+    if lost is not None:
+        raise lost
 
 
 @league.command()
@@ -230,7 +233,8 @@ def _backend(executor: str | None, workers: int | None, *, pin: bool) -> Backend
 
 def _play(
     store: MatchStore, tournament: Tournament, secret: Secret | None, backend: Backend, isolation: Isolation
-) -> None:
+) -> BlocksLost | None:
+    """Play what is left; the blocks that could not be played, if there are any, when all others are stored."""
     progress = RoundProgress(store, tournament)
     names, forfeits = dict[str, list[str]](), Counter[str]()
     known = store.rounds(tournament)
@@ -254,6 +258,7 @@ def _play(
                 return chain((first,), left)
         return None
 
+    lost: BlocksLost | None = None
     log.info("%s: %d of %s matches are there", tournament.name, progress.done, progress.whole)
     try:
         run_chunks(iter(()), backend, commit=commit, tick=progress.draw, then=next_round)
@@ -263,8 +268,11 @@ def _play(
         raise Interrupted(
             f"interrupted with {progress.done} of {progress.whole} matches stored; the same command continues"
         ) from None
+    except BlocksLost as error:
+        lost = BlocksLost(f"{error}; everything else is stored, and the same command tries them again")
     progress.end()
-    _log_end(tournament.name, "done", progress, forfeits)
+    _log_end(tournament.name, "done" if lost is None else "incomplete", progress, forfeits)
+    return lost
 
 
 def _log_forfeits(block: PlayedBlock, names: list[str], forfeits: "Counter[str]") -> None:

@@ -3,8 +3,8 @@
 Rule: plain values between worker, store and standings; the same summary in all three.
 """
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -14,6 +14,7 @@ from arena.league.standings import MatchResult
 from arena.match.luck_sum import MatchLuck
 from arena.match.record import PARDONABLE, MatchRecord, PackedRecord, Termination
 
+N = TypeVar("N", int, float)
 LUCK_DIGITS: Final = 6
 """Decimals of a stored sum of luck: whole millionths add up to the same in any order."""
 _NORMAL: Final = Termination.NORMAL.value
@@ -25,6 +26,7 @@ class MatchSummary(msgspec.Struct, frozen=True):
 
     `luck` is what `arena.match.luck_sum` measured, in payoff, under the value of that version; empty if nothing was.
     `pardoned` counts, by their code, the faults of each seat after which the game went on; empty if there were none.
+    `startup_ms`, `idle_ms` and `timeouts_by_load` are as in `SeatRecord`; empty if they are 0 for all seats.
     """
 
     ranks: tuple[int, ...]
@@ -38,6 +40,9 @@ class MatchSummary(msgspec.Struct, frozen=True):
     luck: tuple[float, ...] = ()
     luck_version: str = ""
     pardoned: tuple[dict[str, int], ...] = ()
+    startup_ms: tuple[float, ...] = ()
+    idle_ms: tuple[float, ...] = ()
+    timeouts_by_load: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what no match can have come to, wherever it is read from."""
@@ -50,6 +55,8 @@ class MatchSummary(msgspec.Struct, frozen=True):
             raise ValueError("luck needs a version, and a value for each seat")
         if self.pardoned and (len(self.pardoned) != seats or not all(map(_is_pardonable, self.pardoned))):
             raise ValueError(f"pardoned faults are counted by seat and by {', '.join(PARDONABLE)}")
+        if any(part and len(part) != seats for part in (self.startup_ms, self.idle_ms, self.timeouts_by_load)):
+            raise ValueError("times are given for each seat or for none")
         if (self.termination == _NORMAL) != (self.scores is not None and self.at_fault == -1):
             raise ValueError(f"termination {self.termination} does not fit scores and fault")
         if self.termination not in _TERMINATIONS or not -1 <= self.at_fault < seats:
@@ -65,10 +72,11 @@ class PlayedMatch(msgspec.Struct, frozen=True):
 
 
 class PlayedBlock(msgspec.Struct, frozen=True):
-    """All matches of a fixture."""
+    """All matches of a fixture; none, and `void` says why, if it was void each time it was played."""
 
     fixture: Fixture
     matches: tuple[PlayedMatch, ...]
+    void: str = ""
 
 
 def summarise(record: MatchRecord, luck: MatchLuck | None = None) -> MatchSummary:
@@ -86,7 +94,15 @@ def summarise(record: MatchRecord, luck: MatchLuck | None = None) -> MatchSummar
         luck=tuple(round(own, LUCK_DIGITS) for own in luck.by_seat) if luck is not None and version else (),
         luck_version=version,
         pardoned=_pardoned(record),
+        startup_ms=_unless_all_0(seat.startup_ms or 0.0 for seat in record.seats),
+        idle_ms=_unless_all_0(seat.idle_ms or 0.0 for seat in record.seats),
+        timeouts_by_load=_unless_all_0(seat.timeouts_by_load or 0 for seat in record.seats),
     )
+
+
+def _unless_all_0(values: Iterable[N]) -> tuple[N, ...]:
+    found = tuple(values)
+    return found if any(found) else ()
 
 
 def _pardoned(record: MatchRecord) -> tuple[dict[str, int], ...]:
@@ -121,4 +137,7 @@ def result_of(summary: MatchSummary, pairs: Sequence[Pairing], *, order: int, bl
         luck=summary.luck,
         luck_version=summary.luck_version,
         pardoned=summary.pardoned,
+        startup_ms=summary.startup_ms,
+        idle_ms=summary.idle_ms,
+        timeouts_by_load=summary.timeouts_by_load,
     )

@@ -14,12 +14,17 @@ from msgspec.structs import replace
 from arena.errors import HarnessFault
 from arena.league.pool import Backend
 from arena.league.results import PlayedBlock
-from arena.league.schedule import Chunk
+from arena.league.schedule import Chunk, Fixture
 from arena.league.wording import counted
 
 ATTEMPTS: Final = 3
 _LOOK_EVERY_S: Final = 0.5
+_NAMED: Final = 3
 log: Final = logging.getLogger("arena.league")
+
+class BlocksLost(HarnessFault):
+    """Some blocks could not be played; all others were, and are committed."""
+
 
 Flight = dict["Future[list[PlayedBlock]]", Chunk]
 
@@ -38,8 +43,9 @@ def run(
     if there is none. So no round begins before all earlier ones are complete; it is not asked after a block was lost.
 
     A worker hands a long chunk back half played; its rest goes out at once. A chunk whose worker dies is played again;
-    after three deaths it is halved, so that one poisonous block costs nobody else's results. HarnessFault if single
-    blocks could not be played, all others have been by then; or at once if the backend takes no more chunks.
+    after three deaths it is halved, so that one poisonous block costs nobody else's results. A block that a worker
+    found void three times is left out. BlocksLost if single blocks could not be played, all others have been by then, and the
+    same call with what is left tries them again. HarnessFault at once if the backend takes no more chunks.
     """
     again: list[Chunk] = []
     lost: list[str] = []
@@ -60,17 +66,18 @@ def run(
                 if error is not None:
                     _try_again(chunk, error, again, lost)
                 else:
-                    _go_on(chunk, future.result(), again)
+                    _go_on(chunk, future.result(), again, lost)
             _launch(chunks, again, flight, backend)  # before the commit, so that no worker waits for the disk
             for future, _chunk in landed:
                 if _failure(future) is None:
-                    commit(future.result())
+                    commit([block for block in future.result() if not block.void])
             tick()
         is_done = True
     finally:
         backend.close(is_interrupted=not is_done)
     if lost:
-        raise HarnessFault(f"{counted(len(lost), 'block')} could not be played, {'; '.join(lost[:3])}")
+        more_lost = f" and {len(lost) - _NAMED} more (see the log)" if lost[_NAMED:] else ""
+        raise BlocksLost(f"{counted(len(lost), 'block')} could not be played, {'; '.join(lost[:_NAMED])}{more_lost}")
 
 
 def _launch(chunks: Iterator[Chunk], again: list[Chunk], flight: Flight, backend: Backend) -> bool:
@@ -96,8 +103,12 @@ def _failure(future: "Future[list[PlayedBlock]]") -> BaseException | None:
     return HarnessFault("it came back without a block") if error is None and not future.result() else error
 
 
-def _go_on(chunk: Chunk, played: list[PlayedBlock], again: list[Chunk]) -> None:
-    """Queue what a worker left of a long chunk. It did not fail, so this is the same attempt."""
+def _go_on(chunk: Chunk, played: list[PlayedBlock], again: list[Chunk], lost: list[str]) -> None:
+    """Queue what a worker left of a long chunk. It did not fail, so this is the same attempt. Name what stays void."""
+    for block in played:
+        if block.void:
+            lost.append(f"{_named(chunk, (block.fixture,))}: {block.void}")
+            log.error("%s", lost[-1])
     there = {block.fixture for block in played}
     rest = tuple(fixture for fixture in chunk.fixtures if fixture not in there)
     if rest:
@@ -105,7 +116,7 @@ def _go_on(chunk: Chunk, played: list[PlayedBlock], again: list[Chunk]) -> None:
 
 
 def _try_again(chunk: Chunk, error: BaseException, again: list[Chunk], lost: list[str]) -> None:
-    what = f"{chunk.pairing.key} blocks {chunk.fixtures[0].block} to {chunk.fixtures[-1].block}"
+    what = _named(chunk, chunk.fixtures)
     reason = "its worker died" if isinstance(error, BrokenExecutor) else f"{type(error).__name__}: {error}"
     log.error("%s, attempt %d: %s", what, chunk.attempt, reason, exc_info=error)
     if chunk.attempt < ATTEMPTS:
@@ -116,3 +127,11 @@ def _try_again(chunk: Chunk, error: BaseException, again: list[Chunk], lost: lis
         again.append(replace(chunk, fixtures=chunk.fixtures[half:], attempt=1))
     else:
         lost.append(f"{what}: {reason}")
+
+
+def _named(chunk: Chunk, fixtures: tuple[Fixture, ...]) -> str:
+    """`league first, 5f0c1d7e2a94 block 3 (greedy v random)`."""
+    first, last = fixtures[0].block, fixtures[-1].block
+    blocks = f"block {first}" if first == last else f"blocks {first} to {last}"
+    players = " v ".join(player.name for player in chunk.pairing.players)
+    return f"league {chunk.tournament}, {chunk.pairing.key} {blocks} ({players})"

@@ -16,7 +16,7 @@ from arena.league.outcomes import by_seat
 from arena.league.ratings import Rating, RatingSettings
 from arena.league.rows import Entrant, Row, SortKey, compared, ranked, rows_of
 from arena.league.skills import contradicted, fitted, pair_table
-from arena.league.tally import Tallied, digest_of, tally_of
+from arena.league.tally import Tallied, at_place, digest_of, tally_of
 from arena.match.secret_luck import UNKNOWN_ORIGIN, LuckOrigin
 from arena.statistics.blocks import DesignEffect
 from arena.statistics.pairs import connected_groups
@@ -27,7 +27,8 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
     """What a match adds to a league. All tuples are by seat; `scores` is None after a forfeit, `at_fault` then >= 0.
 
     `block` is unique in the league; `pairing` is the same for all blocks of the same set of players. `time_ms` is all
-    of a seat's deciding time, `slowest_ms` its slowest move. `luck` is empty if none was measured.
+    of a seat's deciding time, `slowest_ms` its slowest move. `luck` is empty if none was measured. The last three are
+    as in `MatchSummary`.
     """
 
     block: int
@@ -44,6 +45,9 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
     luck: tuple[float, ...] = ()
     luck_version: str = ""
     pardoned: tuple[dict[str, int], ...] = ()
+    startup_ms: tuple[float, ...] = ()
+    idle_ms: tuple[float, ...] = ()
+    timeouts_by_load: tuple[int, ...] = ()
 
 
 class Standings(msgspec.Struct, frozen=True):
@@ -74,12 +78,19 @@ class Standings(msgspec.Struct, frozen=True):
 
 
 class Timing(msgspec.Struct, frozen=True):
-    """One entrant's use of time; None if it never had to decide."""
+    """One entrant's use of time; None if it never had to decide.
+
+    `startup_s` and `idle_s` are of all its `matches` together; `timeouts_by_load` is a count.
+    """
 
     name: str
     moves: int
     mean_ms: float | None
     slowest_ms: float | None
+    matches: int = 0
+    startup_s: float = 0.0
+    idle_s: float = 0.0
+    timeouts_by_load: int = 0
 
 
 def standings(
@@ -136,20 +147,34 @@ def timing(entrants: Iterable[Entrant], results: Iterable[MatchResult]) -> tuple
 
 def timing_of(entrants: Iterable[Entrant], tallied: Iterable[Tallied]) -> tuple[Timing, ...]:
     """Do what `timing` does from tallies."""
-    moves: Counter[str] = Counter()
-    spent_us: Counter[str] = Counter()
+    use: defaultdict[str, Counter[str]] = defaultdict(Counter)
     slowest_us: Counter[str] = Counter()
     for one in tallied:
         sums = one.tally.sums
         for place, player in enumerate(one.players):
-            moves[player] += sums.moves[place]
-            spent_us[player] += sums.spent_us[place]
+            use[player].update(
+                moves=sums.moves[place],
+                spent_us=sums.spent_us[place],
+                matches=one.tally.matches,
+                startup_us=at_place(sums.startup_us, place),
+                idle_us=at_place(sums.idle_us, place),
+                timeouts_by_load=at_place(sums.timeouts_by_load, place),
+            )
             slowest_us[player] = max(slowest_us[player], sums.slowest_us[place])
-    return tuple(
-        Timing(one.name, moves[one.name], spent_us[one.name] / moves[one.name] / 1e3, slowest_us[one.name] / 1e3)
-        if moves[one.name]
-        else Timing(one.name, 0, None, None)
-        for one in entrants
+    return tuple(_timing(one.name, use[one.name], slowest_us[one.name]) for one in entrants)
+
+
+def _timing(name: str, use: Counter[str], slowest_us: int) -> Timing:
+    moves = use["moves"]
+    return Timing(
+        name=name,
+        moves=moves,
+        mean_ms=use["spent_us"] / moves / 1e3 if moves else None,
+        slowest_ms=slowest_us / 1e3 if moves else None,
+        matches=use["matches"],
+        startup_s=use["startup_us"] / 1e6,
+        idle_s=use["idle_us"] / 1e6,
+        timeouts_by_load=use["timeouts_by_load"],
     )
 
 

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache, reduce
 from hashlib import sha256
-from typing import Final, Protocol, Self
+from typing import Final, Protocol, Self, TypeVar
 
 import msgspec
 
@@ -24,6 +24,7 @@ from arena.league.luck_sums import LuckAdding, Lucks, lucks_added
 from arena.league.outcomes import NOT_PLAYED, Course, code_of
 from arena.match.record import FAULTS, Termination
 
+N = TypeVar("N", int, float)
 _MODULUS: Final = 1 << 256
 _US_PER_MS: Final = 1000
 _encode: Final = msgspec.json.Encoder().encode
@@ -54,6 +55,12 @@ class Facts(Protocol):
     def luck_version(self) -> str: ...  # noqa: D102
     @property
     def pardoned(self) -> tuple[dict[str, int], ...]: ...  # noqa: D102
+    @property
+    def startup_ms(self) -> tuple[float, ...]: ...  # noqa: D102
+    @property
+    def idle_ms(self) -> tuple[float, ...]: ...  # noqa: D102
+    @property
+    def timeouts_by_load(self) -> tuple[int, ...]: ...  # noqa: D102
 
 
 class Spans(msgspec.Struct, frozen=True, gc=False):
@@ -87,7 +94,8 @@ class Sums(msgspec.Struct, frozen=True):
     `margins` are over matches without a forfeit. `digest` is the sum modulo 2^256 of the SHA-256 of every match's facts
     without times, in hexadecimal: equal for equal results in any order. `luck_versions` counts the matches that have
     luck, by the version of the value; `luck` are the sums of the even and of the odd blocks, if there is any.
-    `faults` are those that ended a match, `pardoned` those after which the game went on, both by their code.
+    `faults` are those that ended a match, `pardoned` those after which the game went on, both by their code. The last
+    three are empty where they are 0 for all.
     """
 
     margins: Spans
@@ -100,6 +108,9 @@ class Sums(msgspec.Struct, frozen=True):
     luck_versions: dict[str, int] = {}
     luck: tuple[Lucks, ...] = ()
     pardoned: dict[str, tuple[int, ...]] = {}
+    startup_us: tuple[int, ...] = ()
+    idle_us: tuple[int, ...] = ()
+    timeouts_by_load: tuple[int, ...] = ()
 
     def __add__(self, other: Self) -> "Sums":
         return Sums(
@@ -113,6 +124,9 @@ class Sums(msgspec.Struct, frozen=True):
             luck_versions=_counts_added(self.luck_versions, other.luck_versions),
             luck=lucks_added(self.luck, other.luck),
             pardoned=_by_code_added(self.pardoned, other.pardoned),
+            startup_us=_any_added(self.startup_us, other.startup_us),
+            idle_us=_any_added(self.idle_us, other.idle_us),
+            timeouts_by_load=_any_added(self.timeouts_by_load, other.timeouts_by_load),
         )
 
 
@@ -195,6 +209,7 @@ class _Adding:
         self._luck_versions: Counter[str] = Counter()
         self.luck = LuckAdding(seats)
         self._moves, self._spent_us, self._slowest_us = ([0] * seats for _ in range(3))
+        self._startup_us, self._idle_us, self._timeouts_by_load = ([0] * seats for _ in range(3))
         self._total, self._total2, self._product = ([0] * seats for _ in range(3))
         self._margins: Counter[int] = Counter()
         """Blocks by how many of their matches have a margin."""
@@ -210,6 +225,7 @@ class _Adding:
                 self._moves[place] += one.moves[seat]
                 self._spent_us[place] += round(one.time_ms[seat] * _US_PER_MS)
                 self._slowest_us[place] = max(self._slowest_us[place], round(one.slowest_ms[seat] * _US_PER_MS))
+        self._add_waiting(rotation, one)
         if one.at_fault >= 0:
             guilty = self._faults.setdefault(one.termination, [0] * seats)
             guilty[(one.at_fault + rotation) % seats] += 1
@@ -220,6 +236,14 @@ class _Adding:
             for code, count in counts.items():
                 self._pardoned.setdefault(code, [0] * seats)[(seat + rotation) % seats] += count
         self._digest += int.from_bytes(sha256(_facts(self._key, block, rotation, one)).digest(), "big")
+
+    def _add_waiting(self, rotation: int, one: Facts) -> None:
+        """Add the time in which nobody computed a move, of those seats that have any."""
+        for seat in range(len(one.ranks)):
+            place = (seat + rotation) % len(one.ranks)
+            self._startup_us[place] += round(at_place(one.startup_ms, seat) * _US_PER_MS)
+            self._idle_us[place] += round(at_place(one.idle_ms, seat) * _US_PER_MS)
+            self._timeouts_by_load[place] += at_place(one.timeouts_by_load, seat)
 
     def margins_of(self, matches: Mapping[int, Facts]) -> None:
         """Add the margins of the matches of one block."""
@@ -256,6 +280,9 @@ class _Adding:
             luck_versions={version: self._luck_versions[version] for version in sorted(self._luck_versions)},
             luck=self.luck.sums(),
             pardoned={code: tuple(self._pardoned[code]) for code in sorted(self._pardoned)},
+            startup_us=_unless_all_0(self._startup_us),
+            idle_us=_unless_all_0(self._idle_us),
+            timeouts_by_load=_unless_all_0(self._timeouts_by_load),
         )
 
 
@@ -283,6 +310,20 @@ def _hex(value: int) -> str:
 
 def _added(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
     return tuple([a + b for a, b in zip(one, other, strict=True)])
+
+
+def _any_added(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    """Add what may be empty, which is as good as zeros."""
+    return _added(one, other) if one and other else one or other
+
+
+def _unless_all_0(values: list[int]) -> tuple[int, ...]:
+    return tuple(values) if any(values) else ()
+
+
+def at_place(values: tuple[N, ...], place: int) -> N | int:
+    """The value of a place or seat; 0 where there is none for anybody."""
+    return values[place] if values else 0
 
 
 def _by_code_added(

@@ -31,7 +31,7 @@ from arena.process import reaper
 from arena.process.limits import Isolation
 from arena.process.sandbox import probe
 
-VOID_RETRIES: Final = 2
+ATTEMPTS: Final = 3
 CHUNK_S: Final = 10.0
 """Wall time after which a worker begins no other block of its chunk: what it holds is lost if the program is killed."""
 _LEAVE_WITHIN_S: Final = 0.3
@@ -69,7 +69,7 @@ def contestant(
 def play_chunk(chunk: Chunk, budget_s: float = CHUNK_S) -> list[PlayedBlock]:
     """The blocks of the chunk that were begun within the time, at least the first.
 
-    HarnessFault if one stays void after it was played again.
+    One that is void each time it is played says so and has no matches; the others are played all the same.
 
     Other chunks may be played in the same process, in other threads: nothing but the chunk's own bots is ended.
     """
@@ -126,15 +126,15 @@ def clear(tables: Tables, grace_s: float = GRACE_S) -> None:
 
 
 def _play_block(chunk: Chunk, fixture: Fixture, tables: Tables) -> PlayedBlock:
-    for attempt in range(1, VOID_RETRIES + 2):
+    reason = ""
+    for attempt in range(1, ATTEMPTS + 1):
         try:
             return PlayedBlock(fixture=fixture, matches=tuple(_play_matches(chunk, fixture, tables)))
         except HarnessFault as fault:
+            reason = str(fault)
             log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
             clear(tables, grace_s=0.0)
-            if attempt > VOID_RETRIES:
-                raise
-    raise AssertionError("the last attempt returns or raises")
+    return PlayedBlock(fixture=fixture, matches=(), void=f"void {ATTEMPTS} times, the last time because {reason}")
 
 
 def _play_matches(chunk: Chunk, fixture: Fixture, tables: Tables) -> list[PlayedMatch]:

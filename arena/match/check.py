@@ -266,6 +266,7 @@ class _NoisyChannel:
         self._channel = channel
         self.cpu = channel.cpu
         self.delayed_s = channel.delayed_s
+        self.is_asleep = channel.is_asleep
         self.origin = channel.origin
         self.wake = channel.wake
         self.rest = channel.rest

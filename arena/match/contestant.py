@@ -4,6 +4,7 @@ Rule: what a move may cost, and what it did cost, is known here. Everything a bo
 one that ends a match its process is ended, and the next match starts a new one.
 """
 
+import math
 import time
 from collections import Counter, deque
 from collections.abc import Callable
@@ -18,6 +19,8 @@ from arena.match.participant import Question, TranscriptLine
 from arena.match.terms import ClockSettings
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
+from arena.process.suspension import WATCH
+from arena.process.usage import own_delay_s
 from arena.protocol.messages import (
     Answer,
     AnyEvent,
@@ -52,6 +55,7 @@ class Contestant:
         hello: Hello,
         clock: ClockSettings,
         wall: Callable[[], float] = time.monotonic,
+        suspended: Callable[[float], float] = WATCH.since,
         keep_transcript: bool = False,
     ) -> None:
         self.player = player
@@ -62,6 +66,7 @@ class Contestant:
         self.terms = clock.terms()
         self._full_move_s, self._full_wall_s = self.terms.move_ms / 1000, self.terms.wall_ms / 1000
         self._wall = wall
+        self._suspended = suspended
         self._decides_cpu = clock.decides == "cpu"
         self._talk: Conversation | None = None
         self._answered_cpu_s: float | None = None
@@ -78,6 +83,10 @@ class Contestant:
         self.cpu_s = 0.0
         self.wall_s = 0.0
         self.slowest_s = 0.0
+        self.idle_s = 0.0
+        self.idle_bank_s = math.inf if self.terms.idle_ms is UNSET else self.terms.idle_ms / 1000
+        self.startup_s = 0.0
+        self.timeouts_by_load = 0
         self.ignored: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
         self._events: list[AnyEvent] = []
@@ -124,8 +133,10 @@ class Contestant:
             budget_s=self._move_s + self.bank_s,
             wall_s=wall_s,
             decides_cpu=self._decides_cpu,
-            delayed=talk.channel.delayed_s,
+            delayed=talk.channel.delayed_s if self._decides_cpu else lambda: talk.channel.delayed_s() + own_delay_s(),
             cpu_since=self._answered_cpu_s,
+            idle_bank_s=self.idle_bank_s,
+            suspended=self._suspended,
         )
         if self._is_abandoned:  # by another thread, before it could reach this clock
             clock.abandon()
@@ -137,6 +148,7 @@ class Contestant:
             self._answered_cpu_s = None if self._settings.ponder else clock.cpu_reading
         except OutOfTime as late:
             late.hint = talk.unheard.told(request.id) or late.hint
+            self.timeouts_by_load += late.is_by_load
             raise
         except MalformedReply:
             clock.look()
@@ -182,7 +194,12 @@ class Contestant:
             termination=termination,
             at_fault=at_fault,
             events=tuple(self._events),
-            time=TimeUsed(moves=self.moves, cpu_ms=round(self.cpu_s * 1000, 3), wall_ms=round(self.wall_s * 1000, 3)),
+            time=TimeUsed(
+                moves=self.moves,
+                cpu_ms=round(self.cpu_s * 1000, 3),
+                wall_ms=round(self.wall_s * 1000, 3),
+                idle_ms=round(self.idle_s * 1000, 3) if self.idle_s else UNSET,
+            ),
         )
         self._talk.tell(end)
 
@@ -215,6 +232,7 @@ class Contestant:
         return Conversation(
             self._open_channel(),
             wall=self._wall,
+            suspended=self._suspended,
             is_strict=self._settings.strict,
             transcript=self.transcript,
             ignored=self.ignored,
@@ -258,9 +276,15 @@ class Contestant:
         )
 
     def _prepare(self, talk: Conversation, message: Hello | MatchStart) -> None:
-        """Ask for `hello` or `ready`; CPU time counts from its answer on."""
-        cpu_s = talk.ask_within_startup(message, self._settings.startup_ms / 1000)
-        self._answered_cpu_s = None if self._settings.ponder else cpu_s
+        """Ask for `hello` or `ready`, for which a match has one time together; a move's CPU time counts from there."""
+        started = talk.ask_within_startup(
+            message,
+            self._settings.startup_ms / 1000,
+            spent_s=self.startup_s,
+            decides_cpu=self._decides_cpu,
+        )
+        self.startup_s += started.used_s
+        self._answered_cpu_s = None if self._settings.ponder else started.cpu_s
 
     def _charge(self, clock: MoveClock) -> None:
         used_s = clock.used_s
@@ -268,5 +292,7 @@ class Contestant:
         self.cpu_s += clock.cpu_s
         self.wall_s += clock.elapsed_s
         self.slowest_s = max(self.slowest_s, used_s)
+        self.idle_s += clock.idle_s
+        self.idle_bank_s = max(0.0, self.idle_bank_s - clock.idle_s)
         if used_s > self._move_s:
             self.bank_s = max(0.0, self.bank_s - (used_s - self._move_s))

@@ -7,7 +7,7 @@ the sentence that tells its author; what breaks the protocol is raised. The cloc
 import math
 from collections import Counter, deque
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import UNSET
 
@@ -23,10 +23,19 @@ from arena.protocol.session import Session
 
 _NOTICE_S: Final = 1.0
 """Wall time a bot has to take a line that asks nothing of it."""
+_NAMED_S: Final = 0.05
+"""Of a start-up time: less went to `hello` than is worth a word."""
 _USELESS_LIMIT: Final = 10_000
 """Lines that count for nothing before the one that counts. More are a flood: it costs the referee more than the bot."""
 _USELESS_KEPT: Final = 1000
 """Lines that count for nothing, before one that counts, in the transcript: a flood must not fill the memory."""
+
+
+class Started(NamedTuple):
+    """What `hello` or `ready` took of the time for both, and the bot's CPU clock when it was there; in seconds."""
+
+    used_s: float
+    cpu_s: float
 
 
 class Conversation:
@@ -41,6 +50,7 @@ class Conversation:
         channel: Channel,
         *,
         wall: Callable[[], float],
+        suspended: Callable[[float], float],
         is_strict: bool,
         transcript: deque[TranscriptLine],
         ignored: Counter[str],
@@ -52,31 +62,40 @@ class Conversation:
         self.is_whole = False
         self.lost: BotFault | None = None
         self._wall = wall
+        self._suspended = suspended
         self._is_strict = is_strict
         self._transcript = transcript
 
-    def ask_within_startup(self, message: Hello | MatchStart, startup_s: float) -> float:
-        """Ask for `hello` or `ready`, by real time alone; the bot's CPU clock when it was there. Then it is stopped."""
-        channel = self.channel
+    def ask_within_startup(
+        self, message: Hello | MatchStart, startup_s: float, *, spent_s: float, decides_cpu: bool
+    ) -> Started:
+        """Ask for `hello` or `ready` in what is left of the time for both. Then the bot is stopped.
+
+        Real time counts without what the machine kept from the bot; and its CPU time, unless it cannot be trusted.
+        """
+        channel, left_s = self.channel, startup_s - spent_s
         clock = MoveClock(
             cpu=channel.cpu,
             wall=self._wall,
-            budget_s=math.inf,
-            wall_s=startup_s,
-            decides_cpu=True,  # which is not limited; but real time is counted as for a move
+            budget_s=left_s if decides_cpu else math.inf,
+            wall_s=left_s,
+            decides_cpu=True,
             delayed=channel.delayed_s,
+            suspended=self._suspended,
         )
         owed = "hello" if isinstance(message, Hello) else "ready"
         self.unheard = Unheard()
         try:
             self.ask(message, clock)
             self.hear(clock)
+            clock.look()
             cpu_s = channel.cpu()
             channel.rest()
         except OutOfTime:
+            before = f' ({spent_s:.1f} s went to "hello")' if spent_s >= _NAMED_S else ""
             strays = self.unheard.strays_told()
             raise OutOfTime(
-                f'no "{owed}" within {startup_s:.1f} s from {channel.origin}{"; " + strays if strays else ""}',
+                f'no "{owed}" within {startup_s:.1f} s{before} from {channel.origin}{"; " + strays if strays else ""}',
                 hint=f'answer {message.__struct_config__.tag} with "{owed}", and flush stdout',
             ) from None
         except Crashed as crash:
@@ -85,7 +104,7 @@ class Conversation:
                 f'{crash.message} before its "{owed}"; it was started as {channel.origin}',
                 hint=crash.hint if owed == "hello" else hint,
             ) from None
-        return cpu_s
+        return Started(used_s=clock.charged_s if decides_cpu else clock.elapsed_s, cpu_s=cpu_s)
 
     def forget(self) -> None:
         """Nothing that was said in vain before concerns what is asked now. Lines that lie there already are early."""
@@ -136,7 +155,9 @@ class Conversation:
         if self.lost is not None:
             return
         channel = self.channel
-        clock = MoveClock(cpu=channel.cpu, wall=self._wall, budget_s=patience_s, wall_s=patience_s, decides_cpu=False)
+        clock = MoveClock(
+            cpu=channel.cpu, wall=self._wall, budget_s=math.inf, wall_s=patience_s, decides_cpu=True
+        )  # a suspended referee would be none of its faults either
         try:
             channel.send(self._line_of(message), clock)
         except BotFault as fault:

@@ -43,6 +43,9 @@ class Participant(Protocol):
     cpu_s: float
     wall_s: float
     slowest_s: float
+    idle_s: float
+    startup_s: float
+    timeouts_by_load: int
     ignored: Counter[str]
     faults: Counter[str]
     transcript: deque[TranscriptLine]

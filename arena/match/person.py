@@ -115,7 +115,8 @@ class Person:
         self.bot = "person"
         self.terms = ClockSettings(decides="wall").terms()
         self.moves = 0
-        self.cpu_s = self.wall_s = self.slowest_s = 0.0
+        self.cpu_s = self.wall_s = self.slowest_s = self.idle_s = self.startup_s = 0.0
+        self.timeouts_by_load = 0
         self.ignored: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
         self.transcript: deque[TranscriptLine] = deque()

@@ -87,6 +87,9 @@ class SeatRecord(msgspec.Struct, frozen=True):
     `early` (before the request). `decides`: the time that counted for this bot, and that `slowest_ms` is of; it is
     wall time for a bot that starts processes, whatever the match says. `faults` counts, by their code, the answers that
     were refused in a game that goes on after a fault; `refusals` are the first few of them, if there are any.
+
+    `startup_ms` is what `hello` and `ready` took, `idle_ms` the time in which it did nothing while it owed answers.
+    `timeouts_by_load`: wall time decided, and it waited for a core for longer than it was late.
     """
 
     player: str
@@ -99,6 +102,9 @@ class SeatRecord(msgspec.Struct, frozen=True):
     decides: Literal["cpu", "wall"] = "cpu"
     faults: dict[str, int] | UnsetType = UNSET
     refusals: tuple[Refusal, ...] | UnsetType = UNSET
+    startup_ms: float | UnsetType = UNSET
+    idle_ms: float | UnsetType = UNSET
+    timeouts_by_load: int | UnsetType = UNSET
 
 
 class Fault(msgspec.Struct, frozen=True):

@@ -231,4 +231,7 @@ def _seat_record(
         decides=participant.terms.decides,
         faults=(dict(own.faults) if own else {}) if is_lenient else UNSET,
         refusals=refusals or UNSET,
+        startup_ms=(own and round(own.startup_s * 1000, 3)) or UNSET,
+        idle_ms=(own and round(own.idle_s * 1000, 3)) or UNSET,
+        timeouts_by_load=(own and own.timeouts_by_load) or UNSET,
     )

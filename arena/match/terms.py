@@ -1,22 +1,24 @@
 """The terms of a match that are not the game's: clocks, start-up, grace, strictness."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from arena.process.limits import Isolation, Limits
 from arena.protocol.messages import ClockTerms
 
 Milliseconds = Annotated[float, Meta(gt=0, le=86_400_000)]
 MillisecondsOrZero = Annotated[float, Meta(ge=0, le=86_400_000)]
+IDLE_MS: Final = 10_000.0
 
 
 class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The clock as a tournament file gives it, in milliseconds.
 
     `wall_ms` is the wall-clock backstop of one move: by default twice what the bot may use at most, plus a second.
-    `startup_ms` limits the wall time to `hello` and to each `ready`. `strict`: a stray line on stdout is a forfeit,
+    `startup_ms` limits the time to `hello` and `ready` together in one match. `idle_ms` is the idle bank of a match, by
+    default IDLE_MS: time for which nothing of the bot runs or is ready to run. `strict`: a stray line on stdout is a forfeit,
     and so is every fault in a game that would pardon it.
     `ponder`: bots may think while others are on move; otherwise they are stopped then.
     """
@@ -26,6 +28,7 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bank_ms: MillisecondsOrZero = 1000.0
     wall_ms: Milliseconds | None = None
     startup_ms: Milliseconds = 10_000.0
+    idle_ms: MillisecondsOrZero | UnsetType = UNSET
     strict: bool = False
     ponder: bool = False
 
@@ -36,7 +39,10 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             wall_ms = self.wall_ms if self.wall_ms is not None else most_ms
         else:
             wall_ms = self.wall_ms if self.wall_ms is not None else 2 * most_ms + 1000
-        return ClockTerms(decides=self.decides, move_ms=self.move_ms, bank_ms=self.bank_ms, wall_ms=wall_ms)
+        idle_ms = UNSET if self.decides == "wall" else IDLE_MS if self.idle_ms is UNSET else self.idle_ms
+        return ClockTerms(
+            decides=self.decides, move_ms=self.move_ms, bank_ms=self.bank_ms, wall_ms=wall_ms, idle_ms=idle_ms
+        )
 
 
 class Setting(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from arena.process.clock import cpu_clock
 from arena.process.limits import Limits
 from arena.process.reaper import descendants
 from arena.process.rlimits import limit_process, take_first
-from arena.process.usage import MemoryWatch, delayed_s
+from arena.process.usage import MemoryWatch, SleepWatch, delayed_s
 
 
 class BareBody:
@@ -24,11 +24,15 @@ class BareBody:
     def __init__(self, pid: int, limits: Limits) -> None:
         self.group = pid
         self.cpu = cpu_clock(pid)
-        self.excess = MemoryWatch(limits.memory_mib, lambda: {pid} | descendants(pid)).excess
+        self.excess = MemoryWatch(limits.memory_mib, self._pids).excess
+        self.is_asleep = SleepWatch(self._pids).is_asleep
 
     def delayed_s(self) -> float:
         """See Body.delayed_s."""
         return delayed_s(self.group)
+
+    def _pids(self) -> set[int]:
+        return {self.group} | descendants(self.group)
 
     def holds(self, _pipe: int) -> bool:
         """See Body.holds: nobody else has its pipes, so their end tells."""

@@ -6,6 +6,7 @@ the clock. `Channel` is the seam: the scripted twin in the tests and the person 
 
 import fcntl
 import os
+import random
 import select
 import struct
 import termios
@@ -17,6 +18,7 @@ from typing import Final, Protocol
 from arena.errors import Crashed, MalformedReply
 from arena.process.clock import MoveClock
 from arena.process.running import BotProcess
+from arena.process.suspension import WATCH
 
 READ_SIZE: Final = 1 << 16
 _AHEAD_LIMIT: Final = 1 << 18
@@ -28,6 +30,8 @@ _TICK_S: Final = 0.002
 _MEMORY_LOOK_S: Final = 0.02
 """Time on move, of one or of several, after which a bot's memory is looked at: nobody can touch 50 MiB in less."""
 _LONGEST_WAIT_S: Final = 0.05
+_FIRST_WAIT_S: Final = 0.01
+"""After it, and then after longer and longer times, a bot that says nothing is looked at. Most answer sooner."""
 KEPT_STDERR: Final = 8 << 10
 _POLLOUT: Final = select.POLLOUT
 _READABLE: Final = select.POLLIN | select.POLLHUP | select.POLLERR
@@ -40,6 +44,8 @@ class Channel(Protocol):
     """CPU seconds the other side has used so far."""
     delayed_s: Callable[[], float]
     """Seconds for which it was ready to run and the machine had no time for it."""
+    is_asleep: Callable[[], bool]
+    """Whether no thread of it runs now, is ready to run, or waits for memory that was swapped out."""
     origin: str
     """What was started and where, for the author of a bot that does not start."""
 
@@ -109,8 +115,10 @@ class ProcessChannel:
     ) -> None:
         self.cpu = process.cpu
         self.delayed_s = process.delayed_s
+        self.is_asleep = process.is_asleep
         self.origin = process.origin
         self._process = process
+        WATCH.start()
         self._limit = limit
         self._lines: deque[bytes] = deque()
         self._partial = b""
@@ -141,16 +149,19 @@ class ProcessChannel:
 
     def receive(self, clock: MoveClock) -> bytes:
         """See Channel.receive."""
-        wait_s = clock.first_wait_s()
+        wait_s, longest_s, share = clock.first_wait_s(), _FIRST_WAIT_S, 1.0
         while not self._lines:
             self._insist_on_short_lines()
             if not self._is_stdout_open:
                 raise self._crash()
-            self._pump(min(wait_s, _LONGEST_WAIT_S))
+            self._wait(min(wait_s, longest_s * share), clock)
             if not self._lines and not self._overlong:
                 self._look_at_memory()
                 wait_s = clock.wait_s()
-                self._insist_on_life()
+                if longest_s >= _LONGEST_WAIT_S:
+                    self._insist_on_life()
+                longest_s = min(2 * longest_s, _LONGEST_WAIT_S)
+                share = random.uniform(0.5, 1.0)  # noqa: S311 - so that no bot is awake just when it is looked at
         return self._lines.popleft()
 
     def pending(self) -> list[bytes]:
@@ -209,7 +220,7 @@ class ProcessChannel:
             while rest:
                 if self._taken - taken_before > _AHEAD_LIMIT:
                     raise MalformedReply("lines without end while the referee was writing a request")
-                self._pump(min(clock.wait_s(), _LONGEST_WAIT_S))
+                self._wait(min(clock.wait_s(), _LONGEST_WAIT_S), clock)
                 self._insist_on_life()
                 try:
                     rest = rest[os.write(stdin, rest) :]
@@ -222,9 +233,15 @@ class ProcessChannel:
             if was_frozen:
                 self._process.freeze()
 
-    def _pump(self, wait_s: float) -> None:
-        """Wait for the bot at most `wait_s` and take what it wrote: one read of each stream."""
-        for fd, event in self._poll.poll(wait_s * 1000):
+    def _wait(self, wait_s: float, clock: MoveClock) -> None:
+        """The same while the clock runs: a bot that does nothing in all that time, and sleeps after it, is idle."""
+        if not self._pump(wait_s) and clock.counts_idle and self.is_asleep():
+            clock.note_idle(wait_s)
+
+    def _pump(self, wait_s: float) -> bool:
+        """Wait for the bot at most `wait_s` and take what it wrote: one read of each stream. Whether it did anything."""
+        events = self._poll.poll(wait_s * 1000)
+        for fd, event in events:
             if not event & _READABLE or fd == self._process.stdin:
                 continue  # that the bot closed its stdin is told by the next write
             try:
@@ -237,6 +254,7 @@ class ProcessChannel:
                 self._take(data)
             elif fd == self._process.stderr:
                 self._stderr.add(data)
+        return bool(events)
 
     def _take(self, data: bytes) -> None:
         """Split what arrived into lines. None counts from the first that is too long, whole or not, until that is told.

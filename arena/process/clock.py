@@ -7,14 +7,18 @@ CPU time of another process comes from the kernel's per-process clock (all threa
 0.2 us). Its clock id is (~pid << 3) | 2, the Linux ABI behind clock_getcpuclockid(3), which Python does not wrap.
 """
 
+import math
 import time
 from collections.abc import Callable
 from typing import Final
 
-from arena.errors import OutOfTime
+from arena.errors import HarnessFault, OutOfTime
+from arena.process.suspension import LATE_S
 
 _PER_PROCESS_SCHED: Final = 2
 _SHORTEST_WAIT_S: Final = 0.001
+_LONGEST_GAP_S: Final = 0.5
+"""The referee means to look far more often. What is beyond is no time of a bot."""
 _MOST_STRETCH: Final = 10
 """A machine with more to do than this has no business with a league; without an end a bot could play for time."""
 
@@ -50,17 +54,24 @@ class MoveClock:
     From `pause` to `resume` real time does not count; CPU time is counted always, for it can only be the bot's own.
 
     Where CPU time decides, the backstop does not count the time for which the bot was ready to run but `delayed` by
-    other work of the machine, up to `_MOST_STRETCH` times itself.
+    other work of the machine, up to `_MOST_STRETCH` times itself; nor the time by which a look came too late.
+
+    `idle_bank_s` limits `idle_s`, the time for which nothing of the bot ran or was ready to run. `suspended` tells how
+    long all processes stood still since a moment; then the clock raises HarnessFault, for the match says nothing.
     """
 
     __slots__ = (
+        "_asleep_s",
         "_budget_s",
         "_cpu",
         "_cpu_start",
         "_decides_cpu",
         "_delay_start",
         "_delayed",
+        "_excused_s",
+        "_idle_bank_s",
         "_pause_start",
+        "_suspended",
         "_wall",
         "_wall_s",
         "_wall_start",
@@ -78,6 +89,8 @@ class MoveClock:
         decides_cpu: bool,
         delayed: Callable[[], float] = lambda: 0.0,
         cpu_since: float | None = None,
+        idle_bank_s: float = math.inf,
+        suspended: Callable[[float], float] = lambda _: 0.0,
     ) -> None:
         self._delayed = delayed
         self._delay_start: float | None = None
@@ -86,6 +99,9 @@ class MoveClock:
         self._budget_s = budget_s
         self._wall_s = wall_s
         self._decides_cpu = decides_cpu
+        self._idle_bank_s = idle_bank_s
+        self._suspended = suspended
+        self._asleep_s = self._excused_s = 0.0
         self.cpu_s = 0.0
         self.elapsed_s = 0.0
         self._cpu_start = cpu() if cpu_since is None else cpu_since
@@ -102,14 +118,39 @@ class MoveClock:
         """The reading of the CPU clock, as of the last look."""
         return self._cpu_start + self.cpu_s
 
+    @property
+    def counts_idle(self) -> bool:
+        """Whether idle time is limited."""
+        return self._idle_bank_s < math.inf
+
+    @property
+    def idle_s(self) -> float:
+        """Time noted as idle, as of the last look: at most wall time less CPU time and less waiting for a core."""
+        if not self._asleep_s:
+            return 0.0
+        return max(0.0, min(self._asleep_s, self._elapsed_undelayed_s() - self.cpu_s))
+
+    @property
+    def charged_s(self) -> float:
+        """The greater of CPU time and of what counts for the backstop, as of the last look."""
+        return max(self.cpu_s, self._elapsed_undelayed_s())
+
     def first_wait_s(self) -> float:
         """How long to wait at first, without a look at any clock."""
         return min(self._budget_s, self._wall_s)
 
+    def note_idle(self, seconds: float) -> None:
+        """For so long nothing came from the bot, and then nothing of it ran or was ready to run."""
+        self._asleep_s += seconds
+
     def look(self) -> None:
-        """Take both times, whatever they are."""
-        self.elapsed_s = self._wall() - self._wall_start
+        """Take both times, whatever they are. HarnessFault if all processes were suspended since the last look."""
+        elapsed_s = self._wall() - self._wall_start
+        gap_s = elapsed_s - self.elapsed_s
+        self.elapsed_s = elapsed_s
         self.cpu_s = self._cpu() - self._cpu_start
+        if gap_s > _LONGEST_GAP_S:
+            self._look_late(gap_s)
 
     def stop(self) -> None:
         """Take both times. OutOfTime if the answer came too late."""
@@ -144,22 +185,50 @@ class MoveClock:
         left = min(self._budget_s - self.used_s, self._wall_s - self.elapsed_s)
         return max(left, _SHORTEST_WAIT_S)
 
+    def _look_late(self, gap_s: float) -> None:
+        """The referee did not come to look for so long: find out whether it was suspended; excuse the bot if not."""
+        last_look_s = self._wall_start + self.elapsed_s - gap_s
+        suspended_s = self._suspended(last_look_s) if gap_s > LATE_S else 0.0
+        if suspended_s:
+            raise HarnessFault(
+                f"the referee was suspended for {suspended_s:.1f} s (a stop signal to all processes, a paused container"
+                " or virtual machine) while a bot owed an answer"
+            )
+        self._excused_s += gap_s - _LONGEST_GAP_S
+
     def _judge(self) -> None:
         if self.used_s > self._budget_s:
-            kind = "CPU time" if self._decides_cpu else "wall time"
-            raise OutOfTime(
-                f"used {self.used_s * 1000:.0f} ms of {kind}, had {self._budget_s * 1000:.0f} ms",
-                hint="answer earlier: the allowance of the move and the bank are used up",
-            )
+            raise self._out_of_budget()
         if self.elapsed_s > self._wall_s and self._elapsed_undelayed_s() > self._wall_s:
             raise OutOfTime(
                 f"no answer within {self._wall_s:.1f} s of wall time ({self.cpu_s * 1000:.0f} ms of CPU time)",
                 hint="the bot slept, waited for something else, or never flushed its answer",
             )
+        if self._asleep_s > self._idle_bank_s and self.idle_s > self._idle_bank_s:
+            raise OutOfTime(
+                "the idle bank of this match is empty: while it owed answers, no thread of the bot ran or was ready to"
+                " run for too long",
+                hint="do not sleep or wait for files, locks or input before you answer; flush stdout after the answer",
+            )
+
+    def _out_of_budget(self) -> OutOfTime:
+        kind = "CPU time" if self._decides_cpu else "wall time"
+        late = OutOfTime(
+            f"used {self.used_s * 1000:.0f} ms of {kind}, had {self._budget_s * 1000:.0f} ms",
+            hint="answer earlier: the allowance of the move and the bank are used up",
+        )
+        delay_s = 0.0 if self._decides_cpu else self._delay_s()
+        if delay_s >= self.used_s - self._budget_s > 0:
+            late.is_by_load = True
+            late.message += f"; but for {delay_s * 1000:.0f} ms of them it waited for a core, the machine was busy"
+        return late
+
+    def _delay_s(self) -> float:
+        """For how long the bot was ready to run, since the first wait for it."""
+        return 0.0 if self._delay_start is None else self._delayed() - self._delay_start
 
     def _elapsed_undelayed_s(self) -> float:
-        """Wall time without what the machine kept from the bot."""
-        if not self._decides_cpu or self._delay_start is None:
+        """Wall time without what the machine and a late referee kept from the bot."""
+        if not self._decides_cpu:
             return self.elapsed_s
-        delay_s = self._delayed() - self._delay_start
-        return self.elapsed_s - min(delay_s, _MOST_STRETCH * self._wall_s)
+        return self.elapsed_s - self._excused_s - min(self._delay_s(), _MOST_STRETCH * self._wall_s)

@@ -30,6 +30,9 @@ class Body(Protocol):
     def delayed_s(self) -> float:
         """Seconds for which the bot was ready to run and the machine had no time for it."""
 
+    def is_asleep(self) -> bool:
+        """Whether no thread of it runs now, is ready to run, or waits for memory that was swapped out."""
+
     def excess(self) -> str:
         """What it uses beyond its limits, in words; empty if it keeps to them."""
 
@@ -67,6 +70,7 @@ class BotProcess:
         self.stderr = popen.stderr.fileno()
         self.cpu: Callable[[], float] = body.cpu
         self.delayed_s: Callable[[], float] = body.delayed_s
+        self.is_asleep: Callable[[], bool] = body.is_asleep
         self.excess: Callable[[], str] = body.excess
         self.holds: Callable[[int], bool] = body.holds
         self.hint_on: Callable[[str], str] = body.hint_on

@@ -20,6 +20,7 @@ class ScriptedChannel:
     def __init__(self, respond: Callable[[bytes], Iterable[Reply]], *, cpu: Callable[[], float] = lambda: 0.0) -> None:
         self.cpu = cpu
         self.delayed_s: Callable[[], float] = lambda: 0.0
+        self.is_asleep: Callable[[], bool] = lambda: False
         self.origin = "a function in this process"
         self._respond = respond
         self._replies: deque[Reply] = deque()

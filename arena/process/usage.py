@@ -4,6 +4,7 @@ Rule: the kernel's numbers, a few microseconds a look. Memory is what is residen
 included; a control group is more exact, and is used beside this where there is one.
 """
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -67,17 +68,79 @@ def _statuses_of_threads(pid: int) -> list[str]:
         return []
 
 
+class SleepWatch:
+    """Tells whether some processes, which `pids` finds anew at each look, do nothing and want to do nothing."""
+
+    def __init__(self, pids: Callable[[], Iterable[int]]) -> None:
+        self._pids = pids
+        self._faults = 0
+
+    def is_asleep(self) -> bool:
+        """Whether all their threads sleep or are stopped.
+
+        One that waits for the disk counts as asleep, unless it is for pages of its own memory: they may have been
+        swapped out, and the machine is to blame. A process that has ended sleeps not.
+        """
+        pids = list(self._pids())
+        states = set().union(*map(_states_of_threads, pids)) - {"Z", "X"}
+        if not states or "R" in states:
+            return False
+        return "D" not in states or not self._has_paged(pids)
+
+    def _has_paged(self, pids: Iterable[int]) -> bool:
+        """Whether pages had to be read from the disk since this was asked last."""
+        before, self._faults = self._faults, sum(map(_major_faults, pids))
+        return self._faults > before
+
+
+def _states_of_threads(pid: int) -> set[str]:
+    """The kernel's letters, as in proc_pid_stat(5)."""
+    found: set[str] = set()
+    with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/task") as tasks:
+        for task in tasks:
+            with contextlib.suppress(OSError):  # it has just ended
+                found.add(_fields_of(f"{task.path}/stat")[0])
+    return found
+
+
+def _major_faults(pid: int) -> int:
+    """Of all threads, ended ones too."""
+    try:
+        return int(_fields_of(f"/proc/{pid}/stat")[9])
+    except OSError:
+        return 0
+
+
+def _fields_of(stat: str) -> list[str]:
+    """Those behind the name of the program, which may hold anything: the state is first."""
+    with open(stat, "rb", buffering=0) as file:  # noqa: PTH123 - as above
+        return file.read(1 << 10).rpartition(b")")[2].decode("ascii").split()
+
+
+def own_delay_s() -> float:
+    """Seconds that this thread was ready to run, but waiting for a core."""
+    return _waited_s("/proc/thread-self/schedstat")
+
+
 def delayed_s(pid: int) -> float:
     """Seconds that the most delayed thread of that process was ready to run, but waiting for a core."""
-    longest = 0
+    longest_s = 0.0
     try:
         with os.scandir(f"/proc/{pid}/task") as tasks:
             for task in tasks:
-                with open(f"{task.path}/schedstat", "rb", buffering=0) as file:  # noqa: PTH123 - as above
-                    longest = max(longest, int(file.read(200).split()[1]))
-    except (OSError, IndexError):
+                longest_s = max(longest_s, _waited_s(f"{task.path}/schedstat"))
+    except OSError:
         pass
-    return longest / 1e9
+    return longest_s
+
+
+def _waited_s(schedstat: str) -> float:
+    """The second number: nanoseconds in a queue of a core."""
+    try:
+        with open(schedstat, "rb", buffering=0) as file:  # noqa: PTH123 - as above
+            return int(file.read(200).split()[1]) / 1e9
+    except (OSError, IndexError):
+        return 0.0
 
 
 def is_held(pids: Iterable[int], pipe: int) -> bool:

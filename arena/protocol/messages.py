@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 PROTOCOL_MAJORS: Final = (1,)
-PROTOCOL_MINOR: Final = 1
+PROTOCOL_MINOR: Final = 2
 CAPABILITIES: Final = ("events", "simulate")
 """What a bot may ask for; `simulate` is offered only where there is something to simulate."""
 
@@ -50,13 +50,15 @@ class ClockTerms(msgspec.Struct, frozen=True):
     """How time is counted in a match, in milliseconds.
 
     `decides` is `cpu` or `wall`. Each move may use `move_ms`; what goes beyond is taken from the bank of `bank_ms`
-    for the whole match. `wall_ms` is the wall-clock backstop of one move.
+    for the whole match. `wall_ms` is the wall-clock backstop of one move. `idle_ms` is how long the bot may do nothing
+    in the whole match while it owes answers; missing where wall time decides.
     """
 
     decides: Literal["cpu", "wall"]
     move_ms: float
     bank_ms: float
     wall_ms: float
+    idle_ms: float | UnsetType = UNSET
 
 
 class MatchStart(Message, frozen=True, tag="match_start"):
@@ -170,11 +172,12 @@ class ErrorMessage(Message, frozen=True, tag="error"):
 
 
 class TimeUsed(msgspec.Struct, frozen=True):
-    """A bot's own use of time in a match: answers, and milliseconds of CPU and wall time."""
+    """A bot's own use of time in a match: answers, milliseconds of CPU, wall and idle time; no idle time is left out."""
 
     moves: int
     cpu_ms: float
     wall_ms: float
+    idle_ms: float | UnsetType = UNSET
 
 
 class MatchEnd(Message, frozen=True, tag="match_end"):

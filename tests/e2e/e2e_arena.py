@@ -36,6 +36,7 @@ BEHAVIOURS = {
     "crashes": "raise RuntimeError('no idea what to do')",
     "cheats": "action = 4711",
     "slow": "time.sleep(0.01)",
+    "dozes": "time.sleep(1.0)",
 }
 
 

@@ -129,7 +129,7 @@ def test_a_poisonous_block_is_found_by_halving() -> None:
         return played(chunk)
 
     committed: list[tuple[str, int]] = []
-    with pytest.raises(HarnessFault, match=f"1 block could not be played, {poison} blocks 13 to 13: its worker died"):
+    with pytest.raises(HarnessFault, match=rf"1 block could not be played, league test, {poison} block 13 \(ann v cid\): its worker died"):
         run(chunks(league, {}), FakeBackend(play), commit=lambda blocks: committed.extend(numbers(blocks)))
 
     assert Counter(committed) == Counter(all_blocks(league) - {(poison, 13)})

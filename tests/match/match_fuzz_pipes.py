@@ -55,6 +55,10 @@ class PipedProcess:
         """The machine has always time for it."""
         return 0.0
 
+    def is_asleep(self) -> bool:
+        """It never sleeps: its time is set by the test."""
+        return False
+
     def freeze(self) -> None:
         """Until it is thawed it neither hears nor says anything."""
         self.is_frozen = True

@@ -271,18 +271,19 @@ def test_both_answers_together_have_the_time_of_one(second_s: float, late: dict[
 
 
 def test_both_answers_together_have_the_wall_time_of_one() -> None:
-    """3.2 s: one that sleeps 2 s before each of two answers is too late with the second."""
+    """0.6 s: one that sleeps 0.4 s before each of two answers is too late with the second."""
     bot = raft_bot(20)
 
     def sleep(message: Message, number: int) -> Iterable[Reply] | None:
         if number > 2:
             return None
-        bot.times.wall_s += 2.0
+        bot.times.wall_s += 0.4
         return [answer(message, TOO_FAR if number == 1 else {"mm": 20})]
 
     bot._odd = sleep
+    clock = msgspec.structs.replace(CLOCK, wall_ms=600.0)
 
-    assert sail_bots(bot, raft_bot(30)).seats[0].faults == {"illegal_action": 1, "timeout": 1}
+    assert sail_bots(bot, raft_bot(30), clock=clock).seats[0].faults == {"illegal_action": 1, "timeout": 1}
 
 
 def test_a_malformed_answer_costs_its_time_too() -> None:

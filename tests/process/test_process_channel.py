@@ -104,6 +104,7 @@ class Pipes:
         self.origin = "pipes"
         self.is_frozen = False
         self.cpu = self.delayed_s = lambda: 0.0
+        self.is_asleep = lambda: False
         self._theirs, self.stdin = os.pipe()
         self.stdout, self._mouth = os.pipe()
         self.stderr, self._diary = os.pipe()

@@ -1,8 +1,10 @@
 """The clock of one move, with times set by hand."""
 
+from typing import Any
+
 import pytest
 
-from arena.errors import OutOfTime
+from arena.errors import HarnessFault, OutOfTime
 from arena.process.clock import MoveClock, cpu_clock
 
 
@@ -23,14 +25,25 @@ def times() -> Times:
     return Times()
 
 
-def clock(times: Times, *, decides_cpu: bool = True, budget_s: float = 1.0, wall_s: float = 4.0) -> MoveClock:
+def clock(
+    times: Times, *, decides_cpu: bool = True, budget_s: float = 1.0, wall_s: float = 4.0, **more: Any
+) -> MoveClock:
     return MoveClock(
         cpu=lambda: times.cpu_s,
         wall=lambda: times.wall_s,
         budget_s=budget_s,
         wall_s=wall_s,
         decides_cpu=decides_cpu,
+        **more,
     )
+
+
+def let_pass(move: MoveClock, times: Times, wall_s: float) -> None:
+    """Real time, with a look at the clock as often as the referee takes one at least."""
+    for _ in range(int(wall_s / 0.5)):
+        times.after(wall_s=0.5)
+        move.look()
+    times.after(wall_s=wall_s % 0.5)
 
 
 def test_cpu_time_decides_however_busy_the_machine_is(times: Times) -> None:
@@ -55,7 +68,8 @@ def test_too_much_cpu_time_loses(times: Times) -> None:
 def test_the_backstop_ends_who_uses_no_cpu_time(times: Times) -> None:
     """A bot that sleeps runs into real time."""
     move = clock(times)
-    times.after(cpu_s=0.125, wall_s=4.5)
+    let_pass(move, times, 4.0)
+    times.after(cpu_s=0.125, wall_s=0.5)
 
     with pytest.raises(OutOfTime, match=r"no answer within 4.0 s of wall time \(125 ms of CPU time\)"):
         move.wait_s()
@@ -184,11 +198,9 @@ def test_a_look_takes_the_times_and_judges_nothing(times: Times) -> None:
 def test_what_is_left_of_the_backstop(times: Times) -> None:
     """As of the last look, and never less than nothing."""
     move = clock(times)
-    times.after(wall_s=1.5)
-    move.look()
+    let_pass(move, times, 1.5)
     assert move.left_of_wall_s() == 2.5
-    times.after(wall_s=9.0)
-    move.look()
+    let_pass(move, times, 9.0)
 
     assert move.left_of_wall_s() == 0.0
 
@@ -202,3 +214,117 @@ def test_an_abandoned_clock_runs_out_at_the_next_look(times: Times) -> None:
     for look in (move.wait_s, move.stop, move.pause, move.resume):
         with pytest.raises(OutOfTime):
             look()
+
+
+def test_a_look_that_comes_late_is_no_time_of_the_bot(times: Times) -> None:
+    """The referee meant to look many times a second: half a second of each gap counts for the backstop, not more."""
+    move = clock(times)
+    times.after(wall_s=100.0)
+    move.stop()
+
+    assert (move.elapsed_s, move.left_of_wall_s()) == (100.0, 3.5)
+
+
+def test_where_wall_time_decides_all_of_it_counts(times: Times) -> None:
+    """A bot may start processes that keep the referee from its core: it must gain nothing by that."""
+    move = clock(times, decides_cpu=False)
+    times.after(wall_s=1.5)
+
+    with pytest.raises(OutOfTime, match="used 1500 ms of wall time"):
+        move.stop()
+
+
+@pytest.mark.parametrize("look", ["stop", "wait_s", "pause", "look"])
+@pytest.mark.parametrize("decides_cpu", [True, False])
+def test_a_suspension_since_the_last_look_makes_the_match_void(times: Times, look: str, decides_cpu: bool) -> None:
+    """Whatever the clocks say of the bot: while the referee stood still they say nothing."""
+    asked: list[float] = []
+    move = clock(times, decides_cpu=decides_cpu, suspended=lambda since_s: asked.append(since_s) or 4.0)
+    times.after(wall_s=0.25)
+    move.look()
+    times.after(cpu_s=9.0, wall_s=4.25)
+
+    with pytest.raises(HarnessFault, match=r"suspended for 4.0 s .* while a bot owed an answer"):
+        getattr(move, look)()
+    assert asked == [5000.25]
+
+
+def test_nobody_is_asked_about_suspensions_without_a_gap(times: Times) -> None:
+    """A look costs a comparison; only gaps of more than two seconds are looked into."""
+    move = clock(times, wall_s=99.0, suspended=lambda _: pytest.fail("it was not late"))
+
+    for _ in range(9):
+        times.after(wall_s=2.0)
+        move.look()
+
+
+def test_a_pause_is_no_gap(times: Times) -> None:
+    """The referee may simulate for a long time: that is its own business."""
+    move = clock(times, suspended=lambda _: pytest.fail("it was not late"))
+    move.pause()
+    times.after(wall_s=60.0)
+    move.resume()
+    times.after(wall_s=0.25)
+    move.stop()
+
+    assert move.elapsed_s == 0.25
+
+
+def idle(times: Times, seconds: float, **more: Any) -> MoveClock:
+    """A clock that has been told of so much idle time, in as much real time."""
+    move = clock(times, budget_s=99.0, wall_s=99.0, idle_bank_s=2.0, **more)
+    for _ in range(int(seconds / 0.25)):
+        times.after(wall_s=0.25)
+        move.note_idle(0.25)
+        move.wait_s()
+    return move
+
+
+def test_idle_time_beyond_the_bank_loses(times: Times) -> None:
+    """Exactly the bank is in time; the sentence tells of sleeping, waiting and flushing."""
+    move = idle(times, 2.0)
+    assert move.idle_s == 2.0
+    times.after(wall_s=0.25)
+    move.note_idle(0.25)
+
+    with pytest.raises(OutOfTime, match="the idle bank of this match is empty") as late:
+        move.wait_s()
+    assert "do not sleep" in late.value.hint
+
+
+def test_idle_time_is_at_most_wall_time_less_cpu_time(times: Times) -> None:
+    """Threads that hand work to each other may all seem to sleep, one after the other; their CPU time shows."""
+    move = idle(times, 1.5)
+    times.after(cpu_s=1.25)
+    move.look()
+
+    assert move.idle_s == 0.25
+
+
+def test_idle_time_is_at_most_wall_time_less_waiting_for_a_core(times: Times) -> None:
+    """Time in the queue of a core is the machine's."""
+    waited = iter([3.0, 3.0, 3.0, 3.5])
+    move = clock(times, budget_s=99.0, wall_s=99.0, idle_bank_s=2.0, delayed=lambda: next(waited))
+    times.after(wall_s=0.25)
+    move.wait_s()
+    move.note_idle(0.75)
+    times.after(wall_s=0.5)
+    move.look()
+
+    assert [move.idle_s for _ in range(3)] == [0.75, 0.75, 0.25]
+
+
+def test_a_timeout_by_wall_time_says_that_the_machine_was_busy(times: Times) -> None:
+    """If the bot waited for a core for longer than it was late; otherwise load is no excuse, and is not named."""
+    for delay_s, told in ((0.5, "but for 500 ms of them it waited for a core"), (0.25, "")):
+        waited = iter([0.0, delay_s])
+        move = clock(times, decides_cpu=False, delayed=lambda waited=waited: next(waited))  # type: ignore[misc]
+        move.wait_s()
+        times.after(wall_s=1.375)
+
+        with pytest.raises(OutOfTime) as late:
+            move.stop()
+
+        assert late.value.is_by_load == bool(told)
+        assert told in late.value.message
+        assert ("machine was busy" in late.value.message) == bool(told)

@@ -26,7 +26,7 @@ from arena.process.rlimits import limit_box, take_first
 from arena.process.sandbox import bubblewrap, cgroup, kernel_files, syscalls
 from arena.process.sandbox.advice import advice_on
 from arena.process.sandbox.reach import give_back_uid, insist_on_readable, reachable, real_user, take_uid
-from arena.process.usage import MemoryWatch, delayed_s, is_held
+from arena.process.usage import MemoryWatch, SleepWatch, delayed_s, is_held
 
 _HANDSHAKE_S: Final = 20.0
 """For the box to stand; it takes 2 ms, and on a machine with a hundred other things to do, a second."""
@@ -55,6 +55,7 @@ class Box:
         root = Path(f"/proc/{first}/root")
         places = {"scratch": root / "tmp", "shared": root / "dev/shm"} if limits.scratch_mib else {}
         self._watch = MemoryWatch(limits.memory_mib, self._pids, **places)
+        self.is_asleep = SleepWatch(lambda: set(self._pids()) - {first}).is_asleep
 
     def cpu(self) -> float:
         """See Body.cpu. A control group counts all processes, those that have ended too."""
@@ -69,7 +70,7 @@ class Box:
 
     def delayed_s(self) -> float:
         """See Body.delayed_s."""
-        return delayed_s(self._main) if self._main else 0.0
+        return max(map(delayed_s, set(self._pids()) - {self.group}), default=0.0)
 
     def excess(self) -> str:
         """See Body.excess. A control group counts exactly, and ends the bot itself."""

@@ -1,0 +1,153 @@
+"""Suspension of the referee with all its bots: a stop signal to all, `docker pause`, a paused virtual machine.
+
+Rule: one thread of each process that plays sleeps half a second at a time. A sleep that ends over 2 s late is a
+suspension, unless something else explains it: waiting for a core, work of this process, memory that ran short. A bot
+can bring about the latter, and must not get a match played again for it. The thread touches no pipe of a bot, so that
+none can hold it up.
+"""
+
+import os
+import re
+import resource
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+SLEEP_S: Final = 0.5
+LATE_S: Final = 2.0
+_TICK_WITHIN_S: Final = 5.0
+"""How long to wait for the thread: under load it comes late, and knows why."""
+_FAULT_S: Final = 1.0
+"""What a page that must be read from the disk explains at most, where the kernel does not measure it."""
+_STALLED: Final = re.compile(rb"some .*total=(\d+)")
+_PRESSURE: Final = Path("/proc/pressure")
+
+
+class Reading(NamedTuple):
+    """Seconds since some beginning: the time, waiting of this thread for a core, CPU time of this process, and how
+    long programs of this machine stood still for lack of memory or for the disk (None if the kernel does not measure
+    it). `faults`: pages that this thread had to wait for, a count."""
+
+    at_s: float
+    waited_s: float
+    cpu_s: float
+    faults: int
+    memory_s: float | None
+    disk_s: float | None
+
+
+def suspended_s(before: Reading, after: Reading) -> float:
+    """How long a sleep of SLEEP_S between these readings was lengthened by nothing but a suspension."""
+    late_s = after.at_s - before.at_s - SLEEP_S
+    explained_s = after.waited_s - before.waited_s + after.cpu_s - before.cpu_s
+    explained_s += _grown(before.memory_s, after.memory_s) or 0.0
+    faults = after.faults - before.faults
+    if faults:
+        disk_s = _grown(before.disk_s, after.disk_s)
+        explained_s += faults * _FAULT_S if disk_s is None else disk_s
+    return max(0.0, late_s - explained_s)
+
+
+def _grown(before: float | None, after: float | None) -> float | None:
+    return None if before is None or after is None else after - before
+
+
+class SuspensionWatch:
+    """Notices suspensions from the first call of `start` on. `read` takes the readings, in the watch's own thread."""
+
+    def __init__(self, read: Callable[[], Reading] | None = None) -> None:
+        self._read = read
+        self._thread: threading.Thread | None = None
+        self._set_up()
+
+    def _set_up(self) -> None:
+        self._wake = threading.Event()
+        self._ticked = threading.Condition()
+        self._tick_s = self._ended_s = -1.0
+        self._length_s = 0.0
+
+    def start(self) -> None:
+        """Begin to watch, if that is not done yet in this process; returns when the watch stands."""
+        if self._thread is not None and self._thread.is_alive():
+            return
+        self._set_up()  # after a fork its locks may be in any state
+        self._thread = threading.Thread(target=self._run, name="suspension-watch", daemon=True)
+        self._thread.start()
+        self._await_tick(0.0)
+
+    def since(self, start_s: float) -> float:
+        """Seconds of the last suspension that ended after `start_s` (time.monotonic); 0.0 if there was none."""
+        self.start()
+        self._wake.set()
+        self._await_tick(time.monotonic())
+        return self._length_s if self._ended_s > start_s else 0.0
+
+    def _await_tick(self, from_s: float) -> None:
+        with self._ticked:
+            self._ticked.wait_for(lambda: self._tick_s >= from_s, _TICK_WITHIN_S)
+
+    def _run(self) -> None:
+        read = self._read or Meters().read
+        before = read()
+        self._tick(before, 0.0)
+        while True:
+            self._wake.wait(SLEEP_S)
+            self._wake.clear()
+            after = read()
+            self._tick(after, suspended_s(before, after))
+            before = after
+
+    def _tick(self, reading: Reading, length_s: float) -> None:
+        with self._ticked:
+            self._tick_s = reading.at_s
+            if length_s > LATE_S:
+                self._ended_s, self._length_s = reading.at_s, length_s
+            self._ticked.notify_all()
+
+
+class Meters:
+    """The kernel's files for the thread that makes this, kept open: a reading costs some 10 us."""
+
+    def __init__(self) -> None:
+        self._schedstat = _opened(Path("/proc/thread-self/schedstat"))
+        self._memory = _opened(_PRESSURE / "memory")
+        self._disk = _opened(_PRESSURE / "io")
+
+    def read(self) -> Reading:
+        """Take a reading."""
+        fields = _text(self._schedstat).split()
+        return Reading(
+            at_s=time.monotonic(),
+            waited_s=int(fields[1]) / 1e9 if len(fields) > 1 else 0.0,
+            cpu_s=time.process_time(),
+            faults=resource.getrusage(resource.RUSAGE_THREAD).ru_majflt,
+            memory_s=_stalled_s(_text(self._memory)),
+            disk_s=_stalled_s(_text(self._disk)),
+        )
+
+
+def _opened(path: Path) -> int:
+    """A file descriptor; -1 where the kernel has no such file."""
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return -1
+
+
+def _text(fd: int) -> bytes:
+    """All of it; empty if there is none."""
+    try:
+        return os.pread(fd, 400, 0)
+    except OSError:
+        return b""
+
+
+def _stalled_s(pressure: bytes) -> float | None:
+    found = _STALLED.search(pressure)
+    return int(found[1]) / 1e6 if found else None
+
+
+WATCH: Final = SuspensionWatch()
+"""The one of this process."""

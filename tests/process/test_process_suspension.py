@@ -1,0 +1,161 @@
+"""Suspensions of the referee: what is taken for one, and what a bot could bring about is not."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from arena.process.suspension import SLEEP_S, Meters, Reading, SuspensionWatch, suspended_s
+
+NOTHING = Reading(at_s=100.0, waited_s=1.0, cpu_s=2.0, faults=3, memory_s=4.0, disk_s=5.0)
+LATE_S = 4.0
+
+
+def after(*, slept_s: float = SLEEP_S + LATE_S, **grown: float) -> Reading:
+    """A reading at the end of a sleep in which these have grown by so much."""
+    values: dict[str, Any] = {**grown, "at_s": slept_s}
+    return NOTHING._replace(**{name: getattr(NOTHING, name) + value for name, value in values.items()})
+
+
+def test_a_late_sleep_that_nothing_explains_is_a_suspension() -> None:
+    """All of its lateness."""
+    assert suspended_s(NOTHING, after()) == LATE_S
+
+
+@pytest.mark.parametrize("slept_s", [0.0, 0.125, SLEEP_S])
+def test_a_sleep_in_time_is_none(slept_s: float) -> None:
+    """Nor one that was cut short by a question."""
+    assert suspended_s(NOTHING, after(slept_s=slept_s)) == 0.0
+
+
+@pytest.mark.parametrize(
+    "grown",
+    [
+        {"waited_s": 4.0},  # CPU hogs of a bot with processes
+        {"cpu_s": 4.0},  # another thread of the referee at work, with the interpreter's lock
+        {"memory_s": 4.0},  # memory pressure
+        {"faults": 1, "disk_s": 4.0},  # the referee itself was swapped out
+        {"waited_s": 1.0, "cpu_s": 1.0, "memory_s": 1.0, "faults": 9, "disk_s": 1.0},
+    ],
+)
+def test_what_a_bot_can_bring_about_is_none(grown: dict[str, float]) -> None:
+    """Load, floods, memory pressure, swapping: each explains as much time as the kernel measured of it."""
+    assert suspended_s(NOTHING, after(**grown)) == 0.0
+
+
+def test_slow_disks_explain_nothing_to_a_thread_that_did_not_need_them() -> None:
+    """Others may write all the time."""
+    assert suspended_s(NOTHING, after(disk_s=4.0)) == LATE_S
+
+
+def test_without_measures_each_fault_explains_a_second() -> None:
+    """Kernels without pressure stall information; a container that was stopped for an hour comes back with faults."""
+    bare = NOTHING._replace(memory_s=None, disk_s=None)
+    end = after(faults=3)._replace(memory_s=None, disk_s=None)
+
+    assert suspended_s(bare, end) == LATE_S - 3.0
+
+
+def test_what_is_left_unexplained_counts() -> None:
+    """An hour's stop with a second of load is an hour's stop."""
+    assert suspended_s(NOTHING, after(slept_s=3600.5, waited_s=1.0)) == 3599.0
+
+
+def scripted(*readings: Reading) -> SuspensionWatch:
+    """A watch that gets these readings, and then the last one for ever, later and later."""
+    left = list(readings)
+
+    def read() -> Reading:
+        now_s = time.monotonic()
+        reading = left.pop(0) if left else readings[-1]
+        return reading._replace(at_s=now_s if reading.at_s < 1e6 else reading.at_s - 1e6 + now_s)
+
+    return SuspensionWatch(read)
+
+
+def test_a_watch_tells_of_a_suspension_that_ended_after_a_moment() -> None:
+    """And of none that ended before it."""
+    began_s = time.monotonic()
+    watch = scripted(NOTHING, NOTHING._replace(at_s=1e6 + 5.0), NOTHING._replace(at_s=1e6 + 5.0))
+
+    watch.start()
+    found_s = watch.since(began_s)
+
+    assert 4.0 < found_s < 5.0
+    assert watch.since(time.monotonic() + 60.0) == 0.0
+
+
+def test_a_watch_answers_at_once() -> None:
+    """It is woken for it, and need not end its sleep."""
+    watch = SuspensionWatch()
+    watch.start()
+    watch.since(0.0)  # the thread is there now
+
+    start_s = time.monotonic()
+    for _ in range(10):
+        assert watch.since(0.0) == 0.0
+
+    assert time.monotonic() - start_s < 10 * SLEEP_S
+
+
+def test_readings_are_of_the_thread_that_takes_them() -> None:
+    """Its waiting for a core, its faults; the CPU time is of all the process."""
+    found: list[Reading] = []
+    burnt = threading.Thread(target=lambda: found.append(Meters().read()))
+    before = Meters().read()
+    burnt.start()
+    burnt.join()
+
+    assert found[0].at_s >= before.at_s
+    assert found[0].cpu_s >= before.cpu_s
+    assert found[0].waited_s < 60.0
+
+
+SUSPENDED = """\
+import sys, time
+from arena.process.suspension import WATCH
+WATCH.start()
+began_s = time.monotonic()
+print("ready", flush=True)
+sys.stdin.readline()
+print(WATCH.since(began_s), flush=True)
+"""
+
+
+@contextlib.contextmanager
+def watching() -> Iterator["subprocess.Popen[str]"]:
+    """A process with a watch, which tells what it noticed when it is asked."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SUSPENDED],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("stopped_s", "is_suspension"), [(3.0, True), (1.0, False)])
+def test_a_process_knows_that_it_was_stopped(stopped_s: float, is_suspension: bool) -> None:
+    """By SIGSTOP, for three seconds; one second is an accident, for which clocks have room."""
+    with watching() as process:
+        os.kill(process.pid, signal.SIGSTOP)
+        time.sleep(stopped_s)  # the length of the stop is the point
+        os.kill(process.pid, signal.SIGCONT)
+        said, _ = process.communicate("how long?\n")
+
+    assert (float(said) > 2.0) == is_suspension
