@@ -22,6 +22,7 @@ _LOOK_EVERY_S: Final = 0.5
 _NAMED: Final = 3
 log: Final = logging.getLogger("arena.league")
 
+
 class BlocksLost(HarnessFault):
     """Some blocks could not be played; all others were, and are committed."""
 
@@ -44,8 +45,8 @@ def run(
 
     A worker hands a long chunk back half played; its rest goes out at once. A chunk whose worker dies is played again;
     after three deaths it is halved, so that one poisonous block costs nobody else's results. A block that a worker
-    found void three times is left out. BlocksLost if single blocks could not be played, all others have been by then, and the
-    same call with what is left tries them again. HarnessFault at once if the backend takes no more chunks.
+    found void three times is left out. BlocksLost if single blocks could not be played, all others have been by then,
+    and the same call with what is left tries them again. HarnessFault at once if the backend takes no more chunks.
     """
     again: list[Chunk] = []
     lost: list[str] = []

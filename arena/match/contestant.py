@@ -135,9 +135,9 @@ class Contestant:
             decides_cpu=self._decides_cpu,
             delayed=talk.channel.delayed_s if self._decides_cpu else lambda: talk.channel.delayed_s() + own_delay_s(),
             cpu_since=self._answered_cpu_s,
-            idle_bank_s=self.idle_bank_s,
             suspended=self._suspended,
         )
+        clock.limit_idle(self.idle_bank_s)
         if self._is_abandoned:  # by another thread, before it could reach this clock
             clock.abandon()
         try:

@@ -18,8 +18,8 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `wall_ms` is the wall-clock backstop of one move: by default twice what the bot may use at most, plus a second.
     `startup_ms` limits the time to `hello` and `ready` together in one match. `idle_ms` is the idle bank of a match, by
-    default IDLE_MS: time for which nothing of the bot runs or is ready to run. `strict`: a stray line on stdout is a forfeit,
-    and so is every fault in a game that would pardon it.
+    default IDLE_MS: time for which nothing of the bot runs or is ready to run. `strict`: a stray line on stdout is a
+    forfeit, and so is every fault in a game that would pardon it.
     `ponder`: bots may think while others are on move; otherwise they are stopped then.
     """
 

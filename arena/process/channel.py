@@ -235,11 +235,11 @@ class ProcessChannel:
 
     def _wait(self, wait_s: float, clock: MoveClock) -> None:
         """The same while the clock runs: a bot that does nothing in all that time, and sleeps after it, is idle."""
-        if not self._pump(wait_s) and clock.counts_idle and self.is_asleep():
+        if not self._pump(wait_s) and clock.counts_idle and self.is_asleep() and not self._pump(0.0):
             clock.note_idle(wait_s)
 
     def _pump(self, wait_s: float) -> bool:
-        """Wait for the bot at most `wait_s` and take what it wrote: one read of each stream. Whether it did anything."""
+        """Wait for the bot at most `wait_s`, take what it wrote: one read of each stream. Whether it did anything."""
         events = self._poll.poll(wait_s * 1000)
         for fd, event in events:
             if not event & _READABLE or fd == self._process.stdin:

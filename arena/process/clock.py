@@ -56,8 +56,8 @@ class MoveClock:
     Where CPU time decides, the backstop does not count the time for which the bot was ready to run but `delayed` by
     other work of the machine, up to `_MOST_STRETCH` times itself; nor the time by which a look came too late.
 
-    `idle_bank_s` limits `idle_s`, the time for which nothing of the bot ran or was ready to run. `suspended` tells how
-    long all processes stood still since a moment; then the clock raises HarnessFault, for the match says nothing.
+    `suspended` tells how long all processes stood still since a moment; then the clock raises HarnessFault, for the
+    match says nothing.
     """
 
     __slots__ = (
@@ -89,7 +89,6 @@ class MoveClock:
         decides_cpu: bool,
         delayed: Callable[[], float] = lambda: 0.0,
         cpu_since: float | None = None,
-        idle_bank_s: float = math.inf,
         suspended: Callable[[float], float] = lambda _: 0.0,
     ) -> None:
         self._delayed = delayed
@@ -99,7 +98,7 @@ class MoveClock:
         self._budget_s = budget_s
         self._wall_s = wall_s
         self._decides_cpu = decides_cpu
-        self._idle_bank_s = idle_bank_s
+        self._idle_bank_s = math.inf
         self._suspended = suspended
         self._asleep_s = self._excused_s = 0.0
         self.cpu_s = 0.0
@@ -138,6 +137,10 @@ class MoveClock:
     def first_wait_s(self) -> float:
         """How long to wait at first, without a look at any clock."""
         return min(self._budget_s, self._wall_s)
+
+    def limit_idle(self, bank_s: float) -> None:
+        """Let `idle_s`, the time for which nothing of the bot ran or was ready to run, be at most this."""
+        self._idle_bank_s = bank_s
 
     def note_idle(self, seconds: float) -> None:
         """For so long nothing came from the bot, and then nothing of it ran or was ready to run."""
@@ -231,4 +234,4 @@ class MoveClock:
         """Wall time without what the machine and a late referee kept from the bot."""
         if not self._decides_cpu:
             return self.elapsed_s
-        return self.elapsed_s - self._excused_s - min(self._delay_s(), _MOST_STRETCH * self._wall_s)
+        return self.elapsed_s - min(self._excused_s + self._delay_s(), _MOST_STRETCH * self._wall_s)

@@ -26,9 +26,12 @@ _PRESSURE: Final = Path("/proc/pressure")
 
 
 class Reading(NamedTuple):
-    """Seconds since some beginning: the time, waiting of this thread for a core, CPU time of this process, and how
-    long programs of this machine stood still for lack of memory or for the disk (None if the kernel does not measure
-    it). `faults`: pages that this thread had to wait for, a count."""
+    """Meters in seconds since some beginning, and a count.
+
+    `at_s` is the time, `waited_s` how long this thread waited for a core, `cpu_s` the CPU time of this process.
+    `memory_s` and `disk_s`: how long programs of this machine stood still for lack of memory or for the disk, None if
+    the kernel does not measure it. `faults` counts the pages for which this thread had to wait.
+    """
 
     at_s: float
     waited_s: float

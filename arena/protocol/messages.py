@@ -172,7 +172,7 @@ class ErrorMessage(Message, frozen=True, tag="error"):
 
 
 class TimeUsed(msgspec.Struct, frozen=True):
-    """A bot's own use of time in a match: answers, milliseconds of CPU, wall and idle time; no idle time is left out."""
+    """A bot's own use of time in a match: answers, milliseconds of CPU, wall and idle time (missing if it is 0)."""
 
     moves: int
     cpu_ms: float

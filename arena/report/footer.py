@@ -9,7 +9,7 @@ from typing import Final
 
 from arena.league.luck_audit import LEVEL, PlayerLuck
 from arena.league.rows import Row
-from arena.league.standings import Standings
+from arena.league.standings import Standings, Timing
 from arena.league.wording import counted
 from arena.report.formats import clipped, percent
 from arena.report.luck_origin import origin_told
@@ -18,10 +18,13 @@ from arena.statistics.probit import SeatAdvantage
 
 NO_SPREAD: Final = 1e-12
 _MOST_NAMED: Final = 5
+_IDLE_S: Final = 0.1
+_STARTUP_S: Final = 1.0
+"""Seconds a match from which on it is told who takes them."""
 
 
-def footer(standings: Standings, headers: Sequence[str]) -> list[str]:
-    """The sentences for a table with these columns."""
+def footer(standings: Standings, headers: Sequence[str], timing: Sequence[Timing]) -> list[str]:
+    """The sentences for a table with these columns; `timing` is empty where times are left out."""
     return [
         _summary(standings),
         *_of_luck_origin(standings),
@@ -29,6 +32,8 @@ def footer(standings: Standings, headers: Sequence[str]) -> list[str]:
         *(_of_bands(standings) if "LOS %" in headers else ()),
         *(_of_luck(standings) if "luck-free %" in headers else ()),
         *_of_pardons(standings.rows),
+        *_of_waiting(timing),
+        *_of_load(timing),
         *_of_seats(standings.seats),
         *luck_audit(standings),
         *_of_contradictions(standings),
@@ -127,6 +132,29 @@ def _of_pardons(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{name}: {faults} in {counted(row.matches, 'match', 'matches')}, after which the game went on ({kinds})"
     if guilty[_MOST_NAMED:]:
         yield f"{counted(len(guilty) - _MOST_NAMED, 'other player')} had such faults too"
+
+
+def _of_waiting(timing: Sequence[Timing]) -> Iterator[str]:
+    """Time in which the league waited for a bot that did nothing, or that was starting."""
+    idle = {one.name: one.idle_s / one.matches for one in timing if one.idle_s > _IDLE_S * one.matches}
+    startup = {one.name: one.startup_s / one.matches for one in timing if one.startup_s > _STARTUP_S * one.matches}
+    for what, found in (("idle while they owed answers", idle), ("start-up", startup)):
+        if found:
+            worst = sorted(found, key=lambda name: (-found[name], name))
+            told = zip(clipped(worst[:_MOST_NAMED]), worst, strict=False)
+            more = f" and {len(worst) - _MOST_NAMED} more" if worst[_MOST_NAMED:] else ""
+            yield f"{what}, seconds a match: {', '.join(f'{shown} {found[name]:.1f}' for shown, name in told)}{more}"
+
+
+def _of_load(timing: Sequence[Timing]) -> Iterator[str]:
+    """Forfeits that a machine with less to do would not have seen."""
+    late = [one.name for one in timing if one.timeouts_by_load]
+    if late:
+        count = counted(sum(one.timeouts_by_load for one in timing), "timeout")
+        yield (
+            f"WARNING: {count} by wall time came while the bot waited for a core for longer than it was late"
+            f" ({_some(clipped(late))}): the machine was too busy; play with fewer `--workers`, or let CPU time decide"
+        )
 
 
 def _of_seats(seats: Sequence[SeatAdvantage]) -> Iterator[str]:

@@ -79,7 +79,9 @@ def _table(standings: Standings, timing: Sequence[Timing] | None, width: int | N
         columns = [column for column in columns if not column.header.startswith(header)]
         table = tabulated(columns, "simple")
     headers = tuple(column.header.split("\n")[0] for column in columns)
-    return "\n".join([table, "", *(wrapped(printable(line), width) for line in footer(standings, headers))])
+    return "\n".join(
+        [table, "", *(wrapped(printable(line), width) for line in footer(standings, headers, timing or ()))]
+    )
 
 
 def _markdown(standings: Standings, timing: Sequence[Timing] | None) -> str:
@@ -95,7 +97,9 @@ def _markdown(standings: Standings, timing: Sequence[Timing] | None) -> str:
     ]
     headers = tuple(column.header.split("\n")[0] for column in columns)
     # An empty line makes each sentence a paragraph of its own.
-    return "\n\n".join([tabulated(columns, "pipe"), *(escaped(line) for line in footer(standings, headers))])
+    return "\n\n".join(
+        [tabulated(columns, "pipe"), *(escaped(line) for line in footer(standings, headers, timing or ()))]
+    )
 
 
 def _names(standings: Standings, style: str) -> list[Column]:
@@ -192,7 +196,8 @@ def _record(row: Row, timing: Timing | None) -> dict[str, object]:
     record |= {f"faults_{kind.value}": row.faults.get(kind.value, 0) for kind in FAULTS}
     record |= {f"pardoned_{kind.value}": row.pardoned.get(kind.value, 0) for kind in PARDONABLE}
     if timing is not None:
-        record |= {"moves": timing.moves, "mean_ms": timing.mean_ms, "slowest_ms": timing.slowest_ms}
+        times = msgspec.structs.asdict(timing)
+        record |= {key: value for key, value in times.items() if key not in {"name", "matches"}}
     return record
 
 

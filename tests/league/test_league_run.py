@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from league_made import FakeBackend, all_blocks, numbers, played, real_tournament, tournament
+from league_made import FakeBackend, all_blocks, numbers, played, played_block, real_tournament, tournament
 
 from arena.errors import HarnessFault
 from arena.league.results import PlayedBlock
-from arena.league.run import ATTEMPTS, run
+from arena.league.run import ATTEMPTS, BlocksLost, run
 from arena.league.schedule import Chunk, chunks, pairings
 from arena.league.tournament import Tournament
 from arena.league.worker import play_chunk
@@ -129,7 +129,10 @@ def test_a_poisonous_block_is_found_by_halving() -> None:
         return played(chunk)
 
     committed: list[tuple[str, int]] = []
-    with pytest.raises(HarnessFault, match=rf"1 block could not be played, league test, {poison} block 13 \(ann v cid\): its worker died"):
+    with pytest.raises(
+        HarnessFault,
+        match=rf"1 block could not be played, league test, {poison} block 13 \(ann v cid\): its worker died",
+    ):
         run(chunks(league, {}), FakeBackend(play), commit=lambda blocks: committed.extend(numbers(blocks)))
 
     assert Counter(committed) == Counter(all_blocks(league) - {(poison, 13)})
@@ -228,3 +231,34 @@ def test_a_worker_begins_no_block_after_its_time(tmp_path: Path) -> None:
     found = [len(play_chunk(chunk, budget_s)) for budget_s in (0.0, 60.0)]
 
     assert found == [1, 3]
+
+
+def test_a_block_that_stays_void_is_named_and_left_out() -> None:
+    """The worker found it void three times: all others are committed, in one go; the next run tries it again."""
+    league = tournament(cycles=4, chunk_blocks=4)
+    poison = pairings(league)[1].key
+    submitted: list[Chunk] = []
+    committed: list[tuple[str, int]] = []
+
+    def play(chunk: Chunk) -> list[PlayedBlock]:
+        submitted.append(chunk)
+        return [
+            PlayedBlock(fixture, (), void="void 3 times, the last time because the referee was suspended for 9.0 s")
+            if (fixture.pairing, fixture.block) == (poison, 2)
+            else played_block(fixture)
+            for fixture in chunk.fixtures
+        ]
+
+    named = (
+        rf"1 block could not be played, league test, {poison} block 2 \(ann v cid\): void 3 times, .* suspended for 9.0"
+    )
+    with pytest.raises(BlocksLost, match=named):
+        run(chunks(league, {}), FakeBackend(play), commit=lambda blocks: committed.extend(numbers(blocks)))
+    submitted.clear()
+    finished: dict[str, set[int]] = {}
+    for key, block in committed:
+        finished.setdefault(key, set()).add(block)
+
+    assert Counter(committed) == Counter(all_blocks(league) - {(poison, 2)})
+    (again,) = chunks(league, finished)
+    assert [(fixture.pairing, fixture.block) for fixture in again.fixtures] == [(poison, 2)]

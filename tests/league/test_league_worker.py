@@ -1,15 +1,21 @@
 """A worker's tables: which process plays which matches."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from league_made import tournament
 
+from arena.errors import HarnessFault
+from arena.league import worker
 from arena.league.results import PlayedBlock
 from arena.league.schedule import chunks
 from arena.league.tournament import Player
 from arena.league.worker import play_chunk
-from arena.match.record import Acted, unpack
+from arena.match import referee
+from arena.match.participant import Participant
+from arena.match.record import Acted, MatchRecord, unpack
+from arena.match.terms import MatchSpec
 from arena.process.manifest import read_bot
 
 WITNESS = """\
@@ -46,3 +52,34 @@ def test_no_process_meets_the_luck_of_a_block_twice(tmp_path: Path) -> None:
     assert [len(match) for match in first] == [2, 2]
     assert not first[0] & first[1]
     assert second == first
+
+
+@pytest.mark.process
+def test_a_block_that_is_void_three_times_costs_the_others_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It comes back with the last reason and without matches; each attempt is logged; the next block is played."""
+    script = tmp_path / "witness.py"
+    script.write_text(WITNESS)
+    players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
+    league = tournament(players=players, cycles=2, options={"heaps": [2, 2]}, chunk_blocks=2)
+    (chunk,) = chunks(league, {}, "none")
+    monkeypatch.setattr(worker, "play", _void_in(chunk.fixtures[0].seed))
+
+    first, second = play_chunk(chunk)
+
+    assert (first.matches, first.void) == ((), "void 3 times, the last time because all was quiet")
+    assert (len(second.matches), second.void) == (2, "")
+    attempts = [record.getMessage().partition(" is void, ")[2] for record in caplog.records]
+    assert attempts == [f"attempt {number}: all was quiet" for number in (1, 2, 3)]
+
+
+def _void_in(seed: str) -> Callable[..., MatchRecord]:
+    """The referee, which fails in all matches with that luck."""
+
+    def play(spec: MatchSpec, participants: Sequence[Participant]) -> MatchRecord:
+        if spec.seed == seed:
+            raise HarnessFault("all was quiet")
+        return referee.play(spec, participants)
+
+    return play

@@ -239,7 +239,12 @@ def test_where_wall_time_decides_all_of_it_counts(times: Times) -> None:
 def test_a_suspension_since_the_last_look_makes_the_match_void(times: Times, look: str, decides_cpu: bool) -> None:
     """Whatever the clocks say of the bot: while the referee stood still they say nothing."""
     asked: list[float] = []
-    move = clock(times, decides_cpu=decides_cpu, suspended=lambda since_s: asked.append(since_s) or 4.0)
+
+    def suspended(since_s: float) -> float:
+        asked.append(since_s)
+        return 4.0
+
+    move = clock(times, decides_cpu=decides_cpu, suspended=suspended)
     times.after(wall_s=0.25)
     move.look()
     times.after(cpu_s=9.0, wall_s=4.25)
@@ -272,7 +277,8 @@ def test_a_pause_is_no_gap(times: Times) -> None:
 
 def idle(times: Times, seconds: float, **more: Any) -> MoveClock:
     """A clock that has been told of so much idle time, in as much real time."""
-    move = clock(times, budget_s=99.0, wall_s=99.0, idle_bank_s=2.0, **more)
+    move = clock(times, budget_s=99.0, wall_s=99.0, **more)
+    move.limit_idle(2.0)
     for _ in range(int(seconds / 0.25)):
         times.after(wall_s=0.25)
         move.note_idle(0.25)
@@ -304,7 +310,7 @@ def test_idle_time_is_at_most_wall_time_less_cpu_time(times: Times) -> None:
 def test_idle_time_is_at_most_wall_time_less_waiting_for_a_core(times: Times) -> None:
     """Time in the queue of a core is the machine's."""
     waited = iter([3.0, 3.0, 3.0, 3.5])
-    move = clock(times, budget_s=99.0, wall_s=99.0, idle_bank_s=2.0, delayed=lambda: next(waited))
+    move = clock(times, budget_s=99.0, wall_s=99.0, delayed=lambda: next(waited))
     times.after(wall_s=0.25)
     move.wait_s()
     move.note_idle(0.75)
@@ -318,7 +324,7 @@ def test_a_timeout_by_wall_time_says_that_the_machine_was_busy(times: Times) -> 
     """If the bot waited for a core for longer than it was late; otherwise load is no excuse, and is not named."""
     for delay_s, told in ((0.5, "but for 500 ms of them it waited for a core"), (0.25, "")):
         waited = iter([0.0, delay_s])
-        move = clock(times, decides_cpu=False, delayed=lambda waited=waited: next(waited))  # type: ignore[misc]
+        move = clock(times, decides_cpu=False, delayed=lambda waited=waited: next(waited))
         move.wait_s()
         times.after(wall_s=1.375)
 

@@ -1,5 +1,6 @@
 """Time of a bot in its box, and the patience of the backstop with a busy machine."""
 
+import math
 import os
 import statistics
 import time
@@ -101,9 +102,10 @@ class Times:
         self.cpu_s = 3.0
         self.wall_s = 1000.0
         self.delay_s = 7.0
+        self._clock: MoveClock | None = None
 
     def clock(self, *, decides_cpu: bool = True, wall_s: float = 4.0) -> MoveClock:
-        return MoveClock(
+        self._clock = MoveClock(
             cpu=lambda: self.cpu_s,
             wall=lambda: self.wall_s,
             delayed=lambda: self.delay_s,
@@ -111,10 +113,16 @@ class Times:
             wall_s=wall_s,
             decides_cpu=decides_cpu,
         )
+        return self._clock
 
     def pass_by(self, wall_s: float, *, of_it_delayed_s: float = 0.0) -> None:
-        self.wall_s += wall_s
-        self.delay_s += of_it_delayed_s
+        """With looks at the clock as often as the referee takes some at least."""
+        looks = math.ceil(wall_s / 0.5)
+        for _ in range(looks):
+            self.wall_s += wall_s / looks
+            self.delay_s += of_it_delayed_s / looks
+            if self._clock is not None:
+                self._clock.look()
 
 
 @pytest.fixture

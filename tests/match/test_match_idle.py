@@ -1,0 +1,164 @@
+"""The idle bank with real processes: who sleeps is found, who works or is kept from working is not charged."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from match_table import CLOCK, NIM, house, match_of
+
+from arena.match.bot import open_channel
+from arena.match.contestant import Contestant
+from arena.match.record import MatchRecord, SeatRecord
+from arena.match.referee import hello_for
+from arena.match.terms import ClockSettings
+from arena.process.launch import Confinement
+from arena.process.limits import Limits
+from arena.process.manifest import read_bot
+
+pytestmark = pytest.mark.process
+BARE = Confinement(isolation="none", limits=Limits())
+
+BOT = """
+import json, sys, threading, time
+
+def say(**message):
+    print(json.dumps(message), flush=True)
+
+def burn(seconds):
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+{before}
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        say(type="hello", protocols=[1])
+    elif message["type"] == "match_start":
+        say(type="ready", match=message["match"])
+    elif message["type"] == "request":
+        {thought}
+        say(type="action", id=message["id"], action=0)
+"""
+RELAY = """
+import queue
+there, back = queue.SimpleQueue(), queue.SimpleQueue()
+
+def echo():
+    while True:
+        back.put(there.get())
+
+threading.Thread(target=echo, daemon=True).start()
+
+def relay(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        there.put(1)
+        back.get()
+"""
+
+
+def played(folder: Path, thought: str, *, before: str = "", requests: int = 6, **clock: Any) -> MatchRecord:
+    """A match in which the bot, in seat 0, is asked so often at most."""
+    path = folder / "bot.py"
+    path.write_text(BOT.format(thought=thought, before=before), encoding="utf-8")
+    bot = read_bot(path)
+    settings: ClockSettings = msgspec.structs.replace(CLOCK, move_ms=1000.0, startup_ms=30_000.0, **clock)
+    contestant = Contestant(
+        player="bot",
+        bot=bot.digest,
+        open_channel=lambda: open_channel(bot, BARE),
+        hello=hello_for(NIM, {}, settings.startup_ms),
+        clock=settings,
+    )
+    try:
+        options = {"heaps": [1] * (2 * requests - 1)}
+        return match_of(contestant, house(settings), clock=settings, options=options)
+    finally:
+        contestant.close(grace_s=0.0)
+
+
+def seat(record: MatchRecord) -> SeatRecord:
+    assert record.termination.value == "normal", record.fault
+    return record.seats[0]
+
+
+def idle_ms(own: SeatRecord) -> float:
+    return own.idle_ms or 0.0
+
+
+@contextlib.contextmanager
+def two_spinners_a_core() -> Iterator[None]:
+    """As many as make every process wait for two thirds of its time."""
+    count = 2 * len(os.sched_getaffinity(0))
+    spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
+
+
+def test_a_bot_that_sleeps_runs_into_its_idle_bank(tmp_path: Path) -> None:
+    """0.2 s in each of its answers: with a bank of 0.5 s it is a timeout in the third or fourth, with a sentence."""
+    record = played(tmp_path, "time.sleep(0.2)", idle_ms=500)
+
+    assert record.termination.value == "timeout"
+    assert record.fault is not None
+    assert "the idle bank of this match is empty" in record.fault.message
+    assert 3 <= record.seats[0].moves <= 5
+    assert idle_ms(record.seats[0]) > 500
+
+
+def test_idle_time_is_shown_in_the_record(tmp_path: Path) -> None:
+    """A bot may sleep as long as its bank lasts; what is noted is no more than it slept, and most of it."""
+    own = seat(played(tmp_path, "time.sleep(0.2)", requests=5))
+
+    assert 5 * 100 < idle_ms(own) <= own.wall_ms - own.cpu_ms
+    assert (own.startup_ms or 0.0) > 0
+
+
+def test_a_lock_is_as_good_as_a_sleep(tmp_path: Path) -> None:
+    """With another thread that waits as well."""
+    wait = "threading.Event().wait(0.3)"
+    own = seat(played(tmp_path, wait, before=f"threading.Thread(target=lambda: {wait.replace('0.3', '99')}).start()"))
+
+    assert idle_ms(own) > 600
+
+
+@pytest.mark.parametrize(
+    ("before", "thought"),
+    [
+        ("", "burn(0.15)"),
+        ("", "thread = threading.Thread(target=burn, args=(0.15,)); thread.start(); thread.join()"),
+        (RELAY, "relay(0.15)"),
+    ],
+    ids=["alone", "a new thread each time", "two threads in turns"],
+)
+def test_a_bot_that_works_is_never_idle_however_busy_the_machine_is(tmp_path: Path, before: str, thought: str) -> None:
+    """Two other programs on each core: it takes three times as long, and what it waited is the machine's."""
+    with two_spinners_a_core():
+        own = seat(played(tmp_path, thought, before=before))
+
+    assert own.wall_ms > own.cpu_ms > 5 * 140
+    assert idle_ms(own) < 0.02 * own.wall_ms
+
+
+def test_no_bank_where_wall_time_decides(tmp_path: Path) -> None:
+    """There every second counts already; nothing is looked at."""
+    record = played(tmp_path, "time.sleep(0.2)", requests=3, idle_ms=1, decides="wall")
+
+    assert seat(record).idle_ms is msgspec.UNSET
+    assert record.clock.idle_ms is msgspec.UNSET
+
+
+def test_answers_within_ten_milliseconds_are_not_looked_at(tmp_path: Path) -> None:
+    """A bot that answers at once has no idle time, whatever its bank."""
+    assert seat(played(tmp_path, "pass", idle_ms=0, requests=10)).idle_ms is msgspec.UNSET
