@@ -64,7 +64,7 @@ def test_a_block_that_is_void_three_times_costs_the_others_nothing(
     players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
     league = tournament(players=players, cycles=2, options={"heaps": [2, 2]}, chunk_blocks=2)
     (chunk,) = chunks(league, {}, "none")
-    monkeypatch.setattr(worker, "play", _void_in(chunk.fixtures[0].seed))
+    monkeypatch.setattr(worker, "play", _void_in(chunk.fixtures[0].draw.luck))
 
     first, second = play_chunk(chunk)
 
