@@ -72,6 +72,7 @@ def _contestant(player: Player, league: Tournament) -> Contestant:
         open_channel=lambda: ScriptedChannel(lambda line: _respond(line, cheats=player.name == "cheat")),
         hello=hello_for(load_game(league.game), league.options, league.clock.startup_ms),
         clock=league.clock,
+        wall=lambda: 0.0,
     )
 
 
