@@ -6,6 +6,7 @@ dies with the thread that started it, so start bots only from a long-lived threa
 
 import errno
 import os
+import stat
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +33,8 @@ _AUTHORS_ERRORS: Final = frozenset(
     }
 )
 """Reasons not to start that lie in the bot; all others (no memory, no descriptors, no processes) are ours."""
+_UNREAD: Final = bytearray(1 << 18)
+"""Nobody looks at it, so threads may share it."""
 
 
 class Confinement(msgspec.Struct, frozen=True):
@@ -49,6 +52,7 @@ def start(bot: BotSpec, arguments: tuple[str, ...] = (), confinement: Confinemen
     _insist_on_folder(bot)
     command = [*bot.manifest.command, *arguments]
     if confinement.isolation == "sandbox":
+        _warm(bot)
         return _start_boxed(command, bot.folder, box.start, confinement.limits, home="/")
     return _start_bare(command, bot.folder, confinement.limits)
 
@@ -92,6 +96,37 @@ def clean_environment(path: str, home: str) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
+
+
+def _warm(bot: BotSpec) -> None:
+    """Read the bot's files, so that the kernel has all of them in memory.
+
+    Which of them it has is a message that a bot's process could leave to its next one, or to another match. A script
+    that is no folder of its own, and was not submitted, lies among files that are not the bot's.
+    """
+    source, folder = Path(bot.source), Path(bot.folder)
+    if source.parent == folder and source.is_file():
+        _read(str(source))
+        return
+    for place, _, names in os.walk(folder):
+        for name in names:
+            _read(f"{place}/{name}")
+
+
+def _read(path: str) -> None:
+    """All of a plain file, into nothing; no other thing is opened for long, no link followed."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        if stat.S_ISREG(os.fstat(fd).st_mode):
+            while os.readv(fd, [_UNREAD]):
+                pass
+    except OSError:
+        return
+    finally:
+        os.close(fd)
 
 
 def _insist_on_folder(bot: BotSpec) -> None:

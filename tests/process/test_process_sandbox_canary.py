@@ -25,7 +25,7 @@ def box_with(
     edit: Callable[[Words], Words] = lambda words: words,
     *,
     filters: Callable[[], int | None] = lambda: syscalls.filter_for_play(processes=False),
-    **limits: int,
+    **limits: int | bool,
 ) -> box.Start:
     """The way bots are started, with other arguments, another filter, or other limits."""
 
