@@ -36,6 +36,10 @@ class MemoryWatch:
         used_mib = sum(map(resident_bytes, self._pids())) / 2**20
         if used_mib > self._limit_mib:
             return f"it used {used_mib:.0f} MiB of memory, allowed are {self._limit_mib} MiB"
+        return self.excess_of_files()
+
+    def excess_of_files(self) -> str:
+        """The same of the files in its writable places alone."""
         for name, path in self._places.items():
             files = _files_in(path, Path(name))
             if files > _SCRATCH_FILES:

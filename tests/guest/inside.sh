@@ -3,7 +3,7 @@
 # Users: ada's systemd lingers, eve's does not, sue is never logged in.
 set -uo pipefail
 cd /opt/arena
-export PYTHONPATH=/opt/python:/opt/arena PYTHONDONTWRITEBYTECODE=1 COLUMNS=100
+export PYTHONPATH=/opt/python:/opt/arena PYTHONDONTWRITEBYTECODE=1 COLUMNS=100 ARENA_CGROUP=auto
 pytest="python3 -m pytest -q -m guest -p no:cacheprovider --tb=short --color=no"
 arena="python3 -c 'import sys; from arena.cli import main; sys.argv[0] = \"arena\"; main()'"
 groups=tests/process/test_process_guest_groups.py
@@ -38,7 +38,7 @@ has() {
 }
 
 say "$(uname -r), $(systemctl --version | head -n 1), $(bwrap --version), $(python3 --version)"
-with="export PYTHONPATH=$PYTHONPATH PYTHONDONTWRITEBYTECODE=1 COLUMNS=100; cd /opt/arena;"
+with="export PYTHONPATH=$PYTHONPATH PYTHONDONTWRITEBYTECODE=1 COLUMNS=100 ARENA_CGROUP=auto; cd /opt/arena;"
 
 ada='user@1000\.service/app\.slice/arena-[0-9]+-[0-9a-f]+\.scope'
 run "commands of a user who has logged in" \
@@ -64,8 +64,8 @@ has "the same under nohup" "loginctl enable-linger eve" \
     runuser --pty -l eve -c "$with trap '' HUP; $arena doctor"
 has "a service that does not delegate" "arena runs as part of arena-guest.service" bash -c "$with $arena doctor"
 has "a user without a systemd of their own" "no systemd of your own runs; log in as sue" \
-    setpriv --reuid sue --regid sue --clear-groups env -u XDG_RUNTIME_DIR HOME=/ ARENA_CGROUP=required \
-    bash -c "$with $arena match random random --game nim"
+    setpriv --reuid sue --regid sue --clear-groups env -u XDG_RUNTIME_DIR HOME=/ \
+    bash -c "$with export ARENA_CGROUP=required; $arena match random random --game nim"
 
 ((${#failed[@]} == 0)) || say "failed: $(printf '%s; ' "${failed[@]}")"
 say "exit code $((${#failed[@]} > 0))"

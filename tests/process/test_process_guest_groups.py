@@ -206,6 +206,21 @@ def test_shared_memory_ends_at_the_limit(tmp_path: Path, base: Path) -> None:
     assert groups(base) == []
 
 
+def test_files_are_counted_as_without_a_group(tmp_path: Path, base: Path) -> None:
+    """Empty ones, of which a tmpfs takes any number."""
+    assert base
+    code = """
+import time
+for number in range(10_500): open(f"/tmp/{number}", "w").close()
+print("done", flush=True)
+time.sleep(600)
+"""
+    scratch = Limits(memory_mib=LIMIT_MIB, tasks=24, processes=False, scratch_mib=16)
+    with started(folder_of(tmp_path / "bot", bot_py=code), limits=scratch) as process:
+        assert os.read(process.stdout, 100) == b"done\n"
+        assert "files in /tmp, allowed are 10000" in process.excess()
+
+
 def test_tasks_are_counted_by_the_group(tmp_path: Path, base: Path) -> None:
     """One more than allowed, which is the first process of the box."""
     with started(folder_of(tmp_path / "bot", bot_py="input()"), limits=SMALL):

@@ -73,8 +73,10 @@ class Box:
         return max(map(delayed_s, set(self._pids()) - {self.group}), default=0.0)
 
     def excess(self) -> str:
-        """See Body.excess. A control group counts exactly, and ends the bot itself."""
-        return self._watch.excess() if self._cgroup is None else self._cgroup.excess()
+        """See Body.excess. A control group counts memory exactly, and ends the bot itself."""
+        if self._cgroup is None:
+            return self._watch.excess()
+        return self._cgroup.excess() or self._watch.excess_of_files()
 
     def holds(self, pipe: int) -> bool:
         """See Body.holds: bwrap has it open too, so that its end is not seen while the bot lives."""
