@@ -39,7 +39,7 @@ from arena.match.record import unpack
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.report.leaderboard import FORMATS, render
-from arena.report.luck_origin import origin_told
+from arena.report.luck_origin import origin_told, secrets_told
 from arena.report.table import publish
 from arena.store import database
 from arena.store.bots import BotStore
@@ -139,11 +139,53 @@ def status(name: str | None, results: Path) -> None:
                 continue
             where = f"{len(tournament.players)} players, game {tournament.game}"
             click.echo(f"{each}: {how_far(store, tournament)}, {where}")
+            for sentence in _luck_of(store, tournament):
+                click.echo(f"  {sentence}")
             for sentence in news_of(store, tournament):
                 click.echo(f"  {sentence}")
         click.echo(f"history: {store.head()}")
     if damage:
         raise DamagedStore("\n".join(damage))
+
+
+def _luck_of(store: MatchStore, tournament: Tournament) -> list[str]:
+    if tournament.seed is not None:
+        return [origin_told(luck_origin(tournament))]
+    return secrets_told(store.secrets(tournament.name))
+
+
+@league.command()
+@click.argument("name")
+@click.option(
+    "--to", "file", type=click.Path(dir_okay=False, path_type=Path), help="New file for the secret, for --secret-file."
+)
+@results_option
+def reveal(name: str, file: Path | None, results: Path) -> None:
+    """Print the secret from which the luck of league NAME follows. It gives no new block from then on.
+
+    With the secret and its commitment anybody computes every die again: `arena verify --secret-file FILE` checks a copy
+    of the results, `arena league run --secret-file FILE` repeats the league. Blocks that are not played yet are drawn
+    under a new secret, with a commitment of its own, at the next run.
+
+    Example: arena league reveal first --to first.secret
+    """
+    if file is not None and file.exists():
+        raise SpecError(f"--to {file}: the file exists; choose a new one")
+    with (
+        database.writer_lock(results),
+        contextlib.closing(database.open_for_writing(results)) as connection,
+    ):
+        known, secret = SecretKeeper(MatchStore(connection, results), results).reveal(name)
+    if file is None:
+        click.echo(secret.reveal())
+    else:
+        remark = f"# secret of league {name}, commitment {secret.commitment}, revealed {known.revealed_at}"
+        file.write_text(f"{remark}\n{secret.reveal()}\n", encoding="utf-8")
+    click.echo(
+        f"league {name}: the secret of commitment {secret.commitment} is revealed ({known.revealed_at}) and gives no"
+        " new block; what is not played yet is drawn under a new secret, with a commitment of its own",
+        err=True,
+    )
 
 
 @league.command()

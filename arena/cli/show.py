@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 import msgspec
+from msgspec import UNSET
 
 from arena.cli.league import stored
 from arena.cli.options import results_option
@@ -13,6 +14,7 @@ from arena.games import load_game
 from arena.league.wording import counted
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import other_rules, replay
+from arena.report.luck_origin import match_told
 from arena.report.slides import write_slides
 from arena.report.transcript import luck_lines, stored_luck_lines, transcript
 
@@ -32,8 +34,9 @@ from arena.report.transcript import luck_lines, stored_luck_lines, transcript
 def show(match_id: str, states: bool, svg: Path | None, step: int | None, slides: Path | None, results: Path) -> None:
     """Replay the stored match MATCH_ID step by step; `arena league matches NAME` lists the ids.
 
-    At the end: how much of it was luck, and the luckiest and unluckiest draws of each seat. A match by other rules than
-    those of this arena is told as it was recorded, without positions.
+    At the start: the luck of its block, from which every die follows, and the commitment to it. At the end: how much of
+    it was luck, and the luckiest and unluckiest draws of each seat. A match by other rules than those of this arena is
+    told as it was recorded, without positions.
 
     Example: arena show 3f9a2c41d07b-0-1 --states
     """
@@ -41,20 +44,21 @@ def show(match_id: str, states: bool, svg: Path | None, step: int | None, slides
         raise SpecError(f"--svg {svg}: the picture is an SVG, expected a name that ends in .svg")
     with stored(results) as store:
         found = store.match(match_id)
-    try:
-        record = unpack(found.record)
-    except (ValueError, msgspec.MsgspecError) as error:
-        raise CheckFailed(f"match {match_id}: {error}") from None
+        try:
+            record = unpack(found.record)
+        except (ValueError, msgspec.MsgspecError) as error:
+            raise CheckFailed(f"match {match_id}: {error}") from None
+        origin = match_told(record, None if record.commitment is UNSET else store.secret(record.commitment))
     other = other_rules(record)
     if other and (svg is not None or slides is not None):
         raise SpecError(f"match {match_id}: no pictures without a replay: {other}")
     if svg is not None:
         svg.write_text(_picture(record, step), encoding="utf-8")
     if slides is not None:
-        pictures = write_slides(record, slides)
+        pictures = write_slides(record, slides, origin)
         click.echo(f"{counted(pictures, 'picture')} in {slides}; open {slides / 'index.html'} in a browser", err=True)
     luck = stored_luck_lines(record, found.summary) if other else luck_lines(record)
-    for line in itertools.chain(transcript(record, every_state=states), luck):
+    for line in itertools.chain(transcript(record, every_state=states, luck=origin), luck):
         click.echo(line)
 
 

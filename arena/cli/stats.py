@@ -10,12 +10,14 @@ import click
 from arena.cli.league import one_league, stored
 from arena.cli.options import results_option, terminal_width
 from arena.errors import SpecError
+from arena.league.tournament import Tournament, luck_origin
 from arena.match.record import PackedRecord
 from arena.report import calibration as calibration_report
 from arena.report import matrix as matrix_report
 from arena.report import matrix_page, profile_page
 from arena.report.formats import FORMATS
 from arena.report.luck_free import insist_on_value, measured, scores_without_luck, stored_luck
+from arena.report.luck_origin import origin_told, with_origin
 from arena.report.played import match_ids
 from arena.report.profile import profile
 from arena.strict import unknown
@@ -46,9 +48,9 @@ def matrix(league: str | None, form: str, results: Path) -> None:
             tournament.rating,
         )
     width = terminal_width()
-    click.echo(
-        matrix_page.render(found, format=form, width=width, is_coloured=width is not None and wants_colours(os.environ))
-    )
+    is_coloured = width is not None and wants_colours(os.environ)
+    page = matrix_page.render(found, format=form, width=width, is_coloured=is_coloured)
+    _show(page, tournament, form)
 
 
 def wants_colours(environment: Mapping[str, str]) -> bool:
@@ -71,7 +73,7 @@ def calibration(league: str | None, form: str, results: Path) -> None:
         tournament = one_league(store, league)
         names = [player.name for player in tournament.players]
         found = calibration_report.judged(tournament.name, names, store.results(tournament), tournament.rating)
-    click.echo(calibration_report.render(found, format=form, width=terminal_width()))
+    _show(calibration_report.render(found, format=form, width=terminal_width()), tournament, form)
 
 
 @click.command()
@@ -105,7 +107,13 @@ def stats(player: str, league: str | None, luck: bool, form: str, results: Path)
             known = measured(player, _counted(records, len(ids)))
         without = scores_without_luck(player, played, ids, known)
         found = profile(tournament, player, played, ids, without.get)
-    click.echo(profile_page.render(found, format=form, width=terminal_width()))
+    _show(profile_page.render(found, format=form, width=terminal_width()), tournament, form)
+
+
+def _show(page: str, tournament: Tournament, form: str) -> None:
+    """Print a page of statistics with the sentence on the luck of its league."""
+    told = origin_told(luck_origin(tournament))
+    click.echo(with_origin(page, told, format=form, width=terminal_width()))
 
 
 def _counted(records: Iterable[PackedRecord], total: int) -> Iterator[PackedRecord]:

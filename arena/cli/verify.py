@@ -11,13 +11,14 @@ from typing import Final
 import click
 
 from arena.cli.league import stored
-from arena.cli.options import results_option, shelf_option
+from arena.cli.options import results_option, secret_file_option, shelf_option
 from arena.cli.progress import Progress
 from arena.cli.stopping import stoppable
 from arena.errors import ArenaError, CheckFailed
 from arena.games import load_game
 from arena.games.doors import nature_of
 from arena.league.wording import counted
+from arena.match.secret_luck import Secret
 from arena.report.audit import Look, audit
 from arena.report.match_audit import Checker, checked_here
 from arena.report.spread import spread
@@ -44,15 +45,24 @@ _BETWEEN_LINES_S: Final = 0.1
     metavar="COUNT:ROOT",
     help="As `league run` or `league status` printed it: were the first COUNT matches changed since?",
 )
+@secret_file_option
 @results_option
 @shelf_option
-def verify(names: tuple[str, ...], workers: int | None, roots: tuple[str, ...], results: Path, shelf: Path) -> None:
-    """Replay every stored match of each LEAGUE (default: all) from its seed and actions, and compute all anew.
+def verify(
+    names: tuple[str, ...],
+    workers: int | None,
+    roots: tuple[str, ...],
+    secret: Secret | None,
+    results: Path,
+    shelf: Path,
+) -> None:
+    """Replay every stored match of each LEAGUE (default: all) from its luck and actions, and compute all anew.
 
-    Each die must be what the seed gives, each action legal, each outcome what the rules say; summaries, digests, bots
-    and published standings must fit. What was simulated is simulated again, and must be the same to the last bit where
-    the simulator and the machine are; elsewhere the difference is told. Matches of no current league are checked
-    against their own records. Exit 1 if anything does not fit.
+    The luck of each block must be what the secret of its league gives, as far as the secret is stored here or given;
+    each die must be what the luck of its block gives, each action legal, each outcome what the rules say; summaries,
+    digests, bots and published standings must fit. What was simulated is simulated again, and must be the same to the
+    last bit where the simulator and the machine are; elsewhere the difference is told. Matches of no current league are
+    checked against their own records. Exit 1 if anything does not fit.
 
     With --root the first COUNT matches that were stored are computed again, and must be those of that day: whoever kept
     a root sees every later change, even one that fits everywhere else.
@@ -66,11 +76,17 @@ def verify(names: tuple[str, ...], workers: int | None, roots: tuple[str, ...], 
         watch = _Watch()
         with _checker(processes) as checked, contextlib.closing(watch):
             keeper = SecretKeeper(store, results)
-            look = Look(checked, watch.heard, keeper.at_hand, kept)
+            look = Look(checked, watch.heard, lambda commitments: _secrets(keeper, secret, commitments), kept)
             lines = audit(store, BotStore(results, shelf), leagues, look)
             found = list(_printed(watch.aside(lines)))
     if found:
         raise CheckFailed(f"{counted(len(found), 'problem')} found")
+
+
+def _secrets(keeper: SecretKeeper, given: Secret | None, commitments: Iterable[str]) -> list[Secret]:
+    """The secrets of these commitments that are stored, and the given one if it is one of them."""
+    known = tuple(commitments)
+    return [*([given] if given is not None and given.commitment in known else []), *keeper.at_hand(known)]
 
 
 def _needs_simulations(store: MatchStore, leagues: Iterable[str]) -> bool:

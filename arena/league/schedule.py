@@ -294,12 +294,17 @@ def _terms_and_luck(tournament: Tournament) -> dict[str, Any]:
     """
     if tournament.format == OLD_FORMAT:
         return {
-            "clock": {name: getattr(tournament.clock, name) for name in _OLD_CLOCK},
-            "limits": {name: getattr(tournament.limits, name) for name in _OLD_LIMITS},
+            "clock": _only(_OLD_CLOCK, tournament.clock),
+            "limits": _only(_OLD_LIMITS, tournament.limits),
             "seed": tournament.seed,
         }
     commitment = luck_origin(tournament).commitments[0]
     return {"clock": tournament.clock, "limits": tournament.limits, "commitment": commitment}
+
+
+def _only(names: Sequence[str], settings: ClockSettings | Limits) -> msgspec.Raw:
+    """These settings in this order, which sorting the keys of the identity must not change."""
+    return msgspec.Raw(msgspec.json.encode({name: getattr(settings, name) for name in names}))
 
 
 def _around_the_table(players: tuple[Player, ...], digest: str) -> tuple[Player, ...]:

@@ -6,7 +6,7 @@ finds instead of stopping at the first.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 import msgspec
@@ -22,6 +22,7 @@ from arena.match.secret_luck import Secret
 from arena.report.audit_history import Finding, audit_history
 from arena.report.footer import luck_audit
 from arena.report.match_audit import (
+    CHECKED,
     Checked,
     Checker,
     DueLuck,
@@ -48,7 +49,7 @@ class Look(NamedTuple):
 
     checked: Checker = checked_here
     watch: Watch = lambda *_: None
-    secrets: Callable[[Iterable[str]], Mapping[str, Secret]] = lambda _: {}
+    secrets: Callable[[Iterable[str]], list[Secret]] = lambda _: []
     roots: tuple[Head, ...] = ()
 
 
@@ -134,7 +135,7 @@ def _audit_matches(store: MatchStore, tournament: Tournament, look: Look) -> Ite
 def _secrets_of(tournament: Tournament, look: Look) -> list[Secret]:
     """The secrets of the league that are at hand; anybody has that of a public seed."""
     public = public_secret(tournament)
-    return [public] if public is not None else list(look.secrets(tournament.commitments).values())
+    return [public] if public is not None else look.secrets(tournament.commitments)
 
 
 class _Tour:
@@ -148,7 +149,7 @@ class _Tour:
         self._resimulated: dict[tuple[str, str], Resimulated] = {}
         self._matches: Counter[tuple[str, str]] = Counter()
         self._other_rules: Counter[str] = Counter()
-        self._unseen: Counter[str] = Counter()
+        self._luck: Counter[str] = Counter()
 
     def problems(self, tasks: Iterable[Task]) -> Iterator[Finding]:
         """What is wrong with matches, one after the other."""
@@ -161,7 +162,7 @@ class _Tour:
                 yield True, f"{self._name}: match {found.match}: {problem}"
             self._add(found)
             self._other_rules[found.other_rules] += 1
-            self._unseen[found.unseen] += bool(found.unseen)
+            self._luck[found.luck] += 1
 
     @property
     def replayed(self) -> int:
@@ -186,11 +187,14 @@ class _Tour:
         self._matches[kind] += 1
 
     def luck(self) -> Iterator[Finding]:
-        """The matches whose luck could not be checked, by the secret that is missing."""
-        for commitment, count in (+self._unseen).items():
-            matches = counted(count, "match was", "matches were")
-            told = f"the luck of {matches} not checked against the secret of commitment {commitment}, which is not here"
-            yield False, f"{self._name}: {told}; only that dice and cards follow from the luck in each record"
+        """How many matches have the luck of their secret; and those that could not be checked, by what is missing."""
+        for found, count in sorted(self._luck.items(), key=lambda item: item[0] != CHECKED):
+            matches = counted(count, "match", "matches")
+            if found == CHECKED:
+                yield False, f"{self._name}: the luck of {matches} compared with the secret or the public seed"
+            elif found:
+                told = f"the luck of {matches} not compared with the secret of commitment {found}, which is not here"
+                yield False, f"{self._name}: {told}; only the dice and cards, with the luck in each record"
 
     def simulations(self) -> Iterator[Finding]:
         """What simulations came to here, in a sentence for all matches that were simulated on the same terms."""

@@ -3,11 +3,19 @@
 Rule: every table, page and export tells of a public seed in the same words, as it does of a missing sandbox.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+from msgspec import UNSET
+
+from arena.match.record import MatchRecord
 from arena.match.secret_luck import LuckOrigin, Secret
+from arena.report.formats import escaped, printable, wrapped
+from arena.store.matches import LeagueSecret
 
 PUBLIC: Final = "public seed: bots can foretell the luck"
+_ORIGINS: Final = {"drawn": "drawn here", "file": "given by --secret-file: who has the file can foretell the luck"}
 
 
 def origin_told(origin: LuckOrigin, isolation: str = "") -> str:
@@ -32,3 +40,45 @@ def secret_told(secret: Secret) -> str:
 def luck_told(secret: Secret) -> str:
     """The sentence for luck that a person chose: the secret is theirs to keep."""
     return origin_told(LuckOrigin((secret.commitment,), secret.seed))
+
+
+def secrets_told(known: Sequence[LeagueSecret]) -> list[str]:
+    """A line for each secret of a league: its commitment, its origin, and whether it was revealed."""
+    return [
+        f"luck: commitment {each.commitment}, {_ORIGINS.get(each.origin, each.origin)}, "
+        + (f"revealed {each.revealed_at}" if each.revealed_at else "not revealed")
+        for each in known
+    ]
+
+
+def match_told(record: MatchRecord, known: LeagueSecret | None) -> str:
+    """The line of one match: the luck of its block, and its commitment; `known` is what is stored of the secret."""
+    block = f"block luck {record.seed}"
+    if record.wire_id is not UNSET:
+        block = f"bots got it as {record.wire_id}, {block}"
+    if record.commitment is UNSET:
+        return f"{block}, luck from a {PUBLIC} (arena 0.1.0)"
+    if known is not None and known.origin == "public":
+        return f"{block}, luck from a {PUBLIC} (commitment {record.commitment})"
+    return f"{block}, {luck_commitment(record.commitment, known)}"
+
+
+def luck_commitment(commitment: str, known: LeagueSecret | None) -> str:
+    """The same for luck that was drawn in secret."""
+    told = f"luck drawn in secret, commitment {commitment}"
+    if known is None:
+        return told
+    given = f" ({_ORIGINS['file']})" if known.origin == "file" else ""
+    return f"{told}{given}{f', revealed {known.revealed_at}' if known.revealed_at else ''}"
+
+
+def with_origin(page: str, told: str, *, format: str, width: int | None = None) -> str:  # noqa: A002 - its name
+    """A page of one of `FORMATS` with the sentence on its luck: below it, as a column, or under the key `luck`."""
+    if format == "csv":
+        header, *rows = page.splitlines()
+        cell = printable(told).replace('"', '""')
+        return "\n".join([f'{header},"luck"', *(f'{row},"{cell}"' for row in rows)])
+    if format == "json":
+        document = msgspec.json.decode(page, type=dict[str, msgspec.Raw])
+        return msgspec.json.encode(document | {"luck": told}).decode()
+    return f"{page}\n\n{escaped(told) if format == 'markdown' else wrapped(printable(told), width)}"

@@ -26,6 +26,9 @@ from arena.store.matches import StoredMatch
 LUCK_TOLERANCE: Final = 2e-6
 
 
+CHECKED: Final = "checked"
+
+
 class Expected(msgspec.Struct, frozen=True):
     """What the tournament of a match gives it: by name what a record must say. `seats` are players and their bots."""
 
@@ -60,14 +63,15 @@ class Checked(msgspec.Struct, frozen=True):
     """What is wrong with a match, in sentences, and what came of its simulations; None for a game without a nature.
 
     `other_rules`: the sentence that it cannot be replayed because this arena has other rules; empty if it was replayed.
-    `unseen`: the commitment of the secret that was not at hand to check the luck of the match; empty if it was checked.
+    `luck` is `checked` if the luck was compared with what its secret or seed gives, else the commitment of the secret
+    that was not at hand; empty if the record tells of none.
     """
 
     match: str
     problems: tuple[str, ...]
     resimulated: Resimulated | None
     other_rules: str = ""
-    unseen: str = ""
+    luck: str = ""
 
 
 Checker = Callable[[Iterable[Task]], Iterator[Checked]]
@@ -100,10 +104,10 @@ def _checked(task: Task) -> Checked:
         found += _misfits(task.expected, record)
     if summarise(record) != msgspec.structs.replace(match.summary, luck=(), luck_version=""):
         found.append("its summary is not that of its record")
-    wrong, unseen = _luck_misfits(task.luck, match, record)
+    wrong, luck = _luck_misfits(task.luck, match, record)
     found += wrong
     if other := other_rules(record):
-        return Checked(match.match_id, tuple(found), None, other_rules=other, unseen=unseen)
+        return Checked(match.match_id, tuple(found), None, other_rules=other, luck=luck)
     resimulated = None
     if replayed := problems(record):
         found += replayed
@@ -112,7 +116,7 @@ def _checked(task: Task) -> Checked:
         found += differences
         if match.summary.luck_version == luck_version(record.game) != "":
             found += _luck_problems(match.summary, summarise(record, luck_of(record)))
-    return Checked(match.match_id, tuple(found), resimulated, unseen=unseen)
+    return Checked(match.match_id, tuple(found), resimulated, luck=luck)
 
 
 def expected(tournament: Tournament, pairing: Pairing, match: StoredMatch) -> Expected:
@@ -163,12 +167,12 @@ def _misfits(due: Expected, record: MatchRecord) -> Iterator[str]:
 
 
 def _luck_misfits(due: DueLuck, match: StoredMatch, record: MatchRecord) -> tuple[list[str], str]:
-    """Differences between the luck in the record and that of its secret; and the commitment of one not at hand."""
+    """Differences between the luck in the record and that of its secret; and `Checked.luck`."""
     if due.seed is not None or record.commitment is UNSET:
-        return _old_misfits(due, record), ""
+        return _old_misfits(due, record), CHECKED if due.seed is not None else ""
     drawn = next((each for each in due.draws if each.commitment == record.commitment), None)
     if drawn is not None:
-        return list(_differences(drawn, match.rotation, record)), ""
+        return list(_differences(drawn, match.rotation, record)), CHECKED
     if due.commitments is not None and record.commitment not in due.commitments:
         return [f"its luck was drawn under the commitment {record.commitment}, which is none of its league"], ""
     return [], record.commitment

@@ -59,8 +59,8 @@ def slides(record: MatchRecord) -> Iterator[Slide]:
         )
 
 
-def write_slides(record: MatchRecord, folder: Path) -> int:
-    """Write pictures and page into a new or empty folder; how many pictures."""
+def write_slides(record: MatchRecord, folder: Path, luck: str = "") -> int:
+    """Write pictures and page into a new or empty folder; how many pictures. `luck` is told below the result."""
     shown = list(slides(record))
     digits = max(_LEAST_DIGITS, len(str(len(shown) - 1)))
     folder.mkdir(parents=True, exist_ok=True)
@@ -69,11 +69,11 @@ def write_slides(record: MatchRecord, folder: Path) -> int:
     changed = _changed(shown)
     for slide in changed:
         (folder / f"step-{slide.step:0{digits}}.svg").write_text(slide.svg, encoding="utf-8")
-    (folder / PAGE).write_text(page(record, shown), encoding="utf-8")
+    (folder / PAGE).write_text(page(record, shown, luck), encoding="utf-8")
     return len(changed)
 
 
-def page(record: MatchRecord, shown: list[Slide]) -> str:
+def page(record: MatchRecord, shown: list[Slide], luck: str = "") -> str:
     """The page of these slides as HTML."""
     pictures = [slide.svg for slide in _changed(shown)]
     place, steps = -1, []
@@ -85,7 +85,7 @@ def page(record: MatchRecord, shown: list[Slide]) -> str:
     told = _Page(
         title=title,
         players=tuple(f"seat {seat}: {entry.player} ({entry.bot[:8]})" for seat, entry in enumerate(record.seats)),
-        result=result_line(record),
+        result="; ".join(filter(None, [result_line(record), luck])),
         steps=tuple(steps),
         pictures=tuple(gzip.compress(svg.encode(), mtime=0) for svg in pictures),
     )

@@ -19,12 +19,14 @@ from arena.match.replay import Moment, other_rules, replay
 from arena.protocol.codec import printable
 
 
-def transcript(record: MatchRecord, *, every_state: bool) -> Iterator[str]:
+def transcript(record: MatchRecord, *, every_state: bool, luck: str = "") -> Iterator[str]:
     """The match as lines of text. `every_state` draws the table after each step, not only at the end.
+
+    `luck` is the line on the origin of its luck.
 
     By rules that this arena does not have, there are the recorded steps and no table.
     """
-    yield from _head(record)
+    yield from _head(record, luck)
     if other := other_rules(record):
         yield from _as_recorded(record, other)
         yield from _tail(record)
@@ -121,8 +123,10 @@ def dialogue(said: Mapping[str, Iterable[TranscriptLine]]) -> Iterator[str]:
         yield f"{at - start:10.6f} {player} {way} {printable(text.decode('utf-8', 'backslashreplace').rstrip())}"
 
 
-def _head(record: MatchRecord) -> Iterator[str]:
+def _head(record: MatchRecord, luck: str) -> Iterator[str]:
     yield f"match {record.match}: {record.game}, rules {record.rules}, isolation {record.isolation}"
+    if luck:
+        yield luck
     for seat, entry in enumerate(record.seats):
         yield f"seat {seat}: {entry.player} ({entry.bot[:8]})"
     yield ""

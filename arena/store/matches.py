@@ -46,7 +46,10 @@ class StoredMatch(msgspec.Struct, frozen=True):
 
 
 class LeagueSecret(msgspec.Struct, frozen=True):
-    """A secret of a league's luck: `origin` is `drawn` or `file`, `revealed_at` UTC in ISO 8601, None before."""
+    """A secret of a league's luck, or what a public seed stands for: `origin` is `drawn`, `file` or `public`.
+
+    `revealed_at` is UTC in ISO 8601, None before.
+    """
 
     commitment: str
     origin: str
@@ -114,14 +117,24 @@ class MatchStore:
         )
 
     def secrets(self, league: str) -> tuple[LeagueSecret, ...]:
-        """The secrets under which the league drew its luck, the first one first; the last one gives new blocks."""
-        query = "SELECT commitment, origin, revealed_at FROM secret WHERE league = ? ORDER BY number"
+        """The secrets under which the league drew its luck, the first one first; the last one gives new blocks.
+
+        Public seeds are none of them.
+        """
+        return tuple(self._secrets("league = ? AND origin != 'public' ORDER BY number", league))
+
+    def secret(self, commitment: str) -> LeagueSecret | None:
+        """The secret of that commitment, or the public seed, in the first league that has it; None without any."""
+        return next(self._secrets("commitment = ? ORDER BY league", commitment), None)
+
+    def _secrets(self, condition: str, value: str) -> Iterator[LeagueSecret]:
+        query = f"SELECT commitment, origin, revealed_at FROM secret WHERE {condition}"  # noqa: S608 - our own text
         with database.speaking_for(self._path):
-            return tuple(LeagueSecret(*row) for row in self._connection.execute(query, (league,)))
+            yield from [LeagueSecret(*row) for row in self._connection.execute(query, (value,))]
 
     def add_secret(self, league: str, commitment: str, origin: str) -> None:
-        """The league draws new blocks under another secret."""
-        query = "INSERT INTO secret SELECT ?, count(*), ?, ?, NULL FROM secret WHERE league = ?"
+        """The league draws new blocks under another secret; nothing happens if it is one of its secrets."""
+        query = "INSERT OR IGNORE INTO secret SELECT ?, count(*), ?, ?, NULL FROM secret WHERE league = ?"
         with database.speaking_for(self._path), database.transaction(self._connection):
             self._connection.execute(query, (league, commitment, origin, league))
 

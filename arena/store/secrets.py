@@ -15,7 +15,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.tournament import OLD_FORMAT, Tournament, public_secret
+from arena.league.tournament import OLD_FORMAT, Tournament
 from arena.match.secret_luck import Secret
 from arena.store import database
 from arena.store.matches import LeagueSecret, MatchStore
@@ -27,11 +27,11 @@ _OF_THE_OWNER: Final = 0o700
 def read_secret(path: Path) -> Secret:
     """The secret in a file that a person gives. SpecError if there is none; it quotes nothing of the file."""
     try:
-        return Secret.read(path.read_text(encoding="ascii"), str(path))
+        return Secret.read(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:
         raise SpecError(f"{path}: {error.strerror}; expected a secret file") from None
     except UnicodeDecodeError:
-        raise SpecError(f"{path}: this is no secret file: found bytes that are not ASCII") from None
+        raise SpecError(f"{path}: this is no secret file: found bytes that are not UTF-8") from None
 
 
 class SecretFiles:
@@ -105,7 +105,9 @@ class SecretKeeper:
                     f"league {tournament.name} has a public seed and a secret file was given: its luck cannot follow"
                     f" from both; take `seed:` out of the tournament file, or leave --secret-file away"
                 )
-            return tournament, public_secret(tournament)
+            public = Secret.public(tournament.seed)
+            self._store.add_secret(tournament.name, public.commitment, "public")
+            return tournament, public
         known = self._with_given(tournament.name, given) if given else self._store.secrets(tournament.name)
         known = known or self._drawn(tournament.name, known)
         if known[-1].revealed_at and has_work(_under(tournament, known)):
@@ -124,10 +126,9 @@ class SecretKeeper:
             self._store.mark_revealed(league, secret.commitment, datetime.now(UTC).isoformat(timespec="seconds"))
         return self._store.secrets(league)[-1], secret
 
-    def at_hand(self, commitments: Iterable[str]) -> dict[str, Secret]:
-        """Those of the secrets whose files are here, by commitment."""
-        found = ((commitment, self._files.find(commitment)) for commitment in commitments)
-        return {commitment: secret for commitment, secret in found if secret is not None}
+    def at_hand(self, commitments: Iterable[str]) -> list[Secret]:
+        """Those of the secrets whose files are here."""
+        return [secret for commitment in commitments if (secret := self._files.find(commitment)) is not None]
 
     def _drawn(self, league: str, known: tuple[LeagueSecret, ...]) -> tuple[LeagueSecret, ...]:
         return self._added(league, known, Secret.random(), "drawn")

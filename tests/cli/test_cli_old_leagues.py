@@ -1,0 +1,71 @@
+"""Leagues that arena 0.1.0 stored, with a seed that bots can guess: still readable, and never mixed with new luck.
+
+tests/store/arena-0.1.0.tar.gz holds results made by arena 0.1.0: a league of nim, `old-nim`, and one of Shanghaien by
+its rules 1, `old-dice`, both with the seed 2026.
+"""
+
+import tarfile
+from pathlib import Path
+
+import pytest
+import yaml
+from cli_arena import ROOT, Terminal
+
+OLD = ROOT / "tests" / "store" / "arena-0.1.0.tar.gz"
+PUBLIC = "luck from a public seed: bots can foretell the luck (seed: 2026)"
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    with tarfile.open(OLD) as archive:
+        archive.extractall(tmp_path, filter="data")
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+def test_an_old_league_is_shown(terminal: Terminal) -> None:
+    """Its table, its matches and each of them; its luck is called what it was."""
+    status = terminal.arena("league status").out
+    board = terminal.arena("leaderboard old-nim --no-timing").out
+    match = terminal.arena("league matches old-nim").out.split()[0]
+    shown = terminal.arena(f"show {match}").out
+
+    assert "old-dice: 2 of 2 matches" in status
+    assert "old-nim: 12 of 12 matches" in status
+    assert "12 of 12 matches, sorted by mu" in board
+    assert PUBLIC in board
+    assert "luck from a public seed: bots can foretell the luck (arena 0.1.0)" in shown
+    assert terminal.arena("league reveal old-nim").code == 2
+
+
+def test_an_old_league_is_verified(terminal: Terminal) -> None:
+    """By the recipe of its time; where the rules have changed since, it is said and no problem."""
+    said = terminal.arena("verify")
+
+    assert said.code == 0, said.out
+    assert "old-nim: 12 of 12 matches replayed" in said.out
+    assert "old-nim: the luck of 12 matches compared with the secret or the public seed" in said.out
+    assert "old-dice: not comparable: 2 matches played by rules 1" in said.out
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("seed", [None, 2026])
+def test_an_old_league_is_not_continued_silently(terminal: Terminal, seed: int | None) -> None:
+    """The recipe of luck is another one: a change that leaves stored matches behind, and is said."""
+    Path("taker.py").write_bytes(next(Path("results/bots").glob("*/source/taker.py")).read_bytes())
+    content = {
+        "name": "old-nim",
+        "game": "nim",
+        "options": {"heaps": [2, 3]},
+        "players": [{"bot": "./taker.py", "name": name} for name in ("ann", "bob", "cid")],
+        "cycles": 2,
+    }
+    Path("nim.yaml").write_text(yaml.safe_dump(content | ({} if seed is None else {"seed": seed})))
+
+    said = terminal.arena("league run nim.yaml --workers 1")
+    verified = terminal.arena("verify")
+
+    luck = "a secret" if seed is None else "public seed 2026"
+    assert said.code == 0
+    assert f"the recipe of luck changed from that of arena 0.1.0 (seed 2026) to {luck}; 12 stored matches" in said.err
+    assert verified.code == 0, verified.out
+    assert "no league: 12 matches of no current league replayed" in verified.out

@@ -1,0 +1,427 @@
+"""Secret luck on the command line: committed, kept, revealed, repeated; and nowhere else to be found."""
+
+import base64
+import csv
+import io
+import json
+import os
+import pickle
+import re
+import sqlite3
+import stat
+import zlib
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from cli_arena import Said, Terminal
+
+from arena.match.secret_luck import Secret
+
+pytestmark = pytest.mark.process
+
+TELLTALE = """
+import json, os, sys
+life = os.urandom(4).hex()
+for line in sys.stdin:
+    m = json.loads(line)
+    print(sys.argv, dict(os.environ), line, file=sys.stderr)
+    if m["type"] == "hello": print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
+    elif m["type"] == "match_start": print(json.dumps({"type": "ready", "match": m["match"]}), flush=True)
+    elif m["type"] == "request":
+        action = 0 if m["match"][0] not in "01234567" else 99
+        print(json.dumps({"type": "action", "id": m["id"], "action": action, "note": "n"}), flush=True)
+"""
+PUBLIC = "public seed: bots can foretell the luck"
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    made = Terminal(tmp_path, monkeypatch, capsys)
+    Path("bot.py").write_text(TELLTALE)
+    return made
+
+
+def league(terminal: Terminal, *more: str, **changes: Any) -> Said:
+    """Run a league of nim that draws its luck in secret."""
+    players = [{"bot": "./bot.py", "name": name} for name in ("ann", "bob")]
+    content = {"name": "test", "game": "nim", "options": {"heaps": [2, 3]}, "cycles": 2, "players": players, **changes}
+    Path("league.yaml").write_text(yaml.safe_dump(content))
+    return terminal.arena("league run league.yaml --workers 1", *more)
+
+
+def kept(results: str = "results") -> list[Path]:
+    return sorted(Path(results, "secrets").iterdir())
+
+
+def commitments(text: str) -> list[str]:
+    return re.findall(r"\b[0-9a-f]{64}\b", text)
+
+
+def records(results: str = "results") -> dict[tuple[Any, ...], Any]:
+    """Every stored record without its times, by pairing, block and rotation."""
+    connection = sqlite3.connect(Path(results, "arena.db"))
+    rows = connection.execute("SELECT key, block, rotation, body FROM record JOIN pairing ON id = pairing").fetchall()
+    connection.close()
+    found = {}
+    for *key, body in rows:
+        record = json.loads(zlib.decompress(body))
+        for seat in record["seats"]:
+            for name in ("cpu_ms", "wall_ms", "slowest_ms"):
+                del seat[name]
+        for step in record["steps"]:
+            step.pop("note", None)
+        if record["fault"]:
+            del record["fault"]["stderr"], record["fault"]["transcript"]
+        found[tuple(key)] = record
+    return found
+
+
+def test_the_commitment_is_shown_and_the_secret_is_kept(terminal: Terminal) -> None:
+    """By the run before it plays and below its table, by every format, and by `show`; the file is its owner's only."""
+    ran = league(terminal)
+    match = terminal.arena("league matches").out.split()[0]
+    shown = [ran.err, ran.out, terminal.arena(f"show {match}").out, terminal.arena("league status").out]
+    shown += [terminal.arena(f"leaderboard --format {form}").out for form in ("table", "markdown", "csv", "json")]
+    pages = ["matrix", "calibration", "stats ann"]
+    shown += [terminal.arena(f"{page} --format {form}").out for page in pages for form in ("table", "csv", "json")]
+
+    (file,) = kept()
+    secret = bytes.fromhex(file.read_text())
+    assert ran.code == 0
+    assert len(secret) == 32
+    assert file.name == sha256(b"arena/commitment" + secret).hexdigest()
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (file, file.parent)] == [0o600, 0o700]
+    assert all(file.name in text for text in shown)
+    assert not any(PUBLIC in text for text in shown)
+
+
+def test_the_same_secret_goes_on_after_a_stop_and_with_a_new_player(terminal: Terminal) -> None:
+    """The stored blocks stay the league's: its first commitment is in their pairings."""
+    league(terminal)
+    before = records()
+    players = [{"bot": "./bot.py", "name": name} for name in ("ann", "bob", "cid")]
+
+    said = league(terminal, players=players, cycles=3)
+
+    assert len(kept()) == 1
+    assert "18 of 18 matches" in said.out
+    assert before.items() <= records().items()
+    assert terminal.arena("verify").code == 0
+
+
+def test_a_revealed_league_is_repeated_byte_for_byte(terminal: Terminal) -> None:
+    """By anybody who has the secret file: the same tables, in every format, and the same records but for times."""
+    league(terminal)
+    revealed = terminal.arena("league reveal test --to test.secret")
+    again = league(terminal, "--secret-file", "test.secret", "--results", "elsewhere")
+
+    assert (revealed.code, again.code) == (0, 0)
+    assert "gives no new block" in revealed.err
+    for form in ("table", "markdown", "csv", "json"):
+        board = f"leaderboard test --no-timing --format {form}"
+        assert terminal.arena(board).out == terminal.arena(f"{board} --results elsewhere").out
+    assert records() == records("elsewhere")
+    assert len(records()) == 4
+    assert "given by --secret-file" in terminal.arena("league status --results elsewhere").out
+    assert terminal.arena("verify --results elsewhere").code == 0
+
+
+def test_a_revealed_secret_gives_no_new_block(terminal: Terminal) -> None:
+    """New blocks are drawn under a new one with its own commitment, and every block is verified by its own."""
+    league(terminal)
+    (first,) = kept()
+    printed = terminal.arena("league reveal test").out.strip()
+    twice = terminal.arena("league reveal test").out.strip()
+    complete = league(terminal)
+    same = [path.name for path in kept()]
+
+    longer = league(terminal, cycles=4)
+
+    assert printed == twice == first.read_text().strip()
+    assert (complete.code, same) == (0, [first.name])
+    new = next(path.name for path in kept() if path != first)
+    assert commitments(longer.err) == [first.name, new]
+    by_block = {block: record["commitment"] for (_, block, _), record in records().items()}
+    assert by_block == {0: first.name, 1: first.name, 2: new, 3: new}
+    assert "revealed 2" in terminal.arena("league status").out
+    verified = terminal.arena("verify test")
+    assert verified.code == 0
+    assert "the luck of 8 matches compared with the secret" in verified.out
+
+
+def test_a_comparison_draws_in_secret_and_says_so(terminal: Terminal) -> None:
+    """The same machinery; with a seed it says that bots can foretell the luck."""
+    command = "compare ./bot.py random --game nim --elo1 200 --cap 16 --options '{\"heaps\": [2, 3]}'"
+
+    secret = terminal.arena(command)
+    again = terminal.arena(f"{command} --format json")
+    public = terminal.arena(f"{command} --seed 5")
+
+    (file,) = kept()
+    assert (secret.code, again.code, public.code) == (0, 0, 0)
+    assert file.name in secret.out
+    assert json.loads(again.out)["luck"] == {"commitments": [file.name], "public_seed": None}
+    assert PUBLIC in public.out
+    assert terminal.arena("verify").code == 0
+
+
+def missing(_: Terminal) -> str:
+    kept()[0].unlink()
+    return "is missing: league test draws its luck under this secret. Put the file back or give it with --secret-file"
+
+
+def another(_: Terminal) -> str:
+    kept()[0].write_text("ab" * 32)
+    return "put a copy back"
+
+
+def torn(_: Terminal) -> str:
+    kept()[0].write_text(kept()[0].read_text()[:20])
+    return "this is no secret file"
+
+
+@pytest.mark.parametrize("harm", [missing, another, torn])
+def test_a_league_does_not_go_on_without_its_secret(terminal: Terminal, harm: Callable[[Terminal], str]) -> None:
+    """No new secret is drawn silently; the file given again mends it."""
+    league(terminal)
+    Path("copy.secret").write_text(kept()[0].read_text())
+    told = harm(terminal)
+
+    said = league(terminal, cycles=3)
+    for path in kept():
+        path.unlink()
+    mended = league(terminal, "--secret-file", "copy.secret", cycles=3)
+
+    assert said.code in {1, 2}
+    assert told in said.err
+    assert "Traceback" not in said.err
+    assert (mended.code, len(kept())) == (0, 1)
+    assert terminal.arena("verify").code == 0
+
+
+def test_which_secret_files_are_taken(terminal: Terminal) -> None:
+    """None beside a public seed, none that was revealed here, and no other one while the league's own is in use."""
+    Path("other.secret").write_text("ab" * 32)
+    both = league(terminal, "--secret-file", "other.secret", seed=1)
+    league(terminal)
+    other = league(terminal, "--secret-file", "other.secret", cycles=3)
+    terminal.arena("league reveal test --to own.secret")
+    own = league(terminal, "--secret-file", "own.secret", cycles=3)
+    garbage = league(terminal, "--secret-file", "league.yaml", cycles=3)
+    options = terminal.arena("match random random --game nim --seed 1 --secret-file own.secret")
+
+    assert [said.code for said in (both, other, own, garbage, options)] == [2] * 5
+    assert "has a public seed and a secret file was given" in both.err
+    assert "the file holds the one of" in other.err
+    assert "was revealed, and is never used again" in own.err
+    assert "league.yaml: this is no secret file" in garbage.err
+    assert "either --seed or --secret-file" in options.err
+    assert len(kept()) == 1
+
+
+def forge(condition: str, **changes: Any) -> None:
+    """Change a record, with a digest that fits."""
+    connection = sqlite3.connect("results/arena.db")
+    (body,) = connection.execute(f"SELECT body FROM record WHERE {condition}").fetchone()
+    text = json.dumps(json.loads(zlib.decompress(body)) | changes, separators=(",", ":")).encode()
+    row = (zlib.compress(text), sha256(text).hexdigest(), body)
+    connection.execute("UPDATE record SET body = ?, digest = ? WHERE body = ?", row)
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "changes", [{"seed": "0" * 32}, {"bot_seeds": [1, 2]}, {"wire_id": "0" * 16}, {"commitment": "0" * 64}]
+)
+def test_verify_checks_each_block_by_its_secret(terminal: Terminal, changes: dict[str, Any]) -> None:
+    """Luck that the secret does not give is found; nim has no dice that could tell."""
+    league(terminal)
+    forge("rotation = 1 AND block = 0", **changes)
+
+    said = terminal.arena("verify")
+
+    assert said.code == 1
+    assert "its secret gives" in said.out or "which is none of its league" in said.out
+
+
+def test_verify_says_what_it_cannot_check_on_another_machine(terminal: Terminal) -> None:
+    """The results without the secrets: it is no problem, and not silent; with the revealed file it is checked."""
+    league(terminal)
+    terminal.arena("league reveal test --to test.secret")
+    kept()[0].unlink()
+    forge("rotation = 1 AND block = 0", seed="0" * 32)
+
+    without, given = terminal.arena("verify"), terminal.arena("verify --secret-file test.secret")
+
+    assert without.code == 0
+    assert re.search(r"the luck of 4 matches not compared with the secret of commitment \w{64}", without.out)
+    assert given.code == 1
+    assert "its secret gives" in given.out
+
+
+def test_a_public_seed_is_called_what_it_is(terminal: Terminal) -> None:
+    """By every table, page, export and `show` made under it; there is nothing to reveal."""
+    ran = league(terminal, seed=2026)
+    match = terminal.arena("league matches").out.split()[0]
+    pages = ["leaderboard", "leaderboard --no-timing", "matrix", "calibration", "stats ann"]
+    formats = ("table", "markdown", "csv", "json")
+    shown = [terminal.arena(f"{page} --format {form}").out for page in pages for form in formats if form != "json"]
+    shown += [terminal.arena(f"{page} --format json").out for page in pages[2:]]
+    shown += [ran.out, terminal.arena(f"show {match} --svg-dir slides").out, Path("slides/index.html").read_text()]
+    shown += [terminal.arena("league status").out, terminal.arena("match random random --game nim --seed 1").out]
+    revealed = terminal.arena("league reveal test")
+
+    assert all(PUBLIC in text for text in shown)
+    assert json.loads(terminal.arena("leaderboard --format json").out)["standings"]["luck"]["public_seed"] == "2026"
+    assert {row["luck"] for row in csv.DictReader(io.StringIO(terminal.arena("matrix --format csv").out))} == {
+        f"luck from a {PUBLIC} (seed: 2026)"
+    }
+    assert not Path("results/secrets").exists()
+    assert revealed.code == 2
+    assert "nothing is secret" in revealed.err
+
+
+def test_without_a_sandbox_the_table_says_that_the_secret_can_be_read(terminal: Terminal) -> None:
+    """Bots of the same account read its files."""
+    said = league(terminal, "--isolation", "none")
+
+    assert "UNSANDBOXED: bots could read the secret of the luck" in said.out
+
+
+@pytest.mark.parametrize("command", ["match ./bot.py random", "check ./bot.py", "submit ./bot.py"])
+def test_what_is_played_at_once_prints_its_secret_and_is_repeated_by_it(terminal: Terminal, command: str) -> None:
+    """With the result; the same secret in a file gives the same luck, and stays where it is."""
+    Path("bot.py").write_text(TELLTALE.replace("99", "0"))
+    line = f"{command} --game nim --options '{{\"heaps\": [2, 3]}}'"
+    first = terminal.arena(line)
+    (told,) = re.findall(r"luck: secret ([0-9a-f]{64}), commitment", first.out)
+    Path("luck.secret").write_text(told)
+
+    again = terminal.arena(f"{line} --secret-file luck.secret --results elsewhere")
+
+    def timeless(text: str) -> list[str]:
+        return [line for line in text.splitlines() if not re.search(r"luck|\d/\d|slowest answer|ended|ends", line)]
+
+    assert timeless(first.out) == timeless(again.out)
+    assert told not in again.out
+    assert Secret(bytes.fromhex(told)).commitment in again.out
+    assert not list(Path("results").glob("secrets/*"))
+
+
+def test_no_process_of_arena_match_meets_a_block_twice(terminal: Terminal) -> None:
+    """Its note is the life of the process: the second match of a block has other ones than the first."""
+    Path("bot.py").write_text(TELLTALE.replace("99", "0").replace('"n"', "life"))
+
+    said = terminal.arena("match ./bot.py ./bot.py --game nim --steps --blocks 2 --options", '{"heaps": [2, 2]}')
+
+    matches = re.split(r"^match ", said.out, flags=re.MULTILINE)[1:]
+    blocks: dict[str, list[set[str]]] = {}
+    for text in matches:
+        blocks.setdefault(text.split("-")[1], []).append(set(re.findall(r"# '(\w+)'", text)))
+    assert [len(each) for each in blocks.values()] == [2, 2]
+    assert all(one and not one & other for one, other in blocks.values())
+
+
+class Spy(ThreadPoolExecutor):
+    """Plays in threads; keeps what a worker of its own process would have got, and looks whether secrets are there."""
+
+    sent: list[bytes] = []  # noqa: RUF012 - one list for all
+    synced: list[bool] = []  # noqa: RUF012
+
+    def submit(self, call: Any, /, *arguments: Any, **named: Any) -> "Future[Any]":
+        self.sent.append(pickle.dumps((arguments, named)))
+        self.synced.append(any(Path("results/secrets").iterdir()))
+        return super().submit(call, *arguments, **named)
+
+
+def spy() -> Spy:
+    """See `--executor`."""
+    return Spy(1)
+
+
+def everywhere(terminal: Terminal, *said: Said) -> list[bytes]:
+    """Every byte that a league left behind or said, but for the secret's own file."""
+    files = [path for path in terminal.folder.rglob("*") if path.is_file() and path.parent.name != "secrets"]
+    found = [path.read_bytes() for path in files] + [text.encode() for one in said for text in (one.out, one.err)]
+    connection = sqlite3.connect("results/arena.db")
+    bodies = [body for (body,) in connection.execute("SELECT body FROM record")]
+    connection.close()
+    return [*found, *map(zlib.decompress, bodies), *Spy.sent]
+
+
+def test_the_secret_is_nowhere_but_in_its_file(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Not in the database, a log, a table, a page, what bots hear, a worker's batch or an error; in no usual form."""
+    Spy.sent.clear()
+    monkeypatch.syspath_prepend(Path(__file__).parent)
+    ran = league(terminal, "--executor", f"{__name__}:spy", cycles=3)
+    (file,) = kept()
+    secret = bytes.fromhex(file.read_text())
+    match = terminal.arena("league matches").out.split()[0]
+    lines = [
+        "leaderboard",
+        "leaderboard --format json",
+        "leaderboard --format csv",
+        "league status",
+        "verify",
+        "matrix",
+    ]
+    said = [ran, *map(terminal.arena, [*lines, f"show {match} --svg-dir slides", "stats ann", "league matches"])]
+    monkeypatch.setattr("arena.cli.league.run_chunks", _fails)
+    said.append(league(terminal, cycles=4))
+
+    forms = {secret, secret.hex().encode(), secret.hex().upper().encode(), repr(secret).encode()[2:-1]}
+    forms |= {base64.b64encode(secret), base64.urlsafe_b64encode(secret), str(int.from_bytes(secret)).encode()}
+    texts = [*everywhere(terminal, *said), caplog.text.encode()]
+    assert ran.code == 0
+    assert len(Spy.sent) == 1
+    assert b"bot_seed" in b"".join(texts)
+    assert said[-1].code == 4
+    assert "Traceback" in said[-1].err
+    assert not [text[:200] for text in texts for form in forms if form in text]
+
+
+def _fails(*_: Any, **__: Any) -> None:
+    raise RuntimeError("a mistake of ours, with all frames on its way")
+
+
+def test_the_secret_is_on_the_disk_before_the_first_bot_starts(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file, its folder and the folder above were synced when the first batch went out."""
+    Spy.sent.clear()
+    Spy.synced.clear()
+    synced: list[str] = []
+    fsync = os.fsync
+
+    def watched(number: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{number}").readlink()))
+        fsync(number)
+
+    monkeypatch.setattr("os.fsync", watched)
+    monkeypatch.syspath_prepend(Path(__file__).parent)
+
+    league(terminal, "--executor", f"{__name__}:spy")
+
+    folders = [path for path in synced if path.endswith(("results", "results/secrets"))]
+    assert re.search(r"results/secrets/new-\w+$", synced[0])
+    assert [Path(path).name for path in folders] == ["secrets", "results"]
+    assert Spy.synced == [True]
+
+
+def test_a_secret_that_cannot_be_kept_stops_the_league(terminal: Terminal) -> None:
+    """Nothing is played under a secret that would be lost."""
+    Path("results").mkdir()
+    Path("results/secrets").write_text("")
+
+    said = league(terminal)
+
+    assert said.code == 2
+    assert "choose another folder for the results" in said.err
+    assert "Traceback" not in said.err
