@@ -16,8 +16,16 @@ _SCRATCH_FILES: Final = 10_000
 """Empty files use memory of the kernel that no size limit of a file system counts."""
 
 
+_SOCKET_BYTES: Final = 320 << 10
+"""The most that waits for the reader of a local socket: Linux's wmem_default, and a message of half of that."""
+
+
 class MemoryWatch:
-    """Compares the resident memory of some processes with a limit. `pids` finds them anew at each look."""
+    """Compares the memory of some processes with a limit. `pids` finds them anew at each look.
+
+    Counted is what is resident, and where `sockets` is given, the sockstat of a network namespace, the most that its
+    sockets can hold: what waits in them is in no process, and a socket that nobody has accepted is no open file.
+    """
 
     def __init__(
         self,
@@ -26,14 +34,16 @@ class MemoryWatch:
         *,
         scratch: Path | None = None,
         shared: Path | None = None,
+        sockets: Path | None = None,
     ) -> None:
         self._limit_mib = limit_mib
         self._pids = pids
+        self._sockets = sockets
         self._places = {name: path for name, path in (("/tmp", scratch), ("/dev/shm", shared)) if path is not None}  # noqa: S108 - the box's
 
     def excess(self) -> str:
         """What is used beyond the limits, in words; empty if nothing is."""
-        used_mib = sum(map(resident_bytes, self._pids())) / 2**20
+        used_mib = (sum(map(resident_bytes, self._pids())) + self._waiting_bytes()) / 2**20
         if used_mib > self._limit_mib:
             return f"it used {used_mib:.0f} MiB of memory, allowed are {self._limit_mib} MiB"
         return self.excess_of_files()
@@ -45,6 +55,15 @@ class MemoryWatch:
             if files > _SCRATCH_FILES:
                 return f"it made {files} files in {name}, allowed are {_SCRATCH_FILES}"
         return ""
+
+
+    def _waiting_bytes(self) -> int:
+        if self._sockets is None:
+            return 0
+        try:
+            return int(self._sockets.read_bytes().split(None, 3)[2]) * _SOCKET_BYTES
+        except OSError:
+            return 0
 
 
 def resident_bytes(pid: int) -> int:

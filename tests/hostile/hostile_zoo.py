@@ -91,7 +91,7 @@ MEMORY: Final = [
     Animal("memory", "scratch-files", wishes=SCRATCH, clock=PATIENT),
     Animal("memory", "pipes", clock=PATIENT),
     Animal("memory", "sockets", wishes=SMALL, clock=PATIENT),
-    Animal("memory", "local-sockets", wishes=SMALL, clock=PATIENT),
+    Animal("memory", "local-sockets", "normal or crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
     Animal("memory", "page-tables", "crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
 ]
 UNSEEN: Final = [

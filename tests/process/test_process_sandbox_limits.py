@@ -17,6 +17,29 @@ SPEAK = "print(input(), flush=True)\n"
 
 PRIVATE = "x = bytearray(400 << 20)\n"
 BETWEEN = "x = bytearray(b'x') * (160 << 20)\n"
+SOCKETS = """
+import os, socket
+kept = []
+for _ in range(5):
+    if os.fork() == 0:
+        for _ in range(110):
+            kept.append(socket.socketpair())
+            for end in kept[-1]:
+                end.setblocking(False)
+                end.send(b"x" * (1 << 20))
+        break
+"""
+CONNECTIONS = """
+import socket
+kept = [socket.socket(socket.AF_UNIX)]
+kept[0].bind("\\0here")
+kept[0].listen(4096)
+for _ in range(1200):
+    with socket.socket(socket.AF_UNIX) as calling:
+        calling.setblocking(False)
+        calling.connect("\\0here")
+        calling.send(b"x" * (1 << 20))
+"""
 CHILDREN = """
 import os
 for _ in range(6):
@@ -78,8 +101,8 @@ def test_what_is_less_than_the_limit_may_be_used(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("hog", "is_forking"),
-    [(CHILDREN, True), (BETWEEN, True), (BETWEEN, False)],
-    ids=["children", "between-processes", "between"],
+    [(CHILDREN, True), (BETWEEN, True), (BETWEEN, False), (SOCKETS, True), (CONNECTIONS, True)],
+    ids=["children", "between-processes", "between", "sockets", "unaccepted"],
 )
 def test_memory_beyond_the_limit_ends_the_bot(tmp_path: Path, hog: str, is_forking: bool) -> None:
     """Whatever kind of memory it is; with little more used than is allowed."""

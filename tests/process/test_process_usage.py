@@ -98,3 +98,13 @@ def test_a_pipe_is_held_while_it_is_open() -> None:
         assert is_held([cat.pid], pipe)
         assert not is_held([cat.pid], pipe + 1_000_000)
         assert is_held([NOBODY], pipe)  # nobody can tell
+
+
+@pytest.mark.parametrize(("number", "is_excess"), [(4, False), (100, True)])
+def test_what_may_wait_in_sockets_counts(tmp_path: Path, number: int, is_excess: bool) -> None:
+    """A file as the kernel writes it; without one there is nothing to count."""
+    counted = tmp_path / "sockstat"
+    counted.write_text(f"sockets: used {number}\nTCP: inuse 0 orphan 0 tw 0 alloc 0 mem 0\n")
+
+    assert bool(MemoryWatch(16, list, sockets=counted).excess()) == is_excess
+    assert MemoryWatch(16, list, sockets=tmp_path / "none").excess() == ""

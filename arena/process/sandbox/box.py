@@ -54,7 +54,8 @@ class Box:
         self._main_handle = -1
         root = Path(f"/proc/{first}/root")
         places = {"scratch": root / "tmp", "shared": root / "dev/shm"} if limits.scratch_mib else {}
-        self._watch = MemoryWatch(limits.memory_mib, self._pids, **places)
+        sockets = Path(f"/proc/{first}/net/sockstat")
+        self._watch = MemoryWatch(limits.memory_mib, self._pids, sockets=sockets, **places)
         self.is_asleep = SleepWatch(lambda: set(self._pids()) - {first}).is_asleep
 
     def cpu(self) -> float:
