@@ -56,7 +56,6 @@ class MemoryWatch:
                 return f"it made {files} files in {name}, allowed are {_SCRATCH_FILES}"
         return ""
 
-
     def _waiting_bytes(self) -> int:
         if self._sockets is None:
             return 0
