@@ -55,6 +55,20 @@ def vmsplice():
         piece = Piece(begin + at, 4096)
         if LIBC.vmsplice(ends[1], ctypes.byref(piece), 1, 0) < 0: print("refused", flush=True); return
         pages.madvise(mmap.MADV_DONTNEED, at, HUGE)
+def connections_that_nobody_accepts():
+    import socket
+    heard = socket.socket(socket.AF_UNIX)
+    held.append(heard)
+    heard.bind("\\0here")
+    heard.listen(4096)
+    sent = 0
+    while sent < WANTED * MIB:
+        with socket.socket(socket.AF_UNIX) as calling:
+            calling.setblocking(False)
+            try:
+                calling.connect("\\0here")
+                sent += calling.send(BLOCK)
+            except OSError: print("refused", flush=True); return
 def eight_processes():
     for _ in range(8):
         if os.fork() == 0:
@@ -140,17 +154,18 @@ def test_the_kernel_ends_a_hog_at_its_limit(tmp_path: Path, base: Path, how: str
 
     assert (hog.said, hog.complained) == ("", ""), hog
     assert hog.excess == f"it used all of the {LIMIT_MIB} MiB of memory it is allowed"
-    assert LIMIT_MIB - 8 < hog.peak_mib <= LIMIT_MIB
+    assert LIMIT_MIB - 8 < hog.peak_mib <= LIMIT_MIB, hog
     assert groups(base) == []
 
 
-def test_semaphores_are_memory_too(tmp_path: Path, base: Path) -> None:
-    """The kernel refuses more of them, or ends the bot."""
-    hog = hogged(tmp_path / "bot", base, "semaphores")
+@pytest.mark.parametrize("how", ["semaphores", "connections_that_nobody_accepts"])
+def test_memory_of_the_kernel_counts(tmp_path: Path, base: Path, how: str) -> None:
+    """It refuses more, or ends the bot."""
+    hog = hogged(tmp_path / "bot", base, how)
 
     assert hog.said in ("refused", ""), hog
     assert hog.said or hog.excess
-    assert LIMIT_MIB - 8 < hog.peak_mib <= LIMIT_MIB
+    assert LIMIT_MIB - 8 < hog.peak_mib <= LIMIT_MIB, hog
 
 
 def test_a_bot_within_its_limit_lives(tmp_path: Path, base: Path) -> None:
