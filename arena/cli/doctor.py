@@ -30,7 +30,7 @@ def doctor(results: Path) -> int:
     return examine(results, probe.try_to_break_out)
 
 
-def examine(results: Path, try_to_break_out: Callable[[], dict[str, str]]) -> int:
+def examine(results: Path, try_to_break_out: Callable[[], probe.Tried]) -> int:
     """Print what is found; the exit code."""
     why_no_group = scope.enter()
     kept = looked_at("sandbox", lambda: sandbox.sandbox(try_to_break_out))

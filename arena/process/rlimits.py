@@ -21,26 +21,33 @@ def limit_process(pid: int, limits: Limits) -> None:
 
     RLIMIT_DATA counts the stacks of threads, so it is twice the limit that the watch keeps.
     """
-    memory = 2 * limits.memory_mib << 20
-    for kind, value in (
-        (resource.RLIMIT_DATA, memory),
-        (resource.RLIMIT_NOFILE, _OPEN_FILES),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _set(pid, kind, value)
+    _set_all(pid, _of_process(limits))
 
 
 def limit_box(pid: int, limits: Limits) -> None:
     """The same in a user namespace of its own, where threads and processes can be counted; and the size of files."""
-    limit_process(pid, limits)
-    _set(pid, resource.RLIMIT_NPROC, limits.tasks)
-    _set(pid, resource.RLIMIT_FSIZE, max(_FILE_BYTES, limits.scratch_mib << 20))
+    _set_all(pid, of_box(limits))
+
+
+def of_box(limits: Limits) -> dict[str, int]:
+    """Limits of each process in a box, by the kernel's names without RLIMIT_."""
+    files = {"NPROC": limits.tasks, "FSIZE": max(_FILE_BYTES, limits.scratch_mib << 20)}
+    return _of_process(limits) | files
 
 
 def take_first(pid: int) -> None:
     """When memory runs out."""
     with contextlib.suppress(OSError):
         Path(f"/proc/{pid}/oom_score_adj").write_text(_OOM_SCORE, encoding="ascii")
+
+
+def _of_process(limits: Limits) -> dict[str, int]:
+    return {"DATA": 2 * limits.memory_mib << 20, "NOFILE": _OPEN_FILES, "CORE": 0}
+
+
+def _set_all(pid: int, values: dict[str, int]) -> None:
+    for name, value in values.items():
+        _set(pid, getattr(resource, f"RLIMIT_{name}"), value)
 
 
 def _set(pid: int, kind: int, value: int) -> None:

@@ -5,12 +5,13 @@ Rule: the canary runs under the very arguments that bots get, so what is said he
 
 import getpass
 import os
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from arena.errors import ArenaError
-from arena.process.sandbox import bubblewrap
+from arena.process.sandbox import bubblewrap, probe
 from arena.report.finding import Finding, bad, note, ok, weak
 
 _WITHOUT_GROUP: Final = (
@@ -20,18 +21,32 @@ _WITHOUT_GROUP: Final = (
 _CORE_PATTERN: Final = Path("/proc/sys/kernel/core_pattern")
 
 
-def sandbox(try_to_break_out: Callable[[], dict[str, str]]) -> list[Finding]:
+def sandbox(try_to_break_out: Callable[[], probe.Tried]) -> list[Finding]:
     """Whether bots can be kept: all else is of interest only then."""
     try:
-        found = try_to_break_out()
+        tried = try_to_break_out()
         program = f"bubblewrap {bubblewrap.version()} ({bubblewrap.program()}) with a filter of system calls"
     except (ArenaError, OSError, LookupError, ValueError, AttributeError, ImportError) as error:
         reason, _, advice = str(error).partition("\n")
         return [bad("\n".join([reason or type(error).__name__, *(["what to do: " + advice] if advice else [])]))]
-    breaches = [f"{what}: the bot {breach}" for what, breach in found.items() if breach]
-    if breaches:
+    if breaches := probe.told(tried):
         return [bad("\n".join([f"{program} does not hold", *breaches, "please report this, with your system's name"]))]
-    return [ok(program), ok(f"a hostile program tried {len(found)} ways out of it just now: none was open")]
+    return [
+        ok(program),
+        ok(f"a hostile program tried {_number(tried)} ways out of it just now, none open:\n{_groups(tried)}"),
+    ]
+
+
+def _number(tried: probe.Tried) -> int:
+    return sum(map(len, tried.values()))
+
+
+def _groups(tried: probe.Tried) -> str:
+    """What was tried, with how many ways of each kind; groups of system calls together."""
+    kinds: Counter[str] = Counter()
+    for group, ways in tried.items():
+        kinds[group.partition(":")[0]] += len(ways)
+    return ", ".join(f"{kind} {number}" for kind, number in kinds.items())
 
 
 def users(euid: int) -> list[Finding]:

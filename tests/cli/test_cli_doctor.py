@@ -11,11 +11,13 @@ from cli_arena import ROOT, Terminal
 
 from arena.cli.doctor import examine
 from arena.errors import HarnessFault, SpecError
-from arena.process.sandbox import bubblewrap
+from arena.process.sandbox import bubblewrap, probe
 from arena.report import machine, sandbox
 from arena.report.finding import Finding, Verdict, looked_at, note
 
-HELD = {"files": "", "network": ""}
+HELD = {"files": {"/home": "", "/etc/passwd": ""}, "calls: the kernel": {"bpf": ""}, "calls: new": {"listmount": ""}}
+
+OPEN = {"files": {"/x": "read /x", "/y": ""}, "network": {"AF_UNIX": ""}, "tasks": {"threads": "started 17"}}
 
 
 @pytest.fixture
@@ -23,16 +25,16 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     return Terminal(tmp_path, monkeypatch, capsys)
 
 
-def failing(error: Exception) -> Callable[[], dict[str, str]]:
+def failing(error: Exception) -> Callable[[], probe.Tried]:
     """A probe that cannot run."""
 
-    def fail() -> dict[str, str]:
+    def fail() -> probe.Tried:
         raise error
 
     return fail
 
 
-def said_by(capsys: pytest.CaptureFixture[str], results: Path, probe: Callable[[], dict[str, str]]) -> tuple[int, str]:
+def said_by(capsys: pytest.CaptureFixture[str], results: Path, probe: Callable[[], probe.Tried]) -> tuple[int, str]:
     """Exit code and screen."""
     code = examine(results, probe)
     return code, capsys.readouterr().out
@@ -44,6 +46,14 @@ def text(findings: list[Finding]) -> str:
 
 def verdicts(findings: list[Finding]) -> set[Verdict]:
     return {finding.verdict for finding in findings}
+
+
+def test_the_number_of_ways_is_that_of_the_ways_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the groups; those of system calls are one."""
+    _, out = said_by(capsys, tmp_path, lambda: HELD)
+
+    assert "a hostile program tried 4 ways out of it just now, none open:" in out
+    assert "files 2, calls 2\n" in out
 
 
 @pytest.mark.process
@@ -59,7 +69,7 @@ def test_a_screen_is_enough(terminal: Terminal) -> None:
     else:
         assert lines[0] == "Bots can be run safely here."
         notes, weak = (sum(line.startswith(f"  {mark}") for line in lines) for mark in ("note", "WEAK"))
-        assert len(lines) <= 24 + notes - 3 + 8 * weak
+        assert len(lines) <= 27 + notes - 3 + 8 * weak
         for words in (
             f"bubblewrap {bubblewrap.version()}",
             "memory",
@@ -72,8 +82,8 @@ def test_a_screen_is_enough(terminal: Terminal) -> None:
 
 def test_what_each_command_needs_is_told_in_any_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With the sandbox and without."""
-    for probe in (lambda: HELD, failing(HarnessFault("no"))):
-        _, out = said_by(capsys, tmp_path, probe)
+    for each in (lambda: HELD, failing(HarnessFault("no"))):
+        _, out = said_by(capsys, tmp_path, each)
 
         assert (
             "need the sandbox, or `--isolation none` for bots you trust: league run, match, check, submit, play" in out
@@ -99,10 +109,10 @@ def test_what_stands_in_the_way_comes_first_with_what_to_do(tmp_path: Path, caps
 
 def test_a_sandbox_that_does_not_hold_is_not_safe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each breach on a line."""
-    code, out = said_by(capsys, tmp_path, lambda: {"files": "read /x", "network": "", "tasks": "started 17"})
+    code, out = said_by(capsys, tmp_path, lambda: OPEN)
 
     assert code == 1
-    assert "files: the bot read /x\n        tasks: the bot started 17\n" in out
+    assert "files (/x): the bot read /x\n        tasks (threads): the bot started 17\n" in out
     assert "network" not in out
 
 

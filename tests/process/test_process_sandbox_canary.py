@@ -1,8 +1,12 @@
-"""The canary can fail: with one protection taken away it says which."""
+"""The canary can fail: with one protection taken away it says which ways that one closed, and no others."""
 
+import ctypes
+import inspect
 import os
+import socket
 import subprocess
 from collections.abc import Callable
+from errno import EAFNOSUPPORT, ENOSYS
 from pathlib import Path
 
 import msgspec
@@ -11,8 +15,9 @@ import pytest
 from process_boxes import bwrap_is, in_a_box
 
 from arena.errors import HarnessFault
+from arena.process import rlimits
 from arena.process.limits import Limits
-from arena.process.sandbox import box, bubblewrap, probe, syscalls
+from arena.process.sandbox import box, bubblewrap, closed_calls, kernel_files, probe, syscalls
 from arena.process.sandbox.reach import reachable
 
 pytestmark = in_a_box
@@ -74,17 +79,31 @@ def empty_filter() -> int:
     return fd
 
 
-def breaches(start: box.Start) -> dict[str, str]:
-    """What the canary got through."""
-    return {what: breach for what, breach in probe.try_to_break_out(start).items() if breach}
+def breaches(start: box.Start) -> dict[str, dict[str, str]]:
+    """Group -> way -> what the canary got through."""
+    found = {
+        group: {way: breach for way, breach in ways.items() if breach}
+        for group, ways in probe.try_to_break_out(start).items()
+    }
+    return {group: ways for group, ways in found.items() if ways}
+
+
+def ways(found: dict[str, dict[str, str]]) -> dict[str, set[str]]:
+    """Group -> the ways that were open."""
+    return {group: set(open_ways) for group, open_ways in found.items()}
 
 
 def test_nothing_is_open_under_the_arguments_of_bots() -> None:
-    """Every subject is tried, none is open."""
-    found = probe.try_to_break_out()
+    """Each way that the lists name was tried, none is open."""
+    tried = probe.try_to_break_out()
 
-    assert len(found) == 11
-    assert set(found.values()) == {""}
+    assert probe.told(tried) == []
+    assert {group: set(found) for group, found in tried.items() if group in closed_calls.GROUPS} == {
+        group: set(numbers) for group, numbers in closed_calls.numbers().items()
+    }
+    assert {f"/proc/{path.name}" for path in kernel_files.changing()} < set(tried["counters of the machine"])
+    assert set(tried["limits"]) == set(rlimits.of_box(Limits()))
+    assert sum(map(len, tried.values())) > 190
 
 
 def test_the_seam_of_these_tests_adds_no_hole() -> None:
@@ -92,34 +111,94 @@ def test_the_seam_of_these_tests_adds_no_hole() -> None:
     assert breaches(box_with()) == {}
 
 
+OF_PROCESSES = {
+    f"/proc/{who}/{name}"
+    for who in ("1", "self")
+    for name in ("mem", "oom_score_adj", "clear_refs", "coredump_filter", "autogroup", "comm", "timerslack_ns")
+}
+
+
 @pytest.mark.parametrize(
     ("edit", "expected"),
     [
-        (with_more("--ro-bind", "/tmp", "/tmp"), {"files": "read /tmp/arena-bait-"}),
-        (without("--remount-ro", "/"), {"writing": "wrote to /, /dev, /dev/shm"}),
-        (with_more("--tmpfs", "/tmp"), {"writing": "wrote to /tmp"}),
-        (SHARING_NET, {"namespaces": "net"}),
-        (instead_of("--unshare-all", *ALONE), {"other processes": "outside", "namespaces": "pid"}),
-        (instead_of("--unshare-all", "--unshare-pid", "--unshare-net", "--unshare-uts"), {"namespaces": "ipc"}),
-        (with_more("--setenv", "API_TOKEN", "x"), {"environment": "API_TOKEN"}),
-        (instead_of("--cap-drop", "--cap-add"), {"rights": "capabilities"}),
+        (with_more("--ro-bind", "/var", "/var"), {"files": {"/var"}}),
+        (with_more("--ro-bind", "/sys", "/sys"), {"files": {"/sys"}}),
+        (with_more("--ro-bind", "/etc/passwd", "/etc/passwd"), {"files": {"/etc/passwd"}}),
+        (without("--remount-ro", "/"), {"writing": {"/", "/dev", "/dev/shm", "/etc"}}),
+        (with_more("--tmpfs", "/tmp"), {"writing": {"/tmp"}}),
+        (
+            without("--remount-ro", "/proc"),
+            {"files of processes": OF_PROCESSES | {"all other files of /proc"}},
+        ),
+        (SHARING_NET, {"namespaces": {"net"}}),
+        (instead_of("--unshare-all", "--unshare-pid", "--unshare-net", "--unshare-uts"), {"namespaces": {"ipc"}}),
+        (with_more("--setenv", "API_TOKEN", "x"), {"environment": {"its own"}}),
+        (instead_of("--cap-drop", "--cap-add"), {"rights": {"capabilities"}}),
     ],
-    ids=["host-tmp", "root", "tmpfs", "network", "pids", "ipc", "setting", "capabilities"],
+    ids=["var", "sys", "passwd", "root", "tmpfs", "proc", "network", "ipc", "setting", "capabilities"],
 )
-def test_a_missing_argument_is_seen(edit: Callable[[Words], Words], expected: dict[str, str]) -> None:
-    """The subject is the one that the argument protects, and no other."""
-    found = breaches(box_with(edit))
+def test_a_missing_argument_is_seen(edit: Callable[[Words], Words], expected: dict[str, set[str]]) -> None:
+    """The ways are those that the argument closes, and no others."""
+    found = ways(breaches(box_with(edit)))
 
-    assert found.keys() == expected.keys()
-    for what, words in expected.items():
-        assert words in found[what]
+    assert found == expected
+
+
+def test_processes_of_others_are_seen() -> None:
+    """Without a process namespace; root has another user for each bot, which cannot signal others."""
+    found = ways(breaches(box_with(instead_of("--unshare-all", *ALONE))))
+
+    assert found == {
+        "namespaces": {"pid"},
+        "other processes": {"seeing them"} if os.geteuid() == 0 else {"seeing them", "signals"},
+    }
+
+
+def test_a_file_of_the_harness_is_seen() -> None:
+    """Where its folder is lent."""
+    found = breaches(box_with(with_more("--ro-bind", "/tmp", "/tmp")))
+
+    assert found.keys() == {"files"}
+    assert all(way.startswith("/tmp/arena-bait-") for way in found["files"])
+
+
+def test_each_counter_that_is_not_covered_is_seen() -> None:
+    """Without the covers all of them, and no others."""
+    found = breaches(box_with(without(*kernel_files.covers())))
+
+    assert ways(found) == {"counters of the machine": {f"/proc/{path.name}" for path in kernel_files.changing()}}
+
+
+def test_a_counter_that_no_list_knows_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a kernel to come, had it not been covered."""
+    covers = kernel_files.covers()
+    monkeypatch.setattr(kernel_files, "changing", list)
+
+    found = breaches(box_with(without(*covers)))
+
+    assert "loadavg" in found["counters of the machine"]["files that no list knows"]
+
+
+def test_files_without_a_stand_in_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are the machine's then."""
+    stand_ins = kernel_files.stand_ins
+    monkeypatch.setattr(kernel_files, "stand_ins", lambda mib: {} if _is_called_by_box() else stand_ins(mib))
+
+    found = breaches(box_with())
+
+    assert ways(found) == {"counters of the machine": {"/proc/stat", "/proc/cpuinfo", "/proc/meminfo"}}
+
+
+def _is_called_by_box() -> bool:
+    return any(frame.function == "start_with" for frame in inspect.stack())
 
 
 def test_a_network_that_filter_and_namespace_leave_open_is_seen() -> None:
     """Either of them keeps a bot from the programs of this machine."""
     found = breaches(box_with(SHARING_NET, filters=lambda: None))
 
-    assert "connected to a program outside" in found["network"]
+    assert {"AF_INET", "AF_UNIX"} <= found["network"].keys()
+    assert "connected to a program outside" in found["network"]["AF_INET"]
 
 
 def test_a_writable_folder_is_seen() -> None:
@@ -131,11 +210,11 @@ def test_a_writable_folder_is_seen() -> None:
         folder.chmod(0o777)
         return box.start_build(command, folder, environment, limits)
 
-    found = breaches(start)
+    found = ways(breaches(start))
 
-    assert found["writing"] == "wrote to /bot"
-    assert "setsid" in found["system calls"]
-    assert found["own processes"] == "can start processes"
+    assert found["writing"] == {"/bot"}
+    assert {"setsid", "setpgid", "flock"} <= found["calls: groups, cores, timers"]
+    assert found["own processes"] == {"fork", "posix_spawn"}
 
 
 def test_settings_left_to_bwrap_itself_are_seen(tmp_path: Path) -> None:
@@ -145,43 +224,110 @@ def test_settings_left_to_bwrap_itself_are_seen(tmp_path: Path) -> None:
     with bwrap_is(tmp_path, careless):
         found = breaches(box.start)
 
-    assert found == {"environment": "sees settings of the harness: /proc/1/environ"}
+    assert found == {"environment": {"the first process's": "sees settings of the harness: /proc/1/environ"}}
 
 
-def test_a_missing_filter_is_seen() -> None:
-    """In its absence, and by what passes where one was."""
-    no_filter = breaches(box_with(filters=lambda: None))
-    idle_filter = breaches(box_with(filters=empty_filter))
+NEED_RIGHTS = {"pivot_root", "move_mount", "fsopen", "fsmount", "fspick", "sethostname"}
+"""Without a filter the kernel itself refuses them; rights in the box's own namespaces open them."""
 
-    assert no_filter["rights"] == "has no system call filter"
-    assert no_filter.keys() == idle_filter.keys() | {"rights"}
-    for name in ("setsid", "ptrace", "keyctl", "memfd_create", "sched_setaffinity"):
-        assert name in idle_filter["system calls"]
-    assert "unshare" not in idle_filter["system calls"]  # --disable-userns holds by itself
-    assert idle_filter["own processes"] == "can start processes"
+
+def test_each_call_is_seen_where_there_is_no_filter() -> None:
+    """All of them by name, with and without one that lets everything pass; only the filter itself is missing in one."""
+    no_filter = ways(breaches(box_with(filters=lambda: None)))
+    idle_filter = ways(breaches(box_with(filters=empty_filter)))
+
+    assert no_filter.pop("rights") == {"the filter"}
+    assert no_filter == idle_filter
+    for group, calls in closed_calls.numbers().items():
+        assert set(calls) - idle_filter[group] <= NEED_RIGHTS | _not_in_this_kernel(), group
+    assert idle_filter["own processes"] == {"fork", "posix_spawn"}
+    assert {"AF_NETLINK", "AF_VSOCK"} <= idle_filter["network"]
+
+
+def _not_in_this_kernel() -> set[str]:
+    """By the kernel's own answer, without any sandbox; only calls that do nothing with senseless arguments."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    harmless = ("set_mempolicy_home_node", "cachestat", "statmount", "listmount", "setxattrat", "removexattrat")
+    more = ("open_tree_attr", "file_setattr", "memfd_secret", "process_mrelease", "lsm_set_self_attr", "modify_ldt")
+    young = {name: number for calls in closed_calls.numbers().values() for name, number in calls.items()}
+    missing = set()
+    for name in (*harmless, *more, "lsm_list_modules", "pkey_alloc", "landlock_create_ruleset"):
+        ctypes.set_errno(0)
+        if name in young and libc.syscall(young[name], *[ctypes.c_long(-1)] * 6) < 0 and ctypes.get_errno() == ENOSYS:
+            missing.add(name)
+    return missing
+
+
+def test_calls_that_need_rights_are_seen_where_there_are_some() -> None:
+    """Together with a network of raw packets; without user namespaces closed, which would take them away."""
+    edit = instead_of("--cap-drop", "--cap-add")
+    found = ways(breaches(box_with(lambda words: without("--disable-userns")(edit(words)), filters=lambda: None)))
+
+    opened = set().union(*(found[group] for group in closed_calls.GROUPS))
+    assert opened >= NEED_RIGHTS - {"sethostname", "pivot_root", "move_mount", "fsmount"}
+    assert "AF_PACKET" in found["network"]
+
+
+def test_each_argument_is_seen_where_there_is_no_filter() -> None:
+    """None of them is refused by the kernel itself."""
+    tried = probe.try_to_break_out(box_with(filters=empty_filter))["arguments of calls"]
+
+    assert len(tried) > 20
+    assert [way for way, breach in tried.items() if not breach] == []
+
+
+def test_shared_memory_that_nothing_counts_is_seen() -> None:
+    """It is open where a control group counts it, and nowhere else."""
+    counted = box_with(filters=lambda: syscalls.filter_for_play(processes=False, counts_shared_memory=True))
+
+    assert ways(breaches(counted)) == {"arguments of calls": {"mmap shared and anonymous"}}
 
 
 def test_user_namespaces_left_open_are_seen() -> None:
     """Without the filter `unshare` works where --disable-userns is not given."""
     found = breaches(box_with(without("--disable-userns"), filters=lambda: None))
 
-    assert "unshare" in found["system calls"]
+    assert "unshare" in found["calls: namespaces and mounts"]
 
 
 def test_a_filter_that_lets_bots_fork_is_seen() -> None:
     """It is the one of bots that declare `processes`."""
     found = breaches(box_with(filters=lambda: syscalls.filter_for_play(processes=True)))
 
-    assert found == {"own processes": "can start processes"}
+    assert ways(found) == {"own processes": {"fork", "posix_spawn"}}
 
 
-def test_limits_that_were_not_set_are_seen() -> None:
-    """Threads without a limit, and more memory than was agreed."""
-    assert breaches(box_with(tasks=64)) == {"tasks": "started 17 threads, allowed are 16 tasks"}
-    assert breaches(box_with(memory_mib=1024)) == {"limits": "has no limit of memory"}
+def test_limits_that_were_not_set_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads without a limit, more memory than was agreed, and all of them at once."""
+    assert breaches(box_with(tasks=64)) == {
+        "limits": {"NPROC": "has no limit"},
+        "tasks": {"threads": "started 17 threads, allowed are 16 tasks"},
+    }
+    assert breaches(box_with(memory_mib=1024)).keys() == {"limits", "counters of the machine"}
+
+    monkeypatch.setattr(box, "limit_box", lambda _pid, _limits: None)
+    found = ways(breaches(box_with()))
+
+    assert found["limits"] >= {"DATA", "FSIZE"}
 
 
 def test_a_canary_that_cannot_run_is_no_canary_that_was_kept() -> None:
     """A box without its Python says so instead of nothing."""
     with pytest.raises(HarnessFault, match="the sandbox"):
         breaches(box_with(without("--ro-bind", "/usr", "/usr")))
+
+
+def test_a_socket_is_tried_of_each_family_that_reaches_beyond_a_network() -> None:
+    """Those of which this kernel has one for everybody are found where no filter is."""
+    found = breaches(box_with(filters=empty_filter))["network"]
+
+    for name in ("AF_NETLINK", "AF_VSOCK", "AF_ALG"):
+        assert (name in found) or not _has_family(getattr(socket, name))
+
+
+def _has_family(family: int) -> bool:
+    try:
+        socket.socket(family, socket.SOCK_RAW).close()
+    except OSError as refusal:
+        return refusal.errno != EAFNOSUPPORT
+    return True

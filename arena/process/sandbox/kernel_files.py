@@ -35,7 +35,7 @@ def covers() -> tuple[str, ...]:
     A covered file cannot be opened, a covered folder is empty.
     """
     words: list[str] = []
-    for path in _changing():
+    for path in changing():
         folder = path.is_dir()
         words += ("--tmpfs", str(path), "--remount-ro", str(path)) if folder else ("--ro-bind", "/dev/null", str(path))
     return tuple(words)
@@ -50,8 +50,8 @@ def stand_ins(memory_mib: int) -> dict[str, bytes]:
     }
 
 
-def _changing() -> list[Path]:
-    """Entries that bots could read, have something in them, and no stand-in."""
+def changing() -> list[Path]:
+    """Entries of /proc that bots could read, that are neither constant nor empty, and have no stand-in."""
     known = OWN | CONSTANT | {Path(path).name for path in stand_ins(0)}
     found = (_PROC / name for name in sorted(os.listdir(_PROC)) if not name.isdigit() and name not in known)  # noqa: PTH208
     return [path for path in found if _is_readable(path)]

@@ -10,6 +10,7 @@ import secrets
 import socket
 import subprocess
 import tempfile
+import zlib
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -17,13 +18,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena.errors import HarnessFault
-from arena.process import launch
+from arena.process import launch, rlimits
 from arena.process.limits import Isolation, Limits
-from arena.process.sandbox import box, runtimes
+from arena.process.sandbox import box, cgroup, closed_calls, kernel_files, runtimes, syscalls
 
 _PATIENCE_S: Final = 20.0
 _NAMESPACES: Final = ("user", "mnt", "pid", "net", "ipc", "uts")
+_FOLDERS: Final = ("/home", "/root", "/var", "/sys", "/boot", "/run")
 _LIMITS: Final = Limits(memory_mib=256, tasks=16, processes=False, scratch_mib=0)
+
+Tried = dict[str, dict[str, str]]
+"""Group -> way out that was tried -> what was found open, in words, empty if the canary was kept."""
 
 
 @cache
@@ -31,13 +36,19 @@ def insist_on(isolation: Isolation) -> None:
     """HarnessFault if bots cannot be kept in a sandbox here; once in each process, some tens of milliseconds."""
     if isolation == "none":
         return
-    breaches = [f"{what}: the bot {breach}" for what, breach in try_to_break_out().items() if breach]
+    breaches = told(try_to_break_out())
     if breaches:
         raise HarnessFault(f"the sandbox does not hold: {'; '.join(breaches)}")
 
 
-def try_to_break_out(start: box.Start = box.start) -> dict[str, str]:
-    """What the canary managed, by subject, in words, empty where it was kept. HarnessFault if there is no box.
+def told(tried: Tried) -> list[str]:
+    """The ways that were found open, in words."""
+    ways = [(group, way, breach) for group, found in tried.items() for way, breach in found.items() if breach]
+    return [f"{group} ({way}): the bot {breach}" for group, way, breach in ways]
+
+
+def try_to_break_out(start: box.Start = box.start) -> Tried:
+    """All ways that the canary tried, each with what it managed. HarnessFault if there is no box.
 
     `start` is how bots are started; tests take away one protection at a time.
     """
@@ -56,8 +67,11 @@ def try_to_break_out(start: box.Start = box.start) -> dict[str, str]:
             process.wait()
             body.release()
     try:
-        return {str(what): str(breach) for what, breach in json.loads(said).items()}
-    except ValueError:
+        return {
+            str(group): {str(way): str(breach) for way, breach in ways.items()}
+            for group, ways in json.loads(said).items()
+        }
+    except (ValueError, AttributeError):
         text = complaint.decode("utf-8", "backslashreplace").strip()
         raise HarnessFault(f"the sandbox's probe cannot run: {text or f'exit code {process.returncode}'}") from None
 
@@ -85,8 +99,29 @@ def _bait(home: Path) -> Iterator[dict[str, Any]]:
             "namespaces": {name: str(Path("/proc/self/ns", name).readlink()) for name in _NAMESPACES},
             "token": token,
             "tasks": _LIMITS.tasks,
-            "data": 2 * _LIMITS.memory_mib << 20,
+            **_of_this_machine(),
         }
+
+
+def _of_this_machine() -> dict[str, Any]:
+    """What the canary has to know of the kernel here, and of what bots are meant to see."""
+    stand_ins = kernel_files.stand_ins(_LIMITS.memory_mib)
+    return {
+        "limits": rlimits.of_box(_LIMITS),
+        "folders": [*_FOLDERS, *(home for home in (str(Path.home()),) if home not in _FOLDERS and _is_apart(home))],
+        "runtimes": [str(folder) for folder in runtimes.folders()],
+        "covered": [path.name for path in kernel_files.changing()],
+        "constant": sorted(kernel_files.CONSTANT | kernel_files.OWN),
+        "stand_ins": {path: zlib.crc32(text) for path, text in stand_ins.items()},
+        "calls": closed_calls.numbers(),
+        "clone": syscalls.number_of("clone"),
+        "counts_shared_memory": cgroup.delegated() is not None,
+    }
+
+
+def _is_apart(folder: str) -> bool:
+    """Whether no part of what bots see lies there by intent."""
+    return folder != "/" and not runtimes.is_visible(Path(folder))
 
 
 @contextlib.contextmanager

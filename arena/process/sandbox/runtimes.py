@@ -26,14 +26,18 @@ _SYSTEM_PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
 @cache
 def search_path() -> str:
     """PATH inside the sandbox: named runtimes, arena's own Python, the system."""
-    folders = [_programs(folder) for folder in (*_named(), *_python())]
-    return ":".join([*map(str, folders), *_SYSTEM_PATH])
+    return ":".join([*map(str, map(_programs, folders())), *_SYSTEM_PATH])
+
+
+def folders() -> tuple[Path, ...]:
+    """Folders that bots see besides the system's: named runtimes, arena's own Python."""
+    return (*_named(), *_python())
 
 
 def binds() -> list[str]:
     """Arguments for bwrap that make all of it visible."""
     arguments = [*_of_system()]
-    for folder in (*_named(), *_python()):
+    for folder in folders():
         arguments += ["--ro-bind", str(reachable(folder)), str(folder)]
     return arguments
 
@@ -55,7 +59,7 @@ def _of_system() -> tuple[str, ...]:
 
 def is_visible(path: Path) -> bool:
     """Whether a bot sees the file at this absolute path of the machine."""
-    roots = [_USR, *map(Path, _SYSTEM_LINKS), *_named(), *_python()]
+    roots = [_USR, *map(Path, _SYSTEM_LINKS), *folders()]
     return any(path.is_relative_to(root) for root in roots)
 
 

@@ -33,6 +33,13 @@ def filter_for_build(*, counts_shared_memory: bool = False) -> int:
     return _memfd(program(is_play=False, processes=True, counts_shared_memory=counts_shared_memory))
 
 
+def number_of(name: str, otherwise: int = -1) -> int:
+    """The number of a call on this processor; `otherwise` if libseccomp does not know it, below 0 if there is none."""
+    seccomp = _library()
+    number = int(seccomp.resolve_syscall(seccomp.Arch.NATIVE, name))
+    return number if number >= 0 else otherwise
+
+
 def _memfd(code: bytes) -> int:
     fd = os.memfd_create("arena-filter")
     os.write(fd, code)
