@@ -21,7 +21,7 @@ from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.process.manifest import BotSpec
-from arena.process.sandbox import cgroup, probe, scope
+from arena.process.sandbox import cgroup, leftovers, probe, scope
 from arena.store.secrets import read_secret
 
 DEFAULT_GAME: Final = "shanghaien"
@@ -68,6 +68,7 @@ def insist_on(isolation: Isolation, game: str) -> None:
     """Before anything is played: HarnessFault if bots cannot be isolated so here, SpecError if the game needs more."""
     insist_on_nature(load_game(game))
     if isolation == "sandbox":
+        leftovers.end_leftovers()
         _enter_scope()
     try:
         probe.insist_on(isolation)

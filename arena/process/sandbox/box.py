@@ -23,7 +23,7 @@ from arena.process.hints import hint_on
 from arena.process.limits import Limits
 from arena.process.reaper import children, descendants
 from arena.process.rlimits import limit_box, take_first
-from arena.process.sandbox import bubblewrap, cgroup, kernel_files, syscalls
+from arena.process.sandbox import bubblewrap, cgroup, kernel_files, leftovers, syscalls
 from arena.process.sandbox.advice import advice_on
 from arena.process.sandbox.reach import give_back_uid, insist_on_readable, reachable, real_user, take_uid
 from arena.process.usage import MemoryWatch, SleepWatch, delayed_s, is_held
@@ -188,19 +188,23 @@ def start_with(
         for fd in passed:
             theirs.callback(os.close, fd)
         told, telling = _pipe(ours, theirs)
-        letting, let = _pipe(theirs, ours)
+        gate = _Gate(arguments, ours, theirs)
         contents = {path: _text(text, theirs) for path, text in kernel_files.stand_ins(limits.memory_mib).items()}
-        words = [*arguments, "--info-fd", str(telling), "--block-fd", str(letting)]
+        # bwrap can read this one as well: it is not ended by a broken pipe if this process is killed meanwhile, which
+        # would leave its child waiting for ever.
+        telling = os.open(f"/proc/self/fd/{telling}", os.O_RDWR)
+        theirs.callback(os.close, telling)
+        words = [*gate.arguments, "--info-fd", str(telling)]
         words += [word for path, fd in contents.items() for word in ("--ro-bind-data", str(fd), path)]
         listed = _text(b"".join(os.fsencode(word) + b"\0" for word in words), theirs)
         try:
-            fds = (*passed, telling, letting, listed, *contents.values())
-            popen = _spawn(["--args", str(listed), "--", *command], fds, uid)
+            fds = (*gate.left(passed), telling, gate.fd, listed, *contents.values())
+            popen = _spawn([*leftovers.mark(), "--args", str(listed), "--", *command], fds, uid)
             theirs.close()
             first = _first_process(told)
             box = Box(first, uid, limits, cgroup.make_group(limits))
             _confine(box, uid, limits)
-            os.write(let, b"1")
+            gate.open()
             box.wait_for_main()
         except (OSError, EOFError, ValueError) as error:
             failure = _failure(popen, error)
@@ -210,6 +214,37 @@ def start_with(
                 box.release()
             raise failure from error
     return popen, box
+
+
+class _Gate:
+    """Holds a box back until its limits stand: bwrap waits for the filter that it loads just before the bot begins.
+
+    If this process is killed before, bwrap finds no filter and ends: no bot begins without limits. A box without a
+    filter, as tests make it, waits for a byte instead.
+    """
+
+    def __init__(self, arguments: list[str], ours: contextlib.ExitStack, theirs: contextlib.ExitStack) -> None:
+        self.fd, gate = os.pipe()
+        theirs.callback(os.close, self.fd)
+        self._gate = os.fdopen(gate, "wb")
+        ours.callback(self._gate.close)
+        self._key, self._filter = b"1", -1
+        self.arguments = [*arguments, "--block-fd", str(self.fd)]
+        if "--seccomp" in arguments:
+            place = arguments.index("--seccomp") + 1
+            self._filter = int(arguments[place])
+            with open(self._filter, "rb", closefd=False) as filters:
+                self._key = filters.read()
+            self.arguments = [*arguments[:place], str(self.fd), *arguments[place + 1 :]]
+
+    def left(self, passed: Iterable[int]) -> list[int]:
+        """Those of the descriptors that bwrap still needs; it closes no others, and so the bot would have them."""
+        return [fd for fd in passed if fd != self._filter]
+
+    def open(self) -> None:
+        """Let the bot begin."""
+        self._gate.write(self._key)
+        self._gate.close()
 
 
 def _confine(box: Box, uid: int | None, limits: Limits) -> None:

@@ -1,0 +1,178 @@
+"""Arena is killed at the worst moments of a start: no bot begins without limits, and what stays is ended later."""
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.process.sandbox import leftovers
+
+pytestmark = pytest.mark.process
+WITHIN_S = 20.0
+A_MOMENT_S = 1.0
+NAP = f"3600.{os.getpid()}"
+STARTER = """
+import os, signal, subprocess, sys, tempfile
+from pathlib import Path
+from arena.process.limits import Limits
+from arena.process.sandbox import box, bubblewrap, leftovers
+
+where, folder = sys.argv[1], Path(sys.argv[2])
+print(leftovers._identity(Path("/proc/self")), flush=True)
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if where == "before the child is told":
+    box._first_process = die
+elif where == "before the limits stand":
+    box._confine = die
+elif where == "before the gate opens":
+    box._Gate.open = die
+box.start(["sleep", sys.argv[3]], folder, {"PATH": "/usr/bin:/bin"}, Limits())
+if where == "after the start":
+    die()
+print("ready", flush=True)
+sys.stdin.readline()
+"""
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    deadline_s = time.monotonic() + WITHIN_S
+    while not condition():
+        if time.monotonic() > deadline_s:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+@contextlib.contextmanager
+def starter(where: str, folder: Path) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """A program that starts a box and is killed there; with the mark of its boxes. What it leaves is ended here."""
+    words = [sys.executable, "-c", STARTER, where, str(folder), NAP]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    token = process.stdout.readline().strip()
+    try:
+        yield process, token
+    finally:
+        process.kill()
+        process.communicate()
+        for pid in alive(token):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def bots() -> list[int]:
+    """Processes that do what the bot in the box does."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if place.read_bytes() == f"sleep\0{NAP}\0".encode():
+                found.append(int(place.parent.name))
+    return found
+
+
+def alive(token: str) -> list[int]:
+    """Processes of boxes with that mark."""
+    return [pid for pid, found in leftovers._boxes().items() if found == token]
+
+
+def grounds(folder: Path) -> Path:
+    """A folder that every user may enter."""
+    for place in (folder, *folder.parents):
+        if place.stat().st_uid == os.geteuid() and place != Path("/"):
+            with contextlib.suppress(PermissionError):
+                place.chmod(place.stat().st_mode | 0o055)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "where", ["before the child is told", "before the limits stand", "before the gate opens", "after the start"]
+)
+def test_no_bot_begins_after_its_starter_was_killed(tmp_path: Path, where: str) -> None:
+    """bwrap's child is released and finds no filter, or dies with bwrap; it may wait for ever, until it is swept."""
+    with starter(where, grounds(tmp_path)) as (process, token):
+        assert len(token) == 16
+        process.wait(WITHIN_S)
+        assert process.returncode == -signal.SIGKILL
+        until_s = time.monotonic() + A_MOMENT_S
+        while time.monotonic() < until_s and alive(token):
+            time.sleep(0.01)
+
+        assert until(lambda: not bots()), "a bot runs that nobody watches"
+        leftovers.end_leftovers()
+        assert until(lambda: not alive(token)), "its box is still there"
+
+
+@pytest.mark.slow
+def test_kills_at_any_moment_of_a_start_leave_nothing_that_is_not_swept(tmp_path: Path) -> None:
+    """At 200 random moments: almost all end by themselves, and the sweep ends the others and nothing else."""
+    rng, left = random.Random(3), 0
+    folder = grounds(tmp_path)
+    with starter("nowhere", folder) as (living, its_token):
+        assert living.stdout is not None
+        assert living.stdout.readline() == "ready\n"
+        before = sorted(alive(its_token))
+        for _ in range(200):
+            with starter("nowhere", folder) as (process, token):
+                time.sleep(rng.uniform(0, 0.03))  # the moment is the point: any is right
+                process.kill()
+                process.wait()
+                until_s = time.monotonic() + 0.5
+                while alive(token) and time.monotonic() < until_s:
+                    time.sleep(0.01)
+                if alive(token):
+                    left += 1
+                    leftovers.end_leftovers()
+                assert until(lambda token=token: not alive(token))  # type: ignore[misc]
+        assert sorted(alive(its_token)) == before, "a box of a living program was ended"
+    print(f"{left} of 200 were swept")  # noqa: T201 - a figure for people
+
+
+def test_a_box_whose_owner_is_gone_is_ended_and_no_other(tmp_path: Path) -> None:
+    """A stand-in for bwrap's child in its few microseconds, and the box of a living program beside it."""
+    gone = "arena-box-" + "0" * 16
+    script = "import time; time.sleep(3600)"
+    orphan = subprocess.Popen([sys.executable, "-c", script, "--unsetenv", gone])
+    stranger = subprocess.Popen([sys.executable, "-c", script, "--unsetenv", "another-program"])
+    with starter("nowhere", grounds(tmp_path)) as (living, token):
+        try:
+            assert living.stdout is not None
+            assert living.stdout.readline() == "ready\n"
+            before = sorted(alive(token))
+            assert before
+            assert leftovers.end_leftovers() == 1
+
+            assert orphan.wait(WITHIN_S) == -signal.SIGKILL
+            assert stranger.poll() is None
+            assert sorted(alive(token)) == before
+        finally:
+            for process in (orphan, stranger):
+                process.kill()
+                process.wait()
+
+
+def test_nobody_is_ended_while_an_owner_cannot_be_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container that keeps root from other processes, an owner may be alive and not be seen."""
+
+    def hidden(_: Path) -> str:
+        raise PermissionError
+
+    words = [sys.executable, "-c", "import time; time.sleep(3600)", "--unsetenv", "arena-box-" + "0" * 16]
+    process = subprocess.Popen(words, cwd=tmp_path)
+    try:
+        assert until(lambda: process.pid in leftovers._boxes())
+        monkeypatch.setattr(leftovers, "_identity", hidden)
+        assert leftovers.end_leftovers() == 0
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
