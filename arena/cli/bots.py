@@ -62,7 +62,7 @@ def check(bot: str, results: Path, shelf: Path, **settings: Any) -> None:
 
     Example: arena check ./mybot
     """
-    given = chosen_luck(settings["seed"], settings["secret"])
+    given = chosen_luck(settings["seed"], settings["secret_file"])
     found = BotStore(results, shelf).find(bot)
     clock = clock_settings(settings["move_ms"], settings["bank_ms"])
     insist_on(settings["isolation"], settings["game"])
@@ -90,7 +90,7 @@ def submit(bot: str, baseline: str, results: Path, shelf: Path, **settings: Any)
     Example: arena submit ./mybot
     """
     isolation: Isolation = settings["isolation"]
-    given = chosen_luck(settings["seed"], settings["secret"])
+    given = chosen_luck(settings["seed"], settings["secret_file"])
     bots = BotStore(results, shelf, isolation)
     rival = bots.find(baseline)
     clock = clock_settings(settings["move_ms"], settings["bank_ms"])

@@ -33,6 +33,7 @@ from arena.league.results import PlayedBlock, PlayedMatch
 from arena.league.run import run
 from arena.league.schedule import Chunk, chunks, pairings
 from arena.league.tournament import SEATS, Player, Tournament, luck_origin
+from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.report.comparison import as_json, as_text, line
@@ -81,6 +82,7 @@ def compare(new: str, old: str, form: str, results: Path, shelf: Path, **setting
     Example: arena compare ./mybot mybot --elo1 30
     """
     isolation: Isolation = settings["isolation"]
+    given = chosen_luck(settings["seed"], settings["secret_file"])
     test = SequentialSettings(
         matches=SEATS, **{name: settings[name] for name in ("elo0", "elo1", "model", "alpha", "beta", "batch", "cap")}
     )
@@ -95,9 +97,9 @@ def compare(new: str, old: str, form: str, results: Path, shelf: Path, **setting
     ):
         store = MatchStore(connection, results)
         installed = [msgspec.structs.replace(each, bot=bots.install(each.bot)) for each in players]
-        meeting = _tournament((installed[0], installed[1]), settings, test)
+        meeting = _tournament((installed[0], installed[1]), settings, test, given)
         tournament, secret = SecretKeeper(store, results).settle(
-            meeting, settings["secret"], lambda known: not _compared(store, known, test, players[0].name).is_decided
+            meeting, given, lambda known: not _compared(store, known, test, players[0].name).is_decided
         )
         comparison = _compared(store, tournament, test, players[0].name)
         store.save_league(tournament)
@@ -122,13 +124,15 @@ def _players(new: BotSpec, old: BotSpec) -> tuple[Player, Player]:
     return Player(name=names[0], bot=new), Player(name=names[1], bot=old)
 
 
-def _tournament(players: tuple[Player, Player], settings: dict[str, Any], test: SequentialSettings) -> Tournament:
+def _tournament(
+    players: tuple[Player, Player], settings: dict[str, Any], test: SequentialSettings, given: Secret | None
+) -> Tournament:
     meeting = friendly(
         players,
         game=settings["game"],
         options=settings["options"],
         clock=clock_settings(settings["move_ms"], settings["bank_ms"]),
-        secret=chosen_luck(settings["seed"], settings["secret"]),
+        secret=given,
         blocks=test.last,
     )
     name = f"compare-{players[0].name}-{players[1].name}"

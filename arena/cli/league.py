@@ -16,6 +16,7 @@ import msgspec
 
 from arena.cli import SuggestingGroup
 from arena.cli.options import (
+    chosen_luck,
     insist_on,
     isolation_option,
     results_option,
@@ -79,7 +80,7 @@ def run(
     executor: str | None,
     form: str,
     pin: bool,
-    secret: Secret | None,
+    secret_file: Path | None,
     isolation: Isolation,
     results: Path,
     shelf: Path,
@@ -92,7 +93,7 @@ def run(
 
     Example: arena league run tournaments/first.yaml --workers 4
     """
-    bots = BotStore(results, shelf, isolation)
+    bots, given = BotStore(results, shelf, isolation), chosen_luck(None, secret_file)
     tournament = read_tournament(file, bots.find)
     backend = _backend(executor, workers or tournament.workers, pin=pin)
     insist_on(isolation, tournament.game)
@@ -104,7 +105,7 @@ def run(
         store = MatchStore(connection, results)
         installed = tuple(msgspec.structs.replace(each, bot=bots.install(each.bot)) for each in tournament.players)
         tournament = msgspec.structs.replace(tournament, players=installed)
-        tournament, drawing = SecretKeeper(store, results).settle(tournament, secret, store.has_work)
+        tournament, drawing = SecretKeeper(store, results).settle(tournament, given, store.has_work)
         _tell_changes(store, tournament)
         store.save_league(tournament)
         if tournament.seed is None:

@@ -79,7 +79,7 @@ def match(bots: tuple[str, ...], results: Path, shelf: Path, **settings: Any) ->
     store = BotStore(results, shelf, isolation)
     players = named_apart([store.find(each) for each in bots])
     insist_on_games([player.bot for player in players], settings["game"])
-    given = chosen_luck(settings["seed"], settings["secret"])
+    given = chosen_luck(settings["seed"], settings["secret_file"])
     secret = given or Secret.random()
     tournament = friendly(
         players,

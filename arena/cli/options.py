@@ -124,18 +124,18 @@ def secret_file_option(command: F) -> F:
     """`--secret-file FILE`: the secret of luck that was there before."""
     return click.option(
         "--secret-file",
-        "secret",
         type=click.Path(path_type=Path, dir_okay=False),
-        callback=lambda _context, _parameter, path: None if path is None else read_secret(path),
         help="File of the secret from which all luck follows, to repeat it; default: a new secret.",
     )(command)
 
 
-def chosen_luck(seed: str | None, secret: Secret | None) -> Secret | None:
-    """The secret of these two options, None without both. SpecError if both are given."""
-    if seed is not None and secret is not None:
+def chosen_luck(seed: str | None, secret_file: Path | None) -> Secret | None:
+    """The secret of these two options, None without both. SpecError if both are given, or the file holds no secret."""
+    if seed is not None and secret_file is not None:
         raise SpecError("give either --seed or --secret-file: luck cannot follow from both")
-    return secret if seed is None else Secret.public(seed)
+    if secret_file is not None:
+        return read_secret(secret_file)
+    return None if seed is None else Secret.public(seed)
 
 
 def clock_options(command: F) -> F:

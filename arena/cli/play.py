@@ -73,7 +73,7 @@ def play(
     rivals = named_apart([store.find(each) for each in bots])
     insist_on_games([rival.bot for rival in rivals], game)
     insist_on(isolation, game)
-    given = chosen_luck(settings["seed"], settings["secret"])
+    given = chosen_luck(settings["seed"], settings["secret_file"])
     secret = given or Secret.random()
     person = Person(say=click.echo, prompt=lambda text: click.prompt(text, prompt_suffix="> "))
     clock = ClockSettings(move_ms=1000, bank_ms=10_000)

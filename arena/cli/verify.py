@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 from arena.cli.league import stored
-from arena.cli.options import results_option, secret_file_option, shelf_option
+from arena.cli.options import chosen_luck, results_option, secret_file_option, shelf_option
 from arena.cli.progress import Progress
 from arena.cli.stopping import stoppable
 from arena.errors import ArenaError, CheckFailed
@@ -52,7 +52,7 @@ def verify(
     names: tuple[str, ...],
     workers: int | None,
     roots: tuple[str, ...],
-    secret: Secret | None,
+    secret_file: Path | None,
     results: Path,
     shelf: Path,
 ) -> None:
@@ -69,14 +69,14 @@ def verify(
 
     Example: arena verify first
     """
-    kept = tuple(map(read_head, roots))
+    kept, given = tuple(map(read_head, roots)), chosen_luck(None, secret_file)
     with stored(results) as store, stoppable():
         leagues = names or tuple(store.leagues())
         processes = workers or (len(os.sched_getaffinity(0)) if _needs_simulations(store, leagues) else 1)
         watch = _Watch()
         with _checker(processes) as checked, contextlib.closing(watch):
             keeper = SecretKeeper(store, results)
-            look = Look(checked, watch.heard, lambda commitments: _secrets(keeper, secret, commitments), kept)
+            look = Look(checked, watch.heard, lambda commitments: _secrets(keeper, given, commitments), kept)
             lines = audit(store, BotStore(results, shelf), leagues, look)
             found = list(_printed(watch.aside(lines)))
     if found:

@@ -96,11 +96,11 @@ class SecretKeeper:
         """The tournament with its commitments, and the secret under which it draws new blocks.
 
         A first secret is drawn, and another one where the last was revealed and anything is left to play; there is none
-        if nothing is. `given` is a secret that a person gives, to repeat a league. SpecError if it cannot be taken, or
-        if the file of the secret is missing.
+        if nothing is. `given` is what a person gives on the command line, to repeat a league. SpecError if it cannot be
+        taken, or if the file of the secret is missing.
         """
         if tournament.seed is not None:
-            if given is not None:
+            if given is not None and given.seed is None:
                 raise SpecError(
                     f"league {tournament.name} has a public seed and a secret file was given: its luck cannot follow"
                     f" from both; take `seed:` out of the tournament file, or leave --secret-file away"

@@ -56,7 +56,7 @@ def test_every_listed_command_exists(terminal: Terminal) -> None:
     [
         ("leag", 'unknown command "leag"; known: '),
         ("leag", 'did you mean "league"?'),
-        ("league rnu", 'unknown command "rnu"; known: matches, run, status; did you mean "run"?'),
+        ("league rnu", 'unknown command "rnu"; known: matches, reveal, run, status; did you mean "run"?'),
         ("match", "Missing argument 'BOT BOT"),
         ("match a", "shanghaien is for 2 players, found 1"),
         ("match random random random --game nim", "nim is for 2 players, found 3"),

@@ -1,8 +1,10 @@
 """protocol.md is true and whole: its tables name what the code has, with the code's numbers."""
 
 import re
-from hashlib import sha256
+import shutil
+import subprocess
 from pathlib import Path
+from types import ModuleType
 
 import msgspec
 import pytest
@@ -11,7 +13,7 @@ from protocol_pages import PROTOCOL, ROOT, TEXT, blocks_of, section_of
 
 from arena import strict
 from arena.games import luck
-from arena.games.luck import derive
+from arena.match import secret_luck
 from arena.match.record import Termination
 from arena.match.terms import ClockSettings
 from arena.process import launch
@@ -131,21 +133,29 @@ def test_the_clocks_default_as_described() -> None:
     assert ClockSettings().startup_ms == 10_000
 
 
-def test_the_seed_of_a_block_is_the_published_one() -> None:
-    """The recipe for block seeds on the page is the one in use."""
-    recipe = sha256(b"arena/block/2026/0123456789ab/7").hexdigest()[:32]
-
-    assert 'SHA-256("arena/block/<master seed>/<pairing>/<block>")' in " ".join(TEXT.split())
-    assert derive("block", 2026, "0123456789ab", 7) == recipe
-
-
-def test_the_recipe_of_luck_is_the_one_in_the_code() -> None:
+@pytest.mark.parametrize(("begins", "module"), [("word(seed", luck), ("commitment ", secret_luck)])
+def test_the_recipes_of_luck_are_those_in_the_code(begins: str, module: ModuleType) -> None:
     """The page publishes what the code says of itself."""
-    recipe = next(block.text for block in blocks_of(PROTOCOL) if block.text.startswith("word(seed"))
+    recipe = next(block.text for block in blocks_of(PROTOCOL) if block.text.startswith(begins))
 
     assert [line.strip() for line in recipe.splitlines()] == [
-        line.strip() for line in (luck.__doc__ or "").splitlines() if line.strip() in recipe and line.strip()
+        line.strip() for line in (module.__doc__ or "").splitlines() if line.strip() in recipe and line.strip()
     ]
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here")
+def test_a_shell_recomputes_what_a_secret_gives() -> None:
+    """The commands print what the page says they do, and it is what the code gives."""
+    commands = next(block.text for block in blocks_of(PROTOCOL) if "hexkey:$S" in block.text)
+    told = re.search(r"It prints `(\w+)`, `(\w+)` and `(\w+)`", " ".join(TEXT.split()))
+    (value,) = re.findall(r"^S=(\w+)$", commands, re.MULTILINE)
+    secret = secret_luck.Secret(bytes.fromhex(value))
+    drawn = secret_luck.draw_block(secret, "5f0c1d7e2a94-7", 2)
+
+    printed = subprocess.run(["sh", "-c", commands], capture_output=True, text=True, check=True, timeout=30).stdout
+
+    assert told is not None
+    assert printed.split() == list(told.groups()) == [secret.commitment, drawn.luck, str(drawn.bot_seeds[1])]
 
 
 def test_links_within_the_pages_lead_somewhere() -> None:
