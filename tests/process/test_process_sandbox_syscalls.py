@@ -14,9 +14,10 @@ from typing import Final
 import msgspec
 import pyseccomp
 import pytest
-from process_boxes import BOT, FORKING, built, folder_of, in_a_box, ran
+from process_boxes import BOT, FORKING, ask, built, folder_of, in_a_box, ran, talking
 from process_bpf import AARCH64, I386, X32, X86_64, verdict
 
+from arena.errors import Crashed
 from arena.process.limits import Limits
 from arena.process.sandbox import syscalls
 
@@ -327,3 +328,15 @@ def test_the_documentation_counts_right() -> None:
 
     play, processes, build = counts
     assert f"{play} of {len(words)} on x86-64, {processes} with `processes: true`, and {build} in a build" in text
+
+
+def test_a_bot_that_ends_by_a_missing_call_hears_where_they_are_named(tmp_path: Path) -> None:
+    """Python's own words are "Function not implemented"; that file has the names."""
+    folder = folder_of(tmp_path, bot_py="input()\nimport mmap\nmmap.mmap(-1, 4096)\n")
+
+    with talking(folder) as (channel, _), pytest.raises(Crashed) as caught:
+        ask(channel)
+
+    assert 'protocol.md names them under "The process"' in caught.value.hint
+    text = (Path(__file__).parents[2] / "protocol.md").read_text(encoding="utf-8")
+    assert "`MAP_SHARED | MAP_ANONYMOUS`" in text.partition("## The process")[2]
