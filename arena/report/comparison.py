@@ -50,7 +50,8 @@ def as_json(state: State, names: tuple[str, str], luck: LuckOrigin) -> str:
         "alpha": settings.alpha,
         "beta": settings.beta,
         "expected_blocks": state.blocks_to_go,
-        "luck": msgspec.to_builtins(luck),
+        "luck": origin_told(luck),
+        **msgspec.to_builtins(luck),
     }
     if isinstance(state.seen, Counts):
         document["counts"] = list(state.seen.numbers)

@@ -202,10 +202,11 @@ def _record(row: Row, timing: Timing | None) -> dict[str, object]:
 
 
 def _json(standings: Standings, timing: Sequence[Timing] | None) -> str:
-    """Set the canonical standings, as they are, beside the sentences of the luck audit and the timing."""
+    """Set the canonical standings, as they are, beside the sentences on luck and the timing."""
     document: dict[str, object] = {
         "standings": msgspec.Raw(standings_json(standings)),
         "luck_audit": luck_audit(standings),
+        "luck": origin_told(standings.luck, standings.isolation),
     }
     if timing is not None:
         document["timing"] = timing

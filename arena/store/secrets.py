@@ -54,9 +54,12 @@ class SecretFiles:
             raise database.unwritable(self.folder.parent, error) from None
 
     def find(self, commitment: str) -> Secret | None:
-        """The secret of that commitment, None without its file. DamagedStore if the file holds another one."""
+        """The secret of that commitment, None without its file, or if another user's.
+
+        DamagedStore if the file holds another secret, or none.
+        """
         path = self.path(commitment)
-        if not path.exists():
+        if not os.access(path, os.R_OK):
             return None
         try:
             secret = read_secret(path)
@@ -69,6 +72,8 @@ class SecretFiles:
     def _write(self, secret: Secret) -> None:
         self.folder.mkdir(mode=_OF_THE_OWNER, parents=True, exist_ok=True)
         self.folder.chmod(_OF_THE_OWNER)
+        for left in self.folder.glob("new-*"):  # by a program that was killed; nobody else writes here just now
+            left.unlink()
         number, name = tempfile.mkstemp(prefix="new-", dir=self.folder)  # which gives it mode 0600
         try:
             with os.fdopen(number, "w", encoding="ascii") as file:
@@ -164,8 +169,9 @@ class SecretKeeper:
         secret = self._files.find(commitment)
         if secret is None:
             raise SpecError(
-                f"{self._files.path(commitment)} is missing: league {league} draws its luck under this secret. Put the"
-                " file back or give it with --secret-file; if it is lost, give the league another name and play it anew"
+                f"{self._files.path(commitment)} is missing or not yours to read: league {league} draws its luck under"
+                " this secret. Put the file back or give it with --secret-file; if it is lost, give the league another"
+                " name and play it anew"
             )
         return secret
 

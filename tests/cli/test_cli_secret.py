@@ -9,6 +9,8 @@ import pickle
 import re
 import sqlite3
 import stat
+import subprocess
+import sys
 import zlib
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -62,8 +64,8 @@ def commitments(text: str) -> list[str]:
     return re.findall(r"\b[0-9a-f]{64}\b", text)
 
 
-def records(results: str = "results") -> dict[tuple[Any, ...], Any]:
-    """Every stored record without its times, by pairing, block and rotation."""
+def records(results: str = "results", *, notes: bool = False) -> dict[tuple[Any, ...], Any]:
+    """Every stored record without its times and notes, by pairing, block and rotation."""
     connection = sqlite3.connect(Path(results, "arena.db"))
     rows = connection.execute("SELECT key, block, rotation, body FROM record JOIN pairing ON id = pairing").fetchall()
     connection.close()
@@ -74,7 +76,7 @@ def records(results: str = "results") -> dict[tuple[Any, ...], Any]:
             for name in [name for name in seat if name.endswith("_ms")]:
                 del seat[name]
         for step in record["steps"]:
-            step.pop("note", None)
+            step.pop("" if notes else "note", None)
         if record["fault"]:
             del record["fault"]["stderr"], record["fault"]["transcript"]
         found[tuple(key)] = record
@@ -165,14 +167,14 @@ def test_a_comparison_draws_in_secret_and_says_so(terminal: Terminal) -> None:
     (file,) = kept()
     assert (secret.code, again.code, public.code) == (0, 0, 0)
     assert file.name in secret.out
-    assert json.loads(again.out)["luck"] == {"commitments": [file.name], "public_seed": None}
+    assert json.loads(again.out)["commitments"] == [file.name]
     assert PUBLIC in public.out
     assert terminal.arena("verify").code == 0
 
 
 def missing(_: Terminal) -> str:
     kept()[0].unlink()
-    return "is missing: league test draws its luck under this secret. Put the file back or give it with --secret-file"
+    return "is missing or not yours to read: league test draws its luck under this secret. Put the file back"
 
 
 def another(_: Terminal) -> str:
@@ -202,6 +204,62 @@ def test_a_league_does_not_go_on_without_its_secret(terminal: Terminal, harm: Ca
     assert "Traceback" not in said.err
     assert (mended.code, len(kept())) == (0, 1)
     assert terminal.arena("verify").code == 0
+
+
+READER = """
+import json, pathlib, sys
+found = "none"
+for line in sys.stdin:
+    m = json.loads(line)
+    if m["type"] == "hello":
+        try:
+            found = pathlib.Path(sys.argv[1]).read_text()[:64]
+        except OSError as error:
+            found = type(error).__name__
+        print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
+    elif m["type"] == "match_start": print(json.dumps({"type": "ready", "match": m["match"]}), flush=True)
+    elif m["type"] == "request":
+        print(json.dumps({"type": "action", "id": m["id"], "action": 0, "note": found}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("isolation", ["sandbox", "none"])
+def test_no_bot_in_the_sandbox_reads_the_secret(terminal: Terminal, isolation: str) -> None:
+    """It knows the very path. Without a sandbox it reads the file, as the table says."""
+    league(terminal)
+    (file,) = kept()
+    Path("bot.py").write_text(READER)
+    players = [{"bot": "./bot.py", "name": name, "arguments": [str(file.resolve())]} for name in ("ann", "bob")]
+
+    said = league(terminal, "--isolation", isolation, players=players)
+
+    notes = {step.get("note") for record in records(notes=True).values() for step in record["steps"]} - {None, "n"}
+    assert said.code == 0
+    assert (file.read_text().strip() in notes) == (isolation == "none")
+    assert isolation == "none" or notes <= {"FileNotFoundError", "PermissionError"}
+    assert notes
+
+
+ANOTHER_USER = """
+import os, sys
+from pathlib import Path
+from arena.store.secrets import SecretFiles
+os.setgroups([])
+os.setuid(65534)
+print(SecretFiles(Path(sys.argv[1])).find(sys.argv[2]))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_another_user_cannot_read_the_secret(terminal: Terminal) -> None:
+    """For them it is not here, which `verify` says, and no error."""
+    league(terminal)
+    (file,) = kept()
+
+    command = [sys.executable, "-c", ANOTHER_USER, str(terminal.results), file.name]
+    said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+    assert (said.returncode, said.stdout) == (0, "None\n"), said.stderr
 
 
 def test_which_secret_files_are_taken(terminal: Terminal) -> None:
@@ -272,8 +330,7 @@ def test_a_public_seed_is_called_what_it_is(terminal: Terminal) -> None:
     match = terminal.arena("league matches").out.split()[0]
     pages = ["leaderboard", "leaderboard --no-timing", "matrix", "calibration", "stats ann"]
     formats = ("table", "markdown", "csv", "json")
-    shown = [terminal.arena(f"{page} --format {form}").out for page in pages for form in formats if form != "json"]
-    shown += [terminal.arena(f"{page} --format json").out for page in pages[2:]]
+    shown = [terminal.arena(f"{page} --format {form}").out for page in pages for form in formats]
     shown += [ran.out, terminal.arena(f"show {match} --svg-dir slides").out, Path("slides/index.html").read_text()]
     shown += [terminal.arena("league status").out, terminal.arena("match random random --game nim --seed 1").out]
     revealed = terminal.arena("league reveal test")
