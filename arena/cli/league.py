@@ -34,13 +34,14 @@ from arena.league.results import PlayedBlock, rotate
 from arena.league.run import BlocksLost
 from arena.league.run import run as run_chunks
 from arena.league.schedule import Chunk, chunks
-from arena.league.tournament import Tournament, luck_origin, read_tournament
+from arena.league.tournament import Tournament, decided_by_wall, luck_origin, read_tournament
 from arena.league.wording import counted
 from arena.match.record import unpack
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.report.leaderboard import FORMATS, render
 from arena.report.luck_origin import origin_told, secrets_told
+from arena.report.machine import doubt_of_wall_time
 from arena.report.table import publish
 from arena.store import database
 from arena.store.bots import BotStore
@@ -110,6 +111,8 @@ def run(
         store.save_league(tournament)
         if tournament.seed is None:
             click.echo(f"league {tournament.name}: {origin_told(luck_origin(tournament))}", err=True)
+        if executor is None and (doubt := doubt_of_wall_time(decided_by_wall(tournament), backend.slots())):
+            click.echo(doubt, err=True)
         with _logging_to(results / "logs" / f"{tournament.name}.log"):
             lost = _play(store, tournament, drawing, backend, isolation)
         standings, timing = publish(store, tournament)

@@ -112,6 +112,12 @@ def public_secret(tournament: Tournament) -> Secret | None:
     return None if tournament.seed is None else Secret.public(tournament.seed)
 
 
+def decided_by_wall(tournament: Tournament) -> tuple[str, ...]:
+    """The players for whom wall time decides: all, or those whose bots start processes of their own."""
+    is_for_all = tournament.clock.decides == "wall"
+    return tuple(each.name for each in tournament.players if is_for_all or each.bot.manifest.processes)
+
+
 def luck_origin(tournament: Tournament) -> LuckOrigin:
     """The commitments to all luck of the tournament, and its public seed; a league of arena 0.1.0 has no commitment."""
     secret = public_secret(tournament)

@@ -17,7 +17,7 @@ from arena.games.api import Game
 from arena.games.doors import lenience_of, nature_of
 from arena.match.bot import open_channel
 from arena.match.contestant import GRACE_S, Contestant
-from arena.match.habits import ignored_told, refusals_told, seat_of, timeouts_told
+from arena.match.habits import idle_told, ignored_told, refusals_told, seat_of, timeouts_told
 from arena.match.house import HouseGame, house_contestant
 from arena.match.record import Acted, MatchRecord
 from arena.match.referee import hello_for, play
@@ -232,13 +232,17 @@ class _Examination:
         return "not one line too many"
 
     def _time(self) -> str:
-        slowest = max(seat_of(record, self._bot.digest).slowest_ms for record in self._records)
+        seats = [seat_of(record, self._bot.digest) for record in self._records]
+        slowest, idle = max(seat.slowest_ms for seat in seats), idle_told(seats, self._contestant.terms)
         if late := timeouts_told(self._records, self._bot.digest):
-            raise _Remark(f"{late}; slowest answer {slowest:.1f} ms")
+            raise _Remark(f"{late}; slowest answer {slowest:.1f} ms{idle}")
         if slowest > self._clock.move_ms:
             raise _Remark(
-                f"slowest answer {slowest:.1f} ms, more than the {self._clock.move_ms:g} ms of a move: the bank paid"
+                f"slowest answer {slowest:.1f} ms, more than the {self._clock.move_ms:g} ms of a move:"
+                f" the bank paid{idle}"
             )
+        if idle:
+            raise _Remark(f"slowest answer {slowest:.1f} of {self._clock.move_ms:g} ms{idle}")
         return f"slowest answer {slowest:.1f} of {self._clock.move_ms:g} ms"
 
     def _quit(self) -> str:

@@ -88,14 +88,15 @@ class Conversation:
         try:
             self.ask(message, clock)
             self.hear(clock)
-            clock.look()
+            clock.stop()
             cpu_s = channel.cpu()
             channel.rest()
         except OutOfTime:
             before = f' ({spent_s:.1f} s went to "hello")' if spent_s >= _NAMED_S else ""
             strays = self.unheard.strays_told()
+            used = f"; its threads used {clock.cpu_s:.1f} s of CPU time" if decides_cpu and clock.cpu_s > left_s else ""
             raise OutOfTime(
-                f'no "{owed}" within {startup_s:.1f} s{before} from {channel.origin}{"; " + strays if strays else ""}',
+                f'no "{owed}" within {startup_s:.1f} s{before} from {channel.origin}{used}{strays and "; " + strays}',
                 hint=f'answer {message.__struct_config__.tag} with "{owed}", and flush stdout',
             ) from None
         except Crashed as crash:

@@ -5,10 +5,15 @@ Rule: phrases for the bot's author, made from records alone; empty where there i
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from msgspec import UNSET
 
 from arena.match.record import REFUSALS_KEPT, MatchRecord, SeatRecord, Termination
+from arena.protocol.messages import ClockTerms
+
+_IDLE_MS: Final = 100.0
+"""Less in a match is not worth a word."""
 
 
 def seat_of(record: MatchRecord, bot: str) -> SeatRecord:
@@ -28,6 +33,17 @@ def timeouts_told(records: Sequence[MatchRecord], bot: str) -> str:
         return ""
     timeouts = "1 timeout" if late == 1 else f"{late} timeouts"
     return f"{timeouts}, after which the match went on; the third in a match forfeits it"
+
+
+def idle_told(seats: Iterable[SeatRecord], terms: ClockTerms) -> str:
+    """How long the bot slept or waited while it owed answers, in the match in which that was longest."""
+    idle_ms = max((seat.idle_ms or 0.0 for seat in seats), default=0.0)
+    if terms.idle_ms is UNSET or idle_ms < _IDLE_MS:
+        return ""
+    return (
+        f"; in one match it was idle for {idle_ms / 1000:.1f} s while it owed answers, allowed are"
+        f" {terms.idle_ms / 1000:g} s: it slept or waited"
+    )
 
 
 def refusals_told(records: Sequence[MatchRecord], bot: str) -> str:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,12 +18,15 @@ from arena import __version__
 from arena.errors import SpecError
 from arena.games import GAMES, load_game
 from arena.games.doors import nature_of
+from arena.league.wording import counted
 from arena.process.clock import cpu_clock
 from arena.report.finding import Finding, bad, note, ok
 
 _NETWORK: Final = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "afs", "ceph"}
 _LITTLE_MIB: Final = 1024
 _SLOW_MS: Final = 100
+_SPARE_LOAD: Final = 0.5
+"""The load of a machine that has nothing to do is seldom 0."""
 
 
 def system() -> list[Finding]:
@@ -62,6 +66,22 @@ def cores() -> list[Finding]:
     if free_mib < _LITTLE_MIB:
         found.append(note("little memory is free: run leagues with `--workers 1`"))
     return found
+
+
+def doubt_of_wall_time(decided: Sequence[str], matches: int) -> str:
+    """A warning if wall time decides for the players `decided` and the cores are too few for so many matches at once.
+
+    Empty if there is nothing to warn of.
+    """
+    count, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
+    if not decided or matches + load <= count + _SPARE_LOAD:
+        return ""
+    return (
+        f"WARNING: wall time decides for {', '.join(decided)}, and this machine has too much to do for that:"
+        f" {counted(matches, 'match', 'matches')} at once and other work (load {load:.1f}) on"
+        f" {counted(count, 'core')}. Time for which a bot waits for a core counts as its own. Use fewer `--workers`,"
+        " end the other work, or let CPU time decide."
+    )
 
 
 def available_mib() -> int:

@@ -37,10 +37,14 @@ def on_move(place: Place) -> list[int]:
     return [pid for pid in place.bots_alive() if state(pid) == "S"]
 
 
-@pytest.mark.parametrize("clock", [{"move_ms": 100}, {"decides": "wall", "move_ms": 1500}])
+@pytest.mark.parametrize(
+    "clock",
+    [{"move_ms": 100}, pytest.param({"decides": "wall", "move_ms": 1500}, marks=pytest.mark.slow)],
+    ids=["by CPU time", "by wall time"],
+)
 def test_a_stop_of_all_processes_costs_nobody_a_match(tmp_path: Path, clock: dict[str, object]) -> None:
     """Four seconds in the middle of a league, whichever time decides: no forfeit, and the table is the same."""
-    place = Place(tmp_path).write("random", "dozes", cycles=3, chunk_blocks=1, options={"heaps": [1, 2]}, clock=clock)
+    place = Place(tmp_path).write("random", "dozes", cycles=2, chunk_blocks=1, options={"heaps": [1, 2]}, clock=clock)
     undisturbed = place.beside("undisturbed")
     undisturbed.league("--workers", "2")
     process = place.start_league("--workers", "2")

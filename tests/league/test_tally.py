@@ -202,3 +202,18 @@ def test_results_of_a_league_are_tallied_as_the_store_does() -> None:
     assert two.tally == tally_of("k0", 2, {0: {0: results[0]}, 1: {1: results[1]}})
     assert three.players == ("cid", "ann", "dot")
     assert three.tally == tally_of("k1", 3, {0: {0: results[2]}, 1: {1: results[3]}})
+
+
+def test_waiting_is_added_up_by_place_and_left_out_where_there_is_none() -> None:
+    """Start-up, idle time and timeouts by load; in any portions, and beside tallies from before they were counted."""
+    facts = [
+        msgspec.structs.replace(one, startup_ms=(1.0, 2.0), idle_ms=(0.5, 0.0), timeouts_by_load=(0, 1))
+        for one in (played("ab", (1, 0)), played("ab", (1, 0)))
+    ]
+    first, second = (tally_of("key", 2, {block: {0: one}}) for block, one in enumerate(facts))
+    silent = tally_of("key", 2, {2: {0: played("ab", (1, 0))}})
+
+    sums = (first + second + silent).sums
+
+    assert (sums.startup_us, sums.idle_us, sums.timeouts_by_load) == ((2000, 4000), (1000, 0), (0, 2))
+    assert (silent.sums.startup_us, silent.sums.idle_us, silent.sums.timeouts_by_load) == ((), (), ())

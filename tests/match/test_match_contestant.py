@@ -227,3 +227,49 @@ def test_the_last_lines_both_ways_are_kept() -> None:
     assert [line for _, _, line in short.transcript] == [line for _, _, line in whole.transcript][-20:]
     assert [way for _, way, _ in whole.transcript][:4] == [">", "<", ">", "<"]
     assert all(line.endswith(b"\n") == (way == ">") for _, way, line in whole.transcript)
+
+
+def starting(hello_s: float, ready_s: float) -> ScriptedBot:
+    """The bot takes so much CPU time before its hello and before each ready."""
+    bot = ScriptedBot()
+
+    class Slow(list[Reply]):
+        def __iter__(self) -> Iterator[Reply]:
+            bot.times.cpu_s += hello_s
+            return iter([HELLO])
+
+    def prepare(message: Message) -> list[Reply]:
+        bot.times.cpu_s += ready_s
+        return [ready(message)]
+
+    bot._hello, bot._ready = Slow(), prepare
+    return bot
+
+
+@pytest.mark.parametrize(("hello_s", "ready_s", "termination"), [(2.0, 2.9, "normal"), (2.9, 2.9, "timeout")])
+def test_hello_and_ready_share_the_start_up_time_of_a_match(hello_s: float, ready_s: float, termination: str) -> None:
+    """5 s; CPU time of all threads counts like real time, and what took it is said."""
+    record = played(starting(hello_s, ready_s))
+
+    assert record.termination.value == termination
+    if record.fault is not None:
+        message = 'no "ready" within 5.0 s (2.9 s went to "hello") from a function in this process; its threads used'
+        assert record.fault.message == f"{message} 2.9 s of CPU time"
+
+
+def test_later_matches_of_a_process_have_the_whole_start_up_time_again() -> None:
+    """A budget for each match: no match depends on how many came before it."""
+    contestant = seated(starting(2.0, 2.9))
+
+    records = [match_of(contestant, house(), match=name) for name in ("a", "b", "c")]
+
+    assert [record.termination.value for record in records] == ["normal"] * 3
+    assert [round(float(record.seats[0].startup_ms or 0.0), -2) for record in records] == [4900, 2900, 2900]
+
+
+def test_where_wall_time_decides_cpu_time_of_the_start_is_free() -> None:
+    """It cannot be trusted there."""
+    clock = msgspec.structs.replace(CLOCK, decides="wall")
+    bot = starting(4.0, 4.0)
+
+    assert match_of(seated(bot, clock), house(), clock=clock).termination.value == "normal"

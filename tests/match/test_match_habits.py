@@ -4,10 +4,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from match_raft_table import raft_bot, sail_bots
-from match_table import Message, answer
+from match_table import CLOCK, Message, answer
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from arena.errors import OutOfTime
-from arena.match.habits import refusals_told, timeouts_told
+from arena.match.habits import idle_told, refusals_told, timeouts_told
 from arena.match.record import MatchRecord
 from arena.process.scripted import Reply
 
@@ -60,3 +62,15 @@ def test_timeouts_are_counted() -> None:
 
     assert timeouts_told([sailed(None)], BOT) == f"1 timeout, {end}"
     assert timeouts_told([sailed(None), sailed(None, None)], BOT) == f"3 timeouts, {end}"
+
+
+def test_idle_time_is_told_of_the_worst_match() -> None:
+    """With what is allowed; less than a tenth of a second is not worth a word, and there is no bank by wall time."""
+    seats = [replace(sailed().seats[0], idle_ms=each) for each in (UNSET, 2500.0, 40.0)]
+    terms = CLOCK.terms()
+
+    assert idle_told(seats, terms) == (
+        "; in one match it was idle for 2.5 s while it owed answers, allowed are 10 s: it slept or waited"
+    )
+    assert idle_told(seats[::2], terms) == ""
+    assert idle_told(seats, replace(CLOCK, decides="wall").terms()) == ""

@@ -136,9 +136,9 @@ def test_a_lock_is_as_good_as_a_sleep(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "thought"),
     [
-        ("", "burn(0.15)"),
+        pytest.param("", "burn(0.15)", marks=pytest.mark.slow),
         ("", "thread = threading.Thread(target=burn, args=(0.15,)); thread.start(); thread.join()"),
-        (RELAY, "relay(0.15)"),
+        pytest.param(RELAY, "relay(0.15)", marks=pytest.mark.slow),
     ],
     ids=["alone", "a new thread each time", "two threads in turns"],
 )

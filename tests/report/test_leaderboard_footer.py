@@ -1,5 +1,7 @@
 """Below the leaderboard: what it was made from, what its columns mean, and what not to conclude from it."""
 
+import csv
+import io
 import json
 import re
 
@@ -107,3 +109,51 @@ def test_the_table_tells_when_it_is_incomplete() -> None:
     found = render(*league(["a", "b"], scheduled=9), format="table")
 
     assert below(found)[0] == "4 of 9 matches, incomplete, so sorted by mu-3s; draws 25.0 %; isolation: sandbox"
+
+
+def test_who_lets_others_wait_is_told() -> None:
+    """Idle time and start-up by match, the worst first; who hardly does either is not named."""
+    found, times = league(["sleepy", "slow"])
+    idle, starting = (msgspec.structs.replace(times[0], idle_s=30.0), msgspec.structs.replace(times[1], startup_s=9.0))
+
+    told = below(render(found, (idle, starting), format="table"))
+
+    assert "idle while they owed answers, seconds a match: sleepy 7.5" in told
+    assert "start-up, seconds a match: slow 2.2" in told
+    assert not any("seconds a match" in line for line in below(render(found, times, format="table")))
+    assert not any("seconds a match" in line for line in below(render(found, None, format="table")))
+
+
+def test_many_who_let_others_wait_are_counted() -> None:
+    """Five by name."""
+    names = [f"p{number}" for number in range(7)]
+    found, times = league(names)
+    lazy = [msgspec.structs.replace(one, matches=1, idle_s=1.0 + rank) for rank, one in enumerate(times)]
+
+    told = below(render(found, lazy, format="table"))
+
+    assert "idle while they owed answers, seconds a match: p6 7.0, p5 6.0, p4 5.0, p3 4.0, p2 3.0 and 2 more" in told
+
+
+def test_timeouts_by_load_are_a_warning() -> None:
+    """With their number, the players, and what to do."""
+    found, times = league(["a", "b"])
+    late = (msgspec.structs.replace(times[0], timeouts_by_load=2), times[1])
+
+    (warning,) = [line for line in below(render(found, late, format="table")) if line.startswith("WARNING")]
+
+    assert warning.startswith("WARNING: 2 timeouts by wall time came while the bot waited for a core for longer")
+    assert "(a)" in warning
+    assert "fewer `--workers`" in warning
+
+
+def test_waiting_is_in_the_formats_for_programs() -> None:
+    """In seconds, over all matches."""
+    found, times = league(["a", "b"])
+    waiting = [msgspec.structs.replace(one, idle_s=1.5, startup_s=2.5, timeouts_by_load=3) for one in times]
+
+    (row, _) = list(csv.DictReader(io.StringIO(render(found, waiting, format="csv"))))
+    timed = json.loads(render(found, waiting, format="json"))["timing"][0]
+
+    assert (row["idle_s"], row["startup_s"], row["timeouts_by_load"]) == ("1.5", "2.5", "3")
+    assert (timed["idle_s"], timed["startup_s"], timed["timeouts_by_load"]) == (1.5, 2.5, 3)

@@ -1,0 +1,100 @@
+"""`arena league run` when a block stays void, and when wall time decides on a busy machine: what it says and does."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import yaml
+from cli_arena import Terminal
+
+from arena.errors import HarnessFault
+from arena.league import worker
+from arena.match import referee
+from arena.match.participant import Participant
+from arena.match.record import MatchRecord
+from arena.match.terms import MatchSpec
+from arena.report.machine import doubt_of_wall_time
+
+RUN = "league run league.yaml --executor test_cli_incomplete:one_thread"
+
+
+def one_thread() -> ThreadPoolExecutor:
+    """Workers in this process, where a test can put another referee."""
+    return ThreadPoolExecutor(1)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    content = {"name": "test", "game": "nim", "seed": 1, "cycles": 3, "chunk_blocks": 3}
+    players = [{"bot": "random", "name": name} for name in ("ann", "bob")]
+    (tmp_path / "league.yaml").write_text(yaml.safe_dump({**content, "players": players}))
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+def suspended_in(block: int) -> object:
+    """The referee, which is suspended in every match of the block with that number."""
+
+    def play(spec: MatchSpec, participants: Sequence[Participant]) -> MatchRecord:
+        if spec.match.split("-")[1] == str(block):
+            raise HarnessFault("the referee was suspended for 9.0 s")
+        return referee.play(spec, participants)
+
+    return play
+
+
+@pytest.mark.process
+def test_a_block_that_stays_void_is_named_and_tried_again_by_the_next_run(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """League, block, players and reason; all others are played and ranked in a table that says so; exit code 4."""
+    monkeypatch.setattr(worker, "play", suspended_in(1))
+    incomplete = terminal.arena(RUN)
+    monkeypatch.undo()
+    monkeypatch.chdir(terminal.folder)
+    monkeypatch.setenv("ARENA_BOTS", str(Path(__file__).parents[2] / "bots"))
+    whole = terminal.arena(RUN)
+
+    assert incomplete.code == 4
+    assert "4 of 6 matches, incomplete" in incomplete.out
+    assert "1 block could not be played, league test, " in incomplete.err
+    assert (
+        " block 1 (ann v bob): void 3 times, the last time because the referee was suspended for 9.0 s"
+        in incomplete.err
+    )
+    assert "the same command tries them again" in incomplete.err
+    assert "Traceback" not in incomplete.err
+    assert whole.code == 0
+    assert "6 of 6 matches, sorted by mu" in whole.out
+
+
+@pytest.mark.parametrize(
+    ("cores", "load", "matches", "is_doubtful"),
+    [(4, 0.3, 4, False), (4, 0.0, 5, True), (4, 2.6, 2, True), (4, 1.9, 2, False)],
+)
+def test_wall_time_on_a_busy_machine_is_warned_of(
+    monkeypatch: pytest.MonkeyPatch, cores: int, load: float, matches: int, is_doubtful: bool
+) -> None:
+    """More matches at once than cores, or other work: named with the players, and with what to do."""
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
+
+    said = doubt_of_wall_time(["ann", "bob"], matches)
+
+    assert bool(said) == is_doubtful
+    assert not said or said.startswith("WARNING: wall time decides for ann, bob, and this machine has too much to do")
+    assert doubt_of_wall_time([], matches) == ""
+
+
+@pytest.mark.process
+def test_a_league_by_wall_time_says_so_before_it_begins(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On stderr, once; not where CPU time decides."""
+    monkeypatch.setattr(os, "getloadavg", lambda: (99.0, 0.0, 0.0))
+
+    by_wall = terminal.league(clock={"decides": "wall"}, cycles=1)
+    by_cpu = terminal.league(name="other", cycles=1)
+
+    assert by_wall.err.startswith("WARNING: wall time decides for p0, p1, and this machine has too much to do")
+    assert "load 99.0" in by_wall.err
+    assert by_cpu.err == ""

@@ -1,0 +1,133 @@
+"""Bots that want a match to be played again: they try to make the referee late, so that it takes itself for suspended.
+
+Wall time decides and each may take 3 s for its only answer, so that all of them have time enough for 2 s of mischief.
+"""
+
+import time
+from pathlib import Path
+
+import pytest
+from hostile_league import PYTHON
+
+from arena.games import load_game
+from arena.match.bot import clock_for, confine, open_channel
+from arena.match.contestant import Contestant
+from arena.match.house import house_contestant
+from arena.match.record import MatchRecord
+from arena.match.referee import hello_for, play
+from arena.match.terms import ClockSettings, MatchSpec
+from arena.process.limits import Limits
+from arena.process.manifest import BotSpec, Manifest
+from arena.process.suspension import WATCH
+
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+CLOCK = ClockSettings(decides="wall", move_ms=6000, bank_ms=0, startup_ms=20_000)
+BOT = """
+import json, mmap, os, signal, sys, threading, time
+
+END_S = 0.0
+
+def until_end(deed):
+    global END_S
+    END_S = time.monotonic() + 3.0
+    deed()
+
+def again(step):
+    while time.monotonic() < END_S:
+        step()
+
+def in_threads(count, step):
+    threads = [threading.Thread(target=again, args=(step,)) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+def hogs():
+    for _ in range(40):
+        if os.fork() == 0:
+            again(lambda: None)
+            os._exit(0)
+    again(lambda: time.sleep(0.01))
+
+def fresh_pages():
+    with mmap.mmap(-1, 64 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+        for place in range(0, 64 << 20, 4096):
+            memory[place] = 1
+
+def memory():
+    again(fresh_pages)
+
+def hold_the_pipe():
+    # while it must wait for its memory: a write from pages that are not there yet keeps the pipe locked until they are
+    with mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as nothing:
+        os.write(2, nothing)
+
+def memory_and_pipe():
+    threading.Thread(target=in_threads, args=(8, fresh_pages)).start()
+    in_threads(8, hold_the_pipe)
+
+def flood():
+    again(lambda: os.write(2, b"x" * (1 << 16)))
+
+def signals():
+    for target in (-1, 1, os.getppid()):
+        for number in (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN):
+            try:
+                os.kill(target, number)
+            except OSError:
+                pass
+
+def half_a_line():
+    os.write(1, b"{")
+    again(lambda: time.sleep(0.2))
+    os.write(1, b"}")
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
+    elif message["type"] == "match_start":
+        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
+    elif message["type"] == "request":
+        until_end(globals()[sys.argv[1]])
+        print(json.dumps({"type": "action", "id": message["id"], "action": 0}), flush=True)
+"""
+
+
+def played(folder: Path, deed: str) -> MatchRecord:
+    """A match in which the bot is asked once."""
+    folder.chmod(0o755)
+    (folder / "bot.py").write_text(BOT, encoding="utf-8")
+    manifest = Manifest(name=deed, command=(*PYTHON, "bot.py", deed), processes=True)
+    bot = BotSpec(manifest=manifest, source=str(folder), folder=str(folder), digest="0" * 64)
+    confinement = confine(bot, Limits(), CLOCK, "sandbox")
+    hello = hello_for(load_game("nim"), {}, CLOCK.startup_ms)
+    guest = Contestant(
+        player="guest",
+        bot=bot.digest,
+        open_channel=lambda: open_channel(bot, confinement),
+        hello=hello,
+        clock=clock_for(bot, CLOCK),
+    )
+    spec = MatchSpec(
+        match="m", game="nim", options={"heaps": [1, 1, 1]}, seed="", clock=CLOCK, wire_id="m", bot_seeds=(1, 2)
+    )
+    try:
+        return play(spec, [guest, house_contestant(hello, CLOCK)])
+    finally:
+        guest.close(grace_s=0.0)
+
+
+@pytest.mark.parametrize("deed", ["hogs", "memory", "memory_and_pipe", "flood", "signals", "half_a_line"])
+def test_no_bot_makes_the_referee_believe_that_it_was_suspended(tmp_path: Path, deed: str) -> None:
+    """Whatever comes of the match, it counts: the referee knows what kept it."""
+    WATCH.start()
+    begin_s = time.monotonic()
+
+    record = played(tmp_path, deed)
+
+    assert WATCH.since(begin_s) == 0.0
+    assert record.termination.value != "void"
+    assert record.seats[0].moves >= 1
