@@ -137,7 +137,7 @@ class Contestant:
             cpu_since=self._answered_cpu_s,
             suspended=self._suspended,
         )
-        clock.limit_idle(self.idle_bank_s)
+        clock.idle_bank_s = self.idle_bank_s
         if self._is_abandoned:  # by another thread, before it could reach this clock
             clock.abandon()
         try:
@@ -292,7 +292,9 @@ class Contestant:
         self.cpu_s += clock.cpu_s
         self.wall_s += clock.elapsed_s
         self.slowest_s = max(self.slowest_s, used_s)
-        self.idle_s += clock.idle_s
-        self.idle_bank_s = max(0.0, self.idle_bank_s - clock.idle_s)
+        if clock.asleep_s:
+            idle_s = clock.idle_s
+            self.idle_s += idle_s
+            self.idle_bank_s = max(0.0, self.idle_bank_s - idle_s)
         if used_s > self._move_s:
             self.bank_s = max(0.0, self.bank_s - (used_s - self._move_s))

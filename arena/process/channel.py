@@ -151,10 +151,13 @@ class ProcessChannel:
         """See Channel.receive."""
         wait_s, longest_s, share = clock.first_wait_s(), _FIRST_WAIT_S, 1.0
         while not self._lines:
-            self._insist_on_short_lines()
+            if self._overlong:
+                raise self._too_long()
             if not self._is_stdout_open:
                 raise self._crash()
-            self._wait(min(wait_s, longest_s * share), clock)
+            planned_s = min(wait_s, longest_s * share)
+            if self._pump(planned_s):
+                self._note_silence(planned_s, clock)
             if not self._lines and not self._overlong:
                 self._look_at_memory()
                 wait_s = clock.wait_s()
@@ -174,7 +177,8 @@ class ProcessChannel:
             if taken - taken_before > _AHEAD_LIMIT:
                 raise MalformedReply("lines without end before a request", hint="speak only when asked")
         if not self._lines:
-            self._insist_on_short_lines()
+            if self._overlong:
+                raise self._too_long()
             return []
         lines = list(self._lines)
         self._lines.clear()
@@ -220,7 +224,9 @@ class ProcessChannel:
             while rest:
                 if self._taken - taken_before > _AHEAD_LIMIT:
                     raise MalformedReply("lines without end while the referee was writing a request")
-                self._wait(min(clock.wait_s(), _LONGEST_WAIT_S), clock)
+                planned_s = min(clock.wait_s(), _LONGEST_WAIT_S)
+                if self._pump(planned_s):
+                    self._note_silence(planned_s, clock)
                 self._insist_on_life()
                 try:
                     rest = rest[os.write(stdin, rest) :]
@@ -233,13 +239,13 @@ class ProcessChannel:
             if was_frozen:
                 self._process.freeze()
 
-    def _wait(self, wait_s: float, clock: MoveClock) -> None:
-        """The same while the clock runs: a bot that does nothing in all that time, and sleeps after it, is idle."""
-        if not self._pump(wait_s) and clock.counts_idle and self.is_asleep() and not self._pump(0.0):
-            clock.note_idle(wait_s)
+    def _note_silence(self, seconds: float, clock: MoveClock) -> None:
+        """The bot left its pipes alone for so long. If it sleeps now, and has not answered just before, it slept."""
+        if clock.counts_idle and self.is_asleep() and self._pump(0.0):
+            clock.asleep_s += seconds
 
     def _pump(self, wait_s: float) -> bool:
-        """Wait for the bot at most `wait_s`, take what it wrote: one read of each stream. Whether it did anything."""
+        """Wait for the bot at most `wait_s`, take what it wrote: one read of each stream. Whether nothing happened."""
         events = self._poll.poll(wait_s * 1000)
         for fd, event in events:
             if not event & _READABLE or fd == self._process.stdin:
@@ -254,7 +260,7 @@ class ProcessChannel:
                 self._take(data)
             elif fd == self._process.stderr:
                 self._stderr.add(data)
-        return bool(events)
+        return not events
 
     def _take(self, data: bytes) -> None:
         """Split what arrived into lines. None counts from the first that is too long, whole or not, until that is told.
@@ -345,15 +351,14 @@ class ProcessChannel:
         what = ending or "closed its stdin or stdout while still running"
         return Crashed(f"the bot {what}", hint=self._process.hint_on(self.stderr()) or "see the bot's stderr")
 
-    def _insist_on_short_lines(self) -> None:
+    def _too_long(self) -> MalformedReply:
         """A line that is too long is a fault when its turn comes, in whatever pieces it came; what follows counts."""
-        if self._overlong:
-            begin, self._overlong = self._overlong, b""
-            raise MalformedReply(
-                f"a line of more than {self._limit} bytes",
-                hint="answer with one short line",
-                got=begin.decode("utf-8", "backslashreplace"),
-            )
+        begin, self._overlong = self._overlong, b""
+        return MalformedReply(
+            f"a line of more than {self._limit} bytes",
+            hint="answer with one short line",
+            got=begin.decode("utf-8", "backslashreplace"),
+        )
 
 
 def _unread(pipe: int) -> int:

@@ -56,12 +56,14 @@ class MoveClock:
     Where CPU time decides, the backstop does not count the time for which the bot was ready to run but `delayed` by
     other work of the machine, up to `_MOST_STRETCH` times itself; nor the time by which a look came too late.
 
+    `asleep_s` is how long nothing came from the bot while all of it seemed to sleep; `idle_s`, what is certain of that,
+    must not be more than `idle_bank_s`.
+
     `suspended` tells how long all processes stood still since a moment; then the clock raises HarnessFault, for the
     match says nothing.
     """
 
     __slots__ = (
-        "_asleep_s",
         "_budget_s",
         "_cpu",
         "_cpu_start",
@@ -69,14 +71,15 @@ class MoveClock:
         "_delay_start",
         "_delayed",
         "_excused_s",
-        "_idle_bank_s",
         "_pause_start",
         "_suspended",
         "_wall",
         "_wall_s",
         "_wall_start",
+        "asleep_s",
         "cpu_s",
         "elapsed_s",
+        "idle_bank_s",
     )
 
     def __init__(
@@ -98,9 +101,9 @@ class MoveClock:
         self._budget_s = budget_s
         self._wall_s = wall_s
         self._decides_cpu = decides_cpu
-        self._idle_bank_s = math.inf
+        self.idle_bank_s = math.inf
         self._suspended = suspended
-        self._asleep_s = self._excused_s = 0.0
+        self.asleep_s = self._excused_s = 0.0
         self.cpu_s = 0.0
         self.elapsed_s = 0.0
         self._cpu_start = cpu() if cpu_since is None else cpu_since
@@ -120,14 +123,12 @@ class MoveClock:
     @property
     def counts_idle(self) -> bool:
         """Whether idle time is limited."""
-        return self._idle_bank_s < math.inf
+        return self.idle_bank_s < math.inf
 
     @property
     def idle_s(self) -> float:
-        """Time noted as idle, as of the last look: at most wall time less CPU time and less waiting for a core."""
-        if not self._asleep_s:
-            return 0.0
-        return max(0.0, min(self._asleep_s, self._elapsed_undelayed_s() - self.cpu_s))
+        """Time asleep, as of the last look: at most wall time less CPU time and less waiting for a core."""
+        return max(0.0, min(self.asleep_s, self._elapsed_undelayed_s() - self.cpu_s))
 
     @property
     def charged_s(self) -> float:
@@ -137,14 +138,6 @@ class MoveClock:
     def first_wait_s(self) -> float:
         """How long to wait at first, without a look at any clock."""
         return min(self._budget_s, self._wall_s)
-
-    def limit_idle(self, bank_s: float) -> None:
-        """Let `idle_s`, the time for which nothing of the bot ran or was ready to run, be at most this."""
-        self._idle_bank_s = bank_s
-
-    def note_idle(self, seconds: float) -> None:
-        """For so long nothing came from the bot, and then nothing of it ran or was ready to run."""
-        self._asleep_s += seconds
 
     def look(self) -> None:
         """Take both times, whatever they are. HarnessFault if all processes were suspended since the last look."""
@@ -200,14 +193,15 @@ class MoveClock:
         self._excused_s += gap_s - _LONGEST_GAP_S
 
     def _judge(self) -> None:
-        if self.used_s > self._budget_s:
+        used_s = self.cpu_s if self._decides_cpu else self.elapsed_s
+        if used_s > self._budget_s:
             raise self._out_of_budget()
         if self.elapsed_s > self._wall_s and self._elapsed_undelayed_s() > self._wall_s:
             raise OutOfTime(
                 f"no answer within {self._wall_s:.1f} s of wall time ({self.cpu_s * 1000:.0f} ms of CPU time)",
                 hint="the bot slept, waited for something else, or never flushed its answer",
             )
-        if self._asleep_s > self._idle_bank_s and self.idle_s > self._idle_bank_s:
+        if self.asleep_s > self.idle_bank_s and self.idle_s > self.idle_bank_s:
             raise OutOfTime(
                 "the idle bank of this match is empty: while it owed answers, no thread of the bot ran or was ready to"
                 " run for too long",

@@ -154,11 +154,13 @@ def luck_version(game: str) -> str:
 def _misfits(due: Expected, record: MatchRecord) -> Iterator[str]:
     """What the record says of its setting, against the tournament."""
     seats = tuple((seat.player, seat.bot) for seat in record.seats)
+    had_no_idle_bank = record.clock.idle_ms is UNSET  # it was played by arena 0.1.0
+    clock = msgspec.structs.replace(record.clock, idle_ms=due.clock.idle_ms) if had_no_idle_bank else record.clock
     found = Expected(
         game=record.game,
         rules=record.rules,
         options=record.options,
-        clock=record.clock,
+        clock=clock,
         seats=seats,
     )
     for name in Expected.__struct_fields__:

@@ -278,10 +278,10 @@ def test_a_pause_is_no_gap(times: Times) -> None:
 def idle(times: Times, seconds: float, **more: Any) -> MoveClock:
     """A clock that has been told of so much idle time, in as much real time."""
     move = clock(times, budget_s=99.0, wall_s=99.0, **more)
-    move.limit_idle(2.0)
+    move.idle_bank_s = 2.0
     for _ in range(int(seconds / 0.25)):
         times.after(wall_s=0.25)
-        move.note_idle(0.25)
+        move.asleep_s += 0.25
         move.wait_s()
     return move
 
@@ -291,7 +291,7 @@ def test_idle_time_beyond_the_bank_loses(times: Times) -> None:
     move = idle(times, 2.0)
     assert move.idle_s == 2.0
     times.after(wall_s=0.25)
-    move.note_idle(0.25)
+    move.asleep_s += 0.25
 
     with pytest.raises(OutOfTime, match="the idle bank of this match is empty") as late:
         move.wait_s()
@@ -313,7 +313,7 @@ def test_idle_time_is_at_most_wall_time_less_waiting_for_a_core(times: Times) ->
     move = clock(times, budget_s=99.0, wall_s=99.0, delayed=lambda: next(waited))
     times.after(wall_s=0.25)
     move.wait_s()
-    move.note_idle(0.75)
+    move.asleep_s += 0.75
     times.after(wall_s=0.5)
     move.look()
 
