@@ -3,21 +3,22 @@
 Rule: a friendly is a tournament with as many seats as players, whose results stay in memory.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Generator, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, Final
 
-from arena.errors import SpecError
+from arena.errors import HarnessFault, SpecError
 from arena.games import load_game
 from arena.league.pool import helpers
 from arena.league.ratings import RatingSettings
 from arena.league.results import result_of, summarise
-from arena.league.schedule import fixture, pairings
+from arena.league.schedule import Fixture, fixture, pairings
 from arena.league.standings import MatchResult
 from arena.league.tournament import Player, Tournament, insist_on_game
 from arena.league.wording import spanned
-from arena.league.worker import Tables, clear, lay_tables, play_rotations
+from arena.league.worker import ATTEMPTS, Matches, Tables, clear, lay_tables, play_rotations
 from arena.match.record import MatchRecord
 from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
@@ -25,6 +26,7 @@ from arena.process import reaper
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 
+log: Final = logging.getLogger("arena.league")
 Played = Generator[tuple[MatchRecord, MatchResult], None, None]
 """Matches as they end; closing it ends the bots."""
 
@@ -96,9 +98,26 @@ def play_here(tournament: Tournament, tables: Tables, isolation: Isolation, secr
     reaper.become_subreaper()
     try:
         for block in range(tournament.cycles):
-            for rotation, record in play_rotations(tournament, fixture(secret, pairing, block), tables, isolation):
+            for rotation, record in _block(tournament, fixture(secret, pairing, block), tables, isolation):
                 result = result_of(summarise(record), pairs, order=0, block=block, rotation=rotation)
                 yield record, result
     finally:
         clear(tables, grace_s=0.0)
         reaper.kill_descendants(spare=frozenset(helpers()))
+
+
+def _block(tournament: Tournament, planned: Fixture, tables: Tables, isolation: Isolation) -> Matches:
+    """The matches of a block. One that is void is played again by new processes; HarnessFault the third time."""
+    played = 0
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            for one in play_rotations(tournament, planned, tables, isolation, after=played):
+                played += 1
+                yield one
+        except HarnessFault as fault:
+            log.warning("a match of block %d is void, attempt %d: %s", planned.block, attempt, fault)
+            clear(tables, grace_s=0.0)
+            if attempt == ATTEMPTS:
+                raise
+        else:
+            return

@@ -111,9 +111,11 @@ def lay_tables(pairing: Pairing, setting: Setting, isolation: Isolation, *, keep
     ]
 
 
-def play_rotations(setting: Chunk | Tournament, fixture: Fixture, tables: Tables, isolation: Isolation) -> Matches:
-    """Play the matches of a block, each at its own table, in the order that was drawn."""
-    for rotation in fixture.draw.order:
+def play_rotations(
+    setting: Chunk | Tournament, fixture: Fixture, tables: Tables, isolation: Isolation, *, after: int = 0
+) -> Matches:
+    """Play the matches of a block but the first `after`, each at its own table, in the order that was drawn."""
+    for rotation in fixture.draw.order[after:]:
         spec = match_spec(setting, fixture, rotation, isolation)
         yield rotation, play(spec, rotate(tables[rotation], rotation))
 

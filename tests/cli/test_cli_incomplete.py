@@ -98,3 +98,27 @@ def test_a_league_by_wall_time_says_so_before_it_begins(terminal: Terminal, monk
     assert by_wall.err.startswith("WARNING: wall time decides for p0, p1, and this machine has too much to do")
     assert "load 99.0" in by_wall.err
     assert by_cpu.err == ""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("failures", "code"), [(2, 0), (3, 4)])
+def test_a_void_match_outside_of_leagues_is_played_again(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, failures: int, code: int
+) -> None:
+    """`arena match`: the third time it gives up, with the reason; what was played before stands there."""
+    calls = 0
+
+    def play(spec: MatchSpec, participants: Sequence[Participant]) -> MatchRecord:
+        nonlocal calls
+        calls += 1
+        if 1 < calls <= 1 + failures:
+            raise HarnessFault("the referee was suspended for 9.0 s")
+        return referee.play(spec, participants)
+
+    monkeypatch.setattr(worker, "play", play)
+
+    said = terminal.arena("match random random --game nim")
+
+    assert (said.code, calls) == (code, 2 + failures if code == 0 else 1 + failures)
+    assert ("the referee was suspended for 9.0 s" in said.err) == bool(code)
+    assert "Traceback" not in said.err
