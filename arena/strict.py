@@ -1,19 +1,18 @@
 """Plain data (YAML, JSON, options) -> a frozen struct, or a SpecError that names the place.
 
-Rule: nothing is ignored and nothing is guessed. An unknown key, a missing key, a wrong type and a key given twice
-are errors that say where, what was found, and what is known there.
+Rule: nothing is ignored and nothing is guessed. An unknown key, a missing key and a wrong type are errors that say
+where they are, what was found, and what is known there. A person is told all of them at once, a bot the first.
 """
 
 import difflib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import date
-from pathlib import Path
-from typing import Any, Final, TypeVar
+from types import UnionType
+from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
-import yaml
 
 from arena.errors import SpecError
 
@@ -37,14 +36,36 @@ _SCALARS: Final = (
 )
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 _SHOWN_MAX: Final = 60
+_MOST_MISTAKES: Final = 20
+"""Mistakes that are told one by one; of the others their number."""
 _DIGITS_BITS: Final = 64
 """Longer numbers are not written out: nobody counts their digits, and Python refuses to write some."""
 
 
 def read(raw: object, kind: type[T], *, place: str) -> T:
-    """`raw` as a `kind`. `place` names the data for the reader: a file, or the path of an option."""
-    known: T = _read(raw, kind, _Place(place))
+    """`raw` as a `kind`. `place` names the data for the reader: a file, or the path of an option.
+
+    SpecError tells all its mistakes: one in a line with the place, several in a line each below it.
+    """
+    where = _Place(printable(place))
+    try:
+        known: T = _read(raw, kind, where)
+    except UnicodeEncodeError:
+        raise SpecError(f"{where.at('')}a text in it is no Unicode: it has half of a surrogate pair") from None
+    except SpecError as first:
+        mistakes = list(dict.fromkeys(_mistakes(raw, kind, where, ""))) or [str(first)]
+        raise SpecError(where.listed(mistakes)) from None
     return known
+
+
+def printable(text: str, *, keep: str = "") -> str:
+    """The text with an escape in place of each character that does not print, those in `keep` excepted.
+
+    Text of others goes through it before it reaches a terminal, where its escapes would act.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
 
 
 def why_not(raw: object, kind: Any, *, place: str) -> str:
@@ -61,27 +82,10 @@ def why_not(raw: object, kind: Any, *, place: str) -> str:
     return ""
 
 
-def read_yaml(path: Path, kind: type[T]) -> T:
-    """The YAML file at `path` as a `kind`."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise SpecError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise SpecError(f"{path}: not UTF-8 text: byte {error.start} is {error.object[error.start]:#04x}") from None
-    try:
-        raw = yaml.load(text, Loader=_UniqueKeys)  # noqa: S506 - a SafeLoader that also refuses double keys
-    except yaml.YAMLError as error:
-        raise SpecError(f"{path}: {_yaml_sentence(error)}") from None
-    except RecursionError:
-        raise SpecError(f"{path}: nested too deeply") from None
-    return read(raw, kind, place=str(path))
-
-
 def unknown(what: str, found: str, known: Iterable[str]) -> str:
     """`unknown option "wnd"; known: wind, sail; did you mean "wind"?` as one phrase for every such message."""
     names = list(known)
-    found = _cut(found)
+    found = printable(_cut(found))
     listed = ", ".join(names) if names else "none"
     close = difflib.get_close_matches(found, names, n=1)
     question = f'; did you mean "{close[0]}"?' if close else ""
@@ -100,9 +104,18 @@ class _Place:
         """The beginning of a sentence about what lies there."""
         return f"{self._name}: {self.word(path.lstrip('.'))}: " if path else f"{self._name}: "
 
+    def listed(self, mistakes: list[str]) -> str:
+        """One mistake as it is, several as a list below the name."""
+        if len(mistakes) == 1:
+            return mistakes[0]
+        told = [each.removeprefix(f"{self._name}: ") for each in mistakes[:_MOST_MISTAKES]]
+        left = len(mistakes) - len(told)
+        more = [f"... and {left} more"] if left else []
+        return "\n  ".join([f"{self._name}: {len(mistakes)} mistakes:", *told, *more])
+
     def word(self, value: object) -> str:
         """A key or one of a closed set of values: a text without quotes."""
-        return str(value)
+        return printable(str(value))
 
     def shown(self, value: object) -> str:
         """A value, cut where it is long."""
@@ -128,45 +141,78 @@ class _Message(_Place):
         return _cut(json.dumps(value))
 
 
-class _UniqueKeys(yaml.SafeLoader):
-    """YAML without its silent last-one-wins rule for keys that are written twice."""
-
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - PyYAML's signature
-        try:
-            return super().construct_object(node, deep)
-        except (ValueError, KeyError, IndexError, AttributeError):
-            # what PyYAML's own constructors let out for, say, the date 2026-99-99 or an explicit !!bool maybe
-            kind = str(node.tag).rpartition(":")[2]
-            raise yaml.MarkedYAMLError(problem=f"not a valid {kind}", problem_mark=node.start_mark) from None
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002
-        seen: set[object] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, str):
-                raise yaml.MarkedYAMLError(problem=f"key {key!r} is not text", problem_mark=key_node.start_mark)
-            if key in seen:
-                raise yaml.MarkedYAMLError(problem=f'key "{key}" is given twice', problem_mark=key_node.start_mark)
-            seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
-def _yaml_sentence(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or " ".join(str(error).split())
-    if "'\\t'" in problem:
-        problem = "a tab: YAML wants spaces"
-    elif problem.startswith("expected <block end>"):
-        problem += "; perhaps this line is not indented like those above it"
-    return problem if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: {problem}"
-
-
-def _read(raw: object, kind: Any, place: _Place) -> Any:
-    _refuse_unknown(raw, msgspec.inspect.type_info(kind), place, "")
+def _read(raw: object, kind: Any, place: _Place, path: str = "") -> Any:
+    """`raw` as a `kind`, or SpecError with the first mistake; `path` leads to `raw`."""
+    _refuse_unknown(raw, msgspec.inspect.type_info(kind), place, path)
     try:
         return msgspec.convert(raw, type=kind)
     except msgspec.ValidationError as error:
-        raise SpecError(_sentence(raw, kind, str(error), place)) from None
+        raise SpecError(_sentence(raw, kind, str(error), place, path)) from None
+
+
+def _mistakes(raw: object, kind: Any, place: _Place, path: str) -> Iterator[str]:
+    """All that is wrong with `raw`: every key and every item is looked at by itself, all else has one mistake."""
+    struct = _struct_meant(raw, kind)
+    inner = _items(raw, kind) if struct is None else _values(raw, struct)
+    found = [] if struct is None else list(_key_mistakes(raw, struct, place, path))
+    found += [each for value, of, step in inner for each in _mistakes(value, of, place, path + step)]
+    if not found:
+        try:
+            _read(raw, kind, place, path)
+        except SpecError as error:
+            found = [str(error)]
+    yield from found
+
+
+def _alternatives(kind: Any) -> list[Any]:
+    """The types that a value of `kind` may have, None left out."""
+    if get_origin(kind) is Annotated:
+        return _alternatives(get_args(kind)[0])
+    if get_origin(kind) in (Union, UnionType):
+        return [each for member in get_args(kind) for each in _alternatives(member)]
+    return [] if kind is type(None) else [kind]
+
+
+def _struct_meant(raw: object, kind: Any) -> type[msgspec.Struct] | None:
+    """The struct that a mapping is meant to be: the only one, or the one its tag names. None if it is none."""
+    if not isinstance(raw, dict):
+        return None
+    structs = [each for each in _alternatives(kind) if isinstance(each, type) and issubclass(each, msgspec.Struct)]
+    if len(structs) > 1:
+        structs = [each for each in structs if raw.get(each.__struct_config__.tag_field) == each.__struct_config__.tag]
+    return structs[0] if len(structs) == 1 else None
+
+
+def _values(raw: Any, struct: type[msgspec.Struct]) -> list[tuple[object, Any, str]]:
+    """The values of known keys, each with its type and the step that leads to it."""
+    hints = get_type_hints(struct, include_extras=True)
+    known = {field.encode_name: hints[field.name] for field in msgspec.structs.fields(struct)}
+    return [(value, known[key], f".{key}") for key, value in raw.items() if key in known]
+
+
+def _items(raw: object, kind: Any) -> list[tuple[object, Any, str]]:
+    """The same for the items of a list; and for the values of a mapping with any keys."""
+    for each in _alternatives(kind):
+        inner = get_args(each)
+        if get_origin(each) is dict and isinstance(raw, dict):
+            return [(value, inner[1], f".{key}") for key, value in raw.items()]
+        if get_origin(each) in (list, tuple) and isinstance(raw, list | tuple):
+            of_all = get_origin(each) is list or inner[1:] == (...,)
+            kinds = [inner[0]] * len(raw) if of_all else list(inner)
+            return [(value, of, f"[{at}]") for at, (value, of) in enumerate(zip(raw, kinds, strict=False))]
+    return []
+
+
+def _key_mistakes(raw: Any, struct: type[msgspec.Struct], place: _Place, path: str) -> Iterator[str]:
+    """Unknown keys, then missing ones; a missing one that an unknown one resembles has been told."""
+    fields = {field.encode_name: field for field in msgspec.structs.fields(struct)}
+    strangers = [key for key in raw if key not in fields and key != struct.__struct_config__.tag_field]
+    meant = {name for key in strangers for name in difflib.get_close_matches(_cut(str(key)), fields, n=1)}
+    for key in strangers:
+        yield place.at(path) + unknown(place.key, place.word(key), fields)
+    for name, field in fields.items():
+        if field.required and name not in raw and name not in meant:
+            yield f'{place.at(path)}the {place.key} "{name}" is missing'
 
 
 def _refuse_unknown(raw: object, kind: msgspec.inspect.Type, place: _Place, path: str) -> None:
@@ -246,11 +292,12 @@ def _refuse_other(raw: object, known: Iterable[object], place: _Place, path: str
         raise SpecError(place.at(path) + unknown("value", place.word(raw), map(place.word, choices)))
 
 
-def _sentence(raw: object, kind: Any, error: str, place: _Place) -> str:
+def _sentence(raw: object, kind: Any, error: str, place: _Place, before: str) -> str:
+    """What msgspec says of `raw`, to which the path `before` leads, in the words of its author."""
     matched = _PLACE.match(error)
     assert matched is not None, "the pattern takes any text"
     what, path = matched["what"], matched["path"] or ""
-    where = place.at(path)
+    where = place.at(before + path)
     missing = re.match(r"Object missing required field `(.*)`", what)
     if missing:
         return f'{where}the {place.key} "{missing[1]}" is missing'

@@ -19,9 +19,12 @@ from arena.league.wording import spanned
 from arena.match.secret_luck import LuckOrigin, Secret
 from arena.match.terms import ClockSettings, Setting
 from arena.process.limits import Limits, agree
-from arena.process.manifest import BotSpec, Name
+from arena.process.manifest import BotSpec, Name, Word
+from arena.yaml_file import read_yaml
 
 FORMAT: Final = "arena-fixture/2"
+FILE_LIMIT: Final = 256 << 10
+"""Bytes of a tournament file: thousands of players fit in."""
 OLD_FORMAT: Final = "arena-fixture/1"
 """Of arena 0.1.0: its pairings hold the seed, from which the luck of a block follows by a hash."""
 SEATS: Final = 2
@@ -33,7 +36,7 @@ class PlayerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     bot: str
     name: Name | None = None
-    arguments: tuple[str, ...] = ()
+    arguments: Annotated[tuple[Word, ...], Meta(max_length=256)] = ()
 
 
 class TournamentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -128,7 +131,7 @@ def luck_origin(tournament: Tournament) -> LuckOrigin:
 
 def read_tournament(path: Path, find_bot: Callable[[str], BotSpec]) -> Tournament:
     """The tournament in the file at `path`; `find_bot` resolves what `players[i].bot` says."""
-    file = strict.read_yaml(path, TournamentFile)
+    file = read_yaml(path, TournamentFile, limit=FILE_LIMIT)
     try:
         return _resolve(file, find_bot)
     except SpecError as error:

@@ -19,7 +19,8 @@ from arena.match.lookahead import LookAhead, refusal_of
 from arena.match.participant import Participant, Question
 from arena.match.record import LAST_TIMEOUT, PARDONABLE, REFUSALS_KEPT, Acted, Refusal, Termination
 from arena.match.side_by_side import Asking, ask_at_once
-from arena.protocol.codec import printable, shown
+from arena.protocol.codec import shown
+from arena.strict import printable
 
 
 class Forfeited(Exception):

@@ -9,8 +9,8 @@ from typing import Final
 
 from arena.errors import BotFault, IllegalAction, MalformedReply
 from arena.games.api import Json
-from arena.protocol.codec import printable
 from arena.protocol.messages import Refused, Simulate, Simulated
+from arena.strict import printable
 
 NO_SIMULATIONS_LEFT: Final = "no_simulations_left"
 

@@ -20,7 +20,7 @@ from arena.match.decision import Decisions, Forfeited
 from arena.match.participant import Participant
 from arena.match.record import Acted, Drawn, Fault, MatchRecord, Refusal, SeatRecord, Simulated, Step, Termination
 from arena.match.terms import MatchSpec
-from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, printable, shown
+from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, shown
 from arena.protocol.messages import (
     CAPABILITIES,
     PROTOCOL_MAJORS,
@@ -33,6 +33,7 @@ from arena.protocol.messages import (
     MatchStart,
     SimulationEvent,
 )
+from arena.strict import printable
 
 __all__ = ["Participant", "hello_for", "play"]
 

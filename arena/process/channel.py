@@ -19,6 +19,7 @@ from arena.errors import Crashed, MalformedReply
 from arena.process.clock import MoveClock
 from arena.process.running import BotProcess
 from arena.process.suspension import WATCH
+from arena.strict import printable
 
 READ_SIZE: Final = 1 << 16
 _AHEAD_LIMIT: Final = 1 << 18
@@ -96,10 +97,7 @@ class HeadAndTail:
         left_out = self._total - len(self._head) - len(self._tail)
         gap = f"\n... {left_out} bytes left out ...\n".encode() if left_out else b""
         text = (self._head + gap + self._tail).decode("utf-8", "backslashreplace")
-        if text.isprintable():
-            return text
-        # escapes of a terminal are no way for a bot to draw on somebody's screen
-        return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+        return printable(text, keep="\n\t")  # escapes of a terminal are no way for a bot to draw on somebody's screen
 
 
 class ProcessChannel:

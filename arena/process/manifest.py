@@ -4,8 +4,10 @@ Rule: a bot is its bytes. Name and version are what it calls itself; the hash is
 """
 
 import os
+import shlex
 import stat
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -14,12 +16,14 @@ from msgspec import Meta
 
 from arena import strict
 from arena.errors import SpecError
+from arena.process.bot_files import FILE_LIMIT, names_of, read_file, shown
 from arena.process.limits import Wishes
+from arena.strict import printable
+from arena.yaml_file import parse_yaml
 
 MANIFEST: Final = "bot.yaml"
-SIZE_LIMIT: Final = 64 * 2**20
-FILE_LIMIT: Final = 2000
-_IGNORED: Final = {"__pycache__", ".git", ".DS_Store", ".mypy_cache", ".pytest_cache", "node_modules/.cache"}
+MANIFEST_LIMIT: Final = 64 << 10
+"""Bytes of a bot.yaml."""
 _INTERPRETERS: Final = {
     ".py": ("python3",),
     ".js": ("node",),
@@ -42,9 +46,34 @@ Name = Annotated[
         description="a name of 1 to 40 characters: letters A to Z and a to z, digits, _ . + -, a letter or digit first",
     ),
 ]
+_CONTROLS: Final = r"\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069"
+"""Characters that act on a terminal instead of being shown: escapes, line ends, changes of the direction of text."""
+_IN_TEXTS: Final = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069"
+"""The same without line end and tab, which texts of several lines have."""
+Line = Annotated[
+    str,
+    Meta(pattern=rf"^[^{_CONTROLS}]{{0,100}}\Z", description="text of one line, at most 100 characters that print"),
+]
+Version = Annotated[
+    str,
+    Meta(pattern=rf"^[^{_CONTROLS}]{{0,40}}\Z", description="text of one line, at most 40 characters that print"),
+]
+Word = Annotated[
+    str,
+    Meta(
+        pattern=rf"^[^{_IN_TEXTS}]{{1,4096}}\Z",
+        description="text of 1 to 4096 characters, without control characters",
+    ),
+]
 Words = Annotated[
-    tuple[Annotated[str, Meta(min_length=1)], ...],
-    Meta(min_length=1, description="a list of words, such as [python3, bot.py]"),
+    tuple[Word, ...],
+    Meta(min_length=1, max_length=256, description="a list of words, such as [python3, bot.py]"),
+]
+Description = Annotated[
+    str,
+    Meta(
+        pattern=rf"^[^{_IN_TEXTS}]{{0,500}}\Z", description="text of at most 500 characters, without control characters"
+    ),
 ]
 
 
@@ -58,13 +87,13 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: Name
     command: Words
-    version: Annotated[str, Meta(max_length=40)] = "1"
+    version: Version = "1"
     build: tuple[Words, ...] = ()
-    games: tuple[str, ...] = ()
+    games: tuple[Name, ...] = ()
     processes: bool = False
     limits: Wishes = Wishes()
-    description: Annotated[str, Meta(max_length=500)] = ""
-    authors: tuple[str, ...] = ()
+    description: Description = ""
+    authors: tuple[Line, ...] = ()
 
 
 class BotSpec(msgspec.Struct, frozen=True):
@@ -87,60 +116,58 @@ class BotSpec(msgspec.Struct, frozen=True):
     @property
     def label(self) -> str:
         """Name, version and the beginning of the hash, for people: `greedy 1 (3f2a9c01)`."""
-        return f"{self.name} {self.manifest.version} ({self.digest[:8]})"
+        return f"{self.name} {printable(self.manifest.version)} ({self.digest[:8]})"
 
 
 def read_bot(path: Path) -> BotSpec:
     """The bot at `path`, a script or a folder with `bot.yaml`. SpecError says what is wrong with it."""
-    if path.is_dir():
-        manifest_path = path / MANIFEST
-        if not manifest_path.is_file():
-            raise SpecError(f"{path}: a bot's folder needs a {MANIFEST}; found {_listing(path)}")
-        manifest = strict.read_yaml(manifest_path, Manifest)
-        return _spec(manifest, path, path)
-    if not path.is_file():
-        raise SpecError(f"{path}: no such file or folder")
-    manifest = _manifest_of_script(path)
-    return _spec(manifest, path, path.parent)
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise SpecError(f"{shown(path)}: no such file or folder") from None
+    except OSError as error:
+        raise SpecError(f"{shown(path)}: {error.strerror}") from None
+    if stat.S_ISDIR(mode):
+        text = _manifest_text(path)
+        manifest = parse_yaml(text, Manifest, place=str(path / MANIFEST), limit=MANIFEST_LIMIT)
+        return _spec(manifest, path, path, text)
+    if not stat.S_ISREG(mode):
+        raise SpecError(f"{shown(path)}: a pipe, socket or device; expected a script or a folder with a {MANIFEST}")
+    return _spec(_manifest_of_script(path), path, path.parent)
 
 
-def _spec(manifest: Manifest, source: Path, folder: Path) -> BotSpec:
-    digest = digest_of(source, manifest)
+def _manifest_text(folder: Path) -> bytes:
+    """The bytes of the folder's manifest; a link is refused before it is opened, so nothing of its target is shown."""
+    place = folder / MANIFEST
+    try:
+        mode = place.lstat().st_mode
+    except FileNotFoundError:
+        raise SpecError(f"{shown(folder)}: a bot's folder needs a {MANIFEST}; found {_listing(folder)}") from None
+    except OSError as error:
+        raise SpecError(f"{shown(place)}: {error.strerror}") from None
+    if stat.S_ISLNK(mode):
+        raise SpecError(f"{shown(place)}: a symbolic link; put the file itself there")
+    return read_file(folder, MANIFEST, limit=MANIFEST_LIMIT).content
+
+
+def _spec(manifest: Manifest, source: Path, folder: Path, text: bytes | None = None) -> BotSpec:
+    digest = digest_of(source, manifest, text)
     return BotSpec(manifest=manifest, source=str(source.resolve()), folder=str(folder.resolve()), digest=digest)
 
 
-def digest_of(path: Path, manifest: Manifest) -> str:
-    """SHA-256 over the manifest and each file's relative path, executable bit and bytes, in order of path."""
+def digest_of(path: Path, manifest: Manifest, text: bytes | None = None) -> str:
+    """SHA-256 over the manifest and each file's relative path, executable bit and bytes, in order of path.
+
+    `text`: the bytes that the manifest was read from; SpecError if its file has others by now.
+    """
     total = sha256(msgspec.json.encode(manifest, order="deterministic"))
-    for name, file in files_of(path):
-        content = file.read_bytes()
-        is_executable = bool(file.stat().st_mode & stat.S_IXUSR)
+    for name in names_of(path):
+        content, is_executable = read_file(path, name)
+        if name == MANIFEST and text is not None and content != text:
+            raise SpecError(f"{shown(path / name)} was changed while it was being read; try again")
         total.update(f"\n{name}\n{int(is_executable)}\n{len(content)}\n".encode())
         total.update(content)
     return total.hexdigest()
-
-
-def files_of(path: Path) -> list[tuple[str, Path]]:
-    """The bot's files by relative path, sorted. SpecError for links, devices and what is too large."""
-    if path.is_file():
-        return [(path.name, path)]
-    found: list[tuple[str, Path]] = []
-    size = 0
-    for folder, subfolders, names in os.walk(path):
-        subfolders[:] = sorted(name for name in subfolders if name not in _IGNORED)
-        for name in sorted(set(names) - _IGNORED) + [s for s in subfolders if (Path(folder) / s).is_symlink()]:
-            file = Path(folder) / name
-            if not str(file.relative_to(path)).isprintable():  # with line ends in it the hash could be ambiguous
-                shown = str(file).encode("unicode_escape").decode()
-                raise SpecError(f"{shown}: a file's name may contain only characters that print")
-            mode = file.lstat().st_mode
-            if not stat.S_ISREG(mode):
-                raise SpecError(f"{file}: a bot may contain only plain files and folders, this is {_kind(mode)}")
-            size += file.stat().st_size
-            found.append((file.relative_to(path).as_posix(), file))
-            if size > SIZE_LIMIT or len(found) > FILE_LIMIT:
-                raise SpecError(f"{path}: larger than {SIZE_LIMIT >> 20} MiB or {FILE_LIMIT} files")
-    return sorted(found)
 
 
 def _manifest_of_script(path: Path) -> Manifest:
@@ -153,16 +180,12 @@ def _manifest_of_script(path: Path) -> Manifest:
     else:
         known = ", ".join(_INTERPRETERS)
         raise SpecError(
-            f"{path}: not executable, and its ending {path.suffix or '(none)'} names no interpreter; known: {known};"
-            f" run `chmod +x {path}`, or make a folder with a {MANIFEST}"
+            f"{shown(path)}: not executable, and its ending {shown(path.suffix) or '(none)'} names no interpreter;"
+            f" known: {known}; run `chmod +x {shown(shlex.quote(str(path)))}`, or make a folder with a {MANIFEST}"
         )
     return strict.read({"name": name, "command": list(command)}, Manifest, place=str(path))
 
 
 def _listing(folder: Path) -> str:
-    names = sorted(entry.name for entry in folder.iterdir())
-    return ", ".join(names[:6]) + (" ..." if len(names) > 6 else "") if names else "nothing"
-
-
-def _kind(mode: int) -> str:
-    return "a link" if stat.S_ISLNK(mode) else "a pipe, socket or device"
+    names = sorted(entry.name for entry in islice(folder.iterdir(), FILE_LIMIT))
+    return shown(", ".join(names[:6])) + (" ..." if len(names) > 6 else "") if names else "nothing"

@@ -13,6 +13,7 @@ import msgspec
 
 from arena.errors import HarnessFault, MalformedReply
 from arena.protocol.messages import Answer, FromBot, Ready, ToBot
+from arena.strict import printable
 
 LINE_TO_BOT_LIMIT: Final = 1 << 20
 LINE_FROM_BOT_LIMIT: Final = 1 << 16
@@ -94,13 +95,6 @@ def shown(line: bytes) -> str:
     text = line[:SHOWN_BYTES].decode("utf-8", "backslashreplace")
     clean = printable(text)
     return clean if len(line) <= SHOWN_BYTES else f"{clean}... ({len(line)} bytes)"
-
-
-def printable(text: str) -> str:
-    """Text from a bot as one line that is safe in a log: what cannot be printed becomes an escape."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 _LINE_HINT: Final = "send one JSON object per line and nothing else on stdout; use stderr for debugging"

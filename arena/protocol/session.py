@@ -9,7 +9,6 @@ from enum import Enum
 from typing import Final
 
 from arena.errors import ProtocolViolation
-from arena.protocol.codec import printable
 from arena.protocol.messages import (
     PROTOCOL_MAJORS,
     Answer,
@@ -28,6 +27,7 @@ from arena.protocol.messages import (
     Simulated,
     ToBot,
 )
+from arena.strict import printable
 
 
 class Phase(Enum):

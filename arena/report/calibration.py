@@ -23,7 +23,6 @@ from arena.report.formats import (
     insist_on_format,
     json_text,
     percent,
-    printable,
     signed,
     tabulated,
     wrapped,
@@ -32,6 +31,7 @@ from arena.report.played import blocks_of, probit_settings
 from arena.statistics.blocks import Block
 from arena.statistics.calibration import Bin, Calibration, Forecaster, Method, calibrations, coin_method, probit_method
 from arena.statistics.model import Chances, ProbitSettings, chances_at
+from arena.strict import printable
 
 COIN: Final = "coin"
 MAP: Final = "probit MAP"

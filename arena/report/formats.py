@@ -14,7 +14,7 @@ import msgspec
 from tabulate import tabulate
 
 from arena.errors import SpecError
-from arena.strict import unknown
+from arena.strict import printable, unknown
 
 FORMATS: Final = ("table", "markdown", "csv", "json")
 UNKNOWN: Final = "-"
@@ -73,11 +73,6 @@ def wrapped(text: str, width: int | None) -> str:
             before = f"{start}  "
         line = before + word
     return "\n".join([*lines, line])
-
-
-def printable(text: str) -> str:
-    """`text` with every control, format and separator character but the space as its escape."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def escaped(text: str) -> str:

@@ -25,13 +25,13 @@ from arena.report.formats import (
     json_text,
     labels,
     percent,
-    printable,
     signed,
     tabulated,
     width_of,
     wrapped,
 )
 from arena.report.luck_origin import origin_told
+from arena.strict import printable
 
 MOST_FAULTS: Final = 2
 """Kinds named in a row of the table for a terminal, the most frequent ones."""

@@ -19,11 +19,11 @@ from arena.report.formats import (
     json_text,
     labels,
     percent,
-    printable,
     tabulated,
     wrapped,
 )
 from arena.report.matrix import HeadToHead, Meeting
+from arena.strict import printable
 
 NOBODY: Final = "·"
 """In the cell of a player against itself."""

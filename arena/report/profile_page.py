@@ -21,7 +21,6 @@ from arena.report.formats import (
     json_text,
     labels,
     percent,
-    printable,
     signed,
     tabulated,
     width_of,
@@ -30,6 +29,7 @@ from arena.report.formats import (
 from arena.report.means import Mean
 from arena.report.profile import Extreme, Line, Profile
 from arena.report.times import Times
+from arena.strict import printable
 
 MOST_IDS: Final = 4
 """Of a kind of fault, in the table; the other formats have all."""

@@ -16,7 +16,7 @@ from arena.match.contestant import TranscriptLine
 from arena.match.luck_sum import SHOWN, LuckNode, extremes, luck_of
 from arena.match.record import Acted, Drawn, MatchRecord, SeatRecord, Simulated, Step
 from arena.match.replay import Moment, other_rules, replay
-from arena.protocol.codec import printable
+from arena.strict import printable
 
 
 def transcript(record: MatchRecord, *, every_state: bool, luck: str = "") -> Iterator[str]:

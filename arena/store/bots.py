@@ -139,7 +139,7 @@ class BotStore:
             return []
         entries: list[BotSpec | SpecError] = []
         for path in sorted(self._shelf.iterdir()):
-            if (path / MANIFEST).is_file() or _is_script(path):
+            if os.path.lexists(path / MANIFEST) or _is_script(path):
                 try:
                     entries.append(read_bot(path))
                 except SpecError as error:

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Final
 
 from arena.errors import MachineFault, SpecError
+from arena.process.bot_files import names_of, read_file
 from arena.process.build import build, digest_of_folder, remove
 from arena.process.limits import Isolation
-from arena.process.manifest import MANIFEST, BotSpec, digest_of, files_of, read_bot
+from arena.process.manifest import MANIFEST, BotSpec, digest_of, read_bot
 
 _BUILT: Final = "built"
 _IN_THE_MAKING: Final = "new-"
@@ -160,16 +161,14 @@ def _locked(folder: Path) -> Iterator[bool]:
 
 def _fill(bot: BotSpec, home: Path) -> None:
     """Copy the bot into `source` and `run`."""
-    for name, file in files_of(Path(bot.source)):
-        try:
-            content, mode = file.read_bytes(), file.stat().st_mode & 0o777
-        except OSError as error:
-            raise SpecError(f"{file}: {error.strerror}") from None
+    source = Path(bot.source)
+    for name in names_of(source):
+        content, is_executable = read_file(source, name)
         for part in ("source", "run"):
             target = home / part / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-            target.chmod(mode)
+            target.chmod(0o755 if is_executable else 0o644)
     if digest_of(_root(home / "source"), bot.manifest) != bot.digest:
         raise SpecError(f"{bot.source} was changed while it was being copied; try again")
 

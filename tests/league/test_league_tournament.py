@@ -52,7 +52,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"players": [{"bot": "random", "arguments": [1]}]},
-        "players[0].arguments[0]: expected text, found 1; put it in quotes",
+        "players[0].arguments[0]: expected text of 1 to 4096 characters, without control characters, found 1; put it",
     ),
     ({"players": [{"bot": "random"}]}, "players: found 1, a tournament needs at least 2"),
     ({"players": [{"bot": "random"}] * 2}, 'players[1]: the name "random" is taken by players[0]'),

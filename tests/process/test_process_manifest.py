@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import SpecError
-from arena.process import manifest
+from arena.process import bot_files
 from arena.process.channel import ProcessChannel
 from arena.process.clock import MoveClock
 from arena.process.launch import start
@@ -52,12 +52,15 @@ def test_a_folder_is_read_as_its_manifest_says(folder: Path) -> None:
         ("name: x\n", 'the key "command" is missing'),
         ("command: [x]\n", 'the key "name" is missing'),
         ("name: x\ncommand: []\n", "command: expected a list of words, such as [python3, bot.py], found []"),
-        ("name: x\ncommand: ['']\n", "command[0]: expected text of length >= 1"),
+        ("name: x\ncommand: ['']\n", "command[0]: expected text of 1 to 4096 characters, without"),
         ("name: x\ncommand: python3 bot.py\n", "command: expected a list of words, such as [python3, bot.py], found"),
         ("name: x\ncomand: [x]\n", 'unknown key "comand"; known: name, command'),
         ("name: x\ncomand: [x]\n", 'did you mean "command"?'),
         ("name: x\nname: y\ncommand: [x]\n", 'key "name" is given twice'),
-        ("name: x\ncommand: [x]\nversion: 1\n", "version: expected text, found 1; put it in quotes"),
+        (
+            "name: x\ncommand: [x]\nversion: 1\n",
+            "version: expected text of one line, at most 40 characters that print, found 1; put it",
+        ),
         ("name: x\ncommand: [x]\nprocesses: maybe\n", "processes: expected true or false, found 'maybe'"),
         ("- name\n", "expected an object with the keys name, command, version, build, games, processes, "),
         ("name: [\n", "line 2"),
@@ -105,14 +108,14 @@ def test_only_plain_files_and_folders_are_taken(folder: Path, make: Callable[[Pa
 def test_a_bot_may_not_be_too_large(folder: Path) -> None:
     """Neither in bytes (the file is sparse, it costs nothing) nor in files."""
     with (folder / "weights.bin").open("wb") as file:
-        file.truncate(manifest.SIZE_LIMIT)
+        file.truncate(bot_files.SIZE_LIMIT)
 
     assert refusal(folder) == f"{folder}: larger than 64 MiB or 2000 files"
 
 
 def test_a_bot_may_not_have_too_many_files(folder: Path) -> None:
     """One more than allowed is refused."""
-    for number in range(manifest.FILE_LIMIT - 1):
+    for number in range(bot_files.FILE_LIMIT - 1):
         (folder / f"{number}").touch()
 
     assert refusal(folder) == f"{folder}: larger than 64 MiB or 2000 files"

@@ -17,8 +17,9 @@ from arena.match import secret_luck
 from arena.match.record import Termination
 from arena.match.terms import ClockSettings
 from arena.process import launch
+from arena.process.bot_files import FILE_LIMIT, SIZE_LIMIT
 from arena.process.channel import KEPT_STDERR
-from arena.process.manifest import _INTERPRETERS, FILE_LIMIT, SIZE_LIMIT, Manifest
+from arena.process.manifest import _INTERPRETERS, Manifest
 from arena.protocol import codec, messages
 from arena.protocol.session import RECEIVED, SENT, Phase
 
