@@ -41,6 +41,7 @@ from arena.report.luck_origin import luck_told, secret_told
 from arena.report.transcript import refusal_lines, result_line
 from arena.store import database
 from arena.store.bots import BotStore
+from arena.strict import printable
 
 BASELINE = "random"
 """The shelf's bot that a submission meets, so that the author sees a first result."""
@@ -124,10 +125,10 @@ def withdraw(bot: str, results: Path, shelf: Path) -> None:
     """
     store = BotStore(results, shelf)
     gone = store.withdraw(bot)
-    click.echo(f"withdrawn: {gone.name} {gone.version} ({gone.digest[:8]})")
+    click.echo(f"withdrawn: {gone.label}")
     left = next((each for each in store.submitted() if each.name == gone.name), None)
     if left is not None:
-        click.echo(f"`{gone.name}` means {left.name} {left.version} ({left.digest[:8]}) now")
+        click.echo(f"`{gone.name}` means {left.label} now")
 
 
 @click.command()
@@ -140,14 +141,14 @@ def bots(results: Path, shelf: Path) -> None:
     """
     store = BotStore(results, shelf)
     rows = [
-        [bot.name, bot.manifest.version, bot.digest[:8], _shown(shelf), bot.manifest.description]
+        [bot.name, printable(bot.manifest.version), bot.digest[:8], _shown(shelf), _one_line(bot.manifest.description)]
         for bot in store.on_shelf()
     ]
     seen: set[str] = set()
     for each in store.submitted():
         hint = f"an older version: write {each.name}@{each.digest[:8]}" if each.name in seen else ""
         seen.add(each.name)
-        rows.append([each.name, each.version, each.digest[:8], f"submitted {each.submitted_at[:19]}", hint])
+        rows.append([each.name, printable(each.version), each.digest[:8], f"submitted {each.submitted_at[:19]}", hint])
     for error in store.unreadable():
         click.echo(f"left out: {error}", err=True)
     if missing := store.without_shelf():
@@ -212,6 +213,11 @@ def _is_there_already(bots: BotStore, bot: BotSpec) -> bool:
     return True
 
 
+def _one_line(text: str) -> str:
+    """A description of several lines on one."""
+    return printable(" ".join(text.split()))
+
+
 def _shown(shelf: Path) -> str:
     return f"{shelf}/"
 
@@ -242,7 +248,7 @@ def _check(
     load_game(game).setup(options, 2)
     confinement = confine(bot, Limits(), clock, isolation)
     clock = clock_for(bot, clock)
-    click.echo(f"checking {bot.label} at {game}: {' '.join(bot.manifest.command)}")
+    click.echo(f"checking {bot.label} at {game}: {printable(' '.join(bot.manifest.command))}")
     for step in check_bot(bot, game=game, options=options, clock=clock, confinement=confinement, secret=secret):
         click.echo(step.text())
         if step.verdict is Verdict.FAILED:

@@ -116,7 +116,12 @@ class BotSpec(msgspec.Struct, frozen=True):
     @property
     def label(self) -> str:
         """Name, version and the beginning of the hash, for people: `greedy 1 (3f2a9c01)`."""
-        return f"{self.name} {printable(self.manifest.version)} ({self.digest[:8]})"
+        return label_of(self.name, self.manifest.version, self.digest)
+
+
+def label_of(name: str, version: str, digest: str) -> str:
+    """Name, version and the beginning of the hash, for people."""
+    return f"{printable(name)} {printable(version)} ({digest[:8]})"
 
 
 def read_bot(path: Path) -> BotSpec:

@@ -16,7 +16,7 @@ import msgspec
 from arena import strict
 from arena.errors import SpecError
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
-from arena.process.manifest import MANIFEST, BotSpec, read_bot
+from arena.process.manifest import MANIFEST, BotSpec, label_of, read_bot
 from arena.store import database
 from arena.store.homes import Homes
 
@@ -30,6 +30,11 @@ class Submission(msgspec.Struct, frozen=True):
     version: str
     digest: str
     submitted_at: str
+
+    @property
+    def label(self) -> str:
+        """As that of a `BotSpec`."""
+        return label_of(self.name, self.version, self.digest)
 
 
 class BotStore:

@@ -113,14 +113,14 @@ def test_bots_lists_the_shelf_and_says_what_it_left_out(terminal: Terminal, monk
     """A broken bot hides none of the others."""
     terminal.arena("new-bot mine --folder shelf/mine")
     Path("shelf/broken").mkdir()
-    Path("shelf/broken/bot.yaml").write_text("nmae: x")
+    Path("shelf/broken/bot.yaml").write_text("name: x\nverison: '1'\ncommand: [x]")
     monkeypatch.setenv("ARENA_BOTS", "shelf")
 
     said = terminal.arena("bots")
 
     assert said.code == 0
     assert "mine" in said.out
-    assert 'left out: shelf/broken/bot.yaml: unknown key "nmae"' in said.err
+    assert 'left out: shelf/broken/bot.yaml: unknown key "verison"' in said.err
 
 
 def test_match_shows_each_match_and_the_table(terminal: Terminal) -> None:

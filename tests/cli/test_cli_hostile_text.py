@@ -1,0 +1,125 @@
+"""Text of strangers on its way to a terminal: whatever a bot is called or says, no escape of it arrives there raw."""
+
+import json
+import os
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+from cli_arena import ROOT, Said, Terminal
+
+sys.path.append(str(ROOT / "tests" / "process"))
+from test_process_manifest_bytes import HOSTILE
+
+pytestmark = pytest.mark.process
+ESCAPE = "\x1b]0;pwn\x07"
+SHOUTER = """\
+import json, sys
+ESC = "\\x1b]0;pwn\\x07\\x9b2J\\u202e"
+def say(message):
+    if len(sys.argv) > 1:
+        print(ESC, flush=True)
+    print(json.dumps(message, ensure_ascii=False), flush=True)
+    print(ESC, file=sys.stderr, flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        say({"type": "hello", "protocols": [1], "name": ESC, "version": ESC, "capabilities": [ESC]})
+    if message["type"] == "match_start":
+        say({"type": "ready", "match": message["match"]})
+    if message["type"] == "request":
+        action = BAD if len(sys.argv) > 1 else 0
+        say({"type": "action", "id": message["id"], "action": action, "note": ESC})
+    if message["type"] == "quit":
+        break
+"""
+BAD = [
+    '{"heap": ESC, "count": [ESC]}',
+    pytest.param('{"heap": 0, "count": 1, ESC: 2}', marks=pytest.mark.slow),
+    pytest.param('{"do": ESC}', marks=pytest.mark.slow),
+    pytest.param("ESC", marks=pytest.mark.slow),
+]
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+def is_safe(said: Said) -> bool:
+    """Whether everything printed prints, but for line ends."""
+    return (said.out + said.err).replace("\n", "").isprintable()
+
+
+def write_bot(name: str, *arguments: str, bad: str = "0") -> None:
+    """A folder of a bot that shouts escapes; with an argument it also answers with them."""
+    Path(name).mkdir()
+    manifest = {"name": name, "command": ["python3", "bot.py", *arguments], "description": "one line\nand\tanother\n"}
+    Path(name, "bot.yaml").write_text(json.dumps(manifest))
+    Path(name, "bot.py").write_text(SHOUTER.replace("BAD", bad))
+
+
+def test_a_hostile_folder_breaks_no_list_of_bots(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every hostile manifest, links, pipes and names with escapes beside one good bot: it is listed, they are told."""
+    terminal.arena("new-bot mine --folder shelf/mine")
+    monkeypatch.setenv("ARENA_BOTS", "shelf")
+    kinds = [kind for kind in HOSTILE if kind != "a mark of byte order"]
+    for number, kind in enumerate(kinds):
+        Path(f"shelf/bot{number}").mkdir()
+        Path(f"shelf/bot{number}/bot.yaml").write_bytes(HOSTILE[kind])
+    Path(f"shelf/{ESCAPE}").mkdir()
+    Path(f"shelf/{ESCAPE}/bot.yaml").write_text("name: x")
+    Path(f"shelf/{ESCAPE}.py").touch()
+    for name in ("link", "pipe", "loop"):
+        Path(f"shelf/{name}").mkdir()
+    Path("shelf/link/bot.yaml").symlink_to("/etc/passwd")
+    Path("shelf/loop/bot.yaml").symlink_to("bot.yaml")
+    os.mkfifo("shelf/pipe/bot.yaml")
+
+    listed = terminal.arena("bots")
+    named = terminal.arena("match mine nobody --game nim")
+
+    assert (listed.code, named.code) == (0, 2)
+    assert [line.split()[0] for line in listed.out.splitlines()[2:]] == ["mine"]
+    assert listed.err.count("left out: ") == len(kinds) + 5
+    assert is_safe(listed)
+    assert is_safe(named)
+    assert "root:" not in listed.err
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_what_a_bot_says_is_told_with_escapes(terminal: Terminal, bad: str) -> None:
+    """Checked, refused, in a match and in its dialogue."""
+    write_bot("shouter")
+    write_bot("liar", "bad", bad=bad)
+
+    lines = ["check ./shouter --game nim", "check ./liar --game nim", "submit ./liar --game nim"]
+    lines += ["match ./shouter ./liar --game nim --blocks 1"]
+    said = {line: terminal.arena(line) for line in lines}
+
+    assert [line for line, found in said.items() if not is_safe(found)] == []
+    assert [found.code for found in said.values()] == [0, 1, 1, 0]
+
+
+def test_a_league_of_such_bots_prints(terminal: Terminal) -> None:
+    """Submitted, played, listed, shown, told of, verified."""
+    write_bot("shouter")
+    write_bot("liar", "bad", bad="ESC")
+    submitted = terminal.arena("submit ./shouter --game nim")
+    run = terminal.league("./shouter", "./liar", "random")
+    match_id = terminal.arena("league matches test").out.split()[0]
+    connection = sqlite3.connect(terminal.results / "arena.db")
+    assert connection.execute("UPDATE bot SET version = ?", (ESCAPE,)).rowcount  # of an arena that took such a one
+    connection.commit()
+    connection.close()
+
+    lines = ["bots", "leaderboard test", f"show {match_id}", "stats p0", "stats p1", "matrix test", "verify"]
+    lines += ["league status test", "league matches test", "league matches test --faults", "withdraw shouter"]
+    said = {line: terminal.arena(line) for line in lines}
+
+    assert [line for line, found in said.items() if not is_safe(found)] == []
+    assert is_safe(submitted)
+    assert is_safe(run)
+    assert [line for line, found in said.items() if found.code] == []
+    assert "one line and another" in terminal.arena("bots").out or "shouter" not in terminal.arena("bots").out
