@@ -104,8 +104,10 @@ def run(arguments: list[str]) -> int:
         # click's way to say that the reader of our output has gone (`| head`): nothing is wrong with that.
         return 0
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge: whatever happens gets its exit code
+        from arena.strict import printable  # noqa: PLC0415 - only for this message
+
         text, exit_code = _explained(error)
-        click.echo(text, err=True)
+        click.echo(printable(text, keep="\n\t"), err=True)
         return exit_code
     return outcome if isinstance(outcome, int) else 0
 

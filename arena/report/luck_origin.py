@@ -11,8 +11,9 @@ from msgspec import UNSET
 
 from arena.match.record import MatchRecord
 from arena.match.secret_luck import LuckOrigin, Secret
-from arena.report.formats import escaped, printable, wrapped
+from arena.report.formats import escaped, wrapped
 from arena.store.matches import LeagueSecret
+from arena.strict import printable
 
 PUBLIC: Final = "public seed: bots can foretell the luck"
 _ORIGINS: Final = {"drawn": "drawn here", "file": "given by --secret-file: who has the file can foretell the luck"}

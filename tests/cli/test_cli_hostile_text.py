@@ -80,7 +80,10 @@ def test_a_hostile_folder_breaks_no_list_of_bots(terminal: Terminal, monkeypatch
     listed = terminal.arena("bots")
     named = terminal.arena("match mine nobody --game nim")
 
+    given = [terminal.arena("check", f"./{name}") for name in (ESCAPE, "\udce9", f"shelf/{ESCAPE}")]
+
     assert (listed.code, named.code) == (0, 2)
+    assert all(found.code == 2 and is_safe(found) for found in given)
     assert [line.split()[0] for line in listed.out.splitlines()[2:]] == ["mine"]
     assert listed.err.count("left out: ") == len(kinds) + 5
     assert is_safe(listed)

@@ -157,10 +157,14 @@ def test_a_source_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pyte
     bots = store(tmp_path)
     found = bots.find(str(bot_folder(tmp_path / "mine", "mine")))
 
-    def closed(path: Path) -> bytes:
-        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+    opened = os.open
 
-    monkeypatch.setattr(Path, "read_bytes", closed)
+    def closed(name: Any, *how: Any, **where: Any) -> int:
+        if name == "bot.py":
+            raise PermissionError(errno.EACCES, "Permission denied", name)
+        return opened(name, *how, **where)
+
+    monkeypatch.setattr(os, "open", closed)
     with pytest.raises(SpecError, match=r"mine/bot\.py: Permission denied"):
         bots.install(found)
 
