@@ -235,6 +235,65 @@ else:
     assert (said.out, said.err) == ("150.0\n", "")
 
 
+CHILDREN = {
+    "node": (
+        "bot.js",
+        """
+const { execFileSync, spawn } = require('child_process');
+require('readline').createInterface({ input: process.stdin }).on('line', line => {
+    const text = execFileSync('echo', ['got'], { encoding: 'utf8' }).trim();
+    spawn('cat').on('exit', () => console.log(text + ' ' + line)).stdin.end('x');
+});
+""",
+    ),
+    "python3": (
+        "bot.py",
+        """
+import asyncio, concurrent.futures, subprocess, sys
+async def said():
+    child = await asyncio.create_subprocess_exec("echo", "got", stdout=subprocess.PIPE)
+    return (await child.communicate())[0].decode().strip()
+def main():
+    for line in sys.stdin:
+        with concurrent.futures.ProcessPoolExecutor(2) as pool: assert list(pool.map(abs, [-1, -2])) == [1, 2]
+        print(asyncio.run(said()), line.strip(), flush=True)
+main()
+""",
+    ),
+    "java": (
+        "Bot.java",
+        """
+import java.util.Scanner;
+class Bot {
+    public static void main(String[] a) throws Exception {
+        Scanner in = new Scanner(System.in);
+        while (in.hasNextLine()) {
+            Process child = new ProcessBuilder("echo", "got").start();
+            String said = new String(child.getInputStream().readAllBytes()).trim();
+            System.out.println(said + " " + in.nextLine());
+        }
+    }
+}
+""",
+    ),
+    "perl": ("bot.pl", '$| = 1; while (<STDIN>) { my $said = `echo got`; chomp $said; print "$said $_"; }\n'),
+    "ruby": ("bot.rb", "$stdout.sync = true\nwhile line = gets do puts `echo got`.strip + ' ' + line end\n"),
+}
+
+
+@pytest.mark.parametrize("program", sorted(CHILDREN))
+def test_children_of_a_bot_with_processes(tmp_path: Path, program: str) -> None:
+    """Each language has a way of its own to start them; Python's pools need shared memory besides."""
+    insist_on(program)
+    name, code = CHILDREN[program]
+    (folder_of(tmp_path) / name).write_text(code)
+    limits = msgspec.structs.replace(WIDE, processes=True, scratch_mib=8)
+
+    with talking(tmp_path, program, name, limits=limits) as (channel, _):
+        assert ask(channel, b"one") == b"got one"
+        assert ask(channel, b"two") == b"got two"
+
+
 def test_awk_and_shells_at_work(tmp_path: Path) -> None:
     """A script of a shell that runs programs, where the bot may have processes."""
     code = 'while read -r line; do echo "$line" | awk \'{ print "got", $1 }\' | cat; done\n'
