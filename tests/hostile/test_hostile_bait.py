@@ -26,7 +26,7 @@ SAFE = {
     *("network-lock-channel", "network-record-lock-channel", "network-watch-channel"),
     *("network-directory-watch-channel", "kernel-kill-outside", "kernel-affinity"),
     *("memory-memfd", "memory-system-v", "tasks-fork", "tasks-spawn", "tasks-shell-out", "tasks-daemon"),
-    *("time-wake-itself", "perl-fork"),
+    *("time-wake-itself", "perl-fork", "native-own-table"),
 }
 
 
