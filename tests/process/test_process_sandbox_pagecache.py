@@ -123,3 +123,17 @@ def test_no_letter_arrives(tmp_path: Path) -> None:
     assert found.keys() == set(READERS)
     assert LETTERS not in found.values()
     assert set(found.values()) <= {None, "\xff" * len(LETTERS)}
+
+
+def test_a_read_leaves_no_time(tmp_path: Path) -> None:
+    """The time of the last access would be a bit for each file, noted once a day, for all to see."""
+    files = [folder_of(tmp_path) / name for name in ("read", "left")]
+    for file in files:
+        file.write_bytes(b"x")
+        os.utime(file, ns=(0, file.stat().st_mtime_ns))  # older than the last change, which makes the next access noted
+    code = "open('read').read()\nimport os\nprint([os.stat(name).st_atime_ns for name in ('read', 'left')])"
+
+    found = ran(tmp_path, code)
+
+    assert json.loads(found.out)[0] == json.loads(found.out)[1]
+    assert files[0].stat().st_atime_ns == files[1].stat().st_atime_ns
