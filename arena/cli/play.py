@@ -32,7 +32,7 @@ from arena.match.record import MatchRecord
 from arena.match.referee import Participant
 from arena.match.referee import play as play_match
 from arena.match.secret_luck import Secret, draw_block
-from arena.match.terms import ClockSettings, MatchSpec, Setting
+from arena.match.terms import ClockSettings, Setting, spec_of
 from arena.process.limits import Isolation
 from arena.report.luck_origin import luck_told, secret_told
 from arena.store.bots import BotStore
@@ -78,18 +78,7 @@ def play(
     person = Person(say=click.echo, prompt=lambda text: click.prompt(text, prompt_suffix="> "))
     clock = ClockSettings(move_ms=1000, bank_ms=10_000)
     setting = Setting(game, options, clock)
-    drawn_luck = draw_block(secret, "play-0", seats)
-    spec = MatchSpec(
-        match="play-0-0",
-        game=game,
-        options=options,
-        seed=drawn_luck.luck,
-        clock=clock,
-        wire_id=drawn_luck.wire_ids[0],
-        bot_seeds=drawn_luck.bot_seeds,
-        commitment=drawn_luck.commitment,
-        isolation=isolation,
-    )
+    spec = spec_of(setting, "play-0-0", draw_block(secret, "play-0", seats), 0, isolation)
     drawn = cast(Game[Any, Any], DrawnGame(load_game(game), seat))
     with contextlib.ExitStack() as ending:
         table: list[Participant] = []

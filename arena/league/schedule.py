@@ -25,7 +25,7 @@ from arena.league.schedules.settings import Knockout, Swiss, decided
 from arena.league.standings import MatchResult
 from arena.league.tournament import OLD_FORMAT, Player, Tournament, luck_origin, public_secret
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
-from arena.match.terms import ClockSettings, MatchSpec, Setting
+from arena.match.terms import ClockSettings, MatchSpec, Setting, spec_of
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
 
 KEY_LENGTH: Final = 12
@@ -244,17 +244,7 @@ def chunks(
 
 def match_spec(setting: Tournament | Chunk, planned: Fixture, rotation: int, isolation: Isolation) -> MatchSpec:
     """What the referee is told of the match of `planned` with that rotation of the seats."""
-    return MatchSpec(
-        match=planned.match_id(rotation),
-        game=setting.game,
-        options=setting.options,
-        seed=planned.draw.luck,
-        clock=setting.clock,
-        wire_id=planned.draw.wire_ids[rotation],
-        bot_seeds=planned.draw.bot_seeds,
-        commitment=planned.draw.commitment,
-        isolation=isolation,
-    )
+    return spec_of(setting.setting, planned.match_id(rotation), planned.draw, rotation, isolation)
 
 
 def is_open_ended(tournament: Tournament) -> bool:

@@ -22,7 +22,7 @@ from arena.match.house import HouseGame, house_contestant
 from arena.match.record import Acted, MatchRecord
 from arena.match.referee import hello_for, play
 from arena.match.secret_luck import Secret, draw_block
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.terms import ClockSettings, Setting, spec_of
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 from arena.process.launch import Confinement
@@ -174,17 +174,8 @@ class _Examination:
 
     def _play(self, contestant: Contestant, *, seat: int, number: int) -> MatchRecord:
         drawn = draw_block(self._secret, f"check-{number}", 2)
-        spec = MatchSpec(
-            match=f"check-{number}-{seat}",
-            game=self._game,
-            options=self._options,
-            seed=drawn.luck,
-            clock=self._clock,
-            wire_id=drawn.wire_ids[seat],
-            bot_seeds=drawn.bot_seeds,
-            commitment=drawn.commitment,
-            isolation=self._confinement.isolation,
-        )
+        setting = Setting(self._game, self._options, self._clock)
+        spec = spec_of(setting, f"check-{number}-{seat}", drawn, seat, self._confinement.isolation)
         house = house_contestant(self._hello, self._clock)
         seats = [contestant, house] if seat == 0 else [house, contestant]
         record = play(spec, seats, game=cast(Game[Any, Any], HouseGame(self._rules, {1 - seat}, spec.seed)))

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from arena.match.secret_luck import BlockDraw
 from arena.process.limits import Isolation, Limits
 from arena.protocol.messages import ClockTerms
 
@@ -70,3 +71,18 @@ class MatchSpec(msgspec.Struct, frozen=True):
     bot_seeds: tuple[int, ...]
     commitment: str = ""
     isolation: Isolation = "none"
+
+
+def spec_of(setting: Setting, match: str, drawn: BlockDraw, rotation: int, isolation: Isolation) -> MatchSpec:
+    """The match of a block with that rotation of the seats; `match` is the id under which it is stored."""
+    return MatchSpec(
+        match=match,
+        game=setting.game,
+        options=setting.options,
+        seed=drawn.luck,
+        clock=setting.clock,
+        wire_id=drawn.wire_ids[rotation],
+        bot_seeds=drawn.bot_seeds,
+        commitment=drawn.commitment,
+        isolation=isolation,
+    )
