@@ -7,11 +7,16 @@ from pathlib import Path
 import click
 import pytest
 
-from arena.cli import cli
+from arena.cli import cli, run
+from arena.cli.league import stored
 from arena.league.tournament import read_tournament
+from arena.report.leaderboard import render
+from arena.report.table import table
 from arena.store.bots import BotStore
 
 ROOT = Path(__file__).parent.parent
+README_COLUMNS = 113
+"""Of the terminal in which its table was printed."""
 PAGES = (
     "README.md",
     "protocol.md",
@@ -76,3 +81,28 @@ def test_links_within_the_project_lead_somewhere() -> None:
 
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def without_times(table: str) -> str:
+    """The text of a leaderboard in one line, without the column of times."""
+    return " ".join(re.sub(r" +[\d.]+/ *[\d.]+$", "", table, flags=re.MULTILINE).split())
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_the_table_of_the_readme_is_that_of_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The secret of that league is published: whoever plays it again gets the same table, but for times."""
+    monkeypatch.chdir(ROOT)
+    (line,) = [line for page, line in commands() if page == "README.md" and "--secret-file" in line]
+    words = shlex.split(line, comments=True)
+    words[words.index("--results") + 1] = str(tmp_path)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"^```\n(  #  player.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+    assert run(words) == 0
+
+    with stored(tmp_path) as store:
+        standings, times = table(store, store.league("first"))
+    played = render(standings, times, format="table", width=README_COLUMNS)
+    assert shown is not None
+    assert without_times(shown[1]) == without_times(played)
