@@ -141,7 +141,7 @@ def read_tournament(path: Path, find_bot: Callable[[str], BotSpec]) -> Tournamen
 def portable(tournament: Tournament) -> Tournament:
     """The same tournament without what belongs to one machine: where bots lie, and how many workers play."""
     players = tuple(
-        msgspec.structs.replace(player, bot=msgspec.structs.replace(player.bot, source="", folder=""))
+        msgspec.structs.replace(player, bot=msgspec.structs.replace(player.bot, source="", folder="", given=""))
         for player in tournament.players
     )
     return msgspec.structs.replace(tournament, players=players, workers=None)

@@ -20,6 +20,7 @@ from arena.process import launch
 from arena.process.channel import READ_SIZE, HeadAndTail
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import Manifest
+from arena.process.program import BotFolder
 from arena.process.running import BotProcess
 
 TIMEOUT_S: Final = 300.0
@@ -35,12 +36,17 @@ _LOOK_S: Final = 0.1
 _LOOK_AT_FOLDER_S: Final = 0.5
 
 
-def build(manifest: Manifest, folder: Path, isolation: Isolation, *, timeout_s: float = TIMEOUT_S) -> None:
-    """Run the build commands of `manifest` in `folder`, one after the other. SpecError, and no folder, if one fails."""
+def build(
+    manifest: Manifest, folder: Path, isolation: Isolation, *, given: str = "", timeout_s: float = TIMEOUT_S
+) -> None:
+    """Run the build commands of `manifest` in `folder`, one after the other. SpecError, and no folder, if one fails.
+
+    `given` is the author's folder, as they wrote it: messages name its files.
+    """
     try:
         for command in manifest.build:
             _open_to_bots(folder)
-            _run(command, folder, isolation, timeout_s)
+            _run(command, BotFolder(str(folder), given), isolation, timeout_s)
         _seal(folder)
     except SpecError:
         remove(folder)
@@ -65,16 +71,16 @@ def digest_of_folder(folder: Path) -> str:
     return total.hexdigest()
 
 
-def _run(command: tuple[str, ...], folder: Path, isolation: Isolation, timeout_s: float) -> None:
+def _run(command: tuple[str, ...], folder: BotFolder, isolation: Isolation, timeout_s: float) -> None:
     what = f"build `{' '.join(command)}`"
     try:
         process = launch.start_build(command, folder, isolation, LIMITS)
     except Crashed as crash:
-        raise SpecError(f"{what}: {crash.message}") from None
+        raise SpecError(f"{what}: {crash.message}; {crash.hint}") from None
     said = HeadAndTail(_KEPT_OUTPUT)
     try:
         process.close_stdin()
-        trouble = _watch(process, folder, said, timeout_s)
+        trouble = _watch(process, Path(folder.path), said, timeout_s)
         ending = process.ending()
     finally:
         process.kill()

@@ -16,7 +16,7 @@ from arena.errors import Crashed, HarnessFault
 from arena.process.bare import start_bare
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
 from arena.process.manifest import BotSpec
-from arena.process.program import START_HINT, describe, find_program
+from arena.process.program import START_HINT, BotFolder, describe, find_program
 from arena.process.running import BotProcess
 from arena.process.sandbox import box, runtimes
 
@@ -51,38 +51,42 @@ def start(bot: BotSpec, arguments: tuple[str, ...] = (), confinement: Confinemen
     """Start the bot. Crashed names the command, the folder, the program and the reason if it cannot be started."""
     _insist_on_folder(bot)
     command = [*bot.manifest.command, *arguments]
+    folder = BotFolder(bot.folder, bot.given_folder)
     if confinement.isolation == "sandbox":
         _warm(bot)
-        return _start_boxed(command, bot.folder, box.start, confinement.limits, home="/")
-    return _start_bare(command, bot.folder, confinement.limits)
+        return _start_boxed(command, folder, box.start, confinement.limits, home="/")
+    return _start_bare(command, folder, confinement.limits)
 
 
-def start_build(command: tuple[str, ...], folder: Path, isolation: Isolation, limits: Limits) -> BotProcess:
+def start_build(command: tuple[str, ...], folder: BotFolder, isolation: Isolation, limits: Limits) -> BotProcess:
     """Start a command that builds a bot in `folder`, which it may write to. Crashed as for `start`."""
     if isolation == "sandbox":
-        return _start_boxed([*command], str(folder), box.start_build, limits, home="/tmp")  # noqa: S108 - the box's
-    return _start_bare([*command], str(folder), limits)
+        return _start_boxed([*command], folder, box.start_build, limits, home="/tmp")  # noqa: S108 - the box's
+    return _start_bare([*command], folder, limits)
 
 
-def _start_boxed(command: list[str], folder: str, start_box: box.Start, limits: Limits, *, home: str) -> BotProcess:
+def _start_boxed(
+    command: list[str], folder: BotFolder, start_box: box.Start, limits: Limits, *, home: str
+) -> BotProcess:
     path = runtimes.search_path()
     program = find_program(command, folder, path, is_visible=runtimes.is_visible)
     words = [command[0] if "/" in command[0] else program, *command[1:]]
-    popen, body = start_box(words, Path(folder), clean_environment(path, home), limits)
+    popen, body = start_box(words, Path(folder.path), clean_environment(path, home), limits)
     return BotProcess(popen, body, describe(command, folder, program), is_wrapped=True)
 
 
-def _start_bare(command: list[str], folder: str, limits: Limits) -> BotProcess:
+def _start_bare(command: list[str], folder: BotFolder, limits: Limits) -> BotProcess:
     path = os.environ.get("PATH", os.defpath)
     program = find_program(command, folder, path, is_visible=lambda _: True)
     origin = describe(command, folder, program)
     try:
         environment = clean_environment(path, os.environ.get("HOME", "/"))
-        popen, body = start_bare([program, *command[1:]], folder, environment, limits)
+        popen, body = start_bare([program, *command[1:]], folder.path, environment, limits)
     except OSError as error:
         if error.errno not in _AUTHORS_ERRORS:
             raise
-        raise Crashed(f"cannot start {origin}: {error.strerror}: {error.filename}", hint=START_HINT) from None
+        what = f"{error.strerror}: {folder.told(str(error.filename))}"
+        raise Crashed(f"cannot start {origin}: {what}", hint=START_HINT) from None
     return BotProcess(popen, body, origin, is_wrapped=False)
 
 

@@ -100,13 +100,14 @@ class BotSpec(msgspec.Struct, frozen=True):
     """A bot ready to be started.
 
     `source`: the script or folder it was read from; `folder`: where its command runs; `digest`: the SHA-256 of its
-    content (hex).
+    content (hex). `given`: its path as somebody wrote it, for messages; empty for a bot that was found by its hash.
     """
 
     manifest: Manifest
     source: str
     folder: str
     digest: str
+    given: str = ""
 
     @property
     def name(self) -> str:
@@ -118,14 +119,24 @@ class BotSpec(msgspec.Struct, frozen=True):
         """Name, version and the beginning of the hash, for people: `greedy 1 (3f2a9c01)`."""
         return label_of(self.name, self.manifest.version, self.digest)
 
+    @property
+    def given_folder(self) -> str:
+        """The folder of `given`, in which its author finds the files that messages name; empty without it."""
+        if not self.given or Path(self.source).is_dir():
+            return self.given
+        return os.path.dirname(self.given) or "."  # noqa: PTH120 - "./" stays as written
+
 
 def label_of(name: str, version: str, digest: str) -> str:
     """Name, version and the beginning of the hash, for people."""
     return f"{printable(name)} {printable(version)} ({digest[:8]})"
 
 
-def read_bot(path: Path) -> BotSpec:
-    """The bot at `path`, a script or a folder with `bot.yaml`. SpecError says what is wrong with it."""
+def read_bot(path: Path, given: str = "") -> BotSpec:
+    """The bot at `path`, a script or a folder with `bot.yaml`; `given` is the path as it was written, if otherwise.
+
+    SpecError says what is wrong with it.
+    """
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -135,10 +146,10 @@ def read_bot(path: Path) -> BotSpec:
     if stat.S_ISDIR(mode):
         text = _manifest_text(path)
         manifest = parse_yaml(text, Manifest, place=str(path / MANIFEST), limit=MANIFEST_LIMIT)
-        return _spec(manifest, path, path, text)
+        return _spec(manifest, path, given, text)
     if not stat.S_ISREG(mode):
         raise SpecError(f"{shown(path)}: a pipe, socket or device; expected a script or a folder with a {MANIFEST}")
-    return _spec(_manifest_of_script(path), path, path.parent)
+    return _spec(_manifest_of_script(path), path, given)
 
 
 def _manifest_text(folder: Path) -> bytes:
@@ -155,9 +166,15 @@ def _manifest_text(folder: Path) -> bytes:
     return read_file(folder, MANIFEST, limit=MANIFEST_LIMIT).content
 
 
-def _spec(manifest: Manifest, source: Path, folder: Path, text: bytes | None = None) -> BotSpec:
-    digest = digest_of(source, manifest, text)
-    return BotSpec(manifest=manifest, source=str(source.resolve()), folder=str(folder.resolve()), digest=digest)
+def _spec(manifest: Manifest, source: Path, given: str, text: bytes | None = None) -> BotSpec:
+    folder = source.parent if text is None else source
+    return BotSpec(
+        manifest=manifest,
+        source=str(source.resolve()),
+        folder=str(folder.resolve()),
+        digest=digest_of(source, manifest, text),
+        given=given or str(source),
+    )
 
 
 def digest_of(path: Path, manifest: Manifest, text: bytes | None = None) -> str:

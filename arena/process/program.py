@@ -9,7 +9,7 @@ import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from arena.errors import Crashed
 
@@ -21,17 +21,41 @@ _FIRST_LINE: Final = 256
 """Bytes of a script's first line that the kernel reads (BINPRM_BUF_SIZE)."""
 
 
-def find_program(command: list[str], folder: str, path: str, *, is_visible: Callable[[Path], bool]) -> str:
+class BotFolder(NamedTuple):
+    """The folder in which a bot runs, and the same as its author wrote it: a bot runs from a copy.
+
+    `given` is empty where nobody knows what the author wrote.
+    """
+
+    path: str
+    given: str = ""
+
+    @property
+    def name(self) -> str:
+        """The folder in a message."""
+        return self.given or "the bot's folder"
+
+    def told(self, file: str) -> str:
+        """A file in the folder as its author knows it; any other one as it is."""
+        if not file.startswith(f"{self.path}/"):
+            return file
+        return os.path.join(self.given or ".", os.path.relpath(file, self.path))  # noqa: PTH118 - "./x" stays as written
+
+
+def find_program(command: list[str], folder: BotFolder, path: str, *, is_visible: Callable[[Path], bool]) -> str:
     """The file that runs as the first word of `command`, in `folder` or on `path`. Crashed tells why there is none.
 
     `is_visible` tells of a file outside `folder` whether the bot will see it.
     """
-    wanted = _from_folder(command[0], folder)
+    wanted = _from_folder(command[0], folder.path)
     program = shutil.which(wanted, path=path)
-    what = f"cannot start `{shlex.join(command)}` in {folder}: "
+    what = f"cannot start `{shlex.join(command)}` in {folder.name}: "
     if program is None:
         if Path(wanted).is_file() and "/" in wanted:
-            raise Crashed(f"{what}{wanted} is not executable", hint=f"run `chmod +x {wanted}` and submit it again")
+            told = folder.told(wanted)
+            where = "" if folder.given else " in the bot's folder"
+            hint = f"run `chmod +x {shlex.quote(told)}`{where} and try again"
+            raise Crashed(f"{what}{told} is not executable", hint=hint)
         raise Crashed(
             f"{what}no program {command[0]!r} there or on the PATH",
             hint=f"install {command[0]!r}, or correct `command` in bot.yaml",
@@ -42,11 +66,12 @@ def find_program(command: list[str], folder: str, path: str, *, is_visible: Call
     return program
 
 
-def describe(command: list[str], folder: str, program: str) -> str:
+def describe(command: list[str], folder: BotFolder, program: str) -> str:
     """What is started, for the author of a bot that does not start."""
     interpreter = _interpreter(program)
-    by = f"{program}, interpreter {interpreter}" if interpreter else program
-    return f"`{shlex.join(command)}` in {folder} (program {by})"
+    told = folder.told(program)
+    by = f"{told}, interpreter {interpreter}" if interpreter else told
+    return f"`{shlex.join(command)}` in {folder.name} (program {by})"
 
 
 def _from_folder(program: str, folder: str) -> str:
@@ -54,8 +79,9 @@ def _from_folder(program: str, folder: str) -> str:
     return os.path.join(folder, program) if "/" in program else program  # noqa: PTH118 - "./x" stays as written
 
 
-def _refusal(program: str, folder: str, is_visible: Callable[[Path], bool]) -> str:
+def _refusal(program: str, place: BotFolder, is_visible: Callable[[Path], bool]) -> str:
     """Why the kernel will not run this file, as far as its first line tells; a wrapper would give it to a shell."""
+    folder, told = place.path, place.told(program)
     if not _is_inside(program, folder) and not is_visible(Path(program)):
         return f"{program} is not among what bots see of this machine; `arena doctor` lists that"
     interpreter = _interpreter(program)
@@ -63,11 +89,11 @@ def _refusal(program: str, folder: str, is_visible: Callable[[Path], bool]) -> s
         name = re.split(r"[ \t]", interpreter)[0]
         shown = interpreter.encode("unicode_escape").decode()
         if not Path(folder, name).exists():
-            return f"the first line of {program} asks for the interpreter {shown}, which is not on this machine"
+            return f"the first line of {told} asks for the interpreter {shown}, which is not on this machine"
         if not _is_inside(name, folder) and not is_visible(Path(name)):
-            return f"the first line of {program} asks for the interpreter {shown}, which bots do not see"
+            return f"the first line of {told} asks for the interpreter {shown}, which bots do not see"
     if not interpreter and not _first_line(program).startswith(_ELF):
-        return f"{program} is neither a program for Linux (ELF) nor a script that begins with #!"
+        return f"{told} is neither a program for Linux (ELF) nor a script that begins with #!"
     return ""
 
 

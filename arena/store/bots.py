@@ -53,7 +53,7 @@ class BotStore:
         if "/" in text:
             if not Path(text).exists():
                 raise SpecError(f"{text}: no such file or folder")  # as it was written: a Path drops the `./`
-            return read_bot(Path(text))
+            return read_bot(Path(text), text.rstrip("/"))
         name, _, prefix = text.partition("@")
         found = {
             bot.digest: bot for bot in self._named(name, is_any_version=bool(prefix)) if bot.digest.startswith(prefix)
@@ -132,7 +132,7 @@ class BotStore:
 
     def installed(self, digest: str) -> BotSpec:
         """The bot of that hash from its own place. SpecError if it is missing there, or was changed."""
-        return msgspec.structs.replace(self._homes.read(digest), folder=self._homes.run_of(digest))
+        return msgspec.structs.replace(self._homes.read(digest), folder=self._homes.run_of(digest), given="")
 
     def changed(self, digests: Iterable[str]) -> list[str]:
         """Those of the installed bots that are missing, or not what was put there: their source, or what was built."""

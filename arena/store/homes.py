@@ -111,7 +111,7 @@ class Homes:
         with self._in_the_making() as scratch:
             made = scratch / "home"
             _fill(bot, made)
-            build(bot.manifest, made / "run", self._isolation)
+            build(bot.manifest, made / "run", self._isolation, given=bot.given_folder)
             (made / _BUILT).write_text(digest_of_folder(made / "run"), encoding="ascii")
             _sync_all(made)
             if home.is_dir() and not self._has_built(bot.digest):

@@ -2,7 +2,9 @@
 
 import io
 import re
+import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -304,3 +306,51 @@ def test_results_that_cannot_be_written_are_told(terminal: Terminal) -> None:
         said = terminal.arena(command, "--game", "nim", "--results", "results/here")
         assert said.code == 2
         assert "choose another folder for the results with --results" in said.err
+
+
+def without_the_right_to_run(folder: str, *, build: bool = False) -> None:
+    """A bot whose script, or whose script of the build, cannot be run yet."""
+    shutil.copytree(ROOT / "bots" / "random", folder)
+    script = Path(folder, "run.sh")
+    script.write_text("#!/bin/sh\n" + ("touch built" if build else "exec python3 bot.py") + "\n")
+    script.chmod(0o644)
+    run = "build: [[./run.sh]]\ncommand: [python3, bot.py]" if build else "command: [./run.sh]"
+    Path(folder, "bot.yaml").write_text(f"name: mine\n{run}\n")
+
+
+def hinted(text: str) -> str:
+    """The command between the backticks of a hint."""
+    found: list[str] = re.findall(r"`(chmod [^`]*)`", text)
+    return found[-1]
+
+
+@pytest.mark.parametrize("given", ["./mine", "deep/er/mine", "./two words"])
+@pytest.mark.parametrize("build", [False, True])
+def test_the_hint_about_the_right_to_run_helps(terminal: Terminal, given: str, build: bool) -> None:
+    """It names the author's file as they gave it, and not the installed copy; followed to the word, it is enough."""
+    without_the_right_to_run(given, build=build)
+    line = f"'{given}' --game nim"
+
+    refused = terminal.arena(f"submit {line}")
+    hint = hinted(refused.out + refused.err)
+    subprocess.run(hint, shell=True, check=True)
+    accepted = terminal.arena(f"submit {line}")
+
+    assert refused.code != 0
+    assert hint == f"chmod +x {shlex.quote(f'{given}/run.sh')}"
+    assert "results/bots" not in refused.out + refused.err
+    assert (accepted.code, "submitted: mine" in accepted.out) == (0, True), accepted.out + accepted.err
+
+
+def test_the_hint_of_a_match_names_the_authors_file(terminal: Terminal) -> None:
+    """`match` and `check` install bots, too, and a league plays installed ones; none names a copy."""
+    without_the_right_to_run("mine")
+
+    said = [terminal.arena(line) for line in ("check ./mine --game nim", "match ./mine random --game nim --blocks 1")]
+    run = terminal.league("./mine", "random")
+    shown = terminal.arena(f"show {terminal.arena('league matches test').out.split()[0]}")
+
+    assert [hinted(each.out + each.err) for each in (said[0], shown)] == ["chmod +x ./mine/run.sh"] * 2
+    assert "in ./mine: ./mine/run.sh is not executable" in said[1].out
+    assert not [each for each in (*said, run, shown) if "/bots/" in each.out + each.err]
+    assert run.code == 0

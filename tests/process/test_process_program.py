@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from arena.errors import Crashed
-from arena.process.program import START_HINT, describe, find_program
+from arena.process.program import START_HINT, BotFolder, describe, find_program
 
 PATH = "/usr/bin:/bin"
+GIVEN = "./my bot"
 
 
 def script(folder: Path, name: str = "bot", first: str = "#!/bin/sh", *, mode: int = 0o755) -> Path:
@@ -20,7 +21,7 @@ def script(folder: Path, name: str = "bot", first: str = "#!/bin/sh", *, mode: i
 
 
 def found(folder: Path, *command: str, sees: bool = True) -> str:
-    return find_program([*command], str(folder), PATH, is_visible=lambda _: sees)
+    return find_program([*command], BotFolder(str(folder), GIVEN), PATH, is_visible=lambda _: sees)
 
 
 def refusal(folder: Path, *command: str, sees: bool = True) -> Crashed:
@@ -47,7 +48,7 @@ def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     """Command, folder, and what to do."""
     said = refusal(tmp_path, "cobol", "bot.cob")
 
-    assert said.message == f"cannot start `cobol bot.cob` in {tmp_path}: no program 'cobol' there or on the PATH"
+    assert said.message == "cannot start `cobol bot.cob` in ./my bot: no program 'cobol' there or on the PATH"
     assert said.hint == "install 'cobol', or correct `command` in bot.yaml"
 
 
@@ -57,8 +58,19 @@ def test_a_file_that_may_not_be_run(tmp_path: Path) -> None:
 
     said = refusal(tmp_path, "./bot")
 
-    assert said.message.endswith("/./bot is not executable")
-    assert said.hint.startswith("run `chmod +x ")
+    assert said.message.endswith(": ./my bot/bot is not executable")
+    assert said.hint == "run `chmod +x './my bot/bot'` and try again"
+
+
+def test_a_file_of_a_bot_that_nobody_gave_a_path_for(tmp_path: Path) -> None:
+    """Such as an installed one, found by its hash: the path of the copy would lead its author to the wrong file."""
+    script(tmp_path, mode=0o644)
+
+    with pytest.raises(Crashed) as caught:
+        find_program(["./bot"], BotFolder(str(tmp_path)), PATH, is_visible=lambda _: True)
+
+    assert caught.value.message == "cannot start `./bot` in the bot's folder: ./bot is not executable"
+    assert caught.value.hint == "run `chmod +x ./bot` in the bot's folder and try again"
 
 
 @pytest.mark.parametrize(
@@ -118,7 +130,7 @@ def test_what_was_started_is_described_for_its_author(tmp_path: Path) -> None:
     """The command as one would type it, the folder, the program, and who runs it."""
     program = str(script(tmp_path, first="#!/usr/bin/env python3"))
 
-    text = describe(["./bot", "two words"], str(tmp_path), program)
+    text = describe(["./bot", "two words"], BotFolder(str(tmp_path), GIVEN), program)
 
-    assert text == f"`./bot 'two words'` in {tmp_path} (program {program}, interpreter /usr/bin/env python3)"
-    assert "interpreter" not in describe(["x"], str(tmp_path), shutil.which("cat") or os.devnull)
+    assert text == f"`./bot 'two words'` in ./my bot (program ./my bot/bot, interpreter /usr/bin/env python3)"
+    assert "interpreter" not in describe(["x"], BotFolder(str(tmp_path)), shutil.which("cat") or os.devnull)
