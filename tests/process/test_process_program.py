@@ -132,5 +132,5 @@ def test_what_was_started_is_described_for_its_author(tmp_path: Path) -> None:
 
     text = describe(["./bot", "two words"], BotFolder(str(tmp_path), GIVEN), program)
 
-    assert text == f"`./bot 'two words'` in ./my bot (program ./my bot/bot, interpreter /usr/bin/env python3)"
+    assert text == "`./bot 'two words'` in ./my bot (program ./my bot/bot, interpreter /usr/bin/env python3)"
     assert "interpreter" not in describe(["x"], BotFolder(str(tmp_path)), shutil.which("cat") or os.devnull)
