@@ -76,7 +76,7 @@ def test_the_doctor_says_what_is_weaker_without() -> None:
     assert "ARENA_CGROUP=no" in said.stdout
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 3), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 3), (signal.SIGKILL, -9)], ids=["interrupted", "killed"])
 def test_a_command_that_moved_is_ended_as_ever(tmp_path: Path, number: signal.Signals, code: int) -> None:
     """Its exit code is its own, and neither bots nor groups are left."""
     tmp_path.chmod(0o755)

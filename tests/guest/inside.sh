@@ -54,7 +54,7 @@ run "groups of a scope made by hand" \
 root='system\.slice/arena-[0-9]+-[0-9a-f]+\.scope'
 run "groups of root" runuser -l root -c "$with export ARENA_GUEST_BASE='$root'; $pytest $groups -k '$few or together or within'"
 run "commands of root" \
-    runuser -l root -c "$with export ARENA_GUEST_BASE='$root'; $pytest tests/cli/test_cli_guest.py -k ended"
+    runuser -l root -c "$with export ARENA_GUEST_BASE='$root'; $pytest tests/cli/test_cli_guest.py -k killed"
 
 has "a command in the background of a user whose systemd ends at logout" "loginctl enable-linger eve" \
     runuser -l eve -c "$with $arena doctor"

@@ -16,7 +16,7 @@ from arena.process.sandbox import cgroup, scope
 
 pytestmark = pytest.mark.guest
 SLOW_MACHINE: Final = ClockSettings(move_ms=5_000, bank_ms=0, wall_ms=20_000, startup_ms=60_000)
-HABITS: Final = ("private", "eight-processes", "fork-bomb", "daemon")
+HABITS: Final = ("eight-processes", "fork-bomb", "daemon")
 
 
 @pytest.fixture(scope="module")
