@@ -34,6 +34,7 @@ from arena.match.referee import play as play_match
 from arena.match.secret_luck import Secret, draw_block
 from arena.match.terms import ClockSettings, Setting, spec_of
 from arena.process.limits import Isolation
+from arena.process.suspension import never
 from arena.report.luck_origin import luck_told, secret_told
 from arena.store.bots import BotStore
 
@@ -85,6 +86,7 @@ def play(
         for rival in rivals:
             installed = msgspec.structs.replace(rival, bot=store.install(rival.bot))
             seated = contestant(installed, setting, isolation, seats=seats)
+            seated.suspended = never  # a person who presses Ctrl-Z comes back to the same match
             ending.callback(seated.close, grace_s=0.0)
             table.append(seated)
         table.insert(seat, person)

@@ -27,6 +27,7 @@ from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 from arena.process.launch import Confinement
 from arena.process.manifest import BotSpec
+from arena.process.suspension import never
 
 MATCHES_IN_A_ROW: Final = 10
 SIMULATED_IN_A_ROW: Final = 2
@@ -161,7 +162,12 @@ class _Examination:
 
     def _enter(self, open_channel: Callable[[], Channel]) -> Contestant:
         return Contestant(
-            player=self._bot.name, bot=self._bot.digest, open_channel=open_channel, hello=self._hello, clock=self._clock
+            player=self._bot.name,
+            bot=self._bot.digest,
+            open_channel=open_channel,
+            hello=self._hello,
+            clock=self._clock,
+            suspended=never,
         )
 
     def _match(self, *, seat: int, number: int, contestant: Contestant | None = None) -> str:

@@ -42,7 +42,10 @@ TRANSCRIPT_LINES: Final = 20
 
 
 class Contestant:
-    """A player's bot. `open_channel` starts a fresh process; `hello` is what a new process is greeted with."""
+    """A player's bot. `open_channel` starts a fresh process; `hello` is what a new process is greeted with.
+
+    `suspended` tells of suspensions, which make a match void; `never` where nobody could play it again.
+    """
 
     is_person = False
 
@@ -66,7 +69,7 @@ class Contestant:
         self.terms = clock.terms()
         self._full_move_s, self._full_wall_s = self.terms.move_ms / 1000, self.terms.wall_ms / 1000
         self._wall = wall
-        self._suspended = suspended
+        self.suspended = suspended
         self._decides_cpu = clock.decides == "cpu"
         self._talk: Conversation | None = None
         self._answered_cpu_s: float | None = None
@@ -135,7 +138,7 @@ class Contestant:
             decides_cpu=self._decides_cpu,
             delayed=talk.channel.delayed_s if self._decides_cpu else lambda: talk.channel.delayed_s() + own_delay_s(),
             cpu_since=self._answered_cpu_s,
-            suspended=self._suspended,
+            suspended=self.suspended,
         )
         clock.idle_bank_s = self.idle_bank_s
         if self._is_abandoned:  # by another thread, before it could reach this clock
@@ -232,7 +235,7 @@ class Contestant:
         return Conversation(
             self._open_channel(),
             wall=self._wall,
-            suspended=self._suspended,
+            suspended=self.suspended,
             is_strict=self._settings.strict,
             transcript=self.transcript,
             ignored=self.ignored,

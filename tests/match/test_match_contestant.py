@@ -4,10 +4,15 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from match_table import CLOCK, HELLO, Message, ScriptedBot, answer, house, match_of, ready, seated
+from match_table import CLOCK, HELLO, NIM, Message, ScriptedBot, answer, house, match_of, only, ready, seated
+from msgspec import UNSET
 
+from arena.errors import HarnessFault
+from arena.league.results import summarise
+from arena.match.contestant import Contestant
 from arena.match.record import MatchRecord
-from arena.process.scripted import Reply
+from arena.match.referee import hello_for
+from arena.process.scripted import Reply, ScriptedChannel
 
 STRICT = msgspec.structs.replace(CLOCK, strict=True)
 
@@ -273,3 +278,62 @@ def test_where_wall_time_decides_cpu_time_of_the_start_is_free() -> None:
     bot = starting(4.0, 4.0)
 
     assert match_of(seated(bot, clock), house(), clock=clock).termination.value == "normal"
+
+
+def by_wall(*, waited: bool) -> MatchRecord:
+    """A bot that does not answer where wall time decides, and that waits for a core all the time, or never."""
+    clock = msgspec.structs.replace(CLOCK, decides="wall")
+    bot = ScriptedBot(only(1))
+
+    def open_channel() -> ScriptedChannel:
+        channel = bot.open()
+        if waited:
+            channel.delayed_s = lambda: bot.times.wall_s
+        return channel
+
+    contestant = Contestant(
+        player="scripted",
+        bot="0" * 64,
+        open_channel=open_channel,
+        hello=hello_for(NIM, {}, clock.startup_ms),
+        clock=clock,
+        wall=bot.times.wall,
+    )
+    return match_of(contestant, house(clock), clock=clock)
+
+
+@pytest.mark.parametrize("waited", [True, False])
+def test_a_timeout_by_load_is_told_in_the_sentence_and_counted(waited: bool) -> None:
+    """In the record and in the summary that the table is made of."""
+    record = by_wall(waited=waited)
+
+    assert record.termination.value == "timeout"
+    assert record.fault is not None
+    assert ("waited for a core, the machine was busy" in record.fault.message) == waited
+    assert record.seats[0].timeouts_by_load == (1 if waited else UNSET)
+    assert summarise(record).timeouts_by_load == ((1, 0) if waited else ())
+
+
+def stopped_once(suspended_s: float) -> MatchRecord:
+    """A match in which nine seconds pass while the bot owes its second answer."""
+    bot = ScriptedBot()
+
+    def stopped(message: Message, number: int) -> list[Reply]:
+        bot.times.wall_s += 9.0 if number == 2 else 0.0
+        return [answer(message)]
+
+    bot._odd = stopped
+    contestant = seated(bot)
+    contestant.suspended = lambda _: suspended_s
+    return match_of(contestant, house())
+
+
+def test_a_suspension_while_a_bot_owes_an_answer_makes_the_match_void() -> None:
+    """Nobody forfeits, and there is no record."""
+    with pytest.raises(HarnessFault, match=r"suspended for 4\.0 s"):
+        stopped_once(4.0)
+
+
+def test_where_nobody_could_play_it_again_the_bot_is_excused() -> None:
+    """As after Ctrl-Z in `arena play`: the match goes on."""
+    assert stopped_once(0.0).termination.value == "normal"
