@@ -217,7 +217,7 @@ class MoveClock:
         delay_s = 0.0 if self._decides_cpu else self._delay_s()
         if delay_s >= self.used_s - self._budget_s > 0:
             late.is_by_load = True
-            late.message += f"; but for {delay_s * 1000:.0f} ms of them it waited for a core, the machine was busy"
+            late.message += f"; but for {delay_s * 1000:.0f} ms of them it, or the referee, waited for a core"
         return late
 
     def _delay_s(self) -> float:
