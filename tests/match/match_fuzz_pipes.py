@@ -59,9 +59,10 @@ class PipedProcess:
         """It never sleeps: its time is set by the test."""
         return False
 
-    def freeze(self) -> None:
-        """Until it is thawed it neither hears nor says anything."""
-        self.is_frozen = True
+    def freeze(self) -> bool:
+        """Until it is thawed it neither hears nor says anything. One that has ended cannot be stopped."""
+        self.is_frozen = not self._ending
+        return self.is_frozen
 
     def thaw(self) -> None:
         """See BotProcess.thaw."""
