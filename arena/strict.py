@@ -36,6 +36,7 @@ _SCALARS: Final = (
 )
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 _SHOWN_MAX: Final = 60
+_NO_UNICODE: Final = "a text in it is no Unicode: it has half of a surrogate pair"
 _MOST_MISTAKES: Final = 20
 """Mistakes that are told one by one; of the others their number."""
 _DIGITS_BITS: Final = 64
@@ -47,13 +48,19 @@ def read(raw: object, kind: type[T], *, place: str) -> T:
 
     SpecError tells all its mistakes: one in a line with the place, several in a line each below it.
     """
-    where = _Place(printable(place))
+    return _read_for_person(raw, kind, _Place(printable(place)))
+
+
+def read_options(raw: dict[str, object], kind: type[T]) -> T:
+    """Values of options of the command line, by their fields, as a `kind`; SpecError names `--move-ms`."""
+    return _read_for_person(raw, kind, _CommandLine("command line"))
+
+
+def _read_for_person(raw: object, kind: type[T], where: "_Place") -> T:
     try:
         known: T = _read(raw, kind, where)
-    except UnicodeEncodeError:
-        raise SpecError(f"{where.at('')}a text in it is no Unicode: it has half of a surrogate pair") from None
-    except SpecError as first:
-        mistakes = list(dict.fromkeys(_mistakes(raw, kind, where, ""))) or [str(first)]
+    except (SpecError, UnicodeEncodeError):
+        mistakes = list(dict.fromkeys(_mistakes(raw, kind, where, "")))
         raise SpecError(where.listed(mistakes)) from None
     return known
 
@@ -122,6 +129,15 @@ class _Place:
         return "nothing" if value is None else _cut(repr(value))
 
 
+class _CommandLine(_Place):
+    """Options, in the form in which they are given."""
+
+    key = "option"
+
+    def at(self, path: str) -> str:
+        return f"--{path.lstrip('.').replace('_', '-')}: " if path else f"{self._name}: "
+
+
 class _Message(_Place):
     """A message of a bot: JSON, told in ASCII."""
 
@@ -161,6 +177,8 @@ def _mistakes(raw: object, kind: Any, place: _Place, path: str) -> Iterator[str]
             _read(raw, kind, place, path)
         except SpecError as error:
             found = [str(error)]
+        except UnicodeEncodeError:
+            found = [f"{place.at(path)}{_NO_UNICODE}"]
     yield from found
 
 

@@ -352,3 +352,80 @@ def test_unknown_names_what_is_known() -> None:
     )
     assert strict.unknown("option", "zzz", ["wind"]) == 'unknown option "zzz"; known: wind'
     assert strict.unknown("option", "zzz", []) == 'unknown option "zzz"; known: none'
+
+
+def test_all_mistakes_are_told_in_one_message() -> None:
+    """In the order of the text, missing keys behind; an unknown key that resembles a missing one tells of both."""
+    raw = {
+        "nmae": "cup",
+        "players": [{"bot": 7}, {"bto": "b"}, "c", {"args": [1, 2]}],
+        "pair": [{"bot": "a"}],
+        "schedule": {"kind": "swiss", "rounds": "three", "cycles": 1},
+        "unit": "blok",
+        "games": 1.5,
+    }
+
+    assert refusal(raw).splitlines() == [
+        "t.yaml: 12 mistakes:",
+        (
+            '  unknown key "nmae"; known: name, players, reserves, pair, aliases, schedule, unit, pace, games;'
+            ' did you mean "name"?'
+        ),
+        "  players[0].bot: expected text, found 7; put it in quotes",
+        '  players[1]: unknown key "bto"; known: bot, args; did you mean "bot"?',
+        "  players[2]: expected an object with the keys bot, args, found 'c'",
+        '  players[3]: the key "bot" is missing',
+        "  players[3].args[0]: expected text, found 1; put it in quotes",
+        "  players[3].args[1]: expected text, found 2; put it in quotes",
+        "  pair: expected a list of length 2, found [{'bot': 'a'}]",
+        '  schedule: unknown key "cycles"; known: rounds',
+        "  schedule.rounds: expected a whole number, found 'three'",
+        '  unit: unknown value "blok"; known: block, match; did you mean "block"?',
+        "  games: expected a whole number, found 1.5",
+    ]
+
+
+def test_of_many_mistakes_the_first_are_told() -> None:
+    """And how many more there are."""
+    lines = refusal({"name": "cup", "players": [{"bot": number} for number in range(50)]}).splitlines()
+
+    assert (lines[0], len(lines), lines[-1]) == ("t.yaml: 50 mistakes:", 22, "  ... and 30 more")
+
+
+def test_a_message_of_a_bot_has_one_mistake() -> None:
+    """It is answered in one line."""
+    raw = {"nick": 7, "motto": 8, "x\ny": 9}
+
+    assert "\n" not in strict.why_not(raw, Words, place="m")
+    assert (
+        strict.why_not(raw, Words, place="m").count("expected") + strict.why_not(raw, Words, place="m").count("unk")
+        == 1
+    )
+
+
+def test_options_are_named_as_they_are_given() -> None:
+    """Not as the fields are called that they fill."""
+
+    class Clock(msgspec.Struct):
+        move_ms: Annotated[float, msgspec.Meta(gt=0)] = 1.0
+        bank_ms: float = 1.0
+
+    with pytest.raises(SpecError) as caught:
+        strict.read_options({"move_ms": 0, "bank_ms": "x"}, Clock)
+
+    assert str(caught.value).splitlines() == [
+        "command line: 2 mistakes:",
+        "  --move-ms: expected a number > 0.0, found 0",
+        "  --bank-ms: expected a number, found 'x'",
+    ]
+
+
+@pytest.mark.parametrize("text", ["\x1b]0;pwn\x07", "\u202e", "\ud800", "a\nb"])
+def test_nothing_that_is_quoted_acts_on_a_terminal(text: str) -> None:
+    """Keys, values, choices, and the name of the file."""
+    raw = {text: 1, "name": "cup", "unit": text, "aliases": {text: {"bot": 7}}, "players": [text]}
+
+    with pytest.raises(SpecError) as caught:
+        strict.read(raw, Tournament, place=f"{text}.yaml")
+
+    assert str(caught.value).replace("\n  ", "").isprintable()

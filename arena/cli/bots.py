@@ -37,6 +37,7 @@ from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import MANIFEST, BotSpec
+from arena.process.program import shown
 from arena.report.luck_origin import luck_told, secret_told
 from arena.report.transcript import refusal_lines, result_line
 from arena.store import database
@@ -248,7 +249,7 @@ def _check(
     load_game(game).setup(options, 2)
     confinement = confine(bot, Limits(), clock, isolation)
     clock = clock_for(bot, clock)
-    click.echo(f"checking {bot.label} at {game}: {printable(' '.join(bot.manifest.command))}")
+    click.echo(f"checking {bot.label} at {game}: {shown(bot.manifest.command)}")
     for step in check_bot(bot, game=game, options=options, clock=clock, confinement=confinement, secret=secret):
         click.echo(step.text())
         if step.verdict is Verdict.FAILED:

@@ -149,7 +149,7 @@ def clock_options(command: F) -> F:
 
 def clock_settings(move_ms: float, bank_ms: float) -> ClockSettings:
     """The clock these two options describe. SpecError for impossible times."""
-    return strict.read({"move_ms": move_ms, "bank_ms": bank_ms}, ClockSettings, place="command line")
+    return strict.read_options({"move_ms": move_ms, "bank_ms": bank_ms}, ClockSettings)
 
 
 def _json_object(_context: click.Context, parameter: click.Parameter, text: str) -> dict[str, Any]:

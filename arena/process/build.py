@@ -20,7 +20,7 @@ from arena.process import launch
 from arena.process.channel import READ_SIZE, HeadAndTail
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import Manifest
-from arena.process.program import BotFolder
+from arena.process.program import BotFolder, shown
 from arena.process.running import BotProcess
 
 TIMEOUT_S: Final = 300.0
@@ -72,7 +72,7 @@ def digest_of_folder(folder: Path) -> str:
 
 
 def _run(command: tuple[str, ...], folder: BotFolder, isolation: Isolation, timeout_s: float) -> None:
-    what = f"build `{' '.join(command)}`"
+    what = f"build `{shown(command)}`"
     try:
         process = launch.start_build(command, folder, isolation, LIMITS)
     except Crashed as crash:

@@ -7,16 +7,19 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from arena.errors import Crashed
+from arena.strict import printable
 
 START_HINT: Final = (
     "a program must be made for this machine, or begin with a line like #!/usr/bin/python3 (without a carriage return)"
 )
 _ELF: Final = b"\x7fELF"
+_SHOWN: Final = 300
+"""Characters of a command in a message."""
 _FIRST_LINE: Final = 256
 """Bytes of a script's first line that the kernel reads (BINPRM_BUF_SIZE)."""
 
@@ -49,7 +52,7 @@ def find_program(command: list[str], folder: BotFolder, path: str, *, is_visible
     """
     wanted = _from_folder(command[0], folder.path)
     program = shutil.which(wanted, path=path)
-    what = f"cannot start `{shlex.join(command)}` in {folder.name}: "
+    what = f"cannot start `{shown(command)}` in {folder.name}: "
     if program is None:
         if Path(wanted).is_file() and "/" in wanted:
             told = folder.told(wanted)
@@ -66,12 +69,18 @@ def find_program(command: list[str], folder: BotFolder, path: str, *, is_visible
     return program
 
 
+def shown(command: Iterable[str]) -> str:
+    """The command as one would type it, the beginning of a long one."""
+    text = shlex.join(command)
+    return printable(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+
+
 def describe(command: list[str], folder: BotFolder, program: str) -> str:
     """What is started, for the author of a bot that does not start."""
     interpreter = _interpreter(program)
     told = folder.told(program)
     by = f"{told}, interpreter {interpreter}" if interpreter else told
-    return f"`{shlex.join(command)}` in {folder.name} (program {by})"
+    return f"`{shown(command)}` in {folder.name} (program {by})"
 
 
 def _from_folder(program: str, folder: str) -> str:

@@ -55,7 +55,7 @@ def test_a_failed_build_shows_command_ending_and_output(tmp_path: Path) -> None:
     """The commands after it are not run."""
     said = refusal(folder_of(tmp_path / "run"), "echo out; echo err >&2; exit 3", "touch never")
 
-    assert said == "build `sh -c echo out; echo err >&2; exit 3` ended with exit code 3 and said:\nout\nerr\n"
+    assert said == "build `sh -c 'echo out; echo err >&2; exit 3'` ended with exit code 3 and said:\nout\nerr\n"
     assert not (tmp_path / "run").exists()
 
 

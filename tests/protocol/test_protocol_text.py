@@ -11,7 +11,8 @@ import pytest
 import yaml
 from protocol_pages import PROTOCOL, ROOT, TEXT, blocks_of, section_of
 
-from arena import strict
+from arena import strict, yaml_file
+from arena.errors import SpecError
 from arena.games import luck
 from arena.match import secret_luck
 from arena.match.record import Termination
@@ -19,9 +20,10 @@ from arena.match.terms import ClockSettings
 from arena.process import launch
 from arena.process.bot_files import FILE_LIMIT, SIZE_LIMIT
 from arena.process.channel import KEPT_STDERR
-from arena.process.manifest import _INTERPRETERS, Manifest
+from arena.process.manifest import _INTERPRETERS, MANIFEST_LIMIT, Manifest
 from arena.protocol import codec, messages
 from arena.protocol.session import RECEIVED, SENT, Phase
+from arena.yaml_file import parse_yaml
 
 
 def test_the_dialogue_table_is_the_sessions() -> None:
@@ -99,6 +101,26 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert f"{codec.DEEPEST} levels" in section
     assert f"last {KEPT_STDERR >> 10} KiB" in section
     assert f"{SIZE_LIMIT >> 20} MiB, {FILE_LIMIT} files" in section
+
+
+def test_the_bounds_of_a_manifest_are_those_of_its_reader() -> None:
+    """Size, depth, words."""
+    section = section_of("## bot.yaml")
+
+    assert f"up to {MANIFEST_LIMIT >> 10} KiB" in section
+    assert f"up to {yaml_file._DEEPEST} deep" in " ".join(section.split())
+    assert "up to 256 words of 1 to 4096 characters" in section
+    for words, is_fit in ((["x" * 4096] * 256, True), (["x"] * 257, False), (["x" * 4097], False), ([""], False)):
+        text = msgspec.json.encode({"name": "x", "command": words})
+        assert is_manifest(text) == is_fit
+
+
+def is_manifest(text: bytes) -> bool:
+    try:
+        parse_yaml(text, Manifest, place="bot.yaml", limit=1 << 21)
+    except SpecError:
+        return False
+    return True
 
 
 def test_the_manifest_on_the_page_is_one() -> None:
