@@ -260,8 +260,8 @@ def test_the_clock_counts_children_that_have_ended(tmp_path: Path, base: Path) -
             time.sleep(2 * cgroup._AUDIT_S)
 
             assert process.cpu() - before_s >= 0.2 * move
-        assert body._main_and_first_cpu() - own_before_s < 0.3
-        assert process.cpu() - before_s < 0.6 + 3 * 0.2
+        assert body._main_and_first_cpu() - own_before_s < 0.5
+        assert process.cpu() - before_s < 2.0
 
 
 def test_the_clock_of_an_honest_bot_is_that_of_its_process(tmp_path: Path, base: Path) -> None:
