@@ -52,7 +52,7 @@ CHANGED: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("change", CHANGED, ids=[" ".join(each) + str(i) for i, each in enumerate(CHANGED)])
 def test_a_fixture_depends_on_all_that_its_matches_depend_on(change: dict[str, Any]) -> None:
-    """Another game, option, clock, master seed, bot, argument or name is another block with another seed."""
+    """Another game, option, clock, commitment, bot, argument or name is another block with other luck."""
     before, after = tournament("ann", "bob"), tournament("ann", "bob", **change)
 
     (old,), (new,) = pairings(before), pairings(after)

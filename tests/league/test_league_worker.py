@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from league_made import tournament
@@ -9,12 +10,13 @@ from league_made import tournament
 from arena.errors import HarnessFault
 from arena.league import worker
 from arena.league.results import PlayedBlock
-from arena.league.schedule import chunks
+from arena.league.schedule import chunks, fixture, pairings
 from arena.league.tournament import Player
-from arena.league.worker import play_chunk
+from arena.league.worker import play_chunk, play_rotations
 from arena.match import referee
 from arena.match.participant import Participant
 from arena.match.record import Acted, MatchRecord, unpack
+from arena.match.secret_luck import Secret
 from arena.match.terms import MatchSpec
 from arena.process.manifest import read_bot
 
@@ -83,3 +85,26 @@ def _void_in(seed: str) -> Callable[..., MatchRecord]:
         return referee.play(spec, participants)
 
     return play
+
+
+def test_the_matches_of_a_block_are_played_in_the_drawn_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that no bot knows whether it sits in the first one; each rotation has its own table and its own id."""
+    league, secret = tournament("ann", "bob"), Secret.public("1")
+    (pair,) = pairings(league)
+    played: list[tuple[str, str, str]] = []
+    monkeypatch.setattr(
+        "arena.league.worker.play", lambda spec, seats: played.append((spec.match, spec.wire_id, seats[0]))
+    )
+    tables: Any = [["ann at 0", "bob at 0"], ["ann at 1", "bob at 1"]]
+
+    planned = [fixture(secret, pair, block) for block in range(20)]
+    rotations = [[number for number, _ in play_rotations(league, each, tables, "none")] for each in planned]
+
+    first = ("ann at 0", "bob at 1")
+    assert rotations == [list(each.draw.order) for each in planned]
+    assert {tuple(order) for order in rotations} == {(0, 1), (1, 0)}
+    assert played == [
+        (each.match_id(rotation), each.draw.wire_ids[rotation], first[rotation])
+        for each in planned
+        for rotation in each.draw.order
+    ]
