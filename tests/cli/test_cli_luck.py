@@ -46,6 +46,7 @@ def test_luck_is_stored_shown_and_audited(terminal: Terminal) -> None:
     assert shown.count("luckiest") == 2 * shown.count("unluckiest") == 12
     assert "luck excluded" in page
     assert (sound.code, "test: the luck of 2 matches measured again" in sound.out) == (0, True)
+    assert "test: luck audit: nobody is luckier than chance explains (up to 2 matches a player;" in sound.out
     assert forged.code != 0
     assert "its luck is +0.123456 and " in forged.out + forged.err
 
@@ -72,6 +73,8 @@ def test_luck_can_be_left_out(terminal: Terminal) -> None:
     assert "luck excluded" not in terminal.arena("stats p0").out
     assert "luck excluded" in terminal.arena("stats p0 --luck").out
     assert "luck of" not in terminal.arena("verify").out
+    assert "test: luck audit: not tested: " in terminal.arena("verify").out
+    assert "luck audit: not tested: " in terminal.arena("leaderboard test").out
     terminal.league("greedy", "random", cycles=1, game="shanghaien", luck=True)
     assert terminal.arena("league matches test").out.split()[0] == before
 
@@ -85,6 +88,7 @@ def test_a_game_without_a_value_has_none(terminal: Terminal) -> None:
 
     assert [one["luck"] for one in summaries(terminal)] == [[]] * 2
     assert "luck" not in terminal.arena(f"show {match}").out
+    assert "luck audit: not tested: " in terminal.arena("leaderboard test").out
 
 
 @pytest.mark.process
