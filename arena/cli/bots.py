@@ -77,6 +77,7 @@ def check(bot: str, results: Path, shelf: Path, **settings: Any) -> None:
 @click.command()
 @click.argument("bot")
 @click.option("--baseline", default=BASELINE, show_default=True, help="The bot it plays one block against.")
+@click.option("--replace", is_flag=True, help="It is a new version of the submitted bot of its name.")
 @game_option
 @options_option
 @luck_options
@@ -84,10 +85,11 @@ def check(bot: str, results: Path, shelf: Path, **settings: Any) -> None:
 @isolation_option
 @results_option
 @shelf_option
-def submit(bot: str, baseline: str, results: Path, shelf: Path, **settings: Any) -> None:
+def submit(bot: str, baseline: str, replace: bool, results: Path, shelf: Path, **settings: Any) -> None:
     """Check BOT, let it play a block against a baseline, and put it on the list of bots.
 
-    The luck is drawn under a new secret, which is printed at the end.
+    A name belongs to the bot that was submitted first under it; --replace makes this one its new version. The luck is
+    drawn under a new secret, which is printed at the end.
 
     Example: arena submit ./mybot
     """
@@ -99,6 +101,8 @@ def submit(bot: str, baseline: str, results: Path, shelf: Path, **settings: Any)
     found = bots.find(bot)
     if _is_there_already(bots, found):
         return
+    if not replace:
+        _insist_on_free_name(bots, found)
     insist_on(isolation, settings["game"])
     candidate = bots.install(found)
     with _luck(given) as secret:
@@ -217,6 +221,21 @@ def _is_there_already(bots: BotStore, bot: BotSpec) -> bool:
 def _one_line(text: str) -> str:
     """A description of several lines on one."""
     return printable(" ".join(text.split()))
+
+
+def _insist_on_free_name(bots: BotStore, bot: BotSpec) -> None:
+    """SpecError if the name means a submission with other content.
+
+    Arena knows no accounts: `--replace` is the word of a person, or of a course's script, that the bot is theirs.
+    """
+    latest = next((each for each in bots.submitted() if each.name == bot.name), None)
+    if latest is not None and latest.digest != bot.digest:
+        where = MANIFEST if Path(bot.source).is_dir() else "its file name"
+        raise SpecError(
+            f'the name "{bot.name}" is taken: {latest.name} {latest.version} ({latest.digest[:8]}) was submitted at'
+            f" {latest.submitted_at[:16].replace('T', ' ')} UTC. Give --replace if this is another version of that bot;"
+            f" else choose another name in {where}"
+        )
 
 
 def _shown(shelf: Path) -> str:

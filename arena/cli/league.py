@@ -27,8 +27,8 @@ from arena.cli.options import (
 from arena.cli.progress import Progress
 from arena.cli.rounds import RoundProgress, called, how_far, names_of, news_of, seated
 from arena.cli.stopping import stoppable
+from arena.cli.update import Beginning, insist_on_agreement, preview, tell_newer
 from arena.errors import DamagedStore, Interrupted, SpecError
-from arena.league.changes import changes
 from arena.league.pool import Backend, ExecutorBackend, LocalBackend
 from arena.league.results import PlayedBlock, rotate
 from arena.league.run import BlocksLost
@@ -71,6 +71,9 @@ def league() -> None:
     "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of the leaderboard."
 )
 @click.option("--pin", is_flag=True, help="Keep each worker, with its bots, on one core of its own.")
+@click.option("--update", is_flag=True, help="Take new versions of bots and changes that drop matches; asks before.")
+@click.option("--yes", is_flag=True, help="With --update: do not ask.")
+@click.option("--dry-run", is_flag=True, help="With --update: only say what it would drop.")
 @secret_file_option
 @isolation_option
 @results_option
@@ -81,6 +84,9 @@ def run(
     executor: str | None,
     form: str,
     pin: bool,
+    update: bool,
+    yes: bool,
+    dry_run: bool,
     secret_file: Path | None,
     isolation: Isolation,
     results: Path,
@@ -92,10 +98,19 @@ def run(
     its commitment is shown. Ctrl-C, SIGTERM or a crash loses nothing that is stored: the same command continues where
     it stopped, and ends with the same standings.
 
+    A league that has begun goes on with the bots it began with, also if they were submitted again or edited since.
+
     Example: arena league run tournaments/first.yaml --workers 4
     """
+    if (yes or dry_run) and not update:
+        raise SpecError("--yes and --dry-run go with --update")
     bots, given = BotStore(results, shelf, isolation), chosen_luck(None, secret_file)
-    tournament = read_tournament(file, bots.find)
+    beginning = Beginning(bots, results)
+    tournament = read_tournament(file, bots.find) if update else read_tournament(file, bots.find, beginning.keep)
+    if dry_run:
+        with stored(results) as store:
+            preview(store, tournament)
+        return
     backend = _backend(executor, workers or tournament.workers, pin=pin)
     insist_on(isolation, tournament.game)
     with (
@@ -104,10 +119,11 @@ def run(
         contextlib.closing(database.open_for_writing(results)) as connection,
     ):
         store = MatchStore(connection, results)
+        insist_on_agreement(store, tournament, update=update, yes=yes)
+        tell_newer(tournament.name, beginning.newer)
         installed = tuple(msgspec.structs.replace(each, bot=bots.install(each.bot)) for each in tournament.players)
         tournament = msgspec.structs.replace(tournament, players=installed)
         tournament, drawing = SecretKeeper(store, results).settle(tournament, given, store.has_work)
-        _tell_changes(store, tournament)
         store.save_league(tournament)
         if tournament.seed is None:
             click.echo(f"league {tournament.name}: {origin_told(luck_origin(tournament))}", err=True)
@@ -242,23 +258,6 @@ def one_league(store: MatchStore, name: str | None) -> Tournament:
     if len(names) != 1:
         raise SpecError(f"which league? known: {', '.join(names) or 'none'}")
     return store.league(names[0])
-
-
-def _tell_changes(store: MatchStore, tournament: Tournament) -> None:
-    """Say what changed in a league if that leaves stored matches behind; nothing is deleted."""
-    if tournament.name not in store.leagues():
-        return
-    try:
-        former = store.league(tournament.name)
-    except DamagedStore as error:
-        click.echo(f"{error}; it is stored anew from the file", err=True)
-        return
-    now = store.finished(tournament)
-    lost = sum(len(blocks - now.get(key, set())) for key, blocks in store.finished(former).items()) * former.seats
-    if lost:
-        what = counted(lost, "stored match does not belong to it", "stored matches do not belong to it")
-        said = f"league {tournament.name}: {', '.join(changes(former, tournament))}; {what} any more (they are kept)"
-        click.echo(said, err=True)
 
 
 def _backend(executor: str | None, workers: int | None, *, pin: bool) -> Backend:

@@ -129,11 +129,20 @@ def luck_origin(tournament: Tournament) -> LuckOrigin:
     return LuckOrigin(() if tournament.format == OLD_FORMAT else (secret.commitment,), secret.seed)
 
 
-def read_tournament(path: Path, find_bot: Callable[[str], BotSpec]) -> Tournament:
-    """The tournament in the file at `path`; `find_bot` resolves what `players[i].bot` says."""
+Keep = Callable[[str, PlayerEntry, BotSpec], BotSpec]
+"""Gets the name of a league, an entry of its players and the bot that this means today; gives the bot that plays."""
+
+
+def read_tournament(
+    path: Path, find_bot: Callable[[str], BotSpec], keep: Keep = lambda _league, _entry, bot: bot
+) -> Tournament:
+    """The tournament in the file at `path`; `find_bot` resolves what `players[i].bot` says.
+
+    `keep` may put the version with which a league began in the place of today's.
+    """
     file = read_yaml(path, TournamentFile, limit=FILE_LIMIT)
     try:
-        return _resolve(file, find_bot)
+        return _resolve(file, lambda entry: keep(file.name, entry, find_bot(entry.bot)))
     except SpecError as error:
         raise SpecError(f"{path}: {error}") from None
 
@@ -147,7 +156,7 @@ def portable(tournament: Tournament) -> Tournament:
     return msgspec.structs.replace(tournament, players=players, workers=None)
 
 
-def _resolve(file: TournamentFile, find_bot: Callable[[str], BotSpec]) -> Tournament:
+def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> Tournament:
     _insist_on_seats(file)
     load_game(file.game).setup(file.options, file.seats)
     validate(file.rating)
@@ -156,7 +165,7 @@ def _resolve(file: TournamentFile, find_bot: Callable[[str], BotSpec]) -> Tourna
     if len(file.players) < file.seats:
         what = "a tournament needs" if file.seats == SEATS else f"tables of {file.seats} seats need"
         raise SpecError(f"players: found {len(file.players)}, {what} at least {file.seats}")
-    players = tuple(_player(index, entry, file, find_bot) for index, entry in enumerate(file.players))
+    players = tuple(_player(index, entry, file, bot_of) for index, entry in enumerate(file.players))
     _refuse_double_names(players)
     names = [player.name for player in players]
     anchor = file.rating.anchor
@@ -189,9 +198,9 @@ def _insist_on_seats(file: TournamentFile) -> None:
         raise SpecError(f"seats: found {file.seats}, {file.game} is for {spanned(counts)} players")
 
 
-def _player(index: int, entry: PlayerEntry, file: TournamentFile, find_bot: Callable[[str], BotSpec]) -> Player:
+def _player(index: int, entry: PlayerEntry, file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> Player:
     try:
-        bot = find_bot(entry.bot)
+        bot = bot_of(entry)
         _insist_on_terms(bot, file)
     except SpecError as error:
         raise SpecError(f"players[{index}].bot: {error}") from None

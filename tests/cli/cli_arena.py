@@ -40,12 +40,12 @@ class Terminal:
         out, err = self._capsys.readouterr()
         return Said(code, out, err)
 
-    def league(self, *players: str, **changes: Any) -> Said:
-        """Write a tournament of nim between these bots and run it."""
+    def league(self, *players: str, flags: str = "", **changes: Any) -> Said:
+        """Write a tournament of nim between these bots and run it with these flags."""
         entries = [{"bot": player, "name": f"p{number}"} for number, player in enumerate(players or ("random",) * 2)]
         content = {"name": "test", "game": "nim", "seed": 1, "cycles": 2, "players": entries, **changes}
         Path("league.yaml").write_text(yaml.safe_dump(content))
-        return self.arena("league run league.yaml --workers 2")
+        return self.arena(f"league run league.yaml --workers 2 {flags}")
 
     def registered(self) -> list[str]:
         """Lines of the list of bots that were submitted."""

@@ -47,13 +47,13 @@ def test_new_bot_overwrites_nothing(terminal: Terminal) -> None:
 
 
 def submit(terminal: Terminal, code: str = "") -> tuple[int, str]:
-    """Submit the new bot, with its `act` replaced; exit code and everything said."""
+    """Submit the new bot, or with its `act` replaced a new version; exit code and everything said."""
     if not Path("mine").exists():
         terminal.arena("new-bot mine")
     if code:
         script = Path("mine/bot.py")
         script.write_text(re.sub(r"return random.choice.*", code, script.read_text()))
-    said = terminal.arena("submit ./mine --game nim")
+    said = terminal.arena(f"submit ./mine --game nim{' --replace' * bool(code)}")
     return said.code, said.out + said.err
 
 

@@ -190,20 +190,24 @@ def test_a_wrong_executor_exits_with_2(terminal: Terminal, executor: str, said: 
     assert said in found.err
 
 
-def test_a_changed_tournament_is_told(terminal: Terminal) -> None:
-    """What changed, and how many stored matches that leaves behind; they are kept, and verify looks at them too."""
+def test_matches_left_behind_are_kept(terminal: Terminal) -> None:
+    """A change that drops matches has to be wanted (see test_cli_update.py); verify looks at them too."""
     terminal.league(seed=5)
 
     same = terminal.league(seed=5, workers=1)
     longer = terminal.league(seed=5, cycles=3)
     shorter = terminal.league(seed=5, cycles=1)
-    other = terminal.league(seed=6, cycles=1)
+    wanted = terminal.league(seed=5, cycles=1, flags="--update --yes")
+    other = terminal.league(seed=6, cycles=1, flags="--update --yes")
     verified = terminal.arena("verify")
 
-    assert (same.err, longer.err) == ("", "")
-    kept = "any more (they are kept)\n"
-    assert shorter.err == f"league test: cycles changed from 3 to 1; 4 stored matches do not belong to it {kept}"
-    assert other.err == f"league test: seed changed from 5 to 6; 2 stored matches do not belong to it {kept}"
+    assert (same.err, longer.err, shorter.code) == ("", "", 2)
+    assert wanted.err == (
+        "league test: cycles changed from 3 to 1\n"
+        "  4 of 6 stored matches are dropped: kept in the store, but not counted\n"
+        "  by player: p0 4, p1 4\n"
+    )
+    assert other.err.startswith("league test: seed changed from 5 to 6\n  2 of 2 stored matches are dropped")
     assert verified.code == 0
     assert "no league: 6 matches of no current league replayed" in verified.out
 
@@ -212,7 +216,7 @@ def test_a_shorter_league_is_finished(terminal: Terminal) -> None:
     """Fewer cycles than are stored: status counts what belongs to the league."""
     terminal.league(cycles=3)
 
-    said = terminal.league(cycles=1)
+    said = terminal.league(cycles=1, flags="--update --yes")
 
     assert "2 of 2 matches" in said.out
     assert terminal.arena("league status").out.startswith("test: 2 of 2 matches, 2 players, game nim\n")

@@ -61,11 +61,14 @@ def test_an_old_league_is_not_continued_silently(terminal: Terminal, seed: int |
     }
     Path("nim.yaml").write_text(yaml.safe_dump(content | ({} if seed is None else {"seed": seed})))
 
-    said = terminal.arena("league run nim.yaml --workers 1")
+    refused = terminal.arena("league run nim.yaml --workers 1")
+    said = terminal.arena("league run nim.yaml --workers 1 --update --yes")
     verified = terminal.arena("verify")
 
     luck = "a secret" if seed is None else "public seed 2026"
-    assert said.code == 0
-    assert f"the recipe of luck changed from that of arena 0.1.0 (seed 2026) to {luck}; 12 stored matches" in said.err
+    assert (refused.code, said.code) == (2, 0)
+    for each in (refused, said):
+        assert f"the recipe of luck changed from that of arena 0.1.0 (seed 2026) to {luck}" in each.err
+    assert "12 of 12 stored matches are dropped" in said.err
     assert verified.code == 0, verified.out
     assert "no league: 12 matches of no current league replayed" in verified.out

@@ -1,0 +1,130 @@
+"""`arena league run` on a league that has begun: it goes on with the bots it began with.
+
+Rule: a match that was played is left behind only after a person was told how many, and agreed.
+"""
+
+import contextlib
+import sys
+from pathlib import Path
+
+import click
+import msgspec
+
+from arena.errors import DamagedStore, SpecError
+from arena.league.changes import changes
+from arena.league.tournament import PlayerEntry, Tournament
+from arena.league.update import Loss, loss, loss_told
+from arena.league.wording import counted
+from arena.process.manifest import BotSpec
+from arena.store import database
+from arena.store.bots import BotStore
+from arena.store.matches import MatchStore
+
+
+class Beginning:
+    """The versions of bots with which the leagues of a results folder began; `newer` tells of those passed over."""
+
+    def __init__(self, bots: BotStore, results: Path) -> None:
+        self._bots = bots
+        self._results = results
+        self.newer: list[str] = []
+
+    def keep(self, league: str, entry: PlayerEntry, bot: BotSpec) -> BotSpec:
+        """The version of `bot` with which the player of this entry began, if it did; `name@hash` in a file is a choice.
+
+        SpecError if that version is not installed any more.
+        """
+        if "@" in entry.bot and "/" not in entry.bot:
+            return bot
+        name = entry.name or bot.name
+        former = self._begun(league).get(name)
+        if former is None or former.name != bot.name or former.digest == bot.digest:
+            return bot
+        try:
+            found = self._bots.installed(former.digest)
+        except SpecError as error:
+            raise SpecError(
+                f"{error}; league {league} began with it: `--update` takes {bot.label} in its place"
+            ) from None
+        self.newer.append(f"{name} ({former.label}; there is {bot.label} now)")
+        return found
+
+    def _begun(self, league: str) -> dict[str, BotSpec]:
+        """The bots of a league that has stored matches, by player; none of one that was damaged."""
+        connection = database.open_for_reading(self._results)
+        if connection is None:
+            return {}
+        with contextlib.closing(connection):
+            store = MatchStore(connection, self._results)
+            if league not in store.leagues():
+                return {}
+            with contextlib.suppress(DamagedStore):
+                former = store.league(league)
+                if any(store.finished(former).values()):
+                    return {player.name: player.bot for player in former.players}
+        return {}
+
+
+def tell_newer(league: str, newer: list[str]) -> None:
+    """Say that the league goes on with other versions than those of today."""
+    if newer:
+        click.echo(
+            f"league {league} goes on with the versions it began with: {', '.join(newer)}. `arena league run FILE"
+            " --update` takes the new ones (with --dry-run it only says what that drops)",
+            err=True,
+        )
+
+
+def preview(store: MatchStore, asked: Tournament) -> None:
+    """Print what `--update` would change and drop; nothing is played and nothing stored."""
+    if asked.name not in store.leagues():
+        click.echo(f"league {asked.name} has not begun: nothing is dropped")
+        return
+    former = store.league(asked.name)
+    _tell(former, asked, _loss(store, former, asked), is_error=False)
+
+
+def insist_on_agreement(store: MatchStore, asked: Tournament, *, update: bool, yes: bool) -> None:
+    """Go on only if no stored match is left behind, or a person wants that. SpecError otherwise."""
+    if asked.name not in store.leagues():
+        return
+    try:
+        former = store.league(asked.name)
+    except DamagedStore as error:
+        click.echo(f"{error}; it is stored anew from the file", err=True)
+        return
+    found = _loss(store, former, asked)
+    if not found.dropped:
+        return
+    if not update:
+        what = counted(found.dropped, "match does", "matches do")
+        raise SpecError(
+            f"league {asked.name}: {', '.join(changes(former, _begun_as(store, asked)))}: {what} not belong to it any"
+            f" more, of {found.stored} that are stored. `--update` takes the change, `--update --dry-run` only says"
+            " what it drops; or undo the change, or give the league another name"
+        )
+    _tell(former, asked, found, is_error=True)
+    if yes:
+        return
+    if not (sys.stdin is not None and sys.stdin.isatty()):
+        raise SpecError("--update drops matches, and there is no terminal to ask at: give --yes to agree")
+    if not click.confirm("go on?", err=True):
+        raise SpecError(f"nothing was changed: league {asked.name} goes on as it was without --update")
+
+
+def _loss(store: MatchStore, former: Tournament, asked: Tournament) -> Loss:
+    now = _begun_as(store, asked)
+    return loss(list(store.rounds(former)), store.finished(former), list(store.rounds(now)), store.finished(now))
+
+
+def _begun_as(store: MatchStore, asked: Tournament) -> Tournament:
+    """The tournament with the commitments that the league of its name has, or with one that no league has."""
+    known = tuple(each.commitment for each in store.secrets(asked.name)) or ("not drawn yet",)
+    return asked if asked.seed is not None else msgspec.structs.replace(asked, commitments=known)
+
+
+def _tell(former: Tournament, asked: Tournament, found: Loss, *, is_error: bool) -> None:
+    what = ", ".join(changes(former, asked)) or "nothing changed"
+    click.echo(f"league {asked.name}: {what}", err=is_error)
+    for sentence in loss_told(found):
+        click.echo(f"  {sentence}", err=is_error)

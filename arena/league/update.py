@@ -1,0 +1,83 @@
+"""The matches that a changed tournament leaves behind: those of it before, and not of it afterwards.
+
+Rule: nothing is deleted. A match left behind stays in the store and counts for no league, or for this one again as
+soon as it asks for the same players, versions, terms and luck again, as when rounds are dealt again.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import msgspec
+
+from arena.league.schedule import Round
+from arena.league.wording import counted
+
+_MOST_NAMED = 20
+Stored = Mapping[str, Collection[int]]
+"""Blocks that are stored, by the key of their pairing."""
+
+
+class RoundLoss(msgspec.Struct, frozen=True):
+    """A round as it was dealt: its stored matches, and those of them that are left behind."""
+
+    number: int
+    title: str
+    stored: int
+    dropped: int
+
+
+class Loss(msgspec.Struct, frozen=True):
+    """The matches left behind by a change; `dealt_again` are the numbers of rounds that are no longer known."""
+
+    by_player: dict[str, int]
+    by_round: tuple[RoundLoss, ...]
+    dealt_again: tuple[int, ...]
+
+    @property
+    def stored(self) -> int:
+        """All stored matches of the league before the change."""
+        return sum(each.stored for each in self.by_round)
+
+    @property
+    def dropped(self) -> int:
+        """How many of these do not belong to it any more."""
+        return sum(each.dropped for each in self.by_round)
+
+
+def loss(former: Sequence[Round], former_stored: Stored, now: Sequence[Round], now_stored: Stored) -> Loss:
+    """Compare the rounds of a league known before a change and after it, with what is stored of either."""
+    by_player: Counter[str] = Counter()
+    by_round = []
+    for each in former:
+        stored, dropped = 0, 0
+        for pairing, first in zip(each.pairings, each.first, strict=True):
+            own = {block for block in former_stored.get(pairing.key, ()) if first <= block < first + each.blocks}
+            gone = len(own.difference(now_stored.get(pairing.key, ()))) * len(pairing.players)
+            by_player.update({player.name: gone for player in pairing.players if gone})
+            stored += len(own) * len(pairing.players)
+            dropped += gone
+        by_round.append(RoundLoss(each.number, each.title, stored, dropped))
+    known = {each.number for each in now}
+    again = [each.number for each in by_round if each.number not in known and each.stored and former[0].is_awaited]
+    return Loss(dict(sorted(by_player.items())), tuple(by_round), tuple(again))
+
+
+def loss_told(found: Loss) -> Iterator[str]:
+    """The loss in sentences: how many matches, by player, and by round where there are several."""
+    if not found.dropped:
+        yield f"no stored match is dropped ({found.stored} are there)"
+        return
+    yield (
+        f"{found.dropped} of {counted(found.stored, 'stored match is', 'stored matches are')} dropped:"
+        " kept in the store, but not counted"
+    )
+    most = sorted(found.by_player.items(), key=lambda item: (-item[1], item[0]))
+    more = f" and {len(most) - _MOST_NAMED} more players" if len(most) > _MOST_NAMED else ""
+    yield f"by player: {', '.join(f'{name} {count}' for name, count in most[:_MOST_NAMED])}{more}"
+    if len(found.by_round) > 1:
+        rounds = [f"{each.title} {each.dropped} of {each.stored}" for each in found.by_round if each.stored]
+        yield f"by round: {', '.join(rounds)}"
+    if found.dealt_again:
+        first, last = found.dealt_again[0], found.dealt_again[-1]
+        span = f"round {first} is" if first == last else f"rounds {first} to {last} are"
+        yield f"{span} dealt again; where the same players meet again in it, their matches count again"

@@ -1,0 +1,288 @@
+"""A league plays the bots it began with; what a change drops is said before, and only `--update` does it."""
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from cli_arena import Said, Terminal
+
+pytestmark = pytest.mark.process
+
+SCRIPT = """\
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print(json.dumps({"type": "hello", "protocols": [1], "name": "mine"}), flush=True)
+    elif message["type"] == "match_start":
+        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
+    elif message["type"] == "request":
+        print(json.dumps({"type": "action", "id": message["id"], "action": 0}), flush=True)
+"""
+SWISS = {"schedule": {"kind": "swiss", "rounds": 3}, "cycles": None}
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+def write(version: str, name: str = "mine") -> str:
+    """The bot in the folder of that name in this version; how a tournament may name it."""
+    Path(name).mkdir(exist_ok=True)
+    Path(name, "bot.py").write_text(f"# {version}\n{SCRIPT}")
+    Path(name, "bot.yaml").write_text(
+        yaml.safe_dump({"name": name, "version": version, "command": ["python3", "bot.py"]})
+    )
+    return f"./{name}"
+
+
+def league(terminal: Terminal, *options: str, bot: str = "./mine", **changes: Any) -> Said:
+    """A Swiss of four, or what is asked for, with `mine` under its own name."""
+    names = ("p1", "p2", "p3")
+    entries = [{"bot": bot}, *({"bot": "random", "name": name} for name in names)]
+    content = {"name": "test", "game": "nim", "seed": 1, "players": entries, **SWISS, **changes}
+    Path("league.yaml").write_text(yaml.safe_dump({key: value for key, value in content.items() if value is not None}))
+    return terminal.arena("league run league.yaml --workers 2", *options)
+
+
+def matches(terminal: Terminal) -> list[str]:
+    return terminal.arena("league matches test").out.splitlines()
+
+
+def versions(terminal: Terminal) -> set[str]:
+    rows = json.loads(terminal.arena("leaderboard test --format json").out)["standings"]["rows"]
+    return {row["version"] for row in rows if row["name"] == "mine"}
+
+
+@pytest.mark.parametrize("bot", ["./mine", "mine"], ids=["by path", "by name"])
+def test_a_league_goes_on_with_the_version_it_began_with(terminal: Terminal, bot: str) -> None:
+    """However the file names it: an edited folder, or a name that was submitted again."""
+
+    def bring(version: str) -> None:
+        write(version)
+        if bot == "mine":
+            assert terminal.arena("submit ./mine --game nim --replace").code == 0
+
+    bring("1")
+    first = league(terminal, bot=bot)
+    played = matches(terminal)
+    bring("2")
+
+    again = league(terminal, bot=bot)
+
+    assert (first.code, again.code, matches(terminal), versions(terminal)) == (0, 0, played, {"1"})
+    assert "league test goes on with the versions it began with: mine (mine 1 (" in again.err
+    assert "; there is mine 2 (" in again.err
+    assert "--update` takes the new ones" in again.err
+    assert terminal.arena("verify").code == 0
+
+
+def test_what_is_left_to_play_is_played_by_the_old_version(terminal: Terminal) -> None:
+    """A league that is lengthened has one version throughout."""
+    write("1")
+    two = [{"bot": "./mine"}, {"bot": "random"}]
+    league(terminal, schedule=None, cycles=1, players=two)
+    write("2")
+
+    longer = league(terminal, schedule=None, cycles=3, players=two)
+
+    assert longer.code == 0
+    assert len(matches(terminal)) == 6
+    assert versions(terminal) == {"1"}
+
+
+def test_a_new_version_that_cannot_play_here_disturbs_no_league_that_began(terminal: Terminal) -> None:
+    """Its wishes are looked at when it is to play."""
+    write("1")
+    league(terminal)
+    Path("mine/bot.yaml").write_text("name: mine\nversion: '2'\ncommand: [python3, bot.py]\ngames: [shanghaien]\n")
+
+    assert league(terminal).code == 0
+    refused = league(terminal, "--update", "--yes")
+    assert (refused.code, "mine plays shanghaien, not nim" in refused.err) == (2, True)
+
+
+def test_a_hash_in_the_file_is_a_choice(terminal: Terminal) -> None:
+    """`name@hash` means that version, and a change of it is a change of the file."""
+    write("1")
+    terminal.arena("submit ./mine --game nim")
+    league(terminal, bot="mine")
+    write("2")
+    label = terminal.arena("submit ./mine --game nim --replace").out.split("`")[1]
+
+    said = league(terminal, bot=label)
+
+    assert said.code == 2
+    assert "player mine changed from mine 1 (" in said.err
+    assert "`--update` takes the change" in said.err
+
+
+def test_an_update_says_what_it_drops_and_does_it(terminal: Terminal) -> None:
+    """By player and by round; the dropped matches stay, and verify looks at them too."""
+    write("1")
+    league(terminal)
+    played = matches(terminal)
+    write("2")
+
+    dry = league(terminal, "--update", "--dry-run")
+    unchanged, before = matches(terminal), versions(terminal)
+    done = league(terminal, "--update", "--yes")
+
+    assert (dry.code, done.code) == (0, 0)
+    assert (unchanged, before, versions(terminal)) == (played, {"1"}, {"2"})
+    lines = dry.out.splitlines()
+    assert lines[0].startswith("league test: player mine changed from mine 1 (")
+    assert " of 12 stored matches are dropped: kept in the store, but not counted" in lines[1]
+    assert lines[2].strip().startswith("by player: mine 6, ")
+    assert lines[3].strip().startswith("by round: round 1 of 3 2 of 4, round 2 of 3 4 of 4, round 3 of 3 4 of 4")
+    assert lines[4].strip().startswith("rounds 2 to 3 are dealt again")
+    assert dry.out in done.err
+    assert terminal.arena("verify").code == 0
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 2), ("\n", 2)])
+def test_a_terminal_is_asked(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, typed: str, code: int) -> None:
+    """Only a yes goes on; otherwise nothing is changed, and it is said."""
+    write("1")
+    league(terminal)
+    write("2")
+    monkeypatch.setattr(sys, "stdin", _Terminal(typed))
+
+    said = league(terminal, "--update")
+
+    assert said.code == code
+    assert "matches are dropped" in said.err
+    assert versions(terminal) == {"2" if code == 0 else "1"}
+    assert ("nothing was changed: league test goes on as it was" in said.err) == bool(code)
+
+
+def test_without_a_terminal_it_takes_a_yes(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script that says nothing must not drop matches."""
+    write("1")
+    league(terminal)
+    write("2")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+
+    said = league(terminal, "--update")
+
+    assert said.code == 2
+    assert "there is no terminal to ask at: give --yes to agree" in said.err
+    assert versions(terminal) == {"1"}
+
+
+CHANGES: list[tuple[dict[str, Any], str]] = [
+    ({"seed": 2}, "seed changed from 1 to 2: 12 matches do not belong to it any more, of 12 that are stored."),
+    ({"clock": {"move_ms": 55}}, "clock.move_ms changed from 100.0 to 55.0: 12 matches do not belong"),
+    ({"options": {"heaps": [2, 3]}}, "options changed from {} to"),
+    ({"seed": None}, "seed changed from 1 to none: 12 matches do not belong"),
+    ({"schedule": {"kind": "swiss", "rounds": 1}}, 'schedule changed from {"kind":"swiss","rounds":3}'),
+]
+
+
+def test_any_change_that_drops_matches_has_to_be_wanted(terminal: Terminal) -> None:
+    """The file alone does nothing to a league that has begun; with --update and --yes it does."""
+    write("1")
+    league(terminal)
+    played = matches(terminal)
+
+    for change, said in CHANGES:
+        refused = league(terminal, **change)
+        assert (refused.code, said in refused.err, matches(terminal)) == (2, True, played)
+    taken = league(terminal, "--update", "--yes", **change)
+
+    assert taken.code == 0
+    assert matches(terminal) == played[:4]
+
+
+def test_what_drops_nothing_needs_no_update(terminal: Terminal) -> None:
+    """More cycles, other workers, a player who joins a round robin."""
+    write("1")
+    more = [{"bot": "./mine"}, *({"bot": "random", "name": f"p{number}"} for number in (1, 2))]
+    league(terminal, schedule=None, cycles=1, players=more[:2])
+    longer = league(terminal, schedule=None, cycles=2, workers=1, players=more[:2])
+    joined = league(terminal, schedule=None, cycles=2, players=more)
+    harmless = league(terminal, "--update", "--dry-run", schedule=None, cycles=2, players=more)
+
+    assert [said.code for said in (longer, joined, harmless)] == [0, 0, 0]
+    assert "no stored match is dropped (12 are there)" in harmless.out
+
+
+def test_a_league_without_a_match_has_not_begun(terminal: Terminal) -> None:
+    """And --dry-run says so, too; nothing is stored by it."""
+    write("1")
+
+    early = league(terminal, "--update", "--dry-run")
+    assert (early.code, "nothing is stored in results yet" in early.err) == (2, True)
+    league(terminal, name="other")
+    said = league(terminal, "--update", "--dry-run")
+
+    assert (said.code, said.out) == (0, "league test has not begun: nothing is dropped\n")
+    assert terminal.arena("league status test").code == 2
+
+
+@pytest.mark.parametrize("option", ["--yes", "--dry-run"])
+def test_they_go_with_update(terminal: Terminal, option: str) -> None:
+    """Alone they would mean nothing."""
+    write("1")
+
+    said = league(terminal, option)
+
+    assert (said.code, "--yes and --dry-run go with --update" in said.err) == (2, True)
+
+
+def test_a_version_that_is_gone_is_told(terminal: Terminal) -> None:
+    """Somebody cleaned up: the way out is named."""
+    write("1")
+    league(terminal)
+    (home,) = [each for each in (terminal.results / "bots").iterdir() if "# 1" in (each / "run" / "bot.py").read_text()]
+    home.rename(terminal.folder / "elsewhere")
+    write("2")
+
+    said = league(terminal)
+
+    assert said.code == 2
+    assert "league test began with it: `--update` takes mine 2 (" in said.err
+
+
+def test_a_name_belongs_to_the_first_who_submits_it(terminal: Terminal) -> None:
+    """Another content needs --replace; the same one does not."""
+    write("1")
+    terminal.arena("submit ./mine --game nim")
+    same = terminal.arena("submit ./mine --game nim")
+    write("2")
+
+    taken = terminal.arena("submit ./mine --game nim")
+    listed = terminal.arena("bots").out
+    replaced = terminal.arena("submit ./mine --game nim --replace")
+    write("1")
+    back = terminal.arena("submit ./mine --game nim")
+
+    assert back.code == 2
+    assert (same.code, taken.code, replaced.code) == (0, 2, 0)
+    assert 'the name "mine" is taken: mine 1 (' in taken.err
+    assert "--replace if this is another version of that bot; else choose another name in bot.yaml" in taken.err
+    assert "submitted: mine 2" not in listed
+    assert "submitted: mine 2 (" in replaced.out
+
+
+def test_replace_is_no_way_to_a_name_of_the_shelf(terminal: Terminal) -> None:
+    """The bots of the project keep their names, with and without it; a new name needs no --replace, and takes it."""
+    write("1", name="greedy")
+    write("1", name="fresh")
+
+    refused = [terminal.arena(f"submit ./greedy --game nim {option}") for option in ("", "--replace")]
+    fresh = terminal.arena("submit ./fresh --game nim --replace")
+
+    assert [said.code for said in refused] == [2, 2]
+    assert all('the name "greedy" belongs to ' in said.err for said in refused)
+    assert fresh.code == 0
