@@ -1,19 +1,19 @@
 """The command line. A command is a few lines over a function; it is imported only when it is called.
 
 Rule: tables for people and data for programs on stdout, everything else on stderr. Exit 0 done, 1 a check failed,
-2 usage or specification, 3 interrupted, 4 our fault.
+2 usage or specification, 3 interrupted, 4 our fault, 5 the machine lacks something.
 """
 
 import sys
-import traceback
 from importlib import import_module
 from typing import Any, Final
 
 import click
 
 from arena import __version__
+from arena.cli.edge import close_streams, explained, secure_streams, tell
 from arena.cli.stopping import ignore_impatience
-from arena.errors import ArenaError, Interrupted
+from arena.errors import Interrupted
 
 COMMANDS: Final = {
     "submit": ("arena.cli.bots", "Check a bot, let it play a baseline, and put it on the list."),
@@ -83,8 +83,9 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point of the console script."""
+    secure_streams()
     try:
-        exit_code = run(sys.argv[1:])
+        exit_code = close_streams(run(sys.argv[1:]))
         if exit_code == Interrupted.exit_code:
             ignore_impatience()
     except KeyboardInterrupt:  # another one, while the first was being told
@@ -106,21 +107,7 @@ def run(arguments: list[str]) -> int:
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge: whatever happens gets its exit code
         from arena.strict import printable  # noqa: PLC0415 - only for this message
 
-        text, exit_code = _explained(error)
-        click.echo(printable(text, keep="\n\t"), err=True)
+        text, exit_code = explained(error)
+        tell(printable(text, keep="\n\t"))
         return exit_code
     return outcome if isinstance(outcome, int) else 0
-
-
-def _explained(error: BaseException) -> tuple[str, int]:
-    """What a person is told, and the exit code; what nobody thought of is our fault, never a failed check."""
-    match error:
-        case click.exceptions.Abort() | KeyboardInterrupt():
-            return "interrupted", 3
-        case Interrupted():
-            return str(error), error.exit_code
-        case ArenaError():
-            return f"error: {error}", error.exit_code
-        case OSError(filename=str(place)):
-            return f"error: {place}: {error.strerror}", 2
-    return f"{''.join(traceback.format_exception(error))}error: a mistake in arena itself, please report it", 4

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from arena import strict
-from arena.errors import HarnessFault, SpecError
+from arena.errors import HarnessFault, MachineFault, SpecError
 from arena.games import GAMES, load_game
 from arena.games.doors import insist_on_nature
 from arena.league.tournament import insist_on_game
@@ -65,25 +65,28 @@ def isolation_option(command: F) -> F:
 
 
 def insist_on(isolation: Isolation, game: str) -> None:
-    """Before anything is played: HarnessFault if bots cannot be isolated so here, SpecError if the game needs more."""
-    insist_on_nature(load_game(game))
+    """Before anything is played: MachineFault if bots cannot be isolated so here, or if the game needs more."""
+    try:
+        insist_on_nature(load_game(game))
+    except SpecError as error:
+        raise MachineFault(str(error)) from None
     if isolation == "sandbox":
         leftovers.end_leftovers()
         _enter_scope()
     try:
         probe.insist_on(isolation)
     except HarnessFault as fault:
-        raise HarnessFault(
+        raise MachineFault(
             f"{fault}\nBots are not run without the sandbox. `arena doctor` tells more; for bots you trust there is"
             " `--isolation none`."
         ) from None
 
 
 def _enter_scope() -> None:
-    """Control groups for bots, if they can be had. HarnessFault if they cannot and are required."""
+    """Control groups for bots, if they can be had. MachineFault if they cannot and are required."""
     why_not = scope.enter()
     if why_not and cgroup.setting() == "required":
-        raise HarnessFault(f"bots have no control group, which {cgroup.SETTING}=required asks for: {why_not}")
+        raise MachineFault(f"bots have no control group, which {cgroup.SETTING}=required asks for: {why_not}")
 
 
 def insist_on_games(bots: Iterable[BotSpec], game: str) -> None:

@@ -21,7 +21,7 @@ class Progress:
         self._before = done
         self._forfeits = forfeits
         self._start_s = time.monotonic()
-        self._is_shown = sys.stderr.isatty()
+        self._is_shown = sys.stderr is not None and sys.stderr.isatty()
 
     @property
     def left(self) -> int:
@@ -35,15 +35,21 @@ class Progress:
 
     def draw(self) -> None:
         """Draw the line anew."""
-        if self._is_shown:
-            sys.stderr.write(f"\r{self.line()}\x1b[K")
-            sys.stderr.flush()
+        self._write(f"\r{self.line()}\x1b[K")
 
     def end(self) -> None:
         """Leave the line standing."""
         self.draw()
+        self._write("\n")
+
+    def _write(self, text: str) -> None:
+        """To the terminal, until that is gone."""
         if self._is_shown:
-            sys.stderr.write("\n")
+            try:
+                sys.stderr.write(text)
+                sys.stderr.flush()
+            except OSError:
+                self._is_shown = False
 
     def line(self) -> str:
         """The line: a bar and the words."""

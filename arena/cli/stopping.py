@@ -1,6 +1,6 @@
-"""How long work is stopped: by Ctrl-C, or by the SIGTERM of a service manager or a job queue.
+"""How long work is stopped: by Ctrl-C, by the SIGTERM of a service manager or a job queue, by the SIGHUP of a terminal.
 
-Rule: both are the same KeyboardInterrupt, raised once. A second one does not disturb the clean-up after the first; only
+Rule: all are the same KeyboardInterrupt, raised once. A second one does not disturb the clean-up after the first; only
 if that takes too long it ends the program on the spot, with the same exit code.
 """
 
@@ -14,13 +14,14 @@ from typing import Final
 
 from arena.errors import Interrupted
 
+_STOPS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CLEAN_UP_S: Final = 5.0
 """How long after a stop another one is taken for impatience; a clean-up takes less than a second of its own time."""
 
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[None]:
-    """SIGINT and SIGTERM raise KeyboardInterrupt inside; what the shell had ignored (`nohup`) stays ignored.
+    """SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt inside; what the shell had ignored (`nohup`) stays ignored.
 
     After a stop they keep this meaning, because the program is about to end and impatience may come until it has.
     """
@@ -33,10 +34,11 @@ def stoppable() -> Iterator[None]:
             raise KeyboardInterrupt
         if time.monotonic() - last_s > _CLEAN_UP_S:
             # No second exception: it would come out anywhere, and where nobody expects it. Workers leave with us.
-            sys.stderr.write("interrupted again, before the end of the clean-up\n")
+            with contextlib.suppress(OSError):
+                sys.stderr.write("interrupted again, before the end of the clean-up\n")
             os._exit(Interrupted.exit_code)
 
-    former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    former = {number: signal.getsignal(number) for number in _STOPS}
     heard = [number for number, handler in former.items() if handler is not signal.SIG_IGN]
     for number in heard:
         signal.signal(number, stop)
@@ -50,5 +52,5 @@ def stoppable() -> Iterator[None]:
 
 def ignore_impatience() -> None:
     """For the very last moments, when Python itself would fall back to dying of the signal."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in _STOPS:
         signal.signal(number, signal.SIG_IGN)

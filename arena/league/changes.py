@@ -13,7 +13,8 @@ from arena.league.tournament import Player, Tournament
 
 def changes(former: Tournament, now: Tournament) -> list[str]:
     """One phrase for each change: `cycles changed from 5 to 6`, `player ann left`."""
-    return [*_fields(former, now), *_clock(former, now), *_players(former, now)]
+    terms = (*_parts("clock", former.clock, now.clock), *_parts("limits", former.limits, now.limits))
+    return [*_fields(former, now), *terms, *_players(former, now)]
 
 
 def _fields(former: Tournament, now: Tournament) -> Iterator[str]:
@@ -30,9 +31,9 @@ def _luck(former: Tournament, now: Tournament) -> Iterator[str]:
         yield from _difference("seed", *("none" if each.seed is None else each.seed for each in (former, now)))
 
 
-def _clock(former: Tournament, now: Tournament) -> Iterator[str]:
-    for name, value in msgspec.structs.asdict(former.clock).items():
-        yield from _difference(f"clock.{name}", value, getattr(now.clock, name))
+def _parts(name: str, former: msgspec.Struct, now: msgspec.Struct) -> Iterator[str]:
+    for part, value in msgspec.structs.asdict(former).items():
+        yield from _difference(f"{name}.{part}", value, getattr(now, part))
 
 
 def _players(former: Tournament, now: Tournament) -> Iterator[str]:

@@ -13,13 +13,15 @@ import select
 import signal
 import threading
 import time
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import forkserver, resource_tracker
 from typing import Any, Final, Protocol
 
 from multiprocessing_logging import MultiProcessingHandler
 
+from arena.errors import MachineFault
 from arena.league.results import PlayedBlock
 from arena.league.schedule import Chunk
 from arena.league.worker import initialise, play_chunk, play_chunk_alone
@@ -90,9 +92,11 @@ class _Slot:
     def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
         """Play the chunk in this slot. BrokenExecutor if the worker had died before."""
         if self._executor is None:
-            self._open()
+            with _translated():
+                self._open()
         assert self._executor is not None, "it was opened just now"
-        self.busy = self._executor.submit(play_chunk_alone, chunk)
+        with _translated():
+            self.busy = self._executor.submit(play_chunk_alone, chunk)
         return self.busy
 
     def pids(self) -> list[int]:
@@ -140,7 +144,8 @@ class LocalBackend:
     def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
         """See Backend.submit. A worker that has died is replaced."""
         if not self._is_ready:
-            _prepare_to_start()
+            with _translated():
+                _prepare_to_start()
             self._is_ready = True
         slot = next(slot for slot in self._slots if slot.is_free)
         try:
@@ -197,19 +202,53 @@ def helpers() -> set[int]:
     return {pid for pid in found if pid}
 
 
+@contextlib.contextmanager
+def _translated() -> Iterator[None]:
+    """What the system says while a worker is started, with what it needs of it. BrokenExecutor if its server died."""
+    try:
+        yield
+    except (EOFError, ConnectionError) as error:
+        raise BrokenExecutor("the process that starts workers died") from error
+    except OSError as error:
+        raise MachineFault(
+            f"worker processes cannot be started: {error.strerror or error}; they need a folder for temporary files"
+            " (TMPDIR) and a writable /dev/shm"
+        ) from error
+
+
 def _prepare_to_start() -> None:
     # The log package's queues come from the default context, which must be the one of the pools.
     multiprocessing.set_start_method(_START_METHOD, force=True)
     multiprocessing.set_forkserver_preload(["arena.league.worker"])
     reaper.become_subreaper()
+    _quieten_tracker()
     if threading.current_thread() is not threading.main_thread():
         return
-    # A worker inherits this until it has handlers of its own; so Ctrl-C meets none half-started, with a traceback.
-    former = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What is started here inherits this, a worker until it has handlers of its own: so what a terminal sends to all
+    # meets none half-started, with a traceback.
+    former = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGHUP)}
     try:
         forkserver.ensure_running()
     finally:
-        signal.signal(signal.SIGINT, former)
+        for number, handler in former.items():
+            signal.signal(number, handler)
+
+
+def _quieten_tracker() -> None:
+    """Without its tracker, which only tidies up after `kill -9`, multiprocessing works; a new one would only complain.
+
+    A tracker that was killed is not replaced where the old one's semaphores are taken back: the new one has never
+    heard of them, and prints a traceback for each.
+    """
+    warnings.filterwarnings("ignore", message="resource_tracker: process died unexpectedly")
+    tracker: Any = resource_tracker._resource_tracker  # noqa: SLF001 - there is no public way
+    send = tracker._send  # noqa: SLF001
+
+    def send_if_heard(command: str, name: str, kind: str) -> None:
+        if tracker._fd is None or tracker._check_alive():  # noqa: SLF001
+            send(command, name, kind)
+
+    tracker._send = send_if_heard  # noqa: SLF001
 
 
 def _signal(pids: Iterable[int], number: signal.Signals) -> None:

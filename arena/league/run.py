@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from arena.errors import HarnessFault
+from arena.errors import HarnessFault, MachineFault
 from arena.league.pool import Backend
 from arena.league.results import PlayedBlock
 from arena.league.schedule import Chunk, Fixture
@@ -91,7 +91,7 @@ def _launch(chunks: Iterator[Chunk], again: list[Chunk], flight: Flight, backend
         try:
             flight[backend.submit(chunk)] = chunk
         except BrokenExecutor as error:
-            raise HarnessFault(f"{error}; what is stored is safe, and the same command continues") from error
+            raise MachineFault(f"{error}; what is stored is safe, and the same command continues") from error
         launched = True
     return launched
 

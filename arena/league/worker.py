@@ -166,7 +166,8 @@ def initialise(queue: Any, level: int, core: int | None) -> None:
     if core is not None:
         os.sched_setaffinity(0, {core})
     # A handler, not SIG_IGN: what is ignored stays ignored in the bots started from here.
-    signal.signal(signal.SIGINT, lambda *_: None)
+    for number in (signal.SIGINT, signal.SIGHUP):  # of a terminal: what it means is for the main process to say
+        signal.signal(number, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: _leave())
     reaper.become_subreaper()
     root = logging.getLogger()

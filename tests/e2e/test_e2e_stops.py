@@ -58,7 +58,7 @@ def test_workers_do_not_matter(tmp_path: Path) -> None:
     assert len(found) == 1
 
 
-@pytest.mark.parametrize("way", ["ctrl-c", "terminate", "ctrl-c twice"])
+@pytest.mark.parametrize("way", ["ctrl-c", "terminate", "ctrl-c twice", "hang-up"])
 def test_a_stop_returns_at_once_and_resumes(tmp_path: Path, way: str) -> None:
     """With a sleeping bot in play: exit 3 within a second, nothing left, no forfeit; resume gives the same table."""
     place = Place(tmp_path).write("random", "sleeper", cycles=8, chunk_blocks=1, options={"heaps": [1, 2]})
@@ -71,7 +71,7 @@ def test_a_stop_returns_at_once_and_resumes(tmp_path: Path, way: str) -> None:
     if way == "terminate":
         os.kill(process.pid, signal.SIGTERM)
     else:
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, signal.SIGHUP if way == "hang-up" else signal.SIGINT)
     if way == "ctrl-c twice":
         time.sleep(0.02)  # a finger
         os.killpg(process.pid, signal.SIGINT)
@@ -85,6 +85,23 @@ def test_a_stop_returns_at_once_and_resumes(tmp_path: Path, way: str) -> None:
     assert 0 < len(place.matches()) < 16
     place.league("--workers", "2")
     assert place.standings() == undisturbed.standings()
+
+
+def test_a_killed_resource_tracker_is_no_ones_business(tmp_path: Path) -> None:
+    """It would only tidy up; without it the league ends as ever, and nobody reads of its insides."""
+    place = Place(tmp_path).write("random", "slow", cycles=12, chunk_blocks=2)
+    process = place.start_league("--workers", "1")
+    until(lambda: len(place.matches()) > 2, within_s=DEADLINE_S, what="the first matches")
+    trackers = [
+        pid for pid in place.alive() if b"resource_tracker import main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    ]
+    for pid in trackers:
+        os.kill(pid, signal.SIGKILL)
+    _, err = process.communicate(timeout=DEADLINE_S)
+
+    assert len(trackers) == 1
+    assert (process.returncode, err) == (0, "")
+    assert len(place.matches()) == 24
 
 
 def test_ctrl_c_ends_a_hanging_match(tmp_path: Path) -> None:

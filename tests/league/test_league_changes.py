@@ -10,6 +10,7 @@ from arena.league.schedules.settings import Swiss
 from arena.league.tournament import Player, portable
 from arena.league.wording import counted
 from arena.match.terms import ClockSettings
+from arena.process.limits import Limits
 
 CASES: list[tuple[dict[str, Any], list[str]]] = [
     ({}, []),
@@ -21,6 +22,7 @@ CASES: list[tuple[dict[str, Any], list[str]]] = [
         ['schedule changed from {"kind":"round_robin"} to {"kind":"swiss","rounds":1}', "cycles changed from 4 to 0"],
     ),
     ({"options": {"heaps": [1]}}, ['options changed from {} to {"heaps":[1]}']),
+    ({"limits": Limits(memory_mib=300)}, ["limits.memory_mib changed from 512 to 300"]),
     ({"clock": ClockSettings(move_ms=50)}, ["clock.move_ms changed from 100.0 to 50"]),
     ({"players": players("ann", "cid")}, ["player bob left", "player cid joined"]),
     (

@@ -356,3 +356,52 @@ def test_read_only_results_can_be_read() -> None:
         "4",
         f"{results}: Permission denied; choose another folder for the results with --results",
     ]
+
+
+WITH_A_HOT_WAL = """
+import os, sys
+from pathlib import Path
+from arena.errors import ArenaError
+from arena.games import load_game
+from arena.store import database
+
+load_game("nim")
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setuid(65534)
+try:
+    database.open_for_reading(Path(sys.argv[1]))
+except ArenaError as error:
+    print(error.exit_code, error)
+"""
+
+
+def test_a_read_only_folder_with_matches_in_its_journal_is_told() -> None:
+    """Copied while a league was running, or left by a power cut: the sentence says what lies there, and what helps."""
+    place = Path(tempfile.mkdtemp())
+    try:
+        place.chmod(0o755)
+        results = place / "results"
+        league = tournament("ann", "bob", cycles=2)
+        with writing(place / "running") as store:
+            store.save_league(league)
+            results.mkdir()
+            for name in ("arena.db", "arena.db-wal"):
+                shutil.copy(place / "running" / name, results / name)
+        results.chmod(0o555)
+        done = subprocess.run(
+            [sys.executable, "-c", WITH_A_HOT_WAL, str(results)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        (place / "results").chmod(0o755)
+        shutil.rmtree(place)
+
+    assert done.stderr == ""
+    assert done.stdout.startswith(
+        f"2 {results}/arena.db: its last matches are still in arena.db-wal beside it, and nobody"
+    )
+    assert "copy all of" in done.stdout

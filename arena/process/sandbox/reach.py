@@ -137,7 +137,7 @@ def _leave_the_mounts_of_others() -> None:
 
 
 def _mount(source: str, target: str, kind: str, flags: int, options: str) -> None:
-    arguments = [ctypes.c_char_p(text.encode()) for text in (source, target, kind)]
+    arguments = [ctypes.c_char_p(os.fsencode(text)) for text in (source, target, kind)]
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.mount(*arguments, ctypes.c_ulong(flags), ctypes.c_char_p(options.encode())):
         raise _refused(f"the mount of {source} on {target}")

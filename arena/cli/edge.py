@@ -1,0 +1,140 @@
+"""The edge of the program: every error becomes a sentence and an exit code; missing and full streams are told.
+
+Rule: exit code 4 and a traceback are for our own mistakes only. Whatever the machine, the disk, the terminal or a name
+on the disk brings about is said in words; and no words are no reason to fail.
+"""
+
+import contextlib
+import errno
+import os
+import sys
+import traceback
+from io import TextIOWrapper
+from typing import Final, TextIO
+
+import click
+
+from arena.errors import ArenaError, Interrupted, MachineFault, SpecError
+
+_OF_THE_MACHINE: Final = {
+    errno.ENOSPC: "make room, and give the same command again",
+    errno.EDQUOT: "your share of the disk is used up: make room, and give the same command again",
+    errno.EFBIG: "no larger files are allowed here (`ulimit -f`)",
+    errno.EIO: "the disk or the terminal behind it fails",
+    errno.ENOMEM: "not enough memory: end other programs, or use fewer --workers",
+    errno.EAGAIN: "no more processes are allowed (`ulimit -u`): end other programs, or use fewer --workers",
+    errno.EMFILE: "no more open files are allowed (`ulimit -n`): raise that, or use fewer --workers",
+    errno.ENFILE: "the machine has no more open files: end other programs",
+    errno.ENOSYS: "this system cannot do that",
+}
+"""What the machine lacks, by the system's number of the error, and what to do about it."""
+_MISTAKES: Final = {errno.EBADF, errno.EINVAL, errno.EFAULT, errno.ENOTTY, errno.ECHILD, errno.ESRCH}
+"""Errors that say nothing to a person unless they name a file: somebody here made a mistake."""
+
+
+_OTHERS: Final = (
+    (MemoryError, "not enough memory: end other programs, or use fewer --workers", MachineFault.exit_code),
+    (EOFError, "the input ended before the command had all it needs", SpecError.exit_code),
+    (
+        UnicodeEncodeError,
+        "the name of a file or folder on the way is not UTF-8, and arena keeps names as UTF-8: rename it",
+        SpecError.exit_code,
+    ),
+    (UnicodeDecodeError, "a file on the way is not UTF-8 text: save it as UTF-8", SpecError.exit_code),
+)
+"""Errors of Python itself that are not our mistakes: the sentence, and the exit code."""
+
+
+def secure_streams() -> None:
+    """Open what the caller closed (`>&-`), so that no file of ours gets the number of a stream, and tell it.
+
+    Names that cannot be written in the stream's encoding are shown with their bytes.
+    """
+    closed = [number for number in (0, 1, 2) if not _is_open(number)]
+    for number in closed:
+        assert os.open(os.devnull, os.O_RDWR) == number, "the lowest free number is taken"
+    sys.stdin = sys.stdin or _opened(0, "r")
+    sys.stdout = sys.stdout or _opened(1, "w")
+    sys.stderr = sys.stderr or _opened(2, "w")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if 1 in closed:
+        tell("stdout is closed: what this command prints is lost")
+
+
+def close_streams(exit_code: int) -> int:
+    """Write out what is left for stdout; the exit code, another one if that cannot be done."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence()  # the reader has gone (`| head`): nothing is wrong with that
+    except OSError as error:
+        text, exit_code = explained(error)
+        _silence()
+        tell(text)
+    return exit_code
+
+
+def tell(text: str) -> None:
+    """Say it on stderr, if anybody can hear."""
+    with contextlib.suppress(OSError, ValueError):
+        click.echo(text, err=True)
+
+
+def explained(error: BaseException) -> tuple[str, int]:
+    """What a person is told, and the exit code; what nobody thought of is our fault, never a failed check."""
+    if isinstance(error, click.exceptions.Abort) and isinstance(error.__cause__, EOFError):
+        error = error.__cause__  # click makes one thing of an end of the input and of Ctrl-C
+    match error:
+        case click.exceptions.Abort() | KeyboardInterrupt():
+            return "interrupted", Interrupted.exit_code
+        case Interrupted():
+            return str(error), error.exit_code
+        case ArenaError():
+            return f"error: {error}", error.exit_code
+        case OSError() if error.filename is not None or error.errno not in _MISTAKES:
+            return _of_the_system(error)
+    for kind, text, exit_code in _OTHERS:
+        if isinstance(error, kind):
+            return f"error: {text}", exit_code
+    return f"{''.join(traceback.format_exception(error))}error: a mistake in arena itself, please report it", 4
+
+
+def _of_the_system(error: OSError) -> tuple[str, int]:
+    """An error of the system: with its place and what to do, if the machine lacks something."""
+    place = _shown(error.filename) or ("stdout" if _is_of_output(error) else "")
+    what = f"error: {f'{place}: ' if place else ''}{error.strerror or error or type(error).__name__}"
+    if error.errno in _OF_THE_MACHINE:
+        return f"{what}; {_OF_THE_MACHINE[error.errno]}", MachineFault.exit_code
+    return what, SpecError.exit_code if place else MachineFault.exit_code
+
+
+def _shown(place: object) -> str:
+    """A file as an error names it: text, bytes, or a number."""
+    return os.fsdecode(place) if isinstance(place, bytes) else "" if place is None else str(place)
+
+
+def _is_of_output(error: OSError) -> bool:
+    """Whether it was raised while something was printed."""
+    return any(frame.name in {"echo", "close_streams"} for frame in traceback.extract_tb(error.__traceback__))
+
+
+def _silence() -> None:
+    """Let the rest go nowhere: Python writes it out once more when it ends."""
+    with contextlib.suppress(OSError):
+        number = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(number, 1)
+        os.close(number)
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
+def _opened(number: int, mode: str) -> TextIO:
+    return os.fdopen(number, mode, encoding="utf-8", errors="backslashreplace", closefd=False)  # type: ignore[return-value]

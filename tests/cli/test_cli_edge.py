@@ -1,0 +1,205 @@
+"""The edge: streams that are closed or full, a machine that lacks something, strange names; never a traceback."""
+
+import errno
+import multiprocessing.forkserver
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from cli_arena import ROOT, Terminal
+
+from arena.cli import edge
+from arena.cli.progress import Progress
+from arena.errors import HarnessFault, SpecError
+from arena.process.sandbox import bubblewrap, probe, syscalls
+
+LEAGUE = "{name: test, game: nim, seed: 1, cycles: 1, players: [{bot: random, name: a}, {bot: random, name: b}]}"
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+def shell(folder: Path, line: str) -> "subprocess.CompletedProcess[str]":
+    """A line for the shell, in which `arena` is the program."""
+    arena = f"{sys.executable} -m arena"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "ARENA_BOTS": str(ROOT / "bots"), "ARENA_RESULTS": "results"}
+    words = ["sh", "-c", line.replace("arena", arena, 1)]
+    return subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, timeout=120, check=False, encoding="utf-8"
+    )
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("command", ["bots", "--help", "league run nothing.yaml --help"])
+def test_stdout_on_a_full_disk(tmp_path: Path, command: str) -> None:
+    """A sentence and exit code 5; nothing from Python itself."""
+    done = shell(tmp_path, f"arena {command} > /dev/full")
+
+    assert done.returncode == 5
+    assert done.stderr.strip() == "error: stdout: No space left on device; make room, and give the same command again"
+
+
+@pytest.mark.process
+def test_closed_streams(tmp_path: Path) -> None:
+    """A league is played all the same, and no file of it gets the number of a stream."""
+    (tmp_path / "league.yaml").write_text(LEAGUE)
+
+    done = shell(tmp_path, "arena league run league.yaml --workers 1 <&- >&-")
+    silent = shell(tmp_path, "arena leaderboard test <&- >&- 2>&-")
+    wrong = shell(tmp_path, "arena leaderboard nothing 2>&-")
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.splitlines()[0] == "stdout is closed: what this command prints is lost"
+    assert "Traceback" not in done.stderr
+    assert (silent.returncode, wrong.returncode) == (0, 2)
+    connection = sqlite3.connect(tmp_path / "results/arena.db")
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert connection.execute("SELECT count(*) FROM match").fetchone() == (2,)
+    connection.close()
+
+
+def test_progress_without_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None at all, or a terminal that is gone in the middle."""
+
+    class Gone:
+        def isatty(self) -> bool:
+            return True
+
+        def write(self, _: str) -> int:
+            raise OSError(errno.EIO, "Input/output error")
+
+    for stream in (None, Gone()):
+        monkeypatch.setattr(sys, "stderr", stream)
+        progress = Progress(total=3)
+        progress.draw()
+        progress.end()
+        assert not progress._is_shown
+
+
+@pytest.mark.process
+def test_a_folder_whose_name_is_not_utf8(tmp_path: Path) -> None:
+    """Bots in it are played, also where only their owner may enter it."""
+    place = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xffolder"))
+    bot = place / "mine"
+    bot.mkdir(parents=True, mode=0o755)
+    for file in (ROOT / "bots/random").iterdir():
+        (bot / file.name).write_bytes(file.read_bytes())
+    place.chmod(0o700)
+
+    done = shell(place, "arena check ./mine --game nim")
+    wrong = shell(place, 'arena check "$PWD/nothing"')
+
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert (wrong.returncode, "nothing: no such file or folder" in wrong.stderr) == (2, True), wrong.stderr
+
+
+def raising(error: BaseException) -> Callable[..., Any]:
+    def fails(*_: object, **__: object) -> Any:
+        raise error
+
+    return fails
+
+
+@pytest.mark.parametrize(
+    ("patched", "error", "said"),
+    [
+        ((ProcessPoolExecutor, "__init__"), OSError(errno.EROFS, "Read-only file system"), "a writable /dev/shm"),
+        (
+            (multiprocessing.forkserver, "ensure_running"),
+            FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']"),
+            "No usable temporary directory found in ['/tmp']; they need a folder for temporary files (TMPDIR)",
+        ),
+        ((ProcessPoolExecutor, "submit"), OSError(errno.EAGAIN, "no processes"), "cannot be started: no processes"),
+        ((ProcessPoolExecutor, "submit"), EOFError("unexpected EOF"), "the process that starts workers died; what is"),
+    ],
+)
+def test_workers_that_cannot_be_started(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, patched: tuple[Any, str], error: Exception, said: str
+) -> None:
+    """Exit code 5 and what they need; the end of a file is not taken for Ctrl-C."""
+    monkeypatch.setattr(*patched, raising(error))
+
+    told = terminal.league()
+
+    assert told.code == 5
+    assert said in told.err
+    assert "Traceback" not in told.err
+
+
+def test_a_fork_server_that_died_once_is_replaced(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The league goes on."""
+    submit, calls = ProcessPoolExecutor.submit, list[int]()
+
+    def fails_once(*arguments: Any, **more: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 1:
+            raise EOFError("unexpected EOF")
+        return submit(*arguments, **more)
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", fails_once)
+
+    told = terminal.league()
+
+    assert (told.code, "4 of 4 matches" in told.out) == (0, True)
+
+
+def test_a_missing_prerequisite_has_its_own_exit_code(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No bwrap, no libseccomp, no physics engine: the sentence names it and what to do."""
+    probe.insist_on.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(bubblewrap, "runnable", raising(HarnessFault("no bubblewrap 0.8.0 or newer: `apt-get install`")))
+        bwrap = terminal.league()
+    with monkeypatch.context() as patch:
+        patch.setattr(syscalls, "filter_for_play", raising(HarnessFault("the library libseccomp.so.2 is missing")))
+        library = terminal.league()
+    with monkeypatch.context() as patch:
+        patch.setattr("arena.cli.options.insist_on_nature", raising(SpecError("MuJoCo is not installed: pip install")))
+        engine = terminal.league()
+    probe.insist_on.cache_clear()
+
+    assert [said.code for said in (bwrap, library, engine)] == [5, 5, 5]
+    assert "no bubblewrap 0.8.0" in bwrap.err
+    assert "libseccomp.so.2" in library.err
+    assert "MuJoCo is not installed" in engine.err
+
+
+def aborted(cause: BaseException) -> click.exceptions.Abort:
+    error = click.exceptions.Abort()
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (MemoryError(), 5, "not enough memory"),
+        (EOFError(), 2, "the input ended"),
+        (aborted(EOFError()), 2, "the input ended"),
+        (aborted(KeyboardInterrupt()), 3, "interrupted"),
+        (UnicodeEncodeError("utf-8", "\udcff", 0, 1, "surrogates not allowed"), 2, "is not UTF-8"),
+        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), 2, "save it as UTF-8"),
+        (OSError(errno.ENOSPC, "No space left on device"), 5, "No space left on device; make room"),
+        (OSError(errno.ENOSPC, "No space left on device", "here/x"), 5, "here/x: No space left on device; make room"),
+        (OSError(errno.EMFILE, "Too many open files", "x"), 5, "ulimit -n"),
+        (PermissionError(errno.EACCES, "Permission denied", b"there"), 2, "there: Permission denied"),
+        (FileNotFoundError(errno.ENOENT, "No such file or directory", "x"), 2, "x: No such file or directory"),
+        (OSError("somebody raised it without a number"), 5, "somebody raised it without a number"),
+        (OSError(errno.EBADF, "Bad file descriptor"), 4, "a mistake in arena itself"),
+        (ZeroDivisionError(), 4, "a mistake in arena itself"),
+    ],
+)
+def test_every_error_is_a_sentence(error: BaseException, code: int, said: str) -> None:
+    """With the exit code of its cause; a traceback is for our own mistakes only."""
+    text, exit_code = edge.explained(error)
+
+    assert (exit_code, said in text) == (code, True), text
+    assert ("mistake in arena" in text) == (code == 4)
