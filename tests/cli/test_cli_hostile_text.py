@@ -126,3 +126,22 @@ def test_a_league_of_such_bots_prints(terminal: Terminal) -> None:
     assert is_safe(run)
     assert [line for line, found in said.items() if found.code] == []
     assert "one line and another" in terminal.arena("bots").out or "shouter" not in terminal.arena("bots").out
+
+
+@pytest.mark.parametrize(
+    "word", ['"a\\0b"', "x" * 300_000, "x" * 60_000, '"\\ud800"'], ids=["NUL", "300 kB", "60 kB", "half"]
+)
+def test_a_word_that_no_kernel_takes_stops_no_league(terminal: Terminal, word: str) -> None:
+    """It is refused where it is read: before anything is installed or played, and not after six matches of others."""
+    write_bot("shouter")
+    Path("shouter/bot.yaml").write_text(f"name: shouter\ncommand: [python3, bot.py, {word}]\n")
+    in_manifest = terminal.league("random", "./shouter", "random")
+    Path("shouter/bot.yaml").write_text("name: shouter\ncommand: [python3, bot.py]\n")
+    entries = f"[{{bot: random}}, {{bot: ./shouter, arguments: [{word}]}}]"
+    Path("league.yaml").write_text(f"name: test\ngame: nim\ncycles: 1\nplayers: {entries}\n")
+    in_tournament = terminal.arena("league run league.yaml")
+
+    assert (in_manifest.code, in_tournament.code) == (2, 2)
+    assert is_safe(in_manifest)
+    assert is_safe(in_tournament)
+    assert not terminal.results.exists()
