@@ -191,6 +191,8 @@ def reveal(name: str, file: Path | None, results: Path) -> None:
     """
     if file is not None and file.exists():
         raise SpecError(f"--to {file}: the file exists; choose a new one")
+    with stored(results) as store:
+        store.league(name)  # known, before anything is opened for writing
     with (
         database.writer_lock(results),
         contextlib.closing(database.open_for_writing(results)) as connection,

@@ -324,6 +324,20 @@ def test_verify_says_what_it_cannot_check_on_another_machine(terminal: Terminal)
     assert "its secret gives" in noticed.out
 
 
+def test_what_is_not_there_is_not_revealed(terminal: Terminal) -> None:
+    """Nothing is made by asking, and no file is written over."""
+    nothing = terminal.arena("league reveal test")
+    made = terminal.results.exists()
+    league(terminal)
+    unknown = terminal.arena("league reveal tset")
+    there = terminal.arena("league reveal test --to league.yaml")
+
+    assert [said.code for said in (nothing, unknown, there)] == [2, 2, 2]
+    assert not made
+    assert 'no league "tset"' in unknown.err
+    assert "not revealed" in terminal.arena("league status").out
+
+
 def test_a_public_seed_is_called_what_it_is(terminal: Terminal) -> None:
     """By every table, page, export and `show` made under it; there is nothing to reveal."""
     ran = league(terminal, seed=2026)
