@@ -17,7 +17,7 @@ run() {
     local title=$1 begun=$SECONDS
     shift
     say "$title"
-    timeout -k 10 300 "$@" 2>&1 </dev/null
+    timeout -k 10 600 "$@" 2>&1 </dev/null
     local status=$?
     say "$title: exit code $status after $((SECONDS - begun)) s"
     ((status == 0)) || failed+=("$title")
@@ -27,7 +27,7 @@ run() {
 has() {
     local title=$1 words=$2 said
     shift 2
-    said=$(timeout -k 10 120 "$@" 2>&1 </dev/null)
+    said=$(timeout -k 10 300 "$@" 2>&1 </dev/null)
     if [[ $said == *"$words"* ]]; then
         say "$title: ok"
     else
