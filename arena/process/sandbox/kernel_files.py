@@ -59,7 +59,13 @@ def changing() -> list[Path]:
 
 def _is_readable(path: Path) -> bool:
     """Whether a user who is not root gets anything from the file or folder."""
-    return bool(path.lstat().st_mode & _BY_OTHERS) and not (path.is_dir() and not any(path.iterdir()))
+    try:
+        is_open = bool(path.lstat().st_mode & _BY_OTHERS)
+        return is_open and not (path.is_dir() and not any(path.iterdir()))
+    except FileNotFoundError:  # gone with the kernel module that made it
+        return False
+    except PermissionError:  # to us, which says nothing of bots
+        return True
 
 
 @cache
