@@ -5,13 +5,21 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import click
 
 from arena.cli.league import stored
-from arena.cli.options import chosen_luck, results_option, secret_file_option, shelf_option
+from arena.cli.options import (
+    chosen_luck,
+    insist_on,
+    isolation_option,
+    results_option,
+    secret_file_option,
+    shelf_option,
+)
 from arena.cli.progress import Progress
 from arena.cli.stopping import stoppable
 from arena.errors import ArenaError, CheckFailed
@@ -19,6 +27,7 @@ from arena.games import load_game
 from arena.games.doors import nature_of
 from arena.league.wording import counted
 from arena.match.secret_luck import Secret
+from arena.process.limits import Isolation
 from arena.report.audit import Look, audit
 from arena.report.match_audit import Checker, checked_here
 from arena.report.spread import spread
@@ -45,6 +54,15 @@ _BETWEEN_LINES_S: Final = 0.1
     metavar="COUNT:ROOT",
     help="As `league run` or `league status` printed it: were the first COUNT matches changed since?",
 )
+@click.option(
+    "--replay",
+    "replays",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Play N random batches of each league again, with new processes of the same bots, and tell what differs.",
+)
+@isolation_option
 @secret_file_option
 @results_option
 @shelf_option
@@ -52,6 +70,8 @@ def verify(
     names: tuple[str, ...],
     workers: int | None,
     roots: tuple[str, ...],
+    replays: int,
+    isolation: Isolation,
     secret_file: Path | None,
     results: Path,
     shelf: Path,
@@ -67,16 +87,22 @@ def verify(
     With --root the first COUNT matches that were stored are computed again, and must be those of that day: whoever kept
     a root sees every later change, even one that fits everywhere else.
 
+    With --replay the bots are asked again: their actions should be those that are stored. That is evidence, no proof,
+    and no failure: a bot may draw lots, or look at the clock.
+
     Example: arena verify first
     """
     kept, given = tuple(map(read_head, roots)), chosen_luck(None, secret_file)
     with stored(results) as store, stoppable():
         leagues = names or tuple(store.leagues())
+        for name in leagues if replays else ():
+            insist_on(isolation, store.league(name).game)
         processes = workers or (len(os.sched_getaffinity(0)) if _needs_simulations(store, leagues) else 1)
         watch = _Watch()
         with _checker(processes) as checked, contextlib.closing(watch):
             keeper = SecretKeeper(store, results)
-            look = Look(checked, watch.heard, lambda commitments: _secrets(keeper, given, commitments), kept)
+            at_hand = partial(_secrets, keeper, given)
+            look = Look(checked, watch.heard, at_hand, kept, replays, isolation)
             lines = audit(store, BotStore(results, shelf), leagues, look)
             found = list(_printed(watch.aside(lines)))
     if found:

@@ -19,7 +19,9 @@ from arena.league.tournament import Tournament, public_secret
 from arena.league.wording import counted
 from arena.match.resimulation import Resimulated
 from arena.match.secret_luck import Secret
+from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.report.audit_history import Finding, audit_history
+from arena.report.audit_replay import audit_by_replay
 from arena.report.footer import luck_audit
 from arena.report.match_audit import (
     CHECKED,
@@ -45,12 +47,17 @@ Watch = Callable[[str, int, int], object]
 
 
 class Look(NamedTuple):
-    """How matches are looked at: by whom, who hears how far it is, and with which secrets of luck and old roots."""
+    """How matches are looked at: by whom, who hears how far it is, and with which secrets of luck and old roots.
+
+    `replays`: so many batches of each league are played again, with the bots isolated like that.
+    """
 
     checked: Checker = checked_here
     watch: Watch = lambda *_: None
     secrets: Callable[[Iterable[str]], list[Secret]] = lambda _: []
     roots: tuple[Head, ...] = ()
+    replays: int = 0
+    isolation: Isolation = DEFAULT_ISOLATION
 
 
 HERE: Final = Look()
@@ -86,6 +93,9 @@ def _audit_league(store: MatchStore, bots: BotStore, tournament: Tournament, loo
         yield from _audit_standings(store, tournament)
     except DamagedStore as error:
         yield True, f"{tournament.name}: {error}"
+    if look.replays:
+        secrets = _secrets_of(tournament, look)
+        yield from audit_by_replay(store, bots, tournament, secrets, look.replays, look.isolation)
 
 
 def _audit_database(store: MatchStore) -> Iterator[Finding]:

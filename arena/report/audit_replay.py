@@ -1,0 +1,122 @@
+"""Batches of a league played again, each from the start of its bots' processes: evidence of who chose the actions.
+
+Rule: a difference is told and is no failure. A bot may draw lots or look at the clock, and a batch that was cut short
+(by a stop, or because it took long) began with new processes in its middle, which nobody noted.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from math import inf
+from typing import Final
+
+from msgspec.structs import replace
+
+from arena.errors import ArenaError
+from arena.games import load_game
+from arena.league.results import PlayedBlock
+from arena.league.schedule import Chunk, chunks, fixture
+from arena.league.tournament import OLD_FORMAT, Tournament
+from arena.league.wording import counted
+from arena.league.worker import play_chunk
+from arena.match.record import Acted, MatchRecord, unpack
+from arena.match.secret_luck import Secret
+from arena.process.limits import Isolation
+from arena.report.audit_history import Finding
+from arena.store.bots import BotStore
+from arena.store.matches import MatchStore
+
+SHOWN: Final = 20
+"""Differences of a league that are told one by one."""
+
+
+def audit_by_replay(
+    store: MatchStore,
+    bots: BotStore,
+    tournament: Tournament,
+    secrets: Sequence[Secret],
+    count: int,
+    isolation: Isolation,
+) -> Iterator[Finding]:
+    """Play `count` random batches of a league again and tell which actions differ. Nothing of it is a problem."""
+    name = tournament.name
+    if why := _obstacle(tournament, secrets):
+        yield False, f"{name}: no batch can be played again: {why}"
+        return
+    try:
+        players = tuple(replace(each, bot=bots.installed(each.bot.digest)) for each in tournament.players)
+        whole = _whole_batches(store, replace(tournament, players=players), secrets, isolation)
+        chosen = random.Random().sample(whole, min(count, len(whole)))  # noqa: S311 - other batches each time
+        differences, matches = list[str](), 0
+        for chunk in chosen:
+            for block in play_chunk(chunk, inf):
+                matches += len(block.matches)
+                differences += _differences(store, block)
+    except ArenaError as error:
+        yield False, f"{name}: no batch can be played again: {error}"
+        return
+    for text in differences[:SHOWN]:
+        yield False, f"{name}: played again, {text}"
+    if len(differences) > SHOWN:
+        yield False, f"{name}: ... and {len(differences) - SHOWN} matches more"
+    what = f"{counted(len(chosen), 'batch', 'batches')} of {len(whole)} played again"
+    what = f"{what}, {counted(matches, 'match', 'matches')}"
+    same = "all" if not differences else str(matches - len(differences))
+    yield False, f"{name}: {what}: {same} with the actions that are stored"
+
+
+def _obstacle(tournament: Tournament, secrets: Sequence[Secret]) -> str:
+    """The reason for which nothing of the league can be played again; empty without one."""
+    if tournament.format == OLD_FORMAT:
+        return "its luck follows the recipe of arena 0.1.0"
+    now = load_game(tournament.game).rules_version
+    if tournament.rules not in {"", now}:
+        return f"it was played by rules {tournament.rules} of {tournament.game}; this arena plays rules {now}"
+    return "" if secrets else "the secret of its luck is not here (--secret-file gives it)"
+
+
+def _whole_batches(
+    store: MatchStore, tournament: Tournament, secrets: Sequence[Secret], isolation: Isolation
+) -> list[Chunk]:
+    """The batches of which every block is stored and drawn under a secret that is at hand, as they were drawn."""
+    by_commitment = {secret.commitment: secret for secret in secrets}
+    found: list[Chunk] = []
+    for planned in store.rounds(tournament):
+        finished = store.finished_of(planned)
+        for chunk in chunks(tournament, {}, isolation, of=planned, secret=secrets[0]):
+            blocks = [each.block for each in chunk.fixtures]
+            if not set(blocks) <= finished.get(chunk.pairing.key, set()):
+                continue
+            commitments = [_record(store, chunk.pairing.key, block, 0).commitment for block in blocks]
+            if all(each in by_commitment for each in commitments):
+                drawn = [by_commitment[str(each)] for each in commitments]
+                fixtures = (fixture(one, chunk.pairing, block) for one, block in zip(drawn, blocks, strict=True))
+                found.append(replace(chunk, fixtures=tuple(fixtures), luck=False))
+    return found
+
+
+def _record(store: MatchStore, pairing: str, block: int, rotation: int) -> MatchRecord:
+    return unpack(store.match(f"{pairing}-{block}-{rotation}").record)
+
+
+def _differences(store: MatchStore, block: PlayedBlock) -> Iterator[str]:
+    """The first difference of each match of a block that was played again, in a sentence."""
+    if block.void:
+        yield f"block {block.fixture.pairing}-{block.fixture.block} was {block.void}"
+    for match in block.matches:
+        then = _record(store, block.fixture.pairing, block.fixture.block, match.rotation)
+        now = unpack(match.record)
+        if text := _first_difference(then, now):
+            yield f"match {then.match}: {text}"
+
+
+def _first_difference(then: MatchRecord, now: MatchRecord) -> str:
+    """The first action that is another one, or how the ends differ; empty for the same match."""
+    pair = [[step for step in record.steps if isinstance(step, Acted)] for record in (then, now)]
+    for number, (old, new) in enumerate(zip(*pair, strict=False), start=1):
+        if (old.seat, old.action) != (new.seat, new.action):
+            player = then.seats[old.seat].player
+            return f"action {number}, by {player}, was {old.action!r:.60} and is {new.action!r:.60}"
+    if then.termination != now.termination or len(pair[0]) != len(pair[1]):
+        ends = [f"{one.termination} after {len(acts)} actions" for one, acts in zip((then, now), pair, strict=True)]
+        return f"it ended with {ends[0]}, and now with {ends[1]}"
+    return ""

@@ -1,0 +1,71 @@
+"""`arena verify --replay`: the same bots, asked again from the start of their processes, do what is stored."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from cli_arena import Terminal
+
+MOODY = """\
+import json, os, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    kind = message["type"]
+    if kind == "hello":
+        print(json.dumps({"type": "hello", "protocols": [1], "name": "moody"}), flush=True)
+    elif kind == "match_start":
+        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
+    elif kind == "request":
+        action = int.from_bytes(os.urandom(4), "big") % len(message["legal"])
+        print(json.dumps({"type": "action", "id": message["id"], "action": action}), flush=True)
+    elif kind == "quit":
+        break
+"""
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+def play(terminal: Terminal, *bots: str, **changes: object) -> None:
+    players = [{"bot": bot, "name": f"p{number}"} for number, bot in enumerate(bots)]
+    content = {"name": "test", "game": "nim", "cycles": 4, "chunk_blocks": 2, "players": players, **changes}
+    Path("league.yaml").write_text(yaml.safe_dump(content))
+    assert terminal.arena("league run league.yaml --workers 1").code == 0
+
+
+def test_the_same_bots_do_the_same_again(terminal: Terminal) -> None:
+    """`random` draws from its bot_seed, which is the same again; under a secret of the league."""
+    play(terminal, "random", "random")
+
+    said = terminal.arena("verify --replay 9")
+
+    assert (said.code, said.err) == (0, "")
+    assert "test: 2 batches of 2 played again, 8 matches: all with the actions that are stored" in said.out
+
+
+def test_a_bot_that_draws_lots_is_evidence_and_no_failure(terminal: Terminal) -> None:
+    """Each match that went otherwise is told with its first other action; the exit code stays 0."""
+    script = Path("moody.py")
+    script.write_text(MOODY)
+    play(terminal, "./moody.py", "random", options={"heaps": [9, 9, 9]})
+
+    said = terminal.arena("verify --replay 2")
+
+    assert said.code == 0
+    assert "-0: action " in said.out
+    assert ", by p0, was " in said.out
+    assert ": 0 with the actions that are stored" in said.out
+
+
+def test_without_the_secret_nothing_is_played(terminal: Terminal) -> None:
+    """A sentence says so, and everything else is checked."""
+    play(terminal, "random", "random")
+    for secret in Path("results/secrets").iterdir():
+        secret.unlink()
+
+    said = terminal.arena("verify --replay 1")
+
+    assert said.code == 0
+    assert "test: no batch can be played again: the secret of its luck is not here (--secret-file gives it)" in said.out
