@@ -45,6 +45,8 @@ def test_an_old_league_is_verified(terminal: Terminal) -> None:
     assert "old-nim: 12 of 12 matches replayed" in said.out
     assert "old-nim: the luck of 12 matches compared with the secret or the public seed" in said.out
     assert "old-dice: not comparable: 2 matches played by rules 1" in said.out
+    again = terminal.arena("verify old-nim --replay 1 --isolation none")
+    assert (again.code, "again: its luck follows the recipe of arena 0.1.0" in again.out) == (0, True)
 
 
 @pytest.mark.process
