@@ -106,14 +106,15 @@ def test_what_the_house_is_stands_once(bot_of: Callable[[str], BotSpec]) -> None
 
 
 def test_a_traceback_from_a_copy_says_what_it_is_a_copy_of(tmp_path: Path) -> None:
-    """Once; a bot that runs where it was read from needs no such line."""
+    """Once, without a sandbox, which hides the path of the copy; a bot in its own folder needs no such line."""
     for folder in ("mine", "copy"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "bot.py").write_text("raise ValueError(1)\n")
     bot = read_bot(tmp_path / "mine" / "bot.py")
     copy = str(tmp_path / "copy")
 
-    (here,), (there,) = steps_of(bot), steps_of(structs.replace(bot, folder=copy))
+    bare = Confinement(isolation="none")
+    (here,), (there,) = steps_of(bot, bare), steps_of(structs.replace(bot, folder=copy), bare)
 
     assert f"({copy} is a copy of {tmp_path}/mine/bot.py)" in there.detail
     assert there.text().count("is a copy of") == 1

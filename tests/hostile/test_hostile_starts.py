@@ -74,7 +74,7 @@ def test_a_file_that_is_not_executable_is_named(tmp_path: Path) -> None:
     """It is there, so the PATH is not the trouble."""
     fault = fault_of(Guest(folder_with(tmp_path, "[./bot.py]", bot_py="pass\n")))
 
-    assert fault.message.endswith(f"{tmp_path}/./bot.py is not executable")
+    assert fault.message.endswith(f"{tmp_path}/bot.py is not executable")
     assert "chmod +x" in fault.hint
 
 
@@ -87,7 +87,7 @@ def test_an_interpreter_that_is_not_there_is_named(tmp_path: Path, line: str, sh
     fault = fault_of(Guest(folder_with(tmp_path, "[./bot.py]", bot_py=line)))
 
     assert fault.message == (
-        f"cannot start `./bot.py` in {tmp_path}: the first line of {tmp_path}/./bot.py asks for the interpreter"
+        f"cannot start `./bot.py` in {tmp_path}: the first line of {tmp_path}/bot.py asks for the interpreter"
         f" {shown}, which is not on this machine"
     )
 
@@ -101,7 +101,7 @@ def test_a_file_that_is_no_program_is_named(tmp_path: Path, text: str) -> None:
     fault = fault_of(Guest(bot))
 
     assert fault.message == (
-        f"cannot start `./bot.bin` in {tmp_path}: {tmp_path}/./bot.bin is neither a program for Linux (ELF)"
+        f"cannot start `./bot.bin` in {tmp_path}: {tmp_path}/bot.bin is neither a program for Linux (ELF)"
         " nor a script that begins with #!"
     )
 
@@ -114,7 +114,7 @@ def test_a_program_that_the_kernel_refuses_is_named(tmp_path: Path, monkeypatch:
 
     fault = fault_of(Guest(bot, confinement=BARE))
 
-    assert fault.message.startswith(f"cannot start `./bot.bin` in {tmp_path} (program {tmp_path}/./bot.bin)")
+    assert fault.message.startswith(f"cannot start `./bot.bin` in {tmp_path} (program {tmp_path}/bot.bin)")
     assert "Exec format error" in fault.message
 
 
