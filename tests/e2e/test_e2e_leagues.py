@@ -143,7 +143,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, command: list[str])
     assert (process.wait(DEADLINE_S), err) == (0, "")
 
 
-def test_a_closed_stdout_is_no_error(tmp_path: Path) -> None:
+def test_a_closed_stdout_is_told_and_no_error(tmp_path: Path) -> None:
     """`arena leaderboard >&-`, as a service manager may start it."""
     place = Place(tmp_path).write("random", "random", cycles=1)
     place.league()
@@ -157,7 +157,7 @@ def test_a_closed_stdout_is_no_error(tmp_path: Path) -> None:
         check=False,
     )
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "stdout is closed: what this command prints is lost\n")
 
 
 def test_a_league_on_an_executor_of_the_user(tmp_path: Path) -> None:
