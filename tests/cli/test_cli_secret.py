@@ -231,7 +231,7 @@ def test_no_bot_in_the_sandbox_reads_the_secret(terminal: Terminal, isolation: s
     Path("bot.py").write_text(READER)
     players = [{"bot": "./bot.py", "name": name, "arguments": [str(file.resolve())]} for name in ("ann", "bob")]
 
-    said = league(terminal, "--isolation", isolation, players=players)
+    said = league(terminal, "--isolation", isolation, "--update", "--yes", players=players)
 
     notes = {step.get("note") for record in records(notes=True).values() for step in record["steps"]} - {None, "n"}
     assert said.code == 0
