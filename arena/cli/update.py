@@ -28,6 +28,7 @@ class Beginning:
         self._bots = bots
         self._results = results
         self.newer: list[str] = []
+        self._known: dict[str, dict[str, BotSpec]] = {}
 
     def keep(self, league: str, entry: PlayerEntry, bot: BotSpec) -> BotSpec:
         """The version of `bot` with which the player of this entry began, if it did; `name@hash` in a file is a choice.
@@ -37,7 +38,9 @@ class Beginning:
         if "@" in entry.bot and "/" not in entry.bot:
             return bot
         name = entry.name or bot.name
-        former = self._begun(league).get(name)
+        if league not in self._known:
+            self._known[league] = self._begun(league)
+        former = self._known[league].get(name)
         if former is None or former.name != bot.name or former.digest == bot.digest:
             return bot
         try:

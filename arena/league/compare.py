@@ -5,7 +5,7 @@ how often the run was stopped. Blocks beyond the deciding one are stored, and do
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import islice
 
 from arena.errors import CheckFailed
 from arena.league.results import MatchSummary, PlayedMatch
@@ -50,7 +50,8 @@ class Comparison:
 
     def needed(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         """Those of `chunks` that are handed out before the test is decided."""
-        return takewhile(lambda _: not self.is_decided, chunks)
+        while not self.is_decided and (following := list(islice(chunks, 1))):
+            yield from following
 
     def _value(self, summaries: list[MatchSummary]) -> float:
         """What NEW got in a block: the mean of win 1, draw 1/2, loss 0; or the mean of its margins."""

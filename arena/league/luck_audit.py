@@ -50,10 +50,13 @@ class _Sums(msgspec.Struct):
 
 def audited(met: Mapping[str, Sequence[tuple[Tally, int]]]) -> dict[str, PlayerLuck]:
     """The luck of each player who has any; `met` are the pairings of each player, and its place in them."""
-    known = {name: sums for name, sums in ((name, _sums(own)) for name, own in met.items()) if sums.matches}
-    adjusted = holm([p_value(one.luck, one.squares) for one in known.values()])
+    known = {name: _sums(own) for name, own in met.items()}
+    # Players without luck count as well: at a later look they have some, and Holm's number of them must not grow.
+    adjusted = holm([p_value(one.luck, one.squares) if one.matches else 1.0 for one in known.values()])
     return {
-        name: _luck(sums, p, _most_lost(met[name])) for (name, sums), p in zip(known.items(), adjusted, strict=True)
+        name: _luck(sums, p, _most_lost(met[name]))
+        for (name, sums), p in zip(known.items(), adjusted, strict=True)
+        if sums.matches
     }
 
 

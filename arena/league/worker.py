@@ -136,6 +136,8 @@ def _play_block(chunk: Chunk, fixture: Fixture, tables: Tables) -> PlayedBlock:
             reason = str(fault)
             log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
             clear(tables, grace_s=0.0)
+            # Their bots' failed starts go with the attempt: the next one must not depend on which one was void.
+            tables[:] = lay_tables(chunk.pairing, chunk.setting, chunk.isolation)
     return PlayedBlock(fixture=fixture, matches=(), void=f"void {ATTEMPTS} times, the last time because {reason}")
 
 

@@ -9,9 +9,12 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 from typing import Final, Protocol
 
+_EXIT_CODE_S: Final = 0.2
+"""How long an ended bot's exit code may take to come through its box; it takes less than a millisecond."""
 _KILL_S: Final = 5.0
 """How long a killed process may take to be gone: one that hangs in the kernel must not stop the referee."""
 _SHELLS_SIGNAL: Final = 128
@@ -129,9 +132,16 @@ class BotProcess:
         try:
             self._body.signal(number)
         except (ProcessLookupError, PermissionError):
+            self._wait_for_exit_code()
             self._body.kill()
             return False
         return True
+
+    def _wait_for_exit_code(self) -> None:
+        """The box's first process hands it on, or is killed: a crash is told with the bot's own exit code."""
+        deadline_s = time.monotonic() + _EXIT_CODE_S
+        while not self.ending() and time.monotonic() < deadline_s:
+            time.sleep(0.001)
 
 
 def _by_signal(number: int) -> str:

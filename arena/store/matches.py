@@ -138,11 +138,11 @@ class MatchStore:
         with database.speaking_for(self._path), database.transaction(self._connection):
             self._connection.execute(query, (league, commitment, origin, league))
 
-    def mark_revealed(self, league: str, commitment: str, revealed_at: str) -> None:
-        """Remember that everybody may know the secret from now on."""
-        query = "UPDATE secret SET revealed_at = ? WHERE league = ? AND commitment = ?"
+    def mark_revealed(self, commitment: str, revealed_at: str) -> None:
+        """Remember that everybody may know the secret from now on, whichever leagues draw under it."""
+        query = "UPDATE secret SET revealed_at = ? WHERE commitment = ? AND revealed_at IS NULL"
         with database.speaking_for(self._path), database.transaction(self._connection):
-            self._connection.execute(query, (revealed_at, league, commitment))
+            self._connection.execute(query, (revealed_at, commitment))
 
     def leagues(self) -> list[str]:
         """Names of all leagues, sorted."""

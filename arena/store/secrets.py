@@ -128,7 +128,7 @@ class SecretKeeper:
             raise SpecError(f"league {league}: its luck follows {reason} from the public seed: nothing is secret")
         secret = self._current(league, known)
         if known[-1].revealed_at is None:
-            self._store.mark_revealed(league, secret.commitment, datetime.now(UTC).isoformat(timespec="seconds"))
+            self._store.mark_revealed(secret.commitment, datetime.now(UTC).isoformat(timespec="seconds"))
         return self._store.secrets(league)[-1], secret
 
     def at_hand(self, commitments: Iterable[str]) -> list[Secret]:
@@ -147,8 +147,8 @@ class SecretKeeper:
 
     def _with_given(self, league: str, given: Secret) -> tuple[LeagueSecret, ...]:
         """The secrets of a league together with the one that was given, if it may be the one for new blocks."""
-        known = self._store.secrets(league)
-        if any(each.commitment == given.commitment and each.revealed_at for each in known):
+        known, former = self._store.secrets(league), self._store.secret(given.commitment)
+        if former is not None and former.revealed_at:
             raise SpecError(
                 f"league {league}: the secret of commitment {given.commitment} was revealed, and is never used again:"
                 " leave --secret-file away, and new blocks are drawn under a new secret;"
@@ -157,7 +157,7 @@ class SecretKeeper:
         if known and known[-1].commitment == given.commitment:
             self._files.keep(given)
             return known
-        if known and not known[-1].revealed_at and known[-1].origin == "drawn":
+        if known and not known[-1].revealed_at:
             raise SpecError(
                 f"league {league} draws its luck under the secret of commitment {known[-1].commitment}; the file holds"
                 f" the one of {given.commitment}: play it in another results folder (--results) or under another name"

@@ -55,6 +55,7 @@ def test_greedy_uses_no_card_of_an_expansion(prepare: Prepare) -> None:
     assert not used & OF_EXPANSIONS
 
 
+@pytest.mark.slow
 def test_sensible_uses_every_card_and_gains_by_it(prepare: Prepare) -> None:
     """Against itself without the cards, in mirrored blocks with all expansions: 62 % were measured."""
     with started(prepare("sensible")) as sensible, started(prepare("sensible"), arguments=["--plain"]) as plain:

@@ -9,6 +9,7 @@ from bots_driver import Bot, play_bots, started
 pytestmark = pytest.mark.process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("better", "worse", "blocks", "expected"), [("sensible", "greedy", 100, 0.9), ("greedy", "random", 40, 0.9)]
 )

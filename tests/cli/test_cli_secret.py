@@ -282,6 +282,32 @@ def test_which_secret_files_are_taken(terminal: Terminal) -> None:
     assert len(kept()) == 1
 
 
+def test_a_secret_that_one_league_reveals_gives_no_block_to_another(terminal: Terminal) -> None:
+    """Two leagues of a folder that draw under the same secret: one reveals it, the other goes on under a new one."""
+    Path("same.secret").write_text("cd" * 32)
+    for name in ("one", "two"):
+        league(terminal, "--secret-file", "same.secret", name=name)
+    third = league(terminal, "--secret-file", "same.secret", name="three", cycles=1)
+
+    terminal.arena("league reveal one")
+    goes_on = league(terminal, name="two", cycles=3)
+    late = league(terminal, "--secret-file", "same.secret", name="four")
+
+    assert (third.code, goes_on.code, late.code) == (0, 0, 2)
+    assert len(kept()) == 2
+    assert "was revealed, and is never used again" in late.err
+
+
+def test_a_league_keeps_the_secret_of_a_file_until_it_is_revealed(terminal: Terminal) -> None:
+    """Another file is refused, so that one secret gives all blocks whichever options each run had."""
+    for name, digits in (("a", "ab"), ("b", "cd")):
+        Path(f"{name}.secret").write_text(digits * 32)
+    codes = [league(terminal, "--secret-file", f"{name}.secret").code for name in ("a", "b", "a")]
+
+    assert codes == [0, 2, 0]
+    assert len({record["commitment"] for record in records().values()}) == 1
+
+
 def forge(condition: str, **changes: Any) -> None:
     """Change a record, with a digest that fits."""
     connection = sqlite3.connect("results/arena.db")

@@ -33,6 +33,7 @@ def simulations(place: Place) -> int:
     return sum(step["step"] == "simulation" for record in records for step in record["steps"])
 
 
+@pytest.mark.slow
 def test_workers_and_a_kill_change_no_simulation(tmp_path: Path) -> None:
     """One worker, two, or one that is killed after a block and two that go on: byte-identical matches and standings.
 

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.process
 KILLS = 20
 
 
+@pytest.mark.slow
 def test_twenty_kills_change_nothing(tmp_path: Path) -> None:
     """`kill -9` of the main process at 20 moments: all processes go, stored matches stay, standings come out equal."""
     place = Place(tmp_path).write("random", "random", "random", cycles=80, chunk_blocks=5)

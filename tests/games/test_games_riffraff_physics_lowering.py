@@ -16,8 +16,8 @@ from arena.games.riffraff.model import LOWERING_END_M
 from arena.games.riffraff.settling import State
 from arena.games.riffraff.table import STILL, Table
 
-_SLABS = st.lists(st.tuples(st.floats(-0.05, 0.05), st.floats(0.0015, 0.02)), max_size=4)
-"""Obstacles in the column: middle and thickness, in m; thicker than a step of the search, as all pieces are."""
+_SLABS = st.lists(st.tuples(st.floats(-0.05, 0.05), st.floats(0.0, 0.02)), max_size=4)
+"""Obstacles in the column: middle and thickness, in m."""
 
 
 class _Column:

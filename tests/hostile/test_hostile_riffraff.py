@@ -64,7 +64,7 @@ EITHER: Final = "malformed_reply or protocol_violation"
 RASCALS: Final = (
     Rascal("beyond-the-budget", word="left 12 to 0", clock=ClockSettings(move_ms=5_000)),
     Rascal("beyond-the-flood", "protocol_violation", "10000 lines", clock=ClockSettings(move_ms=20_000)),
-    Rascal("beyond-the-flood", "timeout", "of CPU time", ("timeout",), ("early",), RUSHED),
+    Rascal("beyond-the-flood", "timeout", "of CPU time", ("timeout",), ("early", "stale"), RUSHED),
     Rascal("wrong-ids", ignored=("stale",)),
     Rascal("answer-the-question", ignored=("stale",)),
     Rascal("huge-questions", word="malformed_reply malformed_reply malformed_reply"),

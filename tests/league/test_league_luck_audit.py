@@ -171,3 +171,19 @@ def test_nobody_is_named_where_results_decide_how_long_is_played() -> None:
     audit, _ = shares(until_it_is_decided(FIELDS["four equals"], Random(place)) for place in range(10))
 
     assert audit <= 1 / 10
+
+
+def test_players_who_have_not_played_count_from_the_first_look_on() -> None:
+    """Holm's number of players must not grow with those who come in later, or every look begins a test of its own."""
+    met = {
+        name: [(one.tally, place)]
+        for one in tallied(league(["ab"], 120, foreseen))
+        for place, name in enumerate(one.players)
+    }
+    silent: dict[str, list[tuple[Tally, int]]] = {f"silent-{number}": [] for number in range(8)}
+
+    two, ten = audited(met), audited(met | silent)
+
+    assert sorted(two) == sorted(ten)
+    assert two["ann"].p < 0.2
+    assert ten["ann"].p == pytest.approx(5 * two["ann"].p)

@@ -53,7 +53,7 @@ def first_contact(touches: Touches, *, top_m: float, clear_m: float, floor_m: fl
     def height(step: int) -> float:
         return top_m - step * LOWERING_STEP_M
 
-    step = max(0, int((top_m - clear_m) / LOWERING_STEP_M))
+    step = max(0, int((top_m - clear_m) / LOWERING_STEP_M) - 1)  # one less, for what rounding does to a height
     while height(step) > floor_m:
         if touches(height(step + 1)):
             return _narrowed(touches, free_m=height(step), touching_m=height(step + 1))
