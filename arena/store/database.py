@@ -229,7 +229,7 @@ def _translated(error: sqlite3.Error, path: Path) -> ArenaError:
 def _without_rights(path: Path, reason: str) -> str:
     """What is told of a database that SQLite may not open."""
     wal = path.with_name(f"{path.name}-wal")
-    if wal.exists() and wal.stat().st_size and not os.access(path.parent, os.W_OK):
+    if _size(wal) and not os.access(path.parent, os.W_OK):
         return (
             f"{path}: its last matches are still in {wal.name} beside it, and nobody can read them where you may not"
             f" write; copy all of {path.parent} to a place where you may, and name the copy with --results"
@@ -299,7 +299,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     # SQLite reads a WAL database only with files beside it. Where we may not make them, nobody else does while there is
     # no WAL; so the file can be read as one that does not change.
     wal = path.with_name(f"{path.name}-wal")
-    is_still = not os.access(path.parent, os.W_OK) and not (wal.exists() and wal.stat().st_size)
+    is_still = not os.access(path.parent, os.W_OK) and not _size(wal)
     mode = "mode=ro&immutable=1" if is_still else "mode=ro"
     with speaking_for(path):
         return sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=BUSY_S)
@@ -308,11 +308,19 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
 def _holds_something(path: Path) -> bool:
     """Whether there is anything in the file, after what a killed program left half made in it has been undone."""
     journal = path.with_name(f"{path.name}-journal")
-    if journal.exists() and journal.stat().st_size:
+    if _size(journal):
         # SQLite undoes it by itself, but only for a connection that may write. A bad file is told of later.
         with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path, timeout=BUSY_S)) as opened:
             opened.execute("SELECT count(*) FROM sqlite_master")
-    return path.exists() and path.stat().st_size > 0
+    return _size(path) > 0
+
+
+def _size(path: Path) -> int:
+    """Bytes in the file; 0 if it is not there, or gone before the second look: SQLite's own files come and go."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _version_of(connection: sqlite3.Connection, path: Path) -> int:
