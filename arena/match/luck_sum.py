@@ -12,7 +12,7 @@ first match of a block. Rule: V and b are never chosen by the matches they are u
 
 Luck is bounded, so that the audit of luck (`arena.league.luck_audit`) needs no assumption on its spread: a draw that
 could bring the sum of a seat below `LEAST` ends the measuring before it falls. What was seen before the draw decides
-that, so the mean stays 0. Fewer than one match in a hundred has such a draw.
+that, so the mean stays 0. Such draws are rare.
 """
 
 from collections.abc import Iterable
