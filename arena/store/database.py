@@ -319,7 +319,7 @@ def _size(path: Path) -> int:
     """Bytes in the file; 0 if it is not there, or gone before the second look: SQLite's own files come and go."""
     try:
         return path.stat().st_size
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return 0
 
 
