@@ -21,8 +21,6 @@ from commands import ARENA, wall_s
 from measure import interleaved
 from tables import Figure, Goal, Row, Table
 
-from arena.league.checkpoint import rated
-from arena.league.ratings import RatingSettings
 from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch
 from arena.league.schedule import Pairing, fixture, match_count, pairings
 from arena.league.tournament import Player, Tournament
@@ -31,6 +29,8 @@ from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
 from arena.report.table import publish, standings_after, table
+from arena.standings.checkpoint import rated
+from arena.standings.ratings import RatingSettings
 from arena.store import database
 from arena.store.matches import MatchStore
 

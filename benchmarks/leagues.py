@@ -18,12 +18,12 @@ from recording import CLOCK, SHANGHAIEN
 from tables import Figure, Goal, Row, Table
 
 from arena.league.pool import Backend, LocalBackend
-from arena.league.ratings import RatingSettings
 from arena.league.results import PlayedBlock
 from arena.league.run import run
 from arena.league.schedule import Chunk, chunks
 from arena.league.tournament import Player, Tournament
 from arena.process.manifest import BotSpec
+from arena.standings.ratings import RatingSettings
 from arena.store import database
 from arena.store.matches import MatchStore
 

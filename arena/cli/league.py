@@ -35,7 +35,6 @@ from arena.league.run import BlocksLost
 from arena.league.run import run as run_chunks
 from arena.league.schedule import Chunk, chunks
 from arena.league.tournament import Tournament, decided_by_wall, luck_origin, read_tournament
-from arena.league.wording import counted
 from arena.match.record import unpack
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
@@ -47,6 +46,7 @@ from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
+from arena.text import counted
 
 LOGGED_FORFEITS = 20
 """Of each player in a run: the first show what is wrong, and a bot that always forfeits must not fill the log."""

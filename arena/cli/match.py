@@ -31,7 +31,6 @@ from arena.league.pool import LocalBackend
 from arena.league.results import PlayedBlock, result_of
 from arena.league.run import run
 from arena.league.schedule import chunks, match_count, pairings
-from arena.league.standings import MatchResult, timing
 from arena.league.tournament import Tournament
 from arena.league.worker import Tables
 from arena.match.contestant import TranscriptLine
@@ -41,6 +40,7 @@ from arena.report.leaderboard import render
 from arena.report.luck_origin import secret_told
 from arena.report.table import entrants, standings_of
 from arena.report.transcript import dialogue, refusal_lines, result_line, transcript
+from arena.standings.table import MatchResult, timing
 from arena.store.bots import BotStore
 
 SHOWN_ONE_BY_ONE = 10

@@ -25,7 +25,6 @@ from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import Game
 from arena.league.friendly import insist_on_seats, named_apart
-from arena.league.wording import counted
 from arena.league.worker import contestant
 from arena.match.person import DrawnGame, Person
 from arena.match.record import MatchRecord
@@ -37,6 +36,7 @@ from arena.process.limits import Isolation
 from arena.process.suspension import never
 from arena.report.luck_origin import luck_told, secret_told
 from arena.store.bots import BotStore
+from arena.text import counted
 
 
 @click.command()

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Final
 
-from arena.league.wording import counted
+from arena.text import counted
 
 _WIDTH: Final = 30
 

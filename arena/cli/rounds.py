@@ -6,8 +6,8 @@ Rule: what a person is told is computed from what is stored; nothing is remember
 from arena.cli.progress import Progress
 from arena.league.schedule import Pairing, Round, is_open_ended, match_count
 from arena.league.tournament import Tournament
-from arena.league.wording import counted
 from arena.store.matches import MatchStore
+from arena.text import counted
 
 
 def names_of(store: MatchStore, tournament: Tournament) -> dict[str, list[str]]:

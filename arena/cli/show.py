@@ -11,12 +11,12 @@ from arena.cli.league import stored
 from arena.cli.options import results_option
 from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
-from arena.league.wording import counted
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import other_rules, replay
 from arena.report.luck_origin import match_told
 from arena.report.slides import write_slides
 from arena.report.transcript import luck_lines, stored_luck_lines, transcript
+from arena.text import counted
 
 
 @click.command()

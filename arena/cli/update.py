@@ -14,11 +14,11 @@ from arena.errors import DamagedStore, SpecError
 from arena.league.changes import changes
 from arena.league.tournament import PlayerEntry, Tournament
 from arena.league.update import Loss, loss, loss_told
-from arena.league.wording import counted
 from arena.process.manifest import BotSpec
 from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
+from arena.text import counted
 
 
 class Beginning:

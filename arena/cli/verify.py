@@ -25,7 +25,6 @@ from arena.cli.stopping import stoppable
 from arena.errors import ArenaError, CheckFailed
 from arena.games import load_game
 from arena.games.doors import nature_of
-from arena.league.wording import counted
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.report.audit import Look, audit
@@ -35,6 +34,7 @@ from arena.store.bots import BotStore
 from arena.store.history import read_head
 from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
+from arena.text import counted
 
 SHOWN = 20
 _BETWEEN_LINES_S: Final = 0.1

@@ -12,12 +12,9 @@ from typing import Any, Final
 from arena.errors import HarnessFault, SpecError
 from arena.games import load_game
 from arena.league.pool import helpers
-from arena.league.ratings import RatingSettings
 from arena.league.results import result_of, summarise
 from arena.league.schedule import Fixture, fixture, pairings
-from arena.league.standings import MatchResult
 from arena.league.tournament import Player, Tournament, insist_on_game
-from arena.league.wording import spanned
 from arena.league.worker import ATTEMPTS, Matches, Tables, clear, lay_tables, play_rotations
 from arena.match.record import MatchRecord
 from arena.match.secret_luck import Secret
@@ -25,6 +22,9 @@ from arena.match.terms import ClockSettings
 from arena.process import reaper
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
+from arena.standings.ratings import RatingSettings
+from arena.standings.table import MatchResult
+from arena.text import spanned
 
 log: Final = logging.getLogger("arena.league")
 Played = Generator[tuple[MatchRecord, MatchResult], None, None]

@@ -10,9 +10,9 @@ import msgspec
 from msgspec import UNSET
 
 from arena.league.schedule import Fixture, Pairing
-from arena.league.standings import MatchResult
 from arena.match.luck_sum import MatchLuck
 from arena.match.record import PARDONABLE, MatchRecord, PackedRecord, Termination
+from arena.standings.table import MatchResult
 
 N = TypeVar("N", int, float)
 LUCK_DIGITS: Final = 6

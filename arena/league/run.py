@@ -15,7 +15,7 @@ from arena.errors import HarnessFault, MachineFault
 from arena.league.pool import Backend
 from arena.league.results import PlayedBlock
 from arena.league.schedule import Chunk, Fixture
-from arena.league.wording import counted
+from arena.text import counted
 
 ATTEMPTS: Final = 3
 _LOOK_EVERY_S: Final = 0.5

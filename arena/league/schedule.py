@@ -22,11 +22,11 @@ from arena.games import load_game
 from arena.league.schedules.choice import course_of, most_blocks, tables_of
 from arena.league.schedules.plan import Plan, Table
 from arena.league.schedules.settings import Knockout, Swiss, decided
-from arena.league.standings import MatchResult
 from arena.league.tournament import OLD_FORMAT, Player, Tournament, luck_origin, public_secret
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
 from arena.match.terms import ClockSettings, MatchSpec, Setting, spec_of
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
+from arena.standings.table import MatchResult
 
 KEY_LENGTH: Final = 12
 _OLD_CLOCK: Final = ("decides", "move_ms", "bank_ms", "wall_ms", "startup_ms", "strict", "ponder")

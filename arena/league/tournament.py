@@ -13,13 +13,13 @@ from msgspec import Meta
 from arena import strict
 from arena.errors import SpecError
 from arena.games import GAMES, load_game
-from arena.league.ratings import RatingSettings, validate
 from arena.league.schedules.settings import Count, RoundRobin, Schedule, settle
-from arena.league.wording import spanned
 from arena.match.secret_luck import LuckOrigin, Secret
 from arena.match.terms import ClockSettings, Setting
 from arena.process.limits import Limits, agree
 from arena.process.manifest import BotSpec, Name, Word
+from arena.standings.ratings import RatingSettings, validate
+from arena.text import spanned
 from arena.yaml_file import read_yaml
 
 FORMAT: Final = "arena-fixture/2"

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import msgspec
 
 from arena.league.schedule import Round
-from arena.league.wording import counted
+from arena.text import counted
 
 _MOST_NAMED = 20
 Stored = Mapping[str, Collection[int]]

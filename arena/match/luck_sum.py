@@ -10,7 +10,7 @@ the bots do before and after, whatever V is worth, and wherever a forfeit stops 
 of the payoff for every V and b that were fixed before. This fails only for a bot that knows the draws, say from the
 first match of a block. Rule: V and b are never chosen by the matches they are used on.
 
-Luck is bounded, so that the audit of luck (`arena.league.luck_audit`) needs no assumption on its spread: a draw that
+Luck is bounded, so that the audit of luck (`arena.standings.luck_audit`) needs no assumption on its spread: a draw that
 could bring the sum of a seat below `LEAST` ends the measuring before it falls. What was seen before the draw decides
 that, so the mean stays 0. Such draws are rare.
 """

@@ -12,11 +12,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from arena.errors import DamagedStore
-from arena.league.ratings import rate, rate_by_factor_graph
 from arena.league.schedule import match_count
-from arena.league.standings import MatchResult, standings_json
 from arena.league.tournament import Tournament, public_secret
-from arena.league.wording import counted
 from arena.match.resimulation import Resimulated
 from arena.match.secret_luck import Secret
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
@@ -36,9 +33,12 @@ from arena.report.match_audit import (
     luck_version,
 )
 from arena.report.table import scheduled, standings_after
+from arena.standings.ratings import rate, rate_by_factor_graph
+from arena.standings.table import MatchResult, standings_json
 from arena.store.bots import BotStore
 from arena.store.history import Head
 from arena.store.matches import MatchStore
+from arena.text import counted
 
 RATING_TOLERANCE: Final = 1e-6
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from arena.errors import DamagedStore
-from arena.league.wording import counted
 from arena.match.record import unpack
 from arena.store.history import Entry, Head, Tree
 from arena.store.matches import MatchStore
+from arena.text import counted
 
 Finding = tuple[bool, str]
 """Whether it is a problem, and the sentence."""

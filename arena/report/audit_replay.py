@@ -16,7 +16,6 @@ from arena.games import load_game
 from arena.league.results import PlayedBlock
 from arena.league.schedule import Chunk, chunks, fixture
 from arena.league.tournament import OLD_FORMAT, Tournament
-from arena.league.wording import counted
 from arena.league.worker import play_chunk
 from arena.match.record import Acted, MatchRecord, unpack
 from arena.match.secret_luck import Secret
@@ -24,6 +23,7 @@ from arena.process.limits import Isolation
 from arena.report.audit_history import Finding
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
+from arena.text import counted
 
 SHOWN: Final = 20
 """Differences of a league that are told one by one."""

@@ -10,9 +10,6 @@ from typing import Any, Final
 
 import msgspec
 
-from arena.league.ratings import Rating, RatingSettings, rate
-from arena.league.standings import MatchResult
-from arena.league.wording import counted
 from arena.report.formats import (
     UNKNOWN,
     Column,
@@ -28,10 +25,13 @@ from arena.report.formats import (
     wrapped,
 )
 from arena.report.played import blocks_of, probit_settings
+from arena.standings.ratings import Rating, RatingSettings, rate
+from arena.standings.table import MatchResult
 from arena.statistics.blocks import Block
 from arena.statistics.calibration import Bin, Calibration, Forecaster, Method, calibrations, coin_method, probit_method
 from arena.statistics.model import Chances, ProbitSettings, chances_at
 from arena.strict import printable
+from arena.text import counted
 
 COIN: Final = "coin"
 MAP: Final = "probit MAP"

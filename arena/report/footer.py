@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from string import ascii_lowercase
 from typing import Final
 
-from arena.league.luck_audit import LEVEL, PlayerLuck
-from arena.league.rows import Row
-from arena.league.standings import Standings, Timing
-from arena.league.wording import counted
 from arena.report.formats import clipped, percent
 from arena.report.luck_origin import origin_told
+from arena.standings.luck_audit import LEVEL, PlayerLuck
+from arena.standings.rows import Row
+from arena.standings.table import Standings, Timing
 from arena.statistics.elo import Z_95
 from arena.statistics.probit import SeatAdvantage
+from arena.text import counted
 
 NO_SPREAD: Final = 1e-12
 _MOST_NAMED: Final = 5

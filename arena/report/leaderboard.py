@@ -9,9 +9,6 @@ from typing import Final
 
 import msgspec
 
-from arena.league.luck_audit import PlayerLuck
-from arena.league.rows import Row
-from arena.league.standings import Standings, Timing, standings_json
 from arena.match.record import FAULTS, PARDONABLE, Termination
 from arena.report.footer import NO_SPREAD, band_letters, footer, luck_audit
 from arena.report.formats import (
@@ -31,6 +28,9 @@ from arena.report.formats import (
     wrapped,
 )
 from arena.report.luck_origin import origin_told
+from arena.standings.luck_audit import PlayerLuck
+from arena.standings.rows import Row
+from arena.standings.table import Standings, Timing, standings_json
 from arena.strict import printable
 
 MOST_FAULTS: Final = 2

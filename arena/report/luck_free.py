@@ -17,12 +17,12 @@ from typing import Final
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.doors import value_of
-from arena.league.luck_share import LEAST_BLOCKS, SEATS
-from arena.league.standings import MatchResult
 from arena.league.tournament import Tournament
 from arena.match.luck_sum import luck_of
 from arena.match.record import PackedRecord, unpack
 from arena.report.means import Value, by_pairing
+from arena.standings.luck_adjustment import LEAST_BLOCKS, SEATS
+from arena.standings.table import MatchResult
 
 _NO_LUCK: Final = 1e-12
 

@@ -18,9 +18,9 @@ from arena import __version__
 from arena.errors import SpecError
 from arena.games import GAMES, load_game
 from arena.games.doors import nature_of
-from arena.league.wording import counted
 from arena.process.clock import cpu_clock
 from arena.report.finding import Finding, bad, note, ok
+from arena.text import counted
 
 _NETWORK: Final = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "afs", "ceph"}
 _LITTLE_MIB: Final = 1024

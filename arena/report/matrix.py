@@ -12,9 +12,9 @@ from typing import Final
 
 import msgspec
 
-from arena.league.ratings import RatingSettings
-from arena.league.standings import MatchResult
 from arena.report.played import blocks_of, fit_of, skill_of
+from arena.standings.ratings import RatingSettings
+from arena.standings.table import MatchResult
 from arena.statistics.blocks import Block
 from arena.statistics.matrix import Cell, Matrix, head_to_head
 from arena.statistics.probit import ProbitFit

@@ -9,7 +9,6 @@ from typing import Final
 
 import msgspec
 
-from arena.league.wording import counted
 from arena.report.formats import (
     Column,
     csv_text,
@@ -24,6 +23,7 @@ from arena.report.formats import (
 )
 from arena.report.matrix import HeadToHead, Meeting
 from arena.strict import printable
+from arena.text import counted
 
 NOBODY: Final = "·"
 """In the cell of a player against itself."""

@@ -7,10 +7,10 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from arena.league.ratings import RatingSettings
 from arena.league.schedule import pairings
-from arena.league.standings import MatchResult
 from arena.league.tournament import Tournament
+from arena.standings.ratings import RatingSettings
+from arena.standings.table import MatchResult
 from arena.statistics.blocks import Block, Played, blocks, design_effect
 from arena.statistics.model import ProbitSettings
 from arena.statistics.pairs import pair_table

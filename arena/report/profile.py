@@ -10,13 +10,13 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from arena.league.standings import MatchResult
 from arena.league.tournament import Tournament
 from arena.match.record import FAULTS, PARDONABLE
 from arena.report.drift import Drift, drift_of
 from arena.report.means import Mean, Value, mean_of
 from arena.report.played import blocks_of, fit_of, skill_of
 from arena.report.times import Times, times_of
+from arena.standings.table import MatchResult
 
 TENTHS: Final = 10
 MOST_EXTREMES: Final = 3

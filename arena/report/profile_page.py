@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import msgspec
 
-from arena.league.wording import counted
 from arena.report.drift import Drift
 from arena.report.formats import (
     UNKNOWN,
@@ -30,6 +29,7 @@ from arena.report.means import Mean
 from arena.report.profile import Extreme, Line, Profile
 from arena.report.times import Times
 from arena.strict import printable
+from arena.text import counted
 
 MOST_IDS: Final = 4
 """Of a kind of fault, in the table; the other formats have all."""

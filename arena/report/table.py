@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from arena.league.checkpoint import Checkpoint, rated
-from arena.league.rows import Entrant
 from arena.league.schedule import is_open_ended, match_count, rounds_after, spans
-from arena.league.standings import (
+from arena.league.tournament import Tournament, luck_origin
+from arena.standings.checkpoint import Checkpoint, rated
+from arena.standings.rows import Entrant
+from arena.standings.table import (
     MatchResult,
     Standings,
     Timing,
@@ -14,8 +15,7 @@ from arena.league.standings import (
     tallied,
     timing_of,
 )
-from arena.league.tally import Tallied
-from arena.league.tournament import Tournament, luck_origin
+from arena.standings.tally import Tallied
 from arena.store.matches import MatchStore
 
 

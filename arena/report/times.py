@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from arena.league.standings import MatchResult
+from arena.standings.table import MatchResult
 
 
 class Percentiles(msgspec.Struct, frozen=True):

@@ -15,13 +15,13 @@ from typing import Final
 import msgspec
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.checkpoint import Checkpoint
 from arena.league.results import MatchSummary, PlayedBlock, result_of
 from arena.league.schedule import Pairing, Round, Span, rounds, spans
-from arena.league.standings import MatchResult
-from arena.league.tally import Tallied, Tally
 from arena.league.tournament import OLD_FORMAT, Tournament, portable
 from arena.match.record import PackedRecord
+from arena.standings.checkpoint import Checkpoint
+from arena.standings.table import MatchResult
+from arena.standings.tally import Tallied, Tally
 from arena.store import database, history, tallies
 
 _summary_encoder = msgspec.json.Encoder()

@@ -18,9 +18,9 @@ from typing import Final
 
 import msgspec
 
-from arena.league.checkpoint import Checkpoint
 from arena.league.results import MatchSummary
-from arena.league.tally import Sums, Tally, nothing, tally_of
+from arena.standings.checkpoint import Checkpoint
+from arena.standings.tally import Sums, Tally, nothing, tally_of
 
 SPAN: Final = 1000
 """Blocks in a row of the table."""

@@ -8,7 +8,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from arena.league.pool import Backend
-from arena.league.ratings import RatingSettings
 from arena.league.results import PlayedBlock
 from arena.league.run import run
 from arena.league.schedule import Chunk, chunks
@@ -18,6 +17,7 @@ from arena.match.record import MatchRecord, unpack
 from arena.match.terms import ClockSettings
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import BotSpec, Manifest, digest_of, read_bot
+from arena.standings.ratings import RatingSettings
 from arena.store import database
 from arena.store.matches import MatchStore
 

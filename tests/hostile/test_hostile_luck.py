@@ -7,7 +7,6 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from arena.league.ratings import RatingSettings
 from arena.league.schedule import chunks
 from arena.league.tournament import FORMAT, Player, Tournament
 from arena.league.worker import play_chunk
@@ -16,6 +15,7 @@ from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 from arena.process.limits import Limits
 from arena.process.manifest import read_bot
+from arena.standings.ratings import RatingSettings
 
 pytestmark = pytest.mark.process
 BOTS = Path(__file__).parent / "bots"

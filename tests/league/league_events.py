@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from arena.league.results import rotate
 from arena.league.schedules.plan import Course, Plan, Table
-from arena.league.standings import MatchResult
+from arena.standings.table import MatchResult
 
 Winner = Callable[[str, str, int], str | None]
 """Who wins a match of two in that block of theirs; None for a draw."""

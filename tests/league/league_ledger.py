@@ -9,9 +9,9 @@ from league_made import FakeBackend
 from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch, result_of, rotate
 from arena.league.run import run
 from arena.league.schedule import Chunk, Pairing, Round, chunks, rounds, spans
-from arena.league.standings import MatchResult
 from arena.league.tournament import Tournament
 from arena.match.record import PackedRecord
+from arena.standings.table import MatchResult
 
 Play = Callable[[Chunk], list[PlayedBlock]]
 

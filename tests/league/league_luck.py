@@ -14,12 +14,12 @@ from statistics import NormalDist
 
 from league_events import Event
 
-from arena.league.luck_audit import LEVEL
-from arena.league.ratings import RatingSettings
 from arena.league.schedules.cycles import until_decided
 from arena.league.schedules.settings import Decided
 from arena.league.schedules.tables import cycle
 from arena.match.luck_sum import LEAST
+from arena.standings.luck_audit import LEVEL
+from arena.standings.ratings import RatingSettings
 from arena.statistics.confidence_sequence import holm, p_value
 
 MOST_LOST = 2 * -LEAST

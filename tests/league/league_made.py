@@ -5,13 +5,13 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from arena.league.ratings import RatingSettings
 from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch
 from arena.league.schedule import Chunk, Fixture, pairings
 from arena.league.tournament import Player, Tournament
 from arena.match.record import PackedRecord
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec, Manifest, read_bot
+from arena.standings.ratings import RatingSettings
 
 ROOT = Path(__file__).parents[2]
 RANDOM = ROOT / "bots" / "random"

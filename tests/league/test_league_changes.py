@@ -8,9 +8,9 @@ from league_made import bot, players, tournament
 from arena.league.changes import changes
 from arena.league.schedules.settings import Swiss
 from arena.league.tournament import Player, portable
-from arena.league.wording import counted
 from arena.match.terms import ClockSettings
 from arena.process.limits import Limits
+from arena.text import counted
 
 CASES: list[tuple[dict[str, Any], list[str]]] = [
     ({}, []),

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from league_events import Event, Winner, better, result
 
-from arena.league.ratings import RatingSettings
 from arena.league.schedules.cycles import cycles, until_decided
 from arena.league.schedules.evidence import Evidence
 from arena.league.schedules.settings import Decided
 from arena.league.schedules.tables import cycle, gauntlet
+from arena.standings.ratings import RatingSettings
 from arena.statistics.blocks import Played, blocks, design_effect
 from arena.statistics.pairs import pair_table
 from arena.statistics.probit import fit

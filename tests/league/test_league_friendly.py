@@ -12,10 +12,10 @@ from arena.games import GAMES
 from arena.league.friendly import friendly, named_apart
 from arena.league.schedule import match_count, pairings
 from arena.league.tournament import Tournament
-from arena.league.wording import spanned
 from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec
+from arena.text import spanned
 
 CLOCK = ClockSettings()
 

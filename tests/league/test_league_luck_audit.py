@@ -8,11 +8,11 @@ from league_luck import FIELDS, looked_at_always, shares, until_it_is_decided
 from msgspec.structs import replace
 from standings_made import forfeited, played, table
 
-from arena.league.luck_audit import LEVEL, PlayerLuck, audited
 from arena.league.results import rotate
-from arena.league.standings import MatchResult, tallied
-from arena.league.tally import Tally
 from arena.match.luck_sum import LEAST
+from arena.standings.luck_audit import LEVEL, PlayerLuck, audited
+from arena.standings.table import MatchResult, tallied
+from arena.standings.tally import Tally
 from arena.statistics.confidence_sequence import lower_bound, p_value
 
 Luck = Callable[[Random, Sequence[str]], Sequence[float]]

@@ -14,7 +14,6 @@ from league_scramble import NAME
 
 from arena.errors import SpecError
 from arena.games import GAMES, load_game
-from arena.league.ratings import RatingSettings, rate
 from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
 from arena.league.schedule import Chunk, match_count, match_spec, pairings
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss, settle
@@ -23,6 +22,7 @@ from arena.match.contestant import Contestant
 from arena.match.record import pack
 from arena.match.referee import hello_for, play
 from arena.process.scripted import Reply, ScriptedChannel
+from arena.standings.ratings import RatingSettings, rate
 
 NAMES = ("ann", "bob", "cid", "dot", "eve")
 

@@ -4,9 +4,9 @@ import re
 
 import msgspec
 
-from arena.league.ratings import RatingSettings, rate
-from arena.league.rows import Entrant
-from arena.league.standings import MatchResult, Standings, Timing, standings, tallied, timing
+from arena.standings.ratings import RatingSettings, rate
+from arena.standings.rows import Entrant
+from arena.standings.table import MatchResult, Standings, Timing, standings, tallied, timing
 
 
 def league(

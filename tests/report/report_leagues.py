@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from arena.league.ratings import RatingSettings
-from arena.league.standings import MatchResult
 from arena.league.tournament import Player, Tournament
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
+from arena.standings.ratings import RatingSettings
+from arena.standings.table import MatchResult
 
 BETA = 25.0 / 6.0
 RATING = RatingSettings()

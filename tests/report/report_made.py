@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.games import load_game
-from arena.league.ratings import RatingSettings
 from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
 from arena.league.schedule import Pairing, fixture, match_spec, pairings
-from arena.league.standings import standings_json
 from arena.league.tournament import Player, Tournament
 from arena.match.contestant import Contestant
 from arena.match.record import MatchRecord, pack
@@ -20,6 +18,8 @@ from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings, MatchSpec
 from arena.process.scripted import Reply, ScriptedChannel
 from arena.report.table import table
+from arena.standings.ratings import RatingSettings
+from arena.standings.table import standings_json
 from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore

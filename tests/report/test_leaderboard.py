@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from leaderboard_made import below, cells, league, made
 
 from arena.errors import SpecError
-from arena.league.rows import Entrant
-from arena.league.standings import Standings, standings_json, timing
 from arena.report.formats import LONGEST_NAME
 from arena.report.leaderboard import FORMATS, render
+from arena.standings.rows import Entrant
+from arena.standings.table import Standings, standings_json, timing
 
 HOSTILE = [
     "two\nlines",

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 from leaderboard_made import below, cells, league, made, one
 
-from arena.league.rows import Entrant
-from arena.league.standings import MatchResult, timing
 from arena.report.leaderboard import FORMATS, render
+from arena.standings.rows import Entrant
+from arena.standings.table import MatchResult, timing
 
 BAD_LEAGUES: dict[str, tuple[list[str], list[MatchResult]]] = {
     "no match": (["a", "b", "c"], []),

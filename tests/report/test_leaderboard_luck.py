@@ -8,12 +8,12 @@ from leaderboard_made import made
 from msgspec.structs import replace
 from report_leagues import FOUR, league
 
-from arena.league.rows import Entrant
-from arena.league.standings import MatchResult, Standings, standings_json
 from arena.report.formats import FORMATS
 from arena.report.leaderboard import render
 from arena.report.luck_free import scores_without_luck, stored_luck
 from arena.report.means import Z_95, Value, mean_of
+from arena.standings.rows import Entrant
+from arena.standings.table import MatchResult, Standings, standings_json
 
 FIELD = [Entrant(name=name, bot=name, version="1.10", hash="0123456789abcdef" * 4) for name in FOUR]
 SKILLS = dict(zip(FOUR, (24.0, 25.0, 25.5, 29.0), strict=True))

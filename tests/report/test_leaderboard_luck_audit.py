@@ -9,11 +9,11 @@ from leaderboard_made import below, made
 from msgspec.structs import replace
 from report_leagues import FOUR, league
 
-from arena.league.luck_audit import LEVEL
-from arena.league.rows import Entrant
-from arena.league.standings import MatchResult, Standings
 from arena.report.footer import luck_audit
 from arena.report.leaderboard import FORMATS, render
+from arena.standings.luck_audit import LEVEL
+from arena.standings.rows import Entrant
+from arena.standings.table import MatchResult, Standings
 
 FIELD = [Entrant(name=name, bot=name, version="1.10", hash="0123456789abcdef" * 4) for name in FOUR]
 SKILLS = dict.fromkeys(FOUR, 25.0)

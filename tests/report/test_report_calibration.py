@@ -10,11 +10,11 @@ import pytest
 from report_leagues import FOUR, NUMBERS_THAT_ARE_NONE, RATING, league, mirrored, odd_leagues
 
 from arena.errors import SpecError
-from arena.league.ratings import RatingSettings
-from arena.league.standings import MatchResult
 from arena.report.calibration import COIN, MAP, TRUESKILL, Judged, judged, render, tilt, trueskill_method, verdict
 from arena.report.formats import FORMATS
 from arena.report.played import blocks_of
+from arena.standings.ratings import RatingSettings
+from arena.standings.table import MatchResult
 from arena.statistics.calibration import Bin, Calibration
 
 SKILLS = dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True))

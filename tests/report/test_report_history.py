@@ -13,7 +13,6 @@ from report_made import Kept
 from arena.games import load_game
 from arena.league.results import summarise
 from arena.league.schedule import match_spec, pairings
-from arena.league.standings import standings_json
 from arena.match.contestant import Contestant
 from arena.match.record import pack, unpack
 from arena.match.referee import hello_for, play
@@ -21,6 +20,7 @@ from arena.match.terms import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
 from arena.report.audit import Look, audit
 from arena.report.table import table
+from arena.standings.table import standings_json
 from arena.store import database, history, tallies
 from arena.store.history import Head, NewEntry
 from arena.store.matches import MatchStore

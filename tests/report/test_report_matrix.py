@@ -9,11 +9,11 @@ import pytest
 from report_leagues import FOUR, HOSTILE, NUMBERS_THAT_ARE_NONE, RATING, league, mirrored, odd_leagues, result
 
 from arena.errors import SpecError
-from arena.league.ratings import RatingSettings
-from arena.league.standings import MatchResult
 from arena.report.formats import FORMATS
 from arena.report.matrix import HeadToHead, compared
 from arena.report.matrix_page import mark, render, shaded
+from arena.standings.ratings import RatingSettings
+from arena.standings.table import MatchResult
 
 ROCK_PAPER_SCISSORS = {("rock", "scissors"), ("scissors", "paper"), ("paper", "rock")}
 

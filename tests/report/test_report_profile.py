@@ -21,11 +21,11 @@ from report_leagues import (
 from report_made import Kept
 
 from arena.errors import SpecError
-from arena.league.standings import MatchResult
 from arena.report.formats import FORMATS
 from arena.report.played import match_ids
 from arena.report.profile import Profile, profile
 from arena.report.profile_page import render
+from arena.standings.table import MatchResult
 
 
 def page_of(player: str, results: list[MatchResult]) -> Profile:

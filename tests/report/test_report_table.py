@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.league.ratings import RatingSettings
 from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch
 from arena.league.schedule import chunks
 from arena.league.schedules.settings import Knockout, RoundRobin, Swiss
-from arena.league.standings import Standings, standings_json
 from arena.league.tournament import Player, Tournament
 from arena.match.record import PackedRecord
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
 from arena.report.table import publish, scheduled, standings_after, standings_of, table
+from arena.standings.ratings import RatingSettings
+from arena.standings.table import Standings, standings_json
 from arena.store import database
 from arena.store.matches import MatchStore
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from arena.games import load_game
-from arena.league.ratings import RatingSettings
 from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
 from arena.league.schedule import Pairing, fixture, match_spec, pairings
 from arena.league.tournament import Player, Tournament
@@ -19,6 +18,7 @@ from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
 from arena.process.scripted import Reply, ScriptedChannel
+from arena.standings.ratings import RatingSettings
 from arena.store import database
 from arena.store.matches import MatchStore
 

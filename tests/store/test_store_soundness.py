@@ -8,8 +8,8 @@ import pytest
 from store_made import fill, reading, tournament
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.standings import standings_json
 from arena.report.table import table
+from arena.standings.table import standings_json
 from arena.store import database, soundness
 
 PAGE = 4096

@@ -12,14 +12,14 @@ from msgspec.structs import replace
 from store_made import blocks_of, reading, tournament, writing
 
 from arena.errors import DamagedStore
-from arena.league.checkpoint import Checkpoint
-from arena.league.outcomes import orders
 from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch
 from arena.league.schedule import Pairing, fixture, pairings
-from arena.league.tally import Tallied
 from arena.league.tournament import Tournament
 from arena.match.record import PackedRecord
 from arena.match.secret_luck import Secret
+from arena.standings.checkpoint import Checkpoint
+from arena.standings.outcomes import orders
+from arena.standings.tally import Tallied
 from arena.store import database, tallies
 from arena.store.tallies import SPAN
 

@@ -11,11 +11,11 @@ leagues with a single look and in 34 % with ten; of two of whom one wins 60 %, t
 
 from collections.abc import Sequence
 
-from arena.league.ratings import RatingSettings
 from arena.league.schedules.evidence import Evidence
 from arena.league.schedules.plan import Course, Plan, Table
 from arena.league.schedules.settings import Decided
-from arena.league.wording import counted
+from arena.standings.ratings import RatingSettings
+from arena.text import counted
 
 
 def cycles(tables: Sequence[Table], count: int) -> Course:

@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import msgspec
 
-from arena.league.ratings import RatingSettings
-from arena.league.standings import MatchResult
+from arena.standings.ratings import RatingSettings
+from arena.standings.table import MatchResult
 from arena.statistics.blocks import Played, Spread, blocks, ratio, spread, strata
 from arena.statistics.model import ProbitSettings
 from arena.statistics.pairs import Result, pair_table

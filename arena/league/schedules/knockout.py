@@ -10,8 +10,8 @@ from collections.abc import Generator, Sequence
 from typing import Final
 
 from arena.league.schedules.plan import Course, Plan, Table, half_points, shown
-from arena.league.standings import MatchResult
-from arena.league.wording import counted
+from arena.standings.table import MatchResult
+from arena.text import counted
 
 _STAGES: Final = {2: "final", 4: "semi-finals", 8: "quarter-finals"}
 

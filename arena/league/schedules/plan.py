@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterable, Sequence
 
 import msgspec
 
-from arena.league.standings import MatchResult
+from arena.standings.table import MatchResult
 
 Table = tuple[str, ...]
 """Players who meet, by their names."""

@@ -9,7 +9,7 @@ from typing import Final, Protocol, Self
 
 import msgspec
 
-from arena.league.outcomes import code_of, points
+from arena.standings.outcomes import code_of, points
 
 LUCK_UNIT: Final = 1_000_000
 HALVES: Final = 2

@@ -16,10 +16,10 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from arena.league.luck_sums import HALVES, LUCK_UNIT, Lucks
-from arena.league.outcomes import full_score
-from arena.league.scores import Share, mean_and_error
-from arena.league.tally import Tallied, Tally
+from arena.standings.luck_sums import HALVES, LUCK_UNIT, Lucks
+from arena.standings.outcomes import full_score
+from arena.standings.scores import Share, mean_and_error
+from arena.standings.tally import Tallied, Tally
 
 SEATS: Final = 2
 """A payoff is a score only where there is one other."""

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import SpecError
-from arena.league import ratings
-from arena.league.ratings import (
+from arena.standings import ratings
+from arena.standings.ratings import (
     Belief,
     Rating,
     RatingSettings,

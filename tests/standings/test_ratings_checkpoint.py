@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.league.checkpoint import Checkpoint, rated
-from arena.league.outcomes import Played, in_schedule_order, orders
-from arena.league.ratings import RatingSettings, rate
+from arena.standings.checkpoint import Checkpoint, rated
+from arena.standings.outcomes import Played, in_schedule_order, orders
+from arena.standings.ratings import RatingSettings, rate
 
 NAMES = ("ann", "bob", "cid", "dot")
 TABLES: dict[int, list[tuple[str, ...]]] = {

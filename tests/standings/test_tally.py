@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from standings_made import forfeited, leagues, played
 
-from arena.league.standings import MatchResult, tallied
-from arena.league.tally import Spans, Tally, digest_of, nothing, tally_of
+from arena.standings.table import MatchResult, tallied
+from arena.standings.tally import Spans, Tally, digest_of, nothing, tally_of
 
 Blocks = dict[int, dict[int, MatchResult]]
 

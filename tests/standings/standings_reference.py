@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from arena.league.standings import MatchResult
+from arena.standings.table import MatchResult
 
 Z_95 = 1.959963984540054
 

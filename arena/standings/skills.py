@@ -12,10 +12,10 @@ from functools import cache
 
 import msgspec
 
-from arena.league.outcomes import Course, orders, points
-from arena.league.ratings import RatingSettings
-from arena.league.scores import counts_by_code, points_by_place
-from arena.league.tally import Tallied, Tally
+from arena.standings.outcomes import Course, orders, points
+from arena.standings.ratings import RatingSettings
+from arena.standings.scores import counts_by_code, points_by_place
+from arena.standings.tally import Tallied, Tally
 from arena.statistics.blocks import DesignEffect, Spread, ratio
 from arena.statistics.model import ProbitSettings
 from arena.statistics.pairs import PairRow, PairTable

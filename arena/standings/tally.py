@@ -8,7 +8,7 @@ A pairing's players are known by place (their order in the pairing) and never by
 A tally has the course of every block (see `outcomes`), from which all that depends on who won is counted; the sums
 hold what does not follow from that. Two tallies may be added only if no block is in both.
 
-Luck is measured once, when a match is played: its sums are here, what is made of them in `arena.league.luck_share`.
+Luck is measured once, when a match is played: its sums are here, and `luck_adjustment` says what is made of them.
 """
 
 import operator
@@ -20,9 +20,9 @@ from typing import Final, Protocol, Self, TypeVar
 
 import msgspec
 
-from arena.league.luck_sums import LuckAdding, Lucks, lucks_added
-from arena.league.outcomes import NOT_PLAYED, Course, code_of
 from arena.match.record import FAULTS, Termination
+from arena.standings.luck_sums import LuckAdding, Lucks, lucks_added
+from arena.standings.outcomes import NOT_PLAYED, Course, code_of
 
 N = TypeVar("N", int, float)
 _MODULUS: Final = 1 << 256

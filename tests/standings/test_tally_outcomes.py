@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.league.outcomes import (
+from arena.standings.outcomes import (
     MOST_SEATS,
     Played,
     by_seat,

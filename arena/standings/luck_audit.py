@@ -15,9 +15,9 @@ from typing import Final
 
 import msgspec
 
-from arena.league.luck_sums import LUCK_UNIT
-from arena.league.tally import Tally
 from arena.match.luck_sum import LEAST
+from arena.standings.luck_sums import LUCK_UNIT
+from arena.standings.tally import Tally
 from arena.statistics.confidence_sequence import holm, lower_bound, p_value
 
 LEVEL: Final = 0.01

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from arena.league.luck_share import luck_version
-from arena.league.outcomes import by_seat
-from arena.league.ratings import Rating, RatingSettings
-from arena.league.rows import Entrant, Row, SortKey, compared, ranked, rows_of
-from arena.league.skills import contradicted, fitted, pair_table
-from arena.league.tally import Tallied, at_place, digest_of, tally_of
 from arena.match.secret_luck import UNKNOWN_ORIGIN, LuckOrigin
+from arena.standings.luck_adjustment import luck_version
+from arena.standings.outcomes import by_seat
+from arena.standings.ratings import Rating, RatingSettings
+from arena.standings.rows import Entrant, Row, SortKey, compared, ranked, rows_of
+from arena.standings.skills import contradicted, fitted, pair_table
+from arena.standings.tally import Tallied, at_place, digest_of, tally_of
 from arena.statistics.blocks import DesignEffect
 from arena.statistics.pairs import connected_groups
 from arena.statistics.probit import SeatAdvantage

@@ -10,14 +10,14 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from arena.league.luck_audit import PlayerLuck, audited
-from arena.league.luck_share import luck_version, without_luck
-from arena.league.outcomes import full_score
-from arena.league.ratings import Rating, RatingSettings
-from arena.league.scores import Scores, mean_and_error, scores, share
-from arena.league.skills import skills
-from arena.league.tally import Tallied, Tally
 from arena.match.record import FAULTS
+from arena.standings.luck_adjustment import luck_version, without_luck
+from arena.standings.luck_audit import PlayerLuck, audited
+from arena.standings.outcomes import full_score
+from arena.standings.ratings import Rating, RatingSettings
+from arena.standings.scores import Scores, mean_and_error, scores, share
+from arena.standings.skills import skills
+from arena.standings.tally import Tallied, Tally
 from arena.statistics.bands import bands
 from arena.statistics.probit import ProbitFit
 

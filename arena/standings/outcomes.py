@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from itertools import chain, product
 from typing import Final
 
-from arena.league.ratings import Result
+from arena.standings.ratings import Result
 
 MOST_SEATS: Final = 4
 NOT_PLAYED: Final = 0

@@ -6,11 +6,11 @@ from itertools import combinations
 import msgspec
 from hypothesis import strategies as st
 
-from arena.league.outcomes import by_seat
-from arena.league.ratings import RatingSettings, rate
-from arena.league.rows import Entrant, Row
-from arena.league.standings import MatchResult, Standings, standings, tallied
 from arena.match.record import FAULTS
+from arena.standings.outcomes import by_seat
+from arena.standings.ratings import RatingSettings, rate
+from arena.standings.rows import Entrant, Row
+from arena.standings.table import MatchResult, Standings, standings, tallied
 
 NAMES = ("ann", "bob", "cid", "dot")
 FIELD = tuple(Entrant(name=name, bot=f"{name}bot", version="1.0", hash=name * 8) for name in NAMES)

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from arena.league.outcomes import orders, points
-from arena.league.tally import Spans, Tally
+from arena.standings.outcomes import orders, points
+from arena.standings.tally import Spans, Tally
 
 
 class Scores(msgspec.Struct, frozen=True):

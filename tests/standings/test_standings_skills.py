@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from standings_made import FIELD, NAMES, SETTINGS, block_of, leagues, played, row, table
 
-from arena.league.outcomes import by_seat
-from arena.league.ratings import RatingSettings, rate
-from arena.league.rows import Z_95
-from arena.league.skills import contradicted, design_effect, fitted, pair_table, skills
-from arena.league.standings import MatchResult, standings, tallied
+from arena.standings.outcomes import by_seat
+from arena.standings.ratings import RatingSettings, rate
+from arena.standings.rows import Z_95
+from arena.standings.skills import contradicted, design_effect, fitted, pair_table, skills
+from arena.standings.table import MatchResult, standings, tallied
 from arena.statistics import blocks as slow
 from arena.statistics import pairs
 from arena.statistics.probit import ProbitFit, fit

@@ -10,8 +10,8 @@ from hashlib import sha256
 
 import msgspec
 
-from arena.league.outcomes import NOT_PLAYED, Played, blocks_in, in_schedule_order, padded
-from arena.league.ratings import Belief, Rating, RatingSettings, advance, newcomers, recentred
+from arena.standings.outcomes import NOT_PLAYED, Played, blocks_in, in_schedule_order, padded
+from arena.standings.ratings import Belief, Rating, RatingSettings, advance, newcomers, recentred
 
 
 class Checkpoint(msgspec.Struct, frozen=True):

@@ -12,9 +12,9 @@ from standings_made import FIELD, NAMES, SETTINGS, block_of, forfeited, leagues,
 from standings_reference import draw_rate, reference, times
 
 from arena.errors import SpecError
-from arena.league.ratings import RatingSettings, rate
-from arena.league.rows import Z_95
-from arena.league.standings import MatchResult, Standings, Timing, standings, standings_json, tallied, timing
+from arena.standings.ratings import RatingSettings, rate
+from arena.standings.rows import Z_95
+from arena.standings.table import MatchResult, Standings, Timing, standings, standings_json, tallied, timing
 
 
 def test_a_row_counts_wins_draws_and_losses() -> None:
