@@ -10,7 +10,8 @@ from tabulate import tabulate
 
 from arena.match.secret_luck import LuckOrigin
 from arena.report.luck_origin import origin_told
-from arena.statistics.elo import Interval, estimate
+from arena.statistics.elo import estimate
+from arena.statistics.interval import Interval
 from arena.statistics.pentanomial import PENTANOMIAL, TRINOMIAL, Counts
 from arena.statistics.sequential import State, Verdict
 from arena.statistics.student import margin_estimate

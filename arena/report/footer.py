@@ -12,7 +12,7 @@ from arena.report.luck_origin import origin_told
 from arena.standings.luck_audit import LEVEL, PlayerLuck
 from arena.standings.rows import Row
 from arena.standings.table import Standings, Timing
-from arena.statistics.elo import Z_95
+from arena.statistics.interval import Z_95
 from arena.statistics.probit import SeatAdvantage
 from arena.text import counted
 

@@ -12,26 +12,11 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from arena.statistics.interval import Z_95, Interval
 from arena.statistics.pentanomial import ZERO_FLOOR, Counts, moments
 
 NORMALISED_SCALE: Final = 800.0 / math.log(10.0)
 """Normalised Elo of one standard deviation of a match, 347.4356: makes it logistic Elo where sd is 1/2, near equals."""
-Z_95: Final = 1.959963984540054
-"""Half the width, in standard errors, of an interval that holds 95 % of a normal distribution."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A value with the ends of its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def error(self) -> float:
-        """Half the width, for `value +- error`; the ends themselves need not lie evenly."""
-        return (self.high - self.low) / 2.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Self
 
-from arena.statistics.elo import Z_95, Interval, normal_cdf, normalised_elo, standardised
+from arena.statistics.elo import normal_cdf, normalised_elo, standardised
+from arena.statistics.interval import Z_95, Interval
 
 SMALLEST: Final = 1e-100
 LARGEST: Final = 1e100
