@@ -10,7 +10,7 @@ rounds; so what a league has of a pairing is always its first blocks.
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import islice, permutations
@@ -23,6 +23,7 @@ from arena.league.schedules.choice import course_of, most_blocks, tables_of
 from arena.league.schedules.plan import Plan, Table
 from arena.league.schedules.settings import Knockout, Swiss, decided
 from arena.league.tournament import OLD_FORMAT, Player, Tournament, luck_origin, public_secret
+from arena.match.results import PairingRanks
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
 from arena.match.terms import ClockSettings, MatchSpec, Setting, spec_of
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
@@ -107,27 +108,47 @@ class Span(msgspec.Struct, frozen=True):
     blocks: int
 
 
-ResultsOf = Callable[[Round], Sequence[MatchResult]]
-"""What is there of a round. Only asked for where something depends on it."""
+Stored = Callable[[Mapping[str, int]], Mapping[str, PairingRanks]]
+"""The ranks of all stored matches of these pairings, by key: of each its blocks below that number."""
 
 
 def rounds(
-    tournament: Tournament, results_of: ResultsOf, *, tell: Callable[[Sequence[str]], object] = lambda _: None
+    tournament: Tournament, stored: Stored, *, tell: Callable[[Sequence[str]], object] = lambda _: None
 ) -> Iterator[Round]:
-    """The rounds known by now: all complete ones, and the one after them. `tell` hears the news at the end of all."""
+    """The rounds known by now: all complete ones, and the one after them. `tell` hears the news at the end of all.
+
+    `stored` is only asked for rounds on which something depends.
+    """
     course = course_of(tournament)
     planner = _Planner(tournament)
     plan = next(course)
     while True:
         planned = planner.plan(plan)
         yield planned
-        if not plan.is_awaited or len(results := results_of(planned)) < planned.matches:
+        if not plan.is_awaited:
+            return
+        played = ranks_of(planned, stored)
+        if sum(one.matches for one in played) < planned.matches:
             return
         try:
-            plan = course.send(results)
+            plan = course.send(played)
         except StopIteration as end:
             tell(end.value)
             return
+
+
+def ranks_of(planned: Round, stored: Stored) -> list[PairingRanks]:
+    """The ranks of a round as far as it is stored, in the order of its pairings."""
+    ends = [first + planned.blocks for first in planned.first]
+    found = stored(dict(zip((pairing.key for pairing in planned.pairings), ends, strict=True)))
+    parts = zip(planned.pairings, planned.first, ends, strict=True)
+    return [_named(pairing, found.get(pairing.key)).between(first, end) for pairing, first, end in parts]
+
+
+def _named(pairing: Pairing, found: PairingRanks | None) -> PairingRanks:
+    """The ranks with the names of the pairing; a store knows none of a pairing of which nothing is stored."""
+    names = tuple([player.name for player in pairing.players])
+    return PairingRanks(names, found.blocks, found.ranks) if found else PairingRanks(names, (), "")
 
 
 class _Planner:
@@ -176,16 +197,22 @@ def rounds_after(tournament: Tournament, results: Iterable[MatchResult]) -> tupl
     by_players: dict[frozenset[str], list[MatchResult]] = {}
     for result in results:
         by_players.setdefault(frozenset(result.players), []).append(result)
+    tables = {pairing.key: pairing for pairing in pairings(tournament)}
 
-    def results_of(each: Round) -> list[MatchResult]:
-        found: list[MatchResult] = []
-        for pairing, first in zip(each.pairings, each.first, strict=True):
-            seats = len(pairing.players)
-            own = by_players.get(frozenset(player.name for player in pairing.players), [])
-            found += own[first * seats : (first + each.blocks) * seats]
-        return found
+    def stored(blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
+        return {key: found(tuple(player.name for player in tables[key].players), end) for key, end in blocks.items()}
 
-    return tuple(rounds(tournament, results_of))
+    def found(places: tuple[str, ...], end: int) -> PairingRanks:
+        own = by_players.get(frozenset(places), [])[: end * len(places)]
+        courses: defaultdict[int, dict[int, str]] = defaultdict(dict)
+        numbers = {block: number for number, block in enumerate(dict.fromkeys(one.block for one in own))}
+        for one in own:
+            courses[numbers[one.block]][places.index(one.players[0])] = "".join(map(str, one.ranks))
+        nothing = "-" * len(places)
+        ranks = "".join(course.get(rotation, nothing) for course in courses.values() for rotation in range(len(places)))
+        return PairingRanks(places, range(len(courses)), ranks)
+
+    return tuple(rounds(tournament, stored))
 
 
 def pairings(tournament: Tournament) -> tuple[Pairing, ...]:
@@ -219,7 +246,7 @@ def chunks(
     the same in all these cases.
     """
     secret = secret or public_secret(tournament)
-    planned = next(rounds(tournament, lambda _: ())) if of is None else of
+    planned = next(rounds(tournament, lambda _: {})) if of is None else of
     size = tournament.chunk_blocks
     last = max((first + planned.blocks for first in planned.first), default=0)
     for start in range(0, last, size):

@@ -4,7 +4,8 @@ Rule: exact values only. Times are whole microseconds, luck whole millionths of 
 are the same in any order, in Python and in SQL.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Final, NamedTuple
 
@@ -109,6 +110,43 @@ class PairingRanks(msgspec.Struct, frozen=True):
     players: tuple[str, ...]
     blocks: Sequence[int]
     ranks: str
+
+    @property
+    def matches(self) -> int:
+        """How many there are."""
+        return (len(self.ranks) - self.ranks.count("-")) // len(self.players)
+
+    @property
+    def courses(self) -> Iterator[str]:
+        """The ranks of each block: the n n characters that belong to it."""
+        size = len(self.players) ** 2
+        return (self.ranks[start : start + size] for start in range(0, len(self.ranks), size))
+
+    def between(self, first: int, end: int) -> "PairingRanks":
+        """The blocks from number `first` to before `end`."""
+        size = len(self.players) ** 2
+        start, stop = bisect_left(self.blocks, first), bisect_left(self.blocks, end)
+        if stop - start == len(self.blocks):
+            return self
+        return PairingRanks(self.players, self.blocks[start:stop], self.ranks[start * size : stop * size])
+
+    def __add__(self, other: "PairingRanks") -> "PairingRanks":
+        """Both together, of one pairing. ValueError for a block that is in both."""
+        found = dict(zip(self.blocks, self.courses, strict=True))
+        found.update(zip(other.blocks, other.courses, strict=True))
+        if len(found) != len(self.blocks) + len(other.blocks):
+            raise ValueError(f"{self.players}: a block is there twice")
+        ordered = sorted(found)
+        return PairingRanks(self.players, ordered, "".join([found[block] for block in ordered]))
+
+
+def finishes(players: Sequence[str], course: str) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
+    """The players and ranks by seat of each match of a block, of which `course` are the ranks; `players` by place."""
+    seats = len(players)
+    for rotation in range(seats):
+        ranks = course[rotation * seats : (rotation + 1) * seats]
+        if not ranks.startswith("-"):
+            yield rotate(players, rotation), tuple(map(int, ranks))
 
 
 def ranked(ranks: Sequence[int]) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ stays as it is. Results come out in schedule order, whatever the order in which 
 import contextlib
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -19,6 +19,7 @@ from arena.league.results import MatchSummary, PlayedBlock, result_of
 from arena.league.schedule import Pairing, Round, Span, rounds, spans
 from arena.league.tournament import OLD_FORMAT, Tournament, portable
 from arena.match.record import PackedRecord
+from arena.match.results import PairingRanks
 from arena.standings.checkpoint import Checkpoint
 from arena.standings.table import MatchResult
 from arena.standings.tally import Tallied, Tally
@@ -165,7 +166,7 @@ class MatchStore:
         self, tournament: Tournament, *, tell: Callable[[Sequence[str]], object] = lambda _: None
     ) -> Iterator[Round]:
         """The rounds of the tournament that are known by what is stored when the next one is asked for."""
-        return rounds(tournament, self._results_of, tell=tell)
+        return rounds(tournament, self.ranks, tell=tell)
 
     def spans(self, tournament: Tournament) -> tuple[Span, ...]:
         """The pairings of the tournament and how many blocks of each are of it, in the order of first meetings."""
@@ -216,14 +217,23 @@ class MatchStore:
             [(order, span.pairing.key, 0, span.blocks) for order, span in enumerate(reached)],
         )
 
-    def _results_of(self, planned: Round) -> list[MatchResult]:
-        """What is stored of a round, in schedule order."""
-        order = {pairing.key: place for place, pairing in enumerate(planned.known)}
-        parts = [
-            (order[pairing.key], pairing.key, first, first + planned.blocks)
-            for pairing, first in zip(planned.pairings, planned.first, strict=True)
-        ]
-        return self._results(planned.known, parts)
+    def ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
+        """The ranks of all stored matches of these pairings, by key: of each its blocks below that number."""
+        query = (
+            "SELECT block, rotation, summary FROM match JOIN pairing ON pairing.id = match.pairing"
+            " WHERE key = ? AND block < ? ORDER BY block, rotation"
+        )
+        found = {}
+        with self._reading("a match summary"), database.speaking_for(self._path):
+            for key, end in blocks.items():
+                courses: defaultdict[int, dict[int, str]] = defaultdict(dict)
+                for block, rotation, summary in self._connection.execute(query, (key, end)):
+                    ranks = _summary_decoder.decode(summary).ranks
+                    courses[block][rotation] = "".join(map(str, ranks))
+                seats = max((len(ranks) for course in courses.values() for ranks in course.values()), default=0)
+                whole = (course.get(rotation, "-" * seats) for course in courses.values() for rotation in range(seats))
+                found[key] = PairingRanks((), tuple(courses), "".join(whole))
+        return found
 
     def _results(self, pairs: Sequence[Pairing], parts: Iterable[tuple[int, str, int, int]]) -> list[MatchResult]:
         """The results of some blocks; a part is a place in `pairs`, that key, the first block, and the one after."""

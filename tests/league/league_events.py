@@ -1,10 +1,9 @@
-"""Results for schedules without any matches: players of known strength, and what a schedule then asks for."""
+"""Ranks for schedules without any matches: players of known strength, and the plans that follow from them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from arena.league.results import rotate
 from arena.league.schedules.plan import Course, Plan, Table
-from arena.standings.table import MatchResult
+from arena.match.results import PairingRanks
 
 Winner = Callable[[str, str, int], str | None]
 """Who wins a match of two in that block of theirs; None for a draw."""
@@ -15,43 +14,41 @@ def better(one: str, other: str, _block: int) -> str | None:
     return min(one, other)
 
 
-def result(players: Sequence[str], winner: str | None, *, block: int = 0, pairing: int = 0) -> MatchResult:
-    """A match without forfeit; None is a draw of all."""
-    ranks = tuple(0 if winner in {None, player} else 1 for player in players)
-    seats = len(players)
-    return MatchResult(
-        block=block,
-        pairing=pairing,
-        players=tuple(players),
-        ranks=ranks,
-        scores=tuple(1 - rank for rank in ranks),
-        termination="normal",
-        at_fault=-1,
-        moves=(1,) * seats,
-        time_ms=(1.0,) * seats,
-        slowest_ms=(1.0,) * seats,
-    )
+def course(players: Sequence[str], winner: str | None) -> str:
+    """A block of two, by place, that one of them wins both times; None draws both matches."""
+    if winner is None:
+        return "0000"
+    return "0110" if winner == players[0] else "1001"
+
+
+def pairing_ranks(players: Sequence[str], winners: Iterable[str | None], *, first: int = 0) -> PairingRanks:
+    """Blocks of two players, by the winner of each."""
+    courses = [course(players, winner) for winner in winners]
+    return PairingRanks(tuple(players), range(first, first + len(courses)), "".join(courses))
 
 
 class Event:
-    """A course played to its end: its plans, all results, and its last news."""
+    """A course played to its end: its plans, the ranks of each, and its last news."""
 
     def __init__(self, course: Course, winner: Winner = better) -> None:
         self.plans: list[Plan] = []
-        self.results: list[MatchResult] = []
+        self.answers: list[list[PairingRanks]] = []
         self.news: tuple[str, ...] = ()
         self._winner = winner
         self._blocks: dict[Table, int] = {}
-        answer: list[MatchResult] | None = None
         while True:
             try:
-                plan = next(course) if answer is None else course.send(answer)
+                plan = course.send(self.answers[-1]) if self.answers else next(course)
             except StopIteration as end:
                 self.news = end.value
                 return
             self.plans.append(plan)
-            answer = self._played(plan)
-            self.results += answer
+            self.answers.append([self._played(tuple(sorted(table)), plan.blocks) for table in plan.tables])
+
+    @property
+    def ranks(self) -> list[PairingRanks]:
+        """Those of all rounds."""
+        return [each for answer in self.answers for each in answer]
 
     @property
     def told(self) -> list[str]:
@@ -62,17 +59,8 @@ class Event:
         """Blocks between these players."""
         return self._blocks.get(tuple(sorted(players)), 0)
 
-    def _played(self, plan: Plan) -> list[MatchResult]:
-        found = []
-        for table in plan.tables:
-            key = tuple(sorted(table))
-            first = self._blocks.get(key, 0)
-            pairing = list(self._blocks).index(key) if key in self._blocks else len(self._blocks)
-            self._blocks[key] = first + plan.blocks
-            for block in range(first, first + plan.blocks):
-                winner = self._winner(key[0], key[1], block)
-                found += [
-                    result(rotate(key, rotation), winner, block=block * 10_000 + pairing, pairing=pairing)
-                    for rotation in (0, 1)
-                ]
-        return found
+    def _played(self, key: Table, blocks: int) -> PairingRanks:
+        first = self._blocks.get(key, 0)
+        self._blocks[key] = first + blocks
+        winners = (self._winner(key[0], key[1], block) for block in range(first, first + blocks))
+        return pairing_ranks(key, winners, first=first)

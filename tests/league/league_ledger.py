@@ -1,6 +1,6 @@
 """A league in memory: what is committed is kept once, and rounds are asked for as a store would be."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain
 
@@ -8,9 +8,10 @@ from league_made import FakeBackend
 
 from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch, result_of, rotate
 from arena.league.run import run
-from arena.league.schedule import Chunk, Pairing, Round, chunks, rounds, spans
+from arena.league.schedule import Chunk, Pairing, chunks, rounds, spans
 from arena.league.tournament import Tournament
 from arena.match.record import PackedRecord
+from arena.match.results import PairingRanks
 from arena.standings.table import MatchResult
 
 Play = Callable[[Chunk], list[PlayedBlock]]
@@ -29,20 +30,24 @@ class Ledger:
             self.commits.append(key)
             self.blocks.setdefault(key, block)
 
-    def results_of(self, planned: Round) -> list[MatchResult]:
-        """What there is of a round, in schedule order."""
-        first = zip(planned.pairings, planned.first, strict=True)
-        return self._results(planned.known, [(pairing, start, start + planned.blocks) for pairing, start in first])
+    def ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
+        """The ranks of these pairings, as a store has them."""
+        return {key: self._ranks(key, end) for key, end in blocks.items()}
+
+    def _ranks(self, key: str, end: int) -> PairingRanks:
+        there = sorted(block for pairing, block in self.blocks if pairing == key and block < end)
+        matches = [match for block in there for match in self.blocks[key, block].matches]
+        return PairingRanks((), there, "".join(str(rank) for match in matches for rank in match.summary.ranks))
 
     def results(self, league: Tournament) -> list[MatchResult]:
         """What there is of the league, in schedule order."""
-        reached = spans(rounds(league, self.results_of))
+        reached = spans(rounds(league, self.ranks))
         return self._results([span.pairing for span in reached], [(span.pairing, 0, span.blocks) for span in reached])
 
     def play(self, league: Tournament, play: Play, *, slots: int = 3, most_chunks: int | None = None) -> list[str]:
         """Play what is left, as `league run` does; the news at the end. KeyboardInterrupt after `most_chunks`."""
         news: list[str] = []
-        known = rounds(league, self.results_of, tell=news.extend)
+        known = rounds(league, self.ranks, tell=news.extend)
         left = most_chunks
 
         def then() -> Iterator[Chunk] | None:

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from league_events import Event, Winner, better, result
+from league_events import Event, Winner, better, pairing_ranks
 
 from arena.league.schedules.cycles import cycles, until_decided
 from arena.league.schedules.evidence import Evidence
 from arena.league.schedules.settings import Decided
 from arena.league.schedules.tables import cycle, gauntlet
+from arena.match.results import finishes
 from arena.standings.ratings import RatingSettings
 from arena.statistics.blocks import Played, blocks, design_effect
 from arena.statistics.pairs import pair_table
@@ -92,11 +93,10 @@ def test_no_decided_pair_plays_again_and_no_pair_beyond_the_cap(seed: int, step:
 
     found = event(rule, lambda *key: Random(f"{seed}{key}").choice([key[0], key[1], None]), count=3)
 
-    seen = 0
-    for before, plan in zip(found.plans, found.plans[1:], strict=False):
-        seen += 2 * before.blocks * len(before.tables)
+    for number, plan in enumerate(found.plans[1:], start=1):
         evidence = Evidence(NAMES, RATING)
-        evidence.add(found.results[:seen])
+        for answer in found.answers[:number]:
+            evidence.add(answer)
         fitted = evidence.fit()
         order = fitted.ranking()
         for pair in plan.tables:
@@ -119,14 +119,21 @@ def test_growing_evidence_is_the_fit_from_scratch(seed: int, draws: bool) -> Non
         lambda *key: Random(f"{seed}{key}").choice([key[0], key[1], *results]),
     )
     evidence = Evidence(names, RATING)
-    for start in range(0, len(found.results), 6):
-        evidence.add(found.results[start : start + 6])
+    for answer in found.answers:
+        evidence.add(answer)
 
     grown = evidence.fit()
 
-    effect = design_effect(blocks(Played(one.block, one.pairing, one.players, one.ranks) for one in found.results))
+    pairs = sorted({one.players for one in found.ranks})
+    played = [
+        Played(block * len(pairs) + pairs.index(one.players), pairs.index(one.players), *finish)
+        for one in found.ranks
+        for block, course in zip(one.blocks, one.courses, strict=True)
+        for finish in finishes(one.players, course)
+    ]
+    effect = design_effect(blocks(played))
     scratch = fit(
-        pair_table(names, ((one.players, one.ranks) for one in found.results)),
+        pair_table(names, ((one.players, one.ranks) for one in played)),
         inflation=effect.players if effect else 1.0,
         seat_inflation=effect.seats if effect else 1.0,
     )
@@ -138,13 +145,13 @@ def test_growing_evidence_is_the_fit_from_scratch(seed: int, draws: bool) -> Non
 def test_a_question_asked_before_is_answered_from_memory() -> None:
     """The same results in another object: no other fit; more results: another answer."""
     one, other = Evidence(NAMES[:2], RATING), Evidence(NAMES[:2], RATING)
-    one.add([result(NAMES[:2], "ann", block=number) for number in range(2)])
+    one.add([pairing_ranks(NAMES[:2], ["ann"])])
     first = one.undecided(0.999)
-    other.add([result(NAMES[:2], "ann", block=number) for number in range(2)])
+    other.add([pairing_ranks(NAMES[:2], ["ann"])])
     other.fit = lambda: pytest.fail("it was asked before")  # type: ignore[method-assign]
 
     assert other.undecided(0.999) == first == (("ann", "bob"),)
-    one.add([result(NAMES[:2], "ann", block=number) for number in range(2, 400)])
+    one.add([pairing_ranks(NAMES[:2], ["ann"] * 199, first=1)])
     assert one.undecided(0.999) == ()
 
 

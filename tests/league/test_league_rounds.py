@@ -56,9 +56,7 @@ def test_every_block_is_played_once(kind: str) -> None:
     ledger = finished(league)
 
     results = ledger.results(league)
-    there = {
-        (span.pairing.key, block) for span in spans(rounds(league, ledger.results_of)) for block in range(span.blocks)
-    }
+    there = {(span.pairing.key, block) for span in spans(rounds(league, ledger.ranks)) for block in range(span.blocks)}
     assert len(ledger.commits) == len(set(ledger.commits))
     assert set(ledger.commits) == there
     assert len(results) == 2 * len(there) == match_count(league, results)
@@ -106,13 +104,13 @@ def test_no_round_begins_before_the_one_before_is_complete(kind: str) -> None:
     """While a single block is missing the next round is unknown, and nothing beyond belongs to the league."""
     league = league_of(kind, seed="4")
     whole = finished(league)
-    reached = list(rounds(league, whole.results_of))
+    reached = list(rounds(league, whole.ranks))
     for number, each in enumerate(reached, start=1):
         lacking = Ledger()
         lacking.blocks = dict(whole.blocks)
         del lacking.blocks[each.pairings[-1].key, each.first[-1] + each.blocks - 1]
 
-        known = list(rounds(league, lacking.results_of))
+        known = list(rounds(league, lacking.ranks))
 
         assert [one.title for one in known] == [one.title for one in reached[:number]]
         assert len(rounds_after(league, lacking.results(league))) == number
@@ -162,7 +160,7 @@ def test_chunks_of_a_round_are_its_own_blocks(kind: str) -> None:
     league = league_of(kind, chunk_blocks=4)
     ledger = finished(league)
 
-    for each in rounds(league, ledger.results_of):
+    for each in rounds(league, ledger.ranks):
         planned = {(one.pairing, one.block) for chunk in chunks(league, {}, of=each) for one in chunk.fixtures}
         assert planned == {
             (pairing.key, first + block)

@@ -70,7 +70,7 @@ def test_byes_go_round(count: int, seed: int) -> None:
 
     idle = [set(NAMES[:count]) - {player for table in plan.tables for player in table} for plan in event.plans]
     assert Counter(player for each in idle for player in each) == Counter(NAMES[:count])
-    assert half_points(Event(swiss(["a", "b"], 1)).results)["a"] == BYE
+    assert half_points(Event(swiss(["a", "b"], 1)).ranks)["a"] == BYE
 
 
 @settings(max_examples=40, deadline=None)
@@ -107,5 +107,5 @@ def test_the_best_of_many_comes_first(seed: int) -> None:
 
     event = Event(swiss(field, 4))
 
-    points = half_points(event.results)
+    points = half_points(event.ranks)
     assert (points["p00"], points["p15"]) == (16, 0)

@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import msgspec
 
+from arena.match.results import PairingRanks, finishes
 from arena.standings.ratings import RatingSettings
-from arena.standings.table import MatchResult
 from arena.statistics.blocks import Played, Spread, blocks, ratio, spread, strata
 from arena.statistics.model import ProbitSettings
 from arena.statistics.pairs import Result, pair_table
@@ -28,18 +28,21 @@ class Evidence:
 
     def __init__(self, players: Sequence[str], rating: RatingSettings) -> None:
         self._players, self._rating = tuple(players), rating
+        self._pairings: dict[tuple[str, ...], int] = {}
         self._played: defaultdict[int, list[Played]] = defaultdict(list)
         self._results: Counter[Result] = Counter()
         self._spreads: dict[int, tuple[Spread, Spread]] = {}
         self._digest = sha256(_encode((self._players, rating)))
 
-    def add(self, results: Sequence[MatchResult]) -> None:
-        """The results of another round."""
-        for one in results:
-            self._played[one.pairing].append(Played(one.block, one.pairing, one.players, one.ranks))
-            self._results[one.players, one.ranks] += 1
-            self._digest.update(_encode((one.block, one.players, one.ranks)))
-        for pairing in {one.pairing for one in results}:
+    def add(self, played: Sequence[PairingRanks]) -> None:
+        """The ranks of another round."""
+        for one in played:
+            pairing = self._pairings.setdefault(one.players, len(self._pairings))
+            for block, course in zip(one.blocks, one.courses, strict=True):
+                for players, ranks in finishes(one.players, course):
+                    self._played[pairing].append(Played(block, pairing, players, ranks))
+                    self._results[players, ranks] += 1
+            self._digest.update(_encode((one.players, tuple(one.blocks), one.ranks)))
             self._spreads[pairing] = _spreads(self._played[pairing])
 
     def undecided(self, likelihood: float) -> tuple[tuple[str, str], ...]:

@@ -10,7 +10,7 @@ from collections.abc import Generator, Sequence
 from typing import Final
 
 from arena.league.schedules.plan import Course, Plan, Table, half_points, shown
-from arena.standings.table import MatchResult
+from arena.match.results import PairingRanks
 from arena.text import counted
 
 _STAGES: Final = {2: "final", 4: "semi-finals", 8: "quarter-finals"}
@@ -34,16 +34,14 @@ def knockout(players: Sequence[str], blocks_per_tie: int, cap_blocks: int) -> Co
 
 def _play(
     ties: Sequence[Table], stage: str, blocks: tuple[int, int], seeds: dict[str, int], news: tuple[str, ...]
-) -> Generator[Plan, Sequence[MatchResult], tuple[dict[Table, str], tuple[str, ...]]]:
+) -> Generator[Plan, Sequence[PairingRanks], tuple[dict[Table, str], tuple[str, ...]]]:
     """One stage, with all the blocks that its ties need: the winner of each tie, and the news of it."""
     played, cap = blocks
     points: Counter[str] = Counter()
-    results = yield Plan(tuple(ties), played, title=stage, news=news)
-    points += half_points(results)
+    points += half_points((yield Plan(tuple(ties), played, title=stage, news=news)))
     while level := tuple(tie for tie in ties if points[tie[0]] == points[tie[1]] and played < cap):
         played += 1
-        results = yield Plan(level, 1, title=f"{stage}, {counted(len(level), 'tie')} still level")
-        points += half_points(results)
+        points += half_points((yield Plan(level, 1, title=f"{stage}, {counted(len(level), 'tie')} still level")))
     winners: dict[Table, str] = {}
     told = []
     for tie in ties:

@@ -1,7 +1,7 @@
 """What a schedule says: the next round, and what led to it.
 
-Rule: a schedule is a generator. It yields a round, is sent all results of that round, and yields the next or returns;
-what it returns is the news at its end.
+Rule: a schedule is a generator. It yields a round, is sent the ranks of all matches of that round, and yields the next
+or returns; it returns the news at its end.
 """
 
 from collections import Counter
@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterable, Sequence
 
 import msgspec
 
-from arena.standings.table import MatchResult
+from arena.match.results import PairingRanks, finishes, points
 
 Table = tuple[str, ...]
 """Players who meet, by their names."""
@@ -29,17 +29,18 @@ class Plan(msgspec.Struct, frozen=True):
     is_awaited: bool = True
 
 
-Course = Generator[Plan, Sequence[MatchResult], tuple[str, ...]]
-"""The rounds of a schedule: each is answered with its results."""
+Course = Generator[Plan, Sequence[PairingRanks], tuple[str, ...]]
+"""The rounds of a schedule: each is answered with the ranks of its blocks, in the order of the plan's tables."""
 
 
-def half_points(results: Iterable[MatchResult]) -> "Counter[str]":
+def half_points(played: Iterable[PairingRanks]) -> "Counter[str]":
     """Two for a win, one for a draw, in matches of two: whole numbers, whose order of adding cannot matter."""
     found: Counter[str] = Counter()
-    for result in results:
-        own, other = result.ranks
-        for player, sign in zip(result.players, (other - own, own - other), strict=True):
-            found[player] += 1 + (sign > 0) - (sign < 0)
+    for pairing in played:
+        for course, times in Counter(pairing.courses).items():
+            for players, ranks in finishes(pairing.players, course):
+                for player, own in zip(players, points(ranks), strict=True):
+                    found[player] += times * own
     return found
 
 

@@ -34,8 +34,7 @@ def swiss(players: Sequence[str], rounds: int) -> Course:
         tables = pair_up(order, points, meetings)
         meetings.update(map(frozenset, tables))
         news = (f"round {number}: {byes[-1]} has a bye",) if len(players) % 2 else ()
-        results = yield Plan(tables, 1, title=f"round {number} of {rounds}", news=news)
-        points += half_points(results)
+        points += half_points((yield Plan(tables, 1, title=f"round {number} of {rounds}", news=news)))
     standing = sorted(players, key=lambda player: -points[player])
     return (f"points after {rounds} rounds: {', '.join(f'{player} {shown(points[player])}' for player in standing)}",)
 
