@@ -1,0 +1,125 @@
+"""Factors on luck: known answers, and no block that has a say in its own factor."""
+
+import math
+import random
+from itertools import product
+from statistics import fmean, variance
+
+import pytest
+
+from arena.statistics.control_variate import Products, adjusted_in_turn, slopes, weight_of_luck
+
+
+def of(blocks: list[tuple[float, float]], matches: int = 2) -> Products:
+    """The slow way: blocks of (score, luck), both summed over the matches of a block."""
+    score, luck = fmean(y for y, _ in blocks), fmean(x for _, x in blocks)
+    return Products(
+        len(blocks),
+        matches * len(blocks),
+        score / matches,
+        math.fsum((y - score) ** 2 for y, _ in blocks),
+        math.fsum((y - score) * (x - luck) for y, x in blocks),
+        math.fsum((x - luck) ** 2 for _, x in blocks),
+    )
+
+
+@pytest.mark.parametrize(
+    ("score", "weight"),
+    # The printed table of the normal distribution: density at the quantile, beside that at 0.
+    [(0.5, 1.0), (0.841344746, 0.60653066), (0.977249868, 0.13533528), (0.158655254, 0.60653066)],
+)
+def test_luck_decides_between_equals(score: float, weight: float) -> None:
+    """With a million matches the one won and lost before them do not show."""
+    assert weight_of_luck(Products(1, 10**9, score, 0.0, 0.0, 0.0)) == pytest.approx(weight, abs=1e-7)
+
+
+def test_few_matches_promise_no_certain_win() -> None:
+    """Two of two is as good as three of four; a hundred blocks without a loss leave luck almost no weight."""
+    assert weight_of_luck(Products(1, 2, 1.0, 0, 0, 0)) == pytest.approx(math.exp(-(0.6744897501960817**2) / 2))
+    assert weight_of_luck(Products(100, 200, 1.0, 0.0, 0.0, 0.0)) < 0.05
+
+
+def test_before_any_block_the_value_is_taken_as_it_is() -> None:
+    """Nothing is fitted to nothing, nor to luck that does not vary."""
+    assert slopes([]) == []
+    assert slopes([Products(0, 0, 0.0, 0.0, 0.0, 0.0)]) == [1.0]
+    assert slopes([Products(1, 2, 0.5, 0.0, 0.0, 0.0)]) == [1.0]
+    assert slopes([Products(30, 60, 0.5, 1.0, 0.0, 0.0)]) == [1.0]
+
+
+def test_a_slope_by_hand() -> None:
+    """21 blocks, 20 degrees: what is known before weighs as much as they do, at the league and at the pairing."""
+    blocks = Products(21, 42, 0.5, 10.0, 1.5, 1.0)
+
+    # League: (1.5 + 1) / (1 + 1) = 1.25; pairing: (1.5 + 1.25) / (1 + 1).
+    assert slopes([blocks]) == [pytest.approx(1.375)]
+
+
+def test_two_slopes_by_hand() -> None:
+    """The mean square of luck is 0.1, so that the prior weighs 2; the second pairing's luck counts half."""
+    score = 0.5 * (1.0 + math.erf(-math.sqrt(2.0 * math.log(2.0)) / math.sqrt(2.0)))
+    even = Products(11, 22, 0.5, 3.0, 0.8, 1.0)
+    lopsided = Products(11, 10**9, score, 3.0, 0.1, 1.0)
+
+    common = (0.8 + 0.5 * 0.1 + 2.0) / (1.0 + 0.25 + 2.0)
+    expected = [(0.8 + 2.0 * common) / 3.0, (0.1 + 2.0 * common * 0.5) / 3.0]
+    assert slopes([even, lopsided]) == pytest.approx(expected, abs=1e-6)
+
+
+def test_many_blocks_speak_for_themselves() -> None:
+    """A pairing where luck says nothing, beside one where it says all."""
+    nothing, everything = (Products(10**6, 2 * 10**6, 0.5, 1e5, b * 1e5, 1e5) for b in (0.0, 1.0))
+
+    assert slopes([nothing, everything]) == pytest.approx([0.0, 1.0], abs=1e-4)
+
+
+def test_lopsided_blocks_do_not_fit_noise() -> None:
+    """The review's case: the halves of one lopsided pairing said 0.00 and 0.34. Shrunk, they differ by less."""
+    halves = [Products(20, 40, 0.975, 0.95, b * 0.6, 0.6) for b in (0.0, 0.34)]
+    fitted = [slopes([half])[0] for half in halves]
+
+    assert abs(fitted[0] - fitted[1]) < 0.2
+    assert all(0.05 < b < 0.35 for b in fitted)
+
+
+def test_which_player_looks_does_not_matter() -> None:
+    """Seen by the other player scores and luck are mirrored: the factor is the same."""
+    rng = random.Random(5)
+    blocks = [(rng.choice((0.0, 0.5, 1.0, 2.0)), rng.gauss(0.0, 0.3)) for _ in range(30)]
+
+    here, there = slopes([of(blocks)]), slopes([of([(2.0 - y, -x) for y, x in blocks])])
+
+    assert here == pytest.approx(there)
+
+
+def test_no_block_has_a_say_in_its_own_factor() -> None:
+    """Over all 3^6 courses of a block's three outcomes each adjusted score has exactly the mean of the score."""
+    outcomes = [(1.0, 0.4), (0.5, 0.1), (0.25, -0.5)]  # equally likely; luck has mean 0
+    mean = fmean(score for score, _ in outcomes)
+
+    courses = [list(adjusted_in_turn(course, matches=2)) for course in product(outcomes, repeat=6)]
+
+    assert [fmean(column) for column in zip(*courses, strict=True)] == pytest.approx([mean] * 6, abs=1e-12)
+
+
+def test_in_turn_the_factor_is_that_of_the_blocks_before() -> None:
+    """By the slow way, block for block."""
+    rng = random.Random(6)
+    blocks = [(rng.choice((0.0, 0.25, 0.5, 1.0)), rng.gauss(0.0, 0.3)) for _ in range(40)]
+
+    found = list(adjusted_in_turn(blocks, matches=2))
+
+    for place in range(1, 40):
+        before = of([(2 * y, 2 * x) for y, x in blocks[:place]])
+        score, luck = blocks[place]
+        assert found[place] == pytest.approx(score - slopes([before])[0] * luck)
+
+
+def test_in_turn_luck_that_decides_is_taken_out() -> None:
+    """And luck that means nothing costs little: less than a block in twenty."""
+    rng = random.Random(7)
+    decided = [(0.5 + 0.7 * luck, luck) for luck in (rng.gauss(0.0, 0.2) for _ in range(400))]
+    noise = [(rng.gauss(0.5, 0.2), rng.gauss(0.0, 0.2)) for _ in range(400)]
+
+    assert variance(adjusted_in_turn(decided, matches=2)) < 0.02 * variance(y for y, _ in decided)
+    assert variance(adjusted_in_turn(noise, matches=2)) < 1.05 * variance(y for y, _ in noise)
