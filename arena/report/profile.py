@@ -6,17 +6,18 @@ better or worse is asked within each pairing.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from statistics import fmean
 from typing import Final, NamedTuple
 
 import msgspec
 
 from arena.league.tournament import Tournament
 from arena.match.record import FAULTS, PARDONABLE
-from arena.report.drift import Drift, drift_of
-from arena.report.means import Mean, Value, mean_of
+from arena.report.means import Mean, Value, by_block, mean_of
 from arena.report.played import blocks_of, fit_of, skill_of
 from arena.report.times import Times, times_of
 from arena.standings.table import MatchResult
+from arena.statistics.drift import Drift, drift_of
 
 TENTHS: Final = 10
 MOST_EXTREMES: Final = 3
@@ -148,7 +149,7 @@ def profile(
         opponents=tuple(_by_opponent(player, shares)),
         seats=tuple(_lines((f"{share.seat}", share) for share in sorted(shares, key=lambda share: share.seat))),
         tenths=tuple(_tenths(shares)),
-        drift=drift_of([share.value(share.score) for share in shares]),
+        drift=_drift(shares),
         times=times_of([(share.match, share.result, share.seat) for share in shares]),
         faults=tuple(_faults(shares)),
         pardons=tuple(_pardons(shares)),
@@ -210,6 +211,14 @@ def _tenths(shares: Sequence[Share]) -> Iterator[Line]:
     place = {block: index * TENTHS // len(order) for index, block in enumerate(order)}
     named = [(str(place[share.result.block] + 1), share) for share in shares]
     yield from sorted(_lines(named), key=lambda line: int(line.name))
+
+
+def _drift(shares: Sequence[Share]) -> Drift | None:
+    blocks = by_block(share.value(share.score) for share in shares)
+    pairing = {share.result.block: share.result.pairing for share in shares}
+    number = {name: place for place, name in enumerate(sorted(set(pairing.values())))}
+    order = sorted(blocks)
+    return drift_of([fmean(blocks[block]) for block in order], [number[pairing[block]] for block in order])
 
 
 def _lines(named: Iterable[tuple[str, Share]]) -> Iterator[Line]:

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import msgspec
 
-from arena.report.drift import Drift
 from arena.report.formats import (
     UNKNOWN,
     Column,
@@ -28,6 +27,7 @@ from arena.report.formats import (
 from arena.report.means import Mean
 from arena.report.profile import Extreme, Line, Profile
 from arena.report.times import Times
+from arena.statistics.drift import LEAST_BLOCKS, LEAST_UNUSUAL, Drift
 from arena.strict import printable
 from arena.text import counted
 
@@ -160,14 +160,19 @@ def _tail(found: Profile, *, most_ids: int | None) -> Iterator[str]:
 def drift_sentence(drift: Drift | None) -> str:
     """Whether the player changed in the course of the league."""
     if drift is None:
-        return "Drift: not asked; it takes 50 blocks, and blocks of the same opponent that differ."
-    change = f"{signed(100 * drift.change, 1)} ±{100 * drift.change_error:.1f} points (s.e.)"
+        return (
+            f"Drift: not tested; the test needs {LEAST_BLOCKS} blocks, of which {LEAST_UNUSUAL} differ from the usual"
+            " result of their pairing."
+        )
+    change = f"{signed(100 * drift.change.value, 1)} ±{100 * drift.change.error:.1f} points"
     if drift.p_trend < _UNLIKELY:
-        way = "better" if drift.change > 0 else "worse"
-        return f"Drift: it gets {way}, by {change} from the first block to the last (p {_chance(drift.p_trend)})."
-    if drift.p_tenths < _UNLIKELY:
+        way = "better" if drift.change.value > 0 else "worse"
+        return (
+            f"Drift: the player gets {way}, by {change} from the first block to the last (p {_chance(drift.p_trend)})."
+        )
+    if drift.p_tenths is not None and drift.p_tenths < _UNLIKELY:
         return f"Drift: no trend, but tenths differ by more than chance (p {_chance(drift.p_tenths)})."
-    return f"Drift: none to be seen; {change} from the first block to the last."
+    return f"Drift: none found; {change} from the first block to the last."
 
 
 def _chance(p: float) -> str:

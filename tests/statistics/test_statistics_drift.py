@@ -1,0 +1,214 @@
+"""Drift: known answers of the tests by tenths and for a trend, false alarms, and made changes that are found."""
+
+import math
+import random
+from collections.abc import Sequence
+from itertools import chain
+
+import mpmath  # type: ignore[import-untyped]
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.statistics.drift import Drift, drift_of
+
+
+def tenths(wins: Sequence[int], size: int = 10) -> list[float]:
+    """Blocks of one pairing, of which so many of each tenth are won: the won ones first."""
+    return [float(place < count) for count in wins for place in range(size)]
+
+
+def found(scores: Sequence[float], pairings: Sequence[int] = ()) -> Drift:
+    drift = drift_of(scores, pairings or [0] * len(scores))
+    assert drift is not None
+    return drift
+
+
+def pearson(wins: Sequence[int], size: int = 10) -> float:
+    """Pearson's X^2 of the homogeneity of a table of ten rows, won and lost."""
+    share = sum(wins) / (len(wins) * size)
+    return sum((count - share * size) ** 2 for count in wins) / (size * share * (1 - share))
+
+
+@pytest.mark.parametrize("wins", [(9, 5, 5, 5, 5, 5, 5, 5, 5, 1), (0, 10) * 5, (3, 9, 4, 6, 5, 5, 7, 2, 8, 5)])
+def test_tenths_of_one_pairing_are_pearsons_test_on_nine_degrees(wins: Sequence[int]) -> None:
+    """X^2 less one block in all, (N - 1) / N, as in the test of Mantel and Haenszel; the tail to thirty digits."""
+    drift = found(tenths(wins))
+
+    with mpmath.workdps(30):
+        expected = mpmath.gammainc(mpmath.mpf(9) / 2, pearson(wins) * 0.99 / 2, regularized=True)
+    assert drift.degrees == 9
+    assert drift.p_tenths == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_five_percent_are_where_the_printed_table_has_them() -> None:
+    """At 16.919 on nine degrees of freedom. On ten, this would be 7.6 %."""
+    wins = (8, 8, 7, 7, 7, 6, 5, 5, 4, 1)
+
+    assert 0.99 * pearson(wins) == pytest.approx(16.919, abs=0.02)
+    assert found(tenths(wins)).p_tenths == pytest.approx(0.05, abs=0.0005)
+
+
+def test_a_trend_is_the_correlation_of_mantel_and_haenszel() -> None:
+    """By hand: z^2 = (N - 1) r^2 in one pairing, and the slope is that of least squares."""
+    scores = tenths((2, 3, 4, 4, 5, 5, 6, 6, 7, 8))
+    times = [place / 99 for place in range(100)]
+    mean, mean_time = sum(scores) / 100, sum(times) / 100
+    both = sum((score - mean) * (time - mean_time) for score, time in zip(scores, times, strict=True))
+    squares = sum((score - mean) ** 2 for score in scores), sum((time - mean_time) ** 2 for time in times)
+
+    drift = found(scores)
+
+    z = math.sqrt(99 * both**2 / (squares[0] * squares[1]))
+    assert drift.change.value == pytest.approx(both / squares[1])
+    assert drift.p_trend == pytest.approx(math.erfc(z / math.sqrt(2)))
+    assert drift.change.error == pytest.approx(1.959963984540054 * drift.change.value / z)
+
+
+def test_whom_a_player_meets_when_is_no_drift() -> None:
+    """A weak opponent first, an equal one later: the score falls from 1 to 1/2, and no pairing changes."""
+    rng = random.Random(5)
+    scores = [*[1.0] * 60, *[rng.choice([0.0, 1.0]) for _ in range(60)]]
+
+    drift = found(scores, [0] * 60 + [1] * 60)
+
+    assert drift.p_trend > 0.05
+    assert drift.degrees == 4, "only the second pairing varies, in five tenths"
+
+
+def test_pairings_within_a_tenth_tell_nothing_of_tenths() -> None:
+    """Each opponent is met in a tenth of its own."""
+    drift = found([0.0, 1.0, 0.5, 1.0, 0.0] * 10, [number for number in range(10) for _ in range(5)])
+
+    assert (drift.p_tenths, drift.degrees) == (None, 0)
+
+
+def test_two_blocks_of_each_pairing_have_five_degrees() -> None:
+    """What the first half of a pairing has above its mean, the second half has below it."""
+    rng = random.Random(6)
+    assert found([rng.random() for _ in range(200)], [*range(100)] * 2).degrees == 5
+
+
+@pytest.mark.parametrize(("blocks", "unusual"), [(49, 20), (50, 9), (500, 9), (50, 0)])
+def test_too_little_is_not_tested(blocks: int, unusual: int) -> None:
+    """Too few blocks, or too few that differ from the usual result."""
+    assert drift_of([float(place < unusual) for place in range(blocks)], [0] * blocks) is None
+
+
+def test_each_pairing_has_its_usual_result() -> None:
+    """All won here and all lost there: no block is unusual."""
+    assert drift_of([1.0, 0.0] * 50, [0, 1] * 50) is None
+    assert drift_of([], []) is None
+
+
+def steady(blocks: int, seed: int, *, change: float = 0.0) -> tuple[list[float], list[int]]:
+    """Scores of blocks of two pairings in turn; the chance of a win moves by `change` from first to last."""
+    rng = random.Random(seed)
+    chances = [0.5 + change * (block / blocks - 0.5) + 0.2 * (block % 2 - 0.5) for block in range(blocks)]
+    return [float(rng.random() < chance) for chance in chances], [block % 2 for block in range(blocks)]
+
+
+def test_drift_is_found_and_measured() -> None:
+    """A chance that grows by 60 points is seen, and its size is within its interval."""
+    drift = found(*steady(400, 1, change=0.6))
+
+    assert drift.p_trend < 1e-4
+    assert drift.change.low < 0.6 < drift.change.high
+
+
+def test_a_spell_without_a_trend_is_seen_by_tenths() -> None:
+    """Lost all in the middle."""
+    scores, pairings = steady(200, 3)
+
+    drift = found([0.0 if 80 <= block < 120 else score for block, score in enumerate(scores)], pairings)
+
+    assert drift.p_trend > 0.01
+    assert drift.p_tenths is not None
+    assert drift.p_tenths < 1e-4
+
+
+FIELDS = {
+    "one opponent, few blocks": [0] * 50,
+    "one opponent": [0] * 400,
+    "nine opponents in cycles": [*range(9)] * 7,
+    "a hundred opponents, twice": [*range(100)] * 2,
+    "three opponents one after the other": [number for number in range(3) for _ in range(40)],
+}
+
+
+def alarms(pairings: Sequence[int], chance: float, leagues: int) -> tuple[int, int, int]:
+    """Leagues that were tested, and those below 1 % by trend and by tenths; nothing drifts in any."""
+    rng = random.Random(f"{len(pairings)} {chance}")
+    drifts = [drift_of([float(rng.random() < chance) for _ in pairings], pairings) for _ in range(leagues)]
+    known = [drift for drift in drifts if drift is not None]
+    low = sum(drift.p_trend < 0.01 for drift in known)
+    return len(known), low, sum(drift.p_tenths is not None and drift.p_tenths < 0.01 for drift in known)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chance", [0.5, 0.2])
+@pytest.mark.parametrize("field", FIELDS)
+def test_alarms_are_false_in_no_more_than_one_of_a_hundred(field: str, chance: float) -> None:
+    """At the 1 % from which on the page says so, plus three errors of the simulation. With few blocks, too."""
+    tested, trends, by_tenths = alarms(FIELDS[field], chance, 4000)
+
+    assert tested > 2000
+    most = 0.01 * tested + 3 * math.sqrt(0.01 * tested)
+    assert trends <= most
+    assert by_tenths <= 1.3 * most
+
+
+def test_alarms_are_rare() -> None:
+    """The same in small."""
+    tested, trends, by_tenths = alarms(FIELDS["nine opponents in cycles"], 0.5, 300)
+
+    assert tested == 300
+    assert max(trends, by_tenths) <= 10
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.0, 1 / 3, 0.5, 2 / 3, 1.0])), min_size=50, max_size=90))
+def test_drift_is_always_a_number(blocks: list[tuple[int, float]]) -> None:
+    """However blocks and scores fall; backwards the trend is the opposite, and X^2 the same for equal tenths."""
+    pairings, scores = [pairing for pairing, _ in blocks], [score for _, score in blocks]
+
+    drift, opposite = drift_of(scores, pairings), drift_of(scores[::-1], pairings[::-1])
+
+    assert (drift is None) == (opposite is None)
+    if drift is not None and opposite is not None:
+        assert 0.0 <= drift.p_trend <= 1.0
+        assert all(math.isfinite(value) for value in (drift.change.low, drift.change.high))
+        assert drift.p_tenths is None or 0.0 <= drift.p_tenths <= 1.0
+        assert opposite.change.value == pytest.approx(-drift.change.value)
+        if len(blocks) % 10 == 0 and drift.p_tenths is not None:
+            assert opposite.p_tenths == pytest.approx(drift.p_tenths)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 4), st.integers(0, 2**32))
+def test_pairings_may_have_any_numbers(step: int, seed: int) -> None:
+    """Only which blocks belong together counts."""
+    scores, pairings = steady(60, seed)
+    drift, same = drift_of(scores, [step * number + 1 for number in pairings]), drift_of(scores, pairings)
+
+    assert (drift is None) == (same is None)
+    if drift is not None and same is not None:
+        assert drift.change.value == pytest.approx(same.change.value)
+        assert drift.degrees == same.degrees
+        assert drift.p_tenths == pytest.approx(same.p_tenths)
+
+
+def test_blocks_of_other_sizes_are_tenths_as_equal_as_can_be() -> None:
+    """95 blocks: five tenths of ten and five of nine; X^2 by Pearson's formula for unequal rows."""
+    rng = random.Random(8)
+    scores = [float(rng.random() < 0.5) for _ in range(95)]
+    parts = [[score for place, score in enumerate(scores) if place * 10 // 95 == tenth] for tenth in range(10)]
+    share = sum(scores) / 95
+    x2 = sum((sum(part) - share * len(part)) ** 2 / (len(part) * share * (1 - share)) for part in parts)
+
+    drift = found(scores)
+
+    assert sorted(map(len, parts)) == [9] * 5 + [10] * 5
+    assert [*chain(*parts)] == scores
+    expected = mpmath.gammainc(mpmath.mpf(9) / 2, x2 * 94 / 95 / 2, regularized=True)
+    assert drift.p_tenths == pytest.approx(float(expected), rel=1e-9)
