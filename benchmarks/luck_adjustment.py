@@ -87,7 +87,7 @@ def play(seed: str, number: int, players: Sequence[InProcess], clock: Clock) -> 
     luck = meter.luck().by_seat[0]
     clock.spent_s += time.process_time() - start_s
     clock.matches += 1
-    return game.outcome(state).scores, luck
+    return tuple(map(int, game.outcome(state).scores)), luck
 
 
 def block(seed: str, pair: tuple[InProcess, InProcess], clock: Clock) -> Block:

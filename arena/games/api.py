@@ -5,6 +5,7 @@ everything random is asked for by name (`Chance`) and drawn by somebody else.
 """
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, NewType, Protocol, TypeVar
 
 import msgspec
@@ -69,9 +70,12 @@ Turn = Decision | Chance | Simulation | Over
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What the rules decided. By seat: `scores` in the game's own points, `ranks` from 0 (best), equal = tie."""
+    """What the rules decided. By seat: `scores` in the game's own points, `ranks` from 0 (best), equal = tie.
 
-    scores: tuple[int, ...]
+    A score is exact: a whole number or a `Fraction`, never a float.
+    """
+
+    scores: tuple[int | Fraction, ...]
     ranks: tuple[int, ...]
 
 
@@ -129,6 +133,6 @@ class Game(Protocol[S, A]):
         """The state as an SVG document."""
 
 
-def ranks_by_score(scores: Sequence[int]) -> tuple[int, ...]:
+def ranks_by_score(scores: Sequence[int | Fraction]) -> tuple[int, ...]:
     """Ranks from 0 for the highest score; equal scores share the better rank: (7, 9, 7) -> (1, 0, 1)."""
     return tuple(sum(other > score for other in scores) for score in scores)

@@ -84,7 +84,7 @@ def summarise(record: MatchRecord, luck: MatchLuck | None = None) -> MatchSummar
     version = "" if luck is None else luck.version
     return MatchSummary(
         ranks=record.ranks,
-        scores=record.scores,
+        scores=None if record.scores is None else tuple(map(int, record.scores)),
         termination=record.termination.value,
         at_fault=-1 if record.fault is None else record.fault.seat,
         moves=tuple(seat.moves for seat in record.seats),

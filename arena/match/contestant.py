@@ -8,6 +8,7 @@ import math
 import time
 from collections import Counter, deque
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Final
 
 from msgspec import UNSET
@@ -16,6 +17,7 @@ from arena.errors import BotFault, MalformedReply, OutOfTime
 from arena.match.conversation import Conversation, error_of
 from arena.match.lookahead import NO_LOOK_AHEAD
 from arena.match.participant import Question, TranscriptLine
+from arena.match.record import fraction_written
 from arena.match.terms import ClockSettings
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
@@ -185,7 +187,7 @@ class Contestant:
             self._events.append(event)
 
     def finish(
-        self, *, ranks: tuple[int, ...], scores: tuple[int, ...] | None, termination: str, at_fault: int | None
+        self, *, ranks: tuple[int, ...], scores: tuple[Fraction, ...] | None, termination: str, at_fault: int | None
     ) -> None:
         """Tell the bot how the match ended. A bot that fails here loses nothing: its process is replaced."""
         if self._talk is None:
@@ -193,7 +195,7 @@ class Contestant:
         end = MatchEnd(
             match=self._match,
             ranks=ranks,
-            scores=scores,
+            scores=None if scores is None else tuple([fraction_written(score) for score in scores]),
             termination=termination,
             at_fault=at_fault,
             events=tuple(self._events),

@@ -4,6 +4,7 @@ Rule: words only. How a bot is asked is the contestant's business, how a person 
 """
 
 from collections import Counter, deque
+from fractions import Fraction
 from typing import Any, Protocol
 
 import msgspec
@@ -71,7 +72,7 @@ class Participant(Protocol):
         """Hear of an event."""
 
     def finish(
-        self, *, ranks: tuple[int, ...], scores: tuple[int, ...] | None, termination: str, at_fault: int | None
+        self, *, ranks: tuple[int, ...], scores: tuple[Fraction, ...] | None, termination: str, at_fault: int | None
     ) -> None:
         """Hear how the match ended."""
 

@@ -8,6 +8,7 @@ import json
 import random
 from collections import Counter, deque
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, Final
 
 import msgspec
@@ -167,7 +168,7 @@ class Person:
             self._say(f"{self._players[event.seat]}: {event.action}{manner}")
 
     def finish(
-        self, *, ranks: tuple[int, ...], scores: tuple[int, ...] | None, termination: str, at_fault: int | None
+        self, *, ranks: tuple[int, ...], scores: tuple[Fraction, ...] | None, termination: str, at_fault: int | None
     ) -> None:
         """See Participant.finish."""
 

@@ -3,8 +3,10 @@
 Rule: a record is a frozen value with one JSON form. It says what happened; it computes nothing but its own digest.
 """
 
+import re
 import zlib
 from enum import StrEnum
+from fractions import Fraction
 from hashlib import sha256
 from typing import Any, Final, Literal
 
@@ -14,6 +16,7 @@ from msgspec import UNSET, UnsetType
 from arena.protocol.messages import ClockTerms
 
 CODEC: Final = "json+zlib"
+_FRACTION: Final = re.compile(r"-?[1-9][0-9]*/[1-9][0-9]*", re.ASCII)
 
 
 class Termination(StrEnum):
@@ -121,6 +124,8 @@ class Fault(msgspec.Struct, frozen=True):
 class MatchRecord(msgspec.Struct, frozen=True):
     """One match, whole. `scores` is None when a forfeit ended it; `ranks` by seat from 0 (best).
 
+    In JSON a whole score is an integer, any other one a string such as `"3/2"`.
+
     `nature` is the fingerprint of the simulation, for games that have one: results can be compared only under the same.
     `seed` is the luck of the block, `bot_seeds` are by seat, and `wire_id` is the id that the bots got: drawn under the
     secret of that `commitment`. Matches of arena 0.1.0 have none of the three; their bots got `match` as the id.
@@ -137,7 +142,7 @@ class MatchRecord(msgspec.Struct, frozen=True):
     seats: tuple[SeatRecord, ...]
     steps: tuple[Step, ...]
     ranks: tuple[int, ...]
-    scores: tuple[int, ...] | None
+    scores: tuple[Fraction, ...] | None
     termination: Termination
     fault: Fault | None
     nature: dict[str, str] | UnsetType = UNSET
@@ -156,7 +161,7 @@ class PackedRecord(msgspec.Struct, frozen=True):
 
 def pack(record: MatchRecord) -> PackedRecord:
     """The record compressed, with its digest."""
-    text = msgspec.json.encode(record)
+    text = encoded(record)
     return PackedRecord(codec=CODEC, digest=sha256(text).hexdigest(), body=zlib.compress(text, 6))
 
 
@@ -171,6 +176,33 @@ def unpack(packed: PackedRecord) -> MatchRecord:
     if sha256(text).hexdigest() != packed.digest:
         raise ValueError("the stored bytes do not have the stored digest")
     try:
-        return msgspec.json.decode(text, type=MatchRecord)
+        return decoded(text)
     except msgspec.MsgspecError as error:
         raise ValueError(f"the stored bytes are no record of a match: {error}") from None
+
+
+def encoded(record: MatchRecord) -> bytes:
+    """The record as JSON."""
+    return msgspec.json.encode(record, enc_hook=fraction_written)
+
+
+def decoded(text: bytes) -> MatchRecord:
+    """The record in this JSON. MsgspecError tells what does not fit."""
+    return msgspec.json.decode(text, type=MatchRecord, dec_hook=_fraction_read)
+
+
+def fraction_written(value: Any) -> int | str:
+    """A score as it stands in JSON."""
+    if not isinstance(value, Fraction):
+        raise NotImplementedError(f"expected a Fraction, found {type(value)}")
+    return value.numerator if value.denominator == 1 else str(value)
+
+
+def _fraction_read(kind: type, value: Any) -> Fraction:
+    if kind is Fraction and type(value) is int:
+        return Fraction(value)
+    if kind is Fraction and type(value) is str and _FRACTION.fullmatch(value):
+        found = Fraction(value)
+        if str(found) == value:
+            return found
+    raise ValueError(f"expected a whole number, or a fraction in lowest terms such as 3/2, found {value!r:.80}")

@@ -6,6 +6,7 @@ played it can be a SpecError: that this game, or its nature, cannot be played he
 """
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -93,7 +94,8 @@ class _Table:
         except OSError as error:
             raise HarnessFault(f"match {self._spec.match}: {error}") from error
         outcome = self._game.outcome(state)
-        return self._record(outcome.ranks, outcome.scores, Termination.NORMAL, None)
+        scores = tuple([Fraction(score) for score in outcome.scores])
+        return self._record(outcome.ranks, scores, Termination.NORMAL, None)
 
     def _begin(self) -> None:
         names = tuple(participant.player for participant in self._participants)
@@ -175,7 +177,7 @@ class _Table:
         return self._record(ranks, None, Termination(fault.code), kept)
 
     def _record(
-        self, ranks: tuple[int, ...], scores: tuple[int, ...] | None, termination: Termination, fault: Fault | None
+        self, ranks: tuple[int, ...], scores: tuple[Fraction, ...] | None, termination: Termination, fault: Fault | None
     ) -> MatchRecord:
         at_fault = None if fault is None else fault.seat
         for participant in self._participants[: self._begun]:

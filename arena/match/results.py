@@ -7,14 +7,19 @@ are the same in any order, in Python and in SQL.
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Final, NamedTuple
+from math import lcm
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
-from arena.match.record import FAULTS, PARDONABLE, PackedRecord, Termination
+from arena.match.luck_sum import MatchLuck
+from arena.match.record import FAULTS, PARDONABLE, MatchRecord, PackedRecord, Termination
 
+T = TypeVar("T")
 MOST_SEATS: Final = 10
 """The rank of a seat is one digit."""
+MOST_SCORE: Final = 1 << 61
+"""Of any seat, in the smallest unit of the match: so that scores and margins fit into 64 bits."""
 LUCK_UNIT: Final = 1_000_000
 """Luck counts in millionths of a payoff, of which 1 is a win."""
 
@@ -30,7 +35,16 @@ class MatchKey(NamedTuple):
     rotation: int
 
     def __str__(self) -> str:
+        """The id people use."""
         return f"{self.pairing}-{self.block}-{self.rotation}"
+
+    @classmethod
+    def read(cls, match_id: str) -> "MatchKey":
+        """The key of that id. ValueError for any other text."""
+        pairing, *numbers = match_id.split("-")
+        if len(numbers) != 2 or not all(each.isascii() and each.isdigit() for each in numbers):
+            raise ValueError(f"{match_id:.80} is no id of a match; expected PAIRING-BLOCK-ROTATION")
+        return cls(pairing, *map(int, numbers))
 
 
 class MatchResult(msgspec.Struct, frozen=True, gc=False):
@@ -78,6 +92,8 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
             raise ValueError(f"termination {self.termination} does not fit scores and fault")
         if self.at_fault is not None and not 0 <= self.at_fault < seats:
             raise ValueError(f"expected a seat at fault, found {self.at_fault}")
+        if self.scores is not None and max(map(abs, self.scores)) * score_unit(self.scores) > MOST_SCORE:
+            raise ValueError(f"expected scores of at most {MOST_SCORE} in their smallest unit, found {self.scores}")
 
     @property
     def points(self) -> tuple[int, ...]:
@@ -90,7 +106,12 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
         if self.scores is None:
             return None
         second, best = sorted(self.scores)[-2:]
-        return tuple(own - (second if own == best else best) for own in self.scores)
+        return tuple([own - (second if own == best else best) for own in self.scores])
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The players by place in their pairing."""
+        return rotate(self.players, -self.key.rotation % len(self.players))
 
 
 class PlayedMatch(msgspec.Struct, frozen=True):
@@ -149,6 +170,43 @@ def finishes(players: Sequence[str], course: str) -> Iterator[tuple[tuple[str, .
             yield rotate(players, rotation), tuple(map(int, ranks))
 
 
+def result_of(record: MatchRecord, luck: MatchLuck | None = None) -> MatchResult:
+    """The result of a recorded match, with its luck if that was measured and the game has a value.
+
+    ValueError for a record that is no match of a pairing, or that contradicts itself.
+    """
+    version = "" if luck is None else luck.version
+    deciding = [(seat.cpu_ms if seat.decides == "cpu" else seat.wall_ms, seat.slowest_ms) for seat in record.seats]
+    return MatchResult(
+        key=MatchKey.read(record.match),
+        players=tuple([seat.player for seat in record.seats]),
+        ranks=ranked(record.ranks),
+        scores=record.scores,
+        termination=record.termination,
+        at_fault=None if record.fault is None else record.fault.seat,
+        isolation=record.isolation,
+        moves=tuple([seat.moves for seat in record.seats]),
+        time_us=tuple([microseconds(spent) for spent, _ in deciding]),
+        slowest_us=tuple([microseconds(slowest) for _, slowest in deciding]),
+        startup_us=tuple([microseconds(seat.startup_ms or 0.0) for seat in record.seats]),
+        idle_us=tuple([microseconds(seat.idle_ms or 0.0) for seat in record.seats]),
+        timeouts_by_load=tuple([seat.timeouts_by_load or 0 for seat in record.seats]),
+        luck=tuple([round(own * LUCK_UNIT) for own in luck.by_seat]) if luck is not None and version else (),
+        luck_version=version,
+        pardoned=_pardoned(record),
+    )
+
+
+def microseconds(milliseconds: float) -> int:
+    """Whole microseconds, as results have them."""
+    return round(milliseconds * 1000)
+
+
+def score_unit(scores: Sequence[Fraction]) -> int:
+    """The smallest n for which all `scores` are whole multiples of 1/n."""
+    return lcm(*[score.denominator for score in scores])
+
+
 def ranked(ranks: Sequence[int]) -> tuple[int, ...]:
     """The same order with canonical numbers: how many came out better."""
     return tuple([sum(other < own for other in ranks) for own in ranks])
@@ -159,9 +217,14 @@ def points(ranks: Sequence[int]) -> tuple[int, ...]:
     return tuple([sum(2 * (own < other) + (own == other) for other in ranks) - 1 for own in ranks])
 
 
-def rotate(places: Sequence[str], rotation: int) -> tuple[str, ...]:
-    """The players of a pairing by seat: seat s belongs to place (s + rotation) mod n."""
+def rotate(places: Sequence[T], rotation: int) -> tuple[T, ...]:
+    """By place in a pairing -> by seat: seat s belongs to place (s + rotation) mod n."""
     return (*places[rotation:], *places[:rotation])
+
+
+def _pardoned(record: MatchRecord) -> tuple[dict[str, int], ...]:
+    counts = tuple([seat.faults or {} for seat in record.seats])
+    return counts if any(counts) else ()
 
 
 def _is_pardonable(counts: dict[str, int]) -> bool:

@@ -181,11 +181,14 @@ class TimeUsed(msgspec.Struct, frozen=True):
 
 
 class MatchEnd(Message, frozen=True, tag="match_end"):
-    """A match is over. `ranks` by seat from 0 (best); `scores` is null when a forfeit ended it."""
+    """A match is over. `ranks` by seat from 0 (best); `scores` is null when a forfeit ended it.
+
+    A score that is no whole number is a string: `"3/2"`.
+    """
 
     match: str
     ranks: tuple[int, ...]
-    scores: tuple[int, ...] | None
+    scores: tuple[int | str, ...] | None
     termination: str
     at_fault: int | None
     events: tuple[AnyEvent, ...]

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 from types import TracebackType
@@ -150,7 +151,7 @@ class Played(msgspec.Struct, frozen=True):
     """A match that was played: every action taken, by whom, and the scores."""
 
     actions: tuple[tuple[Seat, Any], ...]
-    scores: tuple[int, ...]
+    scores: tuple[int | Fraction, ...]
 
 
 def play(
@@ -221,7 +222,7 @@ def play_bots(
     end = m.MatchEnd(
         match=match,
         ranks=(0, 0),
-        scores=played.scores,
+        scores=tuple(map(int, played.scores)),
         termination="normal",
         at_fault=None,
         events=(),

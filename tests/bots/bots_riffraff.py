@@ -112,4 +112,4 @@ def match(policies: tuple[str, ...], *, seed: str, **options: Any) -> MatchRecor
 def scores(record: MatchRecord) -> dict[str, int]:
     """The scores of a match that was played to its end, by the way of playing."""
     assert record.scores is not None
-    return {seat.player: score for seat, score in zip(record.seats, record.scores, strict=True)}
+    return {seat.player: int(score) for seat, score in zip(record.seats, record.scores, strict=True)}

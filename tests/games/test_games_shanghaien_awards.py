@@ -1,5 +1,7 @@
 """Shanghaien: the known answers of the rule texts, and each line of the awards and of the scoring."""
 
+from fractions import Fraction
+
 import pytest
 from games_positions import GAME, player, to_move
 from hypothesis import given, settings
@@ -23,7 +25,7 @@ def won(first: Dice, second: Dice) -> list[int | None]:
     return list(winners((counts(first), counts(second))))
 
 
-def scores(first: Player, second: Player) -> tuple[int, ...]:
+def scores(first: Player, second: Player) -> tuple[int | Fraction, ...]:
     return GAME.outcome(replace(to_move(first, second), phase=Phase.OVER)).scores
 
 

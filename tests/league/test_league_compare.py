@@ -1,6 +1,7 @@
 """NEW against OLD: what a sequential test is fed with, and when it has had enough."""
 
 from collections.abc import Iterable
+from fractions import Fraction
 
 import msgspec
 import pytest
@@ -26,7 +27,8 @@ def record(scores: tuple[int, int] | None, *, steps: int = 1) -> MatchRecord:
     seat = SeatRecord(player="p", bot="b", moves=1, cpu_ms=0.0, wall_ms=0.0, slowest_ms=0.0, ignored={})
     return MatchRecord(
         match="m", arena="0", game="nim", rules="1", options={}, seed="0", clock=ClockSettings().terms(),
-        isolation="sandbox", seats=(seat, seat), steps=(Acted(seat=0, action=0),) * steps, ranks=ranks, scores=scores,
+        isolation="sandbox", seats=(seat, seat), steps=(Acted(seat=0, action=0),) * steps, ranks=ranks,
+        scores=None if scores is None else tuple(map(Fraction, scores)),
         termination=Termination.NORMAL if scores else Termination.CRASH, fault=None,
     )  # fmt: skip
 

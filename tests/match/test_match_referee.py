@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from fractions import Fraction
 from random import Random
 from typing import Any
 
@@ -32,7 +33,8 @@ def test_a_match_that_ends_by_the_rules_is_recorded_whole() -> None:
     assert [(step.seat, step.forced) for step in record.steps if isinstance(step, Acted)] == [
         *((0, False), (1, False), (0, True))
     ]
-    assert (record.scores, record.ranks) == ((1, 0), (0, 1))
+    assert record.scores == (Fraction(1), Fraction(0))
+    assert record.ranks == (0, 1)
     assert [seat.moves for seat in record.seats] == [1, 1]
     assert record.clock == CLOCK.terms()
 

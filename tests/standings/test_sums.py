@@ -1,0 +1,169 @@
+"""Sums of pairings: what `sums_of` adds up, by hand and against the values of single matches."""
+
+import random
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from arena.match.record import Termination
+from arena.match.results import MatchKey, MatchResult, PairingRanks, ranked, rotate
+from arena.standings.sums import (
+    BlockSums,
+    LuckSums,
+    TimeSums,
+    courses_of,
+    digest_of,
+    in_schedule_order,
+    matches_of,
+    ranks_of,
+    sums_of,
+)
+
+
+def result(
+    pairing: str = "p",
+    block: int = 0,
+    rotation: int = 0,
+    *,
+    places: tuple[str, ...] = ("ann", "bob"),
+    **changes: object,
+) -> MatchResult:
+    """A match that the first seat won by 3 : 1, with changes."""
+    seats = len(places)
+    none = (0,) * seats
+    values: Any = {
+        "ranks": tuple(range(seats)),
+        "scores": tuple(Fraction(3 - 2 * seat) for seat in range(seats)),
+        "termination": Termination.NORMAL,
+        "at_fault": None,
+        "isolation": "sandbox",
+        "moves": tuple(range(1, seats + 1)),
+        "time_us": tuple(100 * (seat + 1) for seat in range(seats)),
+        "slowest_us": tuple(10 * (seat + 1) for seat in range(seats)),
+        "startup_us": none,
+        "idle_us": none,
+        "timeouts_by_load": none,
+        **changes,
+    }
+    return MatchResult(key=MatchKey(pairing, block, rotation), players=rotate(places, rotation), **values)
+
+
+def made(rng: random.Random, key: MatchKey, places: tuple[str, ...], *, luck: float = 0.7) -> MatchResult:
+    """A match with random values of every kind that there is."""
+    seats = len(places)
+    is_forfeit = rng.random() < 0.15
+    names = ("time_us", "slowest_us", "startup_us", "idle_us", "timeouts_by_load")
+    times: Any = {name: tuple(rng.randrange(1000) for _ in range(seats)) for name in names}
+    ranks = ranked([rng.randrange(seats) for _ in range(seats)])
+    has_luck = rng.random() < luck
+    return result(
+        *key,
+        places=places,
+        ranks=ranks,
+        scores=None if is_forfeit else tuple(Fraction(rng.randrange(-9, 30), rng.choice([1, 1, 2, 3])) for _ in ranks),
+        termination=rng.choice([Termination.CRASH, Termination.TIMEOUT]) if is_forfeit else Termination.NORMAL,
+        at_fault=rng.randrange(seats) if is_forfeit else None,
+        isolation=rng.choice(["sandbox", "none"]),
+        luck=tuple(rng.randrange(-2_000_000, 2_000_000) for _ in ranks) if has_luck else (),
+        luck_version=rng.choice(["1", "2"]) if has_luck else "",
+        pardoned=rng.choice([(), ({"timeout": 2}, *({} for _ in ranks[1:]))]),
+        moves=tuple(rng.randrange(4) for _ in ranks),
+        **times,
+    )
+
+
+def test_two_blocks_by_hand() -> None:
+    """The first seat wins 3 : 1 in a whole block, then one match is a forfeit and one is missing."""
+    played = [
+        result(block=0, rotation=0, luck=(50, -50), luck_version="1"),
+        result(block=0, rotation=1, luck=(10, -20), luck_version="1"),
+        result(block=3, rotation=1, scores=None, termination=Termination.CRASH, at_fault=1, moves=(0, 5)),
+    ]
+    (found,) = sums_of(played)
+
+    assert (found.key, found.players, found.matches, found.seats) == ("p", ("ann", "bob"), 3, 2)
+    assert found.courses == {"0101": 1, "--01": 1}
+    assert found.margins == BlockSums(1, 2, 4, (0, 0), (0, 0), (0, 0))
+    assert found.luck == (
+        LuckSums(1, 2, 4, (2, 2), (4, 4), (4, 4), (30, -40), (900, 1600), (60, -80), (60, -80)),
+        LuckSums(0, 0, 0, *[(0, 0)] * 7),
+    )
+    assert found.luck_versions == {"1": 2}
+    assert found.faults == {"crash": (1, 0)}
+    assert found.isolation == {"sandbox": 3}
+    assert found.time == TimeSums((8, 3), (500, 300), (20, 20), (0, 0), (0, 0), (0, 0))
+    assert sorted(found.rankings()) == [(0, (0, 1), 1), (1, (0, 1), 2)]
+
+
+@pytest.mark.parametrize("seats", range(2, 11))
+def test_any_number_of_seats(seats: int) -> None:
+    """Points are the same whether they are counted from courses or match by match; any order gives equal sums."""
+    rng = random.Random(seats)
+    places = tuple("abcdefghij"[:seats])
+    keys = [MatchKey("p", block, rotation) for block in range(5) for rotation in range(seats)]
+    played = [made(rng, key, places, luck=1.0) for key in keys if rng.random() < 0.8]
+    (found,) = sums_of(played)
+
+    assert sums_of(reversed(played)) == (found,)
+    points = [0] * seats
+    for one in played:
+        for seat, own in enumerate(one.points):
+            points[(seat + one.key.rotation) % seats] += own
+    assert [sum(half.points[place] for half in found.luck) for place in range(seats)] == points
+    assert sum(times for *_, times in found.rankings()) == len(played) == found.matches
+
+
+def test_ranks_in_the_order_of_the_schedule() -> None:
+    """By block, pairing, rotation, with holes in both; the courses are those of `courses_of`."""
+    played = [result("q", 2, 1), result("p", 2, 0), result("q", 0, 0), result("p", 2, 1, ranks=(0, 0))]
+    ranks = ranks_of(played)
+
+    assert ranks == {
+        "q": PairingRanks(("ann", "bob"), [0, 2], "01----01"),
+        "p": PairingRanks(("ann", "bob"), [2], "0100"),
+    }
+    assert list(in_schedule_order([ranks["p"], ranks["q"]])) == [
+        (("ann", "bob"), (0, 1)),
+        (("ann", "bob"), (0, 1)),
+        (("bob", "ann"), (0, 0)),
+        (("bob", "ann"), (0, 1)),
+    ]
+    assert courses_of(ranks["q"]) == {"01--": 1, "--01": 1}
+    assert matches_of("01--", 2) == ((0, 1), None)
+
+
+def test_the_digest_tells_of_all_but_times() -> None:
+    """The order of pairings and times do not matter; the order of ranks, margins, luck and faults do."""
+    played = [made(random.Random(1), MatchKey(key, block, 0), ("ann", "bob")) for key in "pq" for block in range(3)]
+
+    def digest(results: list[MatchResult]) -> str:
+        return digest_of(sums_of(results), ranks_of(results))
+
+    def changed(**changes: Any) -> list[MatchResult]:
+        return [result("p", block, 0, **(changes if block == 1 else {})) for block in range(3)]
+
+    assert digest(played) == digest(played[::-1])
+    assert digest(changed(time_us=(1, 2), moves=(9, 9), idle_us=(5, 5))) == digest(changed())
+    others = [
+        changed(ranks=(1, 0)),
+        changed(scores=(Fraction(1, 2), Fraction(0))),
+        changed(luck=(1, -1), luck_version="1"),
+        changed(luck=(1, -1), luck_version="2"),
+        changed(scores=None, termination=Termination.CRASH, at_fault=0),
+        changed(isolation="none"),
+        changed(pardoned=({"timeout": 1}, {})),
+        [*changed()[:1], result("p", 5, 0), *changed()[2:]],
+    ]
+    assert len({digest(each) for each in (changed(), *others)}) == len(others) + 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [result(), result(rotation=2), result(rotation=1, places=("ann", "cat"))],
+    ids=["twice", "turn", "stranger"],
+)
+def test_what_is_no_league(other: MatchResult) -> None:
+    """A match twice, a rotation that there is not, somebody who is not of the pairing."""
+    with pytest.raises(ValueError, match=r"twice|rotation"):
+        sums_of([result(), other])
