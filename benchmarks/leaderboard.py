@@ -23,6 +23,7 @@ from tables import Figure, Goal, Row, Table
 
 from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch
 from arena.league.schedule import Pairing, fixture, match_count, pairings
+from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.match.record import PackedRecord
 from arena.match.secret_luck import Secret
@@ -78,13 +79,14 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
 def _from_nothing(results: Path, tournament: Tournament) -> list[Row]:
     """In this process: ratings from the stored tallies, with and without the rest of the table."""
     with _writing(results) as store:
-        played = [(one.players, one.tally.outcomes) for one in store.tallied(tournament)]
+        state = state_of(tournament, store.ranks)
+        played = [(one.players, one.tally.outcomes) for one in store.tallied(state.spans)]
         names = [player.name for player in tournament.players]
-        recounted_s = _timed(lambda: standings_after(tournament, store.recounted(tournament), match_count(tournament)))
-        read_s = _timed(lambda: store.tallied(tournament))
+        recounted_s = _timed(lambda: standings_after(tournament, store.recounted(state.spans), state.scheduled))
+        read_s = _timed(lambda: store.tallied(state.spans))
         rated_s = _timed(lambda: rated(names, played, tournament.rating))
-        table_s = _timed(lambda: table(store, tournament))
-        publish(store, tournament)
+        table_s = _timed(lambda: table(store, state))
+        publish(store, state)
     return [
         ("all ratings from stored outcomes", Figure(read_s + rated_s, 2, _WHOLE), f"{read_s:.2f} read, rest folded"),
         ("whole table without a checkpoint", Figure(table_s, 2, _WHOLE), ""),

@@ -9,6 +9,7 @@ import pytest
 
 from arena.cli import cli, run
 from arena.cli.league import stored
+from arena.league.state import state_of
 from arena.league.tournament import read_tournament
 from arena.report.leaderboard import render
 from arena.report.table import table
@@ -102,7 +103,7 @@ def test_the_table_of_the_readme_is_that_of_its_command(tmp_path: Path, monkeypa
     assert run(words) == 0
 
     with stored(tmp_path) as store:
-        standings, times = table(store, store.league("first"))
+        standings, times = table(store, state_of(store.league("first"), store.ranks))
     played = render(standings, times, format="table", width=README_COLUMNS)
     assert shown is not None
     assert without_times(shown[1]) == without_times(played)

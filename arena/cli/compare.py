@@ -3,7 +3,7 @@
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,8 @@ from arena.league.friendly import friendly
 from arena.league.pool import LocalBackend
 from arena.league.results import PlayedBlock, PlayedMatch
 from arena.league.run import run
-from arena.league.schedule import Chunk, chunks, pairings
+from arena.league.schedule import Chunk, chunks
+from arena.league.state import state_of
 from arena.league.tournament import SEATS, Player, Tournament, luck_origin
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
@@ -99,14 +100,14 @@ def compare(new: str, old: str, form: str, results: Path, shelf: Path, **setting
         installed = [msgspec.structs.replace(each, bot=bots.install(each.bot)) for each in players]
         meeting = _tournament((installed[0], installed[1]), settings, test, given)
         tournament, secret = SecretKeeper(store, results).settle(
-            meeting, given, lambda known: not _compared(store, known, test, players[0].name).is_decided
+            meeting, given, lambda known: not _compared(store, known, test, players[0].name)[0].is_decided
         )
-        comparison = _compared(store, tournament, test, players[0].name)
+        comparison, finished = _compared(store, tournament, test, players[0].name)
         store.save_league(tournament)
         if tournament.seed is None:
             click.echo(origin_told(luck_origin(tournament)), err=True)
         backend = LocalBackend(settings["workers"] or len(os.sched_getaffinity(0)))
-        needed = comparison.needed(chunks(tournament, store.finished(tournament), isolation, secret=secret))
+        needed = comparison.needed(chunks(tournament, finished, isolation, secret=secret))
         _play(store, needed, comparison, backend)
     names, luck = (players[0].name, players[1].name), luck_origin(tournament)
     click.echo(as_json(comparison.state, names, luck) if form == "json" else as_text(comparison.state, names, luck))
@@ -140,17 +141,19 @@ def _tournament(
     return msgspec.structs.replace(meeting, name=name, chunk_blocks=chunk)
 
 
-def _compared(store: MatchStore, tournament: Tournament, test: SequentialSettings, new: str) -> Comparison:
-    """The test after the blocks that are stored."""
-    (pairing,) = pairings(tournament)
-    comparison = Comparison(test, [each.name for each in pairing.players].index(new))
+def _compared(
+    store: MatchStore, tournament: Tournament, test: SequentialSettings, new: str
+) -> tuple[Comparison, Mapping[str, Collection[int]]]:
+    """The test after the blocks that are stored; and these, by the key of the pairing."""
+    state = state_of(tournament, store.ranks)
+    comparison = Comparison(test, state.spans[0].pairing.names.index(new))
     comparison.add(
         {
             number: [PlayedMatch(match.rotation, match.summary, match.record) for match in matches]
-            for number, matches in groupby(store.matches(tournament), key=lambda match: match.block)
+            for number, matches in groupby(store.matches(state.blocks), key=lambda match: match.block)
         }
     )
-    return comparison
+    return comparison, state.finished
 
 
 def _play(store: MatchStore, needed: Iterator[Chunk], comparison: Comparison, backend: LocalBackend) -> None:

@@ -21,6 +21,5 @@ def leaderboard(name: str | None, form: str, no_timing: bool, results: Path) -> 
     Example: arena leaderboard first --format markdown
     """
     with stored(results) as store:
-        tournament = one_league(store, name)
-        standings, timing = table(store, tournament)
+        standings, timing = table(store, one_league(store, name))
     click.echo(render(standings, None if no_timing else timing, format=form, width=terminal_width()))

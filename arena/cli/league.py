@@ -24,8 +24,7 @@ from arena.cli.options import (
     shelf_option,
     terminal_width,
 )
-from arena.cli.progress import Progress
-from arena.cli.rounds import RoundProgress, called, how_far, names_of, news_of, seated
+from arena.cli.progress import LeagueProgress, Progress, called, how_far
 from arena.cli.stopping import stoppable
 from arena.cli.update import Beginning, insist_on_agreement, preview, tell_newer
 from arena.errors import DamagedStore, Interrupted, SpecError
@@ -34,6 +33,7 @@ from arena.league.results import PlayedBlock, rotate
 from arena.league.run import BlocksLost
 from arena.league.run import run as run_chunks
 from arena.league.schedule import Chunk, chunks
+from arena.league.state import LeagueState, Replay, state_of
 from arena.league.tournament import Tournament, decided_by_wall, luck_origin, read_tournament
 from arena.match.record import unpack
 from arena.match.secret_luck import Secret
@@ -123,19 +123,22 @@ def run(
         tell_newer(tournament.name, beginning.newer)
         installed = tuple(msgspec.structs.replace(each, bot=bots.install(each.bot)) for each in tournament.players)
         tournament = msgspec.structs.replace(tournament, players=installed)
-        tournament, drawing = SecretKeeper(store, results).settle(tournament, given, store.has_work)
+        tournament, drawing = SecretKeeper(store, results).settle(
+            tournament, given, lambda known: not state_of(known, store.ranks).is_complete
+        )
         store.save_league(tournament)
         if tournament.seed is None:
             click.echo(f"league {tournament.name}: {origin_told(luck_origin(tournament))}", err=True)
         if executor is None and (doubt := doubt_of_wall_time(decided_by_wall(tournament), backend.slots())):
             click.echo(doubt, err=True)
         with _logging_to(results / "logs" / f"{tournament.name}.log"):
-            lost = _play(store, tournament, drawing, backend, isolation)
-        standings, timing = publish(store, tournament)
-        news, head = news_of(store, tournament), store.head()
+            replay = Replay(tournament, store.ranks)
+            lost = _play(store, replay, drawing, backend, isolation)
+        state, head = replay.state, store.head()
+        standings, timing = publish(store, state)
     click.echo(render(standings, timing, format=form, width=terminal_width()))
-    if news and form == "table":
-        click.echo("\n" + "\n".join(news))
+    if state.news and form == "table":
+        click.echo("\n" + "\n".join(state.news))
     click.echo(f"\nhistory: {head}" if form == "table" else f"history: {head}", err=form != "table")
     if lost is not None:
         raise lost
@@ -153,15 +156,14 @@ def status(name: str | None, results: Path) -> None:
     with stored(results) as store:
         for each in [name] if name else store.leagues():
             try:
-                tournament = store.league(each)
+                state = state_of(store.league(each), store.ranks)
             except DamagedStore as error:  # the others are told all the same
                 damage.append(str(error))
                 continue
+            tournament = state.tournament
             where = f"{len(tournament.players)} players, game {tournament.game}"
-            click.echo(f"{each}: {how_far(store, tournament)}, {where}")
-            for sentence in _luck_of(store, tournament):
-                click.echo(f"  {sentence}")
-            for sentence in news_of(store, tournament):
+            click.echo(f"{each}: {how_far(state)}, {where}")
+            for sentence in (*_luck_of(store, tournament), *state.news):
                 click.echo(f"  {sentence}")
         click.echo(f"history: {store.head()}")
     if damage:
@@ -222,9 +224,9 @@ def matches(name: str | None, faults: bool, results: Path) -> None:
     Example: arena league matches first --faults
     """
     with stored(results) as store:
-        tournament = one_league(store, name)
-        names = names_of(store, tournament)
-        for match in store.matches(tournament):
+        state = one_league(store, name)
+        names = {span.pairing.key: span.pairing.names for span in state.spans}
+        for match in store.matches(state.blocks):
             summary = match.summary
             if faults and summary.at_fault < 0 and not summary.pardoned:
                 continue
@@ -254,12 +256,12 @@ def stored(results: Path) -> Iterator[MatchStore]:
         yield MatchStore(connection, results)
 
 
-def one_league(store: MatchStore, name: str | None) -> Tournament:
-    """The league of that name, or the only one. SpecError lists the known ones."""
+def one_league(store: MatchStore, name: str | None) -> LeagueState:
+    """The state of the league of that name, or of the only one. SpecError lists the known ones."""
     names = [name] if name else store.leagues()
     if len(names) != 1:
         raise SpecError(f"which league? known: {', '.join(names) or 'none'}")
-    return store.league(names[0])
+    return state_of(store.league(names[0]), store.ranks)
 
 
 def _backend(executor: str | None, workers: int | None, *, pin: bool) -> Backend:
@@ -279,31 +281,33 @@ def _backend(executor: str | None, workers: int | None, *, pin: bool) -> Backend
 
 
 def _play(
-    store: MatchStore, tournament: Tournament, secret: Secret | None, backend: Backend, isolation: Isolation
+    store: MatchStore, replay: Replay, secret: Secret | None, backend: Backend, isolation: Isolation
 ) -> BlocksLost | None:
     """Play what is left; the blocks that could not be played, if there are any, when all others are stored."""
-    progress = RoundProgress(store, tournament)
-    names, forfeits = dict[str, list[str]](), Counter[str]()
-    known = store.rounds(tournament)
+    tournament, before = replay.tournament, replay.state
+    progress = LeagueProgress(before, _forfeits(store, before))
+    names, forfeits = dict[str, tuple[str, ...]](), Counter[str]()
 
     def commit(blocks: list[PlayedBlock]) -> None:
         store.save(blocks)
+        replay.add(blocks)
         before = forfeits.total()
         for block in blocks:
             _log_forfeits(block, names[block.fixture.pairing], forfeits)
         progress.add(sum(len(block.matches) for block in blocks), forfeits.total() - before)
 
     def next_round() -> Iterator[Chunk] | None:
-        """What is left of the next round that is not stored; None when all that is known is."""
-        for current in known:
-            progress.begin(current)
-            left = chunks(tournament, store.finished_of(current), isolation, of=current, secret=secret)
-            first = next(left, None)
-            if first is not None:
-                names.update((pairing.key, seated(pairing)) for pairing in current.pairings)
-                log.info("%s: %s", tournament.name, called(current))
-                return chain((first,), left)
-        return None
+        """What is left of the open round; None if all that is known is stored."""
+        state = replay.state
+        current = state.rounds[-1]
+        progress.begin(state)
+        left = chunks(tournament, state.finished, isolation, of=current, secret=secret)
+        first = next(left, None)
+        if first is None:
+            return None
+        names.update((pairing.key, pairing.names) for pairing in current.pairings)
+        log.info("%s: %s", tournament.name, called(current))
+        return chain((first,), left)
 
     lost: BlocksLost | None = None
     log.info("%s: %d of %s matches are there", tournament.name, progress.done, progress.whole)
@@ -322,7 +326,12 @@ def _play(
     return lost
 
 
-def _log_forfeits(block: PlayedBlock, names: list[str], forfeits: "Counter[str]") -> None:
+def _forfeits(store: MatchStore, state: LeagueState) -> int:
+    """Stored matches of the league that ended with a forfeit."""
+    return sum(sum(map(sum, one.tally.sums.faults.values())) for one in store.tallied(state.spans))
+
+
+def _log_forfeits(block: PlayedBlock, names: tuple[str, ...], forfeits: "Counter[str]") -> None:
     """Count the forfeits in this block by player, and log the first of each."""
     for match in block.matches:
         if match.summary.at_fault < 0:

@@ -1,4 +1,4 @@
-"""How far a league is, on one line of a terminal; silent in a pipe.
+"""How far a league is, in words, and on one line of a terminal; silent in a pipe.
 
 Rule: progress goes to stderr and counts what is stored, so that what it has shown is never lost.
 """
@@ -7,6 +7,8 @@ import sys
 import time
 from typing import Final
 
+from arena.league.schedule import Round, is_open_ended, match_count
+from arena.league.state import LeagueState
 from arena.text import counted
 
 _WIDTH: Final = 30
@@ -65,6 +67,45 @@ class Progress:
         forfeits = f", {counted(self._forfeits, 'forfeit')}" if self._forfeits else ""
         left = f", {_duration(left_s)} left" if 0 < self.done < self.total else ""
         return f"{self.done}/{self.total} matches, {rate:.{0 if rate >= 10 else 1}f}/s{left}{forfeits}"
+
+
+class LeagueProgress(Progress):
+    """The same with the round in which the league is; where nobody knows how many will follow, up to that round.
+
+    `whole` is the number of all matches in words, `at most 40` if results decide how many there will be.
+    """
+
+    def __init__(self, state: LeagueState, forfeits: int) -> None:
+        super().__init__(total=state.scheduled, done=state.stored, forfeits=forfeits)
+        most = match_count(state.tournament)
+        self.whole = f"at most {most}" if is_open_ended(state.tournament) else str(most)
+        self._round = ""
+
+    def begin(self, state: LeagueState) -> None:
+        """The next round of the league begins."""
+        self.total = state.scheduled
+        current = state.rounds[-1]
+        more = f" ({self.whole} in all)" if is_open_ended(state.tournament) else ""
+        self._round = f", {called(current)}{more}" if current.is_awaited else ""
+
+    def words(self) -> str:
+        """See Progress.words."""
+        return super().words() + self._round
+
+
+def called(current: Round) -> str:
+    """A round as a person reads of it: `round 2 of 5`, `round 3: final`."""
+    return current.title if current.title.startswith("round") else f"round {current.number}: {current.title}"
+
+
+def how_far(state: LeagueState) -> str:
+    """Matches stored and asked for, and the round where there is more than one."""
+    current = state.rounds[-1]
+    if is_open_ended(state.tournament) and not state.is_complete:
+        most = counted(match_count(state.tournament), "match", "matches")
+        return f"{state.stored} of at most {most}, {called(current)}"
+    said = f"{state.stored} of {counted(state.scheduled, 'match', 'matches')}"
+    return said if state.is_complete or not current.is_awaited else f"{said}, {called(current)}"
 
 
 def _duration(seconds: float) -> str:

@@ -40,11 +40,12 @@ def matrix(league: str | None, form: str, results: Path) -> None:
     Example: arena matrix first
     """
     with stored(results) as store:
-        tournament = one_league(store, league)
+        state = one_league(store, league)
+        tournament = state.tournament
         found = matrix_report.compared(
             tournament.name,
             [player.name for player in tournament.players],
-            store.results(tournament),
+            store.results(state.spans),
             tournament.rating,
         )
     width = terminal_width()
@@ -70,9 +71,10 @@ def calibration(league: str | None, form: str, results: Path) -> None:
     Example: arena calibration first
     """
     with stored(results) as store:
-        tournament = one_league(store, league)
+        state = one_league(store, league)
+        tournament = state.tournament
         names = [player.name for player in tournament.players]
-        found = calibration_report.judged(tournament.name, names, store.results(tournament), tournament.rating)
+        found = calibration_report.judged(tournament.name, names, store.results(state.spans), tournament.rating)
     _show(calibration_report.render(found, format=form, width=terminal_width()), tournament, form)
 
 
@@ -93,17 +95,18 @@ def stats(player: str, league: str | None, luck: bool, form: str, results: Path)
     Example: arena stats greedy first
     """
     with stored(results) as store:
-        tournament = one_league(store, league)
+        state = one_league(store, league)
+        tournament = state.tournament
         names = [each.name for each in tournament.players]
         if player not in names:
             raise SpecError(f"league {tournament.name}: {unknown('player', player, names)}")
-        played = store.results(tournament)
-        ids = match_ids(store, tournament, played)
+        played = store.results(state.spans)
+        ids = match_ids(state, played)
         known = stored_luck(player, played, ids)
         if luck:
             insist_on_value(tournament, played)
         if luck and not known:
-            records = (match.record for match in store.matches(tournament))
+            records = (match.record for match in store.matches(state.blocks))
             known = measured(player, _counted(records, len(ids)))
         without = scores_without_luck(player, played, ids, known)
         found = profile(tournament, player, played, ids, without.get)

@@ -5,6 +5,7 @@ Rule: a match that was played is left behind only after a person was told how ma
 
 import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -12,7 +13,8 @@ import msgspec
 
 from arena.errors import DamagedStore, SpecError
 from arena.league.changes import changes
-from arena.league.tournament import PlayerEntry, Tournament
+from arena.league.state import state_of
+from arena.league.tournament import PlayerEntry, Tournament, portable
 from arena.league.update import Loss, loss, loss_told
 from arena.process.manifest import BotSpec
 from arena.store import database
@@ -28,7 +30,8 @@ class Beginning:
         self._bots = bots
         self._results = results
         self.newer: list[str] = []
-        self._known: dict[str, dict[str, BotSpec]] = {}
+        self._leagues: dict[str, Tournament | None] = {}
+        self._begun: dict[str, bool] = {}
 
     def keep(self, league: str, entry: PlayerEntry, bot: BotSpec) -> BotSpec:
         """The version of `bot` with which the player of this entry began, if it did; `name@hash` in a file is a choice.
@@ -38,10 +41,8 @@ class Beginning:
         if "@" in entry.bot and "/" not in entry.bot:
             return bot
         name = entry.name or bot.name
-        if league not in self._known:
-            self._known[league] = self._begun(league)
-        former = self._known[league].get(name)
-        if former is None or former.name != bot.name or former.digest == bot.digest:
+        former = self._former(league, name)
+        if former is None or former.name != bot.name or former.digest == bot.digest or not self._is_begun(league):
             return bot
         try:
             found = self._bots.installed(former.digest)
@@ -52,20 +53,32 @@ class Beginning:
         self.newer.append(f"{name} ({former.label}; there is {bot.label} now)")
         return found
 
-    def _begun(self, league: str) -> dict[str, BotSpec]:
-        """The bots of a league that has stored matches, by player; none of one that was damaged."""
+    def _former(self, league: str, player: str) -> BotSpec | None:
+        """The bot of that player in the league as it is stored; none of one that was damaged."""
+        if league not in self._leagues:
+            self._leagues[league] = None
+            with self._reading() as store, contextlib.suppress(DamagedStore):
+                if store is not None and league in store.leagues():
+                    self._leagues[league] = store.league(league)
+        former = self._leagues[league]
+        return None if former is None else next((each.bot for each in former.players if each.name == player), None)
+
+    def _is_begun(self, league: str) -> bool:
+        """Whether any match of the league is stored."""
+        former = self._leagues[league]
+        if league not in self._begun:
+            with self._reading() as store:
+                self._begun[league] = bool(store and former and state_of(former, store.ranks).stored)
+        return self._begun[league]
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[MatchStore | None]:
         connection = database.open_for_reading(self._results)
         if connection is None:
-            return {}
+            yield None
+            return
         with contextlib.closing(connection):
-            store = MatchStore(connection, self._results)
-            if league not in store.leagues():
-                return {}
-            with contextlib.suppress(DamagedStore):
-                former = store.league(league)
-                if any(store.finished(former).values()):
-                    return {player.name: player.bot for player in former.players}
-        return {}
+            yield MatchStore(connection, self._results)
 
 
 def tell_newer(league: str, newer: list[str]) -> None:
@@ -96,6 +109,8 @@ def insist_on_agreement(store: MatchStore, asked: Tournament, *, update: bool, y
     except DamagedStore as error:
         click.echo(f"{error}; it is stored anew from the file", err=True)
         return
+    if msgspec.json.encode(portable(_begun_as(store, asked))) == msgspec.json.encode(former):
+        return
     found = _loss(store, former, asked)
     if not found.dropped:
         return
@@ -116,8 +131,7 @@ def insist_on_agreement(store: MatchStore, asked: Tournament, *, update: bool, y
 
 
 def _loss(store: MatchStore, former: Tournament, asked: Tournament) -> Loss:
-    now = _begun_as(store, asked)
-    return loss(list(store.rounds(former)), store.finished(former), list(store.rounds(now)), store.finished(now))
+    return loss(state_of(former, store.ranks), state_of(_begun_as(store, asked), store.ranks))
 
 
 def _begun_as(store: MatchStore, asked: Tournament) -> Tournament:

@@ -5,16 +5,14 @@ soon as it asks for the same players, versions, terms and luck again, as when ro
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 import msgspec
 
-from arena.league.schedule import Round
+from arena.league.state import LeagueState
 from arena.text import counted
 
 _MOST_NAMED = 20
-Stored = Mapping[str, Collection[int]]
-"""Blocks that are stored, by the key of their pairing."""
 
 
 class RoundLoss(msgspec.Struct, frozen=True):
@@ -44,21 +42,23 @@ class Loss(msgspec.Struct, frozen=True):
         return sum(each.dropped for each in self.by_round)
 
 
-def loss(former: Sequence[Round], former_stored: Stored, now: Sequence[Round], now_stored: Stored) -> Loss:
-    """Compare the rounds of a league known before a change and after it, with what is stored of either."""
+def loss(former: LeagueState, now: LeagueState) -> Loss:
+    """Compare a league before a change with the same league after it."""
     by_player: Counter[str] = Counter()
     by_round = []
-    for each in former:
+    for each in former.rounds:
         stored, dropped = 0, 0
         for pairing, first in zip(each.pairings, each.first, strict=True):
-            own = {block for block in former_stored.get(pairing.key, ()) if first <= block < first + each.blocks}
-            gone = len(own.difference(now_stored.get(pairing.key, ()))) * len(pairing.players)
+            own = {block for block in former.finished[pairing.key] if first <= block < first + each.blocks}
+            gone = len(own.difference(now.finished.get(pairing.key, ()))) * len(pairing.players)
             by_player.update({player.name: gone for player in pairing.players if gone})
             stored += len(own) * len(pairing.players)
             dropped += gone
         by_round.append(RoundLoss(each.number, each.title, stored, dropped))
-    known = {each.number for each in now}
-    again = [each.number for each in by_round if each.number not in known and each.stored and former[0].is_awaited]
+    known = {each.number for each in now.rounds}
+    again = [
+        each.number for each in by_round if each.number not in known and each.stored and former.rounds[0].is_awaited
+    ]
     return Loss(dict(sorted(by_player.items())), tuple(by_round), tuple(again))
 
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from arena.errors import DamagedStore
-from arena.league.schedule import match_count
+from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Tournament, public_secret
 from arena.match.resimulation import Resimulated
 from arena.match.secret_luck import Secret
@@ -32,7 +32,7 @@ from arena.report.match_audit import (
     expected,
     luck_version,
 )
-from arena.report.table import scheduled, standings_after
+from arena.report.table import standings_after
 from arena.standings.ratings import rate, rate_by_factor_graph
 from arena.standings.table import MatchResult, standings_json
 from arena.store.bots import BotStore
@@ -68,10 +68,12 @@ def audit(store: MatchStore, bots: BotStore, leagues: tuple[str, ...], look: Loo
     """The findings about the database as a whole, about each league, and if these are all, about matches of none."""
     yield from _audit_database(store)
     yield from audit_history(store, look.roots)
-    sound: list[Tournament] = []
+    sound: list[LeagueState] = []
     for name in leagues:
         try:
-            sound.append(store.league(name))
+            tournament = store.league(name)
+            yield from _audit_bots(bots, tournament)
+            sound.append(state_of(tournament, store.ranks))
         except DamagedStore as error:
             yield True, f"{name}: {error}"
             continue
@@ -83,19 +85,16 @@ def audit(store: MatchStore, bots: BotStore, leagues: tuple[str, ...], look: Loo
             yield True, f"no league: {error}"
 
 
-def _audit_league(store: MatchStore, bots: BotStore, tournament: Tournament, look: Look) -> Iterator[Finding]:
-    yield from _audit_bots(bots, tournament)
-    try:
-        yield from _audit_matches(store, tournament, look)
-    except DamagedStore as error:
-        yield True, f"{tournament.name}: {error}"
-    try:
-        yield from _audit_standings(store, tournament)
-    except DamagedStore as error:
-        yield True, f"{tournament.name}: {error}"
+def _audit_league(store: MatchStore, bots: BotStore, state: LeagueState, look: Look) -> Iterator[Finding]:
+    for part in (_audit_matches(store, state, look), _audit_standings(store, state)):
+        try:
+            yield from part
+        except DamagedStore as error:
+            yield True, f"{state.tournament.name}: {error}"
     if look.replays:
-        secrets = _secrets_of(tournament, look)
-        yield from audit_by_replay(store, bots, tournament, secrets, look.replays, look.isolation)
+        yield from audit_by_replay(
+            store, bots, state, _secrets_of(state.tournament, look), look.replays, look.isolation
+        )
 
 
 def _audit_database(store: MatchStore) -> Iterator[Finding]:
@@ -123,18 +122,18 @@ def _audit_bots(bots: BotStore, tournament: Tournament) -> Iterator[Finding]:
         yield False, f"{tournament.name}: {len(tournament.players)} bots have their hashes"
 
 
-def _audit_matches(store: MatchStore, tournament: Tournament, look: Look) -> Iterator[Finding]:
-    by_key = {span.pairing.key: span.pairing for span in store.spans(tournament)}
+def _audit_matches(store: MatchStore, state: LeagueState, look: Look) -> Iterator[Finding]:
+    tournament = state.tournament
+    by_key = {span.pairing.key: span.pairing for span in state.spans}
     secrets = _secrets_of(tournament, look)
     tasks = (
         Task(match, expected(tournament, by_key[match.pairing], match), due_luck(tournament, match, secrets))
-        for match in store.matches(tournament)
+        for match in store.matches(state.blocks)
     )
-    tour = _Tour(tournament.name, look, total=sum(map(len, store.finished(tournament).values())) * tournament.seats)
+    tour = _Tour(tournament.name, look, total=state.stored)
     yield from tour.problems(tasks)
-    results = store.results(tournament)
-    total = match_count(tournament, results)
-    yield False, f"{tournament.name}: {tour.replayed} of {counted(total, 'match', 'matches')} replayed"
+    results = store.results(state.spans)
+    yield False, f"{tournament.name}: {tour.replayed} of {counted(state.scheduled, 'match', 'matches')} replayed"
     yield from tour.other_rules()
     yield from tour.luck()
     yield from tour.simulations()
@@ -235,13 +234,16 @@ def _audit_blocks(tournament: Tournament, results: list[MatchResult], checked: i
         yield True, f"{tournament.name}: {counted(incomplete, 'block lacks', 'blocks lack')} a match"
 
 
-def _audit_orphans(store: MatchStore, leagues: list[Tournament], look: Look) -> Iterator[Finding]:
+def _audit_orphans(store: MatchStore, leagues: list[LeagueState], look: Look) -> Iterator[Finding]:
     """Matches of no current league, as a changed tournament leaves them: each against its own record."""
     tour = _Tour("no league", look, total=0)
-    secrets = [secret for league in leagues for secret in _secrets_of(league, look)]
+    secrets = [secret for league in leagues for secret in _secrets_of(league.tournament, look)]
+    blocks: Counter[str] = Counter()
+    for league in leagues:
+        blocks |= Counter(league.blocks)
     yield from tour.problems(
         Task(match, None, DueLuck(draws_of(match, secrets, len(match.summary.ranks))))
-        for match in store.orphans(leagues)
+        for match in store.orphans(blocks)
     )
     if tour.checked:
         yield False, f"no league: {counted(tour.replayed, 'match', 'matches')} of no current league replayed"
@@ -261,13 +263,14 @@ def _audit_luck(tournament: Tournament, results: list[MatchResult]) -> Iterator[
         yield False, f"{tournament.name}: the luck of {what} is of another version of the value, and not checked"
 
 
-def _audit_standings(store: MatchStore, tournament: Tournament) -> Iterator[Finding]:
-    again = store.recounted(tournament)
-    if again != store.tallied(tournament):
+def _audit_standings(store: MatchStore, state: LeagueState) -> Iterator[Finding]:
+    tournament = state.tournament
+    again = store.recounted(state.spans)
+    if again != store.tallied(state.spans):
         yield True, f"{tournament.name}: what was added up of its matches is not what they add up to"
-    results = store.results(tournament)
+    results = store.results(state.spans)
     yield from _audit_ratings(tournament, results)
-    table = standings_after(tournament, again, scheduled(store, tournament))[0]
+    table = standings_after(tournament, again, state.scheduled)[0]
     yield from ((False, f"{tournament.name}: {sentence}") for sentence in luck_audit(table))
     published, computed = store.published(tournament.name), standings_json(table)
     if published is None:

@@ -15,6 +15,7 @@ from arena.errors import ArenaError
 from arena.games import load_game
 from arena.league.results import PlayedBlock
 from arena.league.schedule import Chunk, chunks, fixture
+from arena.league.state import LeagueState
 from arena.league.tournament import OLD_FORMAT, Tournament
 from arena.league.worker import play_chunk
 from arena.match.record import Acted, MatchRecord, unpack
@@ -32,23 +33,25 @@ SHOWN: Final = 20
 def audit_by_replay(
     store: MatchStore,
     bots: BotStore,
-    tournament: Tournament,
+    state: LeagueState,
     secrets: Sequence[Secret],
     count: int,
     isolation: Isolation,
 ) -> Iterator[Finding]:
     """Play `count` random batches of a league again and tell which actions differ. Nothing of it is a problem."""
+    tournament = state.tournament
     name = tournament.name
     if why := _obstacle(tournament, secrets):
         yield False, f"{name}: no batch can be played again: {why}"
         return
     try:
-        players = tuple(replace(each, bot=bots.installed(each.bot.digest)) for each in tournament.players)
-        whole = _whole_batches(store, replace(tournament, players=players), secrets, isolation)
+        players = {each.name: replace(each, bot=bots.installed(each.bot.digest)) for each in tournament.players}
+        whole = _whole_batches(store, state, secrets, isolation)
         chosen = random.Random().sample(whole, min(count, len(whole)))  # noqa: S311 - other batches each time
         differences, matches = list[str](), 0
         for chunk in chosen:
-            for block in play_chunk(chunk, inf):
+            seated = replace(chunk.pairing, players=tuple(players[name] for name in chunk.pairing.names))
+            for block in play_chunk(replace(chunk, pairing=seated), inf):
                 matches += len(block.matches)
                 differences += _differences(store, block)
     except ArenaError as error:
@@ -75,16 +78,15 @@ def _obstacle(tournament: Tournament, secrets: Sequence[Secret]) -> str:
 
 
 def _whole_batches(
-    store: MatchStore, tournament: Tournament, secrets: Sequence[Secret], isolation: Isolation
+    store: MatchStore, state: LeagueState, secrets: Sequence[Secret], isolation: Isolation
 ) -> list[Chunk]:
     """The batches of which every block is stored and drawn under a secret that is at hand, as they were drawn."""
     by_commitment = {secret.commitment: secret for secret in secrets}
     found: list[Chunk] = []
-    for planned in store.rounds(tournament):
-        finished = store.finished_of(planned)
-        for chunk in chunks(tournament, {}, isolation, of=planned, secret=secrets[0]):
+    for planned in state.rounds:
+        for chunk in chunks(state.tournament, {}, isolation, of=planned, secret=secrets[0]):
             blocks = [each.block for each in chunk.fixtures]
-            if not set(blocks) <= finished.get(chunk.pairing.key, set()):
+            if not set(blocks) <= state.finished[chunk.pairing.key]:
                 continue
             commitments = [_record(store, chunk.pairing.key, block, 0).commitment for block in blocks]
             if all(each in by_commitment for each in commitments):

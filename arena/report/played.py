@@ -7,15 +7,13 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from arena.league.schedule import pairings
-from arena.league.tournament import Tournament
+from arena.league.state import LeagueState
 from arena.standings.ratings import RatingSettings
 from arena.standings.table import MatchResult
 from arena.statistics.blocks import Block, Played, blocks, design_effect
 from arena.statistics.model import ProbitSettings
 from arena.statistics.pairs import pair_table
 from arena.statistics.probit import ProbitFit, fit
-from arena.store.matches import MatchStore
 
 
 def probit_settings(rating: RatingSettings) -> ProbitSettings:
@@ -55,24 +53,23 @@ def skill_of(player: str, fitted: ProbitFit, rating: RatingSettings) -> tuple[fl
     return rating.mu + (fitted.mean(player) - fitted.mean(rating.anchor)), error
 
 
-def match_ids(store: MatchStore, tournament: Tournament, results: Sequence[MatchResult]) -> tuple[str, ...]:
+def match_ids(state: LeagueState, results: Sequence[MatchResult]) -> tuple[str, ...]:
     """The id of each of `results`, which are all that is stored of the league.
 
     The n-th block of a pairing among the results is the n-th that the store has of it.
     """
-    tables = {frozenset(player.name for player in each.players): each for each in pairings(tournament)}
-    stored = {key: sorted(found) for key, found in store.finished(tournament).items()}
+    tables = {frozenset(span.pairing.names): span for span in state.spans}
     met: defaultdict[frozenset[str], set[int]] = defaultdict(set)
     for one in results:
         met[frozenset(one.players)].add(one.block)
     numbers = {
-        (table, block): stored[tables[table].key][place]
+        (table, block): tables[table].ranks.blocks[place]
         for table, found in met.items()
         for place, block in enumerate(sorted(found))
     }
     ids = []
     for one in results:
         table = frozenset(one.players)
-        rotation = [player.name for player in tables[table].players].index(one.players[0])
-        ids.append(f"{tables[table].key}-{numbers[table, one.block]}-{rotation}")
+        rotation = tables[table].pairing.names.index(one.players[0])
+        ids.append(f"{tables[table].pairing.key}-{numbers[table, one.block]}-{rotation}")
     return tuple(ids)

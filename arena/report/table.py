@@ -1,9 +1,12 @@
 """The table of a league, computed from what is stored of it. Rule: ratings are never believed, always derived."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 
-from arena.league.schedule import is_open_ended, match_count, rounds_after, spans
+from arena.league.schedule import pairings
+from arena.league.state import LeagueState, Stored, state_of
 from arena.league.tournament import Tournament, luck_origin
+from arena.match.results import PairingRanks
 from arena.standings.checkpoint import Checkpoint, rated
 from arena.standings.rows import Entrant
 from arena.standings.table import (
@@ -27,26 +30,19 @@ def entrants(tournament: Tournament) -> tuple[Entrant, ...]:
     )
 
 
-def table(store: MatchStore, tournament: Tournament) -> tuple[Standings, tuple[Timing, ...]]:
-    """Standings and use of time after all stored matches of the tournament."""
-    played = store.tallied(tournament)
-    found, _ = standings_after(tournament, played, scheduled(store, tournament), store.checkpoints(tournament.name))
-    return found, timing_of(entrants(tournament), played)
+def table(store: MatchStore, state: LeagueState) -> tuple[Standings, tuple[Timing, ...]]:
+    """Standings and use of time after all stored matches of the league."""
+    played, kept = store.tallied(state.spans), store.checkpoints(state.tournament.name)
+    found, _ = standings_after(state.tournament, played, state.scheduled, kept)
+    return found, timing_of(entrants(state.tournament), played)
 
 
-def publish(store: MatchStore, tournament: Tournament) -> tuple[Standings, tuple[Timing, ...]]:
+def publish(store: MatchStore, state: LeagueState) -> tuple[Standings, tuple[Timing, ...]]:
     """Do what `table` does, and store the standings for `verify`, with the checkpoints the next table starts at."""
-    played, kept = store.tallied(tournament), store.checkpoints(tournament.name)
-    found, checkpoints = standings_after(tournament, played, scheduled(store, tournament), kept)
-    store.save_standings(tournament.name, standings_json(found), checkpoints)
-    return found, timing_of(entrants(tournament), played)
-
-
-def scheduled(store: MatchStore, tournament: Tournament) -> int:
-    """Matches of the whole tournament; where results decide how many, of the rounds known by now."""
-    if is_open_ended(tournament):
-        return sum(each.matches for each in store.rounds(tournament))
-    return match_count(tournament)
+    played, kept = store.tallied(state.spans), store.checkpoints(state.tournament.name)
+    found, checkpoints = standings_after(state.tournament, played, state.scheduled, kept)
+    store.save_standings(state.tournament.name, standings_json(found), checkpoints)
+    return found, timing_of(entrants(state.tournament), played)
 
 
 def standings_after(
@@ -65,7 +61,27 @@ def standings_after(
 
 
 def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> Standings:
-    """The standings of a tournament after `results`, as `rounds_after` takes them."""
-    known = [span.pairing for span in spans(rounds_after(tournament, results))]
-    pairings = [(each.key, tuple(player.name for player in each.players)) for each in known]
-    return standings_after(tournament, tallied(results, pairings), match_count(tournament, results))[0]
+    """The standings of a tournament after `results`, which are in schedule order, of its first blocks only."""
+    state = state_of(tournament, _stored(tournament, results))
+    known = [(span.pairing.key, span.pairing.names) for span in state.spans]
+    return standings_after(tournament, tallied(results, known), state.scheduled)[0]
+
+
+def _stored(tournament: Tournament, results: Sequence[MatchResult]) -> Stored:
+    by_players: defaultdict[frozenset[str], list[MatchResult]] = defaultdict(list)
+    for result in results:
+        by_players[frozenset(result.players)].append(result)
+    names = {pairing.key: pairing.names for pairing in pairings(tournament)}
+
+    def found(key: str, end: int) -> PairingRanks:
+        seats = len(names[key])
+        played = [["-" * seats] * seats for _ in range(end)]
+        numbers: dict[int, int] = {}
+        for one in by_players[frozenset(names[key])]:
+            block = numbers.setdefault(one.block, len(numbers))
+            if block < end:
+                played[block][names[key].index(one.players[0])] = "".join(map(str, one.ranks))
+        blocks = min(end, len(numbers))
+        return PairingRanks(names[key], range(blocks), "".join("".join(course) for course in played[:blocks]))
+
+    return lambda blocks: {key: found(key, end) for key, end in blocks.items()}

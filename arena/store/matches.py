@@ -16,7 +16,8 @@ import msgspec
 
 from arena.errors import DamagedStore, SpecError
 from arena.league.results import MatchSummary, PlayedBlock, result_of
-from arena.league.schedule import Pairing, Round, Span, rounds, spans
+from arena.league.schedule import Pairing
+from arena.league.state import Span
 from arena.league.tournament import OLD_FORMAT, Tournament, portable
 from arena.match.record import PackedRecord
 from arena.match.results import PairingRanks
@@ -162,59 +163,19 @@ class MatchStore:
                 tallies.add(self._connection, key, matches)
             history.append(self._connection, committed)
 
-    def rounds(
-        self, tournament: Tournament, *, tell: Callable[[Sequence[str]], object] = lambda _: None
-    ) -> Iterator[Round]:
-        """The rounds of the tournament that are known by what is stored when the next one is asked for."""
-        return rounds(tournament, self.ranks, tell=tell)
+    def tallied(self, spans: Iterable[Span]) -> tuple[Tallied, ...]:
+        """What is stored of a league, added up by pairing, in the order of its spans."""
+        return self._tallies(spans, tallies.stored)
 
-    def spans(self, tournament: Tournament) -> tuple[Span, ...]:
-        """The pairings of the tournament and how many blocks of each are of it, in the order of first meetings."""
-        return spans(self.rounds(tournament))
-
-    def finished(self, tournament: Tournament) -> dict[str, set[int]]:
-        """Blocks of the tournament that are stored, by pairing key; what it does not ask for is not of it."""
-        reached = self.spans(tournament)
-        with database.speaking_for(self._path):
-            return {span.pairing.key: self._blocks(span.pairing.key, span.blocks) for span in reached}
-
-    def finished_of(self, planned: Round) -> dict[str, set[int]]:
-        """Blocks that are stored of the pairings of a round, by pairing key, up to those of the round."""
-        with database.speaking_for(self._path):
-            return {
-                pairing.key: self._blocks(pairing.key, first + planned.blocks)
-                for pairing, first in zip(planned.pairings, planned.first, strict=True)
-            }
-
-    def has_work(self, tournament: Tournament) -> bool:
-        """Whether any block of the rounds known by now is not stored."""
-        for planned in self.rounds(tournament):
-            due = dict(zip((pairing.key for pairing in planned.pairings), planned.first, strict=True))
-            if any(len(blocks) < due[key] + planned.blocks for key, blocks in self.finished_of(planned).items()):
-                return True
-        return False
-
-    def forfeits(self, tournament: Tournament) -> int:
-        """Stored matches of the tournament that ended with a forfeit."""
-        return sum(sum(map(sum, one.tally.sums.faults.values())) for one in self.tallied(tournament))
-
-    def tallied(self, tournament: Tournament) -> tuple[Tallied, ...]:
-        """What is stored of the tournament, added up by pairing, in the order of the schedule."""
-        return self._tallies(tournament, tallies.stored)
-
-    def recounted(self, tournament: Tournament) -> tuple[Tallied, ...]:
+    def recounted(self, spans: Iterable[Span]) -> tuple[Tallied, ...]:
         """The same counted again from the summaries of all its matches."""
-        return self._tallies(tournament, tallies.recounted)
+        return self._tallies(spans, tallies.recounted)
 
-    def results(self, tournament: Tournament) -> list[MatchResult]:
-        """What is stored of the tournament, in schedule order: by block, pairing, rotation.
-
-        Pairings stand in the order in which they first met, which is that of a cycle where there are cycles.
-        """
-        reached = self.spans(tournament)
+    def results(self, spans: Sequence[Span]) -> list[MatchResult]:
+        """What is stored of a league, in schedule order: by block, pairing, rotation."""
         return self._results(
-            [span.pairing for span in reached],
-            [(order, span.pairing.key, 0, span.blocks) for order, span in enumerate(reached)],
+            [span.pairing for span in spans],
+            [(order, span.pairing.key, 0, span.blocks) for order, span in enumerate(spans)],
         )
 
     def ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
@@ -252,17 +213,13 @@ class MatchStore:
                 for block, order, rotation, encoded in rows
             ]
 
-    def matches(self, tournament: Tournament) -> Iterator[StoredMatch]:
-        """All stored matches of the tournament with their records, by pairing."""
-        for span in self.spans(tournament):
-            yield from self._stored("key = ? AND m.block < ?", (span.pairing.key, span.blocks))
+    def matches(self, blocks: Mapping[str, int]) -> Iterator[StoredMatch]:
+        """All stored matches of these pairings with their records: of each its blocks below that number."""
+        for key, end in blocks.items():
+            yield from self._stored("key = ? AND m.block < ?", (key, end))
 
-    def orphans(self, leagues: Iterable[Tournament]) -> Iterator[StoredMatch]:
-        """Stored matches that are of none of these leagues."""
-        blocks: dict[str, int] = {}
-        for league in leagues:
-            for span in self.spans(league):
-                blocks[span.pairing.key] = max(span.blocks, blocks.get(span.pairing.key, 0))
+    def orphans(self, blocks: Mapping[str, int]) -> Iterator[StoredMatch]:
+        """All other stored matches: of other pairings, and of these from that block on."""
         with database.speaking_for(self._path):
             keys = [key for (key,) in self._connection.execute("SELECT key FROM pairing ORDER BY key")]
         for key in keys:
@@ -320,12 +277,6 @@ class MatchStore:
             found = [text for (text,) in self._connection.execute("PRAGMA integrity_check(5)")]
         return [] if found == ["ok"] else found
 
-    def _blocks(self, key: str, cycles: int) -> set[int]:
-        query = (
-            "SELECT DISTINCT block FROM match JOIN pairing ON pairing.id = match.pairing WHERE key = ? AND block < ?"
-        )
-        return {block for (block,) in self._connection.execute(query, (key, cycles))}
-
     def _save_block(self, block: PlayedBlock, committed: list[history.NewEntry]) -> dict[int, MatchSummary]:
         """Store a block; the summaries of its matches that were not there, by rotation; `committed` gets these, too."""
         execute = self._connection.execute
@@ -345,16 +296,15 @@ class MatchStore:
         return new
 
     def _tallies(
-        self, tournament: Tournament, tally: Callable[[sqlite3.Connection, str, int, int], Tally]
+        self, spans: Iterable[Span], tally: Callable[[sqlite3.Connection, str, int, int], Tally]
     ) -> tuple[Tallied, ...]:
-        reached = self.spans(tournament)
         with self._reading("a match summary or tally"), database.speaking_for(self._path):
             return tuple(
                 Tallied(
-                    players=tuple(player.name for player in pairing.players),
+                    players=pairing.names,
                     tally=tally(self._connection, pairing.key, len(pairing.players), blocks),
                 )
-                for pairing, blocks in ((span.pairing, span.blocks) for span in reached)
+                for pairing, blocks in ((span.pairing, span.blocks) for span in spans)
             )
 
     @contextlib.contextmanager

@@ -11,6 +11,7 @@ from arena.league.pool import Backend
 from arena.league.results import PlayedBlock
 from arena.league.run import run
 from arena.league.schedule import Chunk, chunks
+from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.league.worker import play_chunk
 from arena.match.record import MatchRecord, unpack
@@ -103,7 +104,7 @@ def played(
         store = MatchStore(connection, results)
         store.save_league(tournament)
         run(chunks(tournament, {}, isolation), backend or InThisProcess(), commit=store.save)
-        return [unpack(match.record) for match in store.matches(tournament)]
+        return [unpack(match.record) for match in store.matches(state_of(tournament, store.ranks).blocks)]
 
 
 def without(records: list[MatchRecord], player: str) -> list[MatchRecord]:

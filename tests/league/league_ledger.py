@@ -8,7 +8,8 @@ from league_made import FakeBackend
 
 from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch, result_of, rotate
 from arena.league.run import run
-from arena.league.schedule import Chunk, Pairing, chunks, rounds, spans
+from arena.league.schedule import Chunk, Pairing, chunks
+from arena.league.state import LeagueState, Replay, state_of
 from arena.league.tournament import Tournament
 from arena.match.record import PackedRecord
 from arena.match.results import PairingRanks
@@ -39,24 +40,25 @@ class Ledger:
         matches = [match for block in there for match in self.blocks[key, block].matches]
         return PairingRanks((), there, "".join(str(rank) for match in matches for rank in match.summary.ranks))
 
+    def state(self, league: Tournament) -> LeagueState:
+        """The league with what there is of it."""
+        return state_of(league, self.ranks)
+
     def results(self, league: Tournament) -> list[MatchResult]:
         """What there is of the league, in schedule order."""
-        reached = spans(rounds(league, self.ranks))
-        return self._results([span.pairing for span in reached], [(span.pairing, 0, span.blocks) for span in reached])
+        spans = self.state(league).spans
+        return self._results([span.pairing for span in spans], [(span.pairing, 0, span.blocks) for span in spans])
 
-    def play(self, league: Tournament, play: Play, *, slots: int = 3, most_chunks: int | None = None) -> list[str]:
-        """Play what is left, as `league run` does; the news at the end. KeyboardInterrupt after `most_chunks`."""
-        news: list[str] = []
-        known = rounds(league, self.ranks, tell=news.extend)
+    def play(self, league: Tournament, play: Play, *, slots: int = 3, most_chunks: int | None = None) -> LeagueState:
+        """Play what is left, as `league run` does; the state at the end. KeyboardInterrupt after `most_chunks`."""
+        replay = Replay(league, self.ranks)
         left = most_chunks
 
         def then() -> Iterator[Chunk] | None:
-            for current in known:
-                more = chunks(league, self._finished(), of=current)
-                first = next(more, None)
-                if first is not None:
-                    return chain((first,), more)
-            return None
+            state = replay.state
+            more = chunks(league, state.finished, of=state.rounds[-1])
+            first = next(more, None)
+            return None if first is None else chain((first,), more)
 
         def commit(blocks: list[PlayedBlock]) -> None:
             nonlocal left
@@ -64,15 +66,10 @@ class Ledger:
                 raise KeyboardInterrupt
             left = None if left is None else left - 1
             self.commit(blocks)
+            replay.add(blocks)
 
         run(iter(()), FakeBackend(play, slots=slots), commit=commit, then=then)
-        return news
-
-    def _finished(self) -> dict[str, set[int]]:
-        found: dict[str, set[int]] = {}
-        for key, block in self.blocks:
-            found.setdefault(key, set()).add(block)
-        return found
+        return replay.state
 
     def _results(self, known: Sequence[Pairing], parts: Iterable[tuple[Pairing, int, int]]) -> list[MatchResult]:
         found = [

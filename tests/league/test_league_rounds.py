@@ -17,9 +17,6 @@ from arena.league.schedule import (
     is_open_ended,
     match_count,
     pairings,
-    rounds,
-    rounds_after,
-    spans,
 )
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss
 from arena.league.tournament import Tournament
@@ -56,13 +53,15 @@ def test_every_block_is_played_once(kind: str) -> None:
     ledger = finished(league)
 
     results = ledger.results(league)
-    there = {(span.pairing.key, block) for span in spans(rounds(league, ledger.ranks)) for block in range(span.blocks)}
+    state = ledger.state(league)
+    there = {(span.pairing.key, block) for span in state.spans for block in range(span.blocks)}
     assert len(ledger.commits) == len(set(ledger.commits))
     assert set(ledger.commits) == there
-    assert len(results) == 2 * len(there) == match_count(league, results)
+    assert len(results) == 2 * len(there) == state.stored == state.scheduled
     assert len({(one.block, one.players) for one in results}) == len(results)
-    assert match_count(league, results) <= match_count(league)
-    assert is_open_ended(league) or match_count(league, results) == match_count(league)
+    assert state.is_complete
+    assert state.scheduled <= match_count(league)
+    assert is_open_ended(league) or state.scheduled == match_count(league)
 
 
 @every_schedule
@@ -75,10 +74,10 @@ def test_the_number_of_workers_and_their_order_change_nothing(kind: str, seed: s
         return by_luck(chunk)[:1]
 
     one, many = Ledger(), Ledger()
-    news = [one.play(league, by_luck, slots=1), many.play(league, slowly, slots=7)]
+    states = [one.play(league, by_luck, slots=1), many.play(league, slowly, slots=7)]
 
     assert one.results(league) == many.results(league)
-    assert news[0] == news[1]
+    assert states[0] == states[1] == one.state(league)
 
 
 @settings(max_examples=40, deadline=None)
@@ -104,16 +103,16 @@ def test_no_round_begins_before_the_one_before_is_complete(kind: str) -> None:
     """While a single block is missing the next round is unknown, and nothing beyond belongs to the league."""
     league = league_of(kind, seed="4")
     whole = finished(league)
-    reached = list(rounds(league, whole.ranks))
+    reached = whole.state(league).rounds
     for number, each in enumerate(reached, start=1):
         lacking = Ledger()
         lacking.blocks = dict(whole.blocks)
         del lacking.blocks[each.pairings[-1].key, each.first[-1] + each.blocks - 1]
 
-        known = list(rounds(league, lacking.ranks))
+        state = lacking.state(league)
 
-        assert [one.title for one in known] == [one.title for one in reached[:number]]
-        assert len(rounds_after(league, lacking.results(league))) == number
+        assert state.rounds == reached[:number]
+        assert not state.is_complete
 
 
 @settings(max_examples=30, deadline=None)
@@ -160,7 +159,7 @@ def test_chunks_of_a_round_are_its_own_blocks(kind: str) -> None:
     league = league_of(kind, chunk_blocks=4)
     ledger = finished(league)
 
-    for each in rounds(league, ledger.ranks):
+    for each in ledger.state(league).rounds:
         planned = {(one.pairing, one.block) for chunk in chunks(league, {}, of=each) for one in chunk.fixtures}
         assert planned == {
             (pairing.key, first + block)

@@ -10,6 +10,7 @@ from typing import Any
 from arena.games import load_game
 from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
 from arena.league.schedule import Pairing, fixture, match_spec, pairings
+from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.match.contestant import Contestant
 from arena.match.record import MatchRecord, pack
@@ -37,7 +38,7 @@ class Kept:
         store = MatchStore(connection, self.results)
         store.save_league(self.league)
         store.save(self.blocks)
-        store.save_standings(self.league.name, standings_json(table(store, self.league)[0]))
+        store.save_standings(self.league.name, standings_json(table(store, state_of(self.league, store.ranks))[0]))
         connection.close()
 
     @property

@@ -13,6 +13,7 @@ from report_made import Kept
 from arena.games import load_game
 from arena.league.results import summarise
 from arena.league.schedule import match_spec, pairings
+from arena.league.state import state_of
 from arena.match.contestant import Contestant
 from arena.match.record import pack, unpack
 from arena.match.referee import hello_for, play
@@ -79,7 +80,7 @@ class Forger:
         for pairing, key in connection.execute("SELECT id, key FROM pairing").fetchall():
             tallies._recount(connection, pairing, key, 0)
         store = MatchStore(connection, self.kept.results)
-        store.save_standings("test", standings_json(table(store, self.kept.league)[0]))
+        store.save_standings("test", standings_json(table(store, state_of(self.kept.league, store.ranks))[0]))
         connection.close()
 
     def _in_order(self, change: Callable[[list[Any]], list[Any]]) -> None:

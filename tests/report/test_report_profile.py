@@ -21,6 +21,7 @@ from report_leagues import (
 from report_made import Kept
 
 from arena.errors import SpecError
+from arena.league.state import state_of
 from arena.report.formats import FORMATS
 from arena.report.played import match_ids
 from arena.report.profile import Profile, profile
@@ -161,9 +162,10 @@ def test_match_ids_are_those_of_the_store(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
 
     with kept.reading() as store:
-        results = store.results(kept.league)
-        ids = match_ids(store, kept.league, results)
-        stored = {one.match_id: one.summary for one in store.matches(kept.league)}
+        state = state_of(kept.league, store.ranks)
+        results = store.results(state.spans)
+        ids = match_ids(state, results)
+        stored = {one.match_id: one.summary for one in store.matches(state.blocks)}
 
     assert len(set(ids)) == len(ids) == len(stored)
     for match, one in zip(ids, results, strict=True):

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch
 from arena.league.schedule import chunks
 from arena.league.schedules.settings import Knockout, RoundRobin, Swiss
+from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.match.record import PackedRecord
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
-from arena.report.table import publish, scheduled, standings_after, standings_of, table
+from arena.report.table import publish, standings_after, standings_of, table
 from arena.standings.ratings import RatingSettings
 from arena.standings.table import Standings, standings_json
 from arena.store import database
@@ -77,7 +78,8 @@ def played(planned: Any, seats: int, rng: Random) -> PlayedBlock:
 def play(store: MatchStore, tournament: Tournament, rng: Random) -> Standings:
     """Play all rounds, each in any order of its blocks, looking and publishing now and then; the last standings."""
     store.save_league(tournament)
-    for current in store.rounds(tournament):
+    while not (state := state_of(tournament, store.ranks)).is_complete:
+        current = state.rounds[-1]
         known = {pairing.key: pairing for pairing in current.pairings}
         planned = [
             (each, len(known[chunk.pairing.key].players))
@@ -87,8 +89,8 @@ def play(store: MatchStore, tournament: Tournament, rng: Random) -> Standings:
         for each, seats in rng.sample(planned, len(planned)):
             store.save([played(each, seats, Random(f"{each.pairing} {each.block}"))])
             if rng.random() < 0.1:
-                rng.choice((publish, table))(store, tournament)
-    return publish(store, tournament)[0]
+                rng.choice((publish, table))(store, state_of(tournament, store.ranks))
+    return publish(store, state)[0]
 
 
 @pytest.mark.parametrize("kind", SCHEDULES)
@@ -107,8 +109,13 @@ def test_the_standings_do_not_depend_on_what_happened_in_between(
         stores = [MatchStore(one, Path("one")), MatchStore(other, Path("other"))]
         first, second = (play(store, tournament, rng) for store in stores)
 
-        by_results = standings_of(tournament, stores[0].results(tournament))
-        again, _ = standings_after(tournament, stores[0].recounted(tournament), scheduled(stores[0], tournament))
+        state = state_of(tournament, stores[0].ranks)
+        by_results = standings_of(tournament, stores[0].results(state.spans))
+        again, _ = standings_after(
+            tournament,
+            stores[0].recounted(state.spans),
+            state.scheduled,
+        )
 
         assert first.is_complete
         assert {standings_json(each) for each in (first, second, by_results, again)} == {standings_json(first)}
@@ -124,10 +131,11 @@ def test_a_longer_league_goes_on_from_where_it_was(tmp_path: Path) -> None:
         kept = store.checkpoints("test")
         play_rest(store, long)
 
-        found = table(store, long)[0]
-        without = standings_of(long, store.results(long))
+        state = state_of(long, store.ranks)
+        found = table(store, state)[0]
+        without = standings_of(long, store.results(state.spans))
         wrong = [msgspec.structs.replace(each, beliefs=dict.fromkeys(each.beliefs, (0.0, 1.0))) for each in kept]
-        misled, _ = standings_after(long, store.tallied(long), scheduled(store, long), wrong)
+        misled, _ = standings_after(long, store.tallied(state.spans), state.scheduled, wrong)
 
     assert [each.block for each in kept] == [3]
     assert standings_json(found) == standings_json(without) != standings_json(misled)
@@ -145,7 +153,7 @@ def test_commands_do_not_wait_for_numpy() -> None:
 
 
 def play_rest(store: MatchStore, tournament: Tournament) -> None:
-    for chunk in chunks(tournament, store.finished(tournament)):
+    for chunk in chunks(tournament, state_of(tournament, store.ranks).finished):
         store.save([played(each, len(chunk.pairing.players), Random(each.block)) for each in chunk.fixtures])
 
 
@@ -155,7 +163,8 @@ def test_a_shorter_league_has_fewer_matches(tmp_path: Path) -> None:
         store = MatchStore(connection, tmp_path)
         play(store, league(cycles=5), Random(1))
 
-        found = table(store, league(cycles=2))[0]
+        state = state_of(league(cycles=2), store.ranks)
+        found = table(store, state)[0]
 
         assert (found.matches, found.is_complete) == (40, True)
-        assert standings_json(found) == standings_json(standings_of(league(cycles=2), store.results(league(cycles=2))))
+        assert standings_json(found) == standings_json(standings_of(league(cycles=2), store.results(state.spans)))

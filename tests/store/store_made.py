@@ -10,6 +10,7 @@ from typing import Any
 from arena.games import load_game
 from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
 from arena.league.schedule import Pairing, fixture, match_spec, pairings
+from arena.league.state import Span, state_of
 from arena.league.tournament import Player, Tournament
 from arena.match.contestant import Contestant
 from arena.match.record import pack
@@ -46,6 +47,16 @@ def tournament(*names: str, **changes: Any) -> Tournament:
         "rating": RatingSettings(),
     }
     return Tournament(**{**fields, **changes})
+
+
+def counted(league: Tournament) -> dict[str, int]:
+    """How many blocks of each pairing are of a league of cycles."""
+    return state_of(league, lambda _: {}).blocks
+
+
+def spans(league: Tournament) -> tuple[Span, ...]:
+    """The pairings of a league of cycles, of which nothing need be stored."""
+    return state_of(league, lambda _: {}).spans
 
 
 def blocks_of(league: Tournament) -> list[PlayedBlock]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store_made import dump, fill, older, reading, tournament, writing
+from store_made import counted, dump, fill, older, reading, spans, tournament, writing
 
 from arena.errors import ArenaError, DamagedStore, SpecError
 from arena.store import database
@@ -91,11 +91,11 @@ def test_flipped_bytes_are_reported_or_harmless(tmp_path: Path, seed: int) -> No
     path.write_bytes(content)
 
     with suppress(DamagedStore), reading(tmp_path) as store:
-        store.results(league)
-        store.finished(league)
+        store.results(spans(league))
+        store.ranks(counted(league))
         store.checkpoints("test")
-        store.tallied(league)
-        list(store.matches(league))
+        store.tallied(spans(league))
+        list(store.matches(counted(league)))
 
     assert path.read_bytes() == content
 
@@ -173,8 +173,8 @@ def test_a_reader_reads_while_a_writer_writes(tmp_path: Path) -> None:
     with writing(tmp_path) as writer, reading(tmp_path) as reader:
         with database.transaction(writer._connection):
             writer._connection.execute("DELETE FROM match")
-            during = len(reader.results(league))
-        after = len(reader.results(league))
+            during = len(reader.results(spans(league)))
+        after = len(reader.results(spans(league)))
 
     assert (during, after) == (2 * len(blocks), 0)
     assert more.name == league.name
@@ -237,10 +237,10 @@ def test_a_full_disk_loses_nothing_that_was_stored(tmp_path: Path) -> None:
     league = tournament("ann", "bob", cycles=60)
     with reading(tmp_path) as store:
         assert store.integrity_errors() == []
-        assert len(store.results(league)) == 2 * int(stored)
+        assert len(store.results(spans(league))) == 2 * int(stored)
     fill(tmp_path, league)
     with reading(tmp_path) as store:
-        assert len(store.results(league)) == 120
+        assert len(store.results(spans(league))) == 120
 
 
 def test_a_full_database_rolls_back_and_goes_on(tmp_path: Path) -> None:
@@ -253,11 +253,11 @@ def test_a_full_database_rolls_back_and_goes_on(tmp_path: Path) -> None:
         connection.execute(f"PRAGMA max_page_count={pages + 4}")
         with pytest.raises(ArenaError, match="full; what was stored before is safe"):
             fill_with(store)
-        none = len(store.results(league))
+        none = len(store.results(spans(league)))
         connection.execute("PRAGMA max_page_count=100000")
         fill_with(store)
 
-        assert (none, len(store.results(league))) == (0, 120)
+        assert (none, len(store.results(spans(league)))) == (0, 120)
 
 
 def fill_with(store: object) -> None:
@@ -274,7 +274,7 @@ def test_an_older_layout_is_brought_up_to_date(tmp_path: Path, opened: Callable[
     league = tournament("ann", "bob", cycles=2)
 
     with opened(tmp_path) as store:
-        assert len(store.results(league)) == 4
+        assert len(store.results(spans(league))) == 4
         assert store.league("test").cycles == 2
         assert store.published("test") is None
     with writing(tmp_path) as store:
@@ -293,7 +293,7 @@ def test_an_older_layout_is_tallied(tmp_path: Path) -> None:
     fill(tmp_path / "today", league)
 
     with reading(tmp_path) as store, reading(tmp_path / "today") as today:
-        assert store.tallied(league) == store.recounted(league) == today.tallied(league)
+        assert store.tallied(spans(league)) == store.recounted(spans(league)) == today.tallied(spans(league))
         assert store._connection.execute("SELECT count(*) FROM tally").fetchone() == (1,)
 
 
@@ -304,16 +304,16 @@ def test_damage_in_an_older_layout_does_not_keep_it_from_opening(tmp_path: Path)
 
     with reading(tmp_path) as store:
         with pytest.raises(DamagedStore, match="cannot be read"):
-            store.tallied(league)
+            store.tallied(spans(league))
         assert store.integrity_errors() == []
-        assert store.tallied(tournament("ann", "bob", cycles=1))[0].tally.matches == 2
+        assert store.tallied(spans(tournament("ann", "bob", cycles=1)))[0].tally.matches == 2
 
 
 WITHOUT_RIGHTS = """
 import os, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from store_made import reading, tournament
+from store_made import reading, spans, tournament
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.store import database
@@ -324,7 +324,7 @@ if os.geteuid() == 0:
     os.setgroups([])
     os.setuid(65534)
 with reading(results) as store:
-    print(len(store.results(tournament("ann", "bob", cycles=2))))
+    print(len(store.results(spans(tournament("ann", "bob", cycles=2)))))
 try:
     database.open_for_writing(results)
 except SpecError as error:

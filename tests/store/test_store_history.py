@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from store_made import blocks_of, fill, older, reading, tournament, writing
+from store_made import blocks_of, fill, older, reading, spans, tournament, writing
 
 from arena.errors import DamagedStore, SpecError
 from arena.store import database
@@ -83,7 +83,7 @@ def test_a_missing_node_is_damage(tmp_path: Path) -> None:
 
         with pytest.raises(DamagedStore, match="damaged at entry 3; run `arena verify`"):
             store.save(blocks_of(league))
-        assert len(store.results(league)) == 4
+        assert len(store.results(spans(league))) == 4
 
 
 def test_a_head_is_read_as_it_is_written() -> None:

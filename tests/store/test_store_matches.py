@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from store_made import block_of, blocks_of, dump, fill, reading, tournament, writing
+from store_made import block_of, blocks_of, counted, dump, fill, reading, spans, tournament, writing
 
 from arena.errors import DamagedStore, SpecError
 from arena.league.results import PlayedBlock
 from arena.league.schedule import chunks, pairings
+from arena.league.state import state_of
 from arena.league.tournament import Tournament, portable
 from arena.store import database
 
@@ -29,7 +30,7 @@ def test_what_is_stored_comes_back(tmp_path: Path) -> None:
     blocks = fill(tmp_path, league)
 
     with reading(tmp_path) as store:
-        found = {match.match_id: (match.summary, match.record) for match in store.matches(league)}
+        found = {match.match_id: (match.summary, match.record) for match in store.matches(counted(league))}
         one = store.match(blocks[3].fixture.match_id(1))
 
     expected = {
@@ -56,7 +57,7 @@ def test_order_and_repetition_of_arrival_change_nothing(tmp_path_factory: pytest
             size = rng.randint(1, 4)
             store.save(arriving[:size])
             arriving = arriving[size:]
-        found = store.results(league)
+        found = store.results(spans(league))
 
     assert [(each.block, each.players) for each in found] == [
         (cycle * 3 + order, players)
@@ -119,10 +120,14 @@ def test_a_batch_is_stored_whole_or_not_at_all(tmp_path: Path, after: int) -> No
         store._connection = connection
 
         assert stopped == (after < 19)
-        assert len(store.results(league)) == store.tallied(league)[0].tally.matches == (0 if stopped else 4)
+        assert (
+            len(store.results(spans(league))) == store.tallied(spans(league))[0].tally.matches == (0 if stopped else 4)
+        )
         assert store.head().size == (0 if stopped else 4)
         store.save(blocks)
-        assert len(store.results(league)) == store.tallied(league)[0].tally.matches == store.head().size == 4
+        assert (
+            len(store.results(spans(league))) == store.tallied(spans(league))[0].tally.matches == store.head().size == 4
+        )
     assert [len(rows) for rows in dump(tmp_path)] == [4, 4]
 
 
@@ -135,7 +140,9 @@ def test_scheduled_minus_stored_is_left(tmp_path: Path) -> None:
 
     with reading(tmp_path) as store:
         left = [
-            (each.pairing, each.block) for chunk in chunks(league, store.finished(league)) for each in chunk.fixtures
+            (each.pairing, each.block)
+            for chunk in chunks(league, state_of(league, store.ranks).finished)
+            for each in chunk.fixtures
         ]
 
     there = {(block.fixture.pairing, block.fixture.block) for block in some}
@@ -148,9 +155,9 @@ def test_leagues_share_what_is_the_same(tmp_path: Path) -> None:
     fill(tmp_path, tournament("ann", "bob", cycles=3))
 
     with reading(tmp_path) as store:
-        joined = store.results(tournament("ann", "bob", "cid", cycles=3))
-        shorter = store.results(tournament("ann", "bob", cycles=2))
-        other_seed = store.results(tournament("ann", "bob", cycles=3, seed="2"))
+        joined = store.results(spans(tournament("ann", "bob", "cid", cycles=3)))
+        shorter = store.results(spans(tournament("ann", "bob", cycles=2)))
+        other_seed = store.results(spans(tournament("ann", "bob", cycles=3, seed="2")))
 
     assert [len(found) for found in (joined, shorter, other_seed)] == [6, 4, 0]
 
@@ -219,7 +226,7 @@ def test_a_value_nobody_wrote_is_damage(tmp_path: Path, statement: str, value: o
     connection.close()
 
     with reading(tmp_path) as store, pytest.raises(DamagedStore, match="cannot be read"):
-        list(store.matches(league))
+        list(store.matches(counted(league)))
 
 
 def test_a_stored_league_nobody_can_read_is_damage(tmp_path: Path) -> None:
@@ -243,7 +250,7 @@ def test_blocks_of_an_interrupted_chunk_are_played_once_more(tmp_path: Path) -> 
         store.save(first)
         store.save(blocks_of(league))
 
-        assert len(store.results(league)) == 6
+        assert len(store.results(spans(league))) == 6
         assert store.loose_records() == 0
 
 
@@ -309,20 +316,9 @@ def test_blocks_beyond_the_cycles_are_not_of_the_league(tmp_path: Path) -> None:
     fill(tmp_path, tournament(cycles=5))
 
     with reading(tmp_path) as store:
-        finished = store.finished(tournament(cycles=2))
+        finished = state_of(tournament(cycles=2), store.ranks).finished
 
     assert set(map(frozenset, finished.values())) == {frozenset({0, 1})}
-
-
-def test_counts_forfeits(tmp_path: Path) -> None:
-    """Those of the league, not beyond its cycles."""
-    fill(tmp_path, tournament("ann", "bob", "cheat", cycles=4))
-
-    with reading(tmp_path) as store:
-        counts = [store.forfeits(tournament("ann", "bob", "cheat", cycles=cycles)) for cycles in (4, 1)]
-        none = store.forfeits(tournament("ann", "bob", cycles=4))
-
-    assert (counts, none) == ([16, 4], 0)
 
 
 def test_orphans_are_what_no_league_has(tmp_path: Path) -> None:
@@ -331,10 +327,11 @@ def test_orphans_are_what_no_league_has(tmp_path: Path) -> None:
     fill(tmp_path, tournament("ann", "bob", cycles=2, seed="2"))
 
     with reading(tmp_path) as store:
-        leagues = [tournament("ann", "bob", cycles=1), tournament("ann", "bob", cycles=2)]
-        found = [len(list(store.orphans(some))) for some in ([], leagues[:1], leagues)]
+        leagues = [tournament("ann", "bob", cycles=1), tournament("ann", "bob", cycles=2, seed="2")]
+        both = {**counted(leagues[0]), **counted(leagues[1])}
+        found = [len(list(store.orphans(blocks))) for blocks in ({}, counted(leagues[0]), both)]
 
-    assert found == [10, 8, 6]
+    assert found == [10, 8, 4]
 
 
 def test_matches_and_records_without_each_other_are_counted(tmp_path: Path) -> None:

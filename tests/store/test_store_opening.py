@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from store_made import blocks_of, fill, older, reading, tournament, writing
+from store_made import blocks_of, fill, older, reading, spans, tournament, writing
 
 from arena.errors import SpecError
 from arena.store import database
@@ -25,7 +25,7 @@ sys.path.insert(0, sys.argv[3])
 from arena.errors import ArenaError
 from arena.store import database
 from arena.store.matches import MatchStore
-from store_made import tournament, blocks_of
+from store_made import blocks_of, spans, tournament
 
 results, does = Path(sys.argv[1]), sys.argv[2]
 league = tournament("ann", "bob", cycles=40)
@@ -43,7 +43,7 @@ try:
             if does == "stores":
                 for block in blocks:
                     store.save([block])
-            print(len(store.leagues()), len(store.results(league)))
+            print(len(store.leagues()), len(store.results(spans(league))))
 except ArenaError as error:
     print(error.exit_code, error)
 """
@@ -109,7 +109,7 @@ def test_eight_processes_meet_an_older_layout(tmp_path: Path, version: int) -> N
     with reading(tmp_path) as store:
         league = tournament("ann", "bob", cycles=2)
         assert store.integrity_errors() == []
-        assert store.tallied(league) == store.recounted(league)
+        assert store.tallied(spans(league)) == store.recounted(spans(league))
 
 
 def test_seven_processes_open_while_one_stores(tmp_path: Path) -> None:
@@ -182,4 +182,4 @@ def test_a_migration_is_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.
     assert version == 1
     assert not {"tally", "late"} & tables
     with reading(tmp_path) as store:
-        assert len(store.results(tournament("ann", "bob", cycles=2))) == 4
+        assert len(store.results(spans(tournament("ann", "bob", cycles=2)))) == 4

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from store_made import blocks_of, reading, tournament, writing
+from store_made import blocks_of, reading, spans, tournament, writing
 
 from arena.errors import DamagedStore
 from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch
@@ -73,8 +73,8 @@ def test_tallies_are_never_behind_the_matches(tmp_path_factory: pytest.TempPathF
             size = rng.randint(1, 9)
             store.save(arriving[:size])
             arriving = arriving[size:]
-            found.append(store.tallied(league))
-            assert found[-1] == store.recounted(league)
+            found.append(store.tallied(spans(league)))
+            assert found[-1] == store.recounted(spans(league))
 
     assert sum(one.tally.matches for one in found[-1]) == 4 * seats * len(pairings(league))
     assert all(max(one.tally.outcomes) <= len(orders(seats)) for one in found[-1])
@@ -88,9 +88,9 @@ def test_a_league_has_its_own_cycles_only(tmp_path: Path, cycles: int) -> None:
         store.save(everything(league, EDGES))
         fewer = replace(league, cycles=cycles)
 
-        (found,) = store.tallied(fewer)
+        (found,) = store.tallied(spans(fewer))
 
-        assert (found,) == store.recounted(fewer)
+        assert (found,) == store.recounted(spans(fewer))
         assert found.tally.matches == 2 * sum(block < cycles for block in EDGES)
 
 
@@ -100,11 +100,11 @@ def test_what_is_there_twice_is_counted_once(tmp_path: Path) -> None:
     blocks = everything(league, [0, 1])
     with writing(tmp_path) as store:
         store.save(blocks)
-        before = store.tallied(league)
+        before = store.tallied(spans(league))
 
         store.save([replace(blocks[0], matches=blocks[1].matches)])
 
-        assert store.tallied(league) == before == store.recounted(league)
+        assert store.tallied(spans(league)) == before == store.recounted(spans(league))
 
 
 def test_a_block_that_was_stored_in_part_is_counted_whole(tmp_path: Path) -> None:
@@ -115,8 +115,8 @@ def test_a_block_that_was_stored_in_part_is_counted_whole(tmp_path: Path) -> Non
         store.save([replace(block, matches=block.matches[:1])])
         store.save([block])
 
-        assert store.tallied(league) == store.recounted(league)
-        assert store.tallied(league)[0].tally.matches == 2
+        assert store.tallied(spans(league)) == store.recounted(spans(league))
+        assert store.tallied(spans(league))[0].tally.matches == 2
 
 
 DAMAGE = [
@@ -148,15 +148,15 @@ def test_a_tally_nobody_can_read_is_counted_again(tmp_path: Path, statement: str
     league = tournament("ann", "bob", cycles=4)
     with writing(tmp_path) as store:
         store.save(everything(league, [0, 1]))
-        sound = store.tallied(league)
+        sound = store.tallied(spans(league))
     tampered(tmp_path, statement)
 
     with reading(tmp_path) as store:
-        assert store.tallied(league) == sound
+        assert store.tallied(spans(league)) == sound
     with writing(tmp_path) as store:
         store.save(everything(league, [2]))
-        (mended,) = store.tallied(league)
-        assert (mended,) == store.recounted(league)
+        (mended,) = store.tallied(spans(league))
+        assert (mended,) == store.recounted(spans(league))
     assert mended.tally.matches == 6
 
 
@@ -168,7 +168,7 @@ def test_damage_of_both_is_told(tmp_path: Path) -> None:
     tampered(tmp_path, DAMAGE[0], "UPDATE match SET summary = '{'")
 
     with reading(tmp_path) as store, pytest.raises(DamagedStore, match=r"cannot be read: .*run `arena verify`"):
-        store.tallied(league)
+        store.tallied(spans(league))
 
 
 @pytest.mark.parametrize(
@@ -185,13 +185,13 @@ def test_a_match_that_somebody_changed_is_counted_again(tmp_path: Path, statemen
     league = tournament("ann", "bob", cycles=5)
     with writing(tmp_path) as store:
         store.save(everything(league, [0, 1, 2, 3]))
-        before = store.tallied(league)
+        before = store.tallied(spans(league))
     tampered(tmp_path, statement)
 
     with writing(tmp_path) as store:
-        assert before != store.tallied(league) == store.recounted(league)
+        assert before != store.tallied(spans(league)) == store.recounted(spans(league))
         store.save(everything(league, [4]))
-        assert store.tallied(league) == store.recounted(league)
+        assert store.tallied(spans(league)) == store.recounted(spans(league))
 
 
 def test_a_forged_tally_is_seen_by_counting_again(tmp_path: Path) -> None:
@@ -199,10 +199,10 @@ def test_a_forged_tally_is_seen_by_counting_again(tmp_path: Path) -> None:
     league = tournament("ann", "bob", cycles=1)
     with writing(tmp_path) as store:
         store.save(everything(league, [0]))
-        (true,) = store.tallied(league)
+        (true,) = store.tallied(spans(league))
         tallies._put(store._connection, 1, 0, replace(true.tally, outcomes=b"\1\1"))
 
-        assert store.tallied(league) != store.recounted(league) == (true,)
+        assert store.tallied(spans(league)) != store.recounted(spans(league)) == (true,)
 
 
 def test_a_played_league_is_tallied(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_played_league_is_tallied(tmp_path: Path) -> None:
     with writing(tmp_path) as store:
         store.save(blocks_of(league))
 
-        (found,) = store.tallied(league)
+        (found,) = store.tallied(spans(league))
 
     assert found.players == ("ann", "cheat")
     assert found.tally.sums.faults == {"illegal_action": (0, 6)}
@@ -230,7 +230,7 @@ def test_a_tally_stored_before_there_was_luck_still_holds(tmp_path: Path) -> Non
         row = (body, tallies._digest(seats, outcomes, body))
         store._connection.execute("UPDATE tally SET sums = ?, digest = ?", row)
 
-        assert store.tallied(league) == store.recounted(league)
+        assert store.tallied(spans(league)) == store.recounted(spans(league))
 
 
 CHECKPOINT = Checkpoint(block=3, key="k", beliefs={"ann": (25.1, 1 / 3), "bob": (0.1 + 0.2, 1e-300)})
@@ -283,12 +283,12 @@ def test_a_tally_of_former_times_is_as_good_as_new(tmp_path: Path) -> None:
         del then["pardoned"]
         old = msgspec.json.encode(then)
         connection.execute("UPDATE tally SET sums = ?, digest = ?", (old, tallies._digest(seats, outcomes, old)))
-        assert store.tallied(league) == store.recounted(league)
+        assert store.tallied(spans(league)) == store.recounted(spans(league))
 
         store.save(blocks[2:])
 
-        assert store.tallied(league) == store.recounted(league)
-        assert store.tallied(league)[0].tally.matches == 8
+        assert store.tallied(spans(league)) == store.recounted(spans(league))
+        assert store.tallied(spans(league))[0].tally.matches == 8
 
 
 def test_other_numbers_of_seats_are_other_pools(tmp_path: Path) -> None:
@@ -298,12 +298,12 @@ def test_other_numbers_of_seats_are_other_pools(tmp_path: Path) -> None:
     with writing(tmp_path) as store:
         for league in (pairs, tables):
             store.save_league(league)
-            assert not any(one.tally.matches for one in store.tallied(league))
+            assert not any(one.tally.matches for one in store.tallied(spans(league)))
             assert store.published("test") is None
 
             store.save(everything(league, [0, 1]))
             store.save_standings("test", b"{}")
 
-        assert sum(one.tally.matches for one in store.tallied(pairs)) == 6 * 2 * 2
-        assert sum(one.tally.matches for one in store.tallied(tables)) == 2 * 4
+        assert sum(one.tally.matches for one in store.tallied(spans(pairs))) == 6 * 2 * 2
+        assert sum(one.tally.matches for one in store.tallied(spans(tables))) == 2 * 4
         assert not {each.key for each in pairings(pairs)} & {each.key for each in pairings(tables)}

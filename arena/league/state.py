@@ -1,0 +1,151 @@
+"""How far a league is: its tournament and what is stored of it, computed once and handed to all who ask.
+
+Rule: nobody else runs the schedule. A state is a function of the tournament and of the stored matches. A `Replay` goes
+on from there with every block that is committed, and asks the store only about the pairings of a round that begins.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+
+import msgspec
+
+from arena.league.results import PlayedBlock
+from arena.league.schedule import Pairing, Planner, Round, is_open_ended, match_count
+from arena.league.schedules.choice import course_of
+from arena.league.schedules.plan import Plan
+from arena.league.tournament import Tournament
+from arena.match.results import PairingRanks
+
+Stored = Callable[[Mapping[str, int]], Mapping[str, PairingRanks]]
+"""The ranks of all stored matches of these pairings, by key: of each its blocks below that number."""
+
+
+class Span(msgspec.Struct, frozen=True, gc=False):
+    """A pairing of a league: the league has its blocks 0 to `blocks` - 1, and those with `ranks` are stored."""
+
+    pairing: Pairing
+    blocks: int
+    ranks: PairingRanks
+
+
+class LeagueState(msgspec.Struct, frozen=True, dict=True):
+    """A tournament and what is stored of it.
+
+    `rounds` are those known by now: all that are stored completely, and the first one that is not. `spans` are the
+    pairings of these rounds in the order in which they first met, which is the order of the schedule. `news` are the
+    sentences of the schedule about its rounds. `is_complete`: every round is known, and every match of it stored.
+    """
+
+    tournament: Tournament
+    rounds: tuple[Round, ...]
+    spans: tuple[Span, ...]
+    news: tuple[str, ...]
+    is_complete: bool
+
+    @cached_property
+    def blocks(self) -> dict[str, int]:
+        """How many blocks of each pairing are of the league, by its key, in the order of the schedule.
+
+        The questions to a store are asked with it.
+        """
+        return {span.pairing.key: span.blocks for span in self.spans}
+
+    @cached_property
+    def finished(self) -> dict[str, frozenset[int]]:
+        """The stored blocks of each pairing, by its key."""
+        return {span.pairing.key: frozenset(span.ranks.blocks) for span in self.spans}
+
+    @cached_property
+    def stored(self) -> int:
+        """Stored matches."""
+        return sum([span.ranks.matches for span in self.spans])
+
+    @cached_property
+    def scheduled(self) -> int:
+        """Matches of the whole tournament; where results decide how many, of the rounds known by now."""
+        if is_open_ended(self.tournament):
+            return sum(planned.matches for planned in self.rounds)
+        return match_count(self.tournament)
+
+
+def state_of(tournament: Tournament, stored: Stored) -> LeagueState:
+    """The state of the tournament's league with the matches that `stored` has of it."""
+    return Replay(tournament, stored).state
+
+
+class Replay:
+    """A schedule, run against what is stored up to its first open round, and on with every block that is committed."""
+
+    def __init__(self, tournament: Tournament, stored: Stored) -> None:
+        self.tournament = tournament
+        self._stored = stored
+        self._course = course_of(tournament)
+        self._planner = Planner(tournament)
+        self._rounds: list[Round] = []
+        self._news: list[str] = []
+        self._pairings: dict[str, Pairing] = {}
+        self._blocks: dict[str, int] = {}
+        self._ranks: dict[str, PairingRanks] = {}
+        self._committed: defaultdict[str, dict[int, str]] = defaultdict(dict)
+        self._left = 0
+        self._is_complete = False
+        self._begin(next(self._course))
+        self._go_on()
+
+    @property
+    def state(self) -> LeagueState:
+        """The state by now."""
+        self._take_in()
+        spans = (Span(pairing, self._blocks[key], self._ranks[key]) for key, pairing in self._pairings.items())
+        return LeagueState(self.tournament, tuple(self._rounds), tuple(spans), tuple(self._news), self._is_complete)
+
+    def add(self, blocks: Iterable[PlayedBlock]) -> None:
+        """Blocks of the open round are stored that were not there before; after the last one the next round begins."""
+        for block in blocks:
+            ranks = [rank for match in block.matches for rank in match.summary.ranks]
+            self._committed[block.fixture.pairing][block.fixture.block] = "".join(map(str, ranks))
+            self._left -= len(block.matches)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        while self._left <= 0 and not self._is_complete:
+            self._take_in()
+            try:
+                plan = self._course.send(self._of_round(self._rounds[-1]))
+            except StopIteration as end:
+                self._news += end.value
+                self._is_complete = True
+            else:
+                self._begin(plan)
+
+    def _begin(self, plan: Plan) -> None:
+        """Take in the next round, with all that is stored of it."""
+        planned = self._planner.plan(plan)
+        self._rounds.append(planned)
+        self._news += planned.news
+        ends = {
+            pairing.key: first + planned.blocks for pairing, first in zip(planned.pairings, planned.first, strict=True)
+        }
+        found = self._stored(ends)
+        self._blocks.update(ends)
+        for pairing in planned.pairings:
+            self._pairings[pairing.key] = pairing
+            self._ranks[pairing.key] = _named(pairing, found.get(pairing.key))
+        self._left = planned.matches - sum([ranks.matches for ranks in self._of_round(planned)])
+
+    def _of_round(self, planned: Round) -> list[PairingRanks]:
+        parts = zip(planned.pairings, planned.first, strict=True)
+        return [self._ranks[pairing.key].between(first, first + planned.blocks) for pairing, first in parts]
+
+    def _take_in(self) -> None:
+        """Add the committed blocks to those that were stored before."""
+        for key, courses in self._committed.items():
+            former, blocks = self._ranks[key], sorted(courses)
+            self._ranks[key] = former + PairingRanks(former.players, blocks, "".join(courses[each] for each in blocks))
+        self._committed.clear()
+
+
+def _named(pairing: Pairing, found: PairingRanks | None) -> PairingRanks:
+    """The ranks with the names of the pairing; a store knows none of a pairing of which nothing is stored."""
+    return PairingRanks(pairing.names, found.blocks, found.ranks) if found else PairingRanks(pairing.names, (), "")
