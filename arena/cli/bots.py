@@ -15,14 +15,11 @@ from arena import strict
 from arena.cli.options import (
     DEFAULT_GAME,
     chosen_luck,
-    clock_options,
     clock_settings,
     game_option,
     insist_on,
     insist_on_games,
-    isolation_option,
-    luck_options,
-    options_option,
+    match_options,
     results_option,
     shelf_option,
 )
@@ -50,13 +47,7 @@ BASELINE = "random"
 
 @click.command()
 @click.argument("bot")
-@game_option
-@options_option
-@luck_options
-@clock_options
-@isolation_option
-@results_option
-@shelf_option
+@match_options
 def check(bot: str, results: Path, shelf: Path, **settings: Any) -> None:
     """Check step by step that BOT (a script or a folder with bot.yaml) speaks the protocol. Exit 1 if it does not.
 
@@ -78,13 +69,7 @@ def check(bot: str, results: Path, shelf: Path, **settings: Any) -> None:
 @click.argument("bot")
 @click.option("--baseline", default=BASELINE, show_default=True, help="The bot it plays one block against.")
 @click.option("--replace", is_flag=True, help="It is a new version of the submitted bot of its name.")
-@game_option
-@options_option
-@luck_options
-@clock_options
-@isolation_option
-@results_option
-@shelf_option
+@match_options
 def submit(bot: str, baseline: str, replace: bool, results: Path, shelf: Path, **settings: Any) -> None:
     """Check BOT, let it play a block against a baseline, and put it on the list of bots.
 

@@ -13,15 +13,9 @@ import msgspec
 
 from arena.cli.options import (
     chosen_luck,
-    clock_options,
     clock_settings,
-    game_option,
     insist_on,
-    isolation_option,
-    luck_options,
-    options_option,
-    results_option,
-    shelf_option,
+    match_options,
 )
 from arena.cli.stopping import stoppable
 from arena.errors import Interrupted
@@ -67,13 +61,7 @@ _CHUNKS_IN_A_BATCH = 2
 @click.option("--cap", type=click.IntRange(1, 10_000_000), help="Blocks after which it is given up; default: computed.")
 @click.option("--workers", type=click.IntRange(1, 1024), help="Matches played at once; default: all cores.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@game_option
-@options_option
-@luck_options
-@clock_options
-@isolation_option
-@results_option
-@shelf_option
+@match_options
 def compare(new: str, old: str, form: str, results: Path, shelf: Path, **settings: Any) -> None:
     """Play NEW against OLD in blocks until a sequential test has decided whether NEW is better.
 

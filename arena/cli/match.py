@@ -11,16 +11,10 @@ import msgspec
 
 from arena.cli.options import (
     chosen_luck,
-    clock_options,
     clock_settings,
-    game_option,
     insist_on,
     insist_on_games,
-    isolation_option,
-    luck_options,
-    options_option,
-    results_option,
-    shelf_option,
+    match_options,
     terminal_width,
 )
 from arena.cli.progress import Progress
@@ -60,13 +54,7 @@ SHOWN_ONE_BY_ONE = 10
 @click.option(
     "--dialogue", "log", type=click.Path(dir_okay=False, path_type=Path), help="File for every line, both ways."
 )
-@game_option
-@options_option
-@luck_options
-@clock_options
-@isolation_option
-@results_option
-@shelf_option
+@match_options
 def match(bots: tuple[str, ...], results: Path, shelf: Path, **settings: Any) -> None:
     """Play each BOT, by name or path, against the others at one table, and print what came of it. Nothing is stored.
 

@@ -150,6 +150,13 @@ def clock_options(command: F) -> F:
     return move(bank(command))
 
 
+def match_options(command: F) -> F:
+    """All options of a command that plays matches: game, luck, clock, isolation and folders."""
+    for option in (shelf_option, results_option, isolation_option, clock_options, luck_options, options_option):
+        command = option(command)
+    return game_option(command)
+
+
 def clock_settings(move_ms: float, bank_ms: float) -> ClockSettings:
     """The clock these two options describe. SpecError for impossible times."""
     return strict.read_options({"move_ms": move_ms, "bank_ms": bank_ms}, ClockSettings)
