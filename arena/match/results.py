@@ -7,6 +7,7 @@ are the same in any order, in Python and in SQL.
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import lcm
 from typing import Final, NamedTuple, TypeVar
 
@@ -76,10 +77,10 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
     def __post_init__(self) -> None:
         """Refuse what no match can have come to, wherever it is read from: ValueError."""
         seats = len(self.ranks)
-        if not 2 <= seats <= MOST_SEATS or self.ranks != ranked(self.ranks):
+        if not 2 <= seats <= MOST_SEATS or not _are_ranks(self.ranks):
             raise ValueError(f"expected ranks of 2 to {MOST_SEATS} seats, found {self.ranks}")
-        by_seat = (self.players, self.moves, self.time_us, self.slowest_us, self.startup_us, self.idle_us)
-        if any(len(each) != seats for each in (*by_seat, self.timeouts_by_load, self.scores or self.ranks)):
+        times = (self.time_us, self.slowest_us, self.startup_us, self.idle_us, self.timeouts_by_load)
+        if {*map(len, (self.players, self.moves, *times, self.scores or self.ranks))} != {seats}:
             raise ValueError(f"expected a value for each of {seats} seats in all of {self}")
         if len(self.luck) != (seats if self.luck_version else 0):
             raise ValueError("luck needs a version, and a value for each seat")
@@ -92,7 +93,7 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
             raise ValueError(f"termination {self.termination} does not fit scores and fault")
         if self.at_fault is not None and not 0 <= self.at_fault < seats:
             raise ValueError(f"expected a seat at fault, found {self.at_fault}")
-        if self.scores is not None and max(map(abs, self.scores)) * score_unit(self.scores) > MOST_SCORE:
+        if self.scores is not None and not _fit_64_bits(self.scores):
             raise ValueError(f"expected scores of at most {MOST_SCORE} in their smallest unit, found {self.scores}")
 
     @property
@@ -205,6 +206,17 @@ def microseconds(milliseconds: float) -> int:
 def score_unit(scores: Sequence[Fraction]) -> int:
     """The smallest n for which all `scores` are whole multiples of 1/n."""
     return lcm(*[score.denominator for score in scores])
+
+
+def _fit_64_bits(scores: Sequence[Fraction]) -> bool:
+    """Whole numbers only: a million results are read at once, and fractions compare ten times as slowly."""
+    unit = score_unit(scores)
+    return max([abs(score.numerator) * (unit // score.denominator) for score in scores]) <= MOST_SCORE
+
+
+@lru_cache(maxsize=4096)
+def _are_ranks(ranks: tuple[int, ...]) -> bool:
+    return ranks == ranked(ranks)
 
 
 def ranked(ranks: Sequence[int]) -> tuple[int, ...]:
