@@ -1,21 +1,28 @@
 """Cycles, and after them `until: decided`: blocks only between neighbours in the ranking that are undecided.
 
-Rule: the ranking is that of the probit fit of all results so far (`arena.statistics`), with the errors of blocks, not
-of matches. Two neighbours are decided when one is better with at least the likelihood asked for. Only pairs that are
+Rule: the ranking is that of the probit fit of all results so far; it only says who plays on. Whether one of two is
+better is decided by their own blocks alone, at the end of each of their rounds, with an error that is bounded over all
+these looks (`arena.statistics.spending`). So of two equals one is called better with a chance of 1 - likelihood at
+most, however the ranking picks pairs. Nothing is promised for all pairs of a league together. Only pairs that are
 undecided and below the cap play on, all by the same number of blocks, until there are none.
-
-Whoever looks again and again will sooner or later see 95 % by luck alone: the likelihood is that of the last look, not
-the share of such verdicts that are right. Measured: of two equal players one was called better at 95 % in 12 % of 400
-leagues with a single look and in 34 % with ten; of two of whom one wins 60 %, the wrong one in 2 % with ten looks.
 """
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
-from arena.league.schedules.evidence import Evidence
-from arena.league.schedules.plan import Course, Plan, Table
+from arena.league.schedules.plan import Course, Plan, Table, half_points
 from arena.league.schedules.settings import Decided
+from arena.match.results import PairingRanks, finishes
 from arena.standings.ratings import RatingSettings
+from arena.statistics.model import ProbitSettings
+from arena.statistics.pairs import Result, pair_table
+from arena.statistics.probit import fit
+from arena.statistics.spending import Decider, Decision, Look
 from arena.text import counted
+
+_MOST_LEAD = 2
+"""Points between the players of a block of two matches, at most."""
 
 
 def cycles(tables: Sequence[Table], count: int) -> Course:
@@ -27,25 +34,95 @@ def cycles(tables: Sequence[Table], count: int) -> Course:
 def until_decided(
     players: Sequence[str], tables: Sequence[Table], count: int, rule: Decided, rating: RatingSettings
 ) -> Course:
-    """The cycles, then blocks for undecided neighbours that are among `tables`."""
-    by_players = {frozenset(table): table for table in tables}
-    played = dict.fromkeys(tables, count)
-    evidence = Evidence(players, rating)
-    evidence.add((yield Plan(tuple(tables), count, title=counted(count, "cycle"))))
+    """The cycles, then blocks for undecided neighbours that are among `tables`.
+
+    The news say of each pair of neighbours, when it stops, at which block that was, and why.
+    """
+    evidence = _Evidence(players, rating)
+    last = count + (rule.cap_blocks - count) // rule.step_blocks * rule.step_blocks
+    duels = {frozenset(table): _Duel(table, Decider(longest=last, alpha=1.0 - rule.likelihood)) for table in tables}
+    plan = Plan(tuple(tables), count, title=counted(count, "cycle"))
     while True:
-        undecided = [pair for pair in evidence.undecided(rule.likelihood) if frozenset(pair) in by_players]
-        again = [by_players[frozenset(pair)] for pair in undecided]
-        again = [pair for pair in again if played[pair] + rule.step_blocks <= rule.cap_blocks]
+        for played in (yield plan):
+            evidence.add(played)
+            duels[frozenset(played.players)].add(played)
+        again, news = [], []
+        for pair in map(frozenset, pairwise(evidence.ranking())):
+            if pair in duels and not duels[pair].is_over:
+                told = duels[pair].stopped(last)
+                if told:
+                    news.append(told)
+                else:
+                    again.append(duels[pair].table)
         if not again:
-            return _news(undecided, rule)
-        for pair in again:
-            played[pair] += rule.step_blocks
-        what = f"{counted(len(again), 'undecided pair')} of neighbours"
-        evidence.add((yield Plan(tuple(again), rule.step_blocks, title=what)))
+            return tuple(news)
+        title = f"{counted(len(again), 'undecided pair')} of neighbours"
+        plan = Plan(tuple(again), rule.step_blocks, title=title, news=tuple(news))
 
 
-def _news(undecided: Sequence[tuple[str, str]], rule: Decided) -> tuple[str, ...]:
-    if not undecided:
-        return (f"decided: of neighbours who meet, each is better with a likelihood of {100 * rule.likelihood:g} %",)
-    pairs = ", ".join(f"{better} and {worse}" for better, worse in undecided)
-    return (f"undecided at the cap of {counted(rule.cap_blocks, 'block')}: {pairs}",)
+class _Duel:
+    """The blocks of two players, look by look."""
+
+    def __init__(self, table: Table, decider: Decider) -> None:
+        self.table = table
+        self.is_over = False
+        self._decider = decider
+        self._blocks = self._lead = 0
+        self._looks: list[Look] = []
+
+    def add(self, played: PairingRanks) -> None:
+        """The blocks of another round, after which there is a look."""
+        first, second = self.table
+        leads: Counter[int] = Counter()
+        for course, times in Counter(played.courses).items():
+            points = half_points([PairingRanks(played.players, (0,), course)])
+            leads[(points[first] - points[second]) // 2] += times
+        self._blocks += leads.total()
+        self._lead += sum(lead * times for lead, times in leads.items())
+        sizes = tuple(leads[size] + leads[-size] for size in range(1, _MOST_LEAD + 1))
+        self._looks.append(Look(self._blocks, self._lead, sizes))
+
+    def stopped(self, last: int) -> str:
+        """The sentence that says why the pair stops; empty if it plays on. `last` is the most blocks it can have."""
+        while self._looks:
+            found = self._decider.look(self._looks.pop(0))
+            if found.is_made or found.blocks == last:
+                self.is_over = True
+                return _told(self.table if found.lead >= 0 else self.table[::-1], found, last)
+        return ""
+
+
+def _told(names: Table, found: Decision, last: int) -> str:
+    better, worse = names
+    lead, cap = counted(abs(found.lead), "point"), counted(last, "block")
+    if found.is_made:
+        when = f"decided at block {found.blocks} of {last}, {lead} ahead"
+        return f"{better} is better than {worse}: {when} (bound: {found.bound})"
+    if found.lead:
+        return f"{better} and {worse}: not decided at the cap of {cap}, {better} {lead} ahead (bound: {found.bound})"
+    return f"{better} and {worse}: not decided at the cap of {cap}, level"
+
+
+class _Evidence:
+    """All results so far, for the ranking."""
+
+    def __init__(self, players: Sequence[str], rating: RatingSettings) -> None:
+        self._players = tuple(players)
+        self._results: Counter[Result] = Counter()
+        self._settings = ProbitSettings(
+            mu=rating.mu,
+            sigma=rating.sigma,
+            beta=rating.beta,
+            draw_probability=rating.draw_probability,
+            seat_sigma=rating.beta,
+        )
+
+    def add(self, played: PairingRanks) -> None:
+        """The ranks of a pairing in another round."""
+        for course, times in Counter(played.courses).items():
+            for finish in finishes(played.players, course):
+                self._results[finish] += times
+
+    def ranking(self) -> tuple[str, ...]:
+        """The players by MAP, best first."""
+        return fit(pair_table(self._players, self._results), self._settings).ranking()

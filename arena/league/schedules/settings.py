@@ -33,8 +33,9 @@ class RoundRobin(
 ):
     """Everybody meets everybody, `cycles` times over. For two players: a fixed number of matches.
 
-    With `until: decided`, neighbours in the ranking then play on, `step_blocks` at a time, until the likelihood that
-    one is better than the other is at least `likelihood`, or they have played `cap_blocks` in all.
+    With `until: decided`, neighbours in the ranking then play on, `step_blocks` at a time, until their own blocks
+    decide who is better, or they have played `cap_blocks` in all. Of two equals one is called better with a chance of
+    1 - `likelihood` at most.
     """
 
     until: Literal["decided"] | None = None
