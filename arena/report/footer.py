@@ -4,33 +4,37 @@ Rule: one sentence a line, and only those that say something about this table.
 """
 
 from collections.abc import Iterator, Sequence
-from string import ascii_lowercase
 from typing import Final
 
-from arena.report.formats import clipped, percent
+from arena.report.formats import clipped, half_width, percent
 from arena.report.luck_origin import origin_told
 from arena.standings.luck_audit import LEVEL, PlayerLuck
 from arena.standings.rows import Row
 from arena.standings.table import Standings, Timing
 from arena.statistics.interval import Z_95
+from arena.statistics.model import ProbitSettings, chances_at
 from arena.statistics.probit import SeatAdvantage
 from arena.text import counted
 
-NO_SPREAD: Final = 1e-12
+_ORDERS: Final = {"map": "MAP", "mu": "mu (too many players for MAP)"}
 _MOST_NAMED: Final = 5
 _IDLE_S: Final = 0.1
 _STARTUP_S: Final = 1.0
 """Seconds a match from which on it is told who takes them."""
 
 
-def footer(standings: Standings, headers: Sequence[str], timing: Sequence[Timing]) -> list[str]:
-    """The sentences for a table with these columns; `timing` is empty where times are left out."""
+def footer(
+    standings: Standings, headers: Sequence[str], timing: Sequence[Timing], news: Sequence[str] = ()
+) -> list[str]:
+    """The sentences for a table with these columns; `timing` is empty where times are left out, `news` as it is."""
     return [
         _summary(standings),
+        *news,
         *_of_luck_origin(standings),
+        *_of_intervals(standings.rows, headers),
         *(_of_skills(standings) if "MAP" in headers else ()),
-        *(_of_bands(standings) if "LOS %" in headers else ()),
-        *(_of_luck(standings) if "luck-free %" in headers else ()),
+        *(_of_ahead(standings) if "ahead" in headers else ()),
+        *(_of_luck(standings) if "luck-adjusted %" in headers else ()),
         *_of_pardons(standings.rows),
         *_of_waiting(timing),
         *_of_load(timing),
@@ -65,27 +69,23 @@ def _outlier(name: str, luck: PlayerLuck) -> str:
     )
 
 
-def band_letters(rows: Sequence[Row]) -> dict[int, str]:
-    """A letter for each band: a, b, ..., z, aa, ab."""
-    return {band: _letters(band) for band in sorted({row.band for row in rows})}
-
-
-def _letters(number: int) -> str:
-    """Numbers from 1 as spreadsheets name their columns."""
-    text = ""
-    while number:
-        number, last = divmod(number - 1, len(ascii_lowercase))
-        text = ascii_lowercase[last] + text
-    return text
-
-
 def _summary(standings: Standings) -> str:
-    order = "sorted by mu" if standings.is_complete else "incomplete, so sorted by mu-3s"
+    state = "" if standings.is_complete else ", incomplete"
     draws = "" if standings.draw_rate is None else f"; draws {percent(standings.draw_rate)} %"
-    has_bound = any(row.score_error is not None and row.score_error <= NO_SPREAD for row in standings.rows)
-    bound = "; where all blocks are equal, a one-sided 95 % bound" if has_bound else ""
-    played = f"{standings.matches} of {standings.scheduled} matches"
-    return f"{played}, {order}{draws}{bound}; isolation: {standings.isolation}{_warning(standings.isolation)}"
+    played = f"{standings.matches} of {standings.scheduled} matches{state}; ranks by {_ORDERS[standings.sorted_by]}"
+    return f"{played}{draws}; isolation: {standings.isolation}{_warning(standings.isolation)}"
+
+
+def _of_intervals(rows: Sequence[Row], headers: Sequence[str]) -> Iterator[str]:
+    """How to read the intervals that are not plain ones."""
+    shown = [row.score and half_width(row.score.interval, 1, 100.0) for row in rows]
+    if any(each and not each.startswith("±") for each in shown):
+        yield (
+            "score: an interval of 95 % ends at 0 or 100 %, and where all blocks are equal it is a bound: -8.2/+4.2"
+            " reaches 8.2 down and 4.2 up, -13.9 only down"
+        )
+    if "margin" in headers and any(row.margin and not row.margin.interval.is_bounded for row in rows):
+        yield "±?: blocks that are all equal, or a single one, tell nothing of how far a margin may be off"
 
 
 def _warning(isolation: str) -> str:
@@ -101,30 +101,36 @@ def _of_luck_origin(standings: Standings) -> Iterator[str]:
 
 
 def _of_skills(standings: Standings) -> Iterator[str]:
-    effect = standings.design_effect
-    if standings.matches:
-        spread = "" if effect is None else f", which vary {effect.players:.2f} times as much as independent matches"
-        yield f"MAP: the skill by all matches at once, in any order, on the scale of mu; errors by block{spread}"
+    if not standings.matches:
+        return
+    effect, rating = standings.design_effect, standings.rating
+    blocks = "" if effect is None else f" (design effect {effect.players:.2f})"
+    model = ProbitSettings(beta=rating.beta, draw_probability=rating.draw_probability)
+    score = chances_at(rating.beta, model.scale, model.margin).score
+    yield (
+        f"MAP: skill fitted to all matches jointly, on the scale of mu; 95 % intervals from blocks{blocks};"
+        f" {rating.beta:.2f} points (beta) more are a score of {percent(score)} % against {percent(1 - score)} %"
+    )
 
 
-def _of_bands(standings: Standings) -> Iterator[str]:
-    if any(row.superiority is not None for row in standings.rows):
+def _of_ahead(standings: Standings) -> Iterator[str]:
+    if any(row.los is not None for row in standings.rows):
         yield (
-            "LOS: how likely a player is better than the one in the next line; those with the same letter cannot be"
-            " told apart from line to line (LOS below 95 %)"
+            "LOS: likelihood of superiority over the player in the next line; ahead: whether it is 95 % or more"
+            " (all pairs: `arena matrix`)"
         )
 
 
 def _of_luck(standings: Standings) -> Iterator[str]:
     yield (
-        "luck-free: the score with the luck of each match excluded, as the value of the game measures it"
-        f" (version {standings.luck_version}); may lie outside 0 to 100; no part of rank, mu or MAP"
+        "luck-adjusted: the score with luck excluded (control variate: the game's value function, version"
+        f" {standings.luck_version}); no part of rank, mu or MAP"
     )
 
 
 def _of_pardons(rows: Sequence[Row]) -> Iterator[str]:
     """A sentence for each of the worst: such faults are no forfeits, so the table does not show them."""
-    guilty = sorted((row for row in rows if row.pardoned), key=lambda row: (-sum(row.pardoned.values()), row.rank))
+    guilty = sorted((row for row in rows if row.pardoned), key=lambda row: -sum(row.pardoned.values()))
     named = guilty[:_MOST_NAMED]
     for row, name in zip(named, clipped([row.name for row in named]), strict=True):
         kinds = ", ".join(f"{count} {kind}" for kind, count in row.pardoned.items())
@@ -162,14 +168,14 @@ def _of_seats(seats: Sequence[SeatAdvantage]) -> Iterator[str]:
     told = seats[:1] if len(seats) == 2 else seats
     worth = [f"seat {one.seat} {one.points:+.1f} ±{Z_95 * one.points_error:.1f}" for one in told]
     if worth:
-        yield f"what a seat is worth, in points of score %: {', '.join(worth)}"
+        yield f"seat advantage, percentage points of score ±95 %: {', '.join(worth)}"
 
 
 def _of_contradictions(standings: Standings) -> Iterator[str]:
     pairs = standings.contradictions
     if pairs:
         named = _some([" better than ".join(clipped((lower, higher))) for higher, lower in pairs])
-        yield f"WARNING: mu depends on the order of matches and is contradicted by MAP, which is sure of: {named}"
+        yield f"mu depends on the order of matches; its order contradicts MAP at 95 % for: {named}"
 
 
 def _of_groups(standings: Standings) -> Iterator[str]:
@@ -178,7 +184,7 @@ def _of_groups(standings: Standings) -> Iterator[str]:
     if len(groups) > 1:
         named = " | ".join(_some(clipped(group)) for group in groups[:_MOST_NAMED])
         more = f" | {len(groups) - _MOST_NAMED} more" if len(groups) > _MOST_NAMED else ""
-        yield f"WARNING: no match connects these groups, so they cannot be compared: {named}{more}"
+        yield f"WARNING: no match connects these groups; nothing compares them, each has its own ranks: {named}{more}"
     if idle and standings.matches:
         yield f"without a match: {_some(clipped(sorted(idle)))}"
 

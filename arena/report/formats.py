@@ -14,6 +14,7 @@ import msgspec
 from tabulate import tabulate
 
 from arena.errors import SpecError
+from arena.statistics.interval import Interval
 from arena.strict import printable, unknown
 
 FORMATS: Final = ("table", "markdown", "csv", "json")
@@ -106,6 +107,45 @@ def aligned(parts: Sequence[Sequence[str]], between: str) -> list[str]:
         else UNKNOWN
         for row in parts
     ]
+
+
+def half_width(found: Interval | None, digits: int = 2, scale: float = 1.0) -> str:
+    """How far the 95 % interval reaches: `±4.2`; `-8.2/+4.2` where that differs; `-13.9` where it reaches one way only.
+
+    `±?` if nothing is known of one of its ends.
+    """
+    if found is None:
+        return UNKNOWN
+    if not found.is_bounded:
+        return "±?"
+    down, up = (f"{scale * each:.{digits}f}" for each in (found.value - found.low, found.high - found.value))
+    none = f"{0:.{digits}f}"
+    if down == up:
+        return f"±{up}"
+    return "/".join(text for text, width in ((f"-{down}", down), (f"+{up}", up)) if width != none)
+
+
+def intervals(
+    found: Sequence[Interval | None], digits: int = 2, scale: float = 1.0, *, is_signed: bool = False
+) -> list[str]:
+    """Cells of a column: each value with its interval, digits below digits."""
+    sign = "+" if is_signed else ""
+    return aligned(
+        [
+            (UNKNOWN, UNKNOWN)
+            if one is None
+            else (f"{scale * one.value:{sign}.{digits}f}", half_width(one, digits, scale))
+            for one in found
+        ],
+        " ",
+    )
+
+
+def likelihood(fraction: float | None) -> str:
+    """A chance in per cent: never 100 or 0, for it is never certain."""
+    if fraction is None:
+        return UNKNOWN
+    return ">99.9" if fraction > 0.999 else "<0.1" if fraction < 0.001 else percent(fraction)
 
 
 def percent(fraction: float | None) -> str:

@@ -4,13 +4,13 @@ Rule: a table for people says what its numbers cannot: below it stands what it w
 from it. The other formats have all numbers.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from arena.match.record import FAULTS, PARDONABLE, Termination
-from arena.report.footer import NO_SPREAD, band_letters, footer, luck_audit
+from arena.report.footer import footer, luck_audit
 from arena.report.formats import (
     UNKNOWN,
     Column,
@@ -19,25 +19,29 @@ from arena.report.formats import (
     escaped,
     fixed,
     insist_on_format,
+    intervals,
     json_text,
     labels,
+    likelihood,
     percent,
-    signed,
     tabulated,
     width_of,
     wrapped,
 )
 from arena.report.luck_origin import origin_told
 from arena.standings.luck_audit import PlayerLuck
-from arena.standings.rows import Row
+from arena.standings.rows import Row, deprecated, record
+from arena.standings.scores import Mean
 from arena.standings.table import Standings, Timing, standings_json
+from arena.statistics.interval import Interval
 from arena.strict import printable
 
 MOST_FAULTS: Final = 2
 """Kinds named in a row of the table for a terminal, the most frequent ones."""
-_LEFT_OUT: Final = ("sigma", "mu-3s", "seat ", "margin", "luck-free", "MAP", "LOS")
+_LEFT_OUT: Final = ("sigma", "mu-3s", "seat ", "margin", "luck-adjusted", "mu", "LOS", "ahead", "MAP")
 """Beginnings of the headers of the columns that a narrow terminal goes without, the first one first."""
 
+_YES_NO: Final = {True: "yes", False: "no", None: UNKNOWN}
 _SHORT: Final = {
     Termination.ILLEGAL_ACTION.value: "illegal",
     Termination.MALFORMED_REPLY.value: "malformed",
@@ -51,19 +55,21 @@ def render(
     *,
     format: str,  # noqa: A002 - its name
     width: int | None = None,
+    news: Sequence[str] = (),
 ) -> str:
     """Write the leaderboard in one of `FORMATS`, without a final newline; SpecError for any other format.
 
     Without `timing` the columns of time are left out, and equal results give equal text. A table that is wider than
-    `width` columns of a terminal goes without sigma, then mu-3s (unless it is the order), the seats, and so on.
+    `width` columns of a terminal goes without sigma, then mu-3s, the seats, and so on.
+    `news` are sentences on how the league goes on, or what ended it.
     """
     insist_on_format(format)
     if format == "table" and width is not None:
-        return _table(standings, timing, width)
-    return _RENDERERS[format](standings, timing)
+        return _table(standings, timing, news, width)
+    return _RENDERERS[format](standings, timing, news)
 
 
-def _table(standings: Standings, timing: Sequence[Timing] | None, width: int | None = None) -> str:
+def _table(standings: Standings, timing: Sequence[Timing] | None, news: Sequence[str], width: int | None = None) -> str:
     columns = [
         *_names(standings, "simple"),
         *_numbers(standings),
@@ -74,17 +80,15 @@ def _table(standings: Standings, timing: Sequence[Timing] | None, width: int | N
     for header in _LEFT_OUT:
         if width is None or width_of(table) <= width:
             break
-        if header == "mu-3s" and standings.sorted_by == "exposure":
-            continue
         columns = [column for column in columns if not column.header.startswith(header)]
         table = tabulated(columns, "simple")
     headers = tuple(column.header.split("\n")[0] for column in columns)
     return "\n".join(
-        [table, "", *(wrapped(printable(line), width) for line in footer(standings, headers, timing or ()))]
+        [table, "", *(wrapped(printable(line), width) for line in footer(standings, headers, timing or (), news))]
     )
 
 
-def _markdown(standings: Standings, timing: Sequence[Timing] | None) -> str:
+def _markdown(standings: Standings, timing: Sequence[Timing] | None, news: Sequence[str]) -> str:
     rows = standings.rows
     number, player = _names(standings, "pipe")
     columns = [
@@ -98,14 +102,14 @@ def _markdown(standings: Standings, timing: Sequence[Timing] | None) -> str:
     headers = tuple(column.header.split("\n")[0] for column in columns)
     # An empty line makes each sentence a paragraph of its own.
     return "\n\n".join(
-        [tabulated(columns, "pipe"), *(escaped(line) for line in footer(standings, headers, timing or ()))]
+        [tabulated(columns, "pipe"), *(escaped(line) for line in footer(standings, headers, timing or (), news))]
     )
 
 
 def _names(standings: Standings, style: str) -> list[Column]:
     rows = standings.rows
     return [
-        Column("#", [str(row.rank) for row in rows]),
+        Column("rank", [UNKNOWN if row.rank is None else str(row.rank) for row in rows]),
         Column("player", labels([row.name for row in rows], style), "left"),
     ]
 
@@ -115,48 +119,27 @@ def _numbers(standings: Standings) -> list[Column]:
     rows = standings.rows
     seats = len(rows[0].score_by_seat) if rows else 0
     by_seat = [[percent(score) for score in row.score_by_seat] for row in rows]
-    letters = band_letters(rows)
     columns = [
-        Column("score %\n±95 %", aligned([_score(row) for row in rows], "")),
+        Column("score %\n±95 %", intervals(_intervals(row.score for row in rows), 1, 100.0)),
         Column("W-D-L", aligned([(str(row.wins), str(row.draws), str(row.losses)) for row in rows], "-")),
-        Column("margin\n±s.e.", aligned([(signed(r.mean_margin), _margin_error(r)) for r in rows], " ±")),
+        Column("MAP\n±95 %", intervals([row.map for row in rows])),
+        Column("LOS\n%", [likelihood(row.los) for row in rows]),
+        Column("ahead\n95 %", [_YES_NO[row.ahead] for row in rows]),
+        Column("margin\n±95 %", intervals(_intervals(row.margin for row in rows), is_signed=True)),
         Column("mu", [fixed(row.mu) for row in rows]),
         Column("sigma", [fixed(row.sigma) for row in rows]),
-        Column("mu-3s", [fixed(row.exposure) for row in rows]),
-        Column("MAP\n±95 %", aligned([(fixed(row.skill), fixed(row.skill_error)) for row in rows], " ±")),
-        Column("LOS %\nband", aligned([(percent(r.superiority), letters[r.band]) for r in rows], " ")),
+        Column("mu-3s", [fixed(row.mu_3s) for row in rows]),
     ]
-    if standings.luck_version:
-        columns.insert(1, Column("luck-free %\n±95 %", aligned([_luck_free(row) for row in rows], "")))
+    if any(row.luck_adjusted for row in rows):
+        adjusted = _intervals(row.luck_adjusted for row in rows)
+        columns.insert(1, Column("luck-adjusted %\n±95 %", intervals(adjusted, 1, 100.0)))
     if seats:
         columns.append(Column(f"seat {'/'.join(map(str, range(seats)))}\n%", aligned(by_seat, "/")))
     return columns
 
 
-def _score(row: Row) -> tuple[str, str, str]:
-    """The score, a sign and its error; where no block differs from another, a bound in the place of an error of 0.
-
-    Rule of three: if a share q of blocks came out otherwise, N equal ones would be seen with a chance of (1 - q)^N, and
-    that is below 5 % for q > 1 - 0.05^(1/N), about 3/N. Such a block shifts the score by max(score, 1 - score) at most.
-    For several pairings with shares q_p the chance is prod (1 - q_p)^n_p, at most (1 - sum n_p q_p / N)^N: the bound
-    holds for their mean as well. It is one-sided: below 100 % only downwards, above 0 % only upwards.
-    """
-    if row.score is None:
-        return UNKNOWN, UNKNOWN, UNKNOWN
-    blocks = row.matches // max(len(row.score_by_seat), 1)
-    if row.score_error is None or row.score_error > NO_SPREAD or not blocks:
-        return f"{percent(row.score)} ", "±", percent(row.score_error)
-    bound = (1 - 0.05 ** (1 / blocks)) * max(row.score, 1 - row.score)
-    return f"{percent(row.score)} ", {1.0: "-", 0.0: "+"}.get(row.score, "±"), percent(bound)
-
-
-def _luck_free(row: Row) -> tuple[str, str, str]:
-    return f"{percent(row.luck_free)} ", "±", percent(row.luck_free_error)
-
-
-def _margin_error(row: Row) -> str:
-    """Equal margins say that the spread is small, not how small: no figure in the place of 0."""
-    return UNKNOWN if row.margin_error is not None and row.margin_error <= NO_SPREAD else fixed(row.margin_error)
+def _intervals(means: Iterable[Mean | None]) -> list[Interval | None]:
+    return [None if mean is None else mean.interval for mean in means]
 
 
 def _times(rows: Sequence[Row], timing: Sequence[Timing] | None) -> list[Column]:
@@ -179,41 +162,46 @@ def _faults(row: Row, *, named: int) -> str:
     return ", ".join([*parts, f"{rest} more"] if rest else parts) or "-"
 
 
-def _csv(standings: Standings, timing: Sequence[Timing] | None) -> str:
+def _csv(standings: Standings, timing: Sequence[Timing] | None, _: Sequence[str]) -> str:
     by_name = None if timing is None else _by_name(timing)
     luck = {"luck": origin_told(standings.luck, standings.isolation)}
-    records = [_record(row, by_name[row.name] if by_name else None) | luck for row in standings.rows]
+    records = [
+        _spread_out(row, by_name[row.name] if by_name else None) | luck | old
+        for row, old in zip(standings.rows, deprecated(standings.rows), strict=True)
+    ]
     return csv_text(tuple(records[0]) if records else (), records)
 
 
-def _record(row: Row, timing: Timing | None) -> dict[str, object]:
-    """All columns of a row by name: the fields in their order, those with several values spread out."""
-    record = msgspec.structs.asdict(row)
-    del record["score_by_seat"], record["faults"], record["pardoned"], record["luck"]
+def _spread_out(row: Row, timing: Timing | None) -> dict[str, object]:
+    """All columns of a row by name, those with several values spread out; True is 1, a number."""
+    found = record(row) | {"ahead": None if row.ahead is None else int(row.ahead)}
+    for name in ("score_by_seat", "faults", "pardoned", "luck"):
+        del found[name]
     for field in PlayerLuck.__struct_fields__:
-        record[f"luck_{field}"] = None if row.luck is None else +getattr(row.luck, field)  # True is 1: a number
-    record |= {f"score_seat_{seat}": score for seat, score in enumerate(row.score_by_seat)}
-    record |= {f"faults_{kind.value}": row.faults.get(kind.value, 0) for kind in FAULTS}
-    record |= {f"pardoned_{kind.value}": row.pardoned.get(kind.value, 0) for kind in PARDONABLE}
+        found[f"luck_{field}"] = None if row.luck is None else +getattr(row.luck, field)
+    found |= {f"score_seat_{seat}": score for seat, score in enumerate(row.score_by_seat)}
+    found |= {f"faults_{kind.value}": row.faults.get(kind.value, 0) for kind in FAULTS}
+    found |= {f"pardoned_{kind.value}": row.pardoned.get(kind.value, 0) for kind in PARDONABLE}
     if timing is not None:
         times = msgspec.structs.asdict(timing)
-        record |= {key: value for key, value in times.items() if key not in {"name", "matches"}}
-    return record
+        found |= {key: value for key, value in times.items() if key not in {"name", "matches"}}
+    return found
 
 
-def _json(standings: Standings, timing: Sequence[Timing] | None) -> str:
+def _json(standings: Standings, timing: Sequence[Timing] | None, news: Sequence[str]) -> str:
     """Set the canonical standings, as they are, beside the sentences on luck and the timing."""
     document: dict[str, object] = {
         "standings": msgspec.Raw(standings_json(standings)),
         "luck_audit": luck_audit(standings),
         "luck": origin_told(standings.luck, standings.isolation),
+        "news": news,
     }
     if timing is not None:
         document["timing"] = timing
     return json_text(document)
 
 
-_RENDERERS: Final[Mapping[str, Callable[[Standings, Sequence[Timing] | None], str]]] = {
+_RENDERERS: Final[Mapping[str, Callable[[Standings, Sequence[Timing] | None, Sequence[str]], str]]] = {
     "table": _table,
     "markdown": _markdown,
     "csv": _csv,

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from arena.standings.luck_sums import HALVES, LUCK_UNIT, Lucks
 from arena.standings.outcomes import full_score
-from arena.standings.scores import Share, mean_and_error
+from arena.standings.scores import Mean, Share, joined, mean_of
 from arena.standings.tally import Tallied, Tally
 
 SEATS: Final = 2
@@ -50,8 +50,8 @@ def luck_version(played: Iterable[Tallied]) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def without_luck(met: Sequence[tuple[Tally, int]]) -> tuple[float | None, float | None]:
-    """The score of an entrant without luck, and its standard error; `met` are its pairings and its place in each.
+def without_luck(met: Sequence[tuple[Tally, int]]) -> Mean | None:
+    """The score of an entrant without luck; `met` are its pairings and its place in each.
 
     Only for matches that all have luck, under one version of the value. None for an entrant without a match.
     """
@@ -59,8 +59,8 @@ def without_luck(met: Sequence[tuple[Tally, int]]) -> tuple[float | None, float 
     shares = []
     for number, (tally, place) in enumerate(met):
         parts = [_share(tally.sums.luck[half], place, factors[half][number]) for half in range(HALVES)]
-        shares.append(Share(*map(sum, zip(*parts, strict=True))))
-    return mean_and_error(shares, unit=_UNIT)
+        shares.append(joined(parts))
+    return mean_of(shares, unit=_UNIT)
 
 
 def _factors(other_half: Sequence[tuple[Lucks, int]]) -> list[int]:

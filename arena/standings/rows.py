@@ -1,12 +1,15 @@
-"""Tallies and ratings -> the rows of a table, best first.
+"""Tallies, ratings and skills -> the rows of a table, best first.
 
-Rule: a row is calculated from its own entrant's pairings only; what depends on its neighbours is put in afterwards.
+Rule: a rank is by MAP, complete or not, among the players whom matches connect; equal ones by their score, then by
+name. Groups that no match connects stand one after the other, the largest first, each with ranks of its own; players
+without a match come last and have none.
 """
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Final, Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby, pairwise
+from typing import NamedTuple
 
 import msgspec
 
@@ -15,16 +18,11 @@ from arena.standings.luck_adjustment import luck_version, without_luck
 from arena.standings.luck_audit import PlayerLuck, audited
 from arena.standings.outcomes import full_score
 from arena.standings.ratings import Rating, RatingSettings
-from arena.standings.scores import Scores, mean_and_error, scores, share
+from arena.standings.scores import Mean, Scores, mean_of, scores, share
 from arena.standings.skills import skills
 from arena.standings.tally import Tallied, Tally
-from arena.statistics.bands import bands
+from arena.statistics.interval import LEVEL, Interval, interval
 from arena.statistics.probit import ProbitFit
-
-Z_95: Final = 1.959963984540054
-"""Half the width, in standard errors, of an interval that holds 95 % of a normal distribution."""
-
-SortKey = Literal["mu", "exposure"]
 
 
 class Entrant(msgspec.Struct, frozen=True):
@@ -39,23 +37,24 @@ class Entrant(msgspec.Struct, frozen=True):
 class Row(msgspec.Struct, frozen=True):
     """One entrant's standing. What its matches cannot tell is None.
 
-    A win is a first place of one's own, a draw a shared one, everything else a loss. `score` is the mean of 1, 1/2, 0;
-    with n players, of the mean of the shared places scaled to 0..1. `score_error` is a 95 % half width, `margin_error`
-    a standard error. `luck_free` is the score with the luck of dice and cards excluded, `luck_free_error` a 95 % half
-    width; None unless all matches of the league have luck of one version. It has no part in the rank. The margin, over
-    matches without a forfeit, is the own score minus the best of the others. `luck` is the audit of luck; None without
-    a match whose luck was measured.
+    `rank` is the place in the `group` of players whom matches connect, both from 1. A win is a first place of one's
+    own, a draw a shared one, everything else a loss. `score` is the mean of 1, 1/2, 0; with n players, of the mean of
+    the shared places scaled to 0..1. `luck_adjusted` is the score with the luck of dice and cards excluded; None unless
+    all matches of the league have luck of one version. It has no part in the rank. The margin, over matches without a
+    forfeit, is the own score minus the best of the others. `luck` is the audit of luck; None without a match whose luck
+    was measured.
 
-    `skill` is the batch estimate (MAP), which no order of matches can change, with `skill_error`, a 95 % half width
-    against the mean of all whom matches connect (or against the anchor). `superiority` is how likely the entrant is
-    better than the one in the next row; None if no matches connect the two. Entrants of one `band` cannot be told apart
-    from row to row.
+    `map` is the batch estimate of skill, which no order of matches can change; its interval is against the mean of all
+    whom matches connect (or against the anchor). `los` is the likelihood of superiority over the player of the next row
+    (None if no matches connect the two), and `ahead` tells whether that is 95 % or more. `mu` and `sigma` are of
+    TrueSkill.
 
     `faults` counts the matches that the entrant's own faults ended, by kind; `pardoned` the faults after which a
     lenient game went on.
     """
 
-    rank: int
+    rank: int | None
+    group: int | None
     name: str
     bot: str
     version: str
@@ -64,19 +63,15 @@ class Row(msgspec.Struct, frozen=True):
     wins: int
     draws: int
     losses: int
-    score: float | None
-    score_error: float | None
-    luck_free: float | None
-    luck_free_error: float | None
-    mean_margin: float | None
-    margin_error: float | None
+    score: Mean | None
+    luck_adjusted: Mean | None
+    margin: Mean | None
+    map: Interval | None
+    los: float | None
+    ahead: bool | None
     mu: float
     sigma: float
-    exposure: float
-    skill: float | None
-    skill_error: float | None
-    superiority: float | None
-    band: int
+    mu_3s: float
     score_by_seat: tuple[float | None, ...]
     faults: dict[str, int]
     pardoned: dict[str, int]
@@ -91,23 +86,10 @@ class _Met(NamedTuple):
     place: int
 
 
-def ranked(
-    field: Sequence[Entrant], ratings: Mapping[str, Rating], sorted_by: SortKey
-) -> Iterator[tuple[int, Entrant]]:
-    """Best first, with ranks from 1. Values that agree to 9 decimals differ by rounding only: they share the rank."""
-    value = {one.name: round(getattr(ratings[one.name], sorted_by), 9) for one in field}
-    ordered = sorted(field, key=lambda one: (-value[one.name], one.name))
-    rank = 0
-    for place, one in enumerate(ordered):
-        if place == 0 or value[one.name] != value[ordered[place - 1].name]:
-            rank = place + 1
-        yield rank, one
-
-
 def rows_of(
-    ranked: Iterable[tuple[int, Entrant]], played: Sequence[Tallied], ratings: Mapping[str, Rating]
+    field: Iterable[Entrant], played: Sequence[Tallied], ratings: Mapping[str, Rating]
 ) -> tuple[list[Row], int]:
-    """Make the rows without what follows from the batch estimate; and count the matches with a shared first place."""
+    """Make the rows without ranks and what follows from the fit; and count the matches with a shared first place."""
     met: defaultdict[str, list[_Met]] = defaultdict(list)
     drawn = 0
     for one in played:
@@ -116,60 +98,57 @@ def rows_of(
         for place, player in enumerate(one.players):
             met[player].append(_Met(one.tally, found, place))
     seats = max((one.tally.seats for one in played), default=0)
-    rows = [_row(rank, entrant, met[entrant.name], ratings[entrant.name], seats) for rank, entrant in ranked]
-    rows = _with_audit(rows, met)
-    return (_without_luck(rows, met) if luck_version(played) else rows), drawn
+    has_luck = bool(luck_version(played))
+    audit = audited({name: [(one.tally, one.place) for one in own] for name, own in met.items()})
+    rows = [
+        _row(
+            entrant,
+            met[entrant.name],
+            ratings[entrant.name],
+            seats,
+            luck=audit.get(entrant.name),
+            adjusted=without_luck([(one.tally, one.place) for one in met[entrant.name]]) if has_luck else None,
+        )
+        for entrant in field
+    ]
+    return rows, drawn
 
 
-def _row(rank: int, entrant: Entrant, met: Sequence[_Met], rating: Rating, seats: int) -> Row:
-    score, score_error = mean_and_error(
-        [share(one.scores.points, one.place) for one in met], unit=full_score(seats) if met else 1
-    )
-    mean_margin, margin_error = mean_and_error([share(one.tally.sums.margins, one.place) for one in met])
+def _row(
+    entrant: Entrant,
+    met: Sequence[_Met],
+    rating: Rating,
+    seats: int,
+    *,
+    luck: PlayerLuck | None,
+    adjusted: Mean | None,
+) -> Row:
+    unit = full_score(seats) if met else 1
     return Row(
-        rank=rank,
+        rank=None,
+        group=None,
         name=entrant.name,
         bot=entrant.bot,
         version=entrant.version,
         hash=entrant.hash,
-        matches=sum(one.scores.points.matches for one in met),
+        matches=sum(one.scores.points[one.place].matches for one in met),
         wins=sum(one.scores.wins[one.place] for one in met),
         draws=sum(one.scores.draws[one.place] for one in met),
         losses=sum(one.scores.losses[one.place] for one in met),
-        score=score,
-        score_error=None if score_error is None else Z_95 * score_error,
-        luck_free=None,
-        luck_free_error=None,
-        mean_margin=mean_margin,
-        margin_error=margin_error,
+        score=mean_of([one.scores.points[one.place] for one in met], unit=unit, lowest=0.0, highest=1.0),
+        luck_adjusted=adjusted,
+        margin=mean_of([share(one.tally.sums.margins, one.place) for one in met]),
+        map=None,
+        los=None,
+        ahead=None,
         mu=rating.mu,
         sigma=rating.sigma,
-        exposure=rating.exposure,
-        skill=None,
-        skill_error=None,
-        superiority=None,
-        band=1,
+        mu_3s=rating.exposure,
         score_by_seat=tuple(_score_at(seat, met, seats) for seat in range(seats)),
         faults=_faults((one.tally.sums.faults, one.place) for one in met),
         pardoned=_faults((one.tally.sums.pardoned, one.place) for one in met),
-        luck=None,
+        luck=luck,
     )
-
-
-def _with_audit(rows: Iterable[Row], met: Mapping[str, Sequence[_Met]]) -> list[Row]:
-    """Put in the audit of luck, which takes all players together."""
-    found = audited({row.name: [(one.tally, one.place) for one in met[row.name]] for row in rows})
-    return [msgspec.structs.replace(row, luck=found.get(row.name)) for row in rows]
-
-
-def _without_luck(rows: Iterable[Row], met: Mapping[str, Sequence[_Met]]) -> list[Row]:
-    """Put in the scores without luck."""
-    found = []
-    for row in rows:
-        score, error = without_luck([(one.tally, one.place) for one in met[row.name]])
-        width = None if error is None else Z_95 * error
-        found.append(msgspec.structs.replace(row, luck_free=score, luck_free_error=width))
-    return found
 
 
 def _score_at(seat: int, met: Sequence[_Met], seats: int) -> float | None:
@@ -187,23 +166,98 @@ def _faults(counted: Iterable[tuple[Mapping[str, tuple[int, ...]], int]]) -> dic
     return {kind.value: counts[kind] for kind in FAULTS if counts[kind]}
 
 
-def compared(rows: Sequence[Row], fit: ProbitFit | None, settings: RatingSettings) -> tuple[Row, ...]:
-    """Put in what the batch estimate says of each row, and of each beside the next."""
-    if fit is None:
-        return tuple(rows)
-    by_name = skills(fit, settings)
-    order = [row.name for row in rows]
-    band_of = {
-        name: number for number, band in enumerate(bands(order, fit.likelihood_better), start=1) for name in band
-    }
-    next_of = dict(pairwise(order))
+def ranked(
+    rows: Iterable[Row], groups: Sequence[Sequence[str]], fit: ProbitFit | None, settings: RatingSettings
+) -> tuple[Row, ...]:
+    """Put in what the fit says of each row, and the ranks; best first.
+
+    Without a fit (a field too large for it) mu takes the place of MAP. Values that agree to 9 decimals differ by
+    rounding only: equal MAP and score share the rank.
+    """
+    found = skills(fit, settings) if fit else {}
+    group_of = {name: number for number, group in enumerate(groups, start=1) for name in group}
+
+    def place(row: Row) -> tuple[float, ...]:
+        strength = found[row.name].mean if row.name in found else row.mu
+        return group_of[row.name], -round(strength, 9), -round(row.score.value, 9) if row.score else 0.0
+
+    ordered = sorted(rows, key=lambda row: (not row.matches, place(row) if row.matches else (), row.name))
+    ranks: dict[str, int] = {}
+    for _, of_group in groupby((row for row in ordered if row.matches), key=lambda row: group_of[row.name]):
+        members = list(of_group)
+        for number, row in enumerate(members):
+            is_tie = number and place(row) == place(members[number - 1])
+            ranks[row.name] = ranks[members[number - 1].name] if is_tie else number + 1
+    los = {one.name: _superiority(one, other, fit) for one, other in pairwise(ordered)}
     return tuple(
         msgspec.structs.replace(
             row,
-            skill=by_name[row.name].mean if row.matches else None,
-            skill_error=Z_95 * by_name[row.name].error if row.matches else None,
-            superiority=fit.likelihood_better(row.name, next_of[row.name]) if row.name in next_of else None,
-            band=band_of[row.name],
+            rank=ranks.get(row.name),
+            group=group_of[row.name] if row.matches else None,
+            map=interval(found[row.name].mean, found[row.name].error) if row.name in found and row.matches else None,
+            los=los.get(row.name),
+            ahead=None if los.get(row.name) is None else (los[row.name] or 0.0) >= LEVEL,
         )
-        for row in rows
+        for row in ordered
     )
+
+
+def _superiority(one: Row, other: Row, fit: ProbitFit | None) -> float | None:
+    return fit.likelihood_better(one.name, other.name) if fit and one.matches and other.matches else None
+
+
+def record(row: Row) -> dict[str, object]:
+    """A row for programs, by the names of the columns; each interval is a value with its `_low` and `_high`.
+
+    Those of version 0.1 are in `deprecated`.
+    """
+    return {
+        "rank": row.rank,
+        "group": row.group,
+        "player": row.name,
+        **{name: getattr(row, name) for name in ("bot", "version", "hash", "matches", "wins", "draws", "losses")},
+        **_ends("score", row.score),
+        **_ends("luck_adjusted", row.luck_adjusted),
+        **_ends("margin", row.margin),
+        **_ends("map", row.map),
+        **{name: getattr(row, name) for name in ("los", "ahead", "mu", "sigma", "mu_3s")},
+        **{name: getattr(row, name) for name in ("score_by_seat", "faults", "pardoned", "luck")},
+    }
+
+
+def deprecated(rows: Sequence[Row]) -> list[dict[str, object]]:
+    """The names of version 0.1, row by row, for programs that still read them."""
+    found: list[dict[str, object]] = []
+    band = 1
+    for row in rows:
+        found.append(
+            {
+                "name": row.name,
+                "score_error": row.score and _half(row.score.interval),
+                "luck_free": row.luck_adjusted and row.luck_adjusted.value,
+                "luck_free_error": row.luck_adjusted and _half(row.luck_adjusted.interval),
+                "mean_margin": row.margin and row.margin.value,
+                "margin_error": row.margin and row.margin.standard_error,
+                "exposure": row.mu_3s,
+                "skill": row.map and row.map.value,
+                "skill_error": row.map and _half(row.map),
+                "superiority": row.los,
+                "band": band,
+            }
+        )
+        band += bool(row.ahead)
+    return found
+
+
+def _ends(name: str, found: Mean | Interval | None) -> dict[str, float | None]:
+    """A value with both ends; None for an end of which nothing is known."""
+    if isinstance(found, Mean):
+        found = found.interval
+    if found is None:
+        return {name: None, f"{name}_low": None, f"{name}_high": None}
+    low, high = (end if math.isfinite(end) else None for end in (found.low, found.high))
+    return {name: found.value, f"{name}_low": low, f"{name}_high": high}
+
+
+def _half(found: Interval) -> float | None:
+    return found.error if found.is_bounded else None

@@ -15,23 +15,52 @@ about the overall mean over all blocks, sum_b (y_b - r m_b)^2 / (N - 1), which i
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
 
 from arena.standings.outcomes import orders, points
 from arena.standings.tally import Spans, Tally
+from arena.statistics.interval import UNSEEN, Interval, degrees_of_freedom, equal_blocks, interval
+
+
+class Share(NamedTuple):
+    """What one player has of the blocks of a pairing: m matches and a total of y in each.
+
+    The fields are the number of blocks and the sums of m, m m, y, y y and m y. `counts`, where they are known, are how
+    often each (m, y) occurred, sorted: they tell how few blocks the spread hangs on.
+    """
+
+    blocks: int
+    matches: int
+    matches2: int
+    total: int
+    total2: int
+    product: int
+    counts: tuple[tuple[int, int, int], ...] = ()
+
+    def squares(self, mean_of: "Share") -> float:
+        """Sum the squares of what each block has above or below the mean of `mean_of`: of (y - r m)^2."""
+        total, matches = mean_of.total, mean_of.matches
+        above = self.total2 * matches**2 - 2 * total * matches * self.product + total**2 * self.matches2
+        return float(above / matches**2)
+
+    def fourths(self, mean_of: "Share") -> float:
+        """Sum the fourth powers of the same; 0 where `counts` are not known."""
+        mean = mean_of.total / mean_of.matches
+        return math.fsum(times * (y - mean * m) ** 4 for m, y, times in self.counts)
 
 
 class Scores(msgspec.Struct, frozen=True):
     """What the courses of a pairing come to. Tuples are by place, and within that by seat where they are nested.
 
-    `points` are sums over blocks, 2 for each player beaten and 1 for each one tied. A win is a first place of one's
+    `points` are 2 for each player beaten and 1 for each one tied. A win is a first place of one's
     own, a draw a shared one, everything else a loss. `drawn` counts matches whose first place is shared.
     """
 
-    points: Spans
+    points: tuple[Share, ...]
     wins: tuple[int, ...]
     draws: tuple[int, ...]
     losses: tuple[int, ...]
@@ -40,21 +69,14 @@ class Scores(msgspec.Struct, frozen=True):
     points_by_seat: tuple[tuple[int, ...], ...]
 
 
-class Share(NamedTuple):
-    """One place's part of `Spans`: what it has of y, y y and m y, with blocks, m and m m of the pairing."""
+class Mean(msgspec.Struct, frozen=True):
+    """A mean over matches with its 95 % interval. `standard_error` is None where `blocks` are too few to tell."""
 
+    value: float
+    standard_error: float | None
+    degrees: float
     blocks: int
-    matches: int
-    matches2: int
-    total: int
-    total2: int
-    product: int
-
-    def squares(self, mean_of: "Share") -> float:
-        """Sum the squares of what each block has above or below the mean of `mean_of`: of (y - r m)^2."""
-        total, matches = mean_of.total, mean_of.matches
-        above = self.total2 * matches**2 - 2 * total * matches * self.product + total**2 * self.matches2
-        return above / matches**2
+    interval: Interval
 
 
 def scores(tally: Tally) -> Scores:
@@ -75,7 +97,7 @@ def scores(tally: Tally) -> Scores:
                 matches_by_seat[place][seat] += times
                 points_by_seat[place][seat] += times * points(seats)[code][seat]
     return Scores(
-        points=_spans(tally),
+        points=tuple(map(share_of, _blocks(tally))),
         wins=tuple(wins),
         draws=tuple(draws),
         losses=tuple(losses),
@@ -98,37 +120,107 @@ def share(spans: Spans, place: int) -> Share:
     return Share(spans.blocks, spans.matches, spans.matches2, *own)
 
 
-def mean_and_error(parts: Iterable[Share], *, unit: int = 1) -> tuple[float | None, float | None]:
-    """Average over matches, with the standard error by the formula at the top; None for what cannot be told.
+def share_of(blocks: Iterable[tuple[int, int]] | Mapping[tuple[int, int], int]) -> Share:
+    """The share of a player with these blocks: (matches, total) of each, or how often each of them occurred."""
+    found = Counter(blocks)
+    return Share(
+        blocks=found.total(),
+        matches=sum(times * m for (m, _), times in found.items()),
+        matches2=sum(times * m * m for (m, _), times in found.items()),
+        total=sum(times * y for (_, y), times in found.items()),
+        total2=sum(times * y * y for (_, y), times in found.items()),
+        product=sum(times * m * y for (m, y), times in found.items()),
+        counts=tuple((m, y, times) for (m, y), times in sorted(found.items())),
+    )
 
-    `parts` are an entrant's shares of its pairings, whose totals count in so many parts of one: `unit`.
+
+def mean_of(
+    parts: Iterable[Share],
+    *,
+    unit: int = 1,
+    lowest: float = -math.inf,
+    highest: float = math.inf,
+    unseen: float = UNSEEN,
+) -> Mean | None:
+    """Average over matches, with the error by the formula at the top and its interval; None without a match.
+
+    `parts` are an entrant's shares of its pairings, whose totals count in so many parts of one: `unit`. `lowest` and
+    `highest` are the ends of what a match can be; for `unseen` see `arena.statistics.interval.interval`.
     """
     known = [one for one in parts if one.blocks]
     if not known:
-        return None, None
-    whole = Share(*map(sum, zip(*known, strict=True)))
-    mean = whole.total / (unit * whole.matches)
-    if whole.blocks < 2:
-        return mean, None
-    overall = whole.squares(whole) / (whole.blocks - 1)
-    within = [one.squares(one) * one.blocks / (one.blocks - 1) if one.blocks > 1 else overall for one in known]
-    return mean, math.sqrt(math.fsum(within)) / (unit * whole.matches)
+        return None
+    whole = joined(known)
+    value = float(whole.total / (unit * whole.matches))
+    spreads = [_spread(one) for one in known if one.blocks > 1]
+    singles = sum(one.blocks == 1 for one in known)
+    if singles and whole.blocks > 1:
+        spreads.append(_overall(known, whole, singles))
+    variance = math.fsum(one.variance for one in spreads)
+    degrees = degrees_of_freedom(
+        [(one.variance, one.degrees) for one in spreads],
+        fourth=math.fsum(one.fourth for one in spreads) if all(one.counts for one in known) else 0.0,
+        blocks=whole.blocks,
+    )
+    error = math.sqrt(variance) / (unit * whole.matches) if whole.blocks > 1 else None
+    if error:
+        found = interval(
+            value, error, degrees=degrees, blocks=whole.blocks, lowest=lowest, highest=highest, unseen=unseen
+        )
+    else:
+        strata = [(one.blocks, float(one.total / (unit * one.matches))) for one in known]
+        bound = equal_blocks(strata, lowest=lowest, highest=highest)
+        # blocks that lack matches weigh less in the value than in the bound
+        ends = [min(max(value + (end - bound.value), lowest), highest) for end in (bound.low, bound.high)]
+        found = Interval(value, ends[0], ends[1])
+    return Mean(value, error, degrees, whole.blocks, found)
 
 
-def _spans(tally: Tally) -> Spans:
-    seats = tally.seats
-    blocks = matches = matches2 = 0
-    total, total2, product = ([0] * seats for _ in range(3))
+def joined(parts: Sequence[Share]) -> Share:
+    """All blocks of these shares as those of one pairing; `counts` are left out."""
+    return Share(
+        blocks=sum(one.blocks for one in parts),
+        matches=sum(one.matches for one in parts),
+        matches2=sum(one.matches2 for one in parts),
+        total=sum(one.total for one in parts),
+        total2=sum(one.total2 for one in parts),
+        product=sum(one.product for one in parts),
+    )
+
+
+class _Spread(NamedTuple):
+    """What a pairing adds to the variance of the total, the degrees of freedom of that, and fourth powers to match."""
+
+    variance: float
+    degrees: int
+    fourth: float
+
+
+@lru_cache(maxsize=1 << 16)
+def _spread(one: Share) -> _Spread:
+    """Of a pairing with two blocks or more. Pairings of few blocks are often alike: each kind is computed once."""
+    scale = one.blocks / (one.blocks - 1)
+    squares = one.squares(one)
+    return _Spread(scale * squares, one.blocks - 1, scale**2 * one.fourths(one) if squares else 0.0)
+
+
+def _overall(known: Iterable[Share], whole: Share, singles: int) -> _Spread:
+    """Of so many pairings with one block, which vary as blocks of all pairings do about the mean of all."""
+    scale = 1.0 / (whole.blocks - 1)
+    fourths = math.fsum(one.fourths(whole) for one in known)
+    return _Spread(
+        singles * scale * whole.squares(whole), whole.blocks - 1, singles * whole.blocks * scale**2 * fourths
+    )
+
+
+def _blocks(tally: Tally) -> list[Counter[tuple[int, int]]]:
+    """By place: how often blocks had so many matches and points."""
+    found: list[Counter[tuple[int, int]]] = [Counter() for _ in range(tally.seats)]
     for course, times in tally.courses().items():
-        count = seats - course.count(0)
-        blocks += times
-        matches += times * count
-        matches2 += times * count * count
-        for place, own in enumerate(points_by_place(course)):
-            total[place] += times * own
-            total2[place] += times * own * own
-            product[place] += times * own * count
-    return Spans(blocks, matches, matches2, tuple(total), tuple(total2), tuple(product))
+        count = tally.seats - course.count(0)
+        for own, y in zip(found, points_by_place(course), strict=True):
+            own[count, y] += times
+    return found
 
 
 def points_by_place(course: Sequence[int]) -> list[int]:

@@ -17,14 +17,13 @@ from arena.standings.ratings import RatingSettings
 from arena.standings.scores import counts_by_code, points_by_place
 from arena.standings.tally import Tallied, Tally
 from arena.statistics.blocks import DesignEffect, Spread, ratio
+from arena.statistics.interval import LEVEL
 from arena.statistics.model import ProbitSettings
 from arena.statistics.pairs import PairRow, PairTable
 from arena.statistics.probit import ProbitFit, fit
 
 MOST_PLAYERS = 1000
 """The work grows with their cube; a thousand take seconds. Larger fields go without this estimate."""
-SURE = 0.95
-"""How likely the other one must be better for an order to be called wrong."""
 
 
 class Skill(msgspec.Struct, frozen=True, gc=False):
@@ -96,7 +95,7 @@ def contradicted(order: Sequence[str], found: ProbitFit) -> tuple[tuple[str, str
         (order[one], order[other])
         for one, mean in enumerate(means)
         for other in range(one + 1, len(means))
-        if means[other] > mean and (found.likelihood_better(order[other], order[one]) or 0.0) >= SURE
+        if means[other] > mean and (found.likelihood_better(order[other], order[one]) or 0.0) >= LEVEL
     )
 
 

@@ -8,6 +8,7 @@ byte-identical `standings_json`, however many matches were played at once.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -15,7 +16,7 @@ from arena.match.secret_luck import UNKNOWN_ORIGIN, LuckOrigin
 from arena.standings.luck_adjustment import luck_version
 from arena.standings.outcomes import by_seat
 from arena.standings.ratings import Rating, RatingSettings
-from arena.standings.rows import Entrant, Row, SortKey, compared, ranked, rows_of
+from arena.standings.rows import Entrant, Row, deprecated, ranked, record, rows_of
 from arena.standings.skills import contradicted, fitted, pair_table
 from arena.standings.tally import Tallied, at_place, digest_of, tally_of
 from arena.statistics.blocks import DesignEffect
@@ -51,16 +52,16 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
 
 
 class Standings(msgspec.Struct, frozen=True):
-    """The table and what it was made from. `results` is a digest of all results, deciding times left out.
+    """The table and what it was made from. Rows are `sorted_by` MAP; by mu where the field is too large to be fitted.
 
-    `groups` are players whom no match connects to those of another group, the largest group first; players without
-    any match stand alone. `seats` tells what each seat is worth, `design_effect` how much more blocks vary than as
-    many independent matches. `luck` is the origin of all luck; `luck_version` is the value under which all luck was
-    measured, if it was. `contradictions` are pairs that mu puts in an order of which the skills are sure it is
-    wrong.
+    `results` is a digest of all results, deciding times left out. `groups` are players whom no match connects to those
+    of another group, the largest group first; players without any match stand alone. `seats` tells what each seat is
+    worth, `design_effect` how much more blocks vary than as many independent matches. `luck` is the origin of all luck;
+    `luck_version` is the value under which all luck was measured, if it was. `contradictions` are pairs that mu puts in
+    an order of which the skills are sure it is wrong.
     """
 
-    sorted_by: SortKey
+    sorted_by: Literal["map", "mu"]
     is_complete: bool
     matches: int
     scheduled: int
@@ -104,20 +105,19 @@ def standings(
 ) -> Standings:
     """Make the standings of a league of `scheduled` matches from what it has played, pairing by pairing in any order.
 
-    Sorted by mu when every scheduled match is there; by exposure before, as it does not favour the luck of few matches.
     Raises ValueError for what is none of this league's: other players, or too many matches.
     """
     field = tuple(entrants)
     played = tuple(one for one in tallied if one.tally.matches)
     matches = sum(one.tally.matches for one in played)
     _check(field, played, matches, scheduled)
-    sorted_by: SortKey = "mu" if matches == scheduled else "exposure"
     comparisons = pair_table([one.name for one in field], played)
     fit, effect = fitted(comparisons, played, settings) or (None, None)
-    rows, drawn = rows_of(ranked(field, ratings, sorted_by), played, ratings)
-    by_mu = tuple(one.name for _, one in ranked(field, ratings, "mu"))
+    groups = connected_groups(comparisons)
+    rows, drawn = rows_of(field, played, ratings)
+    by_mu = [one.name for one in sorted(rows, key=lambda row: (-round(row.mu, 9), row.name))]
     return Standings(
-        sorted_by=sorted_by,
+        sorted_by="map" if fit or not matches else "mu",
         is_complete=matches == scheduled,
         matches=matches,
         scheduled=scheduled,
@@ -129,15 +129,17 @@ def standings(
         results=digest_of(one.tally for one in played),
         design_effect=effect,
         seats=fit.seats if fit else (),
-        groups=connected_groups(comparisons),
+        groups=groups,
         contradictions=contradicted(by_mu, fit) if fit else (),
-        rows=compared(rows, fit, settings),
+        rows=ranked(rows, groups, fit, settings),
     )
 
 
 def standings_json(table: Standings) -> bytes:
-    """Write the canonical form: keys in the order of the fields, floats by their shortest exact digits, no spaces."""
-    return msgspec.json.encode(table)
+    """Write the canonical form: keys in a fixed order, floats by their shortest exact digits, no spaces."""
+    document = {name: getattr(table, name) for name in Standings.__struct_fields__}
+    rows = [record(row) | old for row, old in zip(table.rows, deprecated(table.rows), strict=True)]
+    return msgspec.json.encode(document | {"rows": rows})
 
 
 def timing(entrants: Iterable[Entrant], results: Iterable[MatchResult]) -> tuple[Timing, ...]:

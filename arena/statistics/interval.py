@@ -192,7 +192,7 @@ def _reach(value: float, error: float, blocks: float, end: float, unseen: float)
         return 0.0
     whole = blocks + unseen
     squares = blocks * (blocks - 1.0) * error**2 + blocks * unseen / whole * (end - value) ** 2
-    return unseen / whole * abs(end - value) + Z_95 * math.sqrt(squares / (whole * (whole + 1.0)))
+    return unseen / whole * abs(end - value) + t_quantile(blocks - 1.0) * math.sqrt(squares / (whole * (whole + 1.0)))
 
 
 def _pulled(strata: Sequence[tuple[float, float]]) -> float:

@@ -25,9 +25,9 @@ from typing import Final
 
 import msgspec
 
-from arena.statistics.bands import SURE
 from arena.statistics.blocks import Block, Spread, Stratum, pair_spread, ratio, strata
 from arena.statistics.chi_square import chi_square_tail
+from arena.statistics.interval import LEVEL
 from arena.statistics.pairs import PairRow, PairTable, pair_table
 from arena.statistics.probit import ProbitFit
 
@@ -143,7 +143,7 @@ def head_to_head(fitted: ProbitFit, played: Iterable[Block], *, most_cycles: int
         intransitivity=_intransitivity(fitted, table, cells),
         cycles=cycles,
         cycles_found=sum(closing.bit_count() for _, _, closing in _steps(_beaten(table.players, cells))),
-        cycles_by_chance=2.0 * _count_threes(table.players, cells) * (1.0 - SURE) ** 3,
+        cycles_by_chance=2.0 * _count_threes(table.players, cells) * (1.0 - LEVEL) ** 3,
     )
 
 
@@ -227,9 +227,9 @@ def _beaten(players: Sequence[str], cells: Sequence[Cell]) -> list[int]:
     beaten = [0] * len(players)
     for cell in cells:
         first, second = places[cell.first], places[cell.second]
-        if cell.likelihood_better > SURE:
+        if cell.likelihood_better > LEVEL:
             beaten[first] |= 1 << second
-        elif cell.likelihood_better < 1.0 - SURE:
+        elif cell.likelihood_better < 1.0 - LEVEL:
             beaten[second] |= 1 << first
     return beaten
 

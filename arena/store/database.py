@@ -91,6 +91,8 @@ MIGRATIONS: Final = (
     Migration("UPDATE league SET standings = NULL"),
     # Which matches were stored, in the order of their commits: so that nobody replaces one later.
     Migration(history.LAYOUT, history.set_up),
+    # Standings have other numbers, and other names for them.
+    Migration("UPDATE league SET standings = NULL"),
 )
 """The n-th leads from version n to n+1, kept in the file as `user_version`."""
 

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from leaderboard_made import below, cells, league, made
 
 from arena.errors import SpecError
-from arena.report.formats import LONGEST_NAME
+from arena.report.formats import LONGEST_NAME, likelihood
 from arena.report.leaderboard import FORMATS, render
 from arena.standings.rows import Entrant
+from arena.standings.scores import Mean
 from arena.standings.table import Standings, standings_json, timing
+from arena.statistics.interval import interval
 
 HOSTILE = [
     "two\nlines",
@@ -50,16 +52,18 @@ def test_the_table_tells_it_to_a_person() -> None:
 
     lines = found.splitlines()
     assert cells(lines[0]) == [
-        *("#", "player", "score %", "W-D-L", "margin", "mu", "sigma", "mu-3s", "MAP", "LOS %", "seat 0/1", "faults"),
-        "ms/move",
+        *("rank", "player", "score %", "W-D-L", "MAP", "LOS", "ahead", "margin", "mu", "sigma", "mu-3s", "seat 0/1"),
+        *("faults", "ms/move"),
     ]
-    assert cells(lines[3])[:4] == ["1", "random", "87.5 ±24.5", "3-1-0"]
-    assert cells(lines[4])[:5] == ["2", "greedy", "12.5 ±24.5", "0-1-3", "-8.67 ±5.78"]
-    assert re.fullmatch(r"\d\d\.\d\d ±\d\.\d\d", cells(lines[3])[8])
-    assert re.fullmatch(r"\d\d\.\d a", cells(lines[3])[9])
-    assert cells(lines[3])[10:] == ["100.0/75.0", "-", "3.75/61.50"]
-    assert cells(lines[4])[9:] == ["- a", "25.0/ 0.0", "1 timeout", "3.75/61.50"]
-    assert below(found)[0] == "4 of 4 matches, sorted by mu; draws 25.0 %; isolation: sandbox"
+    assert cells(lines[3])[:4] == ["1", "random", "87.5 -87.5/+12.5", "3-1-0"]
+    assert cells(lines[4])[:4] == ["2", "greedy", "12.5 -12.5/+87.5", "0-1-3"]
+    assert re.fullmatch(r"\d\d\.\d\d ±\d\.\d\d", cells(lines[3])[4])
+    assert re.fullmatch(r"\d\d\.\d", cells(lines[3])[5])
+    assert (cells(lines[3])[6], cells(lines[4])[5:7]) == ("no", ["-", "-"])
+    assert cells(lines[4])[7] == "-8.67 ±73.41"
+    assert cells(lines[3])[11:] == ["100.0/75.0", "-", "3.75/61.50"]
+    assert cells(lines[4])[11:] == ["25.0/ 0.0", "1 timeout", "3.75/61.50"]
+    assert below(found)[0] == "4 of 4 matches; ranks by MAP; draws 25.0 %; isolation: sandbox"
 
 
 def test_a_table_before_the_first_match() -> None:
@@ -69,8 +73,8 @@ def test_a_table_before_the_first_match() -> None:
     found = render(made(field, [], scheduled=2), timing(field, []), format="table")
 
     lines = found.splitlines()
-    assert cells(lines[3]) == ["1", "a", "-", "0-0-0", "-", "25.00", "8.33", "0.00", "-", "- a", "-", "-"]
-    assert lines[-1] == "0 of 2 matches, incomplete, so sorted by mu-3s; isolation: not stated"
+    assert cells(lines[3]) == ["-", "a", "-", "0-0-0", *"----", "25.00", "8.33", "0.00", "-", "-"]
+    assert lines[-1] == "0 of 2 matches, incomplete; ranks by MAP; isolation: not stated"
 
 
 def test_the_numbers_stand_below_each_other() -> None:
@@ -81,37 +85,113 @@ def test_the_numbers_stand_below_each_other() -> None:
     assert len({line.index("±") for line in found[3:] if "±" in line}) == 1
 
 
-def equal_blocks(score: float, blocks: int) -> Standings:
-    """The league with its first row's blocks all alike."""
+def with_score(score: float, blocks: int, error: float = 0.0) -> Standings:
+    """The league with another score of its first row."""
     found, _ = league(["a", "b"])
-    row = msgspec.structs.replace(found.rows[0], score=score, score_error=0.0, margin_error=0.0, matches=2 * blocks)
+    ends = interval(score, error, degrees=blocks - 1, blocks=blocks, lowest=0.0, highest=1.0)
+    mean = Mean(score, error, blocks - 1, blocks, ends)
+    margin = Mean(4.0, 0.0, blocks - 1, blocks, interval(4.0, 0.0, degrees=blocks - 1, blocks=blocks))
+    row = msgspec.structs.replace(found.rows[0], score=mean, margin=margin)
     return msgspec.structs.replace(found, rows=(row, found.rows[1]))
 
 
 @pytest.mark.parametrize(
-    ("score", "blocks", "cell"),
+    ("score", "error", "blocks", "cell"),
     [
-        (1.0, 100, "100.0 - 3.0"),
-        (0.0, 100, "0.0 + 3.0"),
-        (1.0, 1, "100.0 -95.0"),
-        (1.0, 1000, "100.0 - 0.3"),
-        (0.5, 100, "50.0 ± 1.5"),
+        (1.0, 0.0, 100, "100.0 -3.0"),
+        (0.0, 0.0, 100, "0.0 +3.0"),
+        (1.0, 0.0, 1, "100.0 -95.0"),
+        (1.0, 0.0, 1000, "100.0 -0.3"),
+        (0.5, 0.0, 100, "50.0 ±1.5"),
+        (0.75, 0.0, 10, "75.0 -19.4/+6.5"),
+        (0.5, 0.02, 100, "50.0 ±4.2"),
+        (0.97, 0.02, 100, "97.0 -4.6/+3.0"),
     ],
 )
-def test_equal_blocks_have_a_bound_in_the_place_of_no_error(score: float, blocks: int, cell: str) -> None:
-    """About 3 / blocks, one-sided at the ends; a margin without spread has no error. JSON keeps what was computed."""
-    found = equal_blocks(score, blocks)
+def test_intervals_are_as_long_as_they_can_be(score: float, error: float, blocks: int, cell: str) -> None:
+    """Plus-minus where both ways are equal, else each way; CSV and JSON have the same ends in full."""
+    found = with_score(score, blocks, error)
 
-    lines = render(found, None, format="table").splitlines()
-    assert cells(lines[3])[2] == cell
-    assert re.search(r"± +- ", lines[3])
-    assert "where all blocks are equal, a one-sided 95 % bound" in lines[lines.index("") + 1]
-    assert cell in render(found, None, format="markdown")
-    assert json.loads(render(found, None, format="json"))["standings"]["rows"][0]["score_error"] == 0.0
+    text = render(found, None, format="table")
+    (row, _) = json.loads(render(found, None, format="json"))["standings"]["rows"]
+    (line, _) = csv.DictReader(io.StringIO(render(found, None, format="csv")))
+
+    assert cells(re.sub(r"(\d) +([-+±]\d)", r"\1 \2", text.splitlines()[3]))[2] == cell
+    shown = {sign: float(width) for sign, width in re.findall(r"([-+±])([\d.]+)", cell)}
+    for each in (row, line):
+        value, low, high = (100 * float(each[name]) for name in ("score", "score_low", "score_high"))
+        assert value - low == pytest.approx(shown.get("-", shown.get("±", 0.0)), abs=0.0501)
+        assert high - value == pytest.approx(shown.get("+", shown.get("±", 0.0)), abs=0.0501)
 
 
-def headers(width: int | None, *, scheduled: int = 4) -> list[str]:
-    found, times = league(["random", "greedy"], scheduled=scheduled)
+def test_a_margin_that_does_not_vary_has_no_known_interval() -> None:
+    """Nothing bounds it: the table has a question mark, JSON null, CSV nothing."""
+    found = with_score(1.0, 10)
+
+    assert re.search(r"\+4\.00 +±\? ", render(found, None, format="table"))
+    assert "±?: blocks that are all equal" in render(found, None, format="table")
+    row = json.loads(render(found, None, format="json"))["standings"]["rows"][0]
+    assert (row["margin"], row["margin_low"], row["margin_high"]) == (4.0, None, None)
+    (line, _) = csv.DictReader(io.StringIO(render(found, None, format="csv")))
+    assert (line["margin"], line["margin_low"], line["margin_high"]) == ("4.0", "", "")
+
+
+@pytest.mark.parametrize(
+    ("los", "cell"),
+    [(0.5, "50.0"), (0.9989, "99.9"), (0.9991, ">99.9"), (1.0, ">99.9"), (0.0009, "<0.1"), (None, "-")],
+)
+def test_no_likelihood_is_certain(los: float | None, cell: str) -> None:
+    """100.0 would be."""
+    assert likelihood(los) == cell
+
+
+def test_old_names_can_still_be_read() -> None:
+    """For one version, with the values of today; a margin's old error stays a standard error."""
+    found, _ = league(["a", "b", "idle"])
+    row = found.rows[0]
+    assert row.score is not None
+    assert row.margin is not None
+    assert row.map is not None
+    expected = {
+        "name": "a",
+        "score_error": row.score.interval.error,
+        "mean_margin": row.margin.value,
+        "margin_error": row.margin.standard_error,
+        "skill": row.map.value,
+        "skill_error": row.map.error,
+        "superiority": row.los,
+        "exposure": row.mu_3s,
+        "luck_free": None,
+        "luck_free_error": None,
+        "band": 1,
+    }
+
+    written = json.loads(render(found, None, format="json"))["standings"]["rows"]
+    lines = list(csv.DictReader(io.StringIO(render(found, None, format="csv"))))
+
+    assert {name: written[0][name] for name in expected} == expected
+    assert {name: lines[0][name] for name in expected} == {
+        name: "" if one is None else str(one) for name, one in expected.items()
+    }
+    assert [one["band"] for one in written] == [1, 1, 1]
+
+
+def test_headers_are_the_names_of_the_exports() -> None:
+    """In small letters, with underscores: a column of the table is found in CSV and in JSON by its name."""
+    arguments = league(["a", "b"])
+    document = json.loads(render(*arguments, format="json"))["standings"]["rows"][0]
+    (line, _) = csv.DictReader(io.StringIO(render(*arguments, format="csv")))
+    parts = {"W-D-L": ["wins", "draws", "losses"], "seat 0/1": ["score_seat_0", "score_seat_1"]}
+    parts |= {"faults": ["faults_crash"], "ms/move": ["mean_ms", "slowest_ms"]}
+
+    for header in headers(None):
+        name = header.removesuffix(" %").lower().replace("-", "_")
+        assert set(parts.get(header, [name])) <= set(line)
+        assert header in parts or name in document
+
+
+def headers(width: int | None) -> list[str]:
+    found, times = league(["random", "greedy"])
     text = render(found, times, format="table", width=width)
     assert width is None or width < 85 or max(map(len, text.splitlines())) <= width
     return cells(text.splitlines()[0])
@@ -127,20 +207,21 @@ def test_a_narrow_terminal_goes_without_some_columns() -> None:
     assert set(whole) - set(headers(widest - 1)) == {"sigma"}
     assert set(whole) - set(headers(widest - 12)) == {"sigma", "mu-3s"}
     assert set(whole) - set(headers(widest - 28)) == {"sigma", "mu-3s", "seat 0/1"}
-    assert headers(20) == ["#", "player", "score %", "W-D-L", "mu", "faults", "ms/move"]
-    assert "mu-3s" in headers(20, scheduled=9)
+    assert headers(20) == ["rank", "player", "score %", "W-D-L", "faults", "ms/move"]
     arguments = league(["random", "greedy"])
     assert render(*arguments, format="csv", width=20) == render(*arguments, format="csv")
 
 
 @pytest.mark.parametrize(
     ("width", "left_out"),
-    [(140, {"sigma", "mu-3s"}), (120, {"sigma", "mu-3s", "seat 0/1", "margin"})],
+    [(140, {"sigma", "mu-3s", "seat 0/1"}), (120, {"sigma", "mu-3s", "seat 0/1", "margin"})],
 )
 def test_ordinary_names_fit_a_terminal(width: int, left_out: set[str]) -> None:
     """Names at the limit, a kind of fault, thousands of matches: with the skill and its likelihood all the same."""
     found, times = league(["x" * LONGEST_NAME, "y" * LONGEST_NAME])
-    busy = {"wins": 1234, "draws": 123, "losses": 1234, "faults": {"illegal_action": 12}}
+    busy: dict[str, Any] = {"wins": 1234, "draws": 123, "losses": 1234, "faults": {"illegal_action": 12}}
+    usual = with_score(0.9, 1234, 0.01).rows[0]
+    busy |= {"score": usual.score, "margin": Mean(12.5, 0.5, 1233, 1234, interval(12.5, 0.5))}
     rows = tuple(msgspec.structs.replace(row, **busy) for row in found.rows)
 
     lines = render(msgspec.structs.replace(found, rows=rows), times, format="table", width=width).splitlines()
@@ -179,7 +260,7 @@ def test_markdown_is_a_table_for_github() -> None:
 
     assert re.fullmatch(r"\|(:?-+:?\|)+", found[1])
     assert [cell.strip() for cell in found[2].split("|")][1:5] == [
-        *("1", "greedy_v2", "greedy_v2 1.10 (01234567)", "87.5 ±24.5")
+        *("1", "greedy_v2", "greedy_v2 1.10 (01234567)", "87.5 -87.5/+12.5")
     ]
     assert [cell.strip() for cell in found[3].split("|")][2] == r"\_random\_"
 
@@ -189,12 +270,12 @@ def test_csv_has_a_value_per_column() -> None:
     found = render(*league(["a", "b", "c"]), format="csv")
 
     rows = list(csv.DictReader(io.StringIO(found)))
-    first, last = rows[0], next(row for row in rows if row["name"] == "c")
+    first, last = rows[0], next(row for row in rows if row["player"] == "c")
     assert ',"1.10",' in found
     assert (first["rank"], first["wins"], first["score"], first["score_seat_1"]) == ("1", "3", "0.875", "0.75")
-    assert (first["faults_timeout"], rows[-1]["faults_timeout"]) == ("0", "1")
+    assert (first["faults_timeout"], rows[1]["faults_timeout"]) == ("0", "1")
     assert (first["moves"], first["mean_ms"], first["slowest_ms"]) == ("60", "3.75", "61.5")
-    assert (last["score"], last["mean_margin"], last["mean_ms"]) == ("", "", "")
+    assert (last["score"], last["margin"], last["mean_ms"]) == ("", "", "")
 
 
 def test_json_holds_the_canonical_standings() -> None:
@@ -250,10 +331,10 @@ def test_no_name_breaks_a_format(hostile: list[str]) -> None:
     text = render(*arguments, format="csv")
     document = json.loads(render(*arguments, format="json"))
 
-    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines[: 2 + len(hostile)]} == {15}
+    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines[: 2 + len(hostile)]} == {16}
     assert not any(re.search(r"(?<!\\)(?:\\\\)*[<`\[]", line) for line in lines[2 + len(hostile) :])
     rows = list(csv.reader(io.StringIO(text)))
     assert len(check_plain_lines(text, len(hostile) + 1)) == len(rows)
     assert {len(row) for row in rows} == {len(rows[0])}
     assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for row in rows for cell in row[1:5])
-    assert {row["name"] for row in document["standings"]["rows"]} == set(hostile)
+    assert {row["player"] for row in document["standings"]["rows"]} == set(hostile)

@@ -7,11 +7,13 @@ import re
 
 import msgspec
 import pytest
-from leaderboard_made import below, cells, league, made, one
+from leaderboard_made import below, league, made, one
 
 from arena.report.leaderboard import FORMATS, render
+from arena.standings.ratings import RatingSettings
 from arena.standings.rows import Entrant
 from arena.standings.table import MatchResult, timing
+from arena.statistics.model import ProbitSettings, chances_at
 
 BAD_LEAGUES: dict[str, tuple[list[str], list[MatchResult]]] = {
     "no match": (["a", "b", "c"], []),
@@ -25,17 +27,6 @@ BAD_LEAGUES: dict[str, tuple[list[str], list[MatchResult]]] = {
 }
 
 
-@pytest.mark.parametrize(("band", "letter"), [(1, "a"), (26, "z"), (27, "aa"), (53, "ba")])
-def test_bands_have_letters_as_columns_of_a_spreadsheet(band: int, letter: str) -> None:
-    """Beyond z there are two."""
-    found, times = league(["a", "b"])
-    rows = tuple(msgspec.structs.replace(row, band=band) for row in found.rows)
-
-    lines = render(msgspec.structs.replace(found, rows=rows), times, format="table").splitlines()
-
-    assert cells(lines[3])[9].endswith(f" {letter}")
-
-
 def test_what_the_columns_mean_stands_below_them() -> None:
     """Of those that are there; and what a seat is worth, with its error."""
     arguments = league(["random", "greedy"])
@@ -43,14 +34,33 @@ def test_what_the_columns_mean_stands_below_them() -> None:
     whole, narrow = below(render(*arguments, format="table")), below(render(*arguments, format="table", width=40))
 
     assert [line.split(":")[0] for line in whole[1:]] == [
-        "MAP",
-        "LOS",
-        "what a seat is worth, in points of score %",
-        "luck audit",
+        *("score", "MAP", "LOS", "seat advantage, percentage points of score ±95 %", "luck audit")
     ]
-    assert re.fullmatch(r"what a seat .*: seat 0 [+-]\d+\.\d ±\d+\.\d", whole[3])
+    assert re.fullmatch(r"seat advantage.*: seat 0 [+-]\d+\.\d ±\d+\.\d", whole[4])
     assert not any(line.startswith(("MAP:", "LOS:")) for line in narrow)
     assert max(map(len, narrow)) <= 40
+
+
+def test_a_point_of_map_is_explained() -> None:
+    """By the beta and the draws of this very league."""
+    found, _ = league(["a", "b"])
+    drawish = msgspec.structs.replace(found, rating=RatingSettings(beta=2.0, draw_probability=0.5))
+
+    for standings, said in ((found, "4.17 points (beta) more are a score of 76.0 %"), (drawish, "2.00 points (beta)")):
+        (line,) = [line for line in below(render(standings, None, format="table")) if line.startswith("MAP:")]
+        assert said in line
+    model = ProbitSettings(beta=2.0, draw_probability=0.5)
+    assert f"{100 * chances_at(2.0, model.scale, model.margin).score:.1f} % against" in line
+
+
+def test_news_of_the_league_stand_below_the_table() -> None:
+    """In every format for people, and in JSON."""
+    found, times = league(["a", "b"])
+    news = ["decided: 1 pair at 95 %", "no pair is left"]
+
+    assert below(render(found, times, format="table", news=news))[1:3] == news
+    assert all(line in render(found, times, format="markdown", news=news) for line in news)
+    assert json.loads(render(found, times, format="json", news=news))["news"] == news
 
 
 @pytest.mark.parametrize("width", [None, 80])
@@ -77,7 +87,7 @@ def test_players_whom_nothing_connects_are_told() -> None:
     found = below(render(made(field, results, scheduled=9), None, format="table"))
 
     assert found[-2:] == [
-        "WARNING: no match connects these groups, so they cannot be compared: a, b | c, d",
+        "WARNING: no match connects these groups; nothing compares them, each has its own ranks: a, b | c, d",
         "without a match: idle",
     ]
 
@@ -89,7 +99,7 @@ def test_an_order_that_the_skills_contradict_is_warned_of() -> None:
 
     lines = below(render(wrong, times, format="table"))
 
-    (warning,) = [line for line in lines if line.startswith("WARNING")]
+    (warning,) = [line for line in lines if "contradicts MAP" in line]
     assert warning.count("b better than aaa") == 5
     assert warning.endswith(" and 2 more")
     assert len(warning) < 300
@@ -105,10 +115,10 @@ def test_matches_without_a_sandbox_are_told() -> None:
 
 
 def test_the_table_tells_when_it_is_incomplete() -> None:
-    """The order is another one then."""
+    """The order is by MAP all the same."""
     found = render(*league(["a", "b"], scheduled=9), format="table")
 
-    assert below(found)[0] == "4 of 9 matches, incomplete, so sorted by mu-3s; draws 25.0 %; isolation: sandbox"
+    assert below(found)[0] == "4 of 9 matches, incomplete; ranks by MAP; draws 25.0 %; isolation: sandbox"
 
 
 def test_who_lets_others_wait_is_told() -> None:

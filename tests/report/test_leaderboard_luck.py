@@ -11,7 +11,7 @@ from report_leagues import FOUR, league
 from arena.report.formats import FORMATS
 from arena.report.leaderboard import render
 from arena.report.luck_free import scores_without_luck, stored_luck
-from arena.report.means import Z_95, Value, mean_of
+from arena.report.means import Value, mean_of
 from arena.standings.rows import Entrant
 from arena.standings.table import MatchResult, Standings, standings_json
 
@@ -52,19 +52,19 @@ def test_it_is_the_score_of_the_players_page(cycles: int) -> None:
             for one, match in zip(page_results, ids, strict=True)
             if match in free
         )
-        assert rows[name].luck_free == pytest.approx(page.value, abs=1e-5)
-        assert rows[name].luck_free_error == pytest.approx(Z_95 * (page.error or 0.0), abs=1e-5)
+        adjusted = rows[name].luck_adjusted
+        assert adjusted is not None
+        assert adjusted.value == pytest.approx(page.value, abs=1e-5)
+        assert adjusted.standard_error == pytest.approx(page.error or 0.0, abs=1e-5)
 
 
 def test_its_error_is_smaller() -> None:
     """And it agrees with the score as far as the errors tell."""
     for row in table(lucky(100)).rows:
         assert row.score is not None
-        assert row.luck_free is not None
-        assert row.score_error is not None
-        assert row.luck_free_error is not None
-        assert row.luck_free_error < 0.97 * row.score_error
-        assert abs(row.luck_free - row.score) < 2 * row.score_error
+        assert row.luck_adjusted is not None
+        assert row.luck_adjusted.interval.error < 0.97 * row.score.interval.error
+        assert abs(row.luck_adjusted.value - row.score.value) < row.score.interval.error
 
 
 def test_no_order_matters() -> None:
@@ -74,7 +74,7 @@ def test_no_order_matters() -> None:
 
     one, two = table(results), table(other)
 
-    free = [{row.name: (row.luck_free, row.luck_free_error) for row in each.rows} for each in (one, two)]
+    free = [{row.name: row.luck_adjusted for row in each.rows} for each in (one, two)]
     assert free[0] == free[1]
 
 
@@ -83,7 +83,7 @@ def test_it_has_no_part_in_ranks() -> None:
     with_luck = table(lucky(30))
     without = table([replace(one, luck=(), luck_version="") for one in lucky(30)])
 
-    rows = tuple(replace(row, luck_free=None, luck_free_error=None, luck=None) for row in with_luck.rows)
+    rows = tuple(replace(row, luck_adjusted=None, luck=None) for row in with_luck.rows)
 
     assert standings_json(replace(with_luck, rows=rows, luck_version="")) == standings_json(without)
 
@@ -95,18 +95,18 @@ def test_it_needs_the_luck_of_all_matches_under_one_version(changes: dict[str, o
 
     whole, broken = table(results), table([replace(results[0], **changes), *results[1:]])
 
-    assert "luck-free %" in render(whole, None, format="table")
-    assert "luck-free: " in render(whole, None, format="table")
+    assert "luck-adjusted %" in render(whole, None, format="table")
+    assert "luck-adjusted: " in render(whole, None, format="table")
     for form in set(FORMATS) - {"csv", "json"}:
-        assert "luck-free" not in render(broken, None, format=form)
-    assert (broken.luck_version, {row.luck_free for row in broken.rows}) == ("", {None})
+        assert "luck-adjusted" not in render(broken, None, format=form)
+    assert (broken.luck_version, {row.luck_adjusted for row in broken.rows}) == ("", {None})
 
 
 def test_a_player_who_has_not_played_yet_has_none() -> None:
     """As in the first minutes of a league: the others have it, and the table stands."""
     results = [one for one in lucky(10) if FOUR[0] not in one.players]
 
-    rows = {row.name: row.luck_free for row in table(results).rows}
+    rows = {row.name: row.luck_adjusted for row in table(results).rows}
 
     assert rows.pop(FOUR[0]) is None
     assert None not in rows.values()
@@ -116,4 +116,4 @@ def test_a_narrow_table_goes_without_it() -> None:
     """And does not explain what it does not show."""
     said = render(table(lucky(10)), None, format="table", width=70)
 
-    assert "luck-free" not in said
+    assert "luck-adjusted" not in said

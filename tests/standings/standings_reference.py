@@ -9,8 +9,6 @@ import msgspec
 
 from arena.standings.table import MatchResult
 
-Z_95 = 1.959963984540054
-
 
 class _Appearance(msgspec.Struct, frozen=True, gc=False):
     """One entrant's share of one match. `margin` is None after a forfeit, `fault` the termination it caused."""
@@ -91,8 +89,8 @@ def _row(shares: Sequence[_Appearance], seats: int) -> dict[str, Any]:
         "draws": outcomes["draw"],
         "losses": outcomes["loss"],
         "score": score,
-        "score_error": None if score_error is None else Z_95 * score_error,
-        "mean_margin": mean_margin,
+        "score_error": score_error,
+        "margin": mean_margin,
         "margin_error": margin_error,
         "score_by_seat": _score_by_seat(shares, seats),
         "faults": Counter(share.fault for share in shares if share.fault is not None),

@@ -8,13 +8,25 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from standings_made import FIELD, NAMES, SETTINGS, block_of, forfeited, leagues, numbers_in, played, row, table
 from standings_reference import draw_rate, reference, times
 
 from arena.errors import SpecError
-from arena.standings.ratings import RatingSettings, rate
-from arena.standings.rows import Z_95
+from arena.standings.ratings import Rating, RatingSettings, rate
+from arena.standings.rows import Row, ranked
+from arena.standings.scores import Mean
+from arena.standings.skills import fitted, pair_table
 from arena.standings.table import MatchResult, Standings, Timing, standings, standings_json, tallied, timing
+from arena.statistics.interval import Interval
+
+
+def value(found: Mean | None) -> float | None:
+    return None if found is None else found.value
+
+
+def error(found: Mean | None) -> float | None:
+    return None if found is None else found.standard_error
 
 
 def test_a_row_counts_wins_draws_and_losses() -> None:
@@ -27,9 +39,9 @@ def test_a_row_counts_wins_draws_and_losses() -> None:
     )
 
     ann, bob = row(found, "ann"), row(found, "bob")
-    assert (ann.matches, ann.wins, ann.draws, ann.losses, ann.score) == (4, 2, 1, 1, 0.625)
-    assert (bob.matches, bob.wins, bob.draws, bob.losses, bob.score) == (4, 1, 1, 2, 0.375)
-    assert (ann.mean_margin, bob.mean_margin) == (2.25, -2.25)
+    assert (ann.matches, ann.wins, ann.draws, ann.losses, value(ann.score)) == (4, 2, 1, 1, 0.625)
+    assert (bob.matches, bob.wins, bob.draws, bob.losses, value(bob.score)) == (4, 1, 1, 2, 0.375)
+    assert (value(ann.margin), value(bob.margin)) == (2.25, -2.25)
     assert (ann.score_by_seat, bob.score_by_seat) == ((0.5, 0.75), (0.25, 0.5))
     assert (ann.bot, ann.version, ann.hash) == ("annbot", "1.0", "ann" * 8)
     assert (found.matches, found.scheduled, found.draw_rate) == (4, 4, 0.25)
@@ -39,27 +51,27 @@ def test_who_has_not_played_has_no_score() -> None:
     """What cannot be told is None, not 0."""
     cid = row(table(played("ab", (1, 0))), "cid")
 
-    assert (cid.matches, cid.score, cid.score_error, cid.mean_margin, cid.margin_error) == (0, None, None, None, None)
+    assert (cid.matches, cid.rank, cid.group, cid.score, cid.margin, cid.map) == (0, None, None, None, None, None)
     assert cid.score_by_seat == (None, None)
 
 
 def test_a_league_that_has_not_begun_has_a_table() -> None:
-    """Everybody first, nothing told."""
+    """Nobody has a rank, nothing is told."""
     found = table(scheduled=10)
 
-    assert [row.rank for row in found.rows] == [1, 1, 1, 1]
-    assert (found.draw_rate, found.is_complete, found.sorted_by) == (None, False, "exposure")
+    assert [(row.rank, row.name) for row in found.rows] == [(None, name) for name in NAMES]
+    assert (found.draw_rate, found.is_complete, found.sorted_by) == (None, False, "map")
 
 
 def test_places_of_many_players_are_scaled() -> None:
     """Four seats: places are worth 1, 2/3, 1/3, 0; who shares a place gets the mean; a shared first is a draw."""
     found = table(played("abcd", (9, 9, 4, 1)))
 
-    assert [row(found, name).score for name in NAMES] == pytest.approx([5 / 6, 5 / 6, 1 / 3, 0.0])
+    assert [value(row(found, name).score) for name in NAMES] == pytest.approx([5 / 6, 5 / 6, 1 / 3, 0.0])
     assert [(r.wins, r.draws, r.losses) for r in (row(found, name) for name in NAMES)] == [(0, 1, 0)] * 2 + [
         (0, 0, 1)
     ] * 2
-    assert [row(found, name).mean_margin for name in NAMES] == [0, 0, -5, -8]
+    assert [value(row(found, name).margin) for name in NAMES] == [0, 0, -5, -8]
     assert found.draw_rate == 1.0
 
 
@@ -72,48 +84,54 @@ def test_the_error_is_stratified_by_pairing() -> None:
         *block_of(1, 3, "ac", 0, 1),
     )
 
-    assert row(found, "ann").score == 0.5
-    assert row(found, "ann").score_error == pytest.approx(Z_95 * math.sqrt(1 / 32))
-    assert row(found, "bob").score_error == pytest.approx(Z_95 * math.sqrt(1 / 16))
+    assert value(row(found, "ann").score) == 0.5
+    assert error(row(found, "ann").score) == pytest.approx(math.sqrt(1 / 32))
+    assert error(row(found, "bob").score) == pytest.approx(math.sqrt(1 / 16))
 
 
 def test_a_pairing_with_one_block_borrows_the_spread_of_all() -> None:
     """Blocks of 2, 1 | 0 points: 1 within the first pairing, 2 / (3 - 1) for the other; se^2 = (1 + 1) / 6^2."""
     found = table(*block_of(0, 0, "ab", 1, 1), *block_of(0, 1, "ab", 1, 0), *block_of(1, 2, "ac", 0, 0))
 
-    assert row(found, "ann").score_error == pytest.approx(Z_95 * math.sqrt(2 / 36))
+    assert error(row(found, "ann").score) == pytest.approx(math.sqrt(2 / 36))
 
 
 def test_pairings_of_one_block_each_give_the_plain_variance_of_blocks() -> None:
     """Block means 1 and 0 have a variance of 1/2, their mean one of 1/4."""
     found = table(*block_of(0, 0, "ab", 1, 1), *block_of(1, 1, "ac", 0, 0))
 
-    assert row(found, "ann").score_error == pytest.approx(Z_95 * 0.5)
+    assert error(row(found, "ann").score) == pytest.approx(0.5)
 
 
 def test_an_incomplete_block_counts_by_its_matches() -> None:
     """2 points of 2 and 0 of 1 about a mean of 2/3: residuals of 2/3 either way; se^2 = 2 * 8/9 / 3^2 = (4/9)^2."""
     found = table(*block_of(0, 0, "ab", 1, 1), *block_of(0, 1, "ab", 0))
 
-    assert row(found, "ann").score == pytest.approx(2 / 3)
-    assert row(found, "ann").score_error == pytest.approx(Z_95 * 4 / 9)
+    assert value(row(found, "ann").score) == pytest.approx(2 / 3)
+    assert error(row(found, "ann").score) == pytest.approx(4 / 9)
 
 
 def test_one_block_has_no_error() -> None:
     """Two matches with the same luck are one observation."""
     found = table(*block_of(0, 0, "ab", 1, 0))
 
-    assert row(found, "ann").score == 0.5
-    assert row(found, "ann").score_error is None
-    assert row(found, "ann").margin_error is None
+    assert value(row(found, "ann").score) == 0.5
+    ann = row(found, "ann")
+    assert (error(ann.score), error(ann.margin)) == (None, None)
+    assert ann.score is not None
+    assert (ann.score.interval.low, ann.score.interval.high) == pytest.approx((0.025, 0.975))
+    assert ann.margin is not None
+    assert ann.margin.interval == Interval(0.0, -math.inf, math.inf)
 
 
 def test_the_margin_has_a_standard_error_over_blocks() -> None:
-    """Block means of 3 and 1: their mean has a standard error of 1, not of 1.96."""
+    """Block means of 3 and 1: their mean has a standard error of 1, of one degree of freedom."""
     found = table(played("ab", (5, 2), block=0), played("ab", (4, 3), block=1))
 
-    assert row(found, "ann").mean_margin == 2.0
-    assert row(found, "ann").margin_error == pytest.approx(1.0)
+    margin = row(found, "ann").margin
+    assert margin is not None
+    assert (margin.value, margin.standard_error, margin.degrees) == pytest.approx((2.0, 1.0, 1.0))
+    assert margin.interval.error == pytest.approx(12.706, abs=5e-4)
 
 
 def test_a_forfeit_is_a_loss_without_a_margin() -> None:
@@ -125,13 +143,13 @@ def test_a_forfeit_is_a_loss_without_a_margin() -> None:
 
     ann, same = row(with_forfeit, "ann"), row(with_loss, "ann")
     assert (ann.mu, ann.sigma, ann.score, ann.losses) == (same.mu, same.sigma, same.score, same.losses)
-    assert (ann.mean_margin, same.mean_margin) == (3.0, -1.0)
+    assert (value(ann.margin), value(same.margin)) == (3.0, -1.0)
     assert (ann.faults, row(with_forfeit, "bob").faults) == ({"timeout": 1}, {})
 
 
 def test_a_player_who_only_forfeited_has_no_margin() -> None:
     """Nothing was scored."""
-    assert row(table(forfeited("ab", "crash", 0)), "ann").mean_margin is None
+    assert row(table(forfeited("ab", "crash", 0)), "ann").margin is None
 
 
 def test_faults_come_in_the_order_of_the_terminations() -> None:
@@ -143,25 +161,47 @@ def test_faults_come_in_the_order_of_the_terminations() -> None:
     assert list(row(found, "ann").faults.items()) == [("illegal_action", 1), ("timeout", 1), ("crash", 2)]
 
 
-def test_a_complete_league_is_sorted_by_mu_and_an_incomplete_one_by_exposure() -> None:
-    """cid won once against one who lost once; ann won four times against nobody special."""
-    results = [played("ab", (1, 0), block=block) for block in range(4)]
-    results += [played("cd", (1, 0), block=4, pairing=1)]
+def test_ranks_are_by_map_in_every_league() -> None:
+    """Complete or not; also where mu, which knows an order of matches, says otherwise."""
+    results = [one for block in range(9) for one in block_of(0, block, "ab", 1, block % 3 > 0)]
+    results += [one for block in range(9, 18) for one in block_of(1, block, "bc", 1, block % 2)]
+    ratings = {name: Rating(float(place), 1.0) for place, name in enumerate(NAMES)}
 
-    complete, incomplete = table(*results), table(*results, scheduled=6)
-
-    assert (complete.sorted_by, incomplete.sorted_by) == ("mu", "exposure")
-    assert (complete.is_complete, incomplete.is_complete) == (True, False)
-    assert [r.mu for r in complete.rows] == sorted((r.mu for r in complete.rows), reverse=True)
-    assert [r.exposure for r in incomplete.rows] == sorted((r.exposure for r in incomplete.rows), reverse=True)
-    assert [r.name for r in complete.rows] != [r.name for r in incomplete.rows]
+    for scheduled in (len(results), 100):
+        found = standings(FIELD, tallied(results), ratings, SETTINGS, scheduled=scheduled)
+        assert [(one.rank, one.name) for one in found.rows] == [(1, "ann"), (2, "bob"), (3, "cid"), (None, "dot")]
+        assert (found.sorted_by, found.is_complete) == ("map", scheduled == len(results))
+        assert ("cid", "ann") in found.contradictions
 
 
 def test_equal_values_share_the_rank_and_stand_by_name() -> None:
-    """1, 1, 3, 3: a rank tells how many are better."""
-    found = table(played("ba", (1, 0), block=0), played("dc", (1, 0), block=1, pairing=1))
+    """1, 1, 3: a rank tells how many are better."""
+    found = table(*block_of(0, 0, "ca", 1, 1), *block_of(1, 1, "cb", 1, 1))
 
-    assert [(r.rank, r.name) for r in found.rows] == [(1, "bob"), (1, "dot"), (3, "ann"), (3, "cid")]
+    assert [(r.rank, r.name) for r in found.rows[:3]] == [(1, "cid"), (2, "ann"), (2, "bob")]
+
+
+def test_equal_map_goes_by_the_score() -> None:
+    """Of players with one MAP those with the better score stand before those with the better name."""
+    rows = [row(table(played("ab", (1, 0)), played("cd", (1, 0), block=1, pairing=1)), name) for name in ("ann", "bob")]
+    alike = [replace(one, matches=1) for one in rows]
+    fit = fitted(pair_table(["ann", "bob"], tallied([played("ab", (1, 1))])), [], SETTINGS)
+    assert fit is not None
+
+    found = ranked(alike[::-1], [("ann", "bob")], fit[0], SETTINGS)
+
+    assert [(one.rank, one.name) for one in found] == [(1, "ann"), (2, "bob")]
+
+
+def test_groups_that_nothing_connects_have_ranks_of_their_own() -> None:
+    """The larger group first, whatever the skills in it; nobody is ahead of a player they cannot be compared with."""
+    results = [one for block in range(30) for one in block_of(1, block, "cd", 1, 1)]
+    found = table(*results, *block_of(0, 30, "ab", 1, 0), field=FIELD)
+
+    assert [(one.group, one.rank, one.name) for one in found.rows] == [
+        *((1, 1, "ann"), (1, 1, "bob"), (2, 1, "cid"), (2, 2, "dot"))
+    ]
+    assert [one.ahead for one in found.rows] == [False, None, True, None]
 
 
 def test_the_anchor_keeps_its_mu() -> None:
@@ -250,6 +290,12 @@ def rounded(value: Any) -> Any:
     return value if value is None or isinstance(value, int | dict) else pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
+def plain(one: Row) -> dict[str, Any]:
+    own = msgspec.structs.asdict(one)
+    errors = {"score_error": error(one.score), "margin_error": error(one.margin)}
+    return own | errors | {"score": value(one.score), "margin": value(one.margin)}
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(2, 4).flatmap(leagues))
 def test_the_rows_are_those_of_the_slow_formulas(results: list[MatchResult]) -> None:
@@ -258,7 +304,7 @@ def test_the_rows_are_those_of_the_slow_formulas(results: list[MatchResult]) -> 
 
     assert found.draw_rate == draw_rate(results)
     for name, expected in reference(NAMES, results).items():
-        own = msgspec.structs.asdict(row(found, name))
+        own = plain(row(found, name))
         assert {field: own[field] for field in expected} == {field: rounded(value) for field, value in expected.items()}
 
 
@@ -283,11 +329,13 @@ def test_there_is_always_a_table(results: list[MatchResult], has_anchor: bool) -
     found = table(*results, scheduled=100, chosen=RatingSettings(anchor="cid" if has_anchor else None))
 
     document = msgspec.to_builtins(found)
-    assert all(math.isfinite(number) for number in numbers_in(document))
+    assert not any(math.isnan(number) for number in numbers_in(document))
+    assert all(map(math.isfinite, numbers_in(json.loads(standings_json(found)))))
     assert len(found.rows) == 4
-    assert all(one.superiority is None or 0.0 <= one.superiority <= 1.0 for one in found.rows)
-    assert [one.band for one in found.rows] == sorted(one.band for one in found.rows)
-    assert (found.rows[-1].superiority, found.rows[0].band) == (None, 1)
+    assert all(one.los is None or 0.5 - 1e-9 <= one.los <= 1.0 for one in found.rows)
+    assert found.rows[-1].los is None
+    for mean in (each for one in found.rows for each in (one.score, one.margin) if each):
+        assert mean.interval.low <= mean.value <= mean.interval.high
     assert {name for group in found.groups for name in group} == set(NAMES)
 
 
@@ -298,13 +346,13 @@ def test_the_sums_are_right(results: list[MatchResult]) -> None:
     found = table(*results)
 
     rows = found.rows
-    assert math.fsum(r.score * r.matches for r in rows if r.score is not None) == pytest.approx(len(results))
+    assert math.fsum(r.score.value * r.matches for r in rows if r.score is not None) == pytest.approx(len(results))
     assert sum(r.matches for r in rows) == 2 * len(results)
     assert sum(r.wins for r in rows) == sum(r.losses for r in rows)
     assert sum(r.draws for r in rows) == 2 * round((found.draw_rate or 0.0) * len(results))
     assert sum(sum(r.faults.values()) for r in rows) == sum(result.at_fault >= 0 for result in results)
     expected = rate(NAMES, [(result.players, result.ranks) for result in results], SETTINGS)
-    assert {r.name: (r.mu, r.sigma, r.exposure) for r in rows} == {
+    assert {r.name: (r.mu, r.sigma, r.mu_3s) for r in rows} == {
         name: (rating.mu, rating.sigma, rating.exposure) for name, rating in expected.items()
     }
 
@@ -319,7 +367,10 @@ def test_the_canonical_form_is_plain_json() -> None:
     assert list(document) == list(Standings.__struct_fields__)
     assert document["rating"]["draw_probability"] == 0.04
     assert len(document["results"]) == 64
-    assert msgspec.json.decode(text, type=Standings) == found
+    first = document["rows"][0]
+    assert (first["player"], first["rank"]) == (found.rows[0].name, 1)
+    for ends in ("score", "margin", "map"):
+        assert {ends, f"{ends}_low", f"{ends}_high"} <= set(first)
 
 
 @pytest.mark.parametrize(

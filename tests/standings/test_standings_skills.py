@@ -11,11 +11,11 @@ from standings_made import FIELD, NAMES, SETTINGS, block_of, leagues, played, ro
 
 from arena.standings.outcomes import by_seat
 from arena.standings.ratings import RatingSettings, rate
-from arena.standings.rows import Z_95
 from arena.standings.skills import contradicted, design_effect, fitted, pair_table, skills
 from arena.standings.table import MatchResult, standings, tallied
 from arena.statistics import blocks as slow
 from arena.statistics import pairs
+from arena.statistics.interval import Z_95
 from arena.statistics.probit import ProbitFit, fit
 
 
@@ -77,8 +77,9 @@ def test_a_row_has_the_skill_by_all_matches_at_once(seats: int) -> None:
 
     for name in NAMES:
         own = row(found, name)
-        assert own.skill == pytest.approx(expected.mean(name), abs=1e-9)
-        assert own.skill_error == pytest.approx(Z_95 * expected.deviation(name), abs=1e-9)
+        assert own.map is not None
+        assert own.map.value == pytest.approx(expected.mean(name), abs=1e-9)
+        assert own.map.error == pytest.approx(Z_95 * expected.deviation(name), abs=1e-9)
     assert found.seats == expected.seats
     assert len(found.groups) == 1
 
@@ -91,16 +92,16 @@ def test_superiority_is_over_the_next_row() -> None:
 
     expected = [fit_of(results).likelihood_better(one, other) for one, other in pairwise(order)]
 
-    assert [one.superiority for one in found.rows] == [*expected, None]
+    assert [one.los for one in found.rows] == [*expected, None]
 
 
-def test_bands_end_where_the_next_is_surely_worse() -> None:
-    """Two strong ones far above two weak ones: two bands."""
+def test_a_player_is_ahead_of_the_next_at_95_per_cent() -> None:
+    """Two strong ones far above two weak ones: only the second of the strong ones is ahead."""
     results = [one for number, pair in enumerate(("ac", "ad", "bc", "bd")) for one in sure(number, pair)]
 
     found = table(*results)
 
-    assert {one.name: one.band for one in found.rows} == {"ann": 1, "bob": 1, "cid": 2, "dot": 2}
+    assert {one.name: one.ahead for one in found.rows} == {"ann": False, "bob": True, "cid": False, "dot": None}
 
 
 def sure(pairing: int, pair: str) -> list[MatchResult]:
@@ -127,7 +128,7 @@ def test_who_has_not_played_has_no_skill() -> None:
     found = table(played("ab", (1, 0)))
 
     cid = row(found, "cid")
-    assert (cid.skill, cid.skill_error, cid.superiority) == (None, None, None)
+    assert (cid.rank, cid.map, cid.los, cid.ahead) == (None, None, None, None)
     assert found.groups == (("ann", "bob"), ("cid",), ("dot",))
 
 
@@ -153,7 +154,7 @@ def test_groups_that_never_met_are_told() -> None:
     assert found.groups == (("ann", "bob"), ("cid", "dot"))
     for one, other in zip(found.rows, found.rows[1:], strict=False):
         is_one_group = {one.name, other.name} in ({"ann", "bob"}, {"cid", "dot"})
-        assert (one.superiority is not None) == is_one_group
+        assert (one.los is not None) == is_one_group
 
 
 def test_a_league_that_has_not_begun_has_no_skills() -> None:
@@ -162,7 +163,7 @@ def test_a_league_that_has_not_begun_has_no_skills() -> None:
 
     assert (found.design_effect, found.seats, found.contradictions) == (None, (), ())
     assert found.groups == tuple((name,) for name in NAMES)
-    assert {one.band for one in found.rows} == {1}
+    assert {one.ahead for one in found.rows} == {None}
 
 
 def test_an_order_that_all_matches_contradict_is_told() -> None:
@@ -185,5 +186,6 @@ def test_a_field_too_large_for_the_fit_goes_without() -> None:
 
     found = standings(field, tallied(results), rate(names, [], SETTINGS), SETTINGS, scheduled=1)
 
-    assert found.rows[0].skill is None
+    assert (found.rows[0].map, found.sorted_by) == (None, "mu")
+    assert [one.rank for one in found.rows[:3]] == [1, 2, None]
     assert found.groups[0] == ("p0000", "p0001")

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statistics_leagues import course, mirrored, table_of
 
-from arena.statistics.bands import bands
 from arena.statistics.blocks import Block, DesignEffect, Played, blocks, design_effect
 from arena.statistics.bootstrap import bootstrap
 from arena.statistics.probit import fit
@@ -214,24 +213,3 @@ def test_a_thousand_leagues_of_12_are_drawn_in_seconds() -> None:
     bootstrap({player for block in played for seats, _ in block.results for player in seats}, played, seed=1)
 
     assert process_time() - begun < 5.0
-
-
-@pytest.mark.parametrize(
-    ("likelihoods", "expected"),
-    [
-        ((0.99, 0.99), (("ann",), ("bob",), ("cid",))),
-        ((0.95, 0.949), (("ann",), ("bob", "cid"))),
-        ((0.6, 0.97), (("ann", "bob"), ("cid",))),
-        ((None, None), (("ann", "bob", "cid"),)),
-    ],
-)
-def test_a_band_ends_where_one_is_surely_better_than_the_next(
-    likelihoods: tuple[float | None, ...], expected: tuple[tuple[str, ...], ...]
-) -> None:
-    """From 95 % on; an undefined likelihood ends none."""
-    known = dict(zip((("ann", "bob"), ("bob", "cid")), likelihoods, strict=True))
-
-    found = bands(NAMES, lambda one, other: known[one, other])
-
-    assert found == expected
-    assert bands([], lambda one, other: known[one, other]) == ()
