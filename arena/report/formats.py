@@ -6,8 +6,11 @@ an escape sequence, and no spreadsheet computes a formula.
 
 import csv
 import io
+import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -22,6 +25,8 @@ UNKNOWN: Final = "-"
 LONGEST_NAME: Final = 24
 """In a table for a terminal; longer names lose their middle. It is stretched while two names would look the same."""
 LONGEST_NAME_AT_ALL: Final = 60
+
+_ROWS_IN_A_PIECE: Final = 1000
 
 # What GitHub's Markdown reads as markup inside a table cell; underscores only at the edge of a word.
 _MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")
@@ -165,20 +170,37 @@ def signed(value: float | None, digits: int = 2) -> str:
 
 def csv_text(columns: Sequence[str], records: Iterable[Mapping[str, object]]) -> str:
     """Text in quotes, numbers without, an empty string for None: `csv.QUOTE_NONNUMERIC` reads it back."""
+    rows = ([_cell(record.get(column)) for column in columns] for record in records)
+    return "".join(csv_pieces(columns, rows)).removesuffix("\n")
+
+
+def csv_pieces(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """Whole lines as in `csv_text`, some thousand at a time; the text in `rows` has been through `csv_cell`."""
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([_cell(record.get(column)) for column in columns] for record in records)
-    return text.getvalue().removesuffix("\n")
+    left = iter(rows)
+    while piece := text.getvalue():
+        yield piece
+        text.seek(0)
+        text.truncate()
+        writer.writerows(islice(left, _ROWS_IN_A_PIECE))
 
 
 def json_text(document: object) -> str:
-    """Write one line of JSON, the same bytes for equal values."""
-    return msgspec.json.encode(document).decode()
+    """Write one line of JSON, the same bytes for equal values; no terminal obeys it."""
+    text = msgspec.json.encode(document).decode()
+    if text.isprintable():
+        return text
+    return "".join([each if each.isprintable() else json.dumps(each)[1:-1] for each in text])
+
+
+@lru_cache(maxsize=4096)
+def csv_cell(text: str) -> str:
+    """`text` so that no terminal obeys it and no spreadsheet computes it."""
+    shown = printable(text)
+    return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown
 
 
 def _cell(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    text = printable(value)
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+    return csv_cell(value) if isinstance(value, str) else value

@@ -1,0 +1,138 @@
+"""The matches of a league, one by one: lines for people, and CSV or JSON for programs.
+
+Rule: as many matches as there are pass through, a piece of text at a time; nothing is kept of them. Names and all text
+that was stored are hostile input, as on every page (see `formats`).
+"""
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from functools import lru_cache
+from itertools import islice
+from typing import Any, Final
+
+from arena.match.results import LUCK_UNIT, MatchResult
+from arena.report.formats import csv_cell, csv_pieces, json_text
+from arena.strict import printable
+
+FORMATS: Final = ("table", "csv", "json")
+_ABOUT_THE_MATCH: Final = ("id", "pairing", "block", "rotation", "termination", "at_fault", "isolation", "luck_version")
+_BY_SEAT: Final = (
+    "player",
+    "rank",
+    "score",
+    "luck",
+    "moves",
+    "time_us",
+    "slowest_us",
+    "startup_us",
+    "idle_us",
+    "timeouts_by_load",
+    "pardoned",
+)
+_IN_A_PIECE: Final = 1000
+
+
+def rendered(results: Iterable[MatchResult], *, seats: int, form: str) -> Iterator[str]:
+    """The matches of a league with that many seats in one of `FORMATS`, as pieces of text that end with a line.
+
+    `csv` has a line for each match under a header. `json` is an array with one match a line: one document for those
+    who read it whole, and lines for those who do not.
+    """
+    if form == "csv":
+        columns = (*_ABOUT_THE_MATCH, *(f"{name}_{seat}" for name in _BY_SEAT for seat in range(seats)))
+        yield from csv_pieces(columns, map(_row, results))
+    elif form == "json":
+        yield from _array(json_text(_object(one)) for one in results)
+    else:
+        yield from _pieces(f"{_line(one)}\n" for one in results)
+
+
+def _line(one: MatchResult) -> str:
+    """`82f1...-0-1  greedy v random  12:7  normal`."""
+    seats = [_printable(name) for name in one.players]
+    scores = "-" if one.scores is None else ":".join(map(str, one.scores))
+    guilty = "" if one.at_fault is None else f" by {seats[one.at_fault]}"
+    pardons = [
+        f"{count} {code} by {name}"
+        for name, counts in zip(seats, one.pardoned, strict=False)
+        for code, count in counts.items()
+    ]
+    pardoned = f"  went on after {', '.join(pardons)}" if pardons else ""
+    return f"{one.key}  {' v '.join(seats)}  {scores}  {one.termination}{guilty}{pardoned}"
+
+
+def _row(one: MatchResult) -> tuple[object, ...]:
+    nothing = (None,) * len(one.players)
+    return (
+        str(one.key),
+        *one.key,
+        str(one.termination),
+        one.at_fault,
+        csv_cell(one.isolation),
+        csv_cell(one.luck_version),
+        *map(csv_cell, one.players),
+        *one.ranks,
+        *(nothing if one.scores is None else map(_number, one.scores)),
+        *(_luck(one) or nothing),
+        *one.moves,
+        *one.time_us,
+        *one.slowest_us,
+        *one.startup_us,
+        *one.idle_us,
+        *one.timeouts_by_load,
+        *(map(_counts, one.pardoned) if one.pardoned else nothing),
+    )
+
+
+def _object(one: MatchResult) -> dict[str, Any]:
+    return {
+        "id": str(one.key),
+        **one.key._asdict(),
+        "termination": one.termination,
+        "at_fault": one.at_fault,
+        "isolation": one.isolation,
+        "luck_version": one.luck_version or None,
+        "players": one.players,
+        "ranks": one.ranks,
+        "scores": None if one.scores is None else [_number(score) for score in one.scores],
+        "luck": _luck(one) or None,
+        "moves": one.moves,
+        "time_us": one.time_us,
+        "slowest_us": one.slowest_us,
+        "startup_us": one.startup_us,
+        "idle_us": one.idle_us,
+        "timeouts_by_load": one.timeouts_by_load,
+        "pardoned": one.pardoned or [{}] * len(one.players),
+    }
+
+
+def _luck(one: MatchResult) -> tuple[float, ...]:
+    """By seat in payoff, of which 1 is a win; empty if none was measured."""
+    return tuple([own / LUCK_UNIT for own in one.luck])
+
+
+def _number(score: Fraction) -> float:
+    return score.numerator if score.denominator == 1 else float(score)
+
+
+def _counts(codes: dict[str, int]) -> str | None:
+    """`illegal_action 2, timeout 1`; None without any."""
+    return ", ".join(f"{code} {count}" for code, count in codes.items()) or None
+
+
+_printable = lru_cache(maxsize=4096)(printable)
+
+
+def _array(objects: Iterator[str]) -> Iterator[str]:
+    first = next(objects, None)
+    if first is None:
+        yield "[]\n"
+        return
+    yield f"[\n{first}"
+    yield from _pieces(f",\n{each}" for each in objects)
+    yield "\n]\n"
+
+
+def _pieces(lines: Iterator[str]) -> Iterator[str]:
+    while piece := "".join(islice(lines, _IN_A_PIECE)):
+        yield piece

@@ -1,0 +1,66 @@
+"""Commands run the schedule of a league once, and hash each of its pairings once."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_arena import Said, Terminal
+
+from arena.league import schedule
+from arena.league.schedules import choice
+
+COMMANDS = (
+    "league status",
+    "league matches test",
+    "leaderboard test",
+    "matrix test",
+    "stats p0 test",
+    "calibration test",
+    "verify test",
+    "verify test --isolation none --replay 2",
+)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> "Counter[str]":
+    """How often a schedule was run from its beginning, and how often the key of a pairing was computed."""
+    counts: Counter[str] = Counter()
+
+    def counting(name: str, called: Any) -> Any:
+        def call(*arguments: Any) -> Any:
+            counts[name] += 1
+            return called(*arguments)
+
+        return call
+
+    for module in ("state", "schedule"):
+        monkeypatch.setattr(f"arena.league.{module}.course_of", counting("replays", choice.course_of))
+    monkeypatch.setattr(schedule._Dealer, "_made", counting("hashes", schedule._Dealer._made))
+    return counts
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+@pytest.mark.process
+def test_each_command_replays_once(terminal: Terminal, counted: "Counter[str]") -> None:
+    """A swiss of four: two rounds of two pairings; run, run again, and each page."""
+    swiss = {"schedule": {"kind": "swiss", "rounds": 2}, "cycles": None}
+    field = ("random",) * 4
+
+    def spent(line: str) -> "Counter[str]":
+        counted.clear()
+        said = terminal.arena(line) if line else run()
+        assert said.code == 0, said
+        return Counter(counted)
+
+    def run() -> Said:
+        return terminal.league(*field, flags="--isolation none", **swiss)
+
+    once = Counter(replays=1, hashes=4)
+    assert spent("") == once
+    assert spent("") == once
+    assert {line: spent(line) for line in COMMANDS} == dict.fromkeys(COMMANDS, once)

@@ -1,0 +1,173 @@
+"""The state of a league: replayed once, it goes on with what is committed, and is the same as computed anew."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from league_ledger import Ledger, by_luck
+from league_made import bot, tournament
+
+from arena.league.schedule import KEY_LENGTH, chunks, pairings
+from arena.league.schedules.settings import Knockout, RoundRobin, Schedule, Swiss
+from arena.league.state import Replay, state_of
+from arena.league.tournament import OLD_FORMAT, Player, Tournament, luck_origin
+from arena.match.results import PairingRanks
+from arena.match.terms import ClockSettings
+
+NAMES = ("ann", "bob", "cid", "dot", "eve")
+SCHEDULES: dict[str, tuple[Schedule, int]] = {
+    "cycles": (RoundRobin(), 3),
+    "decided": (RoundRobin(until="decided", likelihood=0.9, step_blocks=2, cap_blocks=6), 2),
+    "swiss": (Swiss(rounds=3), 0),
+    "knockout": (Knockout(blocks_per_tie=1, cap_blocks=3), 0),
+}
+
+
+def league_of(kind: str, **changes: Any) -> Tournament:
+    schedule, cycles = SCHEDULES[kind]
+    return tournament(*NAMES, schedule=schedule, cycles=cycles, **changes)
+
+
+@pytest.mark.parametrize("kind", SCHEDULES)
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_a_replay_that_goes_on_is_where_a_new_one_begins(kind: str, seed: int) -> None:
+    """After each commit, with the blocks of a round in any order and some stored before by another league."""
+    rng = Random(seed)
+    league = league_of(kind, seed=str(seed), chunk_blocks=1)
+    ledger = Ledger()
+    for chunk in chunks(tournament(*NAMES, seed=str(seed), cycles=2), {}):
+        if rng.random() < 0.3:
+            ledger.commit(by_luck(chunk))
+    replay = Replay(league, ledger.ranks)
+
+    while not replay.state.is_complete:
+        state = replay.state
+        left = list(chunks(league, state.finished, of=state.rounds[-1]))
+        for chunk in rng.sample(left, len(left)):
+            ledger.commit(by_luck(chunk))
+            replay.add(by_luck(chunk))
+            assert replay.state == state_of(league, ledger.ranks)
+
+    assert replay.state.stored == replay.state.scheduled
+
+
+@pytest.mark.parametrize("kind", SCHEDULES)
+def test_a_replay_asks_for_each_round_once(kind: str) -> None:
+    """However many blocks are committed, and only about the pairings of the round that begins."""
+    league, ledger = league_of(kind, chunk_blocks=1), Ledger()
+    asked: list[dict[str, int]] = []
+
+    def stored(blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
+        asked.append(dict(blocks))
+        return ledger.ranks(blocks)
+
+    replay = Replay(league, stored)
+    while not replay.state.is_complete:
+        state = replay.state
+        for chunk in chunks(league, state.finished, of=state.rounds[-1]):
+            ledger.commit(by_luck(chunk))
+            replay.add(by_luck(chunk))
+
+    assert asked == [
+        {pairing.key: first + planned.blocks for pairing, first in zip(planned.pairings, planned.first, strict=True)}
+        for planned in replay.state.rounds
+    ]
+
+
+def test_a_block_without_one_of_its_matches_completes_no_round() -> None:
+    """A damaged store: the round stays open, and the state says how much is there."""
+    league = league_of("swiss")
+    ledger = Ledger()
+    ledger.play(league, by_luck)
+    whole = ledger.state(league)
+    (key, block), played = next(iter(ledger.blocks.items()))
+
+    def damaged(blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
+        found = ledger.ranks(blocks)
+        if key in found:
+            one = found[key]
+            found[key] = PairingRanks((), one.blocks, f"{one.ranks[:2]}--{one.ranks[4:]}")
+        return found
+
+    state = state_of(league, damaged)
+
+    assert (played.fixture.block, block) == (0, 0)
+    assert len(state.rounds) == 1 < len(whole.rounds)
+    assert not state.is_complete
+    assert state.stored == state.rounds[0].matches - 1
+
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    names=st.lists(st.text('abc{}[]"\\,:é𝄞 ', min_size=1, max_size=6), min_size=3, max_size=5, unique=True),
+    arguments=st.lists(TEXT, max_size=3),
+    options=st.dictionaries(st.sampled_from(["players", "misere", "é", "]}"]), st.booleans()),
+    seats=st.sampled_from([2, 3]),
+    form=st.sampled_from([OLD_FORMAT, "arena-fixture/2"]),
+)
+def test_a_key_is_the_hash_of_the_whole_identity(
+    names: list[str], arguments: list[str], options: dict[str, Any], seats: int, form: str
+) -> None:
+    """Though what all pairings of a league have in common is encoded once: byte for byte as if each was encoded."""
+    field = tuple(Player(name=name, bot=bot(name), arguments=tuple(arguments)) for name in names)
+    league = tournament(players=field, options=options, seats=seats, format=form, rules="1", seed='"]}')
+
+    for pairing in pairings(league):
+        text = identity(league, sorted(pairing.players, key=lambda one: one.name))
+        assert pairing.key == sha256(text).hexdigest()[:KEY_LENGTH]
+
+
+def identity(league: Tournament, players: list[Player]) -> bytes:
+    """All of it in one text, keys in their order."""
+    whole: dict[str, Any] = {
+        "format": league.format,
+        "game": league.game,
+        "rules": league.rules,
+        "options": league.options,
+        "players": [[one.name, one.bot.digest, list(one.arguments)] for one in players],
+    }
+    if league.format == OLD_FORMAT:
+        clock_of_then = ("decides", "move_ms", "bank_ms", "wall_ms", "startup_ms", "strict", "ponder")
+        limits_of_then = ("memory_mib", "tasks", "processes", "scratch_mib", "line_bytes", "stderr_bytes")
+        whole["clock"] = raw({name: getattr(league.clock, name) for name in clock_of_then})
+        whole["limits"] = raw({name: getattr(league.limits, name) for name in limits_of_then})
+        whole["seed"] = league.seed
+    else:
+        whole |= {"clock": league.clock, "limits": league.limits, "commitment": luck_origin(league).commitments[0]}
+    return msgspec.json.encode(whole, order="deterministic")
+
+
+def raw(value: dict[str, Any]) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(value))
+
+
+def test_known_keys() -> None:
+    """Of pairings as they lie in stored leagues: a key that changes loses their matches."""
+    league = tournament("ann", "bob", "cid", seed="1", clock=ClockSettings(move_ms=50.0), rules="1")
+    three = tournament("ann", "bob", "cid", "dot", seats=3, commitments=("c" * 64,), seed=None, rules="2")
+    old = tournament("ann", "bob", format=OLD_FORMAT, rules="1")
+
+    found = [[(pairing.key, *pairing.names) for pairing in pairings(each)] for each in (league, three, old)]
+
+    assert found == KNOWN
+
+
+KNOWN = [
+    [("81af5861351b", "bob", "cid"), ("d5f4b5ad219e", "ann", "cid"), ("f3848704f32e", "ann", "bob")],
+    [
+        ("49e92d5d0fce", "ann", "cid", "bob"),
+        ("0d8326e3cc2b", "ann", "dot", "bob"),
+        ("f410a96420b0", "ann", "dot", "cid"),
+        ("cd178c15a3d3", "bob", "cid", "dot"),
+    ],
+    [("5d3907154689", "ann", "bob")],
+]

@@ -1,0 +1,175 @@
+"""The matches of a league as text, CSV and JSON: every value can be read back, no name harms, nothing piles up."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.match.record import Termination
+from arena.match.results import MatchKey, MatchResult
+from arena.report.matches import FORMATS, rendered
+from arena.strict import printable
+
+HOSTILE = ("=1+1", "\x1b[2J", "a\nb", 'say "x", y', "\u202eevil", "@SUM(A1)", " -2", "\uff1d1", "tab\there", "a|b")
+
+
+def result(players: tuple[str, ...] = ("ann", "bob"), block: int = 0, rotation: int = 0, **changes: Any) -> MatchResult:
+    """The first seat wins."""
+    seats = len(players)
+    fields: dict[str, Any] = {
+        "key": MatchKey("0123456789ab", block, rotation),
+        "players": players,
+        "ranks": (0, *(1,) * (seats - 1)),
+        "scores": (Fraction(7, 2), *(Fraction(1),) * (seats - 1)),
+        "termination": Termination.NORMAL,
+        "at_fault": None,
+        "isolation": "sandbox",
+        "moves": tuple(range(10, 10 + seats)),
+        "time_us": tuple(range(1000, 1000 + seats)),
+        "slowest_us": tuple(range(100, 100 + seats)),
+        "startup_us": (0,) * seats,
+        "idle_us": (0,) * seats,
+        "timeouts_by_load": (0,) * seats,
+    }
+    return MatchResult(**{**fields, **changes})
+
+
+def forfeit(**changes: Any) -> MatchResult:
+    """The second seat ran out of time."""
+    return result(scores=None, termination=Termination.TIMEOUT, at_fault=1, **changes)
+
+
+def text(*results: MatchResult, form: str) -> str:
+    return "".join(rendered(results, seats=len(results[0].players) if results else 2, form=form))
+
+
+def table(*results: MatchResult) -> list[dict[str, Any]]:
+    """The CSV as a program reads it."""
+    return list(csv.DictReader(io.StringIO(text(*results, form="csv")), quoting=csv.QUOTE_NONNUMERIC))
+
+
+def test_lines_for_people() -> None:
+    """Id, seats, scores, the end, and the faults after which it went on."""
+    pardoned = result(pardoned=({}, {"illegal_action": 2, "timeout": 1}), block=3)
+
+    found = text(result(("ann", "bob", "cid")), forfeit(rotation=1), pardoned, form="table")
+
+    assert found == (
+        "0123456789ab-0-0  ann v bob v cid  7/2:1:1  normal\n"
+        "0123456789ab-0-1  ann v bob  -  timeout by bob\n"
+        "0123456789ab-3-0  ann v bob  7/2:1  normal  went on after 2 illegal_action by bob, 1 timeout by bob\n"
+    )
+
+
+def test_a_csv_line_has_all_of_a_match() -> None:
+    """A column for each value of each seat; no value is an empty cell."""
+    luck = result(block=12, rotation=1, luck=(250_000, -250_001), luck_version="2", pardoned=({"timeout": 1}, {}))
+
+    first, second = table(luck, forfeit())
+
+    assert first == {
+        "id": "0123456789ab-12-1",
+        "pairing": "0123456789ab",
+        "block": 12,
+        "rotation": 1,
+        "termination": "normal",
+        "at_fault": "",
+        "isolation": "sandbox",
+        "luck_version": "2",
+        "player_0": "ann",
+        "player_1": "bob",
+        "rank_0": 0,
+        "rank_1": 1,
+        "score_0": 3.5,
+        "score_1": 1,
+        "luck_0": 0.25,
+        "luck_1": -0.250001,
+        "moves_0": 10,
+        "moves_1": 11,
+        "time_us_0": 1000,
+        "time_us_1": 1001,
+        "slowest_us_0": 100,
+        "slowest_us_1": 101,
+        "startup_us_0": 0,
+        "startup_us_1": 0,
+        "idle_us_0": 0,
+        "idle_us_1": 0,
+        "timeouts_by_load_0": 0,
+        "timeouts_by_load_1": 0,
+        "pardoned_0": "timeout 1",
+        "pardoned_1": "",
+    }
+    assert [second[name] for name in ("termination", "at_fault", "score_0", "luck_1")] == ["timeout", 1, "", ""]
+
+
+def test_json_is_one_document_with_a_match_a_line() -> None:
+    """Read whole or line by line, the same; nothing is null without a reason."""
+    many = [result(block=block, rotation=rotation) for block in range(2500) for rotation in (0, 1)]
+    said = text(*many, forfeit(block=2500), form="json")
+
+    whole = json.loads(said)
+    lines = [json.loads(line.removesuffix(",")) for line in said.splitlines()[1:-1]]
+
+    assert whole == lines
+    assert [(one["block"], one["rotation"]) for one in whole] == [(one.key.block, one.key.rotation) for one in many] + [
+        (2500, 0)
+    ]
+    assert whole[0]["scores"] == [3.5, 1]
+    assert (whole[-1]["scores"], whole[-1]["luck"], whole[-1]["at_fault"]) == (None, None, 1)
+
+
+@pytest.mark.parametrize(("form", "said"), [("table", ""), ("json", "[]\n")])
+def test_a_league_without_matches(form: str, said: str) -> None:
+    """A header, an empty list, nothing."""
+    assert text(form=form) == said
+    assert table() == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(names=st.lists(st.sampled_from(HOSTILE) | st.text(max_size=10), min_size=2, max_size=4))
+def test_no_name_harms(names: list[str]) -> None:
+    """Whatever players are called (in a database that was edited): the same lines and columns, nothing that acts."""
+    players = tuple(names)
+    harmless = tuple(f"p{seat}" for seat in range(len(names)))
+    match = result(players, isolation="=2\x1b", luck=(1,) * len(names), luck_version="\n+1")
+
+    said = {form: text(match, match, form=form) for form in FORMATS}
+    plain = {form: text(result(harmless), result(harmless), form=form) for form in FORMATS}
+
+    for form in FORMATS:
+        lines = said[form].split("\n")
+        assert len(lines) == len(plain[form].split("\n")), form
+        assert "".join(lines).isprintable(), form
+    for row in table(match):
+        cells = [row[f"player_{seat}"] for seat in range(len(names))]
+        assert all(cell in {printable(name), f"'{printable(name)}"} for cell, name in zip(cells, names, strict=True))
+        assert not any(str(row[name]).startswith(("=", "+", "-", "@")) for name in ("isolation", "luck_version"))
+        assert not any(cell.lstrip().startswith(("=", "+", "-", "@", "\uff1d")) for cell in cells)
+    assert json.loads(said["json"])[0]["players"] == names
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_matches_pass_through(form: str) -> None:
+    """Text comes while there are matches to come: of a million of them, some thousand are in memory."""
+    taken = 0
+
+    def endless() -> Iterator[MatchResult]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield result(block=taken)
+
+    pieces = rendered(endless(), seats=2, form=form)
+    lengths = []
+    for _ in range(5):
+        before = taken
+        lengths.append(len(next(pieces)))
+        assert taken - before <= 2000
+
+    assert max(lengths) < 2_000_000
