@@ -21,5 +21,7 @@ def leaderboard(name: str | None, form: str, no_timing: bool, results: Path) -> 
     Example: arena leaderboard first --format markdown
     """
     with stored(results) as store:
-        standings, timing = table(store, one_league(store, name))
-    click.echo(render(standings, None if no_timing else timing, format=form, width=terminal_width()))
+        state = one_league(store, name)
+        standings, timing = table(store, state)
+    shown = render(standings, None if no_timing else timing, format=form, width=terminal_width(), news=state.news)
+    click.echo(shown)

@@ -136,9 +136,7 @@ def run(
             lost = _play(store, replay, drawing, backend, isolation)
         state, head = replay.state, store.head()
         standings, timing = publish(store, state)
-    click.echo(render(standings, timing, format=form, width=terminal_width()))
-    if state.news and form == "table":
-        click.echo("\n" + "\n".join(state.news))
+    click.echo(render(standings, timing, format=form, width=terminal_width(), news=state.news))
     click.echo(f"\nhistory: {head}" if form == "table" else f"history: {head}", err=form != "table")
     if lost is not None:
         raise lost
