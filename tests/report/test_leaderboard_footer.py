@@ -49,6 +49,9 @@ def test_a_point_of_map_is_explained() -> None:
     for standings, said in ((found, "4.17 points (beta) more are a score of 76.0 %"), (drawish, "2.00 points (beta)")):
         (line,) = [line for line in below(render(standings, None, format="table")) if line.startswith("MAP:")]
         assert said in line
+    usual = ProbitSettings()
+    worth = [chances_at(times * usual.beta, usual.scale, usual.margin).score for times in (1, 2, 0.5)]
+    assert [f"{100 * score:.0f}" for score in worth] == ["76", "92", "64"], "as docs/statistics.md says"
     model = ProbitSettings(beta=2.0, draw_probability=0.5)
     assert f"{100 * chances_at(2.0, model.scale, model.margin).score:.1f} % against" in line
 
