@@ -1,25 +1,31 @@
-"""How many matches mirrored luck and luck adjustment save, and that the adjustment moves no mean.
+"""By how many matches mirrored luck and luck adjustment shorten a comparison, for all pairs of seven bots.
 
-    python benchmarks/luck_adjustment.py --blocks 300              # all pairs; about 15 minutes on one core
-    python benchmarks/luck_adjustment.py --blocks 600 --pair tiny
+    python benchmarks/luck_adjustment.py                           # 100 blocks a pair; some minutes on two cores
+    python benchmarks/luck_adjustment.py --blocks 300 --save FILE  # three times as long, and keep the blocks
+    python benchmarks/luck_adjustment.py --load FILE               # the table of kept blocks; seconds
     python benchmarks/luck_adjustment.py --mean 100000             # the mean of luck, greedy against random; an hour
 
 A block is two matches on the same luck with the seats swapped, played in this process by the bots' own modules. What is
-compared is the variance of the mean of a pair of matches, of a bot's payoff (win 1, draw 1/2) and of its margin:
-independent (as if the luck of the two matches had nothing in common), mirrored, luck-adjusted, or both. A factor of 3
-means a third of the matches for the same standard error. The coefficient b is cross-fitted: each half of the blocks is
-adjusted with the b of the other half. Behind +- is the standard error of a factor, from 200 resamplings.
+compared is the variance of the mean payoff (win 1, draw 1/2) of a pair of matches: independent ones (as if the luck of
+the two had nothing in common), mirrored, luck-adjusted, or both. A factor of 3 means a third of the matches for the
+same error. The adjustment is that of a league of all these bots: the factor b on luck is shrunk, and the blocks of each
+half have that of the other half. Behind +- is the standard error, from 200 resamplings of the blocks of each pair.
 """
 
 import argparse
+import json
+import os
 import random
 import time
-from collections.abc import Callable, Sequence
-from math import inf, isfinite, sqrt
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import combinations
+from math import fsum, isfinite, nan, sqrt
+from pathlib import Path
 from statistics import fmean, stdev, variance
 from typing import Final, NamedTuple
 
-from luck_players import Greedy, InProcess, RandomPlayer, Sensible
+from luck_players import Clumsy, Greedy, InProcess, RandomPlayer, Sensible
 from tabulate import tabulate
 
 from arena.games import load_game
@@ -27,27 +33,32 @@ from arena.games.api import Chance, Decision
 from arena.games.luck import derive, draw
 from arena.games.shanghaien.value import ShanghaienValue
 from arena.match.luck_sum import LuckMeter
+from arena.match.results import LUCK_UNIT
+from arena.statistics.control_variate import Products, slopes
 
 _RESAMPLINGS: Final = 200
-_PAIRS: Final[dict[str, tuple[str, Callable[[], tuple[InProcess, InProcess]]]]] = {
-    "tiny": ("a: a version with a tiny change", lambda: (Sensible(), Sensible(SHARE=0.32))),
-    "tuned": ("a: a version with another parameter", lambda: (Sensible(), Sensible(TRICK=(4.0, 0.2)))),
-    "same": ("b: the same bot, 1 move in 10 random", lambda: (Sensible(slips=0.1), Sensible(slips=0.1))),
-    "weak": ("c: good v weak (greedy)", lambda: (Sensible(), Greedy())),
-    "random": ("d: good v random", lambda: (Sensible(), RandomPlayer())),
-    "cheap": ("e: greedy v random", lambda: (Greedy(), RandomPlayer())),
+_PORTION: Final = 10
+_BOTS: Final[dict[str, tuple[str, Callable[[], InProcess]]]] = {
+    "random": ("any action", RandomPlayer),
+    "clumsy": ("greedy, 1 move in 2 random", Clumsy),
+    "greedy": ("bots/greedy", Greedy),
+    "slips": ("sensible, 1 move in 5 random", lambda: Sensible(slips=0.2)),
+    "coarse": ("sensible with another worth of tricks", lambda: Sensible(TRICK=(4.0, 0.2))),
+    "tiny": ("sensible with a tiny change", lambda: Sensible(SHARE=0.32)),
+    "sensible": ("bots/sensible", Sensible),
 }
+"""The weaker first."""
 
 
-class Played(NamedTuple):
-    """A match as the first bot of the pair sees it."""
+class Block(NamedTuple):
+    """Two matches on the same luck as the stronger bot sees them: points (2 a win), and luck in millionths."""
 
-    payoff: float
-    margin: float
-    luck: float
+    points: tuple[int, int]
+    luck: tuple[int, int]
 
 
-Block = tuple[Played, Played]
+Pair = tuple[str, str]
+"""The weaker bot, and the stronger one."""
 
 
 class Clock:
@@ -90,61 +101,129 @@ def play(seed: str, number: int, players: Sequence[InProcess], clock: Clock) -> 
     return tuple(map(int, game.outcome(state).scores)), luck
 
 
-def block(seed: str, pair: tuple[InProcess, InProcess], clock: Clock) -> Block:
-    """Two matches on the same luck, as the first bot sees them."""
-    scores, luck = play(seed, 0, pair, clock)
-    swapped, other_luck = play(seed, 1, pair[::-1], clock)
-    return _seen(scores[0] - scores[1], luck), _seen(swapped[1] - swapped[0], -other_luck)
+def block(seed: str, weak: InProcess, strong: InProcess, clock: Clock) -> Block:
+    """Two matches on the same luck, as the stronger bot sees them."""
+    scores, luck = play(seed, 0, (strong, weak), clock)
+    swapped, other_luck = play(seed, 1, (weak, strong), clock)
+    return Block(
+        points=(_points(scores[0] - scores[1]), _points(swapped[1] - swapped[0])),
+        luck=(round(luck * LUCK_UNIT), round(-other_luck * LUCK_UNIT)),
+    )
 
 
-def _seen(margin: int, luck: float) -> Played:
-    return Played(0.5 if margin == 0 else float(margin > 0), float(margin), luck)
+def _points(margin: int) -> int:
+    return 1 + (margin > 0) - (margin < 0)
 
 
-def slope(values: Sequence[float], luck: Sequence[float]) -> float:
-    """The coefficient b: covariance by variance of luck."""
-    mean_value, mean_luck = fmean(values), fmean(luck)
-    spread = sum([(each - mean_luck) ** 2 for each in luck])
-    together = sum([(value - mean_value) * (each - mean_luck) for value, each in zip(values, luck, strict=True)])
-    return together / spread if spread else 0.0
+def portion(seed: str, pair: Pair, numbers: range) -> tuple[list[Block], Clock]:
+    """The blocks of these numbers, in a process of its own."""
+    weak, strong = (_BOTS[name][1]() for name in pair)
+    clock = Clock()
+    return [block(f"{seed}/{'/'.join(pair)}/{number}", weak, strong, clock) for number in numbers], clock
 
 
-def adjusted(values: Sequence[float], luck: Sequence[float]) -> list[float]:
-    """Cross-fitted: those at even places with the coefficient of those at odd ones, and the other way round."""
-    of = [slope(values[1 - half :: 2], luck[1 - half :: 2]) for half in (0, 1)]
-    return [value - of[place % 2] * each for place, (value, each) in enumerate(zip(values, luck, strict=True))]
+def played(blocks: int, seed: str, workers: int) -> tuple[dict[Pair, list[Block]], Clock]:
+    """So many blocks of each pair."""
+    parts = [range(start, min(start + _PORTION, blocks)) for start in range(0, blocks, _PORTION)]
+    tasks = [(pair, part) for pair in combinations(_BOTS, 2) for part in parts]
+    found: dict[Pair, list[Block]] = {pair: [] for pair, _ in tasks}
+    clock = Clock()
+    with ProcessPoolExecutor(workers) as pool:
+        for (pair, _), (own, spent) in zip(
+            tasks, pool.map(portion, [seed] * len(tasks), *zip(*tasks, strict=True)), strict=True
+        ):
+            found[pair] += own
+            clock.spent_s += spent.spent_s
+            clock.matches += spent.matches
+    return found, clock
 
 
-def factors(blocks: Sequence[Block], what: str) -> tuple[float, float, float]:
-    """By how much the variance of a pair's mean falls: mirrored, luck-adjusted, both."""
-    seats = [[getattr(match[seat], what) for match in blocks] for seat in (0, 1)]
-    luck = [[match[seat].luck for match in blocks] for seat in (0, 1)]
-    alone = sum(map(variance, seats)) / 4
-    means, mean_luck = [[fmean(pair) for pair in zip(*side, strict=True)] for side in (seats, luck)]
-    each = sum([variance(adjusted(values, its)) for values, its in zip(seats, luck, strict=True)]) / 4
-    found = variance(means), each, variance(adjusted(means, mean_luck))
-    mirrored, luck_adjusted, both = [alone / left if left > 1e-12 else inf for left in found]
-    return mirrored, luck_adjusted, both
+def loaded(file: Path) -> dict[Pair, list[Block]]:
+    """The blocks that `--save` kept."""
+    found = json.loads(file.read_text())
+    return {tuple(key.split()): [Block(*map(tuple, one)) for one in own] for key, own in found.items()}
 
 
-def rows(name: str, blocks: Sequence[Block]) -> list[list[str]]:
-    """Two rows of the table: payoffs and margins."""
-    found = []
+Course = list[tuple[float, float]]
+"""Payoffs of a series of blocks, or of single matches, each with its luck."""
+
+
+def products(course: Course, matches: int) -> Products:
+    """With so many matches in each."""
+    if not course:
+        return Products(0, 0, 0.0, 0.0, 0.0, 0.0)
+    payoff, luck = (fmean(column) for column in zip(*course, strict=True))
+    return Products(
+        blocks=len(course),
+        matches=matches * len(course),
+        score=payoff / matches,
+        score2=fsum((y - payoff) ** 2 for y, _ in course),
+        both=fsum((y - payoff) * (own - luck) for y, own in course),
+        luck2=fsum((own - luck) ** 2 for _, own in course),
+    )
+
+
+def left(courses: Sequence[Course], matches: int) -> list[float]:
+    """The variance of each course with its luck taken off, the factors of each half fitted by the other half."""
+    fitted = [slopes([products(course[half::2], matches) for course in courses]) for half in (0, 1)]
+    return [
+        variance(y - fitted[1 - place % 2][number] * luck for place, (y, luck) in enumerate(course))
+        for number, course in enumerate(courses)
+    ]
+
+
+class Factors(NamedTuple):
+    """By how much the variance of a pair's mean falls; not a number where every match ended alike."""
+
+    mirrored: float
+    adjusted: float
+    both: float
+
+
+def factors(league: Sequence[Sequence[Block]]) -> list[Factors]:
+    """Of each pair of the league."""
+    alone = [[_course(blocks, match) for blocks in league] for match in (0, 1)]
+    together = [[_sum(*pair) for pair in zip(*courses, strict=True)] for courses in zip(*alone, strict=True)]
+    plain = [sum(variance(y for y, _ in course) for course in courses) for courses in zip(*alone, strict=True)]
+    adjusted = [sum(pair) for pair in zip(*(left(courses, 1) for courses in alone), strict=True)]
+    mirrored = [variance(y for y, _ in course) for course in together]
+    ways = zip(plain, mirrored, adjusted, left(together, 2), strict=True)
+    return [Factors(*(whole / each if whole and each > 1e-12 else nan for each in way)) for whole, *way in ways]
+
+
+def _course(blocks: Sequence[Block], match: int) -> Course:
+    return [(one.points[match] / 2, one.luck[match] / LUCK_UNIT) for one in blocks]
+
+
+def _sum(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    return one[0] + other[0], one[1] + other[1]
+
+
+def rows(league: dict[Pair, list[Block]]) -> Iterator[list[str]]:
+    """The table: the strongest pairs last."""
     rng = random.Random(1)
-    samples = [rng.choices(blocks, k=len(blocks)) for _ in range(_RESAMPLINGS)]
-    for what in ("payoff", "margin"):
-        resampled = zip(*[factors(sample, what) for sample in samples], strict=True)
-        spread = [stdev(each) if all(map(isfinite, each)) else inf for each in resampled]
-        cells = [f"{each:.2f} +-{error:.2f}" for each, error in zip(factors(blocks, what), spread, strict=True)]
-        values = [getattr(match, what) for pair in blocks for match in pair]
-        b = slope(values, [match.luck for pair in blocks for match in pair])
-        found.append([name, what, f"{fmean(values):.3f}", *cells, f"{b:.2f}"])
-    return found
+    samples = [factors([rng.choices(blocks, k=len(blocks)) for blocks in league.values()]) for _ in range(_RESAMPLINGS)]
+    found = factors([*league.values()])
+    b = slopes([products(_both(blocks), 2) for blocks in league.values()])
+    for number, ((one, other), blocks) in enumerate(league.items()):
+        spread = zip(*(sample[number] for sample in samples), strict=True)
+        score = fmean(sum(each.points) / 4 for each in blocks)
+        cells = [_cell(value, errors) for value, errors in zip(found[number], spread, strict=True)]
+        yield [f"{other} v {one}", f"{100 * score:.1f}", *cells, f"{b[number]:.2f}"]
+
+
+def _both(blocks: Sequence[Block]) -> Course:
+    return [_sum(*pair) for pair in zip(_course(blocks, 0), _course(blocks, 1), strict=True)]
+
+
+def _cell(value: float, resampled: Sequence[float]) -> str:
+    known = [each for each in resampled if isfinite(each)]
+    return f"{value:.2f} +-{stdev(known):.2f}" if isfinite(value) and len(known) > _RESAMPLINGS // 2 else "-"
 
 
 def report_mean(count: int, seed: str, clock: Clock) -> None:
     """The mean of luck over many matches of a cheap pair, in standard errors."""
-    first, second = _PAIRS["cheap"][1]()
+    first, second = Greedy(), RandomPlayer()
     luck = []
     for number in range(count):
         seats = (first, second) if number % 2 else (second, first)
@@ -159,23 +238,28 @@ def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--blocks", type=int, default=100, help="blocks of each pair (at least 8)")
-    parser.add_argument("--pair", choices=sorted(_PAIRS), action="append", help="only this pair; can be repeated")
     parser.add_argument("--seed", default="luck", help="all luck comes from it")
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), help="processes that play")
+    parser.add_argument("--save", type=Path, help="keep the blocks in this file")
+    parser.add_argument("--load", type=Path, help="instead of playing: the blocks of this file")
     parser.add_argument("--mean", type=int, default=0, help="instead: the mean of luck over so many matches")
     options = parser.parse_args()
     clock = Clock()
     if options.mean:
         report_mean(options.mean, options.seed, clock)
+        return
+    if options.load:
+        league = loaded(options.load)
     else:
-        table = []
-        for key in options.pair or _PAIRS:
-            name, make = _PAIRS[key]
-            pair = make()
-            blocks = [block(f"{options.seed}/{key}/{number}", pair, clock) for number in range(options.blocks)]
-            table += rows(name, blocks)
-        headers = ["pair", "of", "mean", "mirrored", "luck-adjusted", "both", "b"]
-        print(tabulate(table, headers, disable_numparse=True))
-    print(f"luck took {1000 * clock.spent_s / clock.matches:.2f} ms of CPU a match")
+        league, clock = played(options.blocks, options.seed, options.workers)
+    if options.save:
+        options.save.write_text(json.dumps({" ".join(pair): own for pair, own in league.items()}))
+    headers = ["pair", "score %", "mirrored", "luck-adjusted", "both", "b"]
+    print(tabulate(rows(league), headers, disable_numparse=True))
+    for name, (told, _) in _BOTS.items():
+        print(f"{name}: {told}")
+    if clock.matches:
+        print(f"luck took {1000 * clock.spent_s / clock.matches:.2f} ms of CPU a match")
 
 
 if __name__ == "__main__":

@@ -92,6 +92,21 @@ class Greedy:
         return _CARD_WORTHS[card % 5] if card < 40 else 2
 
 
+class Clumsy(Greedy):
+    """Greedy, but for one move in two, which is random."""
+
+    def __init__(self) -> None:
+        self._rng = random.Random()
+
+    def start(self, seed: int) -> None:
+        """Seeded for the match."""
+        self._rng.seed(seed)
+
+    def act(self, state: Any, seat: Seat, legal: tuple[Any, ...]) -> int:
+        """Half of the moves are random."""
+        return self._rng.randrange(len(legal)) if self._rng.random() < 0.5 else super().act(state, seat, legal)
+
+
 class RandomPlayer:
     """Any action."""
 

@@ -124,7 +124,7 @@ def _of_ahead(standings: Standings) -> Iterator[str]:
 def _of_luck(standings: Standings) -> Iterator[str]:
     yield (
         "luck-adjusted: the score with luck excluded (control variate: the game's value function, version"
-        f" {standings.luck_version}); no part of rank, mu or MAP"
+        f" {standings.luck_version}), where that is surer; no part of rank, mu or MAP"
     )
 
 

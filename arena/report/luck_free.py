@@ -21,9 +21,10 @@ from arena.league.tournament import Tournament
 from arena.match.luck_sum import luck_of
 from arena.match.record import PackedRecord, unpack
 from arena.report.means import Value, by_pairing
-from arena.standings.luck_adjustment import LEAST_BLOCKS, SEATS
+from arena.standings.luck_adjustment import SEATS
 from arena.standings.table import MatchResult
 
+LEAST_BLOCKS: Final = 20
 _NO_LUCK: Final = 1e-12
 
 

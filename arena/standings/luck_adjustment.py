@@ -1,103 +1,164 @@
-"""Tallies -> an entrant's score with the luck of dice and cards excluded, and its error.
+"""Sums of pairings -> scores with the luck of dice and cards excluded, for any player against any of its opponents.
 
 Rule: it never decides a rank. What is taken off has mean 0 whatever the bots do, for the value of the game is frozen,
 and the factor on it is fitted by other blocks: that of the even blocks by the odd ones, and the other way round. So
 
     score without luck = score - b * luck
 
-has the mean of the score and, as far as the value is worth something, a smaller error. The factor makes up for a value
-that says too much or too little. It is the slope of points on luck over blocks about their means: by pairing, as luck
-decides between equals and not against a far weaker player; for pairings of few blocks, that of all the entrant's.
+has the mean of the score. The factor is pooled over the league and shrunk (`arena.statistics.control_variate`). Whether
+luck is taken off at all is decided for each half of the blocks by the other half, too: only where that narrows the
+interval of the other half beyond chance. A score without luck whose interval came out no narrower than the plain one
+is not given: it would tell less.
 
-As everywhere in tallies, numbers are whole up to the last division: the factor is rounded to millionths.
+As in all sums, numbers are whole up to the last division: the factor is rounded to millionths.
 """
 
-from collections.abc import Iterable, Sequence
-from fractions import Fraction
-from typing import Final, NamedTuple
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol
 
-from arena.standings.luck_sums import HALVES, LUCK_UNIT, Lucks
-from arena.standings.outcomes import full_score
-from arena.standings.scores import Mean, Share, joined, mean_of
-from arena.standings.tally import Tallied, Tally
+import msgspec
+
+from arena.match.results import LUCK_UNIT
+from arena.standings.scores import Mean, Share, mean_of
+from arena.standings.sums import HALVES, LuckSums, full_score
+from arena.statistics.control_variate import Products, narrows, slopes
+from arena.statistics.interval import interval
 
 SEATS: Final = 2
 """A payoff is a score only where there is one other."""
-LEAST_BLOCKS: Final = 20
-"""Of the other half, to fit the factor; with fewer it is 1, that of a perfect value."""
-LEAST_SQUARE: Final = 1
-"""Of the sum of squares of luck, in millionths twice: below, luck does not vary."""
 _FACTOR_UNIT: Final = 1_000_000
 _UNIT: Final = _FACTOR_UNIT * LUCK_UNIT
+_WORTH: Final = _UNIT // full_score(SEATS)
+_NOTHING: Final = Products(0, 0, 0.0, 0.0, 0.0, 0.0)
 
 
-class _Products(NamedTuple):
-    """Of blocks: their number, the sum of points times luck about the means, and that of luck squared."""
+class Pairing(Protocol):
+    """What is taken from a `PairingSums`."""
 
-    blocks: int
-    product: Fraction
-    square: Fraction
+    @property
+    def players(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def matches(self) -> int: ...  # noqa: D102
+    @property
+    def luck(self) -> tuple[LuckSums, ...]: ...  # noqa: D102
+    @property
+    def luck_versions(self) -> Mapping[str, int]: ...  # noqa: D102
 
 
-def luck_version(played: Iterable[Tallied]) -> str:
+class _Fitted(NamedTuple):
+    """A pairing with known luck: its version, and by half what its blocks say, and the factor that all pairings say."""
+
+    version: str
+    products: tuple[Products, ...]
+    factors: tuple[float, ...]
+
+
+class LuckAdjustment:
+    """The factors on luck of all pairings of a league in which the luck of all matches is known."""
+
+    def __init__(self, pairings: Iterable[Pairing]) -> None:
+        known: defaultdict[str, list[Pairing]] = defaultdict(list)
+        for one in pairings:
+            if version := luck_version([one]):
+                known[version].append(one)
+        self._fitted = {
+            one.players: fitted
+            for version, own in known.items()
+            for one, fitted in zip(own, _fitted(version, own), strict=True)
+        }
+
+    def score(self, met: Sequence[tuple[Pairing, int]], plain: Mean) -> Mean | None:
+        """The score without luck of a player over these pairings, with its place in each; `plain` is its score there.
+
+        None where luck is not known in all of them, or is better not taken off.
+        """
+        fitted = [self._fitted[one.players] for one, _ in met if one.players in self._fitted]
+        if len(fitted) < len(met) or len({one.version for one in fitted}) != 1:
+            return None
+        places = [place for _, place in met]
+        is_used = [_pays(fitted, places, 1 - half) for half in range(HALVES)]
+        if not any(is_used):
+            return None
+        factors = [[used * one.factors[1 - half] for half, used in enumerate(is_used)] for one in fitted]
+        found = mean_of((_share(one, place, own) for (one, place), own in zip(met, factors, strict=True)), unit=_UNIT)
+        return _narrower(found, plain) if found else None
+
+
+def luck_version(pairings: Iterable[Pairing]) -> str:
     """The version of the value under which all matches have their luck; empty if there is no such version."""
     found: set[str] = set()
-    for one in played:
-        versions = one.tally.sums.luck_versions
-        if one.tally.seats != SEATS or sum(versions.values()) != one.tally.matches:
+    for one in pairings:
+        if len(one.players) != SEATS or sum(one.luck_versions.values()) != one.matches:
             return ""
-        found.update(versions)
+        found.update(one.luck_versions)
     return found.pop() if len(found) == 1 else ""
 
 
-def without_luck(met: Sequence[tuple[Tally, int]]) -> Mean | None:
-    """The score of an entrant without luck; `met` are its pairings and its place in each.
-
-    Only for matches that all have luck, under one version of the value. None for an entrant without a match.
-    """
-    factors = [_factors([(tally.sums.luck[1 - half], place) for tally, place in met]) for half in range(HALVES)]
-    shares = []
-    for number, (tally, place) in enumerate(met):
-        parts = [_share(tally.sums.luck[half], place, factors[half][number]) for half in range(HALVES)]
-        shares.append(joined(parts))
-    return mean_of(shares, unit=_UNIT)
+def _fitted(version: str, pairings: Sequence[Pairing]) -> list[_Fitted]:
+    products = [tuple(map(_products, one.luck)) for one in pairings]
+    factors = [slopes([own[half] for own in products]) for half in range(HALVES)]
+    return [_Fitted(version, *each) for each in zip(products, zip(*factors, strict=True), strict=True)]
 
 
-def _factors(other_half: Sequence[tuple[Lucks, int]]) -> list[int]:
-    """By pairing, in parts of `_FACTOR_UNIT`."""
-    parts = [_products(lucks, place) for lucks, place in other_half]
-    common = _slope(parts, Fraction(1))
-    return [round(_slope([part], common) * _FACTOR_UNIT) for part in parts]
-
-
-def _products(lucks: Lucks, place: int) -> _Products:
-    blocks = max(1, lucks.blocks)
-    luck = lucks.luck[place]
-    return _Products(
-        lucks.blocks,
-        lucks.both[place] - Fraction(lucks.points[place] * luck, blocks),
-        lucks.luck2[place] - Fraction(luck * luck, blocks),
+def _products(sums: LuckSums) -> Products:
+    """Seen from place 0."""
+    matches = sums.matches
+    if not matches:
+        return _NOTHING
+    points, luck = sums.points[0], sums.luck[0]
+    points_off = matches * sums.points_product[0] - points * sums.matches2
+    luck_off = matches * sums.luck_product[0] - luck * sums.matches2
+    full = full_score(SEATS)
+    return Products(
+        blocks=sums.blocks,
+        matches=matches,
+        score=points / (full * matches),
+        score2=(matches * (matches * sums.points2[0] - points * sums.points_product[0]) - points * points_off)
+        / (full * matches) ** 2,
+        both=(matches * (matches * sums.both[0] - points * sums.luck_product[0]) - luck * points_off)
+        / (full * LUCK_UNIT * matches**2),
+        luck2=(matches * (matches * sums.luck2[0] - luck * sums.luck_product[0]) - luck * luck_off)
+        / (LUCK_UNIT * matches) ** 2,
     )
 
 
-def _slope(parts: Iterable[_Products], otherwise: Fraction) -> Fraction:
-    """That of these pairings together; `otherwise` if they have too few blocks, or no luck that varies."""
-    blocks, product, square = map(sum, zip((0, 0, 0), *parts, strict=True))
-    if blocks < LEAST_BLOCKS or square <= LEAST_SQUARE:
-        return otherwise
-    return Fraction(product * LUCK_UNIT, square * full_score(SEATS))
+def _pays(fitted: Sequence[_Fitted], places: Sequence[int], half: int) -> bool:
+    """Whether that half of these pairings says that luck is better taken off."""
+    seen = [_seen(one.products[half], place) for one, place in zip(fitted, places, strict=True)]
+    return narrows(seen, [one.factors[half] for one in fitted])
 
 
-def _share(lucks: Lucks, place: int, factor: int) -> Share:
-    """Its blocks with z in the place of y, of `_UNIT` for a match won: z = y - b l."""
-    worth = _UNIT // full_score(SEATS)
+def _seen(products: Products, place: int) -> Products:
+    return products._replace(score=1.0 - products.score) if place else products
+
+
+def _share(one: Pairing, place: int, factors: Sequence[float]) -> Share:
+    """Its blocks with z in the place of y, of `_UNIT` for a match won: z = y - b l, with the b of the half."""
+    even, odd = one.luck
+    b, c = (round(_FACTOR_UNIT * factor) for factor in factors)
+    cross = b * even.both[place] + c * odd.both[place]
     return Share(
-        blocks=lucks.blocks,
-        matches=lucks.matches,
-        matches2=lucks.matches2,
-        total=worth * lucks.points[place] - factor * lucks.luck[place],
-        total2=worth**2 * lucks.points2[place]
-        - 2 * worth * factor * lucks.both[place]
-        + factor**2 * lucks.luck2[place],
-        product=worth * lucks.points_product[place] - factor * lucks.luck_product[place],
+        blocks=even.blocks + odd.blocks,
+        matches=even.matches + odd.matches,
+        matches2=even.matches2 + odd.matches2,
+        total=_WORTH * (even.points[place] + odd.points[place]) - b * even.luck[place] - c * odd.luck[place],
+        total2=_WORTH * (_WORTH * (even.points2[place] + odd.points2[place]) - 2 * cross)
+        + b * b * even.luck2[place]
+        + c * c * odd.luck2[place],
+        product=_WORTH * (even.points_product[place] + odd.points_product[place])
+        - b * even.luck_product[place]
+        - c * odd.luck_product[place],
     )
+
+
+def _narrower(without: Mean, plain: Mean) -> Mean | None:
+    """With an interval within what a score can be, and no surer of its error than the plain score is of its own."""
+    value, error = min(max(without.value, 0.0), 1.0), without.standard_error
+    degrees = min(without.degrees, plain.degrees)
+    if error is None:
+        return None
+    found = interval(value, error, degrees=degrees, blocks=without.blocks, lowest=0.0, highest=1.0)
+    if found.error >= plain.interval.error:
+        return None
+    return msgspec.structs.replace(without, value=value, degrees=degrees, interval=found)

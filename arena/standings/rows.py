@@ -14,12 +14,13 @@ from typing import NamedTuple
 import msgspec
 
 from arena.match.record import FAULTS
-from arena.standings.luck_adjustment import luck_version, without_luck
+from arena.standings.luck_adjustment import LuckAdjustment, luck_version
 from arena.standings.luck_audit import PlayerLuck, audited
 from arena.standings.outcomes import full_score
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.scores import Mean, Scores, mean_of, scores, share
 from arena.standings.skills import skills
+from arena.standings.sums import LuckSums
 from arena.standings.tally import Tallied, Tally
 from arena.statistics.interval import LEVEL, Interval, interval
 from arena.statistics.probit import ProbitFit
@@ -40,9 +41,9 @@ class Row(msgspec.Struct, frozen=True):
     `rank` is the place in the `group` of players whom matches connect, both from 1. A win is a first place of one's
     own, a draw a shared one, everything else a loss. `score` is the mean of 1, 1/2, 0; with n players, of the mean of
     the shared places scaled to 0..1. `luck_adjusted` is the score with the luck of dice and cards excluded; None unless
-    all matches of the league have luck of one version. It has no part in the rank. The margin, over matches without a
-    forfeit, is the own score minus the best of the others. `luck` is the audit of luck; None without a match whose luck
-    was measured.
+    all matches of the league have luck of one version, and its interval is narrower. It has no part in the rank. The
+    margin, over matches without a forfeit, is the own score minus the best of the others. `luck` is the audit of luck;
+    None without a match whose luck was measured.
 
     `map` is the batch estimate of skill, which no order of matches can change; its interval is against the mean of all
     whom matches connect (or against the anchor). `los` is the likelihood of superiority over the player of the next row
@@ -79,11 +80,28 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class _Met(NamedTuple):
-    """An entrant in one pairing: the pairing's tally and scores, and the entrant's place."""
+    """An entrant in one pairing: the pairing's tally, its luck and scores, and the entrant's place."""
 
     tally: Tally
+    lucky: "Lucky"
     scores: Scores
     place: int
+
+
+class Lucky(NamedTuple):
+    """What scores without luck need of a pairing."""
+
+    players: tuple[str, ...]
+    matches: int
+    luck: tuple[LuckSums, ...]
+    luck_versions: Mapping[str, int]
+
+
+def lucky(one: Tallied) -> Lucky:
+    """The luck of a pairing."""
+    sums = one.tally.sums
+    halves = tuple(LuckSums(*msgspec.structs.astuple(half)) for half in sums.luck)
+    return Lucky(one.players, one.tally.matches, halves, sums.luck_versions)
 
 
 def rows_of(
@@ -95,10 +113,11 @@ def rows_of(
     for one in played:
         found = scores(one.tally)
         drawn += found.drawn
+        own = lucky(one)
         for place, player in enumerate(one.players):
-            met[player].append(_Met(one.tally, found, place))
+            met[player].append(_Met(one.tally, own, found, place))
     seats = max((one.tally.seats for one in played), default=0)
-    has_luck = bool(luck_version(played))
+    adjustment = LuckAdjustment(map(lucky, played)) if luck_version(map(lucky, played)) else None
     audit = audited({name: [(one.tally, one.place) for one in own] for name, own in met.items()})
     rows = [
         _row(
@@ -107,7 +126,7 @@ def rows_of(
             ratings[entrant.name],
             seats,
             luck=audit.get(entrant.name),
-            adjusted=without_luck([(one.tally, one.place) for one in met[entrant.name]]) if has_luck else None,
+            adjustment=adjustment,
         )
         for entrant in field
     ]
@@ -121,9 +140,11 @@ def _row(
     seats: int,
     *,
     luck: PlayerLuck | None,
-    adjusted: Mean | None,
+    adjustment: LuckAdjustment | None,
 ) -> Row:
     unit = full_score(seats) if met else 1
+    score = mean_of([one.scores.points[one.place] for one in met], unit=unit, lowest=0.0, highest=1.0)
+    adjusted = adjustment.score([(one.lucky, one.place) for one in met], score) if adjustment and score else None
     return Row(
         rank=None,
         group=None,
@@ -135,7 +156,7 @@ def _row(
         wins=sum(one.scores.wins[one.place] for one in met),
         draws=sum(one.scores.draws[one.place] for one in met),
         losses=sum(one.scores.losses[one.place] for one in met),
-        score=mean_of([one.scores.points[one.place] for one in met], unit=unit, lowest=0.0, highest=1.0),
+        score=score,
         luck_adjusted=adjusted,
         margin=mean_of([share(one.tally.sums.margins, one.place) for one in met]),
         map=None,

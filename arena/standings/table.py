@@ -16,7 +16,7 @@ from arena.match.secret_luck import UNKNOWN_ORIGIN, LuckOrigin
 from arena.standings.luck_adjustment import luck_version
 from arena.standings.outcomes import by_seat
 from arena.standings.ratings import Rating, RatingSettings
-from arena.standings.rows import Entrant, Row, deprecated, ranked, record, rows_of
+from arena.standings.rows import Entrant, Row, deprecated, lucky, ranked, record, rows_of
 from arena.standings.skills import contradicted, fitted, pair_table
 from arena.standings.tally import Tallied, at_place, digest_of, tally_of
 from arena.statistics.blocks import DesignEffect
@@ -124,7 +124,7 @@ def standings(
         draw_rate=drawn / matches if matches else None,
         isolation=_isolation(played),
         luck=luck,
-        luck_version=luck_version(played),
+        luck_version=luck_version(map(lucky, played)),
         rating=settings,
         results=digest_of(one.tally for one in played),
         design_effect=effect,

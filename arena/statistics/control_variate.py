@@ -12,6 +12,9 @@ normal, then at an expected score of r a little luck counts exp(-z^2 / 2) times 
 z = quantile(r): a far better player wins anyway. And b is the same factor above or below that for all pairings, as far
 as the value says too little or too much. So the slope of a pairing is shrunk to that of all pairings together, and
 theirs to a perfect value's.
+
+Where luck decides little, or blocks are few, the correction adds more noise than it takes off. Whether it pays is asked
+of the other blocks as well (`narrows`), so that the answer has no part in the error of these.
 """
 
 import math
@@ -19,8 +22,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
+from arena.statistics.interval import interval, t_quantile
+
 PRIOR_BLOCKS: Final = 20
 """So many blocks of average luck weigh as much as what is known before: slopes of pairings scatter so much about it."""
+NARROWER: Final = 0.95
+"""To be worth while, an interval without luck is at most so wide beside the plain one."""
 _quantile: Final = NormalDist().inv_cdf
 
 
@@ -63,6 +70,42 @@ def slopes(pairings: Sequence[Products]) -> list[float]:
         (one.both + prior * common * weight) / (one.luck2 + prior)
         for weight, one in zip(weights, pairings, strict=True)
     ]
+
+
+def narrows(pairings: Sequence[Products], factors: Sequence[float]) -> bool:
+    """Whether these factors make the interval of the mean score over these pairings narrower, beyond chance.
+
+    The gain of a block is what its square falls by. Its sum must be above 0 with 97.5 % (Student's t), and leave an
+    interval of `NARROWER` or less.
+    """
+    both = zip(pairings, factors, strict=True)
+    known = [(one, b, one.blocks / (one.blocks - 1)) for one, b in both if one.blocks > 1]
+    degrees = sum(one.blocks - 1 for one, *_ in known)
+    gains = [scale * (2.0 * b * one.both - b * b * one.luck2) for one, b, scale in known]
+    squares = [scale * one.score2 for one, _, scale in known]
+    gain, square = math.fsum(gains), math.fsum(squares)
+    if gain <= 0.0:
+        return False
+    noise = math.fsum(
+        4.0 * scale * b * b * one.luck2 * max(0.0, own - gained) / (one.blocks - 1)
+        for (one, b, scale), own, gained in zip(known, squares, gains, strict=True)
+    )
+    if gain < t_quantile(degrees) * math.sqrt(noise):
+        return False
+    matches = sum(one.matches for one in pairings)
+    score = math.fsum(one.score * one.matches for one in pairings) / matches
+    plain, without = (
+        interval(
+            score,
+            math.sqrt(max(0.0, left)) / matches,
+            degrees=degrees,
+            blocks=sum(one.blocks for one in pairings),
+            lowest=0.0,
+            highest=1.0,
+        )
+        for left in (square, square - gain)
+    )
+    return without.error <= NARROWER * plain.error
 
 
 def adjusted_in_turn(blocks: Iterable[tuple[float, float]], *, matches: int) -> Iterator[float]:

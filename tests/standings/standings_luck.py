@@ -1,0 +1,156 @@
+"""Blocks with luck, made quickly, for simulations of scores without luck; and blocks of real matches.
+
+`luck_blocks.json`: 300 blocks of each pair of seven bots of Shanghaien, weak and strong, as points of the stronger one
+(0 to 4) and its luck in thousandths of a win, made by
+
+    python benchmarks/luck_adjustment.py --blocks 300 --save FILE
+
+whose sums over the two matches of a block they are.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import NamedTuple
+
+from arena.match.results import LUCK_UNIT
+from arena.standings.luck_adjustment import LuckAdjustment
+from arena.standings.scores import Mean, mean_of, share_of
+from arena.standings.sums import LuckSums, full_score
+
+Block = tuple[int, float]
+"""Points of place 0 in the two matches of a block (0 to 4), and its luck in them, in wins."""
+Pair = tuple[str, str]
+MATCHES = 2
+
+
+class Pairing(NamedTuple):
+    """As much of a `PairingSums` as scores without luck need."""
+
+    players: tuple[str, ...]
+    matches: int
+    luck: tuple[LuckSums, ...]
+    luck_versions: Mapping[str, int]
+
+
+def pairing(players: Pair, blocks: Sequence[Block]) -> Pairing:
+    """The sums of these blocks, numbered from 0."""
+    matches = MATCHES * len(blocks)
+    return Pairing(players, matches, tuple(_half(blocks[half::2]) for half in (0, 1)), {"1": matches})
+
+
+def _half(blocks: Sequence[Block]) -> LuckSums:
+    by_place = (
+        [(y, round(LUCK_UNIT * luck)) for y, luck in blocks],
+        [(2 * MATCHES - y, -round(LUCK_UNIT * luck)) for y, luck in blocks],
+    )
+
+    def sums(one: int, other: int) -> tuple[int, ...]:
+        return tuple(sum(y**one * luck**other for y, luck in own) for own in by_place)
+
+    y, luck = sums(1, 0), sums(0, 1)
+    return LuckSums(
+        blocks=len(blocks),
+        matches=MATCHES * len(blocks),
+        matches2=MATCHES**2 * len(blocks),
+        points=y,
+        points2=sums(2, 0),
+        points_product=tuple(MATCHES * each for each in y),
+        luck=luck,
+        luck2=sums(0, 2),
+        luck_product=tuple(MATCHES * each for each in luck),
+        both=sums(1, 1),
+    )
+
+
+def plain(blocks: Sequence[Sequence[Block]], places: Sequence[int]) -> Mean:
+    """The score over these pairings, as every table has it."""
+    found = mean_of(
+        [
+            share_of([(MATCHES, 2 * MATCHES - y if place else y) for y, _ in own])
+            for own, place in zip(blocks, places, strict=True)
+        ],
+        unit=full_score(2),
+        lowest=0.0,
+        highest=1.0,
+    )
+    assert found is not None
+    return found
+
+
+class Shown(NamedTuple):
+    """What a table shows of a player: the plain score, and the one without luck if there is one."""
+
+    plain: Mean
+    without: Mean | None
+
+    @property
+    def chosen(self) -> Mean:
+        """What a reader goes by."""
+        return self.without or self.plain
+
+
+def shown(league: Mapping[Pair, Sequence[Block]]) -> dict[str, Shown]:
+    """Of all players of a league."""
+    made = {pair: pairing(pair, blocks) for pair, blocks in league.items()}
+    adjustment = LuckAdjustment(made.values())
+    found = {}
+    for name in sorted({name for pair in league for name in pair}):
+        own = [pair for pair in league if name in pair]
+        places = [pair.index(name) for pair in own]
+        score = plain([league[pair] for pair in own], places)
+        met = [(made[pair], place) for pair, place in zip(own, places, strict=True)]
+        found[name] = Shown(score, adjustment.score(met, score))
+    return found
+
+
+@cache
+def real_blocks() -> dict[Pair, list[Block]]:
+    """By pair, the stronger bot first; luck about its mean, which is that of the population blocks are drawn from."""
+    stored = json.loads((Path(__file__).parent / "luck_blocks.json").read_text())
+    found = {}
+    for key, blocks in stored.items():
+        strong, weak = key.split()
+        mean = fmean(luck for _, luck in blocks)
+        found[strong, weak] = [(y, (luck - mean) / 1000) for y, luck in blocks]
+    return found
+
+
+class Coverage(NamedTuple):
+    """Of many simulated intervals: the share that holds the truth, that shown without luck, and the mean widths."""
+
+    runs: int
+    covered: float
+    shown: float
+    width: float
+    plain_width: float
+
+    @property
+    def error(self) -> float:
+        """The standard error of a coverage of 95 %."""
+        return math.sqrt(0.95 * 0.05 / self.runs)
+
+
+def coverage(
+    population: Mapping[Pair, Sequence[Block]], player: str, blocks: int, runs: int, random: Random
+) -> Coverage:
+    """Draw leagues of so many blocks a pairing from these populations, and look at one player."""
+    own = {pair: pair.index(player) for pair in population if player in pair}
+    scores = {pair: fmean(y for y, _ in blocks) / (2 * MATCHES) for pair, blocks in population.items()}
+    truth = fmean(1.0 - scores[pair] if place else scores[pair] for pair, place in own.items())
+    found = [
+        shown({pair: random.choices(blocks_of, k=blocks) for pair, blocks_of in population.items()})[player]
+        for _ in range(runs)
+    ]
+    ends = [one.chosen.interval for one in found]
+    return Coverage(
+        runs,
+        fmean(each.low - 1e-9 <= truth <= each.high + 1e-9 for each in ends),
+        fmean(one.without is not None for one in found),
+        fmean(each.error for each in ends),
+        fmean(one.plain.interval.error for one in found),
+    )

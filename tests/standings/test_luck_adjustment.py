@@ -1,0 +1,348 @@
+"""Scores without luck: against a slow way, never wider than the plain score, and with the coverage promised."""
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cache
+from statistics import fmean
+
+import pytest
+from standings_luck import Block, Coverage, Pair, Pairing, coverage, pairing, plain, real_blocks, shown
+from test_sums import result
+
+from arena.standings.luck_adjustment import LuckAdjustment, luck_version
+from arena.standings.luck_adjustment import _products as products
+from arena.standings.sums import sums_of
+from arena.statistics.control_variate import slopes
+from arena.statistics.interval import Interval
+
+AB: Pair = ("ann", "bob")
+EVEN_AND_LOPSIDED: tuple[Pair, ...] = (("tiny", "coarse"), ("sensible", "coarse"), ("sensible", "greedy"))
+
+
+def drawn(random: random.Random, count: int, noise: float = 0.15) -> list[Block]:
+    """Blocks of two equals whose luck decides, but for some noise."""
+    lucks = [random.gauss(0.0, 0.5) for _ in range(count)]
+    return [(max(0, min(4, round(2.0 + 3.0 * luck + random.gauss(0.0, 10 * noise)))), luck) for luck in lucks]
+
+
+def one_pairing(blocks: Sequence[Block], place: int = 0) -> Interval | None:
+    """The interval without luck of a league of two."""
+    found = shown({AB: blocks})[AB[place]].without
+    return found.interval if found else None
+
+
+def test_sums_made_quickly_are_those_of_the_matches() -> None:
+    """So that simulations tell of what a league adds up."""
+    rng = random.Random(3)
+    blocks = [([rng.randrange(3), rng.randrange(3)], [rng.randrange(-400, 400) / 1000 for _ in "12"]) for _ in range(9)]
+    matches = []
+    for number, (points, lucks) in enumerate(blocks):
+        for rotation, (own, luck) in enumerate(zip(points, lucks, strict=True)):
+            by_place = (round(1_000_000 * luck), round(-1_000_000 * luck))
+            ranks = {0: (1, 0), 1: (0, 0), 2: (0, 1)}[own]
+            turned = slice(None, None, -1 if rotation else 1)
+            matches.append(
+                result(
+                    block=number,
+                    rotation=rotation,
+                    ranks=ranks[turned],
+                    scores=(Fraction(0), Fraction(0)),
+                    luck=by_place[turned],
+                    luck_version="1",
+                )
+            )
+
+    (found,) = sums_of(matches)
+    made = pairing(AB, [(sum(points), sum(lucks)) for points, lucks in blocks])
+
+    assert (found.players, found.matches, found.luck, found.luck_versions) == made
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_it_is_the_score_less_luck_with_the_factor_of_the_other_half(noise: float) -> None:
+    """Block by block with floats, as against whole sums: the same mean and the same error."""
+    rng = random.Random(11)
+    league = {
+        AB: drawn(rng, 61, noise),
+        ("ann", "cid"): drawn(rng, 40, noise),
+        ("bob", "cid"): [(min(4, y + 1), luck) for y, luck in drawn(rng, 50, noise)],
+    }
+
+    found = shown(league)
+
+    halves = [[pairing(pair, blocks).luck[half] for pair, blocks in league.items()] for half in (0, 1)]
+    factors = [slopes([products(sums) for sums in half]) for half in halves]
+    for name in ("ann", "bob", "cid"):
+        own = [(number, pair) for number, pair in enumerate(league) if name in pair]
+        without = [
+            [
+                (4 - y if pair.index(name) else y)
+                - (-1) ** pair.index(name) * 2 * factors[1 - place % 2][number] * luck
+                for place, (y, luck) in enumerate(league[pair])
+            ]
+            for number, pair in own
+        ]
+        blocks = sum(map(len, without))
+        squares = math.fsum(
+            len(each) / (len(each) - 1) * math.fsum((z - fmean(each)) ** 2 for z in each) for each in without
+        )
+        mean = found[name].without
+        assert mean is not None
+        assert mean.value == pytest.approx(math.fsum(map(math.fsum, without)) / (4 * blocks), abs=1e-6)
+        assert mean.standard_error == pytest.approx(math.sqrt(squares) / (4 * blocks), rel=1e-5)
+
+
+def test_luck_that_decides_everything_leaves_a_bound() -> None:
+    """No error is left to measure; an interval of no width would promise too much."""
+    rng = random.Random(1)
+    blocks = [(2 + 2 * side, 0.4 * side) for side in (rng.choice((-1, 1)) for _ in range(400))]
+
+    found = one_pairing(blocks)
+
+    assert found is not None
+    assert found.value == pytest.approx(0.5, abs=0.01)
+    assert 0.001 < found.error < 0.01
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 20, 200])
+def test_luck_that_means_nothing_is_not_taken_off(count: int) -> None:
+    """Nor from scores that do not vary, whatever the luck was: the plain bound stands."""
+    rng = random.Random(2)
+    noise = [(rng.choice((0, 2, 2, 4)), rng.gauss(0.0, 0.5)) for _ in range(count)]
+    won = [(4, rng.gauss(0.0, 0.5)) for _ in range(count)]
+
+    assert one_pairing(noise) is None
+    assert one_pairing(won) is None
+
+
+def test_it_is_never_wider_than_the_plain_score() -> None:
+    """In 300 leagues of every kind; and where luck decides it is there."""
+    rng = random.Random(4)
+    narrower = 0
+    for _ in range(300):
+        count = rng.choice((2, 3, 5, 8, 20, 60))
+        names = ("ann", "bob", "cid")
+        league = {
+            (one, other): drawn(rng, count, rng.choice((0.0, 0.1, 0.5)))
+            if rng.random() < 0.6
+            else [(rng.choice((4, 4, 4, 4, 2)), rng.gauss(0.0, 0.5) ** 3) for _ in range(count)]
+            for one, other in (("ann", "bob"), ("ann", "cid"), ("bob", "cid"))
+        }
+        for name in names:
+            one = shown(league)[name]
+            if one.without is not None:
+                narrower += 1
+                assert one.without.interval.error < one.plain.interval.error
+                assert 0.0 <= one.without.interval.low <= one.without.value <= one.without.interval.high <= 1.0
+    assert narrower > 150
+
+
+def test_both_players_of_a_pairing_see_the_same() -> None:
+    """The score without luck of the one is what is missing of the other's to 1, with the same error."""
+    blocks = drawn(random.Random(5), 40)
+
+    here, there = one_pairing(blocks), one_pairing(blocks, 1)
+
+    assert here is not None
+    assert there is not None
+    assert (here.value, here.low, here.high) == pytest.approx((1 - there.value, 1 - there.high, 1 - there.low))
+
+
+@pytest.mark.parametrize("half", [0, 1])
+def test_a_half_has_no_say_in_what_is_taken_off_it(half: int) -> None:
+    """Noise in the place of its luck: what is taken off follows the noise by one factor, that of the other half."""
+    rng = random.Random(6)
+    blocks = drawn(rng, 60)
+    slopes_seen = []
+    for _ in range(5):
+        noisy = [(y, rng.gauss(0.0, 0.2) if number % 2 == half else luck) for number, (y, luck) in enumerate(blocks)]
+        score = plain([noisy], [0])
+        found = LuckAdjustment([made := pairing(AB, noisy)]).score([(made, 0)], score)
+        if found is None:  # no narrower
+            continue
+        taken = 2 * sum(luck for number, (_, luck) in enumerate(noisy) if number % 2 == half) / (4 * len(noisy))
+        slopes_seen.append((score.value - found.value) / taken)
+
+    assert len(slopes_seen) >= 2
+    assert slopes_seen == pytest.approx([slopes_seen[0]] * len(slopes_seen), rel=1e-4)
+
+
+def test_its_mean_is_that_of_the_score() -> None:
+    """Skewed luck with heavy tails, 2000 leagues of two: off by no more than the errors tell."""
+    rng = random.Random(7)
+    jackpot = [(0, -0.1)] * 17 + [(2, -0.1)] * 14 + [(4, -0.1)] * 6 + [(4, 1.2), (4, 1.3), (2, 1.2)]
+    mean_luck = fmean(luck for _, luck in jackpot)
+    population = [(y, luck - mean_luck) for y, luck in jackpot]
+    truth = fmean(y for y, _ in population) / 4
+
+    values = [shown({AB: rng.choices(population, k=30)})["ann"].chosen.value for _ in range(2000)]
+
+    spread = math.sqrt(fmean((value - truth) ** 2 for value in values) / len(values))
+    assert abs(fmean(values) - truth) < 3 * spread
+
+
+def test_pairings_are_pooled_and_any_of_them_can_be_asked_for() -> None:
+    """Of few blocks each the league knows the factor, and a line against one opponent has the league's factor."""
+    rng = random.Random(8)
+    names = [f"p{number}" for number in range(8)]
+    league = {(one, other): drawn(rng, 6, 0.02) for place, one in enumerate(names) for other in names[place + 1 :]}
+    made = {pair: pairing(pair, blocks) for pair, blocks in league.items()}
+    adjustment = LuckAdjustment(made.values())
+
+    totals = [one.without for one in shown(league).values()]
+    lines = [adjustment.score([(made[pair], 0)], plain([blocks], [0])) for pair, blocks in league.items()]
+
+    assert None not in totals
+    assert sum(line is not None for line in lines) > len(lines) / 4
+
+
+def test_the_order_of_pairings_does_not_matter() -> None:
+    """Not by a bit."""
+    rng = random.Random(9)
+    league = {pair: drawn(rng, 25) for pair in (AB, ("ann", "cid"), ("bob", "cid"), ("dot", "ann"))}
+
+    assert shown(league) == shown(dict(reversed(league.items())))
+
+
+def test_luck_must_be_known_of_all_matches_asked_for() -> None:
+    """Of one version, at tables of two; the rest of the league keeps its scores without luck."""
+    rng = random.Random(10)
+    known = {pair: pairing(pair, drawn(rng, 40)) for pair in (AB, ("ann", "cid"))}
+    bare = pairing(("bob", "cid"), drawn(rng, 40))._replace(luck_versions={"1": 79})
+    other = pairing(("cid", "dot"), drawn(rng, 40))._replace(luck_versions={"2": 80})
+    mixed = pairing(("bob", "dot"), drawn(rng, 40))._replace(luck_versions={"1": 40, "2": 40})
+    three = known[AB]._replace(players=("ann", "bob", "dot"))
+    adjustment = LuckAdjustment([*known.values(), bare, other, mixed, three])
+    score = plain([drawn(random.Random(10), 40)], [0])
+
+    def found(*met: Pairing) -> bool:
+        return adjustment.score([(one, 0) for one in met], score) is not None
+
+    assert found(known[AB])
+    assert found(other)
+    assert not any(found(one) for one in (bare, mixed, three))
+    assert not found(known[AB], bare)
+    assert not found(known[AB], other)
+    assert not found()
+    assert [luck_version([*known.values()]), luck_version([*known.values(), other])] == ["1", ""]
+    assert [luck_version([one]) for one in (bare, mixed, three, other)] == ["", "", "", "2"]
+
+
+def _points(value: float) -> int:
+    return max(0, min(4, round(value)))
+
+
+def mirrored(rng: random.Random) -> Block:
+    """Equals who nearly always win one match each."""
+    return rng.choice((0, 2, 2, 2, 2, 2, 2, 4)), rng.gauss(0.0, 0.1)
+
+
+def decided_by_luck(rng: random.Random) -> Block:
+    """Equals."""
+    luck = rng.gauss(0.0, 0.5)
+    return _points(2 + 3 * luck), luck
+
+
+def lopsided(rng: random.Random) -> Block:
+    """One block of twenty is half lost, by much bad luck."""
+    return (2, -0.8) if rng.random() < 0.05 else (4, 0.04)
+
+
+def all_equal(rng: random.Random) -> Block:
+    """Whatever the luck."""
+    return 2, rng.gauss(0.0, 0.3)
+
+
+def heavy_tails(rng: random.Random) -> Block:
+    """Luck without a variance, but for the bound on it."""
+    luck = max(-4.0, min(4.0, rng.gauss(0.0, 0.3) / abs(rng.gauss(0.0, 1.0))))
+    return (4 if luck > 0 else 0), luck
+
+
+def exaggerated(rng: random.Random) -> Block:
+    """The value says twice too much."""
+    luck = rng.gauss(0.0, 1.0)
+    return _points(2 + luck + rng.gauss(0.0, 1.0)), 2 * luck
+
+
+def erring(rng: random.Random) -> Block:
+    """The value says the contrary."""
+    luck = rng.gauss(0.0, 0.5)
+    return _points(2 - 2 * luck), luck
+
+
+Made = Callable[[random.Random], Block]
+SYNTHETIC: Sequence[Made] = (mirrored, decided_by_luck, lopsided, all_equal, heavy_tails, exaggerated, erring)
+
+
+@cache
+def population(made: Made) -> list[Block]:
+    """10000 blocks whose luck has mean 0."""
+    rng = random.Random(made.__name__)
+    blocks = [made(rng) for _ in range(10_000)]
+    mean = fmean(luck for _, luck in blocks)
+    return [(y, luck - mean) for y, luck in blocks]
+
+
+def insist(found: Coverage, what: str, *, varies: bool) -> None:
+    """93 % at least; and 97 % at most of 20 blocks and more that vary, up to what so many runs can tell."""
+    told = f"{what}: {found}"
+    assert found.covered >= 0.93 - 2 * found.error, told
+    assert found.width <= found.plain_width + 1e-12, told
+    if varies:
+        assert found.covered <= 0.97 + 2 * found.error, told
+
+
+@pytest.mark.parametrize("blocks", [2, 3, 5, 20])
+@pytest.mark.parametrize("made", SYNTHETIC)
+def test_coverage_of_made_blocks(made: Made, blocks: int) -> None:
+    """With the choice of the interval included; what varies is held from above as well."""
+    found = coverage({AB: population(made)}, "ann", blocks, 200, random.Random(blocks))
+
+    insist(found, f"{made.__name__}, {blocks} blocks", varies=blocks == 20 and made in {decided_by_luck, erring})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("blocks", [2, 3, 5, 20, 60])
+@pytest.mark.parametrize("made", SYNTHETIC)
+def test_coverage_of_many_made_blocks(made: Made, blocks: int) -> None:
+    """The same in 3000 runs."""
+    found = coverage({AB: population(made)}, "ann", blocks, 3000, random.Random(blocks))
+
+    insist(found, f"{made.__name__}, {blocks} blocks", varies=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("blocks", [2, 3, 5, 20, 60])
+@pytest.mark.parametrize("pair", real_blocks(), ids=" ".join)
+def test_coverage_of_real_blocks(pair: Pair, blocks: int) -> None:
+    """Shanghaien, weak and strong bots: each pair a league of its own."""
+    own = real_blocks()[pair]
+    spread = math.sqrt(fmean((y - fmean(y for y, _ in own)) ** 2 for y, _ in own))
+
+    found = coverage({pair: own}, pair[0], blocks, 1000, random.Random(blocks))
+
+    insist(found, f"{pair}, {blocks} blocks", varies=blocks >= 20 and spread > 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("blocks", [2, 3, 5, 20])
+@pytest.mark.parametrize("player", ["random", "greedy", "slips", "sensible"])
+def test_coverage_in_a_real_league(player: str, blocks: int) -> None:
+    """All 21 pairs of seven bots together."""
+    found = coverage(real_blocks(), player, blocks, 400, random.Random(blocks))
+
+    insist(found, f"{player}, {blocks} blocks", varies=blocks == 20)
+
+
+@pytest.mark.parametrize("pair", EVEN_AND_LOPSIDED, ids=" ".join)
+def test_coverage_of_some_real_blocks(pair: Pair) -> None:
+    """A few runs of the slow ones; between equals the interval is narrower at 40 blocks."""
+    found = coverage({pair: real_blocks()[pair]}, pair[0], 40, 150, random.Random(1))
+
+    insist(found, f"{pair}", varies=False)
+    if "coarse" in pair:
+        assert found.shown > 0.75
+        assert found.width < 0.85 * found.plain_width
