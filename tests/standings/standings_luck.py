@@ -1,5 +1,7 @@
 """Blocks with luck, made quickly, for simulations of scores without luck; and blocks of real matches.
 
+Run as a program, it prints how often intervals hold: python tests/standings/standings_luck.py RUNS SEED
+
 `luck_blocks.json`: 300 blocks of each pair of seven bots of Shanghaien, weak and strong, as points of the stronger one
 (0 to 4) and its luck in thousandths of a win, made by
 
@@ -10,7 +12,8 @@ whose sums over the two matches of a block they are.
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -120,6 +123,62 @@ def real_blocks() -> dict[Pair, list[Block]]:
     return found
 
 
+def _points(value: float) -> int:
+    return max(0, min(4, round(value)))
+
+
+def mirrored(rng: Random) -> Block:
+    """Equals who nearly always win one match each."""
+    return rng.choice((0, 2, 2, 2, 2, 2, 2, 4)), rng.gauss(0.0, 0.1)
+
+
+def decided_by_luck(rng: Random) -> Block:
+    """Equals."""
+    luck = rng.gauss(0.0, 0.5)
+    return _points(2 + 3 * luck), luck
+
+
+def lopsided(rng: Random) -> Block:
+    """One block of twenty is half lost, by much bad luck."""
+    return (2, -0.8) if rng.random() < 0.05 else (4, 0.04)
+
+
+def all_equal(rng: Random) -> Block:
+    """Whatever the luck."""
+    return 2, rng.gauss(0.0, 0.3)
+
+
+def heavy_tails(rng: Random) -> Block:
+    """Luck without a variance, but for the bound on it."""
+    luck = max(-4.0, min(4.0, rng.gauss(0.0, 0.3) / abs(rng.gauss(0.0, 1.0))))
+    return (4 if luck > 0 else 0), luck
+
+
+def exaggerated(rng: Random) -> Block:
+    """The value says twice too much."""
+    luck = rng.gauss(0.0, 1.0)
+    return _points(2 + luck + rng.gauss(0.0, 1.0)), 2 * luck
+
+
+def erring(rng: Random) -> Block:
+    """The value says the contrary."""
+    luck = rng.gauss(0.0, 0.5)
+    return _points(2 - 2 * luck), luck
+
+
+Made = Callable[[Random], Block]
+SYNTHETIC: Sequence[Made] = (mirrored, decided_by_luck, lopsided, all_equal, heavy_tails, exaggerated, erring)
+
+
+@cache
+def population(made: Made) -> list[Block]:
+    """10000 blocks whose luck has mean 0."""
+    rng = Random(made.__name__)
+    blocks = [made(rng) for _ in range(10_000)]
+    mean = fmean(luck for _, luck in blocks)
+    return [(y, luck - mean) for y, luck in blocks]
+
+
 class Coverage(NamedTuple):
     """Of many simulated intervals: the share that holds the truth, that shown without luck, and the mean widths."""
 
@@ -154,3 +213,39 @@ def coverage(
         fmean(each.error for each in ends),
         fmean(one.plain.interval.error for one in found),
     )
+
+
+SHOWN: Sequence[Pair] = (
+    ("sensible", "tiny"),
+    ("sensible", "coarse"),
+    ("sensible", "slips"),
+    ("slips", "greedy"),
+    ("slips", "clumsy"),
+    ("sensible", "greedy"),
+    ("greedy", "random"),
+)
+
+
+def fields() -> Iterator[tuple[str, Mapping[Pair, Sequence[Block]], str]]:
+    """Leagues by name, each with the player whose interval is looked at."""
+    for pair in SHOWN:
+        yield " v ".join(pair), {pair: real_blocks()[pair]}, pair[0]
+    for player in ("greedy", "sensible"):
+        yield f"{player}, all 21 pairs", real_blocks(), player
+    for made in SYNTHETIC:
+        yield made.__name__.replace("_", " "), {("ann", "bob"): population(made)}, "ann"
+
+
+def main(runs: int, seed: int) -> None:
+    """Print a table."""
+    print("95 % intervals: % that hold the truth (mean half width in points; of the plain score)")  # noqa: T201
+    numbers = (2, 3, 5, 20, 60)
+    print(f"{'blocks':<22}", *(f"| {number:<18}" for number in numbers))  # noqa: T201
+    for name, league, player in fields():
+        found = [coverage(league, player, blocks, runs, Random(seed)) for blocks in numbers]
+        cells = [f"{one.covered:6.1%} ({100 * one.width:4.1f}; {100 * one.plain_width:4.1f})" for one in found]
+        print(f"{name:<22}", *(f"| {cell:<18}" for cell in cells))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -2,18 +2,32 @@
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
 from statistics import fmean
 
 import pytest
-from standings_luck import Block, Coverage, Pair, Pairing, coverage, pairing, plain, real_blocks, shown
+from standings_luck import (
+    SYNTHETIC,
+    Block,
+    Coverage,
+    Made,
+    Pair,
+    Pairing,
+    coverage,
+    decided_by_luck,
+    erring,
+    pairing,
+    plain,
+    population,
+    real_blocks,
+    shown,
+)
 from test_sums import result
 
 from arena.standings.luck_adjustment import LuckAdjustment, luck_version
 from arena.standings.luck_adjustment import _products as products
-from arena.standings.sums import sums_of
+from arena.standings.sums import LuckSums, sums_of
 from arena.statistics.control_variate import slopes
 from arena.statistics.interval import Interval
 
@@ -94,6 +108,31 @@ def test_it_is_the_score_less_luck_with_the_factor_of_the_other_half(noise: floa
         assert mean.standard_error == pytest.approx(math.sqrt(squares) / (4 * blocks), rel=1e-5)
 
 
+def test_a_block_that_lacks_a_match_counts_by_the_matches_it_has() -> None:
+    """Squares and products are about the means of so many matches; by the slow way."""
+    blocks = [(2, 3, 400_000), (1, 2, 300_000), (2, 0, -900_000), (1, 0, -100_000), (2, 2, 150_000)]
+    m, y, luck = (Fraction(sum(column)) for column in zip(*blocks, strict=True))
+    off = [(own - y / m * count, x - luck / m * count) for count, own, x in blocks]
+
+    found = products(
+        LuckSums(
+            len(blocks),
+            int(m),
+            sum(count**2 for count, *_ in blocks),
+            *(
+                (sum(count**i * own**j * x**k for count, own, x in blocks),)
+                for i, j, k in [(0, 1, 0), (0, 2, 0), (1, 1, 0), (0, 0, 1), (0, 0, 2), (1, 0, 1), (0, 1, 1)]
+            ),
+        )
+    )
+
+    assert (found.blocks, found.matches) == (5, 8)
+    assert found.score == pytest.approx(float(y / m / 2))
+    assert found.score2 == pytest.approx(float(sum(one * one for one, _ in off)) / 4)
+    assert found.both == pytest.approx(float(sum(one * other for one, other in off)) / 2e6)
+    assert found.luck2 == pytest.approx(float(sum(other * other for _, other in off)) / 1e12)
+
+
 def test_luck_that_decides_everything_leaves_a_bound() -> None:
     """No error is left to measure; an interval of no width would promise too much."""
     rng = random.Random(1)
@@ -148,6 +187,35 @@ def test_both_players_of_a_pairing_see_the_same() -> None:
     assert here is not None
     assert there is not None
     assert (here.value, here.low, here.high) == pytest.approx((1 - there.value, 1 - there.high, 1 - there.low))
+
+
+def test_the_order_of_places_does_not_matter() -> None:
+    """Somebody who wins nearly all is the same at either place, also where that makes luck hardly worth taking off."""
+    rng = random.Random(12)
+
+    def block() -> Block:
+        has_lost = rng.random() < 0.05
+        return (2 if has_lost else 4), (-0.5 if has_lost else 0.03) + rng.gauss(0.0, 0.2)
+
+    found = set()
+    for _ in range(20):
+        one, other = ([block() for _ in range(80)] for _ in range(2))
+        here = shown({AB: one, ("ann", "cid"): other})["ann"]
+        there = shown({AB: one, ("cid", "ann"): [(4 - y, -luck) for y, luck in other]})["ann"]
+        assert here == there
+        found.add(here.without is None)
+
+    assert found == {True, False}
+
+
+def test_it_is_no_surer_of_its_error_than_the_plain_score() -> None:
+    """A spread that hangs on one block of nine is not known with 89 degrees of freedom, luck taken off or not."""
+    blocks = [(2, -0.8 + 0.1 * (number % 4)) if number % 9 == 0 else (4, 0.08) for number in range(90)]
+
+    found = shown({AB: blocks})["ann"]
+
+    assert found.without is not None
+    assert found.without.degrees == found.plain.degrees < 60
 
 
 @pytest.mark.parametrize("half", [0, 1])
@@ -228,62 +296,6 @@ def test_luck_must_be_known_of_all_matches_asked_for() -> None:
     assert not found()
     assert [luck_version([*known.values()]), luck_version([*known.values(), other])] == ["1", ""]
     assert [luck_version([one]) for one in (bare, mixed, three, other)] == ["", "", "", "2"]
-
-
-def _points(value: float) -> int:
-    return max(0, min(4, round(value)))
-
-
-def mirrored(rng: random.Random) -> Block:
-    """Equals who nearly always win one match each."""
-    return rng.choice((0, 2, 2, 2, 2, 2, 2, 4)), rng.gauss(0.0, 0.1)
-
-
-def decided_by_luck(rng: random.Random) -> Block:
-    """Equals."""
-    luck = rng.gauss(0.0, 0.5)
-    return _points(2 + 3 * luck), luck
-
-
-def lopsided(rng: random.Random) -> Block:
-    """One block of twenty is half lost, by much bad luck."""
-    return (2, -0.8) if rng.random() < 0.05 else (4, 0.04)
-
-
-def all_equal(rng: random.Random) -> Block:
-    """Whatever the luck."""
-    return 2, rng.gauss(0.0, 0.3)
-
-
-def heavy_tails(rng: random.Random) -> Block:
-    """Luck without a variance, but for the bound on it."""
-    luck = max(-4.0, min(4.0, rng.gauss(0.0, 0.3) / abs(rng.gauss(0.0, 1.0))))
-    return (4 if luck > 0 else 0), luck
-
-
-def exaggerated(rng: random.Random) -> Block:
-    """The value says twice too much."""
-    luck = rng.gauss(0.0, 1.0)
-    return _points(2 + luck + rng.gauss(0.0, 1.0)), 2 * luck
-
-
-def erring(rng: random.Random) -> Block:
-    """The value says the contrary."""
-    luck = rng.gauss(0.0, 0.5)
-    return _points(2 - 2 * luck), luck
-
-
-Made = Callable[[random.Random], Block]
-SYNTHETIC: Sequence[Made] = (mirrored, decided_by_luck, lopsided, all_equal, heavy_tails, exaggerated, erring)
-
-
-@cache
-def population(made: Made) -> list[Block]:
-    """10000 blocks whose luck has mean 0."""
-    rng = random.Random(made.__name__)
-    blocks = [made(rng) for _ in range(10_000)]
-    mean = fmean(luck for _, luck in blocks)
-    return [(y, luck - mean) for y, luck in blocks]
 
 
 def insist(found: Coverage, what: str, *, varies: bool) -> None:
