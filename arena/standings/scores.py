@@ -146,11 +146,12 @@ def mean_of(
 
     `parts` are an entrant's shares of its pairings, whose totals count in so many parts of one: `unit`. `lowest` and
     `highest` are the ends of what a match can be; for `unseen` see `arena.statistics.interval.interval`.
+    `counts` have a say only in what has ends: sums of margins have none, and a margin is the same from either.
     """
     known = [one for one in parts if one.blocks]
     if not known:
         return None
-    whole = joined(known)
+    whole, is_score = joined(known), math.isfinite(lowest) and math.isfinite(highest)
     value = float(whole.total / (unit * whole.matches))
     spreads = [_spread(one) for one in known if one.blocks > 1]
     singles = sum(one.blocks == 1 for one in known)
@@ -159,7 +160,7 @@ def mean_of(
     variance = math.fsum(one.variance for one in spreads)
     degrees = degrees_of_freedom(
         [(one.variance, one.degrees) for one in spreads],
-        fourth=math.fsum(one.fourth for one in spreads) if all(one.counts for one in known) else 0.0,
+        fourth=math.fsum(one.fourth for one in spreads) if is_score and all(one.counts for one in known) else 0.0,
         blocks=whole.blocks,
     )
     error = math.sqrt(variance) / (unit * whole.matches) if whole.blocks > 1 else None
