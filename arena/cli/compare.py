@@ -4,9 +4,10 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 import msgspec
@@ -18,8 +19,9 @@ from arena.cli.options import (
     match_options,
 )
 from arena.cli.stopping import stoppable
-from arena.errors import Interrupted
+from arena.errors import Interrupted, SpecError
 from arena.games import load_game
+from arena.games.doors import value_of
 from arena.league.compare import Comparison
 from arena.league.friendly import friendly
 from arena.league.pool import LocalBackend
@@ -33,7 +35,7 @@ from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.report.comparison import as_json, as_text, line
 from arena.report.luck_origin import origin_told
-from arena.statistics.sequential import SequentialSettings
+from arena.statistics.sequential import Model, SequentialSettings
 from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
@@ -50,10 +52,11 @@ _CHUNKS_IN_A_BATCH = 2
 @click.option("--elo1", default=20.0, show_default=True, help="H1: NEW is better by at least this.")
 @click.option(
     "--model",
-    type=click.Choice(["normalised", "logistic", "student"]),
+    type=click.Choice(get_args(Model)),
     default="normalised",
     show_default=True,
-    help="Kind of Elo that --elo0 and --elo1 are; `student` compares margins instead of wins.",
+    help="Kind of Elo that --elo0 and --elo1 are; `luck-adjusted` is `logistic` with luck taken off the scores,"
+    " `student` compares margins instead of wins.",
 )
 @click.option("--alpha", default=0.05, show_default=True, help="How often H1 may be accepted if H0 is true.")
 @click.option("--beta", default=0.05, show_default=True, help="How often H0 may be accepted if H1 is true.")
@@ -77,7 +80,12 @@ def compare(new: str, old: str, form: str, results: Path, shelf: Path, **setting
     )
     bots = BotStore(results, shelf, isolation)
     players = _players(bots.find(new), bots.find(old))
-    load_game(settings["game"]).setup(settings["options"], SEATS)
+    game = load_game(settings["game"])
+    game.setup(settings["options"], SEATS)
+    value = value_of(game)
+    if test.model == "luck-adjusted" and value is None:
+        raise SpecError(f"--model luck-adjusted: {settings['game']} has no value function that could tell its luck")
+    tester = partial(Comparison, test, luck_version=value.version if value else "")
     insist_on(isolation, settings["game"])
     with (
         stoppable(),
@@ -88,9 +96,9 @@ def compare(new: str, old: str, form: str, results: Path, shelf: Path, **setting
         installed = [msgspec.structs.replace(each, bot=bots.install(each.bot)) for each in players]
         meeting = _tournament((installed[0], installed[1]), settings, test, given)
         tournament, secret = SecretKeeper(store, results).settle(
-            meeting, given, lambda known: not _compared(store, known, test, players[0].name)[0].is_decided
+            meeting, given, lambda known: not _compared(store, known, tester, players[0].name)[0].is_decided
         )
-        comparison, finished = _compared(store, tournament, test, players[0].name)
+        comparison, finished = _compared(store, tournament, tester, players[0].name)
         store.save_league(tournament)
         if tournament.seed is None:
             click.echo(origin_told(luck_origin(tournament)), err=True)
@@ -98,7 +106,7 @@ def compare(new: str, old: str, form: str, results: Path, shelf: Path, **setting
         needed = comparison.needed(chunks(tournament, finished, isolation, secret=secret))
         _play(store, needed, comparison, backend)
     names, luck = (players[0].name, players[1].name), luck_origin(tournament)
-    click.echo(as_json(comparison.state, names, luck) if form == "json" else as_text(comparison.state, names, luck))
+    click.echo((as_json if form == "json" else as_text)(comparison.compared, names, luck))
 
 
 def _players(new: BotSpec, old: BotSpec) -> tuple[Player, Player]:
@@ -126,15 +134,15 @@ def _tournament(
     )
     name = f"compare-{players[0].name}-{players[1].name}"
     chunk = max(1, test.batch // _CHUNKS_IN_A_BATCH)
-    return msgspec.structs.replace(meeting, name=name, chunk_blocks=chunk)
+    return msgspec.structs.replace(meeting, name=name, chunk_blocks=chunk, luck=test.model == "luck-adjusted")
 
 
 def _compared(
-    store: MatchStore, tournament: Tournament, test: SequentialSettings, new: str
+    store: MatchStore, tournament: Tournament, tester: Callable[[int], Comparison], new: str
 ) -> tuple[Comparison, Mapping[str, Collection[int]]]:
     """The test after the blocks that are stored; and these, by the key of the pairing."""
     state = state_of(tournament, store.ranks)
-    comparison = Comparison(test, state.spans[0].pairing.names.index(new))
+    comparison = tester(state.spans[0].pairing.names.index(new))
     comparison.add(
         {
             number: [PlayedMatch(match.rotation, match.summary, match.record) for match in matches]

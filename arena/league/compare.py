@@ -1,29 +1,63 @@
 """NEW against OLD until it is decided: blocks in, the state of the sequential test out.
 
 Rule: the verdict depends on the blocks in schedule order and on nothing else: not on which worker was faster, not on
-how often the run was stopped. Blocks beyond the deciding one are stored, and do not count.
+how often the run was stopped. Blocks beyond the deciding one are stored, and do not count, in no number that is shown.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import count, islice
+
+import msgspec
 
 from arena.errors import CheckFailed
-from arena.league.results import MatchSummary, PlayedMatch
+from arena.league.results import LUCK_DIGITS, MatchSummary, PlayedMatch
 from arena.league.schedule import Chunk
+from arena.match.luck_sum import luck_of
 from arena.match.record import MatchRecord, unpack
-from arena.statistics.pentanomial import block_score
+from arena.standings.scores import mean_of, share_of
+from arena.statistics.control_variate import adjusted_in_turn
+from arena.statistics.elo import Estimate, estimate
+from arena.statistics.interval import Interval, interval
+from arena.statistics.pentanomial import Counts, block_score
 from arena.statistics.sequential import SequentialSettings, State, Verdict, begin, verdict
+from arena.statistics.student import Sample
 
 _BY_RANK = {(0, 1): 1.0, (1, 0): 0.0}
 
 
-class Comparison:
-    """A sequential test that is fed with finished blocks in any order. `new` is NEW's place in the pairing, 0 or 1."""
+class Compared(msgspec.Struct, frozen=True):
+    """The numbers of all blocks that count, from NEW's side.
 
-    def __init__(self, settings: SequentialSettings, new: int) -> None:
-        self._new = new
+    `counts` are blocks by result, the next three are matches. `score` is the mean of wins and draws, as in the
+    leaderboard. `estimate` is of what is tested: luck-adjusted scores with that model, else scores. Both are None
+    without a block, and the second where margins are tested.
+    """
+
+    state: State
+    counts: Counts
+    wins: int
+    draws: int
+    losses: int
+    score: Interval | None
+    estimate: Estimate | None
+
+
+class Comparison:
+    """A sequential test that is fed with finished blocks in any order. `new` is NEW's place in the pairing, 0 or 1.
+
+    `luck_version` is that of the game's value, for luck-adjusted scores. Luck that was not measured with it when a
+    match was played is measured now.
+    """
+
+    def __init__(self, settings: SequentialSettings, new: int, *, luck_version: str = "") -> None:
+        self._new, self._luck_version = new, luck_version
+        self._scores: dict[int, tuple[float, ...]] = {}
+        self._luck: dict[int, float] = {}
         self._values: dict[int, float] = {}
         self._identical: set[int] = set()
+        in_turn = ((block_score(self._scores[number]), self._luck[number]) for number in count())
+        self._adjusted = adjusted_in_turn(in_turn, matches=settings.matches)
         self.state: State = begin(settings)
 
     @property
@@ -34,7 +68,22 @@ class Comparison:
     @property
     def blocks(self) -> int:
         """Blocks fed so far, counted or not."""
-        return len(self._values)
+        return len(self._scores)
+
+    @property
+    def compared(self) -> Compared:
+        """The numbers of the blocks that count."""
+        matches = self.state.settings.matches
+        counted = [self._scores[number] for number in range(self.state.blocks)]
+        counts = Counts.of(map(block_score, counted), matches=matches)
+        each = [score for block in counted for score in block]
+        score = _score(counts) if counted else None
+        seen = self.state.seen
+        if isinstance(seen, Sample):
+            found = estimate(seen, _adjusted_score(seen)) if counted else None
+        else:
+            found = estimate(counts, score) if isinstance(seen, Counts) and score else None
+        return Compared(self.state, counts, each.count(1.0), each.count(0.5), each.count(0.0), score, found)
 
     def add(self, blocks: Mapping[int, Sequence[PlayedMatch]]) -> None:
         """Take in finished blocks by number: their matches by rotation.
@@ -42,9 +91,11 @@ class Comparison:
         CheckFailed if margins are compared and a match has none.
         """
         for number, matches in blocks.items():
-            self._values[number] = self._value([match.summary for match in matches])
+            self._take(number, matches)
             if self._is_even(number) and _are_the_same([unpack(match.record) for match in matches]):
                 self._identical.add(number)
+        while self.state.settings.model == "luck-adjusted" and len(self._values) in self._luck:
+            self._values[len(self._values)] = next(self._adjusted)
         settings = self.state.settings
         self.state = verdict(self._values, settings, identical=self._identical, after=self.state)
 
@@ -53,15 +104,27 @@ class Comparison:
         while not self.is_decided and (following := list(islice(chunks, 1))):
             yield from following
 
-    def _value(self, summaries: list[MatchSummary]) -> float:
-        """What NEW got in a block: the mean of win 1, draw 1/2, loss 0; or the mean of its margins."""
-        if self.state.settings.model == "student":
-            return sum(self._margin(one, rotation) for rotation, one in enumerate(summaries)) / len(summaries)
-        return block_score([self._score(one, rotation) for rotation, one in enumerate(summaries)])
+    def _take(self, number: int, matches: Sequence[PlayedMatch]) -> None:
+        """NEW's scores in a block, and its score, luck or margin of the block: the mean of its matches."""
+        summaries = [match.summary for match in matches]
+        self._scores[number] = tuple(map(self._score, summaries, count()))
+        model = self.state.settings.model
+        if model == "luck-adjusted":
+            self._luck[number] = math.fsum(map(self._luck_of, matches, count())) / len(matches)
+        elif model == "student":
+            self._values[number] = sum(map(self._margin, summaries, count())) / len(matches)
+        else:
+            self._values[number] = block_score(self._scores[number])
 
     def _score(self, summary: MatchSummary, rotation: int) -> float:
         seat = self._seat(rotation)
         return _BY_RANK.get((summary.ranks[seat], summary.ranks[1 - seat]), 0.5)
+
+    def _luck_of(self, match: PlayedMatch, rotation: int) -> float:
+        seat = self._seat(rotation)
+        if match.summary.luck_version == self._luck_version:
+            return match.summary.luck[seat]
+        return round(luck_of(unpack(match.record)).by_seat[seat], LUCK_DIGITS)
 
     def _margin(self, summary: MatchSummary, rotation: int) -> float:
         if summary.scores is None:
@@ -77,7 +140,26 @@ class Comparison:
         return (self._new - rotation) % 2
 
     def _is_even(self, number: int) -> bool:
-        return self._values[number] == (0.0 if self.state.settings.model == "student" else 0.5)
+        if self.state.settings.model == "student":
+            return self._values[number] == 0.0
+        return block_score(self._scores[number]) == 0.5
+
+
+def _score(counts: Counts) -> Interval:
+    """The mean score of matches with its interval, by the function of the leaderboard."""
+    blocks = {(counts.matches, points): times for points, times in enumerate(counts.numbers) if times}
+    found = mean_of([share_of(blocks)], unit=2, lowest=0.0, highest=1.0)
+    assert found is not None, "there is a block"
+    return found.interval
+
+
+def _adjusted_score(seen: Sample) -> Interval:
+    """The mean of luck-adjusted scores of blocks; each of them may lie beyond 0 and 1, what they estimate does not."""
+    mean, variance = seen.moments
+    degrees = seen.blocks - 1
+    error = math.sqrt(variance / degrees) if degrees else 0.0
+    possible = min(max(mean, 0.0), 1.0)
+    return interval(possible, error, degrees=degrees, blocks=seen.blocks, lowest=0.0, highest=1.0)
 
 
 def _are_the_same(records: list[MatchRecord]) -> bool:

@@ -1,22 +1,30 @@
 """A sequential test in words: one line while it runs, a paragraph at the end, JSON for programs.
 
-Rule: the verdict comes first, in a sentence that a person without statistics can act on; then the numbers behind it.
+Rule: the verdict comes first, in a sentence that a person without statistics can act on; then the numbers behind it,
+and last the lines that tools of chess engines read.
 """
 
+import math
 from typing import Any, Final
 
 import msgspec
 from tabulate import tabulate
 
+from arena.league.compare import Compared
 from arena.match.secret_luck import LuckOrigin
+from arena.report.formats import fixed, likelihood, percent
 from arena.report.luck_origin import origin_told
-from arena.statistics.elo import estimate
 from arena.statistics.interval import Interval
-from arena.statistics.pentanomial import PENTANOMIAL, TRINOMIAL, Counts
+from arena.statistics.pentanomial import PENTANOMIAL, TRINOMIAL
 from arena.statistics.sequential import State, Verdict
-from arena.statistics.student import margin_estimate
+from arena.statistics.student import MarginEstimate, Moments, margin_estimate
 
-_KIND: Final = {"normalised": "normalised Elo", "logistic": "Elo", "student": "normalised Elo, by margins"}
+_KIND: Final = {
+    "normalised": "normalised Elo",
+    "logistic": "Elo",
+    "luck-adjusted": "Elo, by luck-adjusted scores",
+    "student": "normalised Elo, by margins",
+}
 
 
 def line(state: State) -> str:
@@ -28,15 +36,17 @@ def line(state: State) -> str:
     return f"{shown}, about {state.blocks_to_go} more, {state.settings.last} at most"
 
 
-def as_text(state: State, names: tuple[str, str], luck: LuckOrigin) -> str:
-    """The verdict, the numbers behind it, and the origin of the luck."""
-    numbers = tabulate(_rows(state), tablefmt="plain", disable_numparse=True)
-    return "\n\n".join(filter(None, [_sentence(state, names), numbers, origin_told(luck)]))
+def as_text(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str:
+    """The verdict, the numbers behind it, fishtest's lines, and the origin of the luck."""
+    numbers = tabulate(_rows(compared), tablefmt="plain", disable_numparse=True)
+    parts = [_sentence(compared.state, names), numbers, "\n".join(_fishtest(compared)), origin_told(luck)]
+    return "\n\n".join(filter(None, parts))
 
 
-def as_json(state: State, names: tuple[str, str], luck: LuckOrigin) -> str:
+def as_json(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str:
     """All of it for programs; the same bytes for the same blocks."""
-    settings, (lower, upper) = state.settings, state.settings.bounds
+    state, counts = compared.state, compared.counts
+    settings, margins, pairs = state.settings, _margins(state), compared.counts.won_by_lost
     document: dict[str, Any] = {
         "new": names[0],
         "old": names[1],
@@ -44,7 +54,7 @@ def as_json(state: State, names: tuple[str, str], luck: LuckOrigin) -> str:
         "blocks": state.blocks,
         "matches": state.blocks * settings.matches,
         "llr": state.llr,
-        "bounds": [lower, upper],
+        "bounds": list(settings.bounds),
         "elo0": settings.elo0,
         "elo1": settings.elo1,
         "model": settings.model,
@@ -53,15 +63,17 @@ def as_json(state: State, names: tuple[str, str], luck: LuckOrigin) -> str:
         "expected_blocks": state.blocks_to_go,
         "luck": origin_told(luck),
         **msgspec.to_builtins(luck),
+        "wins": compared.wins,
+        "draws": compared.draws,
+        "losses": compared.losses,
+        "counts": list(counts.numbers),
+        "draw_ratio": counts.even,
+        "pairs_ratio": None if pairs is None or math.isinf(pairs) else pairs,
+        "score": compared.score and msgspec.to_builtins(compared.score),
+        "fishtest": _fishtest(compared),
     }
-    if isinstance(state.seen, Counts):
-        document["counts"] = list(state.seen.numbers)
-    if state.blocks:
-        document["estimate"] = msgspec.to_builtins(
-            estimate(state.seen)
-            if isinstance(state.seen, Counts)
-            else margin_estimate(state.seen, matches=settings.matches)
-        )
+    if compared.estimate or margins:
+        document["estimate"] = msgspec.to_builtins(compared.estimate or margins)
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
 
 
@@ -81,30 +93,56 @@ def _sentence(state: State, names: tuple[str, str]) -> str:
     return f"Not decided yet between {new} and {old}: {line(state)}."
 
 
-def _rows(state: State) -> list[tuple[str, str]]:
+def _rows(compared: Compared) -> list[tuple[str, str]]:
+    state, counts = compared.state, compared.counts
     matches = state.settings.matches
-    lower, upper = state.settings.bounds
-    rows = [
-        ("blocks", f"{state.blocks} ({state.blocks * matches} matches; same luck, seats swapped)"),
-        ("LLR", f"{state.llr:+.3f} (H0 at {lower:+.3f}, H1 at {upper:+.3f})"),
-    ]
-    if not state.blocks:
+    rows = [("blocks", f"{state.blocks} ({state.blocks * matches} matches; same luck, seats swapped)")]
+    if compared.score is None:
         return rows
-    if isinstance(state.seen, Counts):
-        found = estimate(state.seen)
-        labels = PENTANOMIAL if len(state.seen.numbers) == len(PENTANOMIAL) else TRINOMIAL
-        return [
-            *rows,
-            ("results", "  ".join(map("{} {}".format, labels, state.seen.numbers))),
-            ("score", f"{_interval(found.score, 100.0, 1)} %"),
-            ("Elo", _interval(found.elo, 1.0, 1)),
-            ("normalised Elo", _interval(found.normalised, 1.0, 1)),
-            ("LOS", f"{100 * found.superiority:.1f} % (likelihood that the first is the better one)"),
-        ]
-    margin = margin_estimate(state.seen, matches=matches)
-    error = "" if margin.error is None else f" +-{margin.error:.2f}"
-    more = "-" if margin.normalised is None else _interval(margin.normalised, 1.0, 1)
-    return [*rows, ("margin", f"{margin.mean:+.2f}{error}"), ("normalised Elo", more)]
+    labels = PENTANOMIAL if matches > 1 else TRINOMIAL
+    rows += [
+        ("W-D-L", f"{compared.wins}-{compared.draws}-{compared.losses}"),
+        ("results", "  ".join(map("{} {}".format, labels, counts.numbers))),
+        ("DrawRatio", f"{percent(counts.even)} % of blocks"),
+        ("PairsRatio", f"{fixed(counts.won_by_lost)} (blocks won by blocks lost)"),
+        ("score", f"{_interval(compared.score, 100.0, 1)} %"),
+    ]
+    if (margin := _margins(state)) is not None:
+        return [*rows, *_of_margins(margin)]
+    found = compared.estimate
+    assert found is not None, "scores are estimated wherever there is a block"
+    if state.settings.model == "luck-adjusted":
+        rows.append(("luck-adjusted score", f"{_interval(found.score, 100.0, 1)} %"))
+    return [
+        *rows,
+        ("Elo", _interval(found.elo, 1.0, 1)),
+        ("normalised Elo", _interval(found.normalised, 1.0, 1)),
+        ("LOS", f"{likelihood(found.superiority)} % (likelihood that the first is the better one)"),
+    ]
+
+
+def _margins(state: State) -> MarginEstimate | None:
+    if not isinstance(state.seen, Moments) or not state.blocks:
+        return None
+    return margin_estimate(state.seen, matches=state.settings.matches)
+
+
+def _of_margins(margin: MarginEstimate) -> list[tuple[str, str]]:
+    error = "" if margin.error is None else f" ±{margin.error:.2f}"
+    normalised = "-" if margin.normalised is None else _interval(margin.normalised, 1.0, 1)
+    return [("margin", f"{margin.mean:+.2f}{error}"), ("normalised Elo", normalised)]
+
+
+def _fishtest(compared: Compared) -> list[str]:
+    """The result as fishtest and fastchess print it."""
+    settings = compared.state.settings
+    lower, upper = settings.bounds
+    wins, draws, losses = compared.wins, compared.draws, compared.losses
+    return [
+        f"LLR: {compared.state.llr:.2f} ({lower:.2f}, {upper:.2f}) [{settings.elo0:.2f}, {settings.elo1:.2f}]",
+        f"Total: {wins + draws + losses} W: {wins} L: {losses} D: {draws}",
+        f"Ptnml(0-2): {', '.join(map(str, compared.counts.numbers))}",
+    ]
 
 
 def _interval(found: Interval, scale: float, digits: int) -> str:

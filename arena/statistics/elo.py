@@ -1,8 +1,7 @@
-"""Blocks of NEW against OLD -> score, Elo, normalised Elo and the likelihood of superiority, each with its interval.
+"""Blocks of NEW against OLD -> Elo, normalised Elo and the likelihood of superiority, with intervals of 95 %.
 
-Rule: intervals hold 95 % and come from the spread between blocks. A sample without any spread (one block, or nothing
-but wins) says nothing about it: the widest is taken that scores from 0 to 1 can have at that mean (Wilson's interval),
-so that no single block looks like a proof.
+Rule: intervals come from the spread between blocks. A sample without any spread (one block, or nothing but wins) says
+nothing about it: the widest is taken that scores from 0 to 1 can have, so that no single block looks like a proof.
 
 Logistic Elo is a mean score on another scale; normalised Elo is the mean score in standard deviations of one match,
 which tells how many matches it takes to see it. Between equals without draws and with independent matches they agree.
@@ -10,13 +9,26 @@ which tells how many matches it takes to see it. Between equals without draws an
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from arena.statistics.interval import Z_95, Interval
-from arena.statistics.pentanomial import ZERO_FLOOR, Counts, moments
+from arena.statistics.pentanomial import ZERO_FLOOR
 
 NORMALISED_SCALE: Final = 800.0 / math.log(10.0)
 """Normalised Elo of one standard deviation of a match, 347.4356: makes it logistic Elo where sd is 1/2, near equals."""
+
+
+class Blocks(Protocol):
+    """Block scores, counted or one by one: mean and variance, also with a floor that leaves some variance."""
+
+    @property
+    def blocks(self) -> int: ...  # noqa: D102
+    @property
+    def matches(self) -> int: ...  # noqa: D102
+    @property
+    def moments(self) -> tuple[float, float]: ...  # noqa: D102
+    @property
+    def floored_moments(self) -> tuple[float, float]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +42,16 @@ class Estimate:
     superiority: float
 
 
-def estimate(counts: Counts) -> Estimate:
-    """Estimate NEW's strength against OLD; ValueError without a block."""
-    blocks = counts.blocks
-    if not blocks:
-        raise ValueError("expected at least one block to estimate from, found none")
-    mean, variance = moments(counts.numbers, counts.values)
-    score = _score(mean, variance, blocks)
-    least = ZERO_FLOOR / blocks  # keeps the Elo of nothing but wins finite
+def estimate(seen: Blocks, score: Interval) -> Estimate:
+    """Estimate NEW's strength against OLD from blocks and the interval of their mean score; ValueError without a block.
+
+    Elo is that score with that interval on another scale.
+    """
+    mean, variance = seen.moments
+    least = ZERO_FLOOR / seen.blocks  # keeps the Elo of nothing but wins finite
     elo = Interval(*(elo_of(min(max(one, least), 1.0 - least)) for one in (score.value, score.low, score.high)))
-    spread = math.sqrt(variance or 0.25) / math.sqrt(blocks)
-    return Estimate(blocks, score, elo, _normalised(counts), normal_cdf((mean - 0.5) / spread))
+    spread = math.sqrt(variance or 0.25) / math.sqrt(seen.blocks)
+    return Estimate(seen.blocks, score, elo, _normalised(seen), normal_cdf((mean - 0.5) / spread))
 
 
 def expected_score(elo: float) -> float:
@@ -68,20 +79,10 @@ def normal_cdf(x: float) -> float:
     return 0.5 * math.erfc(-x / math.sqrt(2.0))
 
 
-def _score(mean: float, variance: float, blocks: int) -> Interval:
-    if variance:
-        error = Z_95 * math.sqrt(variance / blocks)
-        return Interval(mean, max(mean - error, 0.0), min(mean + error, 1.0))
-    shrink = 1.0 / (1.0 + Z_95**2 / blocks)
-    centre = shrink * (mean + Z_95**2 / (2.0 * blocks))
-    error = shrink * Z_95 * math.sqrt(mean * (1.0 - mean) / blocks + Z_95**2 / (4.0 * blocks**2))
-    return Interval(mean, max(min(centre - error, mean), 0.0), min(max(centre + error, mean), 1.0))
-
-
-def _normalised(counts: Counts) -> Interval:
-    mean, variance = moments(counts.numbers, counts.values)
+def _normalised(seen: Blocks) -> Interval:
+    mean, variance = seen.moments
     if not variance:  # with the zero floor as in the tests, to stay finite
-        mean, variance = moments(counts.floored, counts.values)
-    value = normalised_elo((mean - 0.5) / math.sqrt(variance), counts.matches)
-    error = normalised_elo(Z_95 / math.sqrt(counts.blocks), counts.matches)
+        mean, variance = seen.floored_moments
+    value = normalised_elo((mean - 0.5) / math.sqrt(variance), seen.matches)
+    error = normalised_elo(Z_95 / math.sqrt(seen.blocks), seen.matches)
     return Interval(value, value - error, value + error)

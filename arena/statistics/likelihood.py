@@ -8,11 +8,12 @@ Formulas of Michel Van den Bergh (the normalised Elo practical note), as fishtes
 """
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from arena.statistics.elo import expected_score, standardised
-from arena.statistics.pentanomial import Counts, moments
+from arena.statistics.pentanomial import ZERO_FLOOR, Counts, moments
 
 _ROUNDS: Final = 50
 """The programs named stop after 10, where most cases need 4 to 6; blocks that are nearly all even can need 20."""
@@ -29,31 +30,41 @@ def normalised_llr(counts: Counts, elo0: float, elo1: float) -> float:
     """LLR of a normalised Elo of `elo1` against `elo0`; above 0 speaks for `elo1`, and 0 is told without blocks."""
     if not counts.blocks:
         return 0.0
-    weights = _shares(counts)
+    weights = _shares(counts.floored)
     null, claim = (
         _likeliest_with_ratio(weights, counts.values, standardised(elo, counts.matches)) for elo in (elo0, elo1)
     )
-    return _ratio(counts, null, claim)
+    return _ratio(counts.floored, null, claim)
 
 
 def logistic_llr(counts: Counts, elo0: float, elo1: float) -> float:
     """LLR of a logistic Elo of `elo1` against `elo0`, that is of the mean scores which these promise."""
-    if not counts.blocks:
+    return _llr_of_means(counts.floored, counts.values, elo0, elo1) if counts.blocks else 0.0
+
+
+def sample_llr(scores: Collection[float], elo0: float, elo1: float) -> float:
+    """The same of block scores of any value, such as luck-adjusted ones; 0 and 1 count as seen a little, too."""
+    if not scores:
         return 0.0
-    weights = _shares(counts)
-    null, claim = (_tilted(weights, [value - expected_score(elo) for value in counts.values]) for elo in (elo0, elo1))
-    return _ratio(counts, null, claim)
+    seen = Counter(scores)
+    weights = [*map(float, seen.values()), ZERO_FLOOR, ZERO_FLOOR]
+    return _llr_of_means(weights, [*seen, min(0.0, *seen), max(1.0, *seen)], elo0, elo1)
 
 
-def _shares(counts: Counts) -> list[float]:
-    total = math.fsum(counts.floored)
-    return [number / total for number in counts.floored]
+def _llr_of_means(weights: Sequence[float], points: Sequence[float], elo0: float, elo1: float) -> float:
+    shares = _shares(weights)
+    null, claim = (_tilted(shares, [point - expected_score(elo) for point in points]) for elo in (elo0, elo1))
+    return _ratio(weights, null, claim)
 
 
-def _ratio(counts: Counts, null: Sequence[float], claim: Sequence[float]) -> float:
+def _shares(weights: Sequence[float]) -> list[float]:
+    total = math.fsum(weights)
+    return [weight / total for weight in weights]
+
+
+def _ratio(weights: Sequence[float], null: Sequence[float], claim: Sequence[float]) -> float:
     return math.fsum(
-        number * math.log(likelier / before)
-        for number, before, likelier in zip(counts.floored, null, claim, strict=True)
+        weight * math.log(likelier / before) for weight, before, likelier in zip(weights, null, claim, strict=True)
     )
 
 

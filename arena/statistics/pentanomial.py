@@ -90,6 +90,29 @@ class Counts:
         """The counts with the zero floor."""
         return tuple(float(number) or ZERO_FLOOR for number in self.numbers)
 
+    @property
+    def moments(self) -> tuple[float, float]:
+        """Mean and variance of the scores of blocks; ValueError without a block."""
+        if not self.blocks:
+            raise ValueError("expected at least one block to estimate from, found none")
+        return moments(self.numbers, self.values)
+
+    @property
+    def floored_moments(self) -> tuple[float, float]:
+        """The same with the zero floor, which leaves some variance."""
+        return moments(self.floored, self.values)
+
+    @property
+    def even(self) -> float | None:
+        """The share of blocks in which both scored the same (fastchess: DrawRatio); None without a block."""
+        return self.numbers[self.matches] / self.blocks if self.blocks else None
+
+    @property
+    def won_by_lost(self) -> float | None:
+        """Blocks in which NEW scored more, by those in which it scored less (PairsRatio); None if there are none."""
+        lost, won = sum(self.numbers[: self.matches]), sum(self.numbers[self.matches + 1 :])
+        return won / lost if lost else math.inf if won else None
+
 
 def values(matches: int) -> tuple[float, ...]:
     """All scores that a block of so many matches can have, in rising order."""

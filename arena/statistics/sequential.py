@@ -5,11 +5,12 @@ from the gapless start of the schedule, however early a later one may have been 
 each batch: so no worker's speed has a say. Once decided it stays so, and later blocks are not looked at.
 
 H0: NEW is stronger by `elo0`; H1: by `elo1`. Truth at H0 or below passes with a chance of `alpha` at most, truth at H1
-or above fails with one of `beta`. The three models read blocks and bounds differently:
+or above fails with one of `beta`. The models read blocks and bounds differently:
 
-    normalised   scores, counted by result; normalised Elo (the default: its number of blocks is known beforehand)
-    logistic     scores, counted by result; logistic Elo, that is a mean score
-    student      real values (margins, 3 and more players); normalised Elo of these values
+    normalised      scores, counted by result; normalised Elo (the default: its number of blocks is known beforehand)
+    logistic        scores, counted by result; logistic Elo, that is a mean score
+    luck-adjusted   scores less the luck in them, of any value; logistic Elo
+    student         real values (margins, 3 and more players); normalised Elo of these values
 """
 
 import math
@@ -21,9 +22,9 @@ from typing import Final, Literal, get_args
 from arena.errors import SpecError
 from arena.statistics.duration import Duration, duration, log_bounds, steps_to_exit
 from arena.statistics.elo import expected_score, standardised
-from arena.statistics.likelihood import logistic_llr, normalised_llr
-from arena.statistics.pentanomial import Counts, moments
-from arena.statistics.student import Moments, student_llr
+from arena.statistics.likelihood import logistic_llr, normalised_llr, sample_llr
+from arena.statistics.pentanomial import Counts
+from arena.statistics.student import Moments, Sample, student_llr
 
 LEAST_BLOCKS: Final = 16
 """Before so many, counts are too few for the theory, and identical bots are not yet called so."""
@@ -31,10 +32,14 @@ LEAST_BLOCKS_STUDENT: Final = 30
 """Before so many, a standard deviation is too uncertain to divide by."""
 WIDEST_ELO: Final = 200.0
 """Bounds further out make no sense for versions of a bot, and the likeliest distribution may not be found there."""
+_ROUNDING: Final = 1e-9
+"""Luck that cancels in a block is 0 up to this."""
+_LOGISTIC: Final = ("logistic", "luck-adjusted")
 NARROWEST_ELO: Final = 0.01
 """Bounds closer together ask for over 10^9 blocks."""
 
-Model = Literal["normalised", "logistic", "student"]
+Model = Literal["normalised", "logistic", "luck-adjusted", "student"]
+"""What is tested: see the top."""
 
 
 class Verdict(StrEnum):
@@ -90,7 +95,7 @@ class SequentialSettings:
 
         For logistic Elo only blocks can tell; until then as if matches were independent and had no draws.
         """
-        if self.model == "logistic":
+        if self.model in _LOGISTIC:
             return (expected_score(self.elo1) - expected_score(self.elo0)) * 2.0 * math.sqrt(self.matches)
         return standardised(self.elo1 - self.elo0, self.matches)
 
@@ -108,7 +113,7 @@ class State:
     """Where a test stands after a batch. `is_same_so_far`: no block yet in which NEW and OLD differed at all."""
 
     settings: SequentialSettings
-    seen: Counts | Moments
+    seen: Counts | Sample | Moments
     llr: float = 0.0
     verdict: Verdict = Verdict.UNDECIDED
     is_same_so_far: bool = True
@@ -140,7 +145,10 @@ class State:
 
 def begin(settings: SequentialSettings) -> State:
     """The state before any block."""
-    return State(settings, Moments() if settings.model == "student" else Counts.none(settings.matches))
+    if settings.model == "student":
+        return State(settings, Moments())
+    is_adjusted = settings.model == "luck-adjusted"
+    return State(settings, Sample(settings.matches) if is_adjusted else Counts.none(settings.matches))
 
 
 def verdict(
@@ -189,14 +197,16 @@ def _after(state: State, batch: range, scores: Mapping[int, float], identical: C
             seen = seen.plus(scores[number])
         except ValueError as error:
             raise ValueError(f"block {number}: {error}") from None
-        is_same = is_same and scores[number] == even and number in identical
+        is_same = is_same and abs(scores[number] - even) <= _ROUNDING and number in identical
     llr = _llr(seen, settings)
     return State(settings, seen, llr, _decide(seen.blocks, llr, settings, is_same=is_same), is_same)
 
 
-def _llr(seen: Counts | Moments, settings: SequentialSettings) -> float:
+def _llr(seen: Counts | Sample | Moments, settings: SequentialSettings) -> float:
     if isinstance(seen, Moments):
         return student_llr(seen, settings.elo0, settings.elo1, matches=settings.matches)
+    if isinstance(seen, Sample):
+        return sample_llr(seen.values, settings.elo0, settings.elo1)
     ratio = logistic_llr if settings.model == "logistic" else normalised_llr
     return ratio(seen, settings.elo0, settings.elo1)
 
@@ -212,8 +222,8 @@ def _decide(blocks: int, llr: float, settings: SequentialSettings, *, is_same: b
 
 def _distance(state: State) -> float:
     settings, seen = state.settings, state.seen
-    if settings.model == "logistic" and isinstance(seen, Counts) and seen.blocks:
-        _, variance = moments(seen.floored, seen.values)
+    if settings.model in _LOGISTIC and not isinstance(seen, Moments) and seen.blocks:
+        _, variance = seen.floored_moments
         return (expected_score(settings.elo1) - expected_score(settings.elo0)) / math.sqrt(variance)
     return settings.distance
 

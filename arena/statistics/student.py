@@ -12,6 +12,7 @@ from typing import Final, Self
 
 from arena.statistics.elo import normal_cdf, normalised_elo, standardised
 from arena.statistics.interval import Z_95, Interval
+from arena.statistics.pentanomial import ZERO_FLOOR, moments
 
 SMALLEST: Final = 1e-100
 LARGEST: Final = 1e100
@@ -53,6 +54,37 @@ class Moments:
         if self.squares:
             return self.mean / math.sqrt(self.squares / self.blocks)
         return math.copysign(math.inf, self.mean) if self.mean else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Block scores of any value about 0 to 1, in schedule order; `matches` are those of a block."""
+
+    matches: int
+    values: tuple[float, ...] = ()
+
+    def plus(self, value: float) -> Self:
+        """Take in one block more; ValueError if its value is no number."""
+        if not math.isfinite(value):
+            raise ValueError(f"expected a finite score of the block, found {value}")
+        return type(self)(self.matches, (*self.values, value))
+
+    @property
+    def blocks(self) -> int:
+        """How many."""
+        return len(self.values)
+
+    @property
+    def moments(self) -> tuple[float, float]:
+        """Mean and variance; ValueError without a block."""
+        if not self.values:
+            raise ValueError("expected at least one block to estimate from, found none")
+        return moments([1.0] * self.blocks, self.values)
+
+    @property
+    def floored_moments(self) -> tuple[float, float]:
+        """The same with a little of 0 and of 1, which leaves some variance."""
+        return moments([1.0] * self.blocks + [ZERO_FLOOR] * 2, [*self.values, 0.0, 1.0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,3 +73,35 @@ def test_what_cannot_be_tested_is_refused(terminal: Terminal, option: str, sente
 
     assert said.code == 2
     assert sentence in said.err
+
+
+def test_compare_and_leaderboard_agree_on_the_score(terminal: Terminal) -> None:
+    """The same blocks, the same score with the same interval."""
+    found = json.loads(terminal.arena(f"compare random ./poor.py {NIM} --seed 0 --cap 16 --elo1 5 --format json").out)
+    shown = json.loads(terminal.arena("leaderboard compare-random-poor --format json").out)
+
+    (row,) = [each for each in shown["standings"]["rows"] if each["player"] == "random"]
+    score = found["score"]
+    assert found["blocks"] == 16
+    assert (row["score"], row["score_low"], row["score_high"]) == (score["value"], score["low"], score["high"])
+
+
+def test_luck_needs_a_game_that_knows_it(terminal: Terminal) -> None:
+    """Nim has no value function."""
+    said = terminal.arena(f"compare ./good.py ./poor.py {NIM} --model luck-adjusted")
+
+    assert said.code == 2
+    assert "nim has no value function" in said.err
+
+
+@pytest.mark.slow
+def test_a_comparison_goes_on_by_another_model(terminal: Terminal) -> None:
+    """Blocks that were stored without luck are measured; none is played twice, and the verdict has the same blocks."""
+    command = "compare greedy random --seed 0 --elo1 200 --format json"
+    plain = json.loads(terminal.arena(f"{command} --model logistic").out)
+    adjusted = json.loads(terminal.arena(f"{command} --model luck-adjusted").out)
+    shutil.rmtree("results")
+    alone = json.loads(terminal.arena(f"{command} --model luck-adjusted").out)
+
+    assert plain["verdict"] == adjusted["verdict"] == "accept H1"
+    assert adjusted == alone

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from fractions import Fraction
+from random import Random
 
 import msgspec
 import pytest
@@ -11,12 +12,16 @@ from hypothesis import strategies as st
 from arena.errors import CheckFailed
 from arena.league.compare import Comparison
 from arena.league.results import MatchSummary, PlayedMatch, summarise
+from arena.match.luck_sum import MatchLuck
 from arena.match.record import Acted, MatchRecord, SeatRecord, Termination, pack
 from arena.match.terms import ClockSettings
+from arena.statistics.control_variate import adjusted_in_turn
 from arena.statistics.sequential import SequentialSettings, Verdict
+from arena.statistics.student import Sample
 
 WINS = SequentialSettings(elo1=50.0)
 MARGINS = SequentialSettings(elo1=50.0, model="student")
+ADJUSTED = SequentialSettings(elo1=50.0, model="luck-adjusted")
 Blocks = dict[int, tuple[PlayedMatch, ...]]
 
 
@@ -52,6 +57,87 @@ def _summary(each: MatchRecord) -> MatchSummary:
 def won(number: int) -> Blocks:
     """Player 0 of the pairing wins in both seats."""
     return block(number, record((3, 1)), record((1, 3)))
+
+
+def lucky(number: int, luck: float, scores: tuple[int, int] = (3, 1)) -> Blocks:
+    """Player 0 has that luck in both matches, and wins both, or as `scores` in its seat say."""
+    (first, second) = block(number, record(scores), record(scores[::-1]))[number]
+    return {
+        number: (
+            msgspec.structs.replace(first, summary=with_luck(first.summary, (luck, -luck))),
+            msgspec.structs.replace(second, summary=with_luck(second.summary, (-luck, luck))),
+        )
+    }
+
+
+def with_luck(summary: MatchSummary, luck: tuple[float, float]) -> MatchSummary:
+    return msgspec.structs.replace(summary, luck=luck, luck_version="2")
+
+
+def test_luck_is_taken_off_with_what_earlier_blocks_say_of_it() -> None:
+    """The first factor is 1; each later one is that of the blocks before it. Both seats' luck is NEW's."""
+    rng = Random(3)
+    drawn = [(rng.uniform(-0.5, 0.5), rng.choice([(3, 1), (1, 3), (2, 2)])) for _ in range(16)]
+    first, second = (Comparison(ADJUSTED, new=new, luck_version="2") for new in (0, 1))
+    for comparison in (first, second):
+        comparison.add(all_of(lucky(number, *each) for number, each in enumerate(drawn)))
+    scores = [(1.0 if own > other else 0.5 if own == other else 0.0) for _, (own, other) in drawn]
+    expected = list(adjusted_in_turn(zip(scores, [luck for luck, _ in drawn], strict=True), matches=2))
+
+    assert isinstance(first.state.seen, Sample)
+    assert first.state.seen.values == pytest.approx(tuple(expected))
+    assert isinstance(second.state.seen, Sample)
+    assert second.state.seen.values == pytest.approx(tuple(1.0 - each for each in expected))
+
+
+@given(order=st.permutations(range(24)))
+def test_luck_adjusted_scores_do_not_depend_on_the_order_of_arrival(order: list[int]) -> None:
+    """A block whose predecessors are missing waits for them."""
+    blocks = [lucky(number, (-1) ** number * number / 50, (3, number % 5)) for number in range(24)]
+    whole, piecewise = (Comparison(ADJUSTED, new=0, luck_version="2") for _ in range(2))
+    whole.add(all_of(blocks))
+    for number in order:
+        piecewise.add(blocks[number])
+
+    assert piecewise.state == whole.state
+    assert piecewise.compared == whole.compared
+
+
+def test_luck_of_another_value_is_measured_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So is that of matches that were played without it: a comparison by another model can be continued."""
+    monkeypatch.setattr("arena.league.compare.luck_of", lambda _: MatchLuck("3", (0.25, -0.25), ()))
+    comparison = Comparison(ADJUSTED, new=0, luck_version="3")
+
+    comparison.add(all_of([lucky(0, 0.1), won(1)] + [lucky(number, 0.1) for number in range(2, 8)]))
+
+    assert isinstance(comparison.state.seen, Sample)
+    assert comparison.state.seen.values[0] == 1.0  # seats are swapped and the luck of a seat is the same: none in all
+
+
+def test_only_blocks_that_count_are_shown() -> None:
+    """Blocks beyond the deciding one are in none of the numbers."""
+    comparison = Comparison(WINS, new=0)
+    lost = all_of(block(number, record((1, 3)), record((2, 2))) for number in range(24, 40))
+    comparison.add(all_of(won(number) for number in range(24)) | lost)
+
+    found = comparison.compared
+
+    assert comparison.state.verdict is Verdict.H1
+    assert (found.wins, found.draws, found.losses) == (2 * comparison.state.blocks, 0, 0)
+    assert found.counts.numbers == (0, 0, 0, 0, comparison.state.blocks)
+    assert comparison.blocks == 40
+
+
+def test_wins_draws_and_losses_of_matches() -> None:
+    """A win and a loss in a block, and two draws, are the same block and other matches."""
+    comparison = Comparison(WINS, new=0)
+    blocks = [block(0, record((3, 1)), record((3, 1))), block(1, record((2, 2)), record((2, 2)))]
+    comparison.add(all_of(blocks + [won(number) for number in range(2, 8)]))
+
+    found = comparison.compared
+
+    assert (found.wins, found.draws, found.losses) == (13, 2, 1)
+    assert found.counts.numbers == (0, 0, 2, 0, 6)
 
 
 def test_who_sits_where_is_known() -> None:

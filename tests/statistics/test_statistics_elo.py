@@ -8,9 +8,12 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from arena.statistics.elo import elo_of, estimate, expected_score, normalised_elo, standardised
+from arena.statistics import elo as of_elo
+from arena.statistics.elo import Estimate, elo_of, expected_score, normalised_elo, standardised
+from arena.statistics.interval import Z_95, Interval
+from arena.statistics.likelihood import normalised_llr
 from arena.statistics.pentanomial import PENTANOMIAL, Counts, block_score, category, moments
-from arena.statistics.student import Moments, margin_estimate
+from arena.statistics.student import Moments, Sample, margin_estimate
 
 patiently = hypothesis_settings(deadline=None, max_examples=60)
 amounts = st.one_of(st.integers(0, 2), st.integers(0, 10**6))
@@ -19,6 +22,13 @@ counted = st.sampled_from([3, 5]).flatmap(
         st.lists(amounts, min_size=results, max_size=results).filter(any).map(lambda numbers: Counts(tuple(numbers)))
     )
 )
+
+
+def estimate(counts: Counts) -> Estimate:
+    """With the interval of fastchess for the score: normal, by the variance of the sample."""
+    mean, variance = counts.moments
+    half = Z_95 * math.sqrt(variance / counts.blocks)
+    return of_elo.estimate(counts, Interval(mean, max(mean - half, 0.0), min(mean + half, 1.0)))
 
 
 @pytest.mark.parametrize(
@@ -130,20 +140,61 @@ def test_scales() -> None:
 
 
 def test_one_block_proves_nothing() -> None:
-    """One pair won twice: anything from a fifth of the points up may be true, and superiority is far from sure."""
-    found = estimate(Counts((0, 0, 0, 0, 1)))
+    """One pair won twice: superiority is far from sure."""
+    assert estimate(Counts((0, 0, 0, 0, 1))).superiority == pytest.approx(0.8413, abs=1e-4)
 
-    assert found.score.value == 1.0
-    assert (found.score.low, found.score.high) == pytest.approx((0.2065, 1.0), abs=1e-4)
-    assert found.superiority == pytest.approx(0.8413, abs=1e-4)
+
+@pytest.mark.parametrize(
+    ("numbers", "elo", "normalised", "superiority", "draws", "pairs", "llr"),
+    [
+        ((1, 11, 47, 25, 16), (77.71, 33.03), (117.50, 48.15), 1.0, 47.0, 3.42, 1.71),
+        ((1, 15, 25, 33, 26), (123.02, 40.58), (159.46, 48.15), 1.0, 25.0, 3.69, 2.19),
+        ((1, 24, 42, 25, 8), (26.11, 31.23), (40.51, 48.15), 0.9504, 42.0, 1.32, 0.60),
+        ((2, 23, 32, 35, 8), (41.89, 33.28), (61.39, 48.15), 0.9938, 32.0, 1.72, 0.92),
+        ((1, 42, 106, 46, 5), (10.43, 17.99), (19.76, 34.05), 0.8723, 53.0, 1.19, 0.49),
+        ((0, 0, 3, 40, 7), (209.91, 30.05), (603.02, 68.10), 1.0, 6.0, math.inf, 1.45),
+    ],
+)
+def test_a_page_of_fastchess(
+    numbers: tuple[int, ...],
+    elo: tuple[float, float],
+    normalised: tuple[float, float],
+    superiority: float,
+    draws: float,
+    pairs: float,
+    llr: float,
+) -> None:
+    """Six results of fastchess on a public page, bounds [0, 10]: Elo, nElo, LOS, DrawRatio, PairsRatio and LLR."""
+    counts = Counts(numbers)
+    found = estimate(counts)
+
+    assert (found.elo.value, found.elo.error) == pytest.approx(elo, abs=5.1e-3)
+    assert (found.normalised.value, found.normalised.error) == pytest.approx(normalised, abs=5.1e-3)
+    assert found.superiority == pytest.approx(superiority, abs=5.1e-5)
+    assert counts.even == pytest.approx(draws / 100)
+    assert counts.won_by_lost == pytest.approx(pairs, abs=5.1e-3)
+    assert normalised_llr(counts, 0.0, 10.0) == pytest.approx(llr, abs=5.1e-3)
+
+
+def test_ratios_without_blocks() -> None:
+    """Nothing is told without a block, nor of won blocks by lost ones where all are even."""
+    assert Counts.none(2).even is None
+    assert Counts((0, 0, 5, 0, 0)).won_by_lost is None
+
+
+def test_one_by_one_or_counted_is_the_same() -> None:
+    """Scores that are kept one by one give the estimate of their counts."""
+    scores = [0.0, 0.25, 0.5, 0.5, 0.75, 1.0, 1.0]
+    sample, score = Sample(2, tuple(scores)), Interval(4 / 7, 0.2, 0.9)
+
+    assert of_elo.estimate(sample, score) == of_elo.estimate(Counts.of(scores), score)
 
 
 def test_nothing_but_wins_stays_finite() -> None:
-    """4250 wins in 4250 matches: at least 99.9 % of the points, and finite numbers of Elo."""
+    """4250 wins in 4250 matches: finite numbers of Elo."""
     found = estimate(Counts((0, 0, 4250)))
 
-    assert found.score.low == pytest.approx(0.99910, abs=1e-5)
-    assert 1200.0 < found.elo.low < found.elo.value < math.inf
+    assert 1200.0 < found.elo.low <= found.elo.value < math.inf
     assert math.isfinite(found.normalised.value)
     assert found.superiority == 1.0
 

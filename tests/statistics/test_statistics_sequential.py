@@ -116,7 +116,9 @@ def test_undecided_at_the_cap_is_inconclusive() -> None:
     assert -1.0 < state.progress < 1.0
 
 
-@pytest.mark.parametrize(("model", "even"), [("normalised", 0.5), ("logistic", 0.5), ("student", 0.0)])
+@pytest.mark.parametrize(
+    ("model", "even"), [("normalised", 0.5), ("logistic", 0.5), ("luck-adjusted", 0.5 + 1e-16), ("student", 0.0)]
+)
 def test_identical_bots_are_called_so(model: Model, even: float) -> None:
     """Sixteen even blocks, all the same move for move, are one bot playing itself."""
     settings = SequentialSettings(model=model)
@@ -179,7 +181,7 @@ def test_new_and_old_exchanged(scores: list[float]) -> None:
 
 
 @patiently
-@given(scores=st.lists(pair_scores, max_size=60), model=st.sampled_from(["normalised", "logistic"]))
+@given(scores=st.lists(pair_scores, max_size=60), model=st.sampled_from(["normalised", "logistic", "luck-adjusted"]))
 def test_the_display_always_has_numbers(scores: list[float], model: Model) -> None:
     """Progress is from -1 to 1, and the blocks to go at least 1 until the verdict and never beyond the cap."""
     settings = SequentialSettings(elo1=30.0, model=model)
@@ -204,7 +206,10 @@ def test_a_state_of_another_test_is_no_start() -> None:
         verdict({}, WIDE, after=begin(SequentialSettings()))
 
 
-@pytest.mark.parametrize(("model", "score"), [("normalised", math.nan), ("logistic", 0.3), ("student", math.inf)])
+@pytest.mark.parametrize(
+    ("model", "score"),
+    [("normalised", math.nan), ("logistic", 0.3), ("luck-adjusted", math.nan), ("student", math.inf)],
+)
 def test_a_bad_score_is_named_with_its_block(model: Model, score: float) -> None:
     """The message has the block's number and what was found there."""
     scores = in_order([0.5] * 8) | {5: score}
@@ -223,7 +228,7 @@ def test_a_bad_score_is_named_with_its_block(model: Model, score: float) -> None
         ({"alpha": 0.0}, "alpha: expected a chance of error above 0 and below 0.5, found 0"),
         ({"alpha": math.nan}, "alpha: expected a chance of error above 0 and below 0.5, found nan"),
         ({"beta": 0.5}, "beta: expected a chance of error above 0 and below 0.5, found 0.5"),
-        ({"model": "bayes"}, "model: expected normalised, logistic, student, found 'bayes'"),
+        ({"model": "bayes"}, "model: expected normalised, logistic, luck-adjusted, student, found 'bayes'"),
         ({"matches": 3}, "matches: expected 1 or 2 with the model normalised, found 3"),
         ({"matches": 0, "model": "student"}, "matches: expected 1 or more, found 0"),
         ({"batch": 0}, "batch: expected 1 block or more, found 0"),

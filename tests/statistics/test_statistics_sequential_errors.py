@@ -1,9 +1,11 @@
 """The sequential test over many simulated duels: how often it errs, and how long it takes."""
 
 import math
+from random import Random
 
 import pytest
 from statistics_duels import behaviour
+from statistics_luck_duels import ends, played
 
 from arena.statistics.sequential import SequentialSettings
 
@@ -41,3 +43,18 @@ def test_the_blocks_of_the_design() -> None:
 
     assert 650.0 < found.mean_blocks < 1075.0
     assert found.passed <= 0.15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", played())
+def test_luck_taken_off_saves_blocks_and_keeps_the_errors(pair: str) -> None:
+    """With blocks that were played, the truth at H0 or H1; limits are 3 sd. More by the program of these duels."""
+    runs, random = 150, Random(pair)
+    rare = 0.05 + 3.0 * math.sqrt(0.05 * 0.95 / runs)
+    plain = ends(pair, "logistic", elo=0.0, elo1=40.0, runs=runs, random=random)
+    at_h0 = ends(pair, "luck-adjusted", elo=0.0, elo1=40.0, runs=runs, random=random)
+    at_h1 = ends(pair, "luck-adjusted", elo=40.0, elo1=40.0, runs=runs, random=random)
+
+    assert at_h0.passed <= rare
+    assert at_h1.failed <= rare
+    assert at_h0.blocks < 0.9 * plain.blocks

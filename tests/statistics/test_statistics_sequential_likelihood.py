@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from arena.statistics.likelihood import logistic_llr, normalised_llr
+from arena.statistics.likelihood import logistic_llr, normalised_llr, sample_llr
 from arena.statistics.pentanomial import Counts
 from arena.statistics.student import LARGEST, Moments, student_llr
 
@@ -196,3 +196,35 @@ def test_the_t_form_never_falls(bounds: tuple[float, float], means: list[float])
     ratios = [student_llr(Moments(40, mean, 40.0), *bounds, matches=2) for mean in sorted(means)]
 
     assert ratios == sorted(ratios)
+
+
+@patiently
+@given(usual, narrow)
+def test_scores_one_by_one_are_as_their_counts(numbers: list[int], bounds: tuple[float, float]) -> None:
+    """Where each result has been seen, the floor hardly matters, and the two ratios are one."""
+    counts = Counts(tuple(numbers))
+    scores = [score for score, number in zip(counts.values, numbers, strict=True) for _ in range(number)]
+
+    assert sample_llr(scores, *bounds) == pytest.approx(logistic_llr(counts, *bounds), abs=2e-3, rel=2e-3)
+
+
+@patiently
+@given(st.lists(st.floats(-1.0, 2.0), max_size=40), wide)
+def test_any_scores_have_a_ratio_and_the_other_side_the_opposite(
+    scores: list[float], bounds: tuple[float, float]
+) -> None:
+    """Luck-adjusted scores may lie beyond 0 and 1; seen by OLD, the ratio of the mirrored bounds is the opposite."""
+    found = sample_llr(scores, *bounds)
+
+    assert math.isfinite(found)
+    mirrored = sample_llr([1.0 - score for score in scores], -bounds[1], -bounds[0])
+    assert mirrored == pytest.approx(-found, rel=1e-4, abs=1e-4)
+
+
+def test_a_ratio_of_means_by_hand() -> None:
+    """Scores of 0.4 and 0.7: with mean m they have the shares (0.7 - m) / 0.3 and the rest; the floor adds little."""
+    low, high = (1.0 / (1.0 + 10 ** (-elo / 400.0)) for elo in (20.0, 50.0))
+    shares = [(0.7 - mean) / 0.3 for mean in (low, high)]
+    expected = 50 * math.log(shares[1] / shares[0]) + 50 * math.log((1 - shares[1]) / (1 - shares[0]))
+
+    assert sample_llr([0.4, 0.7] * 50, 20.0, 50.0) == pytest.approx(expected, rel=2e-2, abs=0.02)
