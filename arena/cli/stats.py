@@ -12,14 +12,15 @@ from arena.cli.options import results_option, terminal_width
 from arena.errors import SpecError
 from arena.league.tournament import Tournament, luck_origin
 from arena.match.record import PackedRecord
-from arena.report import calibration as calibration_report
-from arena.report import matrix as matrix_report
+from arena.report import calibration as calibration_page
 from arena.report import matrix_page, profile_page
 from arena.report.formats import FORMATS
 from arena.report.luck_free import insist_on_value, measured, scores_without_luck, stored_luck
 from arena.report.luck_origin import origin_told, with_origin
 from arena.report.played import match_ids
 from arena.report.profile import profile
+from arena.standings.calibration import judged
+from arena.standings.matrix import compared
 from arena.strict import unknown
 
 _format_option = click.option(
@@ -27,27 +28,46 @@ _format_option = click.option(
 )
 
 
+def _top(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
+    """A number of players; None for all of them."""
+    if value == "all":
+        return None
+    if value.isascii() and value.isdigit() and int(value) > 0:
+        return int(value)
+    raise click.BadParameter(f"expected a number of players above 0, or all; found {value!r}", context, parameter)
+
+
+def _names(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, ...]:
+    return tuple(name for name in (part.strip() for part in value.split(",")) if name)
+
+
 @click.command()
 @click.argument("league", required=False)
+@click.option(
+    "--top", callback=_top, default="30", metavar="N|all", show_default=True, help="Show the best N players, or all."
+)
+@click.option("--players", "only", default="", callback=_names, metavar="A,B,...", help="Show only these players.")
 @_format_option
 @results_option
-def matrix(league: str | None, form: str, results: Path) -> None:
+def matrix(league: str | None, top: int | None, only: tuple[str, ...], form: str, results: Path) -> None:
     """Print who scored what against whom in LEAGUE, which may be left out if there is only one.
 
-    A cell is shaded by how surprising it is beside the skills of the two. Below: whether one skill per player explains
-    the results, and the cycles (A beats B beats C beats A). Shades only in a terminal, and not with NO_COLOR set.
+    Marks in the cells tell who is surely better than whom, by all matches and with a correction for the number of
+    pairs. A cell is shaded by how surprising it is beside the skills of the two. Below: whether one skill per player
+    explains the results, and the cycles (A beats B beats C beats A). Shades only in a terminal, and not with NO_COLOR
+    set.
 
-    Example: arena matrix first
+    Example: arena matrix first --top 10
     """
     with stored(results) as store:
         state = one_league(store, league)
         tournament = state.tournament
-        found = matrix_report.compared(
-            tournament.name,
-            [player.name for player in tournament.players],
-            store.results(state.spans),
-            tournament.rating,
-        )
+    names = [player.name for player in tournament.players]
+    for name in only:
+        if name not in names:
+            raise SpecError(f"league {tournament.name}: {unknown('player', name, names)}")
+    ranks = [span.ranks for span in state.spans]
+    found = compared(tournament.name, names, ranks, tournament.rating, top=top, only=only)
     width = terminal_width()
     is_coloured = width is not None and wants_colours(os.environ)
     page = matrix_page.render(found, format=form, width=width, is_coloured=is_coloured)
@@ -73,9 +93,9 @@ def calibration(league: str | None, form: str, results: Path) -> None:
     with stored(results) as store:
         state = one_league(store, league)
         tournament = state.tournament
-        names = [player.name for player in tournament.players]
-        found = calibration_report.judged(tournament.name, names, store.results(state.spans), tournament.rating)
-    _show(calibration_report.render(found, format=form, width=terminal_width()), tournament, form)
+    names = [player.name for player in tournament.players]
+    found = judged(tournament.name, names, [span.ranks for span in state.spans], tournament.rating)
+    _show(calibration_page.render(found, format=form, width=terminal_width()), tournament, form)
 
 
 @click.command()

@@ -1,11 +1,6 @@
-"""The results of a league -> what each method would have foretold of them, and what came.
+"""The calibration of a league's ratings as a page: a table by method, one by tenth, and what they say in words."""
 
-Rule: nobody is judged by what they were fitted to: each half of the blocks is foretold from the other half. So a method
-has half of the matches that it has in use, and does a little worse here.
-"""
-
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -24,18 +19,10 @@ from arena.report.formats import (
     tabulated,
     wrapped,
 )
-from arena.report.played import blocks_of, probit_settings
-from arena.standings.ratings import Rating, RatingSettings, rate
-from arena.standings.table import MatchResult
-from arena.statistics.blocks import Block
-from arena.statistics.calibration import Bin, Calibration, Forecaster, Method, calibrations, coin_method, probit_method
-from arena.statistics.model import Chances, ProbitSettings, chances_at
+from arena.standings.calibration import COIN, MAP, TRUESKILL, Bin, Calibration, Judged, tilt
 from arena.strict import printable
 from arena.text import counted
 
-COIN: Final = "coin"
-MAP: Final = "probit MAP"
-TRUESKILL: Final = "TrueSkill"
 LEAST_BLOCKS: Final = 20
 """Below, nothing is said in words: errors from a few blocks are no errors."""
 SURE: Final = 2.0
@@ -45,84 +32,6 @@ OFF: Final = 3.0
 LEAST_OFF: Final = 0.02
 """Less of a score is not worth a word, however many matches prove it."""
 _RECORD: Final = ("method", "low", "high", "comparisons", "predicted", "observed", "error")
-
-
-class Judged(msgspec.Struct, frozen=True):
-    """All methods, the one that foretells best first. `blocks` were foretold."""
-
-    league: str
-    matches: int
-    blocks: int
-    methods: tuple[Calibration, ...]
-
-
-class Tilt(msgspec.Struct, frozen=True):
-    """By how much more than foretold the favourites of a method scored, over all tenths, with its standard error."""
-
-    value: float
-    error: float
-
-
-def judged(league: str, players: Sequence[str], results: Sequence[MatchResult], rating: RatingSettings) -> Judged:
-    """Let every method foretell the matches it has not seen."""
-    played = blocks_of(results)
-    methods: dict[str, Method] = {
-        COIN: coin_method,
-        MAP: probit_method(players, probit_settings(rating)),
-        TRUESKILL: trueskill_method(players, rating),
-    }
-    found = calibrations(played, methods) if played else ()
-    return Judged(league, len(results), len(played), tuple(map(_with_sound_errors, found)))
-
-
-def trueskill_method(players: Iterable[str], rating: RatingSettings) -> Method:
-    """Make a method of the one-pass ratings, which foretells with the doubt about both skills taken in."""
-    names = tuple(players)
-    model = probit_settings(rating)
-
-    def learn(league: Sequence[Block]) -> Forecaster:
-        in_order = sorted(league, key=lambda block: block.number)
-        ratings = rate(names, (result for block in in_order for result in block.results), rating)
-        return _by_ratings(ratings, model)
-
-    return learn
-
-
-def _by_ratings(ratings: Mapping[str, Rating], model: ProbitSettings) -> Forecaster:
-    def foretell(one: str, other: str, seats: tuple[int, int]) -> Chances:  # noqa: ARG001 - it knows no seats
-        first, second = ratings[one], ratings[other]
-        scale = math.sqrt(model.scale**2 + first.sigma**2 + second.sigma**2)
-        return chances_at(first.mu - second.mu, scale, model.margin)
-
-    return foretell
-
-
-def _with_sound_errors(found: Calibration) -> Calibration:
-    """Where nothing surprising came yet, blocks hardly vary: there an error is at least that of the foretold chance."""
-    sound = []
-    for one in found.bins:
-        predicted, error = one.predicted, one.error
-        if predicted is not None and error is not None and (one.low <= 0.0 or one.high >= 1.0):
-            error = max(error, math.sqrt(predicted * (1.0 - predicted) / one.comparisons))
-        sound.append(msgspec.structs.replace(one, error=error))
-    return msgspec.structs.replace(found, bins=tuple(sound))
-
-
-def tilt(found: Calibration) -> Tilt | None:
-    """Tell whether favourites did better than foretold; None where no tenth has an error.
-
-    Tenths are taken as independent. Those of mirrored matches are not: where luck decides both, the error is too wide.
-    """
-    known = [one for one in found.bins if one.error and one.predicted is not None and one.observed is not None]
-    total = sum(one.comparisons for one in known)
-    if not total:
-        return None
-    off, square = 0.0, 0.0
-    for one in known:
-        side = 1.0 if one.low + one.high > 1.0 else -1.0
-        off += one.comparisons * side * ((one.observed or 0.0) - (one.predicted or 0.0))
-        square += (one.comparisons * (one.error or 0.0)) ** 2
-    return Tilt(off / total, math.sqrt(square) / total)
 
 
 def render(found: Judged, *, format: str, width: int | None = None) -> str:  # noqa: A002 - its name
@@ -213,8 +122,8 @@ def _methods(found: Judged) -> list[Column]:
 
 
 def _tenths(found: Judged) -> list[Column]:
-    """The tenths of all methods side by side; a coin has only one."""
-    shown = sorted((one for one in found.methods if one.method != COIN), key=lambda one: one.method != MAP)
+    """The tenths of MAP and TrueSkill side by side."""
+    shown = sorted((one for one in found.methods if one.method in {MAP, TRUESKILL}), key=lambda one: one.method != MAP)
     bins = zip(*(one.bins for one in shown), strict=True)
     rows = [own for own in bins if any(one.comparisons for one in own)]
     columns = [Column("foretold", [f"{100 * row[0].low:.0f} to {100 * row[0].high:.0f} %" for row in rows])]
@@ -222,7 +131,7 @@ def _tenths(found: Judged) -> list[Column]:
         own = [row[place] for row in rows]
         came = aligned([(percent(one.observed), percent(one.error or None)) for one in own], " ±")
         columns += [
-            Column(f"{method.method}\nforetold", [percent(one.predicted) for one in own]),
+            Column(f"{method.method.split(' (')[0]}\nforetold", [percent(one.predicted) for one in own]),
             Column("\ncame", came),
             Column("\nof", [str(one.comparisons) if one.comparisons else "" for one in own]),
         ]

@@ -1,7 +1,7 @@
 """The head-to-head matrix as a page for a person: a shaded table, and below it what it says in words.
 
 Rule: colour repeats what the marks + ++ - -- say, so that nothing is lost in a pipe, on paper, or to an eye that does
-not tell colours apart. Blue is better than expected, orange worse.
+not tell colours apart. Blue is better than expected, orange worse. The marks > and < say who is surely better.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from arena.report.formats import (
     tabulated,
     wrapped,
 )
-from arena.report.matrix import HeadToHead, Meeting
+from arena.standings.matrix import WRONG, HeadToHead, Meeting
 from arena.strict import printable
 from arena.text import counted
 
@@ -72,14 +72,26 @@ def sentences(found: HeadToHead) -> Iterator[str]:
     """What the table says, in words."""
     yield (
         f"{found.league}: {counted(found.matches, 'match', 'matches')}. A cell is the score in % of the player of its"
-        " row against that of its column (matches); skill ± s.e. by the MAP fit, which orders the players."
+        " row against that of its column (matches). The players stand in the order of MAP, their skill by all matches"
+        " jointly."
     )
+    if len(found.players) < found.field:
+        left = found.field - len(found.players)
+        yield (
+            f"{counted(left, 'player')} of {found.field} not shown: --top all shows everybody, --players a,b"
+            " some. All sentences below are about the whole league."
+        )
     if not found.meetings:
         return
-    cells = len(found.meetings) // 2
+    yield (
+        f"> or <: the player of the row is surely better, or worse, than that of the column, by MAP. So it is for"
+        f" {found.decided} of {counted(found.pairs, 'pair')}; the chance that any of these is wrong is"
+        f" {100 * WRONG:.0f} % at most (Holm's correction)."
+    )
+    cells = sum(one.matches > 0 for one in found.meetings) // 2
     yield (
         "+ or ++ after a score: 2 or 3 standard errors better than the skills expect; - or --: worse. By chance alone"
-        f" {cells * CHANCE_OF_A_MARK:.1f} of {counted(cells, 'pair')} would be marked."
+        f" {cells * CHANCE_OF_A_MARK:.1f} of the {counted(cells, 'pair')} shown would be marked."
     )
     yield from _groups(found)
     yield _intransitivity(found)
@@ -103,7 +115,7 @@ def shaded(text: str, z: float) -> str:
 def _tables(found: HeadToHead, width: int | None, *, is_shaded: bool) -> list[str]:
     """One table within `width`, with as much as there is room for; else one with the least, in parts."""
     shown = labels([one.name for one in found.players], "simple")
-    numbers = [str(number) for number in range(1, len(shown) + 1)]
+    numbers = _numbers(found)
     players = _players(found, shown)
     surprises = _surprises(found) if is_shaded else {}
     scores: list[Column] = []
@@ -116,12 +128,20 @@ def _tables(found: HeadToHead, width: int | None, *, is_shaded: bool) -> list[st
 
 
 def _players(found: HeadToHead, shown: Sequence[str]) -> list[Column]:
-    skills = [(fixed(one.skill), fixed(one.error)) for one in found.players]
+    halves = [None if one.map is None or one.map_high is None else one.map_high - one.map for one in found.players]
+    skills = [(fixed(one.map), fixed(half)) for one, half in zip(found.players, halves, strict=True)]
     return [
-        Column("#", [str(number) for number in range(1, len(shown) + 1)]),
+        Column("#", _numbers(found)),
         Column("player", shown, "left"),
-        Column("skill\n±s.e.", _skill_cells(skills)),
+        Column("MAP\n±95 %", _skill_cells(skills)),
     ]
+
+
+def _numbers(found: HeadToHead) -> list[str]:
+    """The ranks; the places in the list where these name no player of their own (ties, groups, no match)."""
+    ranks = [one.rank for one in found.players]
+    is_one_each = len(set(ranks)) == len(ranks) and None not in ranks
+    return [str(rank if is_one_each else place) for place, rank in enumerate(ranks, start=1)]
 
 
 def _skill_cells(skills: Sequence[tuple[str, str]]) -> list[str]:
@@ -144,7 +164,7 @@ def _scores(found: HeadToHead, write: Callable[[Meeting], str], headers: Sequenc
 
 
 def _bare(text: str) -> str:
-    return text.rstrip(" +-")
+    return text.rstrip(" +-<>")
 
 
 def _padded(text: str, marks: int) -> str:
@@ -153,21 +173,27 @@ def _padded(text: str, marks: int) -> str:
 
 
 def _long(one: Meeting) -> str:
-    return f"{percent(one.score)} ({one.matches}) {mark(one.z)}".rstrip()
+    return f"{percent(one.score)} ({one.matches}) {_marks(one)}".rstrip() if one.matches else _marks(one)
 
 
 def _short(one: Meeting) -> str:
-    return percent(one.score) + mark(one.z)
+    return percent(one.score) + _marks(one) if one.matches else _marks(one)
 
 
 def _shortest(one: Meeting) -> str:
-    return f"{100 * one.score:.0f}{mark(one.z)}"
+    return _marks(one) if one.score is None else f"{100 * one.score:.0f}{_marks(one)}"
+
+
+def _marks(one: Meeting) -> str:
+    """Who is surely better, then how surprising the score is."""
+    sure = "" if one.p_holm > WRONG else ">" if one.is_better else "<"
+    return sure + mark(one.z or 0.0)
 
 
 def _surprises(found: HeadToHead) -> _Surprises:
     """How surprising the cells are, by row and column."""
     place = {one.name: number for number, one in enumerate(found.players)}
-    return {(place[one.player], place[one.opponent]): one.z for one in found.meetings}
+    return {(place[one.player], place[one.opponent]): one.z for one in found.meetings if one.z is not None}
 
 
 def _moved(surprises: _Surprises, columns: int, first: int = 0) -> _Surprises:

@@ -14,9 +14,9 @@ import msgspec
 from arena.league.tournament import Tournament
 from arena.match.record import FAULTS, PARDONABLE
 from arena.report.means import Mean, Value, by_block, mean_of
-from arena.report.played import blocks_of, fit_of, skill_of
 from arena.report.times import Times, times_of
-from arena.standings.table import MatchResult
+from arena.standings.skills import fitted, points_of, ranking, skills
+from arena.standings.table import MatchResult, tallied
 from arena.statistics.drift import Drift, drift_of
 
 TENTHS: Final = 10
@@ -43,7 +43,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """Rank, skill and its standard error by the batch fit, among the `players` that matches connect with this one."""
+    """Rank, skill and its 95 % half width by the batch fit, among the `players` that matches connect with this one."""
 
     rank: int
     players: int
@@ -183,13 +183,20 @@ def _against(share: Share, other: int) -> Share:
 def _standing(
     names: Iterable[str], player: str, results: Sequence[MatchResult], tournament: Tournament
 ) -> Standing | None:
-    fitted = fit_of(names, blocks_of(results), tournament.rating)
-    met = {each for one in results for each in one.players}
-    if player not in met:
+    field, pairings = tuple(names), tallied(results)
+    found = fitted(field, pairings, tournament.rating)
+    played = points_of(pairings)
+    if found is None or player not in played:
         return None
-    (group,) = (each for each in fitted.groups if player in each)
-    place = [each for each in fitted.ranking() if each in group].index(player) + 1
-    return Standing(place, len(group), *skill_of(player, fitted, tournament.rating))
+    (group,) = (each for each in found.groups if player in each)
+    known = skills(found, tournament.rating)
+    order = ranking(
+        found.groups,
+        {name: own.value for name, own in known.items()},
+        {name: own.score for name, own in played.items()},
+    )
+    (place,) = (place for place in order if place.name == player)
+    return Standing(place.rank, len(group), known[player].value, known[player].error)
 
 
 def _by_opponent(player: str, shares: Sequence[Share]) -> Iterator[Line]:

@@ -8,7 +8,7 @@ without a match come last and have none.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import msgspec
@@ -19,10 +19,10 @@ from arena.standings.luck_audit import PlayerLuck, audited
 from arena.standings.outcomes import full_score
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.scores import Mean, Scores, mean_of, scores, share
-from arena.standings.skills import skills
+from arena.standings.skills import ranking, skills
 from arena.standings.sums import LuckSums
 from arena.standings.tally import Tallied, Tally
-from arena.statistics.interval import LEVEL, Interval, interval
+from arena.statistics.interval import LEVEL, Interval
 from arena.statistics.probit import ProbitFit
 
 
@@ -192,30 +192,21 @@ def ranked(
 ) -> tuple[Row, ...]:
     """Put in what the fit says of each row, and the ranks; best first.
 
-    Without a fit (a field too large for it) mu takes the place of MAP. Values that agree to 9 decimals differ by
-    rounding only: equal MAP and score share the rank.
+    Without a fit (a field too large for it) mu takes the place of MAP.
     """
     found = skills(fit, settings) if fit else {}
-    group_of = {name: number for number, group in enumerate(groups, start=1) for name in group}
-
-    def place(row: Row) -> tuple[float, ...]:
-        strength = found[row.name].mean if row.name in found else row.mu
-        return group_of[row.name], -round(strength, 9), -round(row.score.value, 9) if row.score else 0.0
-
-    ordered = sorted(rows, key=lambda row: (not row.matches, place(row) if row.matches else (), row.name))
-    ranks: dict[str, int] = {}
-    for _, of_group in groupby((row for row in ordered if row.matches), key=lambda row: group_of[row.name]):
-        members = list(of_group)
-        for number, row in enumerate(members):
-            is_tie = number and place(row) == place(members[number - 1])
-            ranks[row.name] = ranks[members[number - 1].name] if is_tie else number + 1
+    by_name = {row.name: row for row in rows}
+    strength = {name: found[name].value if name in found else row.mu for name, row in by_name.items()}
+    score = {name: row.score.value for name, row in by_name.items() if row.score}
+    places = {place.name: place for place in ranking(groups, strength, score)}
+    ordered = [by_name[name] for name in (*places, *sorted(by_name.keys() - places.keys()))]
     los = {one.name: _superiority(one, other, fit) for one, other in pairwise(ordered)}
     return tuple(
         msgspec.structs.replace(
             row,
-            rank=ranks.get(row.name),
-            group=group_of[row.name] if row.matches else None,
-            map=interval(found[row.name].mean, found[row.name].error) if row.name in found and row.matches else None,
+            rank=places[row.name].rank if row.matches else None,
+            group=places[row.name].group if row.matches else None,
+            map=found.get(row.name) if row.matches else None,
             los=los.get(row.name),
             ahead=None if los.get(row.name) is None else (los[row.name] or 0.0) >= LEVEL,
         )

@@ -1,61 +1,53 @@
-"""Tallies -> the skill of every player by the batch estimate, which no order of matches can change.
+"""Pairings -> the skill of every player by the batch estimate (MAP), which no order of matches can change.
 
-Rule: a second opinion beside the ratings, from the same model. What it is calculated from are counts; how sure it is
-follows from blocks: errors are stretched by the design effect, which tells how much less (or more) the matches of a
-block vary together than so many independent ones. numpy is loaded only when there is something to calculate.
+Rule: this is the one road to a fit: the table, schedules, `stats`, `matrix` and `calibration` all come here. The model
+is that of the ratings. An error is against the mean of all whom matches connect, or against the anchor, as ± 95 %; how
+sure it is follows from blocks (`arena.statistics.block_correlation`). numpy is loaded only when there is something to
+calculate.
 """
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
-import msgspec
-
-from arena.standings.outcomes import Course, orders, points
 from arena.standings.ratings import RatingSettings
-from arena.standings.scores import counts_by_code, points_by_place
-from arena.standings.tally import Tallied, Tally
-from arena.statistics.blocks import DesignEffect, Spread, ratio
-from arena.statistics.interval import LEVEL
+from arena.statistics.interval import LEVEL, Interval, interval
 from arena.statistics.model import ProbitSettings
-from arena.statistics.pairs import PairRow, PairTable
+from arena.statistics.pairs import Pairing, comparisons, connected_groups, counted, signs
 from arena.statistics.probit import ProbitFit, fit
 
 MOST_PLAYERS = 1000
 """The work grows with their cube; a thousand take seconds. Larger fields go without this estimate."""
 
 
-class Skill(msgspec.Struct, frozen=True, gc=False):
-    """A player's skill, on the scale of the ratings and moved like them; `error` is a standard deviation."""
-
-    mean: float
-    error: float
-
-
-def fitted(
-    table: PairTable, tallied: Iterable[Tallied], settings: RatingSettings
-) -> tuple[ProbitFit, DesignEffect | None] | None:
-    """Estimate all skills at once from the pairs of `tallied`, and tell what blocks make of the errors.
-
-    None without matches, or with too many players.
-    """
-    if not table.rows or len(table.players) > MOST_PLAYERS:
-        return None
-    chosen = ProbitSettings(
+def model_of(settings: RatingSettings) -> ProbitSettings:
+    """The model of the ratings, for the batch fit."""
+    return ProbitSettings(
         mu=settings.mu,
         sigma=settings.sigma,
         beta=settings.beta,
         draw_probability=settings.draw_probability,
         seat_sigma=settings.beta,
     )
-    effect = design_effect(one.tally for one in tallied)
-    players, seats = (effect.players, effect.seats) if effect else (1.0, 1.0)
-    return fit(table, chosen, inflation=players, seat_inflation=seats), effect
 
 
-def skills(found: ProbitFit, settings: RatingSettings) -> dict[str, Skill]:
-    """The skill of each player, with the error against the mean of all whom matches connect it to.
+def fitted(players: Iterable[str], pairings: Iterable[Pairing], settings: RatingSettings) -> ProbitFit | None:
+    """Estimate the skills of all `players` at once from all matches of `pairings`; None without a match.
+
+    None with too many players, too. ValueError for pairings with unequal numbers of seats: these belong in pools of
+    their own. KeyError for a match of somebody who is none of `players`.
+    """
+    names = tuple(players)
+    played = counted(pairings)
+    if not played or len(names) > MOST_PLAYERS:
+        return None
+    return fit(names, played, model_of(settings))
+
+
+def skills(found: ProbitFit, settings: RatingSettings) -> dict[str, Interval]:
+    """The skill of each player, with the 95 % interval against the mean of all whom matches connect it to.
 
     With an anchor all are moved so that it stays at mu, and errors are against the anchor, where matches connect to it.
     Against the mean of all players, one without a match would make everybody uncertain.
@@ -64,7 +56,7 @@ def skills(found: ProbitFit, settings: RatingSettings) -> dict[str, Skill]:
     shift = 0.0 if anchor is None else settings.mu - found.mean(anchor)
     at = {name: place for place, name in enumerate(found.players)}
     return {
-        name: Skill(found.means[at[name]] + shift, error)
+        name: interval(found.means[at[name]] + shift, error)
         for group in found.groups
         for name, error in zip(
             group,
@@ -76,6 +68,77 @@ def skills(found: ProbitFit, settings: RatingSettings) -> dict[str, Skill]:
             strict=True,
         )
     }
+
+
+class Points(NamedTuple):
+    """What a player has of all matches: a score of 1 is a win over everybody."""
+
+    matches: int
+    score: float
+
+
+def points_of(pairings: Iterable[Pairing]) -> dict[str, Points]:
+    """Matches and score of each player who has played."""
+    found: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for one in counted(pairings):
+        seats = len(one.players)
+        for course, times in one.courses.items():
+            for place, (matches, points) in enumerate(_by_place(course, seats)):
+                own = found[one.players[place]]
+                for index, value in enumerate((matches, points, 2 * (seats - 1) * matches)):
+                    own[index] += times * value
+    return {name: Points(matches, points / most) for name, (matches, points, most) in found.items() if matches}
+
+
+@lru_cache(maxsize=65536)
+def _by_place(course: str, seats: int) -> tuple[tuple[int, int], ...]:
+    """Of a block: the matches of each place, and its points, 2 for each other player beaten and 1 for each tied."""
+    found = [[0, 0] for _ in range(seats)]
+    for row, sign in zip(comparisons(seats), signs(course, seats), strict=True):
+        if sign is not None:
+            for place, points in ((row.first, 1 + sign), (row.second, 1 - sign)):
+                found[place][0] += 1
+                found[place][1] += points
+    return tuple((played // (seats - 1), points) for played, points in found)
+
+
+class Place(NamedTuple):
+    """A player's rank in the `group` of players whom matches connect, both from 1."""
+
+    name: str
+    rank: int
+    group: int
+
+
+def ranking(
+    groups: Sequence[Sequence[str]], strength: Mapping[str, float], score: Mapping[str, float]
+) -> tuple[Place, ...]:
+    """The one order of a league: by `strength` (MAP) in each group, equal ones by score, then by name.
+
+    The largest group comes first. Values that agree to 9 decimals differ by rounding only; equal strength and score
+    share the rank. Players without a score have not played, and no rank.
+    """
+    found = []
+    for number, group in enumerate(groups, start=1):
+        value = {name: (-round(strength[name], 9), -round(score[name], 9)) for name in group if name in score}
+        order = sorted(value, key=lambda name: (value[name], name))
+        rank = 0
+        for place, name in enumerate(order):
+            if place == 0 or value[name] != value[order[place - 1]]:
+                rank = place + 1
+            found.append(Place(name, rank, number))
+    return tuple(found)
+
+
+def by_map(players: Iterable[str], pairings: Iterable[Pairing], settings: RatingSettings) -> tuple[str, ...]:
+    """All players in the order of `ranking`; those who have not played come last, by name."""
+    names, played = sorted(players), counted(pairings)
+    found = fitted(names, played, settings)
+    strength = {name: found.mean(name) if found else settings.mu for name in names}
+    points = points_of(played)
+    groups = connected_groups(names, played)
+    order = [place.name for place in ranking(groups, strength, {name: own.score for name, own in points.items()})]
+    return (*order, *(name for name in names if name not in points))
 
 
 def _errors(covariance: Sequence[Sequence[float]], places: Sequence[int], against: Sequence[int]) -> list[float]:
@@ -96,111 +159,6 @@ def contradicted(order: Sequence[str], found: ProbitFit) -> tuple[tuple[str, str
         for one, mean in enumerate(means)
         for other in range(one + 1, len(means))
         if means[other] > mean and (found.likelihood_better(order[other], order[one]) or 0.0) >= LEVEL
-    )
-
-
-def pair_table(names: Iterable[str], tallied: Iterable[Tallied]) -> PairTable:
-    """Count who came before whom from which seat, as the estimate takes it.
-
-    ValueError for pairings with unequal numbers of seats: they belong in pools of their own.
-    """
-    field = tuple(sorted(set(names)))
-    at = {name: place for place, name in enumerate(field)}
-    counts: defaultdict[tuple[int, int, int, int], list[int]] = defaultdict(lambda: [0, 0, 0])
-    seats: set[int] = set()
-    for one in tallied:
-        seats.add(one.tally.seats)
-        for (left, right, *their_seats), sign, times in _comparisons(one.tally):
-            first, second = at[one.players[left]], at[one.players[right]]
-            if first < second:
-                counts[first, second, their_seats[0], their_seats[1]][1 - sign] += times
-            else:
-                counts[second, first, their_seats[1], their_seats[0]][1 + sign] += times
-    if len(seats) > 1:
-        raise ValueError(f"matches of {' and of '.join(map(str, sorted(seats)))} players cannot share one table")
-    rows = tuple(PairRow(*key, *counts[key]) for key in sorted(counts))
-    return PairTable(players=field, seats=max(seats, default=0), rows=rows)
-
-
-def design_effect(tallies: Iterable[Tally]) -> DesignEffect | None:
-    """Find what `arena.statistics.blocks.design_effect` does from counts, without going through the blocks."""
-    of_players, of_seats = [], []
-    seats = 2
-    for tally in tallies:
-        seats = max(seats, tally.seats)
-        for stratum in _strata(tally):
-            players, by_seat = _spreads(stratum)
-            of_players.append(players)
-            of_seats.append(by_seat)
-    players_ratio, seats_ratio = ratio(of_players, weight=2.0 / seats), ratio(of_seats, weight=2.0 / seats)
-    if players_ratio is None or seats_ratio is None:
-        return None
-    return DesignEffect(players_ratio, seats_ratio, sum(one.degrees for one in of_players))
-
-
-def _strata(tally: Tally) -> Iterable[Mapping[Course, int]]:
-    """Courses of blocks with the same matches: an incomplete block is like none of the others."""
-    found: defaultdict[tuple[bool, ...], dict[Course, int]] = defaultdict(dict)
-    for course, times in tally.courses().items():
-        found[tuple(map(bool, course))][course] = times
-    return found.values()
-
-
-def _spreads(stratum: Mapping[Course, int]) -> tuple[Spread, Spread]:
-    """The squares of points of blocks about their mean, by player and by seat, beside those of single comparisons."""
-    blocks = sum(stratum.values())
-    if blocks < 2:
-        return Spread(0.0, 0.0, 0), Spread(0.0, 0.0, 0)
-    by_player = _squares([(points_by_place(course), times) for course, times in stratum.items()])
-    by_seat = _squares([(_points_by_seat(course), times) for course, times in stratum.items()])
-    single = sum(_squares(_comparisons_at(stratum, rotation)) for rotation in range(len(next(iter(stratum)))))
-    # Points are counted double. A comparison is one of either player, and these vary alike.
-    of_players, of_seats, of_matches = (square / blocks / 4.0 for square in (by_player, by_seat, 2 * single))
-    return Spread(of_players, of_matches, blocks - 1), Spread(of_seats, of_matches, blocks - 1)
-
-
-def _squares(counted: Iterable[tuple[Sequence[int], int]]) -> int:
-    """Of vectors that occur so many times, the squares about the mean, summed over components; times their number."""
-    vectors, times = zip(*counted, strict=True)
-    found = 0
-    for values in zip(*vectors, strict=True):
-        total = sum(value * n for value, n in zip(values, times, strict=True))
-        found += sum(times) * sum(value * value * n for value, n in zip(values, times, strict=True)) - total * total
-    return found
-
-
-def _points_by_seat(course: Course) -> list[int]:
-    return [sum(points(len(course))[code][seat] for code in course) for seat in range(len(course))]
-
-
-def _comparisons_at(stratum: Mapping[Course, int], rotation: int) -> list[tuple[Sequence[int], int]]:
-    """The points of each comparison of two seats in the matches of that rotation, as often as they occurred."""
-    found: Counter[int] = Counter()
-    for course, times in stratum.items():
-        found[course[rotation]] += times
-    seats = len(next(iter(stratum)))
-    return [([1 + sign for _, _, sign in _signs(seats)[code]], times) for code, times in found.items()]
-
-
-def _comparisons(tally: Tally) -> Iterator[tuple[tuple[int, int, int, int], int, int]]:
-    """Two places with their seats, 1 if the first came before the other (0: as high, -1: after), and how often."""
-    seats = tally.seats
-    for rotation in range(seats):
-        for code, times in counts_by_code(tally, rotation).items():
-            for one, other, sign in _signs(seats)[code]:
-                yield ((one + rotation) % seats, (other + rotation) % seats, one, other), sign, times
-
-
-@cache
-def _signs(seats: int) -> tuple[tuple[tuple[int, int, int], ...], ...]:
-    """By code: every two seats, and 1 if the first came before the other, 0 if it tied, -1 if it came after."""
-    pairs = [(one, other) for one in range(seats) for other in range(one + 1, seats)]
-    return (
-        (),
-        *(
-            tuple((one, other, (ranks[one] < ranks[other]) - (ranks[one] > ranks[other])) for one, other in pairs)
-            for ranks in orders(seats)
-        ),
     )
 
 

@@ -17,9 +17,9 @@ from arena.standings.luck_adjustment import luck_version
 from arena.standings.outcomes import by_seat
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.rows import Entrant, Row, deprecated, lucky, ranked, record, rows_of
-from arena.standings.skills import contradicted, fitted, pair_table
+from arena.standings.skills import contradicted, fitted
 from arena.standings.tally import Tallied, at_place, digest_of, tally_of
-from arena.statistics.blocks import DesignEffect
+from arena.statistics.model import BlockEffect
 from arena.statistics.pairs import connected_groups
 from arena.statistics.probit import SeatAdvantage
 
@@ -56,7 +56,7 @@ class Standings(msgspec.Struct, frozen=True):
 
     `results` is a digest of all results, deciding times left out. `groups` are players whom no match connects to those
     of another group, the largest group first; players without any match stand alone. `seats` tells what each seat is
-    worth, `design_effect` how much more blocks vary than as many independent matches. `luck` is the origin of all luck;
+    worth, `design_effect` what the matches of a block share. `luck` is the origin of all luck;
     `luck_version` is the value under which all luck was measured, if it was. `contradictions` are pairs that mu puts in
     an order of which the skills are sure it is wrong.
     """
@@ -71,7 +71,7 @@ class Standings(msgspec.Struct, frozen=True):
     luck_version: str
     rating: RatingSettings
     results: str
-    design_effect: DesignEffect | None
+    design_effect: BlockEffect | None
     seats: tuple[SeatAdvantage, ...]
     groups: tuple[tuple[str, ...], ...]
     contradictions: tuple[tuple[str, str], ...]
@@ -111,9 +111,9 @@ def standings(
     played = tuple(one for one in tallied if one.tally.matches)
     matches = sum(one.tally.matches for one in played)
     _check(field, played, matches, scheduled)
-    comparisons = pair_table([one.name for one in field], played)
-    fit, effect = fitted(comparisons, played, settings) or (None, None)
-    groups = connected_groups(comparisons)
+    names = [one.name for one in field]
+    fit = fitted(names, played, settings)
+    groups = connected_groups(names, played)
     rows, drawn = rows_of(field, played, ratings)
     by_mu = [one.name for one in sorted(rows, key=lambda row: (-round(row.mu, 9), row.name))]
     return Standings(
@@ -127,7 +127,7 @@ def standings(
         luck_version=luck_version(map(lucky, played)),
         rating=settings,
         results=digest_of(one.tally for one in played),
-        design_effect=effect,
+        design_effect=fit.effect if fit else None,
         seats=fit.seats if fit else (),
         groups=groups,
         contradictions=contradicted(by_mu, fit) if fit else (),

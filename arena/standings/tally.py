@@ -22,7 +22,7 @@ import msgspec
 
 from arena.match.record import FAULTS, Termination
 from arena.standings.luck_sums import LuckAdding, Lucks, lucks_added
-from arena.standings.outcomes import NOT_PLAYED, Course, code_of
+from arena.standings.outcomes import NOT_PLAYED, Course, code_of, orders
 
 N = TypeVar("N", int, float)
 _MODULUS: Final = 1 << 256
@@ -159,6 +159,13 @@ class Tallied(msgspec.Struct, frozen=True):
 
     players: tuple[str, ...]
     tally: Tally
+
+    @property
+    def courses(self) -> dict[str, int]:
+        """How often each course of a block occurred, as text: see `arena.statistics.pairs.Pairing`."""
+        seats = self.tally.seats
+        digits = ["-" * seats, *("".join(map(str, ranks)) for ranks in orders(seats))]
+        return {"".join([digits[code] for code in course]): n for course, n in self.tally.courses().items()}
 
 
 def nothing(seats: int) -> Tally:

@@ -1,41 +1,27 @@
-"""Blocks and a fit -> who scored what against whom, whether that fits the skills, and who beats whom in a circle.
+"""Cells of two players each -> whether one skill per player explains them, and who beats whom in a circle.
 
-Rule: a cell compares what happened with what the fitted skills expect of exactly those matches, seats included. Its
-error is that of the model for independent matches, times the root of the pair's own design effect from its blocks. That
-effect is pulled towards that of all pairs, so that a few blocks that happen to agree cannot make an error of 0:
-
-    (of_blocks + K D v) / (of_matches + K v)
-
-with K = 30 blocks, D the effect of all pairs, v the model's variance of a block of independent matches.
-
-Intransitive results (A beats B beats C beats A) cannot come from a skill per player. X^2, the sum of z^2 over all
+Rule: intransitive results (A beats B beats C beats A) cannot come from a skill per player. X^2, the sum of z^2 over all
 pairs, tells whether such are there at all; its degrees of freedom are the pairs played less the players, plus the
 groups that nothing connects: (n - 1)(n - 2) / 2 for a complete round robin of n. Like any such test it needs a few
 wins and losses in most cells. It is for two seats: comparisons of the same match are not independent.
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from statistics import NormalDist
 from typing import Final
 
 import msgspec
 
-from arena.statistics.blocks import Block, Spread, Stratum, pair_spread, ratio, strata
 from arena.statistics.chi_square import chi_square_tail
 from arena.statistics.interval import LEVEL
-from arena.statistics.pairs import PairRow, PairTable, pair_table
+from arena.statistics.pairs import Pairing
 from arena.statistics.probit import ProbitFit
 
-COMMON_BLOCKS: Final = 30
-"""How many blocks of its own a pair needs before they outweigh what all pairs have in common."""
 MOST_CYCLES: Final = 1000
 """Listed unless told otherwise. With n players there can be n^3 / 24; all are counted."""
-_LEAST_VARIANCE: Final = 1e-100
 
 
 class Cell(msgspec.Struct, frozen=True, gc=False):
@@ -115,109 +101,27 @@ class Matrix:
         return {(cell.first, cell.second): cell for cell in self.cells}
 
 
-class _Meeting(msgspec.Struct, frozen=True):
-    """All that one pair did. `variance` is the model's, of the sum of its scores, for independent matches."""
+def head_to_head(fitted: ProbitFit, pairings: Iterable[Pairing], *, most_cycles: int = MOST_CYCLES) -> Matrix:
+    """Compare the matches of `pairings`, which `fitted` should come from, with what the skills expect."""
+    from arena.statistics.comparisons import table_of  # noqa: PLC0415 - imports numpy, which only a calculation needs
+    from arena.statistics.meetings import cells_of  # noqa: PLC0415 - see above
 
-    first: str
-    second: str
-    wins: int
-    draws: int
-    losses: int
-    residual: float
-    variance: float
-    blocks: int
-    spread: Spread
-
-
-def head_to_head(fitted: ProbitFit, played: Iterable[Block], *, most_cycles: int = MOST_CYCLES) -> Matrix:
-    """Compare the matches of `played`, which `fitted` should come from, with what the skills expect."""
-    league = tuple(played)
-    table = pair_table(fitted.players, (result for block in league for result in block.results))
-    meetings = _meetings(fitted, table, league)
-    common = ratio([meeting.spread for meeting in meetings])
-    cells = tuple(_cell(meeting, 1.0 if common is None else common) for meeting in meetings)
-    cycles = tuple(islice(_cycles(table.players, cells), most_cycles))
+    table = table_of(fitted.players, pairings)
+    cells = cells_of(fitted, table)
     return Matrix(
-        players=table.players,
+        players=fitted.players,
         cells=cells,
-        intransitivity=_intransitivity(fitted, table, cells),
-        cycles=cycles,
-        cycles_found=sum(closing.bit_count() for _, _, closing in _steps(_beaten(table.players, cells))),
-        cycles_by_chance=2.0 * _count_threes(table.players, cells) * (1.0 - LEVEL) ** 3,
+        intransitivity=_intransitivity(fitted, table.seats, cells),
+        cycles=tuple(islice(_cycles(fitted.players, cells), most_cycles)),
+        cycles_found=sum(closing.bit_count() for *_, closing in _steps(_beaten(fitted.players, cells))),
+        cycles_by_chance=2.0 * _count_threes(fitted.players, cells) * (1.0 - LEVEL) ** 3,
     )
 
 
-def _meetings(fitted: ProbitFit, table: PairTable, league: Sequence[Block]) -> list[_Meeting]:
-    rows: defaultdict[tuple[int, int], list[PairRow]] = defaultdict(list)
-    for row in table.rows:
-        rows[row.first, row.second].append(row)
-    own = _strata_by_pair(league)
-    found = []
-    for (i, j), parts in sorted(rows.items()):
-        first, second = table.players[i], table.players[j]
-        surprises = [_surprise(fitted, first, second, row) for row in parts]
-        found.append(
-            _Meeting(
-                first=first,
-                second=second,
-                wins=sum(row.wins for row in parts),
-                draws=sum(row.draws for row in parts),
-                losses=sum(row.losses for row in parts),
-                residual=math.fsum(residual for residual, _ in surprises),
-                variance=math.fsum(variance for _, variance in surprises),
-                blocks=sum(sum(stratum.values()) for stratum in own[first, second]),
-                spread=pair_spread(own[first, second], first, second),
-            )
-        )
-    return found
-
-
-def _strata_by_pair(league: Sequence[Block]) -> dict[tuple[str, str], list[Stratum]]:
-    found: defaultdict[tuple[str, str], list[Stratum]] = defaultdict(list)
-    for stratum in strata(league):
-        matches = {seats for course in stratum for seats, _ in course}
-        for pair in sorted({(one, other) for seats in matches for one in seats for other in seats if one < other}):
-            found[pair].append(stratum)
-    return found
-
-
-def _surprise(fitted: ProbitFit, first: str, second: str, row: PairRow) -> tuple[float, float]:
-    """Score less expectation, and variance; written so that near-certain results keep their digits."""
-    chances = fitted.chances(first, second, seats=(row.first_seat, row.second_seat))
-    win, draw, loss = chances.win, chances.draw, chances.loss
-    residual = row.wins * (loss + draw / 2) + row.draws * (loss - win) / 2 - row.losses * (win + draw / 2)
-    matches = row.wins + row.draws + row.losses
-    return residual, matches * (win * loss + draw * (win + loss) / 4)
-
-
-def _cell(meeting: _Meeting, common: float) -> Cell:
-    matches = meeting.wins + meeting.draws + meeting.losses
-    extra = COMMON_BLOCKS * max(_LEAST_VARIANCE, meeting.variance) / meeting.blocks
-    effect = (meeting.spread.of_blocks + common * extra) / (meeting.spread.of_matches + extra)
-    error = math.sqrt(max(_LEAST_VARIANCE, effect * meeting.variance))
-    decided = meeting.wins + meeting.losses
-    lead = (meeting.wins - meeting.losses) / math.sqrt(effect * decided) if decided else 0.0
-    score = (meeting.wins + meeting.draws / 2.0) / matches
-    return Cell(
-        first=meeting.first,
-        second=meeting.second,
-        matches=matches,
-        blocks=meeting.blocks,
-        wins=meeting.wins,
-        draws=meeting.draws,
-        losses=meeting.losses,
-        score=score,
-        expected=score - meeting.residual / matches,
-        error=error / matches,
-        z=meeting.residual / error,
-        likelihood_better=NormalDist().cdf(lead),
-    )
-
-
-def _intransitivity(fitted: ProbitFit, table: PairTable, cells: Sequence[Cell]) -> Intransitivity:
+def _intransitivity(fitted: ProbitFit, seats: int, cells: Sequence[Cell]) -> Intransitivity:
     chi_square = math.fsum(cell.z * cell.z for cell in cells)
     degrees = len(cells) - len(fitted.players) + len(fitted.groups)
-    p = chi_square_tail(chi_square, degrees) if degrees > 0 and table.seats == 2 else None
+    p = chi_square_tail(chi_square, degrees) if degrees > 0 and seats == 2 else None
     return Intransitivity(chi_square, degrees, p)
 
 

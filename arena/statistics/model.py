@@ -46,6 +46,21 @@ class ProbitSettings(msgspec.Struct, frozen=True):
         return _NORMAL.inv_cdf((self.draw_probability + 1.0) / 2.0) * self.scale
 
 
+class BlockEffect(msgspec.Struct, frozen=True, gc=False):
+    """What the blocks of a league share.
+
+    `correlation` of the noise, above 0 for luck of a seat and below for that of a player; what the errors are made of.
+    For people: `players` and `seats` are the variance of blocks over that of so many independent matches, of the
+    players' scores and of the seats', over the whole league (its design effects); about one of two equals is as much
+    below 1 as the other is above. `degrees` are those of freedom behind all three.
+    """
+
+    players: float
+    seats: float
+    degrees: int
+    correlation: float
+
+
 class Chances(msgspec.Struct, frozen=True, gc=False):
     """Of a win, a draw and a loss; they add up to 1."""
 

@@ -20,6 +20,8 @@ Places = npt.NDArray[np.int64]
 CONVERGED: Final = 1e-16
 """Of the squared Newton decrement: the step before the last is 1e-8 standard deviations, the last one its square."""
 MOST_STEPS: Final = 200
+_NEVER: Final = -700.0
+"""The log of a chance that is nearly too small for a float."""
 _LOG_ROOT_OF_2_PI: Final = 0.5 * math.log(2.0 * math.pi)
 _ASYMPTOTIC: Final = -30.0
 """From here on down the series for Phi is exact to 1e-13, and above it erfc is far from underflow."""
@@ -109,7 +111,7 @@ def _evaluate(design: Design, counts: Floats, parameters: Floats) -> _State:
     difference = np.zeros((batch, len(design.columns)))
     for column, sign in zip(design.columns.T, design.signs, strict=True):
         difference += sign * parameters[:, column]
-    value, slope, curvature = _likelihood(difference, counts, design.scale, design.margin)
+    value, slope, curvature = likelihood(difference, counts, design.scale, design.margin)
     away = parameters - design.centre
     width = design.columns.shape[1]
     offsets = np.arange(batch, dtype=np.int64)[:, None, None]
@@ -131,7 +133,7 @@ def _sums(places: Places, values: Floats, size: int) -> Floats:
     return np.bincount(places.ravel(), weights=values.ravel(), minlength=size).astype(np.float64)
 
 
-def _likelihood(d: Floats, counts: Floats, scale: float, margin: float) -> tuple[Floats, Floats, Floats]:
+def likelihood(d: Floats, counts: Floats, scale: float, margin: float) -> tuple[Floats, Floats, Floats]:
     """By row: the log likelihood, its slope in the difference `d`, and its curvature with the sign turned."""
     wins, draws, losses = counts[..., 0], counts[..., 1], counts[..., 2]
     up, down = (d - margin) / scale, (-d - margin) / scale
@@ -142,16 +144,33 @@ def _likelihood(d: Floats, counts: Floats, scale: float, margin: float) -> tuple
     slope = wins * win_pull - losses * loss_pull
     curvature = wins * win_pull * (win_pull + up) + losses * loss_pull * (loss_pull + down)
     if np.any(draws):
-        # the chance of a draw as a difference of two lower tails, on the side where these are small
-        more = np.where(d >= 0.0, log_no_win, log_no_loss)
-        less = np.where(d >= 0.0, log_loss, log_win)
-        log_draw = more + np.log(-np.expm1(less - more))
+        log_draw = _log_draw(d, (log_win, log_no_win), (log_loss, log_no_loss))
         high, low = np.exp(_log_pdf(up) - log_draw), np.exp(_log_pdf(down) - log_draw)
         draw_pull = low - high
         value = value + draws * log_draw
         slope = slope + draws * draw_pull
         curvature = curvature + draws * (draw_pull * draw_pull - up * high - down * low)
     return value, slope / scale, curvature / (scale * scale)
+
+
+def outcomes(d: Floats, scale: float, margin: float) -> tuple[Floats, Floats]:
+    """Chances of a win, a draw and a loss at each difference `d`, and the slope of the log of each: (..., 3)."""
+    up, down = (d - margin) / scale, (-d - margin) / scale
+    win, loss = _log_cdf_both_ways(up), _log_cdf_both_ways(down)
+    log_draw = np.maximum(_log_draw(d, win, loss), _NEVER)
+    draw_pull = np.exp(_log_pdf(down) - log_draw) - np.exp(_log_pdf(up) - log_draw)
+    chances = np.exp(np.stack((win[0], log_draw, loss[0]), axis=-1))
+    pulls = (np.exp(_log_pdf(up) - win[0]), draw_pull, -np.exp(_log_pdf(down) - loss[0]))
+    return chances, np.stack(pulls, axis=-1) / scale
+
+
+def _log_draw(d: Floats, win: tuple[Floats, Floats], loss: tuple[Floats, Floats]) -> Floats:
+    """The chance of a draw as a difference of two lower tails, on the side where these are small."""
+    more = np.where(d >= 0.0, win[1], loss[1])
+    less = np.where(d >= 0.0, loss[0], win[0])
+    share = -np.expm1(less - more)
+    found: Floats = more + np.log(share, out=np.full_like(share, _NEVER), where=share > 0.0)
+    return found
 
 
 def _log_pdf(x: Floats) -> Floats:

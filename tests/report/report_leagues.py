@@ -2,12 +2,14 @@
 
 import random
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from arena.league.tournament import Player, Tournament
+from arena.match.results import PairingRanks
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
 from arena.standings.ratings import RatingSettings
@@ -93,6 +95,27 @@ def league(
                 block = cycle * len(pairs) + number
                 found.append(result(block, seats, (50 + margin, 50), pairing=number))
     return found
+
+
+def ranks_of(results: Sequence[MatchResult]) -> list[PairingRanks]:
+    """The ranks of these matches by pairing, in the order of first mention."""
+    places: dict[int, tuple[str, ...]] = {}
+    courses: defaultdict[int, defaultdict[int, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
+    for one in results:
+        own = places.setdefault(one.pairing, one.players)
+        courses[one.pairing][one.block][own.index(one.players[0])] = "".join(map(str, one.ranks))
+    return [
+        PairingRanks(
+            places[pairing],
+            sorted(blocks),
+            "".join(
+                blocks[block].get(rotation, "-" * len(places[pairing]))
+                for block in sorted(blocks)
+                for rotation in range(len(places[pairing]))
+            ),
+        )
+        for pairing, blocks in courses.items()
+    ]
 
 
 def odd_leagues() -> dict[str, list[MatchResult]]:

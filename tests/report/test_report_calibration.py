@@ -7,21 +7,31 @@ import math
 from statistics import NormalDist
 
 import pytest
-from report_leagues import FOUR, NUMBERS_THAT_ARE_NONE, RATING, league, mirrored, odd_leagues
+from report_leagues import FOUR, NUMBERS_THAT_ARE_NONE, RATING, league, mirrored, odd_leagues, ranks_of
 
 from arena.errors import SpecError
-from arena.report.calibration import COIN, MAP, TRUESKILL, Judged, judged, render, tilt, trueskill_method, verdict
+from arena.report.calibration import render, verdict
 from arena.report.formats import FORMATS
-from arena.report.played import blocks_of
+from arena.standings.calibration import (
+    COIN,
+    MAP,
+    MAP_WITHOUT_SEATS,
+    TRUESKILL,
+    Bin,
+    Calibration,
+    Judged,
+    judged,
+    tilt,
+    trueskill_method,
+)
 from arena.standings.ratings import RatingSettings
 from arena.standings.table import MatchResult
-from arena.statistics.calibration import Bin, Calibration
 
 SKILLS = dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True))
 
 
 def found(results: list[MatchResult], rating: RatingSettings = RATING) -> Judged:
-    return judged("test", FOUR, results, rating)
+    return judged("test", FOUR, ranks_of(results), rating)
 
 
 def method(name: str, behind: float, error: float, *bins: Bin) -> Calibration:
@@ -41,25 +51,15 @@ def best(*bins: Bin) -> Judged:
 def test_trueskill_foretells_with_the_doubt_about_both_skills() -> None:
     """After one win: (29.395575651, 7.171141464) against (20.604424349, same), published values for 10 % of draws."""
     rating = RatingSettings(draw_probability=0.1)
-    (block,) = blocks_of(mirrored(0, "ann", "bob", 1, 1)[:1])
+    won = ranks_of(mirrored(0, "ann", "bob", 1, 1)[:1])
 
-    chances = trueskill_method(FOUR, rating)([block])("ann", "bob", (1, 0))
+    chances = trueskill_method(FOUR, rating)(won)("ann", "bob", (1, 0))
 
     scale = math.sqrt(2 * (25 / 6) ** 2 + 2 * 7.171141464**2)
     margin = 0.740466587
     expected = NormalDist().cdf((29.395575651 - 20.604424349 - margin) / scale)
     assert chances.win == pytest.approx(expected, abs=1e-7)
     assert chances.win + chances.draw + chances.loss == pytest.approx(1.0)
-
-
-def test_trueskill_learns_in_the_order_of_the_schedule() -> None:
-    """Whatever the order in which the blocks are handed over: its ratings depend on it."""
-    blocks = blocks_of(league(SKILLS, 3, 1))
-
-    one = trueskill_method(FOUR, RATING)(blocks)("ann", "dan", (0, 1))
-    other = trueskill_method(FOUR, RATING)(blocks[::-1])("ann", "dan", (0, 1))
-
-    assert one == other
 
 
 def test_nobody_foretells_what_it_has_seen() -> None:
@@ -127,11 +127,11 @@ def test_the_tilt_is_that_of_the_favourites() -> None:
         (best(), "Whether its chances come true cannot be told."),
         (
             Judged("test", 400, 200, (method(MAP, 0.0, 0.0), method(TRUESKILL, 0.001, 0.001), method(COIN, 0.2, 0.01))),
-            "probit MAP foretells best, and TrueSkill cannot be told from it.",
+            "MAP foretells best, and TrueSkill (no seats) cannot be told from it.",
         ),
         (
             Judged("test", 400, 200, (method(MAP, 0.0, 0.0), method(COIN, 0.01, 0.01))),
-            "probit MAP is best, but not surely better than a coin.",
+            "MAP is best, but not surely better than a coin.",
         ),
         (Judged("test", 400, 200, (method(COIN, 0.0, 0.0), method(MAP, 0.01, 0.01))), "No method foretells better"),
     ],
@@ -159,7 +159,7 @@ def test_tables_and_sentences() -> None:
     markdown = render(page, format="markdown")
 
     assert "log-loss" in text.splitlines()[0]
-    assert "probit MAP" in text
+    assert "MAP without seats" in text
     assert "TrueSkill" in text
     assert "to 60 %" in text
     assert max(map(len, text.splitlines())) <= 80
@@ -171,9 +171,9 @@ def test_csv_has_a_row_for_each_tenth_and_one_for_the_whole() -> None:
     """For every method."""
     rows = list(csv.DictReader(io.StringIO(render(found(league(SKILLS, 5, 6)), format="csv"))))
 
-    assert len(rows) == 3 * 11
+    assert len(rows) == 4 * 11
     whole = [row for row in rows if row["log_loss"]]
-    assert {row["method"] for row in whole} == {COIN, MAP, TRUESKILL}
+    assert {row["method"] for row in whole} == {COIN, MAP, MAP_WITHOUT_SEATS, TRUESKILL}
     assert {(row["low"], row["high"], row["comparisons"]) for row in whole} == {("0.0", "1.0", "60")}
     own = [int(row["comparisons"]) for row in rows if row["method"] == MAP and not row["log_loss"]]
     assert (len(own), sum(own)) == (10, 60)
@@ -183,7 +183,7 @@ def test_json_has_all_of_it() -> None:
     """As calculated."""
     document = json.loads(render(found(league(SKILLS, 5, 7)), format="json"))
 
-    assert (document["matches"], document["blocks"], len(document["methods"])) == (60, 30, 3)
+    assert (document["matches"], document["blocks"], len(document["methods"])) == (60, 30, 4)
     assert len(document["methods"][0]["bins"]) == 10
 
 

@@ -4,14 +4,15 @@ import csv
 import io
 import json
 import re
+from statistics import NormalDist
 
 import pytest
-from report_leagues import FOUR, HOSTILE, NUMBERS_THAT_ARE_NONE, RATING, league, mirrored, odd_leagues, result
+from report_leagues import FOUR, HOSTILE, NUMBERS_THAT_ARE_NONE, RATING, league, mirrored, odd_leagues, ranks_of, result
 
 from arena.errors import SpecError
 from arena.report.formats import FORMATS
-from arena.report.matrix import HeadToHead, compared
 from arena.report.matrix_page import mark, render, shaded
+from arena.standings.matrix import HeadToHead, compared
 from arena.standings.ratings import RatingSettings
 from arena.standings.table import MatchResult
 
@@ -19,7 +20,7 @@ ROCK_PAPER_SCISSORS = {("rock", "scissors"), ("scissors", "paper"), ("paper", "r
 
 
 def found(results: list[MatchResult], *names: str) -> HeadToHead:
-    return compared("test", names or FOUR, results, RATING)
+    return compared("test", names or FOUR, ranks_of(results), RATING)
 
 
 def circle(cycles: int = 30) -> HeadToHead:
@@ -39,11 +40,11 @@ def test_cells_are_scores_in_the_order_of_skill() -> None:
 
     lines = render(page, format="table").splitlines()
     assert [one.name for one in page.players] == ["bob", "ann", "cid", "dan"]
-    assert lines[0].split() == ["#", "player", "skill", "bob", "ann", "cid", "dan"]
+    assert lines[0].split() == ["#", "player", "MAP", "bob", "ann", "cid", "dan"]
     assert re.search(r"1  bob +2\d\.\d\d ±\d\.\d\d +· +75\.0 \(4\)$", lines[3])
     assert re.search(r"2  ann +2\d\.\d\d ±\d\.\d\d +25\.0 \(4\) +·$", lines[4])
     assert re.search(r"3  cid +- +·$", lines[5])
-    assert (page.players[2].matches, page.players[2].skill) == (0, None)
+    assert (page.players[2].matches, page.players[2].map) == (0, None)
 
 
 def test_skills_are_moved_like_the_ratings() -> None:
@@ -51,11 +52,11 @@ def test_skills_are_moved_like_the_ratings() -> None:
     results = league(dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True)), 10, 8)
     anchored = RatingSettings(anchor="bob", mu=100.0)
 
-    free, moved = compared("test", FOUR, results, RATING), compared("test", FOUR, results, anchored)
+    free, moved = compared("test", FOUR, ranks_of(results), RATING), compared("test", FOUR, ranks_of(results), anchored)
 
-    gaps = [(one.skill or 0.0) - (other.skill or 0.0) for one, other in zip(moved.players, free.players, strict=True)]
+    gaps = [(one.map or 0.0) - (other.map or 0.0) for one, other in zip(moved.players, free.players, strict=True)]
     bob = next(one for one in moved.players if one.name == "bob")
-    assert (bob.skill, bob.error) == (100.0, 0.0)
+    assert (bob.map, bob.map_low, bob.map_high) == (100.0, 100.0, 100.0)
     assert gaps == pytest.approx([gaps[0]] * 4)
 
 
@@ -184,14 +185,78 @@ def test_csv_has_a_row_for_each_cell() -> None:
     """From both sides, so that any spreadsheet can make the matrix of it."""
     page = found(mirrored(0, "ann", "bob", 1, 0))
 
-    rows = list(csv.DictReader(io.StringIO(render(page, format="csv")), quoting=csv.QUOTE_NONNUMERIC))
+    rows = list(csv.DictReader(io.StringIO(render(page, format="csv"))))
 
     assert [(row["player"], row["opponent"], row["score"], row["wins"], row["draws"]) for row in rows] == [
-        ("ann", "bob", 0.75, 1.0, 1.0),
-        ("bob", "ann", 0.25, 0.0, 1.0),
+        ("ann", "bob", "0.75", "1", "1"),
+        ("bob", "ann", "0.25", "0", "1"),
     ]
+    for name in ("z", "map_difference"):
+        assert float(rows[0][name]) == -float(rows[1][name])
     assert float(rows[0]["expected"]) == pytest.approx(1.0 - float(rows[1]["expected"]))
-    assert rows[0]["z"] == -float(rows[1]["z"])
+    assert rows[0]["p"] == rows[1]["p_holm"]
+    assert rows[0]["is_better"] == "False"
+
+
+def test_who_is_surely_better_is_marked_from_both_sides() -> None:
+    """By MAP, with Holm's correction: of six pairs each p of at least one is multiplied by six."""
+    page = found(league(dict(zip(FOUR, (22.0, 22.5, 27.0, 33.0), strict=True)), 40, 2))
+
+    text = render(page, format="table")
+    by_pair = {(one.player, one.opponent): one for one in page.meetings}
+    best, worst = page.players[0].name, page.players[-1].name
+    assert by_pair[best, worst].is_better
+    assert not by_pair[worst, best].is_better
+    assert not any(by_pair[pair].is_better for pair in (("ann", "bob"), ("bob", "ann")))
+    assert min(one.p_holm / one.p for one in page.meetings) >= 1.0
+    assert max(one.p_holm / one.p for one in page.meetings) == pytest.approx(6.0)
+    assert (page.pairs, page.decided) == (6, sum(one.is_better for one in page.meetings))
+    assert f"So it is for {page.decided} of 6 pairs" in text
+    assert text.count(") >") == text.count(") <") == page.decided
+
+
+def test_a_difference_by_map_has_the_p_of_the_normal_distribution() -> None:
+    """Two-sided, and the half width is 1.96 standard errors of it."""
+    page = found(league(dict.fromkeys(FOUR, 25.0), 10, 4))
+
+    for one in page.meetings:
+        z = one.map_difference / (one.map_difference_error / 1.959964)
+        assert one.p == pytest.approx(2.0 * NormalDist().cdf(-abs(z)), rel=1e-5)
+
+
+def test_players_who_never_met_are_compared_through_others() -> None:
+    """A sure difference is marked in a cell without a score."""
+    chain = [
+        one
+        for block in range(40)
+        for one in (*mirrored(2 * block, "ann", "bob", 1, 1), *mirrored(2 * block + 1, "bob", "cid", 1, 1))
+    ]
+
+    page = found(chain)
+
+    (cell,) = (one for one in page.meetings if (one.player, one.opponent) == ("ann", "cid"))
+    assert (cell.matches, cell.score, cell.z, cell.is_better) == (0, None, None, True)
+    assert re.search(r"ann .* > +$|ann .* >$", render(page, format="table"), re.MULTILINE)
+    assert not [one for one in page.meetings if "dan" in (one.player, one.opponent)]
+
+
+def test_the_best_are_shown_and_the_rest_is_counted() -> None:
+    """Ranks and tests are those of the whole league; the page says who is left out."""
+    results = ranks_of(league(dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True)), 20, 6))
+    whole = compared("test", FOUR, results, RATING)
+
+    two = compared("test", FOUR, results, RATING, top=2)
+    chosen = compared("test", FOUR, results, RATING, top=2, only=("ann", "bob", "dan"))
+
+    assert two.players == whole.players[:2]
+    assert [one.name for one in chosen.players] == [one.name for one in whole.players if one.name != "cid"]
+    assert {one.p_holm for one in two.meetings} <= {one.p_holm for one in whole.meetings}
+    assert two.intransitivity == whole.intransitivity
+    assert "2 players of 4 not shown: --top all shows everybody" in render(two, format="table")
+    assert "not shown" not in render(whole, format="table")
+    assert [line.split()[0] for line in render(chosen, format="table").splitlines()[3:6]] == [
+        str(one.rank) for one in chosen.players
+    ]
 
 
 def test_json_has_all_of_it() -> None:
@@ -220,9 +285,10 @@ def test_no_name_breaks_a_format() -> None:
     results = [
         one
         for place, name in enumerate(names[1:])
-        for one in (result(place, (names[0], name), (1, 0)), result(place, (name, names[0]), (1, 0)))
+        for seats in ((names[0], name), (name, names[0]))
+        for one in [result(place, seats, (1, 0), pairing=place)]
     ]
-    page = compared("te\x1bst", names, [*results], RATING)
+    page = compared("te\x1bst", names, ranks_of(results), RATING)
 
     table = render(page, format="table", is_coloured=False)
     markdown = render(page, format="markdown").splitlines()
@@ -231,7 +297,7 @@ def test_no_name_breaks_a_format() -> None:
     assert all(char.isprintable() or char == "\n" for char in table)
     assert len(table.split("\n\n")[0].splitlines()) == 3 + len(names)
     assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in markdown[: 2 + len(names)]} == {4 + len(names)}
-    assert {len(row) for row in rows} == {12}
+    assert {len(row) for row in rows} == {17}
     assert not any(cell.lstrip().startswith(("=", "+", "@")) for row in rows for cell in row[:2])
 
 

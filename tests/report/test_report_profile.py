@@ -225,7 +225,7 @@ def test_odd_leagues_have_a_page(name: str, form: str) -> None:
 def test_no_name_breaks_a_format() -> None:
     """Rows stay rows, no control character gets out, no cell of a spreadsheet is a formula."""
     names = list(HOSTILE)
-    results = [result(place, (names[0], name), (1, 0)) for place, name in enumerate(names[1:])]
+    results = [result(place, (names[0], name), (1, 0), pairing=place) for place, name in enumerate(names[1:])]
     page = profile(tournament(names, name="te\x1bst"), names[0], results, [str(one.block) for one in results])
 
     table = render(page, format="table")

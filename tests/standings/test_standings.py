@@ -16,7 +16,7 @@ from arena.errors import SpecError
 from arena.standings.ratings import Rating, RatingSettings, rate
 from arena.standings.rows import Row, ranked
 from arena.standings.scores import Mean
-from arena.standings.skills import fitted, pair_table
+from arena.standings.skills import fitted
 from arena.standings.table import MatchResult, Standings, Timing, standings, standings_json, tallied, timing
 from arena.statistics.interval import Interval
 
@@ -185,10 +185,10 @@ def test_equal_map_goes_by_the_score() -> None:
     """Of players with one MAP those with the better score stand before those with the better name."""
     rows = [row(table(played("ab", (1, 0)), played("cd", (1, 0), block=1, pairing=1)), name) for name in ("ann", "bob")]
     alike = [replace(one, matches=1) for one in rows]
-    fit = fitted(pair_table(["ann", "bob"], tallied([played("ab", (1, 1))])), [], SETTINGS)
+    fit = fitted(["ann", "bob"], tallied([played("ab", (1, 1))]), SETTINGS)
     assert fit is not None
 
-    found = ranked(alike[::-1], [("ann", "bob")], fit[0], SETTINGS)
+    found = ranked(alike[::-1], [("ann", "bob")], fit, SETTINGS)
 
     assert [(one.rank, one.name) for one in found] == [(1, "ann"), (2, "bob")]
 

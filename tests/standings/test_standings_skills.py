@@ -1,7 +1,8 @@
 """The batch skills of the standings: from counts what `arena.statistics` makes of blocks, and what is said of them."""
 
 import random
-from itertools import combinations, pairwise
+from collections import Counter
+from itertools import combinations, pairwise, permutations
 
 import msgspec
 import pytest
@@ -9,39 +10,61 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from standings_made import FIELD, NAMES, SETTINGS, block_of, leagues, played, row, table
 
+from arena.match.results import PairingRanks
 from arena.standings.outcomes import by_seat
 from arena.standings.ratings import RatingSettings, rate
-from arena.standings.skills import contradicted, design_effect, fitted, pair_table, skills
+from arena.standings.skills import by_map, contradicted, fitted, points_of, skills
 from arena.standings.table import MatchResult, standings, tallied
-from arena.statistics import blocks as slow
-from arena.statistics import pairs
+from arena.statistics.comparisons import table_of
 from arena.statistics.interval import Z_95
+from arena.statistics.pairs import comparisons
 from arena.statistics.probit import ProbitFit, fit
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(2, 4).flatmap(leagues))
-def test_pairs_are_counted_as_match_by_match(results: list[MatchResult]) -> None:
-    """From the tallies comes the same table as from the results."""
-    expected = pairs.pair_table(NAMES, [(one.players, one.ranks) for one in results])
+def test_comparisons_and_points_are_counted_as_match_by_match(results: list[MatchResult]) -> None:
+    """From the courses of blocks, incomplete ones included, comes what the results say one by one."""
+    expected: Counter[tuple[str, str, int, int, int]] = Counter()
+    points: Counter[str] = Counter()
+    for one in results:
+        for (seat, name), (other_seat, other) in permutations(enumerate(one.players), 2):
+            sign = (one.ranks[seat] < one.ranks[other_seat]) - (one.ranks[seat] > one.ranks[other_seat])
+            points[name] += 1 + sign
+            if name < other:
+                expected[name, other, seat, other_seat, sign] += 1
 
-    assert pair_table(NAMES, tallied(results)) == expected
+    found = table_of(NAMES, tallied(results))
+
+    counted: Counter[tuple[str, str, int, int, int]] = Counter()
+    for places, of_rows in zip(found.places.tolist(), found.counts().tolist(), strict=True):
+        for compared, counts in zip(comparisons(found.seats), of_rows, strict=True):
+            ends = [
+                (NAMES[places[compared.first]], compared.first_seat),
+                (NAMES[places[compared.second]], compared.second_seat),
+            ]
+            for sign, times in zip((1, 0, -1), counts, strict=True):
+                (name, seat), (other, other_seat) = ends if ends[0] < ends[1] else ends[::-1]
+                counted[name, other, seat, other_seat, sign if ends[0] < ends[1] else -sign] += round(times)
+    assert +counted == expected
+    for name, own in points_of(tallied(results)).items():
+        assert own.matches == sum(name in one.players for one in results)
+        assert own.score == pytest.approx(points[name] / (2 * (found.seats - 1) * own.matches))
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.integers(2, 4).flatmap(lambda seats: leagues(seats, 20)))
-def test_the_design_effect_is_that_of_the_blocks(results: list[MatchResult]) -> None:
-    """From the counts of courses, incomplete blocks included."""
-    played_blocks = slow.blocks([slow.Played(one.block, one.pairing, one.players, one.ranks) for one in results])
-    expected = slow.design_effect(played_blocks)
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 4).flatmap(leagues))
+def test_ranks_block_by_block_give_the_same_as_counted_courses(results: list[MatchResult]) -> None:
+    """Schedules have ranks, the table has sums: the skills are equal to the last bit."""
+    counted = tallied(results)
+    listed = [
+        PairingRanks(one.players, range(len(courses)), "".join(courses))
+        for one in counted
+        for courses in [[course for course, times in one.courses.items() for _ in range(times)]]
+    ]
 
-    found = design_effect(one.tally for one in tallied(results))
-
-    if expected is None or found is None:
-        assert found is expected
-    else:
-        assert found.degrees == expected.degrees
-        assert (found.players, found.seats) == pytest.approx((expected.players, expected.seats), rel=1e-12)
+    assert repr(fitted(NAMES, listed, SETTINGS)) == repr(fitted(NAMES, counted, SETTINGS))
+    assert by_map(NAMES, listed, SETTINGS) == tuple(one.name for one in table(*results).rows)
 
 
 def league(seed: int, *, cycles: int = 20, skill: float = 3.0, seats: int = 2) -> list[MatchResult]:
@@ -59,9 +82,9 @@ def league(seed: int, *, cycles: int = 20, skill: float = 3.0, seats: int = 2) -
 
 
 def fit_of(results: list[MatchResult], chosen: RatingSettings = SETTINGS) -> ProbitFit:
-    found = fitted(pair_table(NAMES, tallied(results)), tallied(results), chosen)
+    found = fitted(NAMES, tallied(results), chosen)
     assert found is not None
-    return found[0]
+    return found
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
@@ -69,11 +92,7 @@ def test_a_row_has_the_skill_by_all_matches_at_once(seats: int) -> None:
     """Mean and error of the fit with the errors of blocks, which are not those of independent matches."""
     results = league(1, seats=seats)
     found = table(*results)
-    effect = found.design_effect
-    assert effect is not None
-
-    comparisons = pairs.pair_table(NAMES, [(one.players, one.ranks) for one in results])
-    expected = fit(comparisons, inflation=effect.players, seat_inflation=effect.seats)
+    expected = fit(NAMES, tallied(results))
 
     for name in NAMES:
         own = row(found, name)
@@ -81,6 +100,7 @@ def test_a_row_has_the_skill_by_all_matches_at_once(seats: int) -> None:
         assert own.map.value == pytest.approx(expected.mean(name), abs=1e-9)
         assert own.map.error == pytest.approx(Z_95 * expected.deviation(name), abs=1e-9)
     assert found.seats == expected.seats
+    assert found.design_effect == expected.effect is not None
     assert len(found.groups) == 1
 
 
@@ -116,10 +136,10 @@ def test_the_anchor_keeps_its_skill() -> None:
 
     free, held = skills(fit_of(results), SETTINGS), skills(fit_of(results, chosen), chosen)
 
-    assert held["bob"].mean == 25.0
+    assert held["bob"].value == 25.0
     assert held["bob"].error == pytest.approx(0.0, abs=1e-6)
     for name in NAMES:
-        assert held[name].mean - held["bob"].mean == pytest.approx(free[name].mean - free["bob"].mean, abs=1e-9)
+        assert held[name].value - held["bob"].value == pytest.approx(free[name].value - free["bob"].value, abs=1e-9)
     assert held["ann"].error > free["ann"].error
 
 
@@ -135,16 +155,16 @@ def test_who_has_not_played_has_no_skill() -> None:
 def test_who_has_not_played_makes_nobody_uncertain() -> None:
     """Errors are against those whom matches connect; with all connected that is the deviation of the fit."""
     results = [one for one in league(5) if "dot" not in one.players]
-    fit_of_three = fitted(pair_table(NAMES[:3], tallied(results)), tallied(results), SETTINGS)
+    fit_of_three = fitted(NAMES[:3], tallied(results), SETTINGS)
     assert fit_of_three is not None
 
-    four, three = skills(fit_of(results), SETTINGS), skills(fit_of_three[0], SETTINGS)
+    four, three = skills(fit_of(results), SETTINGS), skills(fit_of_three, SETTINGS)
 
     for name in NAMES[:3]:
         assert four[name].error == pytest.approx(three[name].error, rel=1e-6)
-        assert three[name].error == pytest.approx(fit_of_three[0].deviation(name), rel=1e-6)
-        assert four[name].mean == pytest.approx(three[name].mean, abs=1e-6)
-    assert four["dot"].mean == pytest.approx(25.0)
+        assert three[name].error == pytest.approx(Z_95 * fit_of_three.deviation(name), rel=1e-6)
+        assert four[name].value == pytest.approx(three[name].value, abs=1e-6)
+    assert four["dot"].value == pytest.approx(25.0)
 
 
 def test_groups_that_never_met_are_told() -> None:

@@ -1,14 +1,18 @@
-"""Made-up leagues: blocks of two mirrored matches between players whose true skills are known."""
+"""Made-up leagues of players whose true skills are known, and results as pairings with courses."""
 
 import random
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 
-from arena.statistics.blocks import Block, Played, blocks
-from arena.statistics.pairs import PairTable, Result, pair_table
+from arena.statistics.pairs import Counted
 
 BETA = 25.0 / 6.0
 MARGIN = 0.2955327
 """At 4 % of draws."""
+
+Result = tuple[tuple[str, ...], tuple[int, ...]]
+"""The players by seat, and their ranks by seat."""
 
 
 def mirrored(
@@ -18,23 +22,47 @@ def mirrored(
     per_pairing: int,
     first_seat: float = 0.0,
     shared_luck: float = 0.0,
-) -> tuple[Block, ...]:
-    """A complete round robin.
+    shared_form: float = 0.0,
+    seats: int = 2,
+) -> tuple[Counted, ...]:
+    """Blocks at every table. All matches of a block share a part of the variance: of a seat's luck, a player's form."""
+    return tuple(
+        Counted(
+            table,
+            Counter(
+                _block([skills[name] for name in table], rng, first_seat, shared_luck, shared_form)
+                for _ in range(per_pairing)
+            ),
+        )
+        for table in combinations(sorted(skills), seats)
+    )
 
-    `shared_luck` is the part of the variance that both matches of a block have in common; it favours a seat.
-    """
-    players = sorted(skills)
-    pairs = [(one, other) for place, one in enumerate(players) for other in players[place + 1 :]]
-    played = []
-    for pairing, (one, other) in enumerate(pairs):
-        for number in range(per_pairing):
-            luck = rng.gauss(0.0, (2.0 * shared_luck) ** 0.5 * BETA)
-            for seats in ((one, other), (other, one)):
-                noise = rng.gauss(0.0, (2.0 * (1.0 - shared_luck)) ** 0.5 * BETA)
-                lead = skills[seats[0]] - skills[seats[1]] + first_seat + luck + noise
-                ranks = (0, 0) if abs(lead) < MARGIN else (0, 1) if lead > 0.0 else (1, 0)
-                played.append(Played(pairing * per_pairing + number, pairing, seats, ranks))
-    return blocks(played)
+
+def _block(
+    skills: Sequence[float], rng: random.Random, first_seat: float, shared_luck: float, shared_form: float
+) -> str:
+    seats = len(skills)
+    luck = [rng.gauss(0.0, shared_luck**0.5 * BETA) for _ in skills]
+    form = [rng.gauss(0.0, shared_form**0.5 * BETA) for _ in skills]
+    noise = (1.0 - shared_luck - shared_form) ** 0.5 * BETA
+    course = ""
+    for rotation in range(seats):
+        places = [(seat + rotation) % seats for seat in range(seats)]
+        shown = [skills[p] + form[p] + luck[seat] + rng.gauss(0.0, noise) for seat, p in enumerate(places)]
+        shown[0] += first_seat
+        course += "".join(map(str, ranks_of(shown)))
+    return course
+
+
+def ranks_of(shown: Sequence[float]) -> list[int]:
+    """How many came out better; who is within the margin of the next better one ties with them."""
+    order = sorted(range(len(shown)), key=lambda seat: -shown[seat])
+    ranks = [0] * len(shown)
+    for place, seat in enumerate(order):
+        better = order[place - 1]
+        is_tie = place and shown[better] - shown[seat] < MARGIN
+        ranks[seat] = ranks[better] if is_tie else place
+    return ranks
 
 
 def repeated(one: str, other: str, *, wins: int = 0, draws: int = 0, losses: int = 0) -> list[Result]:
@@ -43,14 +71,19 @@ def repeated(one: str, other: str, *, wins: int = 0, draws: int = 0, losses: int
     return [((one, other), ranks) for ranks, times in outcomes for _ in range(times)]
 
 
-def table_of(played: Iterable[Block]) -> PairTable:
-    results = [result for block in played for result in block.results]
-    return pair_table({player for seats, _ in results for player in seats}, results)
+def pairings_of(results: Iterable[Result]) -> tuple[Counted, ...]:
+    """Single matches, of which no two share a block."""
+    found: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    for players, ranks in results:
+        seats = len(players)
+        found[players]["".join(map(str, ranks)) + "-" * (seats * seats - len(ranks))] += 1
+    return tuple(Counted(players, courses) for players, courses in found.items())
 
 
-def course(pairing: int, number: int, one: str, other: str, scores: tuple[int, int]) -> Block:
-    """A mirrored block; `scores` of `one` in each match, first in seat 0: 1 won, 0 lost."""
-    first, second = scores
-    return Block(
-        pairing, number, tuple(sorted([((one, other), (1 - first, first)), ((other, one), (second, 1 - second))]))
-    )
+def blocks(one: str, other: str, scores: Iterable[tuple[int, int]]) -> Counted:
+    """Mirrored blocks; `scores` of `one` in both matches, first in seat 0: 1 won, 0 lost."""
+    return Counted((one, other), Counter(f"{1 - first}{first}{second}{1 - second}" for first, second in scores))
+
+
+def names_in(pairings: Iterable[Counted]) -> set[str]:
+    return {name for one in pairings for name in one.players}

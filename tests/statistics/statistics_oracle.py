@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
+from statistics_leagues import Result
 
 from arena.statistics.model import ProbitSettings
-from arena.statistics.pairs import Result
 
 DIGITS = 30
 

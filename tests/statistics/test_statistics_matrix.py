@@ -6,12 +6,11 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statistics_leagues import course, mirrored, table_of
+from statistics_leagues import blocks, mirrored, names_in
 
-from arena.statistics.blocks import Block, design_effect
 from arena.statistics.chi_square import chi_square_tail
 from arena.statistics.matrix import Matrix, head_to_head
-from arena.statistics.pairs import pair_table
+from arena.statistics.pairs import Counted
 from arena.statistics.probit import fit
 
 # Upper quantiles of chi-squared as printed in textbooks (NIST/SEMATECH e-Handbook, 1.3.6.7.4).
@@ -36,13 +35,13 @@ QUANTILES = [
 ]
 
 
-def compared(played: list[Block]) -> Matrix:
-    return head_to_head(fit(table_of(played)), played)
+def compared(*played: Counted) -> Matrix:
+    return head_to_head(fit(names_in(played), played), played)
 
 
-def beats(pairing: int, winner: str, loser: str, *, blocks: int) -> list[Block]:
-    """Mirrored blocks of which `winner` wins three matches in four."""
-    return [course(pairing, 1000 * pairing + number, winner, loser, (1, number % 2)) for number in range(blocks)]
+def beats(winner: str, loser: str, *, count: int) -> Counted:
+    """So many mirrored blocks of which `winner` wins three matches in four."""
+    return blocks(winner, loser, [(1, number % 2) for number in range(count)])
 
 
 @pytest.mark.parametrize(("degrees", "tail", "quantile"), QUANTILES)
@@ -80,7 +79,7 @@ def test_a_tail_without_degrees_of_freedom_is_refused(statistic: float, degrees:
 
 def test_a_cell_counts_and_is_seen_from_both_sides() -> None:
     """Nine wins to three: counts, score and signs, and the mirror of all that."""
-    found = compared(beats(0, "ann", "bob", blocks=6))
+    found = compared(beats("ann", "bob", count=6))
 
     cell, mirror = found.cell("ann", "bob"), found.cell("bob", "ann")
     assert cell is not None
@@ -94,7 +93,7 @@ def test_a_cell_counts_and_is_seen_from_both_sides() -> None:
 
 def test_two_players_alone_are_always_as_expected() -> None:
     """One difference explains one score: z is what the prior took, and no degree of freedom is left."""
-    found = compared(beats(0, "ann", "bob", blocks=100))
+    found = compared(beats("ann", "bob", count=100))
 
     (cell,) = found.cells
     assert cell.expected == pytest.approx(0.75, abs=0.003)
@@ -104,8 +103,8 @@ def test_two_players_alone_are_always_as_expected() -> None:
 
 def test_the_error_of_a_cell_follows_its_blocks() -> None:
     """Luck shared by the two matches of a block narrows the error of an even score below that of coins."""
-    even = [course(0, number, "ann", "bob", (number % 2, 1 - number % 2)) for number in range(200)]
-    coins = [course(0, number, "ann", "bob", (number & 1, number >> 1 & 1)) for number in range(200)]
+    even = blocks("ann", "bob", [(number % 2, 1 - number % 2) for number in range(200)])
+    coins = blocks("ann", "bob", [(number & 1, number >> 1 & 1) for number in range(200)])
 
     (lucky,), (plain,) = compared(even).cells, compared(coins).cells
 
@@ -117,7 +116,7 @@ def test_a_small_lead_is_sure_where_luck_is_shared() -> None:
     """204 to 196 is nothing between coins, and clear where all blocks but 4 are even, because luck decides them."""
     scores = [(number % 2, 1 - number % 2) for number in range(196)] + [(1, 1)] * 4
 
-    (cell,) = compared([course(0, number, "ann", "bob", score) for number, score in enumerate(scores)]).cells
+    (cell,) = compared(blocks("ann", "bob", scores)).cells
 
     assert (cell.wins, cell.losses) == (204, 196)
     assert cell.likelihood_better > 0.95
@@ -126,14 +125,10 @@ def test_a_small_lead_is_sure_where_luck_is_shared() -> None:
 def test_the_expected_score_knows_the_seats() -> None:
     """The first seat wins three in four; who always had it against an equal is expected to do the same."""
     courses = [(1, 0), (1, 0), (1, 1), (0, 0)] * 25
-    played = [
-        course(pairing, 1000 * pairing + number, one, "cid", score)
-        for pairing, one in enumerate(("ann", "bob"))
-        for number, score in enumerate(courses)
-    ]
-    played += [Block(2, 2000 + number, ((("ann", "bob"), (0, 1)),)) for number in range(5)]
+    played = [blocks(one, "cid", courses) for one in ("ann", "bob")]
+    played.append(Counted(("ann", "bob"), {"01--": 5}))
 
-    cell = compared(played).cell("ann", "bob")
+    cell = compared(*played).cell("ann", "bob")
 
     assert cell is not None
     assert 0.7 < cell.expected < 0.85
@@ -141,10 +136,9 @@ def test_the_expected_score_knows_the_seats() -> None:
 
 def test_a_circle_is_found_and_is_no_accident() -> None:
     """Each beats the next three times in four: one cycle, in one of its three spellings, and a tiny p."""
-    played = beats(0, "rock", "scissors", blocks=40) + beats(1, "scissors", "paper", blocks=40)
-    played += beats(2, "paper", "rock", blocks=40)
+    steps = [("rock", "scissors"), ("scissors", "paper"), ("paper", "rock")]
 
-    found = compared(played)
+    found = compared(*(beats(winner, loser, count=40) for winner, loser in steps))
 
     assert found.cycles == (("paper", "rock", "scissors"),)
     assert found.cycles_found == 1
@@ -157,9 +151,7 @@ def test_a_circle_is_found_and_is_no_accident() -> None:
 def test_a_circle_of_a_few_matches_may_be_an_accident() -> None:
     """One mirrored block won twice is not surer than 95 %."""
     pairs = [("ann", "bob"), ("bob", "cid"), ("cid", "ann")]
-    played = [course(pairing, pairing, *pair, (1, 1)) for pairing, pair in enumerate(pairs)]
-
-    found = compared(played)
+    found = compared(*(blocks(*pair, [(1, 1)]) for pair in pairs))
 
     assert found.cycles == ()
     cell = found.cell("ann", "bob")
@@ -171,8 +163,8 @@ def test_the_list_of_cycles_is_capped_and_their_number_is_not() -> None:
     """Seven players in a circle, each beating the next three: 14 cycles."""
     names = [f"p{place}" for place in range(7)]
     steps = [(one, (one + by) % 7) for one in range(7) for by in (1, 2, 3)]
-    played = [b for number, (i, j) in enumerate(steps) for b in beats(number, names[i], names[j], blocks=30)]
-    fitted = fit(table_of(played))
+    played = [beats(names[i], names[j], count=30) for i, j in steps]
+    fitted = fit(names, played)
 
     whole, capped = head_to_head(fitted, played), head_to_head(fitted, played, most_cycles=5)
 
@@ -189,7 +181,7 @@ def test_honest_leagues_rarely_look_intransitive() -> None:
         rng = random.Random(league)
         skills = {f"p{place}": rng.gauss(25.0, 2.0) for place in range(8)}
         played = mirrored(skills, rng, per_pairing=20, first_seat=1.0, shared_luck=0.5)
-        found.append(compared(list(played)).intransitivity)
+        found.append(compared(*played).intransitivity)
 
     assert {one.degrees for one in found} == {21}
     assert sum(one.chi_square for one in found) / 60 == pytest.approx(21.0, rel=0.12)
@@ -198,10 +190,7 @@ def test_honest_leagues_rarely_look_intransitive() -> None:
 
 def test_more_than_two_seats_have_cells_but_no_p() -> None:
     """The comparisons of one match are not independent, so their sum of squares has no known distribution."""
-    turns = [("ann", "bob", "cid", "dot"), ("bob", "cid", "dot", "ann"), ("cid", "dot", "ann", "bob")]
-    played = [Block(0, number, tuple(sorted((seats, (0, 1, 2, 3)) for seats in turns))) for number in range(5)]
-
-    found = compared(played)
+    found = compared(Counted(("ann", "bob", "cid", "dot"), {"0123" * 3 + "----": 5}))
 
     assert len(found.cells) == 6
     assert found.intransitivity.degrees == 3
@@ -210,21 +199,19 @@ def test_more_than_two_seats_have_cells_but_no_p() -> None:
 
 def test_groups_that_never_met_keep_their_own_degrees_of_freedom() -> None:
     """Two circles of three apart from each other: one degree of freedom each."""
-    played: list[Block] = []
+    played: list[Counted] = []
     for first in ("a", "b"):
-        for number, (i, j) in enumerate([(1, 2), (2, 3), (1, 3)]):
-            played += beats(10 * ord(first) + number, f"{first}{i}", f"{first}{j}", blocks=4)
+        for i, j in [(1, 2), (2, 3), (1, 3)]:
+            played.append(beats(f"{first}{i}", f"{first}{j}", count=4))
 
-    assert compared(played).intransitivity.degrees == 2
+    assert compared(*played).intransitivity.degrees == 2
 
 
-@pytest.mark.parametrize(
-    "played", [[], beats(0, "ann", "bob", blocks=1), [course(0, n, "ann", "bob", (1, 1)) for n in range(300)]]
-)
-def test_small_and_lopsided_matrices_stay_finite(played: list[Block]) -> None:
+@pytest.mark.parametrize("played", [[], [beats("ann", "bob", count=1)], [blocks("ann", "bob", [(1, 1)] * 300)]])
+def test_small_and_lopsided_matrices_stay_finite(played: list[Counted]) -> None:
     """No block, one block, and no loss in 600 matches."""
     names = ("ann", "bob", "cid")
-    fitted = fit(pair_table(names, [result for block in played for result in block.results]))
+    fitted = fit(names, played)
 
     found = head_to_head(fitted, played)
 
@@ -237,9 +224,9 @@ def test_an_upset_against_all_odds_stays_finite() -> None:
     """Where the chance of what happened underflows, z is huge and still a number."""
     names = [f"p{place}" for place in range(9)]
     chain = [(names[i], names[i + 1]) for i in range(8)]
-    played = [course(p, 1000 * p + n, *pair, (1, 1)) for p, pair in enumerate(chain) for n in range(300)]
-    upset = course(99, 99_000, names[-1], names[0], (1, 1))
-    fitted = fit(table_of(played))
+    played = [blocks(*pair, [(1, 1)] * 300) for pair in chain]
+    upset = blocks(names[-1], names[0], [(1, 1)])
+    fitted = fit(names, played)
 
     found = head_to_head(fitted, [*played, upset])
 
@@ -252,11 +239,10 @@ def test_an_upset_against_all_odds_stays_finite() -> None:
 
 @settings(max_examples=10, deadline=None)
 @given(st.randoms(use_true_random=False))
-def test_the_order_of_the_blocks_changes_no_byte(rng: random.Random) -> None:
-    """Cells, p and cycles are the same for any order; so is the design effect."""
+def test_the_order_of_the_pairings_changes_no_byte(rng: random.Random) -> None:
+    """Cells, p and cycles are the same for any order."""
     played = list(mirrored({f"p{place}": 25.0 for place in range(4)}, random.Random(1), per_pairing=5))
-    expected, effect = repr(compared(played)), design_effect(played)
+    expected = repr(compared(*played))
     rng.shuffle(played)
 
-    assert repr(compared(played)) == expected
-    assert design_effect(played) == effect
+    assert repr(compared(*played)) == expected

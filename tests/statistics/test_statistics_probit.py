@@ -2,17 +2,17 @@
 
 import math
 import random
+from itertools import combinations, permutations
 from statistics import NormalDist
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statistics_leagues import mirrored, repeated, table_of
+from statistics_leagues import Result, blocks, mirrored, pairings_of, repeated
 from statistics_oracle import most_likely
 
 from arena.statistics.model import ProbitSettings
-from arena.statistics.pairs import Result, pair_table
-from arena.statistics.probit import ProbitFit, fit
+from arena.statistics.probit import fit
 
 NAMES = ("ann", "bob", "cid", "dot")
 FIXED_SEATS = ProbitSettings(seat_sigma=0.0)
@@ -33,7 +33,7 @@ def test_the_fit_is_the_one_of_an_independent_calculation() -> None:
     )
     chosen = ProbitSettings(draw_probability=0.1, seat_sigma=3.0)
 
-    found = fit(pair_table(NAMES[:3], results), chosen)
+    found = fit(NAMES[:3], pairings_of(results), chosen)
 
     expected, covariance = most_likely(NAMES[:3], results, chosen)
     assert found.means == pytest.approx(expected[:3], abs=1e-9)
@@ -46,9 +46,7 @@ def test_the_fit_is_the_one_of_an_independent_calculation() -> None:
 @pytest.mark.parametrize(("share", "quantile"), [(75, 0.674489750), (90, 1.281551566), (99, 2.326347874)])
 def test_without_a_prior_a_pair_is_as_far_apart_as_the_normal_quantile(share: int, quantile: float) -> None:
     """The known answer of a probit: z(share won) times sqrt 2 beta; quantiles from a printed table."""
-    table = pair_table("ab", repeated("a", "b", wins=share, losses=100 - share))
-
-    found = fit(table, NO_PRIOR)
+    found = fit("ab", pairings_of(repeated("a", "b", wins=share, losses=100 - share)), NO_PRIOR)
 
     scale = math.sqrt(2.0) * NO_PRIOR.beta
     assert (found.mean("a") - found.mean("b")) / scale == pytest.approx(quantile, abs=1e-7)
@@ -62,7 +60,7 @@ def test_the_chain_of_a_manual_is_symmetric_about_its_middle() -> None:
         + repeated("a", "c", wins=90, losses=10)
     )
 
-    found = fit(pair_table("abc", results), NO_PRIOR)
+    found = fit("abc", pairings_of(results), NO_PRIOR)
 
     x = (found.mean("a") - found.mean("b")) / (math.sqrt(2.0) * NO_PRIOR.beta)
     normal = NormalDist()
@@ -80,7 +78,7 @@ def test_the_order_of_the_matches_changes_no_byte(results: list[Result], rng: ra
     shuffled = list(results)
     rng.shuffle(shuffled)
 
-    found, again = (fit(pair_table(NAMES, order)) for order in (results, shuffled))
+    found, again = (fit(NAMES, pairings_of(order)) for order in (results, shuffled))
 
     assert repr(found) == repr(again)
 
@@ -89,10 +87,10 @@ def test_the_order_of_the_matches_changes_no_byte(results: list[Result], rng: ra
 @given(st.lists(matches_of_two, min_size=1, max_size=30))
 def test_a_draw_brings_two_players_nearer_to_each_other(results: list[Result]) -> None:
     """One more draw between the two furthest apart never moves them further apart."""
-    before = fit(pair_table(NAMES, results), FIXED_SEATS)
+    before = fit(NAMES, pairings_of(results), FIXED_SEATS)
     best, *_, worst = before.ranking()
 
-    after = fit(pair_table(NAMES, [*results, ((best, worst), (0, 0))]), FIXED_SEATS)
+    after = fit(NAMES, pairings_of([*results, ((best, worst), (0, 0))]), FIXED_SEATS)
 
     assert after.mean(best) - after.mean(worst) <= before.mean(best) - before.mean(worst) + 1e-9
 
@@ -107,7 +105,7 @@ def test_results_that_look_the_same_for_all_give_equal_skills(results: list[Resu
         for by in range(4)
     ]
 
-    found = fit(pair_table(NAMES, turned))
+    found = fit(NAMES, pairings_of(turned))
 
     assert found.means == pytest.approx([25.0] * 4, abs=1e-9)
     assert found.ranking() == NAMES
@@ -117,7 +115,7 @@ def test_players_whom_nothing_connects_are_not_compared() -> None:
     """Two groups are reported, and the likelihood to be better is undefined between them."""
     results = repeated("ann", "bob", wins=5) + repeated("cid", "dot", wins=5)
 
-    found = fit(pair_table((*NAMES, "eve"), results))
+    found = fit((*NAMES, "eve"), pairings_of(results))
 
     assert found.groups == (("ann", "bob"), ("cid", "dot"), ("eve",))
     assert not found.is_connected
@@ -130,7 +128,7 @@ def test_players_whom_nothing_connects_are_not_compared() -> None:
 
 def test_a_chain_of_matches_connects_whoever_is_in_it() -> None:
     """Two who never met are compared through a third, in whichever order their matches come."""
-    found = fit(pair_table(NAMES[:3], repeated("ann", "cid", wins=3) + repeated("bob", "cid", losses=3)))
+    found = fit(NAMES[:3], pairings_of(repeated("ann", "cid", wins=3) + repeated("bob", "cid", losses=3)))
 
     assert found.groups == (NAMES[:3],)
     better = found.likelihood_better("ann", "bob")
@@ -140,7 +138,7 @@ def test_a_chain_of_matches_connects_whoever_is_in_it() -> None:
 
 def test_the_likelihoods_of_both_sides_add_up_to_1() -> None:
     """Likelihood to be better: more for the better one, a half against oneself."""
-    found = fit(pair_table(NAMES[:2], repeated("ann", "bob", wins=6, losses=4)))
+    found = fit(NAMES[:2], pairings_of(repeated("ann", "bob", wins=6, losses=4)))
 
     one, other = found.likelihood_better("ann", "bob"), found.likelihood_better("bob", "ann")
     assert one is not None
@@ -154,7 +152,7 @@ def test_the_seat_advantage_is_found_and_can_be_switched_off() -> None:
     """The first of two equal players wins 76 %: 26 points in the first seat, as much the other way in the second."""
     results = repeated("ann", "bob", wins=760, losses=240) + repeated("bob", "ann", wins=760, losses=240)
 
-    found, fixed = (fit(pair_table(NAMES[:2], results), chosen) for chosen in (ProbitSettings(), FIXED_SEATS))
+    found, fixed = (fit(NAMES[:2], pairings_of(results), chosen) for chosen in (ProbitSettings(), FIXED_SEATS))
 
     first, second = found.seats
     assert first.points == pytest.approx(26.0, abs=0.5)
@@ -167,7 +165,7 @@ def test_the_seat_advantage_is_found_and_can_be_switched_off() -> None:
 
 def test_chances_add_up_and_a_forecast_is_less_sure() -> None:
     """Chances sum to 1 even where they are next to nothing; doubt about the skills pulls them to the middle."""
-    found = fit(pair_table(NAMES[:2], repeated("ann", "bob", wins=20_000)), ProbitSettings(beta=0.1))
+    found = fit(NAMES[:2], pairings_of(repeated("ann", "bob", wins=20_000)), ProbitSettings(beta=0.1))
 
     chances, forecast = found.chances("ann", "bob"), found.forecast("ann", "bob")
 
@@ -177,42 +175,47 @@ def test_chances_add_up_and_a_forecast_is_less_sure() -> None:
     assert 0.5 < forecast.score < chances.score
 
 
-def test_a_small_design_effect_narrows_what_matches_tell_but_not_the_prior() -> None:
-    """A quarter of the variance halves the errors of who played a lot, and leaves who did not play alone."""
-    table = pair_table(NAMES[:3], repeated("ann", "bob", wins=500, losses=500))
+def test_luck_that_is_mirrored_narrows_what_matches_tell_but_not_the_prior() -> None:
+    """Blocks that all end one to one say more than as many coins, and nothing about who did not play."""
+    alike = [blocks("ann", "bob", [(number % 2, 1 - number % 2) for number in range(500)])]
+    coins = [blocks("ann", "bob", [(number & 1, number >> 1 & 1) for number in range(500)])]
 
-    plain = fit(table, FIXED_SEATS)
-    quarter = fit(table, FIXED_SEATS, inflation=0.25)
+    plain, narrow = (fit(NAMES[:3], played, FIXED_SEATS) for played in (coins, alike))
 
-    def error(found: ProbitFit) -> float:
-        (aa, ab, *_), (_, bb, *_), _ = found.covariance
-        return math.sqrt(aa + bb - 2 * ab)
-
-    assert quarter.means == plain.means
-    assert error(quarter) == pytest.approx(error(plain) / 2, rel=0.01)
-    assert quarter.covariance[2][2] == pytest.approx(ProbitSettings().sigma ** 2)
-
-
-def test_seats_have_a_design_effect_of_their_own() -> None:
-    """Four times the variance of the seats' scores doubles the error of the seat advantage, and no other."""
-    table = pair_table(
-        NAMES[:2], repeated("ann", "bob", wins=300, losses=200) + repeated("bob", "ann", wins=300, losses=200)
-    )
-
-    plain, wide = fit(table), fit(table, seat_inflation=4.0)
-
-    assert wide.seats[0].error == pytest.approx(2 * plain.seats[0].error, rel=0.01)
-    assert wide.seats[0].points_error == pytest.approx(2 * plain.seats[0].points_error, rel=0.01)
-    assert wide.deviations == pytest.approx(plain.deviations)
+    assert narrow.means == pytest.approx(plain.means)
+    assert narrow.difference("ann", "bob")[1] < plain.difference("ann", "bob")[1] / 3
+    assert narrow.covariance[2][2] == pytest.approx(ProbitSettings().sigma ** 2)
+    assert plain.effect is not None
+    assert narrow.effect is not None
+    assert plain.effect.correlation == pytest.approx(0.0, abs=1e-6)
+    assert narrow.effect.correlation > 0.95
 
 
-def test_a_match_of_three_counts_as_two_comparisons() -> None:
-    """Three pairs of weight 2/3: the errors are those of two matches of two for each three pairs."""
-    three = fit(pair_table(NAMES[:3], [(NAMES[:3], (0, 0, 0))] * 200), FIXED_SEATS)
-    pairs = repeated("ann", "bob", draws=200) + repeated("bob", "cid", draws=200) + repeated("ann", "cid", draws=200)
-    two = fit(pair_table(NAMES[:3], pairs), FIXED_SEATS)
+def test_mirrored_luck_widens_the_error_of_the_seats() -> None:
+    """What cancels for the players adds up for the seats: the luck of 500 blocks, not of 1000 matches."""
+    alike = [blocks("ann", "bob", [(number % 2, 1 - number % 2) for number in range(500)])]
+    coins = [blocks("ann", "bob", [(number & 1, number >> 1 & 1) for number in range(500)])]
 
-    assert three.deviation("ann") == pytest.approx(two.deviation("ann") * math.sqrt(1.5), rel=0.01)
+    plain, wide = (fit(NAMES[:2], played) for played in (coins, alike))
+
+    assert wide.seats[0].error == pytest.approx(math.sqrt(2.0) * plain.seats[0].error, rel=0.05)
+    assert wide.seats[0].points_error == pytest.approx(math.sqrt(2.0) * plain.seats[0].points_error, rel=0.05)
+
+
+def test_the_pairs_of_a_match_of_three_hang_together() -> None:
+    """In a random order of n the variance of one player's wins is (n^2 - 1) / 12, and not (n - 1) / 4: 8/9 for n = 3.
+
+    So the variance of the fit is 8/9 of that of comparisons of weight 2/3 that do not hang together.
+    """
+    orders = [(NAMES[:3], ranks) for ranks in permutations(range(3)) for _ in range(400)]
+    pairs = [
+        result for one, other in combinations(NAMES[:3], 2) for result in repeated(one, other, wins=1200, losses=1200)
+    ]
+
+    three = fit(NAMES[:3], pairings_of(orders), NO_PRIOR)
+    two = fit(NAMES[:3], pairings_of(pairs), NO_PRIOR)
+
+    assert three.deviation("ann") / two.deviation("ann") == pytest.approx(math.sqrt(3 / 2 * 8 / 9), rel=1e-3)
 
 
 def test_the_order_of_a_match_of_three_is_found() -> None:
@@ -222,7 +225,7 @@ def test_the_order_of_a_match_of_three_is_found() -> None:
         (tuple(NAMES[player] for player in seats), tuple(seats)) for seats in rotated for _ in range(10)
     ]
 
-    found = fit(pair_table(NAMES[:3], results))
+    found = fit(NAMES[:3], pairings_of(results))
 
     assert found.ranking() == NAMES[:3]
     assert [seat.skill for seat in found.seats] == pytest.approx([0.0, 0.0, 0.0], abs=1e-9)
@@ -236,7 +239,7 @@ def test_errors_are_as_wide_as_they_say() -> None:
         skills = {f"p{place}": rng.gauss(25.0, 1.5) for place in range(8)}
         level = 25.0 - math.fsum(skills.values()) / 8
 
-        found = fit(table_of(mirrored(skills, rng, per_pairing=20, first_seat=1.0)))
+        found = fit(skills, mirrored(skills, rng, per_pairing=20, first_seat=1.0))
 
         within += [abs(found.mean(p) - skills[p] - level) < 2 * found.deviation(p) for p in skills]
     assert 0.93 < sum(within) / len(within) < 0.98

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statistics_leagues import repeated
+from statistics_leagues import Result, pairings_of, repeated
 
 from arena.statistics import newton
+from arena.statistics.comparisons import table_of
 from arena.statistics.model import ProbitSettings
-from arena.statistics.pairs import Result, pair_table
-from arena.statistics.probit import ProbitFit, design, fit
+from arena.statistics.pairs import Counted
+from arena.statistics.probit import ProbitFit, fit
 
 NAMES = ("ann", "bob", "cid", "dot")
 
@@ -50,10 +51,11 @@ def test_the_logarithm_of_a_tail_keeps_its_digits(away: float) -> None:
 def test_the_maximum_is_reached_from_anywhere(start: tuple[float, float], wins: int, draws: int, losses: int) -> None:
     """Also from the flat side of the likelihood, where Newton's own step goes much too far, and from the steep one."""
     chosen = ProbitSettings(sigma=400.0, seat_sigma=0.0)
-    table = pair_table(NAMES[:2], repeated("ann", "bob", wins=wins, draws=draws, losses=losses))
-    expected = fit(table, chosen).means
+    played = pairings_of(repeated("ann", "bob", wins=wins, draws=draws, losses=losses))
+    expected = fit(NAMES[:2], played, chosen).means
+    table = table_of(NAMES[:2], played)
 
-    found = newton.maximise(design(table, chosen), np.array([[[wins, draws, losses]]], dtype=float), np.array(start))
+    found = newton.maximise(table.design(chosen), table.counts().reshape(1, -1, 3), np.array(start))
 
     assert found.parameters[0].tolist() == pytest.approx(expected, abs=1e-6)
 
@@ -62,7 +64,7 @@ def test_the_maximum_is_reached_from_anywhere(start: tuple[float, float], wins: 
 @given(st.lists(matches_of_two, max_size=30) | st.lists(matches_of_three, max_size=20))
 def test_any_results_give_finite_numbers_with_the_mean_at_25(results: list[Result]) -> None:
     """Whatever happened, nothing is infinite or undefined, and the skills are about 25."""
-    found = fit(pair_table(NAMES, results))
+    found = fit(NAMES, pairings_of(results))
 
     assert all(map(math.isfinite, numbers(found)))
     assert math.fsum(found.means) / len(NAMES) == pytest.approx(25.0, abs=1e-12)
@@ -88,7 +90,7 @@ def test_any_results_give_finite_numbers_with_the_mean_at_25(results: list[Resul
 )
 def test_extreme_tables_stay_finite(players: tuple[str, ...], results: list[Result]) -> None:
     """No table is too small, too even or too lopsided."""
-    found = fit(pair_table(players, results))
+    found = fit(players, pairings_of(results))
 
     assert all(map(math.isfinite, numbers(found)))
     assert len(found.means) == len(players)
@@ -100,7 +102,7 @@ def test_extreme_settings_stay_finite(ratio: float) -> None:
     chosen = ProbitSettings(beta=ratio * 25.0 / 3.0, draw_probability=0.001)
     results = [result for one, other in pairwise(NAMES) for result in repeated(one, other, wins=9)]
 
-    found = fit(pair_table(NAMES, [*results, *repeated("dot", "ann", wins=1, draws=1)]), chosen)
+    found = fit(NAMES, pairings_of([*results, *repeated("dot", "ann", wins=1, draws=1)]), chosen)
 
     assert all(map(math.isfinite, numbers(found)))
     assert found.ranking() == NAMES
@@ -111,20 +113,25 @@ def test_extreme_settings_stay_finite(ratio: float) -> None:
     [
         ([(("ann",), (0,))], "two or more different players"),
         ([(("ann", "ann"), (0, 1))], "two or more different players"),
-        ([(("ann", "bob"), (0, 1, 2))], "a rank for each"),
         ([(("ann", "bob"), (0, 1)), (("ann", "bob", "cid"), (0, 1, 2))], "cannot share one table"),
     ],
 )
 def test_results_that_are_none_are_refused(results: list[Result], complaint: str) -> None:
     """A result names what is wrong with it."""
     with pytest.raises(ValueError, match=complaint):
-        pair_table(NAMES, results)
+        fit(NAMES, pairings_of(results))
+
+
+def test_a_course_of_another_size_is_refused() -> None:
+    """A block of two has four ranks."""
+    with pytest.raises(ValueError, match="a rank for each"):
+        fit(NAMES, [Counted(NAMES[:2], {"011": 1})])
 
 
 def test_a_stranger_is_refused() -> None:
     """A result of somebody who is not in the list of players is an error."""
     with pytest.raises(KeyError, match="zoe"):
-        pair_table(NAMES, [(("ann", "zoe"), (0, 1))])
+        fit(NAMES, pairings_of([(("ann", "zoe"), (0, 1))]))
 
 
 @pytest.mark.parametrize(
@@ -136,16 +143,9 @@ def test_settings_that_make_no_model_are_refused(wrong: dict[str, float]) -> Non
         ProbitSettings(**wrong)
 
 
-@pytest.mark.parametrize("inflation", [0.0, -1.0, math.inf, math.nan])
-def test_an_inflation_that_is_none_is_refused(inflation: float) -> None:
-    """A design effect is a finite number above 0."""
-    with pytest.raises(ValueError, match="inflation"):
-        fit(pair_table(NAMES, []), inflation=inflation)
-
-
 def test_numpy_is_not_imported_before_something_is_calculated() -> None:
     """The modules of a command that only prints its help stay light."""
-    modules = ", ".join(f"arena.statistics.{name}" for name in ("probit", "matrix", "calibration", "bands"))
+    modules = ", ".join(f"arena.statistics.{name}" for name in ("probit", "matrix", "pairs", "interval"))
     program = f"import sys, {modules}; sys.exit('numpy' in sys.modules)"
 
     done = subprocess.run([sys.executable, "-c", program], check=False)

@@ -7,17 +7,16 @@ most, however the ranking picks pairs. Nothing is promised for all pairs of a le
 undecided and below the cap play on, all by the same number of blocks, until there are none.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 
 from arena.league.schedules.plan import Course, Plan, Table, half_points
 from arena.league.schedules.settings import Decided
-from arena.match.results import PairingRanks, finishes
+from arena.match.results import PairingRanks
 from arena.standings.ratings import RatingSettings
-from arena.statistics.model import ProbitSettings
-from arena.statistics.pairs import Result, pair_table
-from arena.statistics.probit import fit
+from arena.standings.skills import by_map
+from arena.statistics.pairs import Counted
 from arena.statistics.spending import Decider, Decision, Look
 from arena.text import counted
 
@@ -107,22 +106,13 @@ class _Evidence:
     """All results so far, for the ranking."""
 
     def __init__(self, players: Sequence[str], rating: RatingSettings) -> None:
-        self._players = tuple(players)
-        self._results: Counter[Result] = Counter()
-        self._settings = ProbitSettings(
-            mu=rating.mu,
-            sigma=rating.sigma,
-            beta=rating.beta,
-            draw_probability=rating.draw_probability,
-            seat_sigma=rating.beta,
-        )
+        self._players, self._rating = tuple(players), rating
+        self._courses: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
 
     def add(self, played: PairingRanks) -> None:
         """The ranks of a pairing in another round."""
-        for course, times in Counter(played.courses).items():
-            for finish in finishes(played.players, course):
-                self._results[finish] += times
+        self._courses[played.players].update(played.courses)
 
     def ranking(self) -> tuple[str, ...]:
         """The players by MAP, best first."""
-        return fit(pair_table(self._players, self._results), self._settings).ranking()
+        return by_map(self._players, starmap(Counted, self._courses.items()), self._rating)

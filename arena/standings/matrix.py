@@ -1,0 +1,306 @@
+"""The ranks of a league -> who scored what against whom, who is surely better, and who beats whom in a circle.
+
+Rule: of each two players whom matches connect it is asked whether one is better, by the batch estimate of all matches;
+Holm's correction bounds the chance that any of these answers in the league is wrong. The cells are those of
+`arena.statistics.meetings`. The test for intransitive results is made only where it can be trusted: X^2 follows its
+distribution where most pairs are expected to share their points (Cochran, 1954: at least 5 on either side for four
+pairs in five, and 1 for every pair). One upset between a bot that plays at random and the best one would otherwise
+outweigh all others. So players with such pairs are left out of the test, the worst first.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Final
+
+import msgspec
+
+from arena.match.results import PairingRanks
+from arena.standings.ratings import RatingSettings
+from arena.standings.skills import fitted, points_of, ranking, skills
+from arena.statistics.confidence_sequence import holm
+from arena.statistics.interval import Z_95
+from arena.statistics.matrix import Cell, Intransitivity, Matrix, head_to_head
+from arena.statistics.pairs import connected_groups
+from arena.statistics.probit import ProbitFit
+
+LEAST_BLOCKS: Final = 10
+"""Of every pair: with fewer, X^2 does not follow its distribution."""
+LEAST_POINTS: Final = 1.0
+USUAL_POINTS: Final = 5.0
+"""Expected for either side of every pair, and of all but a few."""
+MOST_UNUSUAL: Final = 0.2
+WRONG: Final = 0.05
+"""The chance that anybody in a league is wrongly called better, at most."""
+
+
+class Ranked(msgspec.Struct, frozen=True):
+    """A player's place by MAP, and MAP with the ends of its 95 % interval; None without a match.
+
+    `rank` is among the players whom matches connect, who are one `group` (from 1). `skill` and `error`, a standard
+    error, are the names of version 0.1 for MAP; they go with the next version.
+    """
+
+    rank: int | None
+    group: int | None
+    name: str
+    matches: int
+    map: float | None
+    map_low: float | None
+    map_high: float | None
+    skill: float | None
+    error: float | None
+
+
+class Meeting(msgspec.Struct, frozen=True):
+    """Two players whom matches connect, seen from the first; None is what takes a match of the two.
+
+    By their matches: `expected` is the score that the skills expect, `z` the surprise of the score, in standard errors
+    of the model, of which `error` is one; `likelihood_better` is how likely `player` is better by these matches alone.
+    By all matches: `map_difference` of the two with its 95 % half width, the two-sided `p` of a difference as large
+    between equals, and `p_holm`, the same with Holm's correction for all pairs of the league. `is_better` is true if
+    `player` is surely better than `opponent` by that.
+    """
+
+    player: str
+    opponent: str
+    matches: int
+    blocks: int
+    wins: int
+    draws: int
+    losses: int
+    score: float | None
+    expected: float | None
+    error: float | None
+    z: float | None
+    likelihood_better: float | None
+    map_difference: float
+    map_difference_error: float
+    p: float
+    p_holm: float
+    is_better: bool
+
+
+class Intransitive(msgspec.Struct, frozen=True):
+    """The test whether one skill per player explains the results among all but those left out.
+
+    If it cannot be trusted, `why_not` says why, and the numbers are None.
+    """
+
+    left_out: tuple[str, ...]
+    chi_square: float | None
+    degrees: int | None
+    p: float | None
+    why_not: str
+
+
+class Cycle(msgspec.Struct, frozen=True):
+    """A beats B beats C beats A: how likely each is better than the next, by their direct matches."""
+
+    players: tuple[str, str, str]
+    likelihoods: tuple[float, float, float]
+
+
+class HeadToHead(msgspec.Struct, frozen=True):
+    """The whole page. `players` are in order of rank; `meetings` follow that order, with each pair from both sides.
+
+    Both hold only the players that were asked for; all else is about the league, which has `field` players. `pairs`
+    were compared, of which `decided` have a surely better player.
+    """
+
+    league: str
+    matches: int
+    field: int
+    players: tuple[Ranked, ...]
+    groups: tuple[tuple[str, ...], ...]
+    meetings: tuple[Meeting, ...]
+    pairs: int
+    decided: int
+    intransitivity: Intransitive
+    cycles: tuple[Cycle, ...]
+    cycles_found: int
+    cycles_by_chance: float
+
+
+def compared(
+    league: str,
+    players: Iterable[str],
+    ranks: Sequence[PairingRanks],
+    settings: RatingSettings,
+    *,
+    top: int | None = None,
+    only: Sequence[str] = (),
+) -> HeadToHead:
+    """Compare everyone with everyone. Of the result are the best `top`, or `only` these; without either, all."""
+    names = tuple(sorted(players))
+    found = fitted(names, ranks, settings)
+    matrix = head_to_head(found, ranks) if found else Matrix((), (), Intransitivity(0.0, 0, None), (), 0, 0.0)
+    ranked = _ranked(names, found, ranks, settings)
+    shown = [one for one in ranked if not only or one.name in only][: None if only else top]
+    tests = _tests(found) if found else {}
+    return HeadToHead(
+        league=league,
+        matches=sum(one.matches for one in ranks),
+        field=len(names),
+        players=tuple(shown),
+        groups=tuple(group for group in found.groups if len(group) > 1) if found else (),
+        meetings=tuple(_meetings([one.name for one in shown], matrix, tests)),
+        pairs=len(tests),
+        decided=sum(one.p_holm <= WRONG for one in tests.values()),
+        intransitivity=_tested(matrix, ranks, settings),
+        cycles=tuple(_cycle(matrix, found) for found in matrix.cycles),
+        cycles_found=matrix.cycles_found,
+        cycles_by_chance=matrix.cycles_by_chance,
+    )
+
+
+class _Test(msgspec.Struct, frozen=True, gc=False):
+    """Of two players, the first by name and the other: their difference by MAP, its 95 % half width, and both p."""
+
+    difference: float
+    error: float
+    p: float
+    p_holm: float
+
+
+def _tests(found: ProbitFit) -> dict[tuple[str, str], _Test]:
+    """Of each two players of one group."""
+    pairs = [pair for group in found.groups for pair in combinations(sorted(group), 2)]
+    differences = [found.difference(one, other) for one, other in pairs]
+    p = [math.erfc(abs(value) / (error * math.sqrt(2.0))) if error > 0.0 else 1.0 for value, error in differences]
+    return {
+        pair: _Test(value, Z_95 * error, own, adjusted)
+        for pair, (value, error), own, adjusted in zip(pairs, differences, p, holm(p), strict=True)
+    }
+
+
+def _ranked(
+    names: Sequence[str], found: ProbitFit | None, ranks: Sequence[PairingRanks], settings: RatingSettings
+) -> list[Ranked]:
+    """All players in order of rank; who has not played comes last, by name."""
+    played = points_of(ranks)
+    known = skills(found, settings) if found else {}
+    order = ranking(
+        connected_groups(names, ranks),
+        {name: known[name].value if name in known else 0.0 for name in names},
+        {name: own.score for name, own in played.items()},
+    )
+    lines = [(place.name, place.rank, place.group, known.get(place.name)) for place in order]
+    return [
+        Ranked(
+            rank=rank,
+            group=group,
+            name=name,
+            matches=played[name].matches,
+            map=own.value if own else None,
+            map_low=own.low if own else None,
+            map_high=own.high if own else None,
+            skill=own.value if own else None,
+            error=own.error / Z_95 if own else None,
+        )
+        for name, rank, group, own in lines
+    ] + [Ranked(None, None, name, 0, *(None,) * 5) for name in names if name not in played]
+
+
+def _meetings(order: Sequence[str], matrix: Matrix, tests: Mapping[tuple[str, str], _Test]) -> Iterator[Meeting]:
+    for player in order:
+        for opponent in order:
+            test = tests.get((min(player, opponent), max(player, opponent)))
+            if test:
+                yield _meeting(player, opponent, matrix.cell(player, opponent), test)
+
+
+def _meeting(player: str, opponent: str, cell: Cell | None, test: _Test) -> Meeting:
+    difference = test.difference if player < opponent else -test.difference
+    return Meeting(
+        player=player,
+        opponent=opponent,
+        matches=cell.matches if cell else 0,
+        blocks=cell.blocks if cell else 0,
+        wins=cell.wins if cell else 0,
+        draws=cell.draws if cell else 0,
+        losses=cell.losses if cell else 0,
+        score=cell.score if cell else None,
+        expected=cell.expected if cell else None,
+        error=cell.error if cell else None,
+        z=cell.z if cell else None,
+        likelihood_better=cell.likelihood_better if cell else None,
+        map_difference=difference,
+        map_difference_error=test.error,
+        p=test.p,
+        p_holm=test.p_holm,
+        is_better=test.p_holm <= WRONG and difference > 0.0,
+    )
+
+
+def _tested(matrix: Matrix, ranks: Sequence[PairingRanks], settings: RatingSettings) -> Intransitive:
+    if any(len(one.players) > 2 for one in ranks):
+        return _untested("with more than two seats the comparisons of a match are not independent")
+    if matrix.intransitivity.p is None:
+        return _untested("nobody met in a circle, so that any results fit one skill per player")
+    left_out = _lopsided(matrix)
+    rest = [player for player in matrix.players if player not in left_out]
+    own = [one for one in ranks if not left_out.intersection(one.players)]
+    if len(rest) < 3:
+        return _untested("hardly anybody's matches with the others are close enough")
+    fewest = min((len(one.blocks) for one in own if one.matches), default=0)
+    if fewest < LEAST_BLOCKS:
+        return _untested(f"it takes {LEAST_BLOCKS} blocks of every pair, and one has {fewest}")
+    refitted = fitted(rest, own, settings) if left_out else None
+    among = head_to_head(refitted, own, most_cycles=0) if refitted else matrix
+    found = among.intransitivity
+    if found.p is None:
+        return _untested("where matches are close, nobody met in a circle")
+    return Intransitive(tuple(sorted(left_out)), found.chi_square, found.degrees, found.p, "")
+
+
+def _untested(why_not: str) -> Intransitive:
+    return Intransitive((), None, None, None, why_not)
+
+
+def _lopsided(matrix: Matrix) -> set[str]:
+    """Who is to be left out so that the pairs of the others are close enough for the test."""
+    least: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for cell in matrix.cells:
+        points = cell.matches * min(cell.expected, 1.0 - cell.expected)
+        least[cell.first][cell.second] = least[cell.second][cell.first] = points
+    lacking = {name: math.fsum(_lacking(points) for points in own.values()) for name, own in least.items()}
+    left_out: set[str] = set()
+    tested = (_is_met, _is_unusual, _is_hopeless)
+    counts = [sum(of(points) for own in least.values() for points in own.values()) // 2 for of in tested]
+    while counts[2] or counts[1] > MOST_UNUSUAL * counts[0]:
+        worst = min(least, key=lambda player: (-round(lacking[player], 9), player))
+        left_out.add(worst)
+        for other, points in least.pop(worst).items():
+            del least[other][worst]
+            lacking[other] -= _lacking(points)
+            for place, of in enumerate(tested):
+                counts[place] -= of(points)
+    return left_out
+
+
+def _is_met(points: float) -> int:  # noqa: ARG001 - counts every pair
+    return 1
+
+
+def _is_unusual(points: float) -> int:
+    return int(points < USUAL_POINTS)
+
+
+def _is_hopeless(points: float) -> int:
+    return int(points < LEAST_POINTS)
+
+
+def _lacking(points: float) -> float:
+    return max(0.0, 1.0 - points / USUAL_POINTS)
+
+
+def _cycle(matrix: Matrix, players: tuple[str, str, str]) -> Cycle:
+    a, b, c = players
+    return Cycle(players, (_likelihood(matrix, a, b), _likelihood(matrix, b, c), _likelihood(matrix, c, a)))
+
+
+def _likelihood(matrix: Matrix, one: str, other: str) -> float:
+    cell = matrix.cell(one, other)
+    return 0.5 if cell is None else cell.likelihood_better

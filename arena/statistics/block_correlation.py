@@ -1,0 +1,239 @@
+"""How much the comparisons of one block hang together -> how much less, or more, its results tell than so many coins.
+
+Rule: one correlation for the league, and the model does the rest. The noise of a performance has a part that all
+matches of a block share: that of the seat (mirrored luck: correlation above 0), or that of the player (below 0). From
+rotation to rotation the luck of a seat falls to another player. So between equals it nearly cancels, and the players of
+a block with strong luck share its points; against a far weaker player it hardly matters, and the matches of a block are
+nearly independent. The variance of a block follows from the correlation and from the differences in skill, for each
+pairing on its own: a normal distribution of two noises tells how often both exceed their thresholds,
+
+    P(x > h, y > k) - P(x > h) P(y > k) = 1 / 2 pi integral_0^asin(r) exp(-(h h + k k - 2 h k sin t) / 2 cos^2 t) dt.
+
+The correlation is the one for which the products of the scores of two matches of a block, about the means of their
+pairing, sum up to what is seen. One more degree of freedom, of independent matches, is added to what was seen, so that
+a few blocks alone cannot promise much.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from arena.statistics import newton
+from arena.statistics.comparisons import Table, pattern
+from arena.statistics.model import BlockEffect, ProbitSettings
+from arena.statistics.newton import Floats, Places
+from arena.statistics.pairs import weight
+
+MOST: Final = 0.99
+"""Of the correlation, either way: mirrored matches never share all of their noise."""
+_ROOTS, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+_EXACT: Final = 1e-9
+_MOST_STEPS: Final = 40
+_LEAST_VARIANCE: Final = 1e-200
+_AT_ONCE: Final = 200_000
+"""Integrals, for the sake of memory."""
+
+
+class Groups(NamedTuple):
+    """Entries of one pairing with the same matches there: by entry the number of its group; by group the others."""
+
+    of_entry: Places
+    pairing: Places
+    presence: Places
+    blocks: Floats
+
+
+def block_effect(table: Table, differences: Floats, settings: ProbitSettings) -> BlockEffect | None:
+    """Estimate what blocks share, at these `differences` (P, R) in skill; None where nothing tells of it."""
+    groups = groups_of(table)
+    off = deviations(table, groups)
+    degrees = float(np.maximum(groups.blocks - 1.0, 0.0).sum())
+    single = float((table.times * (off**2).sum(axis=1)).sum())
+    if degrees <= 0.0 or single <= 0.0:
+        return None
+    seats = table.seats
+    projected = np.einsum("ea,ai->ei", off, pattern(seats).projection)
+    squares = (table.times[:, None] * projected**2).sum(axis=0)
+    # a comparison is one of either side; `extra` is the one more degree of freedom
+    extra = 2.0 * single / degrees
+    of_players, of_seats = (
+        (weight(seats) * float(half.sum()) + extra) / (2.0 * single + extra)
+        for half in (squares[:seats], squares[seats:])
+    )
+    found = _correlation(table, groups, off, Thresholds.of(differences, settings))
+    return BlockEffect(of_players, of_seats, round(degrees), found)
+
+
+def score_covariance(
+    table: Table, differences: Floats, information: Floats, correlation: float, settings: ProbitSettings
+) -> Floats:
+    """The covariance of the slope of the log likelihood, in all parameters (players, then seats unless fixed).
+
+    `information` (P, R) is that of the rows, as if all were independent. With two seats and no correlation the result
+    is the information itself.
+    """
+    seats, count = table.seats, len(table.players)
+    which = pattern(seats)
+    thresholds = Thresholds.of(differences, settings)
+    blocks, both = _blocks_with(table)
+    each = np.sqrt(weight(seats) * information / np.maximum(blocks, 1.0))
+    rows = len(which.projection)
+    together = np.zeros((len(table.places), rows, rows))
+    together[:, range(rows), range(rows)] = 1.0
+    noise = np.triu(shared_noise(seats, correlation), 1)
+    one, other = np.nonzero(noise)
+    shared = thresholds.slopes_together(one, other, noise[one, other])
+    together[:, one, other] = together[:, other, one] = shared
+    together *= both * each[:, :, None] * each[:, None, :]
+    # einsum keeps away from BLAS: see `newton.solve`
+    of_places = np.einsum("pab,ai->pib", together, which.projection)
+    of_places = np.einsum("pib,bj->pij", of_places, which.projection)
+    size = count + seats
+    parameters = np.concatenate(
+        (table.places, np.broadcast_to(np.arange(count, size), (len(table.places), seats))), axis=1
+    )
+    cells = parameters[:, :, None] * size + parameters[:, None, :]
+    found = np.bincount(cells.ravel(), weights=of_places.ravel(), minlength=size * size).reshape(size, size)
+    kept = size if settings.seat_sigma > 0.0 else count
+    return found[:kept, :kept].astype(np.float64)
+
+
+class Thresholds(NamedTuple):
+    """By row, in standard deviations of its noise: from where on the first does not lose, and from where on wins.
+
+    `steps` are how much the slope of the log likelihood grows at each of the two, in its own standard deviations.
+    """
+
+    noise: tuple[Floats, Floats]
+    steps: tuple[Floats, Floats]
+
+    @classmethod
+    def of(cls, differences: Floats, settings: ProbitSettings) -> "Thresholds":
+        """Those of rows with these differences in skill (P, R)."""
+        chances, slopes = newton.outcomes(differences, settings.scale, settings.margin)
+        deviation = np.sqrt((chances * slopes**2).sum(axis=-1))
+        sound = np.where(deviation > _LEAST_VARIANCE, deviation, np.inf)
+        win, draw, loss = (slopes[..., outcome] for outcome in range(3))
+        lower, upper = (-differences - settings.margin, -differences + settings.margin)
+        return cls((lower / settings.scale, upper / settings.scale), ((draw - loss) / sound, (win - draw) / sound))
+
+    def slopes_together(self, one: Places, other: Places, noise: Floats) -> Floats:
+        """The correlation of the slopes of the rows `one` and `other`, whose noises are correlated by `noise`."""
+        return self._sum(one, other, noise, lambda a, b: self.steps[a][:, one] * self.steps[b][:, other])
+
+    def scores_together(self, one: Places, other: Places, noise: Floats) -> Floats:
+        """The covariance of their scores of 1, 1/2 and 0."""
+        return self._sum(one, other, noise, lambda _a, _b: 0.25)
+
+    def _sum(self, one: Places, other: Places, noise: Floats, factor: Callable[[int, int], Floats | float]) -> Floats:
+        found = np.zeros((len(self.noise[0]), len(one)))
+        for a in range(2):
+            for b in range(2):
+                found += factor(a, b) * _exceeding_both(self.noise[a][:, one], self.noise[b][:, other], noise)
+        return found
+
+
+def _exceeding_both(h: Floats, k: Floats, noise: Floats) -> Floats:
+    """P(x > h, y > k) - P(x > h) P(y > k) of standard normal x and y; `noise` (C,) is their correlation by column."""
+    found = np.empty_like(h)
+    step = max(1, _AT_ONCE // max(1, h.shape[1]))
+    angle = np.arcsin(noise)
+    for start in range(0, len(h), step):
+        part = slice(start, start + step)
+        squares, product = h[part] ** 2 + k[part] ** 2, 2.0 * h[part] * k[part]
+        total = np.zeros_like(squares)
+        for root, share in zip(_ROOTS, _WEIGHTS, strict=True):
+            at = angle * (root + 1.0) / 2.0
+            total += share * np.exp((product * np.sin(at) - squares) / (2.0 * np.cos(at) ** 2))
+        found[part] = total * angle / (4.0 * math.pi)
+    return found
+
+
+def shared_noise(seats: int, correlation: float) -> Floats:
+    """The correlation of the noises of two rows of a block (R, R); 1 for a row with itself."""
+    which = pattern(seats)
+    shared = which.shared_seat if correlation > 0.0 else which.shared_player
+    found: Floats = which.same_match + abs(correlation) * shared
+    return found
+
+
+def groups_of(table: Table) -> Groups:
+    """Put blocks with the same matches together; an incomplete block is like none of its pairing's others."""
+    key = table.pairing * len(table.masks) + table.presence
+    distinct, of_entry = np.unique(key, return_inverse=True)
+    blocks = np.bincount(of_entry, weights=table.times, minlength=len(distinct))
+    return Groups(of_entry, distinct // len(table.masks), distinct % len(table.masks), blocks.astype(np.float64))
+
+
+def deviations(table: Table, groups: Groups) -> Floats:
+    """The scores of each entry (E, R) about the mean of its group."""
+    scores = table.signs / 2.0
+    means = np.empty((len(groups.blocks), scores.shape[1]))
+    for row, column in enumerate(scores.T):
+        sums = np.bincount(groups.of_entry, weights=table.times * column, minlength=len(groups.blocks))
+        means[:, row] = sums / groups.blocks
+    found: Floats = scores - means[groups.of_entry]
+    return found
+
+
+def _correlation(table: Table, groups: Groups, deviations: Floats, thresholds: Thresholds) -> float:
+    """The one for which the products of different matches of a block are expected to add up to what they do."""
+    which = pattern(table.seats)
+    degrees = np.maximum(groups.blocks - 1.0, 0.0)
+    one, other = np.nonzero(np.triu(which.shared_seat))
+    seen = 0.0
+    for a, b in zip(one, other, strict=True):
+        seen += which.shared_seat[a, b] * float((table.times * deviations[:, a] * deviations[:, b]).sum())
+    seen *= degrees.sum() / (degrees.sum() + 1.0)
+    masks = table.masks[groups.presence]
+    weights = np.stack(
+        [
+            np.bincount(groups.pairing, degrees * masks[:, a] * masks[:, b], len(table.places))
+            for a, b in zip(one, other, strict=True)
+        ],
+        axis=1,
+    )
+
+    def expected(correlation: float) -> float:
+        noise = shared_noise(table.seats, correlation)[one, other]
+        found = weights * thresholds.scores_together(one, other, noise) * which.shared_seat[one, other]
+        return float(found.sum())
+
+    return _root(lambda value: expected(value) - seen)
+
+
+def _root(function: Callable[[float], float]) -> float:
+    """Where an increasing function that is near 0 at 0 changes its sign, between the ends (else the nearer end)."""
+    start = function(0.0)
+    if start == 0.0:
+        return 0.0
+    low, high = (0.0, MOST) if start < 0.0 else (-MOST, 0.0)
+    at_low, at_high = function(low), function(high)
+    if at_low >= 0.0 or at_high <= 0.0:
+        return low if at_low >= 0.0 else high
+    for _ in range(_MOST_STEPS):
+        # the secant of Illinois: an end that stays gets half the value, so that a bent function cannot hold it for ever
+        middle = low - at_low * (high - low) / (at_high - at_low)
+        value = function(middle)
+        if abs(value) <= _EXACT * abs(start):
+            return float(middle)
+        if value < 0.0:
+            low, at_low, at_high = middle, value, at_high / 2.0
+        else:
+            high, at_high, at_low = middle, value, at_low / 2.0
+    return float(low + high) / 2.0
+
+
+def _blocks_with(table: Table) -> tuple[Floats, Floats]:
+    """By pairing, how many blocks have each row (P, R), and each two rows together (P, R, R)."""
+    pairings = len(table.places)
+    by_mask = np.bincount(
+        table.pairing * len(table.masks) + table.presence,
+        weights=table.times,
+        minlength=pairings * len(table.masks),
+    ).reshape(pairings, len(table.masks))
+    alone = np.einsum("pm,ma->pa", by_mask, table.masks)
+    both = np.einsum("pm,ma,mb->pab", by_mask, table.masks, table.masks)
+    return alone, both

@@ -1,0 +1,146 @@
+"""Pairings as arrays: a row for each comparison of a block, an entry for each course that occurred.
+
+Rule: all of it is counted from courses; P pairings of n places have R = n n (n - 1) / 2 rows each (`pairs.comparisons`)
+and E entries together. A match of n players is taken apart into its n (n - 1) / 2 pairs. Each counts 2 / n, so that the
+match as a whole weighs as much as n - 1 comparisons. A tie of more than two players is taken as so many ties of two,
+each by the margin of a match of two. The pairs of one match are not independent of each other, and neither are the
+matches of a block: `block_correlation` tells by how much.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.statistics import pairs
+from arena.statistics.model import ProbitSettings
+from arena.statistics.newton import Design, Floats, Places
+
+OUTCOMES: Final = (1, 0, -1)
+"""Win, draw and loss of the first of two, in the order of the counts."""
+SIGNS: Final = np.array([1.0, -1.0, 1.0, -1.0])
+"""How both players and both seats enter the difference of a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What the rows of all blocks of n seats have in common.
+
+    `projection` (R, 2n) is how a row depends on the places and on the seats. The others (R, R) are how the noise of two
+    rows hangs together: `same_match` for two of one match, whose players have one performance each; `shared_seat` for
+    different matches, if all the noise were of the seat in that block; `shared_player` if it were of the player there.
+    """
+
+    projection: Floats
+    same_match: Floats
+    shared_seat: Floats
+    shared_player: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All comparisons of some pairings. `players` are in order of name, `places` (P, n) are their numbers by pairing.
+
+    `pairing`, `times` and `signs` (E, R) are of the entries: the number of the pairing, how often that course occurred,
+    and how each comparison ended. `presence` is the number of the entry's mask among `masks` (M, R), which are 0 for
+    the comparisons of a match that is not there, and 1 for the others.
+    """
+
+    players: tuple[str, ...]
+    places: Places
+    pairing: Places
+    times: Floats
+    signs: npt.NDArray[np.int8]
+    presence: Places
+    masks: Floats
+
+    @property
+    def seats(self) -> int:
+        """How many sit at a table; 0 without a match."""
+        return int(self.places.shape[1])
+
+    def counts(self) -> Floats:
+        """Wins, draws and losses of each row (P, R, 3)."""
+        rows = self.signs.shape[1]
+        cells = (self.pairing[:, None] * rows + np.arange(rows)) * len(OUTCOMES) + (1 - self.signs)
+        weights = self.masks[self.presence] * self.times[:, None]
+        shape = (len(self.places), rows, len(OUTCOMES))
+        found = np.bincount(cells.ravel(), weights=weights.ravel(), minlength=int(np.prod(shape)))
+        return found.astype(np.float64).reshape(shape)
+
+    def design(self, settings: ProbitSettings) -> Design:
+        """Lay out the rows for the maximiser: a parameter for each player and, unless they are fixed, for each seat."""
+        count, rows = len(self.players), pairs.comparisons(self.seats)
+        seats = self.seats if settings.seat_sigma > 0.0 else 0
+        first = self.places[:, [row.first for row in rows]]
+        second = self.places[:, [row.second for row in rows]]
+        columns = [first, second]
+        if seats:
+            columns += [
+                np.broadcast_to(np.array([count + getattr(row, side) for row in rows], dtype=np.int64), first.shape)
+                for side in ("first_seat", "second_seat")
+            ]
+        # the difference of two seats, each with half the variance, has that of `seat_sigma`
+        seat_precision = 2.0 / settings.seat_sigma**2 if seats else 0.0
+        return Design(
+            columns=np.stack(columns, axis=2).reshape(-1, len(columns)),
+            signs=SIGNS[: len(columns)],
+            centre=np.array([settings.mu] * count + [0.0] * seats),
+            precision=np.array([settings.sigma**-2] * count + [seat_precision] * seats),
+            scale=settings.scale,
+            margin=settings.margin,
+            weight=pairs.weight(self.seats),
+        )
+
+
+def table_of(players: Iterable[str], pairings: Iterable[pairs.Pairing]) -> Table:
+    """Count the comparisons of `pairings`, which may come in any order.
+
+    ValueError for what is no pairing, or unequal numbers of seats; KeyError for a player who is none of `players`.
+    """
+    number = pairs.places_of(players)
+    known = pairs.counted(pairings)
+    seats = len(known[0].players) if known else 0
+    entries = [(place, *entry) for place, one in enumerate(known) for entry in sorted(one.courses.items())]
+    distinct = {course: index for index, course in enumerate(sorted({course for _, course, _ in entries}))}
+    signs = [pairs.signs(course, seats) for course in distinct]
+    which = np.array([distinct[course] for _, course, _ in entries], dtype=np.int64)
+    rows = len(pairs.comparisons(seats))
+    there = [tuple([float(sign is not None) for sign in own]) for own in signs]
+    masks = {mask: index for index, mask in enumerate(sorted(set(there), reverse=True))}
+    return Table(
+        players=tuple(number),
+        places=np.array([[number[name] for name in one.players] for one in known], dtype=np.int64).reshape(
+            len(known), seats
+        ),
+        pairing=np.array([place for place, *_ in entries], dtype=np.int64),
+        times=np.array([times for *_, times in entries], dtype=np.float64),
+        signs=np.array([[sign or 0 for sign in own] for own in signs], dtype=np.int8).reshape(len(distinct), rows)[
+            which
+        ],
+        presence=np.array([masks[mask] for mask in there], dtype=np.int64)[which],
+        masks=np.array(list(masks), dtype=np.float64).reshape(len(masks), rows),
+    )
+
+
+@lru_cache
+def pattern(seats: int) -> Pattern:
+    """The pattern of all blocks of that many seats."""
+    rows = pairs.comparisons(seats)
+    projection = np.zeros((len(rows), 2 * seats))
+    for number, row in enumerate(rows):
+        ends = (row.first, row.second, seats + row.first_seat, seats + row.second_seat)
+        projection[number, ends] = SIGNS
+    # both sides of a row have half of its variance
+    by_place, by_seat = (half @ half.T / 2.0 for half in (projection[:, :seats], projection[:, seats:]))
+    rotation = np.array([row.rotation for row in rows])
+    is_same = rotation[:, None] == rotation
+    return Pattern(
+        projection=projection,
+        same_match=np.where(is_same, by_place, 0.0),
+        shared_seat=np.where(is_same, 0.0, by_seat),
+        shared_player=np.where(is_same, 0.0, by_place),
+    )

@@ -1,0 +1,163 @@
+"""Pairings and a fit -> a cell for each two players who met: all their matches against what the skills expect.
+
+Rule: a cell compares what happened with what the fitted skills expect of exactly those matches, seats included. Its
+error is that of the model for independent matches, times the root of the pair's own design effect from its blocks. That
+effect is pulled towards the one that the correlation of the league makes of the pair's difference in skill
+(`block_correlation`), so that a few blocks that happen to agree cannot make an error of 0:
+
+    (of_blocks + K D v) / (of_matches + K v)
+
+with K = 30 blocks, D the effect by the model, v the model's variance of a block of independent matches.
+"""
+
+import math
+from statistics import NormalDist
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from arena.statistics.block_correlation import Thresholds, deviations, groups_of, shared_noise
+from arena.statistics.comparisons import Table, pattern
+from arena.statistics.matrix import Cell
+from arena.statistics.newton import Floats, Places, outcomes
+from arena.statistics.pairs import comparisons
+from arena.statistics.probit import ProbitFit
+
+COMMON_BLOCKS: Final = 30
+"""How many blocks of its own a pair needs before they outweigh what the league has in common."""
+_LEAST_VARIANCE: Final = 1e-100
+
+
+class _Sums(NamedTuple):
+    """By pair of players: sums over all their matches, seen from the first by name.
+
+    `residual` is the score less the expected one, `variance` the model's for independent matches, `of_model` for blocks
+    with the correlation of the league, `of_blocks` and `of_matches` what was seen, about the means of their pairings.
+    """
+
+    wins: Floats
+    draws: Floats
+    losses: Floats
+    blocks: Floats
+    residual: Floats
+    variance: Floats
+    of_model: Floats
+    of_blocks: Floats
+    of_matches: Floats
+
+
+def cells_of(fitted: ProbitFit, table: Table) -> tuple[Cell, ...]:
+    """A cell for each pair that met, in order of name."""
+    if not len(table.places):
+        return ()
+    rows = comparisons(table.seats)[: table.seats * (table.seats - 1) // 2]
+    first = table.places[:, [row.first for row in rows]]
+    second = table.places[:, [row.second for row in rows]]
+    size = len(table.players)
+    key = np.minimum(first, second) * size + np.maximum(first, second)
+    distinct, which = np.unique(key.ravel(), return_inverse=True)
+    is_turned = (first > second).ravel()
+    sums = _by_players(_of_pairings(fitted, table), which.ravel(), is_turned, len(distinct))
+    names = table.players
+    parts = zip(distinct.tolist(), *(column.tolist() for column in sums), strict=True)
+    return tuple(
+        _cell(names[pair // size], names[pair % size], _Sums(*own)) for pair, *own in parts if sum(own[:3]) > 0.0
+    )
+
+
+def _of_pairings(fitted: ProbitFit, table: Table) -> _Sums:
+    """By pairing and two of its places (P, Q), seen from the first place."""
+    settings = fitted.settings
+    seats = table.seats
+    design = table.design(settings)
+    parameters = np.array([*fitted.means, *fitted.seat_effects])
+    counts = table.counts()
+    differences = (parameters[design.columns] * design.signs).sum(axis=1).reshape(counts.shape[:2])
+    chances, _ = outcomes(differences, settings.scale, settings.margin)
+    win, draw, loss = (chances[..., outcome] for outcome in range(3))
+    # written so that near-certain results keep their digits
+    residual = counts[..., 0] * (loss + draw / 2.0) + counts[..., 1] * (loss - win) / 2.0
+    residual -= counts[..., 2] * (win + draw / 2.0)
+    variance = counts.sum(axis=2) * (win * loss + draw * (win + loss) / 4.0)
+
+    def by_pair(of_rows: Floats) -> Floats:
+        """Add up the rotations (..., R) -> (..., Q)."""
+        found: Floats = of_rows.reshape(*of_rows.shape[:-1], seats, -1).sum(axis=-2)
+        return found
+
+    groups = groups_of(table)
+    off = deviations(table, groups)
+    is_there = by_pair(table.masks)[table.presence] > 0.0
+    return _Sums(
+        wins=by_pair(counts[..., 0]),
+        draws=by_pair(counts[..., 1]),
+        losses=by_pair(counts[..., 2]),
+        blocks=_added(table, is_there * table.times[:, None]),
+        residual=by_pair(residual),
+        variance=by_pair(variance),
+        of_model=by_pair(variance) + _shared(fitted, table, differences),
+        of_blocks=_added(table, table.times[:, None] * by_pair(off) ** 2),
+        of_matches=_added(table, table.times[:, None] * by_pair(off**2)),
+    )
+
+
+def _shared(fitted: ProbitFit, table: Table, differences: Floats) -> Floats:
+    """What the correlation adds to the variance of the sum of a pair's scores (P, Q)."""
+    rows = len(pattern(table.seats).projection)
+    pairs = rows // table.seats
+    noise = np.triu(shared_noise(table.seats, fitted.effect.correlation if fitted.effect else 0.0), 1)
+    is_own = np.arange(rows)[:, None] % pairs == np.arange(rows) % pairs
+    one, other = np.nonzero(np.where(is_own, noise, 0.0))
+    found = np.zeros((len(table.places), pairs))
+    if len(one):
+        thresholds = Thresholds.of(differences, fitted.settings)
+        masks = table.masks[table.presence]
+        both = _added(table, table.times[:, None] * masks[:, one] * masks[:, other])
+        together = 2.0 * both * thresholds.scores_together(one, other, noise[one, other])
+        for column, row in enumerate(one):
+            found[:, row % pairs] += together[:, column]
+    return found
+
+
+def _added(table: Table, values: Floats) -> Floats:
+    """Values of entries (E, C) added up by pairing (P, C)."""
+    return np.stack(
+        [np.bincount(table.pairing, weights=column, minlength=len(table.places)) for column in values.T], axis=1
+    ).astype(np.float64)
+
+
+def _by_players(sums: _Sums, which: Places, is_turned: "np.typing.NDArray[np.bool_]", count: int) -> _Sums:
+    """Add up the pairings of the same two players, all seen from the first by name."""
+    flat = _Sums(*(column.ravel() for column in sums))
+    seen = flat._replace(
+        wins=np.where(is_turned, flat.losses, flat.wins),
+        losses=np.where(is_turned, flat.wins, flat.losses),
+        residual=np.where(is_turned, -flat.residual, flat.residual),
+    )
+    return _Sums(*(np.bincount(which, weights=column, minlength=count).astype(np.float64) for column in seen))
+
+
+def _cell(first: str, second: str, own: "_Sums") -> Cell:
+    wins, draws, losses, blocks = (round(float(count)) for count in own[:4])
+    matches = wins + draws + losses
+    variance = max(_LEAST_VARIANCE, float(own.variance))
+    extra = COMMON_BLOCKS * variance / blocks
+    common = float(own.of_model) / variance
+    effect = (float(own.of_blocks) + max(0.0, common) * extra) / (float(own.of_matches) + extra)
+    error = math.sqrt(max(_LEAST_VARIANCE, effect * float(own.variance)))
+    decided = effect * (wins + losses)
+    score = (wins + draws / 2.0) / matches
+    return Cell(
+        first=first,
+        second=second,
+        matches=matches,
+        blocks=blocks,
+        wins=wins,
+        draws=draws,
+        losses=losses,
+        score=score,
+        expected=score - float(own.residual) / matches,
+        error=error / matches,
+        z=float(own.residual) / error,
+        likelihood_better=NormalDist().cdf((wins - losses) / math.sqrt(decided)) if decided > 0.0 else 0.5,
+    )

@@ -1,0 +1,95 @@
+"""Coverage: of how many leagues do the 95 % intervals hold the true skills, differences and worths of seats?
+
+The first two cases are those in which one design effect for the whole league made intervals that held 90 % and less:
+very unequal players, and two camps, whose luck is strongly mirrored.
+"""
+
+import math
+import random
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+from statistics_leagues import mirrored
+
+from arena.statistics.interval import Z_95
+from arena.statistics.probit import fit
+
+Skills = Callable[[random.Random], list[float]]
+
+
+class Case(NamedTuple):
+    """Leagues of players with these skills, and so many blocks a table."""
+
+    skills: Skills
+    blocks: int
+    luck: float
+    form: float = 0.0
+    seats: int = 2
+    first_seat: float = 0.0
+    leagues: int = 150
+    errors: float = 2.5
+
+
+def spread(count: int, deviation: float) -> Skills:
+    """Players drawn from a normal distribution of skill."""
+    return lambda rng: [rng.gauss(25.0, deviation) for _ in range(count)]
+
+
+def camps(count: int, gap: float) -> Skills:
+    """Two camps of nearly equal players each, far apart."""
+    return lambda _: [25.0 + gap * (place < count / 2) + 0.3 * place for place in range(count)]
+
+
+CASES = {
+    "very unequal": Case(spread(8, 8.0), 20, luck=0.95),
+    "two camps": Case(camps(6, 8.0), 50, luck=0.95),
+    "two camps, many blocks": Case(camps(6, 8.0), 300, luck=0.95, leagues=80),
+    "equals": Case(spread(8, 1.5), 20, luck=0.9),
+    "few blocks": Case(spread(6, 3.0), 2, luck=0.5, leagues=250),
+    "few players": Case(spread(3, 2.0), 3, luck=0.9, leagues=400),
+    "two players": Case(spread(2, 2.0), 20, luck=0.9, leagues=600),
+    "seats": Case(spread(10, 4.0), 5, luck=0.0, first_seat=3.0, leagues=100),
+    "seats and luck": Case(spread(6, 4.0), 20, luck=0.8, first_seat=3.0, leagues=200),
+    "form of the players": Case(spread(8, 3.0), 20, luck=0.0, form=0.5, first_seat=2.0),
+    "three seats": Case(spread(5, 3.0), 12, luck=0.8, seats=3, first_seat=2.0),
+    "three seats, no luck": Case(spread(5, 3.0), 12, luck=0.0, seats=3),
+    "four seats": Case(spread(6, 3.0), 8, luck=0.8, seats=4, first_seat=2.0, leagues=100),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_intervals_hold_what_they_say(name: str) -> None:
+    """93 to 97 %, give or take standard errors of the simulation; those of one league hang together."""
+    case = CASES[name]
+    of_skills, of_differences, of_seats = [], [], []
+    for number in range(case.leagues):
+        rng = random.Random(f"{name} {number}")
+        skills = {f"p{place}": skill for place, skill in enumerate(case.skills(rng))}
+        level = math.fsum(skills.values()) / len(skills) - 25.0
+        played = mirrored(
+            skills,
+            rng,
+            per_pairing=case.blocks,
+            first_seat=case.first_seat,
+            shared_luck=case.luck,
+            shared_form=case.form,
+            seats=case.seats,
+        )
+
+        found = fit(skills, played)
+
+        right = [abs(found.mean(one) - (skills[one] - level)) < Z_95 * found.deviation(one) for one in skills]
+        of_skills.append(sum(right) / len(right))
+        gaps = [(one, other, *found.difference(one, other)) for one in skills for other in skills if one < other]
+        right = [abs(gap - skills[one] + skills[other]) < Z_95 * error for one, other, gap, error in gaps]
+        of_differences.append(sum(right) / len(right))
+        of_seats.append(float(abs(found.seats[0].skill - case.first_seat) < Z_95 * found.seats[0].error))
+    for what, held in (("skills", of_skills), ("differences", of_differences), ("seats", of_seats)):
+        share = sum(held) / len(held)
+        variance = sum((one - share) ** 2 for one in held) / (len(held) - 1)
+        if what == "seats":  # held or not: a sample of few misses tells too little of its own error
+            variance = 0.95 * 0.05
+        doubt = case.errors * math.sqrt(variance / len(held))
+        assert 0.93 - doubt < share < 0.97 + doubt, (name, what, share, doubt)
