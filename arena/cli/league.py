@@ -5,8 +5,9 @@ import logging
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Executor
+from fractions import Fraction
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -35,9 +36,11 @@ from arena.league.run import run as run_chunks
 from arena.league.schedule import Chunk, chunks
 from arena.league.state import LeagueState, Replay, state_of
 from arena.league.tournament import Tournament, decided_by_wall, luck_origin, read_tournament
-from arena.match.record import unpack
+from arena.match.record import Termination, unpack
+from arena.match.results import LUCK_UNIT, MatchKey, MatchResult, microseconds, ranked
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
+from arena.report import matches as matches_page
 from arena.report.leaderboard import FORMATS, render
 from arena.report.luck_origin import origin_told, secrets_told
 from arena.report.machine import doubt_of_wall_time
@@ -213,35 +216,52 @@ def reveal(name: str, file: Path | None, results: Path) -> None:
 @league.command()
 @click.argument("name", required=False)
 @click.option("--faults", is_flag=True, help="Only matches with a fault, whether it ended them or not.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(matches_page.FORMATS),
+    default="table",
+    show_default=True,
+    help="Of the output; csv and json have all that is known of each match.",
+)
 @results_option
-def matches(name: str | None, faults: bool, results: Path) -> None:
+def matches(name: str | None, faults: bool, form: str, results: Path) -> None:
     """List the stored matches of league NAME: id, players by seat, scores, termination, faults.
 
-    NAME may be left out if there is only one league.
+    NAME may be left out if there is only one league. With --format csv or json also ranks, luck, moves and times, one
+    match a line; docs/results.md explains the columns.
 
-    Example: arena league matches first --faults
+    Example: arena league matches first --format csv
     """
     with stored(results) as store:
         state = one_league(store, name)
-        names = {span.pairing.key: span.pairing.names for span in state.spans}
-        for match in store.matches(state.blocks):
-            summary = match.summary
-            if faults and summary.at_fault < 0 and not summary.pardoned:
-                continue
-            seats = rotate(names[match.pairing], match.rotation)
-            scores = "-" if summary.scores is None else ":".join(map(str, summary.scores))
-            guilty = "" if summary.at_fault < 0 else f" by {seats[summary.at_fault]}"
-            pardoned = ", ".join(_pardons(seats, summary.pardoned))
-            click.echo(
-                f"{match.match_id}  {' v '.join(seats)}  {scores}  {summary.termination}{guilty}"
-                f"{'  went on after ' + pardoned if pardoned else ''}"
-            )
+        found = (one for one in _results(store, state) if not faults or one.at_fault is not None or one.pardoned)
+        for piece in matches_page.rendered(found, seats=state.tournament.seats, form=form):
+            click.echo(piece, nl=False)
 
 
-def _pardons(seats: Sequence[str], counts: Iterable[Mapping[str, int]]) -> Iterator[str]:
-    """`2 illegal_action by tidy`."""
-    for name, kinds in zip(seats, counts, strict=False):
-        yield from (f"{count} {kind} by {name}" for kind, count in kinds.items())
+def _results(store: MatchStore, state: LeagueState) -> Iterator[MatchResult]:
+    names = {span.pairing.key: span.pairing.names for span in state.spans}
+    for match in store.matches(state.blocks):
+        known, nothing = match.summary, (0.0,) * len(match.summary.ranks)
+        yield MatchResult(
+            key=MatchKey(match.pairing, match.block, match.rotation),
+            players=tuple(rotate(names[match.pairing], match.rotation)),
+            ranks=ranked(known.ranks),
+            scores=None if known.scores is None else tuple(map(Fraction, known.scores)),
+            termination=Termination(known.termination),
+            at_fault=None if known.at_fault < 0 else known.at_fault,
+            isolation=known.isolation,
+            moves=known.moves,
+            time_us=tuple(map(microseconds, known.time_ms)),
+            slowest_us=tuple(map(microseconds, known.slowest_ms)),
+            startup_us=tuple(map(microseconds, known.startup_ms or nothing)),
+            idle_us=tuple(map(microseconds, known.idle_ms or nothing)),
+            timeouts_by_load=known.timeouts_by_load or (0,) * len(nothing),
+            luck=tuple(round(own * LUCK_UNIT) for own in known.luck),
+            luck_version=known.luck_version,
+            pardoned=known.pardoned,
+        )
 
 
 @contextlib.contextmanager

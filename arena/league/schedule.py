@@ -32,7 +32,7 @@ _OLD_CLOCK: Final = ("decides", "move_ms", "bank_ms", "wall_ms", "startup_ms", "
 _OLD_LIMITS: Final = ("memory_mib", "tasks", "processes", "scratch_mib", "line_bytes", "stderr_bytes")
 
 
-class Pairing(msgspec.Struct, frozen=True):
+class Pairing(msgspec.Struct, frozen=True, gc=False):
     """Players who meet at a table: two in the order of their names, more in an order that the key draws.
 
     `key` identifies all that their matches depend on.

@@ -64,7 +64,7 @@ class LeagueState(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def scheduled(self) -> int:
         """Matches of the whole tournament; where results decide how many, of the rounds known by now."""
-        if is_open_ended(self.tournament):
+        if is_open_ended(self.tournament) or not self.rounds[-1].is_awaited:
             return sum(planned.matches for planned in self.rounds)
         return match_count(self.tournament)
 

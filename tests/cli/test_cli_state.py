@@ -13,6 +13,7 @@ from arena.league.schedules import choice
 COMMANDS = (
     "league status",
     "league matches test",
+    "league matches test --format csv",
     "leaderboard test",
     "matrix test",
     "stats p0 test",

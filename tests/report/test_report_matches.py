@@ -3,8 +3,10 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -122,6 +124,20 @@ def test_json_is_one_document_with_a_match_a_line() -> None:
     ]
     assert whole[0]["scores"] == [3.5, 1]
     assert (whole[-1]["scores"], whole[-1]["luck"], whole[-1]["at_fault"]) == (None, None, 1)
+
+
+def test_all_columns_are_documented() -> None:
+    """By name, in the order in which they stand, in CSV and in JSON."""
+    page = (Path(__file__).parents[2] / "docs" / "results.md").read_text(encoding="utf-8")
+    lines = page.split("## All matches as a table")[1].split("\n## ")[0].splitlines()
+    cells = [line.split(" | ") for line in lines if line.startswith("| `")]
+
+    in_csv = [name for row in cells for name in re.findall("`(.*?)`", row[0])]
+    in_json = [re.findall("`(.*?)`", row[1] if "`" in row[1] else row[0]) for row in cells]
+
+    (row,) = table(result())
+    assert in_csv == list(dict.fromkeys(re.sub("_[01]$", "_S", name) for name in row))
+    assert [name for row in in_json for name in row] == list(json.loads(text(result(), form="json"))[0])
 
 
 @pytest.mark.parametrize(("form", "said"), [("table", ""), ("json", "[]\n")])
