@@ -14,6 +14,7 @@ from arena.games import load_game
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import other_rules, replay
 from arena.report.luck_origin import match_told
+from arena.report.requests import lines_told, times_told
 from arena.report.slides import write_slides
 from arena.report.transcript import luck_lines, stored_luck_lines, transcript
 from arena.text import counted
@@ -30,13 +31,26 @@ from arena.text import counted
     type=click.Path(file_okay=False, path_type=Path),
     help="New folder for a picture of each step that changed anything, and index.html to page through them.",
 )
+@click.option("--times", is_flag=True, help="Print the use of time by request: CPU, wall, idle, bank, bytes of stderr.")
+@click.option("--lines", is_flag=True, help="Print every line both ways, as it went over the wire.")
 @results_option
-def show(match_id: str, states: bool, svg: Path | None, step: int | None, slides: Path | None, results: Path) -> None:
+def show(
+    match_id: str,
+    states: bool,
+    svg: Path | None,
+    step: int | None,
+    slides: Path | None,
+    times: bool,
+    lines: bool,
+    results: Path,
+) -> None:
     """Replay the stored match MATCH_ID step by step; `arena league matches NAME` lists the ids.
 
     At the start: the luck of its block, from which every die follows, and the commitment to it. At the end: how much of
     it was luck, and the luckiest and unluckiest draws of each seat. A match by other rules than those of this arena is
     told as it was recorded, without positions.
+
+    With --times and --lines, the use of time by request, and every line that went to each bot and came from it.
 
     Example: arena show 3f9a2c41d07b-0-1 --states
     """
@@ -58,7 +72,8 @@ def show(match_id: str, states: bool, svg: Path | None, step: int | None, slides
         pictures = write_slides(record, slides, origin)
         click.echo(f"{counted(pictures, 'picture')} in {slides}; open {slides / 'index.html'} in a browser", err=True)
     luck = stored_luck_lines(record, found.summary) if other else luck_lines(record)
-    for line in itertools.chain(transcript(record, every_state=states, luck=origin), luck):
+    requests = itertools.chain(times_told(record) if times else (), lines_told(record) if lines else ())
+    for line in itertools.chain(transcript(record, every_state=states, luck=origin), luck, requests):
         click.echo(line)
 
 

@@ -10,7 +10,15 @@ from typing import Final
 
 from msgspec import UNSET
 
-from arena.match.record import LAST_TIMEOUT, PARDONABLE, REFUSALS_KEPT, Acted, MatchRecord, Termination
+from arena.match.record import (
+    LAST_TIMEOUT,
+    PARDONABLE,
+    REFUSALS_KEPT,
+    Acted,
+    MatchRecord,
+    SeatRecord,
+    Termination,
+)
 
 _REFUSALS: Final = 2
 """Refused answers to one request, after which something stands in."""
@@ -25,7 +33,29 @@ def miscount(record: MatchRecord, awaited: Collection[int], *, is_lenient: bool)
         told = () if entry.refusals is UNSET else entry.refusals
         if len(told) > REFUSALS_KEPT or Counter(each.code for each in told) - Counter(faults):
             return f"recorded {len(told)} refusals of seat {seat} with faults {faults}"
+        if problem := _by_request(entry):
+            return f"recorded {problem} of seat {seat}"
     return ""
+
+
+def _by_request(entry: SeatRecord) -> str:
+    """What does not fit the sums of a seat in its use of time by request; nothing for older records."""
+    times = entry.requests
+    if times is UNSET:
+        return ""
+    each = (times.cpu_us, times.wall_us, times.idle_us or (0,) * entry.moves, times.stderr or (0,) * entry.moves)
+    if any(len(values) != entry.moves or min(values, default=0) < 0 for values in each):
+        return f"{[len(values) for values in each]} times and bytes by request for {entry.moves} answers"
+    cpu_us, wall_us, idle_us, _ = each
+    slowest_us = max(cpu_us if entry.decides == "cpu" else wall_us, default=0)
+    sums = (sum(cpu_us), sum(wall_us), slowest_us, sum(idle_us))
+    recorded_ms = (entry.cpu_ms, entry.wall_ms, entry.slowest_ms, 0.0 if entry.idle_ms is UNSET else entry.idle_ms)
+    if tuple(us / 1000 for us in sums) != recorded_ms:
+        return f"times {recorded_ms} ms, and by request {sums} us in all"
+    discarded: Counter[str] = Counter()
+    for one in times.discarded:
+        discarded[one.kind] += one.count
+    return "" if discarded == entry.ignored else f"discarded lines {entry.ignored}, and by request {dict(discarded)}"
 
 
 def _of_seat(record: MatchRecord, seat: int, faults: dict[str, int], *, is_awaited: bool, is_lenient: bool) -> str:

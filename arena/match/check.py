@@ -271,6 +271,7 @@ class _NoisyChannel:
         self.origin = channel.origin
         self.wake = channel.wake
         self.rest = channel.rest
+        self.stderr_bytes = channel.stderr_bytes
 
     def send(self, line: bytes, clock: MoveClock) -> None:
         noise = b'{"type":"weather","wind":{"force":[1,2,null]}}\n'

@@ -15,9 +15,10 @@ from msgspec import UNSET
 
 from arena.errors import BotFault, MalformedReply, OutOfTime
 from arena.match.conversation import Conversation, error_of
+from arena.match.kept import HELLO, READY, KeptLines
 from arena.match.lookahead import NO_LOOK_AHEAD
 from arena.match.participant import Question, TranscriptLine
-from arena.match.record import fraction_written
+from arena.match.record import Lines, Requests, Said, fraction_written
 from arena.match.terms import ClockSettings
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
@@ -69,7 +70,7 @@ class Contestant:
         self._hello = hello
         self._settings = clock
         self.terms = clock.terms()
-        self._full_move_s, self._full_wall_s = self.terms.move_ms / 1000, self.terms.wall_ms / 1000
+        self._full_move_us, self._full_wall_s = round(self.terms.move_ms * 1000), self.terms.wall_ms / 1000
         self._wall = wall
         self.suspended = suspended
         self._decides_cpu = clock.decides == "cpu"
@@ -78,24 +79,30 @@ class Contestant:
         self._failed_starts: list[BotFault] = []
         self._request_id = 0
         self._match = ""
+        self._kept = KeptLines()
+        self._said_hello: Said | None = None
         self._reset()
         self.transcript: deque[TranscriptLine] = deque(maxlen=None if keep_transcript else TRANSCRIPT_LINES)
         self.last_stderr = ""
 
     def _reset(self) -> None:
-        self.bank_s = self.terms.bank_ms / 1000
+        self.bank_us = round(self.terms.bank_ms * 1000)
         self.moves = 0
-        self.cpu_s = 0.0
-        self.wall_s = 0.0
-        self.slowest_s = 0.0
-        self.idle_s = 0.0
+        self._cpu_us: list[int] = []
+        self._wall_us: list[int] = []
+        self._idle_us: list[int] = []
+        self._stderr: list[int] = []
+        self._stderr_bytes = 0
         self.idle_bank_s = math.inf if self.terms.idle_ms is UNSET else self.terms.idle_ms / 1000
-        self.startup_s = 0.0
+        self.startup_us = 0
+        self._kept = self._keep_lines(self._kept.form if self._talk is not None else ())
+        self._first_id = self._request_id + 1
+        self._is_new = False
         self.timeouts_by_load = 0
         self.ignored: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
         self._events: list[AnyEvent] = []
-        self._move_s = 0.0
+        self._move_us = 0
         self._clock: MoveClock | None = None
         self._is_abandoned = False
 
@@ -103,6 +110,36 @@ class Contestant:
     def is_reachable(self) -> bool:
         """See Participant.is_reachable."""
         return self._talk is not None and self._talk.is_whole and self._talk.lost is None
+
+    @property
+    def requests(self) -> Requests:
+        """See Participant.requests."""
+        return Requests(
+            cpu_us=tuple(self._cpu_us),
+            wall_us=tuple(self._wall_us),
+            idle_us=tuple(self._idle_us) if any(self._idle_us) else (),
+            stderr=tuple(self._stderr) if any(self._stderr) else (),
+            discarded=self._kept.discarded,
+        )
+
+    @property
+    def lines(self) -> Lines:
+        """See Participant.lines. The lines of a process's `hello` stand in the record of each of its matches."""
+        kept, hello = self._kept, self._said_hello
+        said = kept.said if hello is None else {**kept.said, HELLO: hello}
+        return Lines(
+            startup_ms=self._hello.limits.startup_ms,
+            line_bytes=self._hello.limits.line_from_bot,
+            checksum=kept.checksum,
+            first_id=self._first_id,
+            is_new=self._is_new,
+            strict=self._settings.strict,
+            form=kept.form,
+            said=tuple(said[number] for number in sorted(said)),
+            told=tuple(kept.faults),
+            left_out=kept.left_out,
+            lost_at=kept.lost_at,
+        )
 
     def begin(self, start: MatchStart) -> None:
         """Start the process if there is none, announce the match and wait for `ready`.
@@ -116,10 +153,13 @@ class Contestant:
             raise self._failed_starts[-1]
         try:
             if self._talk is None or self._talk.lost is not None:
+                self._said_hello, self._is_new = None, True
                 self._talk = self._start_process()
-                self._prepare(self._talk, self._hello)
-            self._talk.ignored = self.ignored
-            self._prepare(self._talk, start)
+                self._prepare(self._talk, self._hello, HELLO)
+                self._said_hello = self._kept.said.get(HELLO)
+            self._talk.ignored, self._talk.kept = self.ignored, self._kept
+            self._stderr_bytes = self._talk.channel.stderr_bytes()
+            self._prepare(self._talk, start, READY)
         except BotFault as fault:
             self._failed_starts.append(fault)
             raise
@@ -130,21 +170,14 @@ class Contestant:
         talk = self._talking()
         wall_s = self._allow(question)
         request = self._request(question, talk)
+        self._kept.open(self.moves + 1)
         talk.forget()
         self._events.clear()
-        self._clock = clock = MoveClock(
-            cpu=talk.channel.cpu,
-            wall=self._wall,
-            budget_s=self._move_s + self.bank_s,
-            wall_s=wall_s,
-            decides_cpu=self._decides_cpu,
-            delayed=talk.channel.delayed_s if self._decides_cpu else lambda: talk.channel.delayed_s() + own_delay_s(),
-            cpu_since=self._answered_cpu_s,
-            suspended=self.suspended,
-        )
+        self._clock = clock = self._move_clock(talk.channel, wall_s)
         clock.idle_bank_s = self.idle_bank_s
         if self._is_abandoned:  # by another thread, before it could reach this clock
             clock.abandon()
+        answer = None
         try:
             talk.ask(request, clock)
             answer = talk.hear(clock, question.look_ahead or NO_LOOK_AHEAD)
@@ -159,7 +192,8 @@ class Contestant:
             clock.look()
             raise
         finally:
-            self._charge(clock)
+            self._charge(clock, talk.channel.stderr_bytes())
+            self._kept.close(request.id, None if answer is None else getattr(answer, "action", None))
         assert isinstance(answer, Answer), "the session lets only an answer through while thinking"
         return answer
 
@@ -167,6 +201,7 @@ class Contestant:
         """See Participant.refuse. The bot is stopped; what it still used of CPU time is charged to its next move."""
         self.faults[fault.code] += 1
         talk = self._talking()
+        self._kept.fault(fault, is_fatal=False)
         assert self._clock is not None, "only what was asked for can be refused"
         self._answered_cpu_s = None if self._settings.ponder else self._clock.cpu_reading
         talk.channel.rest()
@@ -192,6 +227,9 @@ class Contestant:
         """Tell the bot how the match ended. A bot that fails here loses nothing: its process is replaced."""
         if self._talk is None:
             return
+        if at_fault is not None:
+            self._kept.keep_answer()
+        idle_us = sum(self._idle_us)
         end = MatchEnd(
             match=self._match,
             ranks=ranks,
@@ -201,15 +239,16 @@ class Contestant:
             events=tuple(self._events),
             time=TimeUsed(
                 moves=self.moves,
-                cpu_ms=round(self.cpu_s * 1000, 3),
-                wall_ms=round(self.wall_s * 1000, 3),
-                idle_ms=round(self.idle_s * 1000, 3) if self.idle_s else UNSET,
+                cpu_ms=sum(self._cpu_us) / 1000,
+                wall_ms=sum(self._wall_us) / 1000,
+                idle_ms=idle_us / 1000 if idle_us else UNSET,
             ),
         )
         self._talk.tell(end)
 
     def fail(self, fault: BotFault) -> None:
         """Tell the bot what it did wrong, for good, and end its process."""
+        self._kept.fault(fault, is_fatal=True)
         if self._talk is None:
             return
         self._talk.tell(error_of(fault, is_fatal=True), patience_s=0.0)  # one that does not read is not waited for
@@ -241,6 +280,7 @@ class Contestant:
             is_strict=self._settings.strict,
             transcript=self.transcript,
             ignored=self.ignored,
+            kept=self._kept,
         )
 
     def _talking(self) -> Conversation:
@@ -259,9 +299,9 @@ class Contestant:
         if self._is_abandoned:
             raise OutOfTime("the match was broken off")
         if question.refused is None or self._clock is None:
-            self._move_s = self._full_move_s
+            self._move_us = self._full_move_us
             return self._full_wall_s
-        self._move_s = max(0.0, self._move_s - self._clock.used_s)
+        self._move_us = max(0, self._move_us - _whole_us(self._clock.used_s))
         return self._clock.left_of_wall_s()
 
     def _request(self, question: Question, talk: Conversation) -> Request:
@@ -274,32 +314,59 @@ class Contestant:
             events=tuple(self._events),
             legal=question.legal,
             clock=TimeLeft(
-                move_ms=self.terms.move_ms if refused is None else self._move_s * 1000, bank_ms=self.bank_s * 1000
+                move_ms=self.terms.move_ms if refused is None else self._move_us / 1000, bank_ms=self.bank_us / 1000
             ),
             refused=UNSET if refused is None else refused,
             simulations=look_ahead.left if look_ahead is not None and talk.session.may_simulate else UNSET,
         )
 
-    def _prepare(self, talk: Conversation, message: Hello | MatchStart) -> None:
+    def _prepare(self, talk: Conversation, message: Hello | MatchStart, number: int) -> None:
         """Ask for `hello` or `ready`, for which a match has one time together; a move's CPU time counts from there."""
-        started = talk.ask_within_startup(
-            message,
-            self._settings.startup_ms / 1000,
-            spent_s=self.startup_s,
-            decides_cpu=self._decides_cpu,
-        )
-        self.startup_s += started.used_s
+        self._kept.open(number)
+        try:
+            started = talk.ask_within_startup(
+                message,
+                self._settings.startup_ms / 1000,
+                spent_s=self.startup_us / 1e6,
+                decides_cpu=self._decides_cpu,
+            )
+        finally:
+            self._kept.close()
+        self.startup_us += _whole_us(started.used_s)
         self._answered_cpu_s = None if self._settings.ponder else started.cpu_s
 
-    def _charge(self, clock: MoveClock) -> None:
-        used_s = clock.used_s
+    def _keep_lines(self, form: tuple[str, ...]) -> KeptLines:
+        """What keeps the lines of the match that begins, of a process whose answers had that form."""
+        return KeptLines(form)
+
+    def _move_clock(self, channel: Channel, wall_s: float) -> MoveClock:
+        """The clock of a request that is about to be sent."""
+        return MoveClock(
+            cpu=channel.cpu,
+            wall=self._wall,
+            budget_s=(self._move_us + self.bank_us) / 1e6,
+            wall_s=wall_s,
+            decides_cpu=self._decides_cpu,
+            delayed=channel.delayed_s if self._decides_cpu else lambda: channel.delayed_s() + own_delay_s(),
+            cpu_since=self._answered_cpu_s,
+            suspended=self.suspended,
+        )
+
+    def _charge(self, clock: MoveClock, stderr_bytes: int) -> None:
+        """Book what the request took, in whole microseconds: banks and sums follow from the record alone."""
+        cpu_us, wall_us = _whole_us(clock.cpu_s), _whole_us(clock.elapsed_s)
+        idle_us = min(_whole_us(clock.idle_s), max(0, wall_us - cpu_us)) if clock.asleep_s else 0
         self.moves += 1
-        self.cpu_s += clock.cpu_s
-        self.wall_s += clock.elapsed_s
-        self.slowest_s = max(self.slowest_s, used_s)
-        if clock.asleep_s:
-            idle_s = clock.idle_s
-            self.idle_s += idle_s
-            self.idle_bank_s = max(0.0, self.idle_bank_s - idle_s)
-        if used_s > self._move_s:
-            self.bank_s = max(0.0, self.bank_s - (used_s - self._move_s))
+        self._cpu_us.append(cpu_us)
+        self._wall_us.append(wall_us)
+        self._idle_us.append(idle_us)
+        self._stderr.append(stderr_bytes - self._stderr_bytes)
+        self._stderr_bytes = stderr_bytes
+        self.idle_bank_s = max(0.0, self.idle_bank_s - idle_us / 1e6)
+        beyond_us = (cpu_us if self._decides_cpu else wall_us) - self._move_us
+        if beyond_us > 0:
+            self.bank_us = max(0, self.bank_us - beyond_us)
+
+
+def _whole_us(seconds: float) -> int:
+    return round(seconds * 1e6)

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 
 from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime, ProtocolViolation
+from arena.match.kept import KeptLines
 from arena.match.lookahead import NO_LOOK_AHEAD, LookAhead
 from arena.match.participant import TranscriptLine
 from arena.match.unheard import Unheard
@@ -39,7 +40,7 @@ class Started(NamedTuple):
 
 
 class Conversation:
-    """One process, from its `hello` to its end. `transcript` and `ignored` are those of its contestant.
+    """One process, from its `hello` to its end. `transcript`, `ignored`, `kept` are those of its contestant.
 
     `lost` is the fault for which the process was ended, because it could not take a notice. `is_whole` tells whether
     all that was written for the open question has gone out; the rest of a line that was cut off cannot be sent later.
@@ -54,11 +55,13 @@ class Conversation:
         is_strict: bool,
         transcript: deque[TranscriptLine],
         ignored: Counter[str],
+        kept: KeptLines,
     ) -> None:
         self.channel = channel
         self.session = Session()
         self.unheard = Unheard()
         self.ignored = ignored
+        self.kept = kept
         self.is_whole = False
         self.lost: BotFault | None = None
         self._wall = wall
@@ -130,6 +133,7 @@ class Conversation:
         useless = 0
         while useless < _USELESS_LIMIT:
             line = self.channel.receive(clock)
+            self.kept.from_bot(line)
             self._transcript.append((self._wall(), "<", line))
             message = self._understand(line)
             if message is not None and not isinstance(message, Simulate):
@@ -163,6 +167,7 @@ class Conversation:
             channel.send(self._line_of(message), clock)
         except BotFault as fault:
             self.lost = fault
+            self.kept.lose()
             self.close(0.0)
 
     def close(self, grace_s: float) -> str:
@@ -182,6 +187,7 @@ class Conversation:
         """The line, noted as sent: the session insists that it may be."""
         self.session.send(message)
         line = codec.encode(message)
+        self.kept.to_bot(line)
         self._transcript.append((self._wall(), ">", line))
         return line
 
@@ -211,7 +217,7 @@ class Conversation:
         message = codec.decode(text)
         if self.session.receive(message):
             return message
-        self.ignored["stale"] += 1
+        self._ignore("stale")
         if isinstance(message, Answer | Simulate):
             self.unheard.stale(message)
         return None
@@ -225,18 +231,23 @@ class Conversation:
         )
         if self._is_strict:
             raise fault
-        self.ignored["stray"] += 1
+        self._ignore("stray")
         self.unheard.stray(line)
         if self.ignored["stray"] == 1:
             self.tell(error_of(fault, is_fatal=False))
 
+    def _ignore(self, kind: str) -> None:
+        self.ignored[kind] += 1
+        self.kept.discard(kind)
+
     def _ignore_early(self, lines: list[bytes]) -> None:
         """Lines that came before their request."""
         for line in lines:
+            self.kept.from_bot(line, is_early=True)
             self._transcript.append((self._wall(), "<", line))
             text = line.strip()
             if text.startswith(b"{"):
-                self.ignored["early"] += 1
+                self._ignore("early")
                 self.unheard.early(text)
             elif text:
                 self._stray(line)

@@ -8,10 +8,12 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 import msgspec
+from msgspec import UnsetType
 
 from arena.errors import BotFault
 from arena.games.api import Json
 from arena.match.lookahead import LookAhead
+from arena.match.record import Lines, Requests
 from arena.protocol.messages import Answer, AnyEvent, ClockTerms, MatchStart, Refused
 
 TranscriptLine = tuple[float, str, bytes]
@@ -41,15 +43,19 @@ class Participant(Protocol):
     bot: str
     terms: ClockTerms
     moves: int
-    cpu_s: float
-    wall_s: float
-    slowest_s: float
-    idle_s: float
-    startup_s: float
+    startup_us: int
     timeouts_by_load: int
     ignored: Counter[str]
     faults: Counter[str]
     transcript: deque[TranscriptLine]
+
+    @property
+    def requests(self) -> Requests | UnsetType:
+        """The use of time in this match by request; UNSET for people."""
+
+    @property
+    def lines(self) -> Lines | UnsetType:
+        """What tells all lines of this match again; UNSET for people."""
 
     @property
     def is_person(self) -> bool:

@@ -12,11 +12,13 @@ from fractions import Fraction
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from arena.errors import BotFault, MalformedReply
 from arena.games.api import Game, Json, Seat
 from arena.games.doors import lenience_of, nature_of
 from arena.match.participant import Question, TranscriptLine
+from arena.match.record import Lines, Requests
 from arena.match.suggestion import suggest
 from arena.match.terms import ClockSettings
 from arena.protocol import codec
@@ -116,7 +118,9 @@ class Person:
         self.bot = "person"
         self.terms = ClockSettings(decides="wall").terms()
         self.moves = 0
-        self.cpu_s = self.wall_s = self.slowest_s = self.idle_s = self.startup_s = 0.0
+        self.startup_us = 0
+        self.requests: Requests | UnsetType = UNSET
+        self.lines: Lines | UnsetType = UNSET
         self.timeouts_by_load = 0
         self.ignored: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()

@@ -37,6 +37,8 @@ PARDONABLE: Final = (Termination.ILLEGAL_ACTION, Termination.MALFORMED_REPLY, Te
 
 LAST_TIMEOUT: Final = 3
 """The timeout of a seat in one match that is not pardoned any more."""
+KEPT_BYTES: Final = 1 << 16
+"""Of a bot's own lines in one match, apart from answers of its usual form."""
 REFUSALS_KEPT: Final = 5
 """Refusals of a seat in one match that are told with their sentences; the others are counted."""
 
@@ -83,6 +85,75 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
     reason: str = ""
 
 
+class Discarded(msgspec.Struct, frozen=True, array_like=True):
+    """`count` lines of that kind (`stray`, `stale`, `early`) around a request; number 0 is the start of the match."""
+
+    request: int
+    kind: str
+    count: int
+
+
+class Requests(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The use of time by request, in the order in which the seat was asked; a refused answer's second request counts.
+
+    Whole microseconds. `idle_us` is empty if all are 0. `stderr`: bytes that the bot's process wrote to stderr since
+    the answer before, or since the match began; empty if it wrote none. `discarded`: lines that were no answers.
+    """
+
+    cpu_us: tuple[int, ...] = ()
+    wall_us: tuple[int, ...] = ()
+    idle_us: tuple[int, ...] = ()
+    stderr: tuple[int, ...] = ()
+    discarded: tuple[Discarded, ...] = ()
+
+
+class Said(msgspec.Struct, frozen=True, array_like=True):
+    """Lines of a bot in answer to a request, and `early` ones that lay there before it was sent.
+
+    `request` counts from 1; 0 is `match_start`, -1 is `hello`. A line that is not UTF-8 is kept as Latin-1 after a NUL.
+    """
+
+    request: int
+    lines: tuple[str, ...]
+    early: tuple[str, ...] = ()
+
+
+class ToldFault(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A fault in an answer to a request, with all that the bot was told of it; `sent` lines had gone to it by then."""
+
+    request: int
+    code: str
+    message: str
+    hint: str = ""
+    got: str = ""
+    reason: str = ""
+    sent: int = 0
+    is_fatal: bool = False
+
+
+class Lines(msgspec.Struct, frozen=True, omit_defaults=True):
+    """All of a seat's lines that cannot be told from the steps; `arena.match.rebuilt` makes the others again.
+
+    `startup_ms` and `line_bytes` stood in the `hello` to its process, `first_id` in the first request. `form` is what
+    stands before, between and after the two numbers of an answer by index; answers of that form are not in `said`.
+    `checksum`: CRC-32 over all lines both ways. `left_out` lines are not kept, because the bot said more than
+    KEPT_BYTES in the match. `lost_at`: the number of the line that the process did not take any more, and was ended.
+    """
+
+    startup_ms: int
+    line_bytes: int
+    checksum: int
+    first_id: int = 1
+    is_new: bool = True
+    strict: bool = False
+    clock: ClockTerms | UnsetType = UNSET
+    form: tuple[str, ...] = ()
+    said: tuple[Said, ...] = ()
+    told: tuple[ToldFault, ...] = ()
+    left_out: int = 0
+    lost_at: int = 0
+
+
 class SeatRecord(msgspec.Struct, frozen=True):
     """One seat's share: who sat there, its use of time in milliseconds, and what it sent that did not count.
 
@@ -93,6 +164,8 @@ class SeatRecord(msgspec.Struct, frozen=True):
 
     `startup_ms` is what `hello` and `ready` took, `idle_ms` the time in which it did nothing while it owed answers.
     `timeouts_by_load`: wall time decided, and it waited for a core for longer than it was late.
+
+    `requests` and `lines` tell the same by request; older records have neither, nor has a person.
     """
 
     player: str
@@ -108,6 +181,8 @@ class SeatRecord(msgspec.Struct, frozen=True):
     startup_ms: float | UnsetType = UNSET
     idle_ms: float | UnsetType = UNSET
     timeouts_by_load: int | UnsetType = UNSET
+    requests: Requests | UnsetType = UNSET
+    lines: Lines | UnsetType = UNSET
 
 
 class Fault(msgspec.Struct, frozen=True):

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from arena import __version__
 from arena.errors import BotFault, HarnessFault
@@ -19,7 +20,19 @@ from arena.games.doors import lenience_of, material_of, nature_of
 from arena.games.luck import draw
 from arena.match.decision import Decisions, Forfeited
 from arena.match.participant import Participant
-from arena.match.record import Acted, Drawn, Fault, MatchRecord, Refusal, SeatRecord, Simulated, Step, Termination
+from arena.match.record import (
+    Acted,
+    Drawn,
+    Fault,
+    Lines,
+    MatchRecord,
+    Refusal,
+    Requests,
+    SeatRecord,
+    Simulated,
+    Step,
+    Termination,
+)
 from arena.match.terms import MatchSpec
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, shown
 from arena.protocol.messages import (
@@ -29,6 +42,7 @@ from arena.protocol.messages import (
     ActionEvent,
     AnyEvent,
     ChanceEvent,
+    ClockTerms,
     Hello,
     Limits,
     MatchStart,
@@ -194,6 +208,7 @@ class _Table:
             seats=tuple(
                 _seat_record(
                     each,
+                    self._spec.clock.terms(),
                     took_part=seat < self._begun,
                     is_lenient=lenience_of(self._game) is not None,
                     refusals=tuple(self._decisions.refusals[seat]),
@@ -212,8 +227,19 @@ class _Table:
         )
 
 
+def _lines(participant: Participant, clock: ClockTerms) -> Lines | UnsetType:
+    """Its lines, with its clock if that is another than the one of the match."""
+    lines, own = participant.lines, participant.terms
+    return lines if lines is UNSET or own == clock else replace(lines, clock=own)
+
+
 def _seat_record(
-    participant: Participant, *, took_part: bool, is_lenient: bool, refusals: tuple[Refusal, ...]
+    participant: Participant,
+    clock: ClockTerms,
+    *,
+    took_part: bool,
+    is_lenient: bool,
+    refusals: tuple[Refusal, ...],
 ) -> SeatRecord:
     """What the participant did in this match; one that never heard of it, because another failed first, did nothing.
 
@@ -223,18 +249,22 @@ def _seat_record(
     one more for a seat that was asked last.
     """
     own = participant if took_part else None
+    requests = (own and own.requests) or Requests()
+    deciding_us = requests.cpu_us if participant.terms.decides == "cpu" else requests.wall_us
     return SeatRecord(
         player=participant.player,
         bot=participant.bot,
         moves=own.moves if own else 0,
-        cpu_ms=round(own.cpu_s * 1000, 3) if own else 0.0,
-        wall_ms=round(own.wall_s * 1000, 3) if own else 0.0,
-        slowest_ms=round(own.slowest_s * 1000, 3) if own else 0.0,
+        cpu_ms=sum(requests.cpu_us) / 1000,
+        wall_ms=sum(requests.wall_us) / 1000,
+        slowest_ms=max(deciding_us, default=0) / 1000,
         ignored=dict(own.ignored) if own else {},
         decides=participant.terms.decides,
         faults=(dict(own.faults) if own else {}) if is_lenient else UNSET,
         refusals=refusals or UNSET,
-        startup_ms=(own and round(own.startup_s * 1000, 3)) or UNSET,
-        idle_ms=(own and round(own.idle_s * 1000, 3)) or UNSET,
+        startup_ms=(own and own.startup_us / 1000) or UNSET,
+        idle_ms=sum(requests.idle_us) / 1000 or UNSET,
         timeouts_by_load=(own and own.timeouts_by_load) or UNSET,
+        requests=own.requests if own else UNSET,
+        lines=_lines(own, clock) if own else UNSET,
     )

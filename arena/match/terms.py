@@ -34,7 +34,7 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ponder: bool = False
 
     def terms(self) -> ClockTerms:
-        """The clock of one match."""
+        """The clock of one match, in floating point as JSON has it after a record was read again."""
         most_ms = self.move_ms + self.bank_ms
         if self.decides == "wall":
             wall_ms = self.wall_ms if self.wall_ms is not None else most_ms
@@ -42,7 +42,11 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             wall_ms = self.wall_ms if self.wall_ms is not None else 2 * most_ms + 1000
         idle_ms = UNSET if self.decides == "wall" else IDLE_MS if self.idle_ms is UNSET else self.idle_ms
         return ClockTerms(
-            decides=self.decides, move_ms=self.move_ms, bank_ms=self.bank_ms, wall_ms=wall_ms, idle_ms=idle_ms
+            decides=self.decides,
+            move_ms=float(self.move_ms),
+            bank_ms=float(self.bank_ms),
+            wall_ms=float(wall_ms),
+            idle_ms=UNSET if idle_ms is UNSET else float(idle_ms),
         )
 
 

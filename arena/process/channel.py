@@ -71,6 +71,9 @@ class Channel(Protocol):
     def stderr(self) -> str:
         """Head and tail of what the other side wrote to its stderr."""
 
+    def stderr_bytes(self) -> int:
+        """How much the other side has written to its stderr, as far as it was read."""
+
     def close(self, grace_s: float) -> str:
         """End the other side, by force after `grace_s`; how it ended, in words."""
 
@@ -82,11 +85,11 @@ class HeadAndTail:
         self._size = size
         self._head = b""
         self._tail = b""
-        self._total = 0
+        self.total = 0
 
     def add(self, data: bytes) -> None:
         """Take the next bytes of the stream."""
-        self._total += len(data)
+        self.total += len(data)
         room = self._size - len(self._head)
         self._head += data[:room]
         if room < len(data) and self._size:
@@ -94,7 +97,7 @@ class HeadAndTail:
 
     def text(self) -> str:
         """Head, what was left out, tail."""
-        left_out = self._total - len(self._head) - len(self._tail)
+        left_out = self.total - len(self._head) - len(self._tail)
         gap = f"\n... {left_out} bytes left out ...\n".encode() if left_out else b""
         text = (self._head + gap + self._tail).decode("utf-8", "backslashreplace")
         return printable(text, keep="\n\t")  # escapes of a terminal are no way for a bot to draw on somebody's screen
@@ -201,6 +204,10 @@ class ProcessChannel:
     def stderr(self) -> str:
         """See Channel.stderr."""
         return self._stderr.text()
+
+    def stderr_bytes(self) -> int:
+        """See Channel.stderr_bytes."""
+        return self._stderr.total
 
     def close(self, grace_s: float) -> str:
         """See Channel.close. The whole process group is killed, the process reaped."""

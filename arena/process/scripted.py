@@ -57,6 +57,10 @@ class ScriptedChannel:
         """See Channel.stderr: a script has none."""
         return ""
 
+    def stderr_bytes(self) -> int:
+        """See Channel.stderr_bytes."""
+        return 0
+
     def close(self, grace_s: float) -> str:  # noqa: ARG002 - a function ends at once
         """See Channel.close."""
         self.is_closed = True

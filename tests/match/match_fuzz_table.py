@@ -18,9 +18,10 @@ from match_raft import Raft
 from arena.errors import Crashed, MalformedReply
 from arena.games import load_game
 from arena.games.luck import derive
+from arena.match import rebuilt
 from arena.match.contestant import Contestant
 from arena.match.house import HouseGame, _HouseBot
-from arena.match.record import MatchRecord
+from arena.match.record import MatchRecord, pack, unpack
 from arena.match.referee import hello_for, play
 from arena.match.terms import ClockSettings, MatchSpec
 from arena.process.channel import Channel
@@ -199,13 +200,18 @@ class PipedBot:
             self._process.exit()
 
 
+def game_of(scene: Scene) -> Any:
+    """The scene's game, with an action in each view where none are listed."""
+    game = VARIANTS[scene.variant][0]
+    return HouseGame(Raft() if game == "raft" else load_game(game), (0, 1), "fuzz")
+
+
 class Table:
     """The two seats of a scene, for as many matches as wanted. `bots` are the processes of the changed bot."""
 
     def __init__(self, scene: Scene, transport: str) -> None:
-        game, self.options, _ = VARIANTS[scene.variant]
-        rules: Any = Raft() if game == "raft" else load_game(game)
-        self.game: Any = HouseGame(rules, (0, 1), "fuzz")
+        _, self.options, _ = VARIANTS[scene.variant]
+        self.game: Any = game_of(scene)
         self.scene = scene
         self.is_piped = transport == "pipes"
         self.plan = scene.plan
@@ -254,9 +260,19 @@ class Table:
             seed=derive("fuzz", self.scene.seed),
             clock=self.clock,
             wire_id=match,
-            bot_seeds=(1, 2, 3, 4),
+            bot_seeds=(1, 2),
         )
-        return play(spec, self.contestants, game=self.game)
+        record = play(spec, self.contestants, game=self.game)
+        if match == MATCH or self.game.name != "raft":  # where the suggestions of the house are those of a new game
+            self.is_told_again(record)
+        return record
+
+    def is_told_again(self, record: MatchRecord) -> None:
+        """All lines can be made again from the record, or it tells how many it could not keep."""
+        for entry, told in zip(
+            record.seats, rebuilt.lines_of(unpack(pack(record)), game=game_of(self.scene)), strict=True
+        ):
+            assert told.left_out or told.is_exact, (entry, told.lines)
 
     def close(self) -> None:
         """End both bots."""

@@ -43,7 +43,7 @@ def raft_bot(mm: int = 20, odd: Odd = lambda _message, _number: None, **more: An
 
 
 def on_raft(
-    bot: ScriptedBot, game: Raft, clock: ClockSettings = CLOCK, *, seats: int = 2, keep_transcript: bool = False
+    bot: ScriptedBot, game: Raft, clock: ClockSettings = CLOCK, *, seats: int = 2, keep_transcript: bool = True
 ) -> Contestant:
     """The bot's contestant at a table of that size."""
     return seated(bot, clock, game=game, seats=seats, keep_transcript=keep_transcript)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from random import Random
 from typing import Any, Final
 
@@ -9,8 +10,9 @@ from arena.games import load_game
 from arena.games.api import Game
 from arena.games.luck import derive
 from arena.match.contestant import Contestant
-from arena.match.house import house_contestant
-from arena.match.record import MatchRecord
+from arena.match.house import HouseGame, house_contestant
+from arena.match.rebuilt import lines_of
+from arena.match.record import MatchRecord, pack, unpack
 from arena.match.referee import Participant, hello_for, play
 from arena.match.terms import ClockSettings, MatchSpec
 from arena.process.scripted import Reply, ScriptedChannel
@@ -97,7 +99,7 @@ def seated(
     bot: ScriptedBot,
     clock: ClockSettings = CLOCK,
     *,
-    keep_transcript: bool = False,
+    keep_transcript: bool = True,
     game: Game[Any, Any] = NIM,
     seats: int = 2,
 ) -> Contestant:
@@ -133,9 +135,37 @@ def match_of(
         seed=seed or derive("test"),
         clock=clock,
         wire_id=match,
-        bot_seeds=(1, 2, 3, 4),
+        bot_seeds=(1, 2, 3, 4)[: len(participants)],
     )
-    return play(spec, participants, game=rules)
+    for each in participants:
+        if isinstance(each, Contestant) and (each._hello.game, each._hello.options) != (game, spec.options):
+            greet(each, rules or load_game(game), spec)
+    record = play(spec, participants, game=rules)
+    assert_told_again(record, participants, rules)
+    return record
+
+
+def greet(contestant: Contestant, game: Game[Any, Any], spec: MatchSpec) -> None:
+    """Its `hello` is for this game, as in every league."""
+    limits = contestant._hello.limits
+    contestant._hello = hello_for(game, spec.options, limits.startup_ms, limits.line_from_bot, len(spec.bot_seeds))
+
+
+def assert_told_again(record: MatchRecord, participants: Iterable[Participant], rules: Game[Any, Any] | None) -> None:
+    """From the stored record alone all lines can be made again; byte by byte where a whole transcript is at hand."""
+    if isinstance(rules, HouseGame) or any(each.is_person for each in participants):
+        return
+    try:
+        untouched = deepcopy(rules)
+    except TypeError:  # a game that remembers threads
+        return
+    by_seat = lines_of(unpack(pack(record)), game=untouched)
+    for entry, told, participant in zip(record.seats, by_seat, participants, strict=True):
+        assert told.left_out or told.is_exact, (entry, told.lines)
+        if participant.transcript.maxlen is None and entry.lines and not told.left_out:
+            last = [(way, line.removesuffix(b"\n")) for _, way, line in participant.transcript]
+            last = last[len(last) - len(told.lines) :]
+            assert [(way, line) for _, way, line in told.lines] == last
 
 
 def random_match(game: str, number: int, options: dict[str, Any] | None = None) -> MatchRecord:

@@ -11,7 +11,7 @@ from match_fuzz_depth import fuzzed
 from match_fuzz_table import VARIANTS, Said, Scene, Table, scenes
 from match_raft_table import raft_on_offer
 
-from arena.match.record import Acted, MatchRecord, Termination, pack, unpack
+from arena.match.record import Acted, MatchRecord, Termination, encoded, pack, unpack
 from arena.match.replay import problems
 
 LONGEST_STEP = 12_000
@@ -29,7 +29,7 @@ def has_no_wrong_winner(record: MatchRecord, changed: int) -> None:
 
 
 def is_kept_whole(record: MatchRecord) -> None:
-    text = msgspec.json.encode(record)
+    text = encoded(record)
     assert json.loads(text)["match"] == record.match
     assert len(text) < LONGEST_FAULT + LONGEST_STEP * (1 + len(record.steps))
     packed = pack(record)

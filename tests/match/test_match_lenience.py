@@ -14,7 +14,7 @@ from match_table import CLOCK, HELLO, Message, ScriptedBot, answer, house, match
 from msgspec import UNSET
 
 from arena.errors import Crashed, MalformedReply
-from arena.match.record import REFUSALS_KEPT, Acted, Refusal
+from arena.match.record import REFUSALS_KEPT, Acted, Refusal, encoded
 from arena.match.terms import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
 
@@ -346,7 +346,7 @@ def test_a_game_without_lenience_forfeits_and_counts_no_faults() -> None:
     record = sail(on_raft(raft_bot(20, leaning(TOO_FAR)), game), on_raft(raft_bot(30), game), game=game)
 
     assert (record.termination.value, record.seats[0].faults) == ("illegal_action", UNSET)
-    assert b'"faults"' not in msgspec.json.encode(record)
+    assert b'"faults"' not in encoded(record)
     assert match_of(seated(ScriptedBot()), house()).seats[0].faults is UNSET
 
 

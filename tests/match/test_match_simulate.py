@@ -13,7 +13,7 @@ from match_table import CLOCK, HELLO, NIM, Message, ScriptedBot, answer, house, 
 from arena.errors import Crashed, HarnessFault
 from arena.games.api import Json, Seat
 from arena.match.lookahead import NO_SIMULATIONS_LEFT
-from arena.match.record import MatchRecord, Simulated
+from arena.match.record import MatchRecord, Simulated, encoded
 from arena.match.referee import hello_for
 from arena.match.terms import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
@@ -361,7 +361,7 @@ def test_simulations_are_recorded_and_told_to_all() -> None:
 
 def test_a_game_without_nature_tells_of_none() -> None:
     """The field is left out of its records."""
-    assert b'"nature"' not in msgspec.json.encode(match_of(seated(ScriptedBot()), house()))
+    assert b'"nature"' not in encoded(match_of(seated(ScriptedBot()), house()))
 
 
 def test_a_state_may_have_no_budget_though_the_game_has() -> None:
@@ -369,15 +369,15 @@ def test_a_state_may_have_no_budget_though_the_game_has() -> None:
 
     class Tired(Water):
         def budget(self, state: Any) -> int:
-            return 0 if asked else super().budget(state)
+            return 0 if state.leans else super().budget(state)
 
-    asked: list[bool] = []
+    def at_the_sail(message: Message, number: int) -> Iterable[Reply] | None:
+        return [simulate(message, 1, {"mm": 1}), answer(message, 0)] if number == 2 else None
+
     game = Raft()
     game.nature = Tired()
-    bot = asking({"mm": 1})
-    contestant = on_raft(bot, game)
-    asked.append(True)
-    sail(contestant, on_raft(raft_bot(30), game), game=game)
+    bot = raft_bot(20, at_the_sail, hello=[SIMULATING])
+    sail(on_raft(bot, game), on_raft(raft_bot(30), game), game=game)
 
     assert [message["left"] for message in heard(bot)] == [0]
     assert heard(bot)[0]["refused"]["reason"] == NO_SIMULATIONS_LEFT

@@ -1,0 +1,155 @@
+"""Lines of one bot in one match, kept as they go by: a checksum of all, and the text of those that nothing else tells.
+
+Rule: a bot that says much fills no memory. An answer by index in the bot's usual form is told by the step that came of
+it; everything else is kept as it came, up to KEPT_BYTES.
+"""
+
+import re
+import zlib
+from collections import Counter
+from typing import Final
+
+from arena.errors import BotFault
+from arena.match.record import KEPT_BYTES, Discarded, Said, ToldFault
+
+HELLO: Final = -1
+READY: Final = 0
+"""Numbers of the two lines before the first request."""
+_OVERHEAD: Final = 8
+"""Bytes that an empty line costs."""
+_INDEX_FORM: Final = re.compile(rb"([^0-9]*)[0-9]+([^0-9]*)[0-9]+([^0-9]*)")
+_LONGEST_FORM: Final = 200
+_ALL_BITS: Final = 0xFFFFFFFF
+
+
+class KeptLines:
+    """The lines of a match, in the order of time. `number` is that of the open request, `sent` how many it was told.
+
+    `form` may be that of an earlier match: what stands before, between and after the numbers of an answer.
+    """
+
+    def __init__(self, form: tuple[str, ...] = ()) -> None:
+        self.number = READY
+        self.sent = self.sent_in_all = 0
+        self.checksum = 0
+        self.form = form
+        self.left_out = 0
+        self.lost_at = 0
+        self.said: dict[int, Said] = {}
+        self.faults: list[ToldFault] = []
+        self._discarded: Counter[tuple[int, str]] = Counter()
+        self._room = KEPT_BYTES
+        self._is_cut = self._is_open = False
+        self._lines: list[bytes] = []
+        self._early: list[bytes] = []
+        self._last = b""
+        self._count = 0
+        self._plain: bytes | None = None
+
+    @property
+    def discarded(self) -> tuple[Discarded, ...]:
+        """Lines that counted for nothing, by request and kind."""
+        return tuple(Discarded(number, kind, count) for (number, kind), count in self._discarded.items())
+
+    def open(self, number: int) -> None:
+        """From now on lines belong to that request."""
+        self.number, self.sent = number, 0
+        self._lines, self._early = [], []
+        self._count = 0
+        self._is_cut = False
+        self._is_open = True
+        self._plain = None
+
+    def to_bot(self, line: bytes) -> None:
+        """Note a line of the referee."""
+        self.checksum = zlib.crc32(line, self.checksum)
+        self.sent += 1
+        self.sent_in_all += 1
+
+    def from_bot(self, line: bytes, *, is_early: bool = False) -> None:
+        """Note a line of the bot."""
+        self.checksum = zlib.crc32(line, self.checksum ^ _ALL_BITS)
+        self._last = line
+        self._count += 1
+        if self._room < len(line) + _OVERHEAD:
+            self._is_cut = True
+            self.left_out += 1
+        else:
+            self._room -= len(line) + _OVERHEAD
+            (self._early if is_early else self._lines).append(line)
+
+    def discard(self, kind: str) -> None:
+        """Note that the last line counted for nothing."""
+        self._discarded[self.number, kind] += 1
+
+    def lose(self) -> None:
+        """Note that the bot's process could not take the last line."""
+        self.lost_at = self.sent_in_all
+
+    def close(self, request_id: int = 0, action: object = None) -> None:
+        """No other line belongs to the open request; `action` is that of its answer, if it got one."""
+        self._is_open = False
+        if type(action) is int and self._count == 1 and self._is_plain(request_id, action):
+            self._plain = self._last
+            self.left_out -= self._is_cut
+            self._room += 0 if self._is_cut else len(self._last) + _OVERHEAD
+        elif not self._is_cut:
+            self.said[self.number] = Said(
+                self.number, tuple(map(text_of, self._lines)), tuple(map(text_of, self._early))
+            )
+
+    def keep_answer(self) -> None:
+        """No step will tell the answer to the last request."""
+        if self._plain is not None:
+            self.said[self.number] = Said(self.number, (text_of(self._plain),))
+
+    def fault(self, fault: BotFault, *, is_fatal: bool) -> None:
+        """Note a fault of the bot as it is told."""
+        if self._is_open:
+            self.close()
+        self.keep_answer()
+        told = ToldFault(
+            request=self.number,
+            code=fault.code,
+            message=fault.message,
+            hint=fault.hint,
+            got=fault.got,
+            reason=fault.reason,
+            sent=self.sent,
+            is_fatal=is_fatal,
+        )
+        self.faults.append(told)
+
+    def _is_plain(self, request_id: int, action: int) -> bool:
+        if not self.form:
+            self.form = _form_of(self._last)
+        return bool(self.form) and plain(self.form, request_id, action) == self._last
+
+
+def plain(form: tuple[str, ...], request_id: int, action: int) -> bytes:
+    """The answer by index in that form."""
+    before, between, after = form
+    first, second = (request_id, action) if '"action"' in between else (action, request_id)
+    return f"{before}{first}{between}{second}{after}".encode()
+
+
+def text_of(line: bytes) -> str:
+    """A line as text, from which `line_of` makes the same bytes again."""
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        text = ""
+    return text if text.encode() == line and not text.startswith("\0") else "\0" + line.decode("latin-1")
+
+
+def line_of(text: str) -> bytes:
+    """The line that is kept as that text."""
+    return text[1:].encode("latin-1") if text.startswith("\0") else text.encode()
+
+
+def _form_of(line: bytes) -> tuple[str, ...]:
+    matched = _INDEX_FORM.fullmatch(line) if len(line) <= _LONGEST_FORM else None
+    try:
+        return () if matched is None else tuple(part.decode() for part in matched.groups())
+    except UnicodeDecodeError:
+        return ()

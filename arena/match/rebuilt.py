@@ -1,0 +1,335 @@
+"""All lines of a stored match, both ways, made again from its record alone.
+
+Rule: the referee itself plays the match once more, with bots that say what the record tells, on clocks that show what
+it tells; so no line is written by a second program. A checksum over all lines tells whether they are those of the day.
+Simulations are taken from the record. Only the answers to a bot's `simulate` are computed again, by the game's nature.
+"""
+
+import math
+from collections import deque
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET
+
+from arena.errors import BotFault, CheckFailed, Crashed, IllegalAction, MalformedReply, OutOfTime, SpecError
+from arena.games import load_game
+from arena.games.api import Game, Json, Seat
+from arena.games.doors import nature_of
+from arena.match.contestant import Contestant
+from arena.match.kept import HELLO, READY, KeptLines, line_of, plain
+from arena.match.record import Acted, Lines, MatchRecord, Requests, Said, Simulated, ToldFault
+from arena.match.referee import hello_for, play
+from arena.match.replay import other_rules
+from arena.match.terms import ClockSettings, MatchSpec
+from arena.process.channel import Channel
+from arena.process.clock import MoveClock
+from arena.process.scripted import ScriptedChannel
+from arena.process.suspension import never
+
+_PARDONED: Final = {each.code: each for each in (OutOfTime, MalformedReply, IllegalAction)}
+_AFTER_AN_ANSWER: Final = (OutOfTime.code, Crashed.code)
+"""Faults that may be found once the answer is there: it came too late, or the bot ended behind it."""
+
+
+class SeatLines(msgspec.Struct, frozen=True):
+    """The lines of a seat in the order of time: `>` to the bot or `<` from it, and the line without its newline.
+
+    `number` of each: the request that it belongs to, from 1; 0 or less before the first.
+    `is_exact`: they have the checksum of those that went over the wire. `left_out`: lines of the bot that are not kept.
+    """
+
+    player: str
+    lines: tuple[tuple[int, str, bytes], ...]
+    is_exact: bool
+    left_out: int
+
+
+def lines_of(record: MatchRecord, *, game: Game[Any, Any] | None = None) -> tuple[SeatLines, ...]:
+    """All lines by seat. CheckFailed if the record does not keep them, or cannot be played again here.
+
+    A seat that never heard of the match, because another one failed before, has none. `game` stands in for the one that
+    the record names.
+    """
+    if game is None and (other := other_rules(record)):
+        raise CheckFailed(f"{record.match}: {other}")
+    is_kept = all(seat.lines is not UNSET or not seat.moves for seat in record.seats)
+    if not is_kept or all(seat.lines is UNSET for seat in record.seats) or record.wire_id is UNSET:
+        raise CheckFailed(f"{record.match}: arena {record.arena} stored it without what its lines could be made from")
+    try:
+        return _played_again(record, game or load_game(record.game))
+    except SpecError as error:
+        raise CheckFailed(f"{record.match}: its lines cannot be made again here: {error}") from None
+    except (LookupError, TypeError, ValueError, AssertionError) as error:
+        raise CheckFailed(f"{record.match}: its lines do not fit its steps: {error!r}") from None
+
+
+def _played_again(record: MatchRecord, game: Game[Any, Any]) -> tuple[SeatLines, ...]:
+    scripts = [_Script(record, seat) for seat in range(len(record.seats))]
+    told: Any = game if nature_of(game) is None else _ToldGame(game, record, scripts)
+    seated = [_Retold(record, script, told) for script in scripts]
+    spec = MatchSpec(
+        match=record.match,
+        game=record.game,
+        options=record.options,
+        seed=record.seed,
+        clock=msgspec.structs.replace(_settings(record, 0), strict=any(script.kept.strict for script in scripts)),
+        wire_id=record.wire_id or "",
+        bot_seeds=record.bot_seeds or (),
+    )
+    play(spec, seated, game=told)
+    return tuple(each.told() for each in seated)
+
+
+def _settings(record: MatchRecord, seat: int) -> ClockSettings:
+    """The clock of a seat, as its contestant got it."""
+    lines = record.seats[seat].lines
+    terms = record.clock if lines is UNSET or lines.clock is UNSET else lines.clock
+    return ClockSettings(
+        decides=terms.decides,
+        move_ms=terms.move_ms,
+        bank_ms=terms.bank_ms,
+        wall_ms=terms.wall_ms,
+        startup_ms=1.0 if lines is UNSET else float(lines.startup_ms),
+        idle_ms=terms.idle_ms,
+        strict=False if lines is UNSET else lines.strict,
+    )
+
+
+class _AllLines(KeptLines):
+    """Keeps each line of a match with the number of its request and its direction, but no `hello` of an old process."""
+
+    def __init__(self, *, is_new: bool) -> None:
+        super().__init__()
+        self.all: list[tuple[int, str, bytes]] = []
+        self._is_new = is_new
+
+    def open(self, number: int) -> None:
+        """See KeptLines.open."""
+        super().open(number)
+        if number == READY and not self._is_new:
+            self.all, self.checksum = [], 0
+
+    def to_bot(self, line: bytes) -> None:
+        """See KeptLines.to_bot."""
+        super().to_bot(line)
+        self.all.append((self.number, ">", line.removesuffix(b"\n")))
+
+    def from_bot(self, line: bytes, *, is_early: bool = False) -> None:
+        """See KeptLines.from_bot."""
+        super().from_bot(line, is_early=is_early)
+        self.all.append((self.number, "<", line))
+
+
+class _Retold(Contestant):
+    """A contestant on a clock that never runs out: faults of time are told by the script."""
+
+    def __init__(self, record: MatchRecord, script: "_Script", game: Game[Any, Any]) -> None:
+        self._script = script
+        clock, kept = _settings(record, script.seat), script.kept
+        seats = len(record.seats)
+        super().__init__(
+            player=record.seats[script.seat].player,
+            bot=record.seats[script.seat].bot,
+            open_channel=script.open,
+            hello=hello_for(game, record.options, kept.startup_ms, kept.line_bytes, seats),
+            clock=clock,
+            wall=lambda: script.wall_s,
+            suspended=never,
+        )
+        self._request_id = kept.first_id - 1
+
+    @property
+    def is_reachable(self) -> bool:
+        """Not after a fault that was fatal."""
+        return super().is_reachable and not self._script.is_over
+
+    def told(self) -> SeatLines:
+        """All lines of the match."""
+        kept = self._script.kept
+        is_exact = self._lines.checksum == kept.checksum and not kept.left_out
+        return SeatLines(self.player, tuple(self._lines.all), is_exact, kept.left_out)
+
+    def _keep_lines(self, form: tuple[str, ...]) -> KeptLines:  # noqa: ARG002 - all are kept
+        self._lines = _AllLines(is_new=self._script.kept.is_new)
+        return self._lines
+
+    def _reset(self) -> None:
+        super()._reset()
+        self.idle_bank_s = math.inf
+
+    def _move_clock(self, channel: Channel, wall_s: float) -> MoveClock:  # noqa: ARG002 - it has no end
+        return _ToldClock(
+            cpu=channel.cpu,
+            wall=self._wall,
+            budget_s=math.inf,
+            wall_s=math.inf,
+            decides_cpu=self._decides_cpu,
+            cpu_since=self._answered_cpu_s,
+        )
+
+
+class _ToldClock(MoveClock):
+    """A clock that is looked at once, at the end of the answer."""
+
+    __slots__ = ()
+
+    def _look_late(self, gap_s: float) -> None:
+        """Nothing is excused once more."""
+
+
+class _ToldFatally(BotFault):
+    """A fault that ended the match, in the words of the record; nobody adds to them."""
+
+    def __init__(self, told: ToldFault) -> None:
+        super().__init__(told.message, hint=told.hint, got=told.got, reason=told.reason)
+        vars(self)["code"] = told.code  # of the class that it had
+
+
+class _Script(ScriptedChannel):
+    """The other side of a seat's channel: it says, and takes of time, what the record tells.
+
+    `number` is that of the open request, `is_over` tells that a fatal fault was raised.
+    """
+
+    def __init__(self, record: MatchRecord, seat: int) -> None:
+        super().__init__(lambda _: (), cpu=lambda: self.cpu_s)
+        entry = record.seats[seat]
+        self.seat = seat
+        self.kept = Lines(startup_ms=1, line_bytes=1, checksum=0) if entry.lines is UNSET else entry.lines
+        self.number = READY
+        self.is_over = False
+        self.cpu_s = self.wall_s = 0.0
+        self._times = Requests() if entry.requests is UNSET else entry.requests
+        self._said = {said.request: said for said in self.kept.said}
+        self._steps = [
+            each for each in record.steps if isinstance(each, Acted) and each.seat == seat and _is_answer(each)
+        ]
+        self._faulty = sorted({fault.request for fault in self.kept.told})
+        self._due = deque(self.kept.told)
+        self._queue: deque[bytes] = deque()
+        self._sent = self._sent_in_all = 0
+
+    def open(self) -> Channel:
+        """This channel, if there was a process at all."""
+        if HELLO not in self._said and not self.kept.left_out:
+            raise self._fault()
+        return self
+
+    def send(self, line: bytes, clock: MoveClock) -> None:
+        """See Channel.send."""
+        message = msgspec.json.decode(line)
+        kind = message["type"]
+        if kind in {"hello", "match_start"}:
+            self._begin(HELLO if kind == "hello" else READY)
+        self._sent += 1
+        self._sent_in_all += 1
+        if self._sent_in_all == self.kept.lost_at:
+            while self._due and not self._due[0].is_fatal:
+                self._due.popleft()
+            raise self._fault()
+        if kind == "request":
+            self._take_time(clock)
+            self._queue.extend(self._answer(message))
+
+    def receive(self, clock: MoveClock) -> bytes:
+        """See Channel.receive."""
+        if not self._queue:
+            clock.look()
+            raise self._fault()
+        return self._queue.popleft()
+
+    def pending(self) -> list[bytes]:
+        """See Channel.pending: it is asked before each request."""
+        self.number += 1
+        self._sent = 0
+        early = [line_of(text) for text in self._said[self.number].early] if self.number in self._said else []
+        if self._is_due() and not self._due[0].sent and not early:
+            raise self._fault()
+        return early
+
+    def rest(self) -> None:
+        """See Channel.rest."""
+        if self._queue or not self._is_due():
+            return
+        if self._due[0].code in _AFTER_AN_ANSWER and self._due[0].sent == self._sent:
+            raise self._fault()
+
+    def refused(self) -> BotFault | None:
+        """What nature had against the answer to the open request, if anything."""
+        return self._fault() if self._is_due() and self._due[0].code == IllegalAction.code else None
+
+    def _begin(self, number: int) -> None:
+        self.number, self._sent = number, 0
+        if number == READY and not self.kept.is_new:
+            self._sent_in_all = 0
+        self._queue.extend(line_of(text) for text in self._said.get(number, Said(number, ())).lines)
+
+    def _is_due(self) -> bool:
+        while self._due and self._due[0].request < self.number:
+            self._due.popleft()  # the line itself told of it
+        return bool(self._due) and self._due[0].request == self.number
+
+    def _fault(self) -> BotFault:
+        """The next fault of the record, as it came from the bot's process."""
+        told = self._due.popleft() if self._due else ToldFault(self.number, Crashed.code, "not told", is_fatal=True)
+        if told.is_fatal:
+            self.is_over = True
+            return _ToldFatally(told)
+        return _PARDONED[told.code](told.message, hint=told.hint, got=told.got, reason=told.reason)
+
+    def _take_time(self, clock: MoveClock) -> None:
+        at = self.number - 1
+        self.cpu_s += self._times.cpu_us[at] / 1e6
+        self.wall_s += self._times.wall_us[at] / 1e6
+        clock.asleep_s = self._times.idle_us[at] / 1e6 if self._times.idle_us else 0.0
+
+    def _answer(self, request: dict[str, Any]) -> list[bytes]:
+        """The lines after a request; in the usual form where the record has none."""
+        if said := self._said.get(self.number):
+            return [line_of(text) for text in said.lines]
+        place = self.number - 1 - sum(0 < number < self.number for number in self._faulty)
+        if place >= len(self._steps):  # of what it said instead nothing was kept
+            return []
+        action = msgspec.json.decode(msgspec.json.encode(self._steps[place].action))
+        if request["legal"] is not None and self.kept.form:
+            return [plain(self.kept.form, request["id"], request["legal"].index(action))]
+        return [msgspec.json.encode({"type": "action", "id": request["id"], "action": action})]
+
+
+def _is_answer(step: Acted) -> bool:
+    return not step.forced and not step.stand_in
+
+
+class _ToldGame:
+    """A game with a nature, of which all that happened in the match is told and not computed."""
+
+    def __init__(self, game: Game[Any, Any], record: MatchRecord, scripts: list[_Script]) -> None:
+        self._game = game
+        self.nature = _ToldNature(nature_of(game), record, scripts)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._game, name)
+
+
+class _ToldNature:
+    def __init__(self, nature: Any, record: MatchRecord, scripts: list[_Script]) -> None:
+        self._nature = nature
+        self._scripts = scripts
+        self._results = deque(step.result for step in record.steps if isinstance(step, Simulated))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._nature, name)
+
+    def fingerprint(self) -> dict[str, str]:
+        """It is not asked for anything that depends on it."""
+        return {}
+
+    def insist(self, state: Any, seat: Seat, action: Any) -> None:  # noqa: ARG002 - see Nature.insist
+        """See Nature.insist."""
+        if refused := self._scripts[seat].refused():
+            raise refused
+
+    def simulate(self, state: Any) -> Json:  # noqa: ARG002 - see Nature.simulate
+        """See Nature.simulate."""
+        return self._results.popleft()

@@ -1,0 +1,248 @@
+"""Whoever has a record has every line of its match. (`match_table.match_of` asks that of each match of these tests.)"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from match_raft_table import raft_bot, raft_on_offer, sail_bots, simulate
+from match_table import CLOCK, ScriptedBot, Times, answer, house, match_of, only, random_match, seated
+
+from arena.errors import CheckFailed, Crashed, OutOfTime
+from arena.match import kept
+from arena.match.rebuilt import lines_of
+from arena.match.record import KEPT_BYTES, MatchRecord, Requests, SeatRecord, encoded, pack, unpack
+from arena.match.replay import problems
+from arena.process.scripted import ScriptedChannel
+
+replace = msgspec.structs.replace
+HEAPS = {"heaps": [9, 9, 9]}
+
+
+def by_seat(record: MatchRecord) -> list[list[tuple[str, bytes]]]:
+    told = lines_of(unpack(pack(record)))
+    assert all(each.is_exact for each in told)
+    return [[(way, line) for _, way, line in each.lines] for each in told]
+
+
+def with_seat(record: MatchRecord, **changes: Any) -> MatchRecord:
+    return replace(record, seats=(replace(record.seats[0], **changes), *record.seats[1:]))
+
+
+def test_a_match_that_never_was_heard_of_has_no_lines() -> None:
+    """The second seat of a match in which the first did not start."""
+    record = match_of(seated(ScriptedBot(hello=[Crashed("gone")])), house())
+    first, second = by_seat(record)
+
+    assert [way for way, _ in first] == [">", ">"]
+    assert b'"error"' in first[1][1]
+    assert second == []
+
+
+def test_a_process_of_many_matches_was_greeted_once() -> None:
+    """Its ids count on, and lines after the first match are those of the second."""
+    bot = ScriptedBot(hello=[b'{"type":"hello","protocols":[1],"capabilities":["events"]}'])
+    contestant = seated(bot)
+    first, second = (match_of(contestant, house(), options=HEAPS) for _ in range(2))
+
+    assert [line for _, line in by_seat(first)[0]].count(bot.channels[0].sent[0].rstrip()) == 1
+    assert b'"match_start"' in by_seat(second)[0][0][1]
+    assert second.seats[0].lines
+    assert second.seats[0].lines.first_id == first.seats[0].moves + 1
+    assert any(b'"event"' in line for _, line in by_seat(second)[0])
+
+
+@pytest.mark.parametrize("line", [b"\xff\xfe", b"\0", b"", "\x85\u2028é".encode(), b'{"type": "action", "id": "\xff"}'])
+def test_bytes_that_are_no_text_are_told_as_they_were(line: bytes) -> None:
+    """Before an answer, and before its request."""
+    stray = match_of(seated(ScriptedBot(lambda m, n: [line, answer(m)] if n == 2 else None)), house(), options=HEAPS)
+
+    assert ("<", line) in by_seat(stray)[0]
+
+
+@given(line=st.binary(max_size=20))
+def test_each_line_is_kept_as_a_text_of_its_own(line: bytes) -> None:
+    """Back it is the same, whatever it was."""
+    assert kept.line_of(kept.text_of(line)) == line
+
+
+def test_what_a_bot_says_without_end_is_counted_and_not_kept() -> None:
+    """The record stays small, the other seat's lines are whole, and answers of the usual form are told all the same."""
+    long = b"x" * 1000
+
+    def chatter(message: Any, number: int) -> list[bytes]:
+        return [long] * 200 + [answer(message)] if number == 2 else [answer(message)]
+
+    record = match_of(seated(ScriptedBot(chatter)), house(), options=HEAPS)
+    own, other = lines_of(record)
+
+    assert len(encoded(record)) < KEPT_BYTES + 10_000
+    assert (own.is_exact, other.is_exact, other.left_out) == (False, True, 0)
+    assert own.left_out == 200 + 1 - KEPT_BYTES // (1000 + 8)
+    assert sum(way == "<" and b'"action"' in line for _, way, line in own.lines) == record.seats[0].moves
+
+
+def test_times_are_those_of_the_clocks() -> None:
+    """By request, in whole microseconds; what goes beyond the move is taken from the bank of the next request."""
+    times = Times()
+    bot = ScriptedBot()
+    bot.times = times
+    spent = iter([0.25, 0.0000004, 0.1, 0.0999996, 0.3])
+
+    def think(_message: Any, _number: int) -> None:
+        times.cpu_s += next(spent, 0.0)
+
+    bot._odd = think
+    record = match_of(seated(bot), house(), options=HEAPS)
+    requests = record.seats[0].requests
+    assert requests
+
+    assert requests.cpu_us[:5] == (250_000, 0, 100_000, 100_000, 300_000)
+    banks = [message["clock"]["bank_ms"] for message in bot.of_type("request")]
+    assert banks[:6] == [1000.0, 850.0, 850.0, 850.0, 850.0, 650.0]
+    assert record.seats[0].cpu_ms == sum(requests.cpu_us) / 1000
+
+
+def test_bytes_of_stderr_are_counted_up_to_each_answer() -> None:
+    """From the start of the match; what was written before, in an earlier one, is not counted."""
+    written = [0]
+
+    class Talkative(ScriptedChannel):
+        def stderr_bytes(self) -> int:
+            return written[0]
+
+    def say(_message: Any, number: int) -> None:
+        written[0] += 10 * number
+
+    bot = ScriptedBot(say)
+    contestant = seated(bot)
+    contestant._open_channel = lambda: Talkative(bot._respond)
+    written[0] = 1000
+    record = match_of(contestant, house())
+    requests = record.seats[0].requests
+    assert requests
+
+    assert requests.stderr == tuple(10 * number for number in range(1, record.seats[0].moves + 1))
+
+
+def test_discarded_lines_stand_with_their_request() -> None:
+    """By kind; request 0 is the start."""
+    bot = ScriptedBot(
+        lambda m, n: [b"print", answer(m), answer(m)] if n in {2, 3} else None,
+        ready=lambda m: [b"early print", msgspec.json.encode({"type": "ready", "match": m["match"]})],
+    )
+    record = match_of(seated(bot), house(), options=HEAPS)
+    requests = record.seats[0].requests
+    assert requests
+
+    found = [(each.request, each.kind, each.count) for each in requests.discarded]
+    assert found == [(0, "stray", 1), (2, "stray", 1), (3, "early", 1), (3, "stray", 1), (4, "early", 1)]
+    assert record.seats[0].ignored == {"stray": 3, "early": 2}
+
+
+@pytest.fixture(scope="module")
+def record() -> MatchRecord:
+    """A match with strays, late answers and a pardoned fault."""
+    odd = ScriptedBot(lambda m, n: [b"print", answer(m)] if n == 2 else None)
+    return unpack(pack(match_of(seated(odd), house(), options=HEAPS)))
+
+
+def changed_times(entry: SeatRecord) -> Iterator[Requests]:
+    times = entry.requests
+    assert times
+    yield replace(times, cpu_us=(times.cpu_us[0] + 1, *times.cpu_us[1:]))
+    yield replace(times, wall_us=times.wall_us[1:])
+    yield replace(times, wall_us=(-5, *times.wall_us[1:]))
+    yield replace(times, idle_us=(7,) + (0,) * (entry.moves - 1))
+    yield replace(times, stderr=(7,))
+    yield replace(times, stderr=(-7,) * entry.moves)
+    yield replace(times, discarded=())
+    yield replace(times, discarded=(replace(times.discarded[0], count=2),))
+    yield Requests()
+
+
+def test_times_that_do_not_add_up_are_found(record: MatchRecord) -> None:
+    """Each of them by `verify`."""
+    for times in changed_times(record.seats[0]):
+        (problem,) = problems(with_seat(record, requests=times))
+        assert "of seat 0" in problem, times
+
+
+def test_another_line_is_found(record: MatchRecord) -> None:
+    """Each change of what was kept gives other lines than those of the checksum, or none."""
+    lines = record.seats[0].lines
+    assert lines
+    said = lines.said
+    changes: list[dict[str, Any]] = [
+        {"said": said[:-1]},
+        {"said": (*said[:-1], replace(said[-1], lines=("other print", *said[-1].lines[1:])))},
+        {"said": (*said[:-1], replace(said[-1], early=("x",)))},
+        {"form": ("a", "b", "c")},
+        {"form": tuple(f"{part} " for part in lines.form)},
+        {"first_id": 2},
+        {"startup_ms": 1},
+        {"line_bytes": 1},
+        {"is_new": False},
+        {"lost_at": 3},
+        {"checksum": lines.checksum ^ 1},
+    ]
+    for change in changes:
+        try:
+            told, _ = lines_of(with_seat(record, lines=replace(lines, **change)))
+        except CheckFailed as error:
+            assert "do not fit" in str(error)  # noqa: PT017 - some changes cannot be played at all
+        else:
+            assert not told.is_exact, change
+
+
+def test_an_older_record_says_so(record: MatchRecord) -> None:
+    """It has neither times nor lines, and is no damage."""
+    seats = tuple(replace(seat, requests=msgspec.UNSET, lines=msgspec.UNSET) for seat in record.seats)
+    old = replace(record, seats=seats)
+
+    assert problems(old) == []
+    with pytest.raises(CheckFailed, match="without what its lines could be made from"):
+        lines_of(old)
+    with pytest.raises(CheckFailed, match="plays rules 1"):
+        lines_of(replace(record, rules="0"))
+
+
+def test_a_late_answer_is_no_step_and_is_told() -> None:
+    """It came, and too late: the line is there, and the fault with the very words of the day."""
+    late = OutOfTime("used 5 ms of CPU time, had 4 ms", hint="answer earlier")
+    odd = ScriptedBot(only(2, late))
+    record = match_of(seated(odd), house(), options=HEAPS)
+
+    assert any(b"used 5 ms of CPU time, had 4 ms" in line for way, line in by_seat(record)[0] if way == ">")
+
+
+def test_questions_and_pardons_of_many_at_once_are_told() -> None:
+    """Four seats decide at once; they ask nature, are refused, are late, and act for the fault of another."""
+
+    def odd(message: Any, number: int) -> Any:
+        if number == 1:
+            return [simulate(message, 1, {"mm": 5}), simulate(message, 2, {"mm": 999}), answer(message, {"mm": 999})]
+        return [OutOfTime("late", hint="faster")] if number == 3 else None
+
+    asks = b'{"type":"hello","protocols":[1],"capabilities":["simulate","events"]}'
+    with raft_on_offer():
+        record = sail_bots(
+            raft_bot(20, odd, hello=[asks]), raft_bot(60, odd), raft_bot(30), raft_bot(-90, odd, hello=[asks])
+        )
+        told = by_seat(record)
+
+    assert [seat.faults for seat in record.seats][2] == {}
+    assert sum(b'"simulated"' in line for _, line in told[0]) == 2
+
+
+def test_the_same_is_true_of_any_match() -> None:
+    """By index, with notes, as objects."""
+    for number in range(3):
+        for game in ("nim", "shanghaien"):
+            by_seat(random_match(game, number))
+    noted = ScriptedBot(plain=lambda m: answer(m, m["legal"][-1], note="hm"))
+    first, _ = by_seat(match_of(seated(noted, CLOCK), house(), options=HEAPS))
+
+    assert any(b'"note": "hm"' in line for _, line in first)

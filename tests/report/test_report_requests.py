@@ -1,0 +1,67 @@
+"""Request by request: times in a table, lines as they went."""
+
+import msgspec
+import pytest
+from report_made import record
+
+from arena.errors import CheckFailed
+from arena.match.record import MatchRecord
+from arena.report.requests import lines_told, times_told
+
+replace = msgspec.structs.replace
+
+
+def older(played: MatchRecord) -> MatchRecord:
+    return replace(
+        played, seats=tuple(replace(seat, requests=msgspec.UNSET, lines=msgspec.UNSET) for seat in played.seats)
+    )
+
+
+def test_each_request_has_its_times_and_what_did_not_count() -> None:
+    """One line for each answer; the bank is the one that the bot was told."""
+    played = record()
+    told = list(times_told(played))
+
+    assert told[1].startswith("seat 0 ann, by request: ")
+    assert sum(line.split()[:1] == ["1"] for line in told) == len(played.seats)
+    assert sum(line[:1] == " " and line.split()[0].isdigit() for line in told) == sum(s.moves for s in played.seats)
+    assert any("stray" in line for line in told)
+    assert all("1000.000" in line for line in told if line.split()[:1] == ["1"])
+
+
+def test_all_lines_are_told_in_order_and_printable() -> None:
+    """With the number of their request and their direction."""
+    told = list(lines_told(record()))
+
+    assert told[1] == "seat 0 ann, all lines as they went over the wire:"
+    assert told[2].startswith('   0 > {"type":"hello"')
+    assert any(line.startswith("   1 < {") for line in told)
+    assert told[-1].split()[1:3][0] == ">"
+    assert all(line.isprintable() for line in told)
+
+
+def test_lines_that_are_not_those_of_the_day_say_so() -> None:
+    """Other lines than those of the checksum, and lines that were not kept."""
+    played = record()
+    first = played.seats[0]
+    assert first.lines
+    other = replace(first, lines=replace(first.lines, checksum=1))
+    cut = replace(first, lines=replace(first.lines, left_out=3))
+
+    wrong, short = (list(lines_told(replace(played, seats=(each, *played.seats[1:])))) for each in (other, cut))
+
+    assert wrong[1].endswith("all lines, but NOT as they went over the wire:")
+    assert "all lines but 3 of the bot's own" in short[1]
+
+
+def test_older_records_and_other_rules_say_why_not() -> None:
+    """Times without banks where the match cannot be played again; nothing of a record that keeps neither."""
+    played = record()
+
+    with pytest.raises(CheckFailed, match="without times by request"):
+        list(times_told(older(played)))
+    with pytest.raises(CheckFailed, match="without what its lines could be made from"):
+        list(lines_told(older(played)))
+    told = list(times_told(replace(played, rules="0")))
+    assert told[0].startswith("no banks: m-0-0: played by rules 0 of nim")
+    assert len(told) > 4
