@@ -23,7 +23,7 @@ from arena.match.results import LUCK_UNIT
 from arena.standings.scores import Mean, Share, mean_of
 from arena.standings.sums import HALVES, LuckSums, full_score
 from arena.statistics.control_variate import Products, narrows, slopes
-from arena.statistics.interval import interval
+from arena.statistics.interval import UNSEEN, interval
 
 SEATS: Final = 2
 """A payoff is a score only where there is one other."""
@@ -153,12 +153,18 @@ def _share(one: Pairing, place: int, factors: Sequence[float]) -> Share:
 
 
 def _narrower(without: Mean, plain: Mean) -> Mean | None:
-    """With an interval within what a score can be, and no surer of its error than the plain score is of its own."""
+    """With an interval within what a score can be, and no surer of its error than the plain score is of its own.
+
+    A block that has not been seen yet counts with the part of its square that luck would not explain.
+    """
     value, error = min(max(without.value, 0.0), 1.0), without.standard_error
-    degrees = min(without.degrees, plain.degrees)
-    if error is None:
+    if error is None or not plain.standard_error:
         return None
-    found = interval(value, error, degrees=degrees, blocks=without.blocks, lowest=0.0, highest=1.0)
+    left = min(error / plain.standard_error, 1.0) ** 2
+    degrees = min(without.degrees, plain.degrees)
+    found = interval(
+        value, error, degrees=degrees, blocks=without.blocks, lowest=0.0, highest=1.0, unseen=UNSEEN * left
+    )
     if found.error >= plain.interval.error:
         return None
     return msgspec.structs.replace(without, value=value, degrees=degrees, interval=found)

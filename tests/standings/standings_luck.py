@@ -2,10 +2,10 @@
 
 Run as a program, it prints how often intervals hold: python tests/standings/standings_luck.py RUNS SEED
 
-`luck_blocks.json`: 300 blocks of each pair of seven bots of Shanghaien, weak and strong, as points of the stronger one
+`luck_blocks.json`: 160 blocks of each pair of seven bots of Shanghaien, weak and strong, as points of the stronger one
 (0 to 4) and its luck in thousandths of a win, made by
 
-    python benchmarks/luck_adjustment.py --blocks 300 --save FILE
+    python benchmarks/luck_adjustment.py --blocks 160 --save FILE
 
 whose sums over the two matches of a block they are.
 """

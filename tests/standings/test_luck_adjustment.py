@@ -17,6 +17,7 @@ from standings_luck import (
     coverage,
     decided_by_luck,
     erring,
+    exaggerated,
     pairing,
     plain,
     population,
@@ -133,8 +134,8 @@ def test_a_block_that_lacks_a_match_counts_by_the_matches_it_has() -> None:
     assert found.luck2 == pytest.approx(float(sum(other * other for _, other in off)) / 1e12)
 
 
-def test_luck_that_decides_everything_leaves_a_bound() -> None:
-    """No error is left to measure; an interval of no width would promise too much."""
+def test_luck_that_decides_everything_leaves_little() -> None:
+    """An even score, nearly without an error; an interval of no width would promise too much."""
     rng = random.Random(1)
     blocks = [(2 + 2 * side, 0.4 * side) for side in (rng.choice((-1, 1)) for _ in range(400))]
 
@@ -142,7 +143,8 @@ def test_luck_that_decides_everything_leaves_a_bound() -> None:
 
     assert found is not None
     assert found.value == pytest.approx(0.5, abs=0.01)
-    assert 0.001 < found.error < 0.01
+    assert 0.0 < found.error < 0.01
+    assert found.low < 0.5 < found.high
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 20, 200])
@@ -323,7 +325,7 @@ def test_coverage_of_many_made_blocks(made: Made, blocks: int) -> None:
     """The same in 3000 runs."""
     found = coverage({AB: population(made)}, "ann", blocks, 3000, random.Random(blocks))
 
-    insist(found, f"{made.__name__}, {blocks} blocks", varies=False)
+    insist(found, f"{made.__name__}, {blocks} blocks", varies=blocks >= 20 and made in {decided_by_luck, exaggerated})
 
 
 @pytest.mark.slow
