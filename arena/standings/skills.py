@@ -10,13 +10,16 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from arena.standings.ratings import RatingSettings
 from arena.statistics.interval import LEVEL, Interval, interval
 from arena.statistics.model import ProbitSettings
 from arena.statistics.pairs import Pairing, comparisons, connected_groups, counted, signs
 from arena.statistics.probit import ProbitFit, fit
+
+if TYPE_CHECKING:
+    from arena.statistics.growing import GrowingSkills
 
 MOST_PLAYERS = 1000
 """The work grows with their cube; a thousand take seconds. Larger fields go without this estimate."""
@@ -130,15 +133,38 @@ def ranking(
     return tuple(found)
 
 
-def by_map(players: Iterable[str], pairings: Iterable[Pairing], settings: RatingSettings) -> tuple[str, ...]:
-    """All players in the order of `ranking`; those who have not played come last, by name."""
-    names, played = sorted(players), counted(pairings)
-    found = fitted(names, played, settings)
-    strength = {name: found.mean(name) if found else settings.mu for name in names}
-    points = points_of(played)
-    groups = connected_groups(names, played)
-    order = [place.name for place in ranking(groups, strength, {name: own.score for name, own in points.items()})]
-    return (*order, *(name for name in names if name not in points))
+class GrowingRanking:
+    """The order of `ranking` by all matches of some rounds: of the first one and of those that are added.
+
+    In the first round everybody meets all whom they ever will. ValueError or KeyError as for `fitted`.
+    """
+
+    def __init__(self, players: Sequence[str], settings: RatingSettings) -> None:
+        self._players, self._settings = players, settings
+        self._skills: GrowingSkills | None = None
+        self._groups: Sequence[Sequence[str]] = ()
+        self._points: defaultdict[str, Points] = defaultdict(lambda: Points(0, 0.0))
+
+    def add(self, pairings: Sequence[Pairing]) -> None:
+        """The matches of another round."""
+        if self._skills is None:
+            from arena.statistics.growing import GrowingSkills  # noqa: PLC0415 - imports numpy
+
+            self._skills = GrowingSkills(self._players, pairings, model_of(self._settings))
+            self._groups = connected_groups(self._players, pairings)
+        else:
+            self._skills.add(pairings)
+        for name, (matches, score) in points_of(pairings).items():
+            before = self._points[name]
+            whole = before.matches + matches
+            self._points[name] = Points(whole, (before.score * before.matches + score * matches) / whole)
+
+    def order(self) -> list[str]:
+        """The players who have played, best first."""
+        strength = self._skills.means() if self._skills else {}
+        return [
+            one.name for one in ranking(self._groups, strength, {name: own.score for name, own in self._points.items()})
+        ]
 
 
 def _errors(covariance: Sequence[Sequence[float]], places: Sequence[int], against: Sequence[int]) -> list[float]:

@@ -12,7 +12,7 @@ from arena.league.schedules.cycles import cycles, until_decided
 from arena.league.schedules.settings import Decided
 from arena.league.schedules.tables import cycle, gauntlet
 from arena.standings.ratings import RatingSettings
-from arena.standings.skills import by_map, fitted
+from arena.standings.skills import GrowingRanking, fitted
 
 RATING = RatingSettings()
 NAMES = ("ann", "bob", "cid", "dot")
@@ -125,7 +125,9 @@ def test_no_decided_pair_plays_again_and_no_pair_beyond_the_cap(seed: int, step:
 
     stopped: set[frozenset[str]] = set()
     for number, plan in enumerate(found.plans[1:], start=1):
-        order = by_map(NAMES, chain.from_iterable(found.answers[:number]), RATING)
+        scratch = GrowingRanking(NAMES, RATING)
+        scratch.add([*chain.from_iterable(found.answers[:number])])
+        order = scratch.order()
         stopped |= {pair for pair in map(frozenset, combinations(NAMES, 2)) if any(map(_names(pair), plan.news))}
         for pair in plan.tables:
             assert abs(order.index(pair[0]) - order.index(pair[1])) == 1

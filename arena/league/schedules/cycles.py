@@ -7,16 +7,15 @@ most, however the ranking picks pairs. Nothing is promised for all pairs of a le
 undecided and below the cap play on, all by the same number of blocks, until there are none.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise, starmap
+from itertools import pairwise
 
 from arena.league.schedules.plan import Course, Plan, Table, half_points
 from arena.league.schedules.settings import Decided
 from arena.match.results import PairingRanks
 from arena.standings.ratings import RatingSettings
-from arena.standings.skills import by_map
-from arena.statistics.pairs import Counted
+from arena.standings.skills import GrowingRanking
 from arena.statistics.spending import Decider, Decision, Look
 from arena.text import counted
 
@@ -37,16 +36,17 @@ def until_decided(
 
     The news say of each pair of neighbours, when it stops, at which block that was, and why.
     """
-    evidence = _Evidence(players, rating)
+    ranking = GrowingRanking(players, rating)
     last = count + (rule.cap_blocks - count) // rule.step_blocks * rule.step_blocks
     duels = {frozenset(table): _Duel(table, Decider(longest=last, alpha=1.0 - rule.likelihood)) for table in tables}
     plan = Plan(tuple(tables), count, title=counted(count, "cycle"))
     while True:
-        for played in (yield plan):
-            evidence.add(played)
+        results = yield plan
+        ranking.add(results)
+        for played in results:
             duels[frozenset(played.players)].add(played)
         again, news = [], []
-        for pair in map(frozenset, pairwise(evidence.ranking())):
+        for pair in map(frozenset, pairwise(ranking.order())):
             if pair in duels and not duels[pair].is_over:
                 told = duels[pair].stopped(last)
                 if told:
@@ -100,19 +100,3 @@ def _told(names: Table, found: Decision, last: int) -> str:
     if found.lead:
         return f"{better} and {worse}: not decided at the cap of {cap}, {better} {lead} ahead (bound: {found.bound})"
     return f"{better} and {worse}: not decided at the cap of {cap}, level"
-
-
-class _Evidence:
-    """All results so far, for the ranking."""
-
-    def __init__(self, players: Sequence[str], rating: RatingSettings) -> None:
-        self._players, self._rating = tuple(players), rating
-        self._courses: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
-
-    def add(self, played: PairingRanks) -> None:
-        """The ranks of a pairing in another round."""
-        self._courses[played.players].update(played.courses)
-
-    def ranking(self) -> tuple[str, ...]:
-        """The players by MAP, best first."""
-        return by_map(self._players, starmap(Counted, self._courses.items()), self._rating)
