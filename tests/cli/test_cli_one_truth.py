@@ -215,3 +215,19 @@ def test_all_pages_tell_of_the_same_matches(pages: Pages) -> None:
     origin = pages.document["luck"]
     for text in (pages.table, pages.status, pages.matrix_text, *pages.stats_text.values()):
         assert origin in re.sub(r"\s+", " ", text)
+
+
+def test_the_table_tells_what_stopped_a_league(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`until: decided`: the sentences of the status stand below the table, and in JSON."""
+    terminal = Terminal(tmp_path, monkeypatch, capsys)
+    rule = {"kind": "round_robin", "until": "decided", "step_blocks": 4, "cap_blocks": 8}
+    run = terminal.league("random", "random", schedule=rule)
+
+    status = terminal.arena("league status").out
+    news = json.loads(terminal.arena("leaderboard --format json").out)["news"]
+
+    assert news
+    for text in (run.out, terminal.arena("leaderboard").out, status):
+        assert all(sentence in text for sentence in news)
