@@ -15,6 +15,7 @@ As in all sums, numbers are whole up to the last division: the factor is rounded
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
 from typing import Final, NamedTuple, Protocol
 
 import msgspec
@@ -125,18 +126,19 @@ def _products(sums: LuckSums) -> Products:
 
 def _pays(fitted: Sequence[_Fitted], places: Sequence[int], half: int) -> bool:
     """Whether that half of these pairings says that luck is better taken off."""
-    seen = [_seen(one.products[half], place) for one, place in zip(fitted, places, strict=True)]
-    return narrows(seen, [one.factors[half] for one in fitted])
-
-
-def _seen(products: Products, place: int) -> Products:
-    return products._replace(score=1.0 - products.score) if place else products
+    products = [one.products[half] for one in fitted]
+    matches = sum(one.matches for one in products)
+    if not matches:
+        return False
+    # from place 1 a score is what is missing to 1
+    total = fsum([abs(place - one.score) * one.matches for place, one in zip(places, products, strict=True)])
+    return narrows(products, [one.factors[half] for one in fitted], total / matches)
 
 
 def _share(one: Pairing, place: int, factors: Sequence[float]) -> Share:
     """Its blocks with z in the place of y, of `_UNIT` for a match won: z = y - b l, with the b of the half."""
     even, odd = one.luck
-    b, c = (round(_FACTOR_UNIT * factor) for factor in factors)
+    b, c = round(_FACTOR_UNIT * factors[0]), round(_FACTOR_UNIT * factors[1])
     cross = b * even.both[place] + c * odd.both[place]
     return Share(
         blocks=even.blocks + odd.blocks,

@@ -72,37 +72,28 @@ def slopes(pairings: Sequence[Products]) -> list[float]:
     ]
 
 
-def narrows(pairings: Sequence[Products], factors: Sequence[float]) -> bool:
-    """Whether these factors make the interval of the mean score over these pairings narrower, beyond chance.
+def narrows(pairings: Sequence[Products], factors: Sequence[float], score: float) -> bool:
+    """Whether these factors make the interval of the mean score over these pairings, `score`, narrower beyond chance.
 
-    The gain of a block is what its square falls by. Its sum must be above 0 with 97.5 % (Student's t), and leave an
-    interval of `NARROWER` or less.
+    The gain of a pairing is what its sum of squares falls by. Their sum must be above 0 with 97.5 % (Student's t), and
+    leave an interval of `NARROWER` or less.
     """
-    both = zip(pairings, factors, strict=True)
-    known = [(one, b, one.blocks / (one.blocks - 1)) for one, b in both if one.blocks > 1]
-    degrees = sum(one.blocks - 1 for one, *_ in known)
-    gains = [scale * (2.0 * b * one.both - b * b * one.luck2) for one, b, scale in known]
-    squares = [scale * one.score2 for one, _, scale in known]
+    gains, squares, noise, degrees = [], [], [], 0
+    for one, b in zip(pairings, factors, strict=True):
+        if one.blocks > 1:
+            own = one.blocks - 1
+            scale = one.blocks / own
+            taken = scale * b * b * one.luck2
+            gains.append(2.0 * scale * b * one.both - taken)
+            squares.append(scale * one.score2)
+            noise.append(4.0 * taken * max(0.0, squares[-1] - gains[-1]) / own)
+            degrees += own
     gain, square = math.fsum(gains), math.fsum(squares)
-    if gain <= 0.0:
+    if gain <= 0.0 or gain < t_quantile(degrees) * math.sqrt(math.fsum(noise)):
         return False
-    noise = math.fsum(
-        4.0 * scale * b * b * one.luck2 * max(0.0, own - gained) / (one.blocks - 1)
-        for (one, b, scale), own, gained in zip(known, squares, gains, strict=True)
-    )
-    if gain < t_quantile(degrees) * math.sqrt(noise):
-        return False
-    matches = sum(one.matches for one in pairings)
-    score = math.fsum(one.score * one.matches for one in pairings) / matches
+    blocks, matches = sum(one.blocks for one in pairings), sum(one.matches for one in pairings)
     plain, without = (
-        interval(
-            score,
-            math.sqrt(max(0.0, left)) / matches,
-            degrees=degrees,
-            blocks=sum(one.blocks for one in pairings),
-            lowest=0.0,
-            highest=1.0,
-        )
+        interval(score, math.sqrt(max(0.0, left)) / matches, degrees=degrees, blocks=blocks, lowest=0.0, highest=1.0)
         for left in (square, square - gain)
     )
     return without.error <= NARROWER * plain.error

@@ -136,8 +136,8 @@ def test_a_gain_by_hand() -> None:
     a = 4 * 2.119905299**2
     edge = a / (16 + a)
 
-    assert not narrows([halved(17, edge - 1e-6)], [1.0])
-    assert narrows([halved(17, edge + 1e-6)], [1.0])
+    assert not narrows([halved(17, edge - 1e-6)], [1.0], 0.5)
+    assert narrows([halved(17, edge + 1e-6)], [1.0], 0.5)
 
 
 def test_a_small_gain_is_none() -> None:
@@ -145,39 +145,39 @@ def test_a_small_gain_is_none() -> None:
     blocks = 100_001
 
     assert NARROWER == 0.95
-    assert not narrows([halved(blocks, 0.094)], [1.0])
-    assert narrows([halved(blocks, 0.102)], [1.0])
+    assert not narrows([halved(blocks, 0.094)], [1.0], 0.5)
+    assert narrows([halved(blocks, 0.102)], [1.0], 0.5)
 
 
 @pytest.mark.parametrize("factor", [-1.0, 0.0, 2.0, 3.0])
 def test_a_factor_that_takes_nothing_off_is_not_used(factor: float) -> None:
     """None, one of the wrong sign, and one that overshoots."""
-    assert narrows([halved(1000, 0.8)], [1.0])
-    assert not narrows([halved(1000, 0.8)], [factor])
+    assert narrows([halved(1000, 0.8)], [1.0], 0.5)
+    assert not narrows([halved(1000, 0.8)], [factor], 0.5)
 
 
 def test_single_blocks_tell_nothing_of_a_gain() -> None:
     """Nor does no block at all; beside pairings that tell, they count in the score alone."""
     single = Products(1, 2, 0.5, 0.0, 0.0, 0.0)
 
-    assert not narrows([], [])
-    assert not narrows([single] * 50, [1.0] * 50)
-    assert narrows([halved(200, 0.8), single], [1.0, 1.0])
+    assert not narrows([], [], 0.5)
+    assert not narrows([single] * 50, [1.0] * 50, 0.5)
+    assert narrows([halved(200, 0.8), single], [1.0, 1.0], 0.5)
 
 
 def test_pairings_gain_together() -> None:
     """Five blocks of one pairing prove nothing, those of twenty do; and a pairing that loses counts as well."""
     few, loss = halved(5, 0.7), Products(5, 10, 0.5, 4.0, -4.0, 4.0)
 
-    assert not narrows([few], [1.0])
-    assert narrows([few] * 20, [1.0] * 20)
-    assert narrows([few] * 20 + [loss], [1.0] * 20 + [0.0])
-    assert not narrows([few] * 20 + [loss] * 5, [1.0] * 25)
+    assert not narrows([few], [1.0], 0.5)
+    assert narrows([few] * 20, [1.0] * 20, 0.5)
+    assert narrows([few] * 20 + [loss], [1.0] * 20 + [0.0], 0.5)
+    assert not narrows([few] * 20 + [loss] * 5, [1.0] * 25, 0.5)
 
 
 def test_near_the_end_of_what_is_possible_the_unseen_counts() -> None:
     """At 99 % a gain in the square hardly narrows the interval of a few blocks, at 50 % it does."""
     even = Products(20, 40, 0.5, 1.0, 0.5, 0.5)
 
-    assert narrows([even], [1.0])
-    assert not narrows([even._replace(score=0.99, score2=0.01, both=0.005, luck2=0.005)], [1.0])
+    assert narrows([even], [1.0], 0.5)
+    assert not narrows([even._replace(score2=0.01, both=0.005, luck2=0.005)], [1.0], 0.99)
