@@ -12,6 +12,7 @@ from hostile_league import honest_bots, honest_players, league_of, played
 from hostile_zoo import Animal, bot_of, stage
 
 from arena.league.tournament import Player
+from arena.match.rebuilt import lines_of
 from arena.match.record import Acted, MatchRecord
 from arena.match.replay import problems
 from arena.match.terms import ClockSettings
@@ -78,6 +79,8 @@ def shortfalls(animal: Animal, record: MatchRecord, player: str = EVIL) -> list[
     seat = seat_of(player, record)
     said = said_in(record, seat)
     found = problems(record)
+    told = lines_of(record)
+    found += [f"lines of {each.player} are told otherwise" for each in told if not each.is_exact and not each.left_out]
     shown = "\n".join(transcript(record, every_state=False)).split("\n")
     found += [f"not to be shown on a terminal: {line!r}" for line in shown if not line.isprintable()]
     if "BROKE" in said:
