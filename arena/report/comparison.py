@@ -112,7 +112,9 @@ def _rows(compared: Compared) -> list[tuple[str, str]]:
     found = compared.estimate
     assert found is not None, "scores are estimated wherever there is a block"
     if state.settings.model == "luck-adjusted":
-        rows.append(("luck-adjusted score", f"{_interval(found.score, 100.0, 1)} %"))
+        rows.append(
+            ("tested score", f"{_interval(found.score, 100.0, 1)} % (less luck, by what earlier blocks say of it)")
+        )
     return [
         *rows,
         ("Elo", _interval(found.elo, 1.0, 1)),

@@ -60,7 +60,7 @@ def test_luck_adjusted_scores_stand_beside_scores() -> None:
     shown = as_text(compared(settings), NAMES, SECRET)
 
     assert re.search(r"^score +61\.0 ", shown, re.MULTILINE)
-    assert re.search(r"^luck-adjusted score +61\.0 ", shown, re.MULTILINE)
+    assert re.search(r"^tested score +61\.0 ", shown, re.MULTILINE)
     assert "Elo, by luck-adjusted scores" in shown.partition("\n")[0] or "LLR" in shown.partition("\n")[0]
 
 
