@@ -30,7 +30,7 @@ from arena.standings.luck_adjustment import LuckAdjustment, luck_version
 from arena.standings.luck_adjustment import _products as products
 from arena.standings.sums import LuckSums, sums_of
 from arena.statistics.control_variate import slopes
-from arena.statistics.interval import Interval
+from arena.statistics.interval import Interval, interval
 
 AB: Pair = ("ann", "bob")
 EVEN_AND_LOPSIDED: tuple[Pair, ...] = (("tiny", "coarse"), ("sensible", "coarse"), ("sensible", "greedy"))
@@ -218,6 +218,24 @@ def test_it_is_no_surer_of_its_error_than_the_plain_score() -> None:
 
     assert found.without is not None
     assert found.without.degrees == found.plain.degrees < 60
+
+
+def test_an_unseen_block_counts_as_far_as_luck_would_leave_it() -> None:
+    """Half a block at the end of the range, times the part of the square that is left."""
+    rng = random.Random(13)
+    found = shown({AB: [decided_by_luck(rng) for _ in range(40)]})["ann"]
+
+    assert found.without is not None
+    assert found.without.standard_error is not None
+    assert found.plain.standard_error is not None
+    left = (found.without.standard_error / found.plain.standard_error) ** 2
+    value, error, degrees = found.without.value, found.without.standard_error, found.without.degrees
+    by_hand, without, in_full = (
+        interval(value, error, degrees=degrees, blocks=40, lowest=0.0, highest=1.0, unseen=unseen).error
+        for unseen in (left / 2, 0.0, 0.5)
+    )
+    assert found.without.interval.error == pytest.approx(by_hand)
+    assert without < by_hand < 0.9 * in_full
 
 
 @pytest.mark.parametrize("half", [0, 1])

@@ -171,6 +171,7 @@ def test_pairings_gain_together() -> None:
 
     assert not narrows([few], [1.0], 0.5)
     assert narrows([few] * 20, [1.0] * 20, 0.5)
+    assert narrows([halved(2, 0.7)] * 100, [1.0] * 100, 0.5)
     assert narrows([few] * 20 + [loss], [1.0] * 20 + [0.0], 0.5)
     assert not narrows([few] * 20 + [loss] * 5, [1.0] * 25, 0.5)
 
