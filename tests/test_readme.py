@@ -98,7 +98,7 @@ def test_the_table_of_the_readme_is_that_of_its_command(tmp_path: Path, monkeypa
     words = shlex.split(line, comments=True)
     words[words.index("--results") + 1] = str(tmp_path)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = re.search(r"^```\n(  #  player.*?)^```", text, re.DOTALL | re.MULTILINE)
+    shown = re.search(r"^```\n( *rank  player.*?)^```", text, re.DOTALL | re.MULTILINE)
 
     assert run(words) == 0
 
