@@ -19,11 +19,11 @@ from tables import Figure, Goal, Row, Table
 
 from arena.league.friendly import friendly
 from arena.league.pool import LocalBackend
-from arena.league.results import MatchSummary, PlayedBlock
 from arena.league.run import run
-from arena.league.schedule import chunks
+from arena.league.schedule import PlayedBlock, chunks
 from arena.league.tournament import Player
 from arena.match.record import unpack
+from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 
@@ -59,14 +59,14 @@ def measure(_: Path, *, is_quick: bool) -> list[Table]:
 
 def _row(workers: int, busy: int, matches: int) -> Row:
     begun_s = time.monotonic()
-    summaries, stretch = _play(workers, matches)
-    slowest = [max(one.slowest_ms) for one in summaries]
-    late = sum(one.termination == "timeout" for one in summaries)
-    others = sum(one.termination not in {"normal", "timeout"} for one in summaries)
+    results, stretch = _play(workers, matches)
+    slowest = [max(one.slowest_us) / 1e3 for one in results]
+    late = sum(one.termination == "timeout" for one in results)
+    others = sum(one.termination not in {"normal", "timeout"} for one in results)
     return (
         str(workers),
         str(busy),
-        f"{len(summaries)}" + (f" ({others} failed otherwise)" if others else ""),
+        f"{len(results)}" + (f" ({others} failed otherwise)" if others else ""),
         Figure(late, 0, _NONE),
         Figure(median(slowest), 2),
         Figure(max(slowest), 2),
@@ -75,7 +75,7 @@ def _row(workers: int, busy: int, matches: int) -> Row:
     )
 
 
-def _play(workers: int, matches: int) -> tuple[list[MatchSummary], float]:
+def _play(workers: int, matches: int) -> tuple[list[MatchResult], float]:
     """What the matches came to, and wall time over CPU time of all moves."""
     bot = ours("thinker.py")
     players = (Player(name="thinker-1", bot=bot), Player(name="thinker-2", bot=bot))
@@ -86,9 +86,9 @@ def _play(workers: int, matches: int) -> tuple[list[MatchSummary], float]:
     small = msgspec.structs.replace(tournament, chunk_blocks=5)  # so that all workers have something to do
     played: list[PlayedBlock] = []
     run(chunks(small, {}), LocalBackend(workers), commit=played.extend)
-    summaries = [match.summary for block in played for match in block.matches]
+    results = [match.result for block in played for match in block.matches]
     seats = [seat for block in played for match in block.matches for seat in unpack(match.record).seats]
-    return summaries, sum(seat.wall_ms for seat in seats) / sum(seat.cpu_ms for seat in seats)
+    return results, sum(seat.wall_ms for seat in seats) / sum(seat.cpu_ms for seat in seats)
 
 
 @contextlib.contextmanager

@@ -23,9 +23,8 @@ import msgspec
 from tables import Figure, Goal, Table
 
 from arena.league.pool import LocalBackend, helpers
-from arena.league.results import PlayedBlock
 from arena.league.run import run
-from arena.league.schedule import Chunk, chunks
+from arena.league.schedule import Chunk, PlayedBlock, chunks
 from arena.match.record import unpack
 from arena.process import reaper
 from arena.store import database
@@ -92,7 +91,7 @@ class Soak:
             animal = self._animals[block.fixture.pairing]
             for match in block.matches:
                 self.matches += 1
-                self.endings[match.summary.termination] += 1
+                self.endings[match.result.termination] += 1
                 found = shortfalls(animal, unpack(match.record), EVIL)
                 self.wrong += [f"{animal.id}: {text}" for text in found]
         self.samples.append(_sample(self.matches))

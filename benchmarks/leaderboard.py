@@ -1,15 +1,15 @@
 """Section 6: the leaderboard of a league of a million stored matches, as a person asks for it, and after one more.
 
-Rule: the matches are made up, the store is real. They go in by bulk, as a database of an older layout, so that bringing
-it up to date is measured, too; the last block goes in through MatchStore, and everything comes out through `arena`.
+Rule: the matches are made up, the store is real. They go in by bulk, as rows; the last block goes in through
+MatchStore, and everything comes out through `arena`. A second league has few matches of many players.
 """
 
 import contextlib
 import os
 import random
-import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -21,32 +21,34 @@ from commands import ARENA, wall_s
 from measure import interleaved
 from tables import Figure, Goal, Row, Table
 
-from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch
-from arena.league.schedule import Pairing, fixture, match_count, pairings
-from arena.league.state import state_of
+from arena.league.schedule import Pairing, PlayedBlock, fixture, match_count, pairings
+from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Player, Tournament
-from arena.match.record import PackedRecord
+from arena.match.record import PackedRecord, Termination
+from arena.match.results import MatchKey, MatchResult, PlayedMatch, ranked, rotate
 from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
-from arena.report.table import publish, standings_after, table
-from arena.standings.checkpoint import rated
-from arena.standings.ratings import RatingSettings
-from arena.store import database
+from arena.report.table import publish, table
+from arena.standings.ratings import RatingSettings, rate
+from arena.standings.sums import in_schedule_order
+from arena.store import database, rows
 from arena.store.matches import MatchStore
 
 _PLAYERS: Final = 12
+_MANY_PLAYERS: Final = 300
 _MATCHES: Final = 1_000_000
 _QUICK_MATCHES: Final = 100_000
 _WHOLE: Final = Goal("<", 10)
-_AFTER_ONE: Final = Goal("<", 1)
+_AFTER_ONE: Final = Goal("<", 3)
+_MANY: Final = Goal("<", 3)
 _SAMPLES: Final = 200
 """Different blocks of a pairing, of which all its blocks are drawn."""
 
 _RECORD: Final = PackedRecord(codec="json+zlib", digest="0" * 64, body=bytes(32))
 
-Samples = list[tuple[MatchSummary, ...]]
-"""Blocks of a pairing, as summaries by rotation."""
+Sample = tuple[MatchResult, ...]
+"""The matches of a block by rotation."""
 
 
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
@@ -55,42 +57,47 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     The last blocks of the last pairing are kept back for that.
     """
     results = scratch / "leaderboard-results"
-    tournament, rounds = _tournament(_QUICK_MATCHES if is_quick else _MATCHES), 1 if is_quick else 5
-    *others, last = pairings(tournament)
-    rng = random.Random(1)
-    samples = {pairing.key: [_sample(rng, pairing) for _ in range(_SAMPLES)] for pairing in (*others, last)}
+    matches, rounds = (_QUICK_MATCHES, 1) if is_quick else (_MATCHES, 5)
+    pairs = _PLAYERS * (_PLAYERS - 1) // 2
+    tournament = _tournament(_PLAYERS, cycles=-(-matches // (2 * pairs)))
+    last = pairings(tournament)[-1]
     kept_back = range(tournament.cycles - rounds, tournament.cycles)
-    filled_s = _timed(lambda: _fill(results, tournament, samples, {last.key: kept_back}))
-    migrated_s = _timed(lambda: database.open_for_writing(results).close())
-    more = (
-        PlayedBlock(fixture(Secret.public("1"), last, block), _matches(samples[last.key], rng)) for block in kept_back
-    )
-    rows = [*_from_nothing(results, tournament), *_commands(results, more, rounds)]
+    filled_s = _timed(lambda: _fill(results, tournament, kept_back))
+    rng = random.Random(3)
+    more = (_block(last, block, _sample(rng, last)) for block in kept_back)
+    found = [*_from_nothing(results, tournament), *_commands(results, more, rounds)]
     size = database.path_in(results).stat().st_size / 1e6
+    many = scratch / "many-players-results"
+    field = _tournament(_MANY_PLAYERS, cycles=1)
+    _fill(many, field, ())
+    command = (*ARENA, "leaderboard", "--results", str(many))
+    times = [wall_s(*command) for _ in range(rounds)]
+    found.append((f"arena leaderboard of {_MANY_PLAYERS} players", Figure(median(times), 2, _MANY), _span(times)))
     notes = (
         f"{match_count(tournament)} matches of {_PLAYERS} players, {size:.0f} MB; filled in {filled_s:.1f} s",
-        f"brought up to date from layout 2 in {migrated_s:.1f} s: every summary read and tallied",
+        f"{_MANY_PLAYERS} players: a cycle, {match_count(field)} matches",
         "cold: the kernel was asked to drop the database file from memory first",
-        "after one block more: stored through MatchStore, as `arena league run` does; nobody looked since",
+        "after one block more: stored through MatchStore, as `arena league run` does; nothing was kept",
     )
-    return [Table(title="Leaderboard", headers=("what", "median s", "min-max s"), rows=tuple(rows), notes=notes)]
+    return [Table(title="Leaderboard", headers=("what", "median s", "min-max s"), rows=tuple(found), notes=notes)]
 
 
 def _from_nothing(results: Path, tournament: Tournament) -> list[Row]:
-    """In this process: ratings from the stored tallies, with and without the rest of the table."""
+    """In this process: ratings from the stored ranks, and the whole table."""
     with _writing(results) as store:
-        state = state_of(tournament, store.ranks)
-        played = [(one.players, one.tally.outcomes) for one in store.tallied(state.spans)]
+        states: list[LeagueState] = []
+        read_s = _timed(lambda: states.append(state_of(tournament, store.ranks)))
+        (state,) = states
         names = [player.name for player in tournament.players]
-        recounted_s = _timed(lambda: standings_after(tournament, store.recounted(state.spans), state.scheduled))
-        read_s = _timed(lambda: store.tallied(state.spans))
-        rated_s = _timed(lambda: rated(names, played, tournament.rating))
+        ranks = [span.ranks for span in state.spans]
+        rated_s = _timed(lambda: rate(names, in_schedule_order(ranks), tournament.rating))
+        added_s = _timed(lambda: store.sums(state.blocks))
         table_s = _timed(lambda: table(store, state))
         publish(store, state)
     return [
-        ("all ratings from stored outcomes", Figure(read_s + rated_s, 2, _WHOLE), f"{read_s:.2f} read, rest folded"),
-        ("whole table without a checkpoint", Figure(table_s, 2, _WHOLE), ""),
-        ("whole table from the summaries of all matches", Figure(recounted_s, 2, _WHOLE), "believing nothing else"),
+        ("all ratings from stored ranks", Figure(read_s + rated_s, 2, _WHOLE), f"{read_s:.2f} read, rest folded"),
+        ("sums of all matches", Figure(added_s, 2), ""),
+        ("ratings and table from nothing", Figure(read_s + table_s, 2, _WHOLE), ""),
     ]
 
 
@@ -107,9 +114,6 @@ def _commands(results: Path, more: Iterator[PlayedBlock], rounds: int) -> list[R
         rounds,
         warm_ups=0,
     )
-    with contextlib.closing(database.open_for_writing(results)) as connection:
-        connection.execute("DELETE FROM checkpoint")
-    found["arena leaderboard without a checkpoint"] = [wall_s(*leaderboard) for _ in range(rounds)]
     goals = {name: _AFTER_ONE for name in found if "one block" in name}
     return [(name, Figure(median(times), 2, goals.get(name)), _span(times)) for name, times in found.items()]
 
@@ -143,15 +147,14 @@ def _writing(results: Path) -> Iterator[MatchStore]:
         yield MatchStore(connection, results)
 
 
-def _tournament(matches: int) -> Tournament:
-    pairs = _PLAYERS * (_PLAYERS - 1) // 2
+def _tournament(players: int, *, cycles: int) -> Tournament:
     return Tournament(
         name="synthetic",
         game="shanghaien",
         options={},
-        players=tuple(_player(number) for number in range(_PLAYERS)),
+        players=tuple(_player(number) for number in range(players)),
         seed="benchmark",
-        cycles=-(-matches // (2 * pairs)),
+        cycles=cycles,
         chunk_blocks=20,
         clock=ClockSettings(),
         rating=RatingSettings(draw_probability=0.04),
@@ -165,55 +168,58 @@ def _player(number: int) -> Player:
     return Player(name=name, bot=BotSpec(manifest=manifest, source="", folder="", digest=digest))
 
 
-def _fill(results: Path, tournament: Tournament, samples: Mapping[str, Samples], without: Mapping[str, range]) -> None:
-    """Store all matches but those `without`, drawn from `samples`, the way a former version did: without tallies."""
+def _fill(results: Path, tournament: Tournament, kept_back: Sequence[int]) -> None:
+    """Store all matches but those of the last pairing that are `kept_back`, drawn from samples; without a history."""
+    rng, field = random.Random(2), pairings(tournament)
     with _writing(results) as store:
         store.save_league(tournament)
-    connection = sqlite3.connect(database.path_in(results))
+    connection = database.open_for_writing(results)
     connection.execute("PRAGMA synchronous=OFF")
-    rng = random.Random(2)
-    for number, pairing in enumerate(pairings(tournament), start=1):
-        connection.execute("INSERT INTO pairing VALUES (?, ?)", (number, pairing.key))
-        blocks = [each for each in range(tournament.cycles) if each not in without.get(pairing.key, ())]
-        keys = [(number, block, rotation) for block in blocks for rotation in (0, 1)]
-        encoded = [[msgspec.json.encode(summary) for summary in sample] for sample in samples[pairing.key]]
-        drawn = [summary for sample in rng.choices(encoded, k=len(blocks)) for summary in sample]
-        rows = ((*key, summary) for key, summary in zip(keys, drawn, strict=True))
-        connection.executemany("INSERT INTO match VALUES (?, ?, ?, ?)", rows)
-        records = ((*key, _RECORD.codec, _RECORD.digest, _RECORD.body) for key in keys)
-        connection.executemany("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", records)
-    tables = ("tally", "checkpoint", "secret", "history")
-    for part in ("TRIGGER match_update", "TRIGGER match_delete", *(f"TABLE {name}" for name in tables)):
-        connection.execute(f"DROP {part}")
-    connection.execute("PRAGMA user_version=2")
-    connection.commit()
-    connection.close()
+    with contextlib.closing(connection), database.transaction(connection):
+        for number, pairing in enumerate(field, start=1):
+            players = msgspec.json.encode(pairing.names).decode()
+            connection.execute("INSERT INTO pairing VALUES (?, ?, ?)", (number, pairing.key, players))
+            without = kept_back if pairing is field[-1] else ()
+            samples = [_sample(rng, pairing) for _ in range(min(_SAMPLES, tournament.cycles))]
+            for block in range(tournament.cycles):
+                for one in () if block in without else rng.choice(samples):
+                    place = one.key._replace(block=block)
+                    rows.insert(connection, number, msgspec.structs.replace(one, key=place))
+                    packed = (_RECORD.codec, _RECORD.digest, _RECORD.body)
+                    connection.execute("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", (number, *place[1:], *packed))
 
 
-def _sample(rng: random.Random, pairing: Pairing) -> tuple[MatchSummary, ...]:
-    return tuple(_summary(rng, [player.name for player in pairing.players], rotation) for rotation in (0, 1))
+def _block(pairing: Pairing, block: int, sample: Sample) -> PlayedBlock:
+    matches = (msgspec.structs.replace(one, key=one.key._replace(block=block)) for one in sample)
+    planned = fixture(Secret.public("1"), pairing, block)
+    return PlayedBlock(planned, tuple(PlayedMatch(one, _RECORD) for one in matches))
 
 
-def _matches(samples: Samples, rng: random.Random) -> tuple[PlayedMatch, ...]:
-    return tuple(PlayedMatch(rotation, summary, _RECORD) for rotation, summary in enumerate(rng.choice(samples)))
+def _sample(rng: random.Random, pairing: Pairing) -> Sample:
+    return tuple(_match(rng, pairing, rotation) for rotation in (0, 1))
 
 
-def _summary(rng: random.Random, names: Sequence[str], rotation: int) -> MatchSummary:
-    """A plausible match: 20 to 60 points, the better player wins more often, one in a thousand forfeits."""
-    skills = [2.0 * int(names[(seat + rotation) % 2].removeprefix("bot")) for seat in (0, 1)]
-    scores = tuple(max(0, round(rng.gauss(40 + skill, 12))) for skill in skills)
-    at_fault = rng.randrange(2) if rng.random() < 0.001 else -1
-    if at_fault >= 0:
-        ranks = (1, 0) if at_fault == 0 else (0, 1)
-    else:
-        ranks = (int(scores[0] < scores[1]), int(scores[1] < scores[0]))
-    return MatchSummary(
-        ranks=ranks,
-        scores=None if at_fault >= 0 else scores,
-        termination="normal" if at_fault < 0 else "timeout",
+def _match(rng: random.Random, pairing: Pairing, rotation: int) -> MatchResult:
+    """A plausible match: 20 to 60 points, luck, the better player wins more often, one in a thousand forfeits."""
+    players = rotate(pairing.names, rotation)
+    skills = [2.0 * int(name.removeprefix("bot")) for name in players]
+    scores = [max(0, round(rng.gauss(40 + skill, 12))) for skill in skills]
+    at_fault = rng.randrange(2) if rng.random() < 0.001 else None
+    luck = rng.randrange(-400_000, 400_000)
+    return MatchResult(
+        key=MatchKey(pairing.key, 0, rotation),
+        players=players,
+        ranks=ranked([-score for score in scores] if at_fault is None else [int(at_fault == seat) for seat in (0, 1)]),
+        scores=tuple(map(Fraction, scores)) if at_fault is None else None,
+        termination=Termination.NORMAL if at_fault is None else Termination.TIMEOUT,
         at_fault=at_fault,
-        moves=(rng.randrange(40, 70), rng.randrange(40, 70)),
-        time_ms=(round(rng.uniform(1, 50), 3), round(rng.uniform(1, 50), 3)),
-        slowest_ms=(round(rng.uniform(0.1, 5), 3), round(rng.uniform(0.1, 5), 3)),
         isolation="sandbox",
+        moves=(rng.randrange(40, 70), rng.randrange(40, 70)),
+        time_us=(rng.randrange(1000, 50_000), rng.randrange(1000, 50_000)),
+        slowest_us=(rng.randrange(100, 5000), rng.randrange(100, 5000)),
+        startup_us=(20_000, 20_000),
+        idle_us=(0, 0),
+        timeouts_by_load=(0, 0),
+        luck=(luck, -luck),
+        luck_version="2",
     )

@@ -18,9 +18,8 @@ from recording import CLOCK, SHANGHAIEN
 from tables import Figure, Goal, Row, Table
 
 from arena.league.pool import Backend, LocalBackend
-from arena.league.results import PlayedBlock
 from arena.league.run import run
-from arena.league.schedule import Chunk, chunks
+from arena.league.schedule import Chunk, PlayedBlock, chunks
 from arena.league.tournament import Player, Tournament
 from arena.process.manifest import BotSpec
 from arena.standings.ratings import RatingSettings
@@ -147,8 +146,8 @@ def _league(scratch: Path, backend: Backend, bot: BotSpec, *, chunks_played: int
         def commit(blocks: list[PlayedBlock]) -> None:
             store.save(blocks)
             for match in (match for block in blocks for match in block.matches):
-                assert match.summary.at_fault < 0, f"a benchmark's bot forfeits: {match.summary.termination}"
-                matches.append(sum(match.summary.moves))
+                assert match.result.at_fault is None, f"a benchmark's bot forfeits: {match.result.termination}"
+                matches.append(sum(match.result.moves))
 
         start_s = time.perf_counter()
         run(chunks(tournament, {}), backend, commit=commit)

@@ -25,9 +25,8 @@ from arena.games.doors import value_of
 from arena.league.compare import Comparison
 from arena.league.friendly import friendly
 from arena.league.pool import LocalBackend
-from arena.league.results import PlayedBlock, PlayedMatch
 from arena.league.run import run
-from arena.league.schedule import Chunk, chunks
+from arena.league.schedule import Chunk, PlayedBlock, chunks
 from arena.league.state import state_of
 from arena.league.tournament import SEATS, Player, Tournament, luck_origin
 from arena.match.secret_luck import Secret
@@ -145,8 +144,8 @@ def _compared(
     comparison = tester(state.spans[0].pairing.names.index(new))
     comparison.add(
         {
-            number: [PlayedMatch(match.rotation, match.summary, match.record) for match in matches]
-            for number, matches in groupby(store.matches(state.blocks), key=lambda match: match.block)
+            number: list(matches)
+            for number, matches in groupby(store.matches(state.blocks), key=lambda match: match.result.key.block)
         }
     )
     return comparison, state.finished

@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from fractions import Fraction
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -30,14 +29,12 @@ from arena.cli.stopping import stoppable
 from arena.cli.update import Beginning, insist_on_agreement, preview, tell_newer
 from arena.errors import DamagedStore, Interrupted, SpecError
 from arena.league.pool import Backend, ExecutorBackend, LocalBackend
-from arena.league.results import PlayedBlock, rotate
 from arena.league.run import BlocksLost
 from arena.league.run import run as run_chunks
-from arena.league.schedule import Chunk, chunks
+from arena.league.schedule import Chunk, PlayedBlock, chunks
 from arena.league.state import LeagueState, Replay, state_of
 from arena.league.tournament import Tournament, decided_by_wall, luck_origin, read_tournament
-from arena.match.record import Termination, unpack
-from arena.match.results import LUCK_UNIT, MatchKey, MatchResult, microseconds, ranked
+from arena.match.record import unpack
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.report import matches as matches_page
@@ -235,33 +232,9 @@ def matches(name: str | None, faults: bool, form: str, results: Path) -> None:
     """
     with stored(results) as store:
         state = one_league(store, name)
-        found = (one for one in _results(store, state) if not faults or one.at_fault is not None or one.pardoned)
+        found = (one for one in store.results(state.blocks) if not faults or one.at_fault is not None or one.pardoned)
         for piece in matches_page.rendered(found, seats=state.tournament.seats, form=form):
             click.echo(piece, nl=False)
-
-
-def _results(store: MatchStore, state: LeagueState) -> Iterator[MatchResult]:
-    names = {span.pairing.key: span.pairing.names for span in state.spans}
-    for match in store.matches(state.blocks):
-        known, nothing = match.summary, (0.0,) * len(match.summary.ranks)
-        yield MatchResult(
-            key=MatchKey(match.pairing, match.block, match.rotation),
-            players=tuple(rotate(names[match.pairing], match.rotation)),
-            ranks=ranked(known.ranks),
-            scores=None if known.scores is None else tuple(map(Fraction, known.scores)),
-            termination=Termination(known.termination),
-            at_fault=None if known.at_fault < 0 else known.at_fault,
-            isolation=known.isolation,
-            moves=known.moves,
-            time_us=tuple(map(microseconds, known.time_ms)),
-            slowest_us=tuple(map(microseconds, known.slowest_ms)),
-            startup_us=tuple(map(microseconds, known.startup_ms or nothing)),
-            idle_us=tuple(map(microseconds, known.idle_ms or nothing)),
-            timeouts_by_load=known.timeouts_by_load or (0,) * len(nothing),
-            luck=tuple(round(own * LUCK_UNIT) for own in known.luck),
-            luck_version=known.luck_version,
-            pardoned=known.pardoned,
-        )
 
 
 @contextlib.contextmanager
@@ -270,8 +243,9 @@ def stored(results: Path) -> Iterator[MatchStore]:
     connection = database.open_for_reading(results)
     if connection is None:
         raise SpecError(f"nothing is stored in {results} yet; `arena league run FILE` plays a league")
-    with contextlib.closing(connection):
-        yield MatchStore(connection, results)
+    store = MatchStore(connection, results)
+    with contextlib.closing(connection), store.snapshot():
+        yield store
 
 
 def one_league(store: MatchStore, name: str | None) -> LeagueState:
@@ -304,14 +278,14 @@ def _play(
     """Play what is left; the blocks that could not be played, if there are any, when all others are stored."""
     tournament, before = replay.tournament, replay.state
     progress = LeagueProgress(before, _forfeits(store, before))
-    names, forfeits = dict[str, tuple[str, ...]](), Counter[str]()
+    forfeits = Counter[str]()
 
     def commit(blocks: list[PlayedBlock]) -> None:
         store.save(blocks)
         replay.add(blocks)
         before = forfeits.total()
         for block in blocks:
-            _log_forfeits(block, names[block.fixture.pairing], forfeits)
+            _log_forfeits(block, forfeits)
         progress.add(sum(len(block.matches) for block in blocks), forfeits.total() - before)
 
     def next_round() -> Iterator[Chunk] | None:
@@ -323,7 +297,6 @@ def _play(
         first = next(left, None)
         if first is None:
             return None
-        names.update((pairing.key, pairing.names) for pairing in current.pairings)
         log.info("%s: %s", tournament.name, called(current))
         return chain((first,), left)
 
@@ -346,20 +319,20 @@ def _play(
 
 def _forfeits(store: MatchStore, state: LeagueState) -> int:
     """Stored matches of the league that ended with a forfeit."""
-    return sum(sum(map(sum, one.tally.sums.faults.values())) for one in store.tallied(state.spans))
+    return sum(sum(map(sum, one.faults.values())) for one in store.sums(state.blocks))
 
 
-def _log_forfeits(block: PlayedBlock, names: tuple[str, ...], forfeits: "Counter[str]") -> None:
+def _log_forfeits(block: PlayedBlock, forfeits: "Counter[str]") -> None:
     """Count the forfeits in this block by player, and log the first of each."""
     for match in block.matches:
-        if match.summary.at_fault < 0:
+        one = match.result
+        if one.at_fault is None:
             continue
-        guilty = rotate(names, match.rotation)[match.summary.at_fault]
+        guilty = one.players[one.at_fault]
         forfeits[guilty] += 1
         fault = unpack(match.record).fault if forfeits[guilty] <= LOGGED_FORFEITS else None
         if fault is not None:
-            match_id = block.fixture.match_id(match.rotation)
-            log.info("%s: %s forfeits (%s): %s", match_id, guilty, match.summary.termination, fault.message)
+            log.info("%s: %s forfeits (%s): %s", one.key, guilty, one.termination, fault.message)
 
 
 def _log_end(name: str, how: str, progress: Progress, forfeits: "Counter[str]") -> None:

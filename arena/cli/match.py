@@ -22,19 +22,20 @@ from arena.cli.stopping import stoppable
 from arena.errors import Interrupted
 from arena.league.friendly import friendly, insist_on_seats, named_apart, play_here, seat_all
 from arena.league.pool import LocalBackend
-from arena.league.results import PlayedBlock, result_of
 from arena.league.run import run
-from arena.league.schedule import chunks, match_count, pairings
+from arena.league.schedule import PlayedBlock, chunks, match_count
 from arena.league.tournament import Tournament
 from arena.league.worker import Tables
 from arena.match.contestant import TranscriptLine
+from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.report.leaderboard import render
 from arena.report.luck_origin import secret_told
 from arena.report.table import entrants, standings_of
 from arena.report.transcript import dialogue, refusal_lines, result_line, transcript
-from arena.standings.table import MatchResult, timing
+from arena.standings.sums import sums_of
+from arena.standings.table import timing
 from arena.store.bots import BotStore
 
 SHOWN_ONE_BY_ONE = 10
@@ -91,7 +92,7 @@ def match(bots: tuple[str, ...], results: Path, shelf: Path, **settings: Any) ->
         except KeyboardInterrupt:
             is_interrupted = True
         if played or not is_interrupted:
-            times = timing(entrants(tournament), played)
+            times = timing(entrants(tournament), sums_of(played))
             click.echo(render(standings_of(tournament, played), times, format="table", width=terminal_width()))
             if given is None:
                 click.echo(secret_told(secret))
@@ -161,20 +162,17 @@ def _play_here(
 
 def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[MatchResult], isolation: Isolation) -> None:
     """Play on all cores; the results go to `played` in schedule order, also those before an interruption."""
-    pairs = pairings(tournament)
-    rows: list[tuple[int, int, MatchResult]] = []
     progress = Progress(total=match_count(tournament))
+    results: list[MatchResult] = []
 
     def commit(blocks: list[PlayedBlock]) -> None:
         for each in blocks:
-            for one in each.matches:
-                block, rotation = each.fixture.block, one.rotation
-                rows.append((block, rotation, result_of(one.summary, pairs, order=0, block=block, rotation=rotation)))
-            progress.add(len(each.matches), sum(one.summary.at_fault >= 0 for one in each.matches))
+            results.extend(one.result for one in each.matches)
+            progress.add(len(each.matches), sum(one.result.at_fault is not None for one in each.matches))
 
     try:
         backend = LocalBackend(len(os.sched_getaffinity(0)))
         run(chunks(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=progress.draw)
     finally:
         progress.end()
-        played += [result for *_, result in sorted(rows, key=lambda row: row[:2])]
+        played += sorted(results, key=lambda one: one.key)

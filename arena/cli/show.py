@@ -71,7 +71,7 @@ def show(
     if slides is not None:
         pictures = write_slides(record, slides, origin)
         click.echo(f"{counted(pictures, 'picture')} in {slides}; open {slides / 'index.html'} in a browser", err=True)
-    luck = stored_luck_lines(record, found.summary) if other else luck_lines(record)
+    luck = stored_luck_lines(record, found.result) if other else luck_lines(record)
     requests = itertools.chain(times_told(record) if times else (), lines_told(record) if lines else ())
     for line in itertools.chain(transcript(record, every_state=states, luck=origin), luck, requests):
         click.echo(line)

@@ -17,7 +17,6 @@ from arena.report import matrix_page, profile_page
 from arena.report.formats import FORMATS
 from arena.report.luck_free import insist_on_value, measured, scores_without_luck, stored_luck
 from arena.report.luck_origin import origin_told, with_origin
-from arena.report.played import match_ids
 from arena.report.profile import profile
 from arena.standings.calibration import judged
 from arena.standings.matrix import compared
@@ -120,8 +119,8 @@ def stats(player: str, league: str | None, luck: bool, form: str, results: Path)
         names = [each.name for each in tournament.players]
         if player not in names:
             raise SpecError(f"league {tournament.name}: {unknown('player', player, names)}")
-        played = store.results(state.spans)
-        ids = match_ids(state, played)
+        played = store.in_schedule_order(state.blocks)
+        ids = [str(one.key) for one in played]
         known = stored_luck(player, played, ids)
         if luck:
             insist_on_value(tournament, played)

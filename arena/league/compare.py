@@ -11,19 +11,19 @@ from itertools import count, islice
 import msgspec
 
 from arena.errors import CheckFailed
-from arena.league.results import LUCK_DIGITS, MatchSummary, PlayedMatch
 from arena.league.schedule import Chunk
+from arena.league.tournament import SEATS
 from arena.match.luck_sum import luck_of
 from arena.match.record import MatchRecord, unpack
+from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch
 from arena.standings.scores import mean_of, share_of
+from arena.standings.sums import full_score
 from arena.statistics.control_variate import adjusted_in_turn
 from arena.statistics.elo import Estimate, estimate
 from arena.statistics.interval import Interval, interval
 from arena.statistics.pentanomial import Counts, block_score
 from arena.statistics.sequential import SequentialSettings, State, Verdict, begin, verdict
 from arena.statistics.student import Sample
-
-_BY_RANK = {(0, 1): 1.0, (1, 0): 0.0}
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -106,38 +106,36 @@ class Comparison:
 
     def _take(self, number: int, matches: Sequence[PlayedMatch]) -> None:
         """NEW's scores in a block, and its score, luck or margin of the block: the mean of its matches."""
-        summaries = [match.summary for match in matches]
-        self._scores[number] = tuple(map(self._score, summaries, count()))
+        results = [match.result for match in matches]
+        self._scores[number] = tuple(map(self._score, results))
         model = self.state.settings.model
         if model == "luck-adjusted":
-            self._luck[number] = math.fsum(map(self._luck_of, matches, count())) / len(matches)
+            self._luck[number] = math.fsum(map(self._luck_of, matches)) / len(matches)
         elif model == "student":
-            self._values[number] = sum(map(self._margin, summaries, count())) / len(matches)
+            self._values[number] = sum(map(self._margin, results)) / len(matches)
         else:
             self._values[number] = block_score(self._scores[number])
 
-    def _score(self, summary: MatchSummary, rotation: int) -> float:
-        seat = self._seat(rotation)
-        return _BY_RANK.get((summary.ranks[seat], summary.ranks[1 - seat]), 0.5)
+    def _score(self, one: MatchResult) -> float:
+        return one.points[self._seat(one)] / full_score(SEATS)
 
-    def _luck_of(self, match: PlayedMatch, rotation: int) -> float:
-        seat = self._seat(rotation)
-        if match.summary.luck_version == self._luck_version:
-            return match.summary.luck[seat]
-        return round(luck_of(unpack(match.record)).by_seat[seat], LUCK_DIGITS)
+    def _luck_of(self, match: PlayedMatch) -> float:
+        one = match.result
+        if one.luck_version == self._luck_version:
+            return one.luck[self._seat(one)] / LUCK_UNIT
+        return round(luck_of(unpack(match.record)).by_seat[self._seat(one)] * LUCK_UNIT) / LUCK_UNIT
 
-    def _margin(self, summary: MatchSummary, rotation: int) -> float:
-        if summary.scores is None:
+    def _margin(self, one: MatchResult) -> float:
+        if one.margins is None:
             raise CheckFailed(
-                f"a match ended with a forfeit ({summary.termination}), which has no margin: compare by wins instead,"
+                f"a match ended with a forfeit ({one.termination}), which has no margin: compare by wins instead,"
                 " or mend the bot; `arena league matches NAME --faults` tells which"
             )
-        seat = self._seat(rotation)
-        return float(summary.scores[seat] - summary.scores[1 - seat])
+        return float(one.margins[self._seat(one)])
 
-    def _seat(self, rotation: int) -> int:
-        """Where NEW sat: in rotation r, seat s belongs to player (s + r) mod 2 of the pairing."""
-        return (self._new - rotation) % 2
+    def _seat(self, one: MatchResult) -> int:
+        """The seat of NEW: in rotation r, seat s belongs to player (s + r) mod 2 of the pairing."""
+        return (self._new - one.key.rotation) % SEATS
 
     def _is_even(self, number: int) -> bool:
         if self.state.settings.model == "student":

@@ -12,18 +12,17 @@ from typing import Any, Final
 from arena.errors import HarnessFault, SpecError
 from arena.games import load_game
 from arena.league.pool import helpers
-from arena.league.results import result_of, summarise
 from arena.league.schedule import Fixture, fixture, pairings
 from arena.league.tournament import Player, Tournament, insist_on_game
 from arena.league.worker import ATTEMPTS, Matches, Tables, clear, lay_tables, play_rotations
 from arena.match.record import MatchRecord
+from arena.match.results import MatchResult, result_of
 from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 from arena.process import reaper
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.standings.ratings import RatingSettings
-from arena.standings.table import MatchResult
 from arena.text import spanned
 
 log: Final = logging.getLogger("arena.league")
@@ -93,14 +92,12 @@ def seat_all(tournament: Tournament, isolation: Isolation, *, keep_transcript: b
 
 def play_here(tournament: Tournament, tables: Tables, isolation: Isolation, secret: Secret) -> Played:
     """Play match after match in this process at what `seat_all` made: the record and the result of each."""
-    pairs = pairings(tournament)
-    (pairing,) = pairs
+    (pairing,) = pairings(tournament)
     reaper.become_subreaper()
     try:
         for block in range(tournament.cycles):
-            for rotation, record in _block(tournament, fixture(secret, pairing, block), tables, isolation):
-                result = result_of(summarise(record), pairs, order=0, block=block, rotation=rotation)
-                yield record, result
+            for _, record in _block(tournament, fixture(secret, pairing, block), tables, isolation):
+                yield record, result_of(record)
     finally:
         clear(tables, grace_s=0.0)
         reaper.kill_descendants(spare=frozenset(helpers()))

@@ -22,8 +22,7 @@ from typing import Any, Final, Protocol
 from multiprocessing_logging import MultiProcessingHandler
 
 from arena.errors import MachineFault
-from arena.league.results import PlayedBlock
-from arena.league.schedule import Chunk
+from arena.league.schedule import Chunk, PlayedBlock
 from arena.league.worker import initialise, play_chunk, play_chunk_alone
 from arena.process import reaper
 

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from arena.errors import HarnessFault, MachineFault
 from arena.league.pool import Backend
-from arena.league.results import PlayedBlock
-from arena.league.schedule import Chunk, Fixture
+from arena.league.schedule import Chunk, Fixture, PlayedBlock
 from arena.text import counted
 
 ATTEMPTS: Final = 3

@@ -23,6 +23,7 @@ from arena.league.schedules.choice import course_of, most_blocks, tables_of
 from arena.league.schedules.plan import Plan, Table
 from arena.league.schedules.settings import Knockout, Swiss, decided
 from arena.league.tournament import OLD_FORMAT, SEATS, Player, Tournament, luck_origin, public_secret
+from arena.match.results import PlayedMatch
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
 from arena.match.terms import ClockSettings, MatchSpec, Setting, spec_of
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
@@ -80,6 +81,14 @@ class Chunk(msgspec.Struct, frozen=True):
     def setting(self) -> Setting:
         """What its matches have in common."""
         return Setting(self.game, self.options, self.clock, self.limits)
+
+
+class PlayedBlock(msgspec.Struct, frozen=True):
+    """All matches of a fixture; none, and `void` says why, if it was void each time it was played."""
+
+    fixture: Fixture
+    matches: tuple[PlayedMatch, ...]
+    void: str = ""
 
 
 class Round(msgspec.Struct, frozen=True):

@@ -10,8 +10,7 @@ from functools import cached_property
 
 import msgspec
 
-from arena.league.results import PlayedBlock
-from arena.league.schedule import Pairing, Planner, Round, is_open_ended, match_count
+from arena.league.schedule import Pairing, Planner, PlayedBlock, Round, is_open_ended, match_count
 from arena.league.schedules.choice import course_of
 from arena.league.schedules.plan import Plan
 from arena.league.tournament import Tournament
@@ -103,7 +102,7 @@ class Replay:
     def add(self, blocks: Iterable[PlayedBlock]) -> None:
         """Blocks of the open round are stored that were not there before; after the last one the next round begins."""
         for block in blocks:
-            ranks = [rank for match in block.matches for rank in match.summary.ranks]
+            ranks = [rank for match in block.matches for rank in match.result.ranks]
             self._committed[block.fixture.pairing][block.fixture.block] = "".join(map(str, ranks))
             self._left -= len(block.matches)
         self._go_on()

@@ -18,14 +18,14 @@ from typing import Any, Final
 from arena.errors import HarnessFault
 from arena.games import load_game
 from arena.games.doors import value_of
-from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
-from arena.league.schedule import Chunk, Fixture, Pairing, match_spec
+from arena.league.schedule import Chunk, Fixture, Pairing, PlayedBlock, match_spec
 from arena.league.tournament import Player, Tournament
 from arena.match.bot import clock_for, confine, open_channel
 from arena.match.contestant import GRACE_S, Contestant
 from arena.match.luck_sum import MatchLuck, luck_of
 from arena.match.record import MatchRecord, pack
 from arena.match.referee import hello_for, play
+from arena.match.results import PlayedMatch, result_of, rotate
 from arena.match.terms import Setting
 from arena.process import reaper
 from arena.process.limits import Isolation
@@ -145,8 +145,7 @@ def _play_matches(chunk: Chunk, fixture: Fixture, tables: Tables) -> list[Played
     """The matches of a block by rotation, whatever the order in which they were played."""
     matches = {}
     for rotation, record in play_rotations(chunk, fixture, tables, chunk.isolation):
-        summary = summarise(record, _luck(chunk, record))
-        matches[rotation] = PlayedMatch(rotation=rotation, summary=summary, record=pack(record))
+        matches[rotation] = PlayedMatch(result_of(record, _luck(chunk, record)), pack(record))
     return [matches[rotation] for rotation in sorted(matches)]
 
 

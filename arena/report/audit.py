@@ -15,6 +15,7 @@ from arena.errors import DamagedStore
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Tournament, public_secret
 from arena.match.resimulation import Resimulated
+from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.report.audit_history import Finding, audit_history
@@ -34,7 +35,8 @@ from arena.report.match_audit import (
 )
 from arena.report.table import standings_after
 from arena.standings.ratings import rate, rate_by_factor_graph
-from arena.standings.table import MatchResult, standings_json
+from arena.standings.sums import sums_of
+from arena.standings.table import standings_json
 from arena.store.bots import BotStore
 from arena.store.history import Head
 from arena.store.matches import MatchStore
@@ -127,12 +129,12 @@ def _audit_matches(store: MatchStore, state: LeagueState, look: Look) -> Iterato
     by_key = {span.pairing.key: span.pairing for span in state.spans}
     secrets = _secrets_of(tournament, look)
     tasks = (
-        Task(match, expected(tournament, by_key[match.pairing], match), due_luck(tournament, match, secrets))
+        Task(match, expected(tournament, by_key[match.result.key.pairing], match), due_luck(tournament, match, secrets))
         for match in store.matches(state.blocks)
     )
     tour = _Tour(tournament.name, look, total=state.stored)
     yield from tour.problems(tasks)
-    results = store.results(state.spans)
+    results = store.in_schedule_order(state.blocks)
     yield False, f"{tournament.name}: {tour.replayed} of {counted(state.scheduled, 'match', 'matches')} replayed"
     yield from tour.other_rules()
     yield from tour.luck()
@@ -226,9 +228,7 @@ def _audit_blocks(tournament: Tournament, results: list[MatchResult], checked: i
             True,
             f"{tournament.name}: {counted(len(results), 'match has', 'matches have')} {counted(checked, 'record')}",
         )
-    seen: dict[int, int] = {}
-    for result in results:
-        seen[result.block] = seen.get(result.block, 0) + 1
+    seen = Counter(result.key[:2] for result in results)
     incomplete = sum(count != tournament.seats for count in seen.values())
     if incomplete:
         yield True, f"{tournament.name}: {counted(incomplete, 'block lacks', 'blocks lack')} a match"
@@ -242,8 +242,7 @@ def _audit_orphans(store: MatchStore, leagues: list[LeagueState], look: Look) ->
     for league in leagues:
         blocks |= Counter(league.blocks)
     yield from tour.problems(
-        Task(match, None, DueLuck(draws_of(match, secrets, len(match.summary.ranks))))
-        for match in store.orphans(blocks)
+        Task(match, None, DueLuck(draws_of(match, secrets, len(match.result.ranks)))) for match in store.orphans(blocks)
     )
     if tour.checked:
         yield False, f"no league: {counted(tour.replayed, 'match', 'matches')} of no current league replayed"
@@ -265,12 +264,12 @@ def _audit_luck(tournament: Tournament, results: list[MatchResult]) -> Iterator[
 
 def _audit_standings(store: MatchStore, state: LeagueState) -> Iterator[Finding]:
     tournament = state.tournament
-    again = store.recounted(state.spans)
-    if again != store.tallied(state.spans):
-        yield True, f"{tournament.name}: what was added up of its matches is not what they add up to"
-    results = store.results(state.spans)
+    sums = store.sums(state.blocks)
+    results = store.in_schedule_order(state.blocks)
+    if sorted(sums_of(results), key=lambda one: one.key) != sorted(sums, key=lambda one: one.key):
+        yield True, f"{tournament.name}: SQLite adds up other sums than those of its matches"
     yield from _audit_ratings(tournament, results)
-    table = standings_after(tournament, again, state.scheduled)[0]
+    table = standings_after(state, sums)
     yield from ((False, f"{tournament.name}: {sentence}") for sentence in luck_audit(table))
     published, computed = store.published(tournament.name), standings_json(table)
     if published is None:

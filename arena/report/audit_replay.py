@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from arena.errors import ArenaError
 from arena.games import load_game
-from arena.league.results import PlayedBlock
-from arena.league.schedule import Chunk, chunks, fixture
+from arena.league.schedule import Chunk, PlayedBlock, chunks, fixture
 from arena.league.state import LeagueState
 from arena.league.tournament import OLD_FORMAT, Tournament
 from arena.league.worker import play_chunk
@@ -105,7 +104,7 @@ def _differences(store: MatchStore, block: PlayedBlock) -> Iterator[str]:
     if block.void:
         yield f"block {block.fixture.pairing}-{block.fixture.block} was {block.void}"
     for match in block.matches:
-        then = _record(store, block.fixture.pairing, block.fixture.block, match.rotation)
+        then = unpack(store.match(str(match.result.key)).record)
         now = unpack(match.record)
         if text := _first_difference(then, now):
             yield f"match {then.match}: {text}"

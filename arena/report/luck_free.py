@@ -12,7 +12,7 @@ blocks gets that of the other half. It makes up for a value that says too much, 
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from arena.errors import SpecError
 from arena.games import load_game
@@ -20,9 +20,9 @@ from arena.games.doors import value_of
 from arena.league.tournament import Tournament
 from arena.match.luck_sum import luck_of
 from arena.match.record import PackedRecord, unpack
+from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.means import Value, by_pairing
 from arena.standings.luck_adjustment import SEATS
-from arena.standings.table import MatchResult
 
 LEAST_BLOCKS: Final = 20
 _NO_LUCK: Final = 1e-12
@@ -45,7 +45,7 @@ def stored_luck(player: str, results: Sequence[MatchResult], ids: Sequence[str])
     versions = {one.luck_version for one, _ in own}
     if len(versions) != 1 or "" in versions or any(len(one.players) > SEATS for one, _ in own):
         return {}
-    return {match: one.luck[one.players.index(player)] for one, match in own}
+    return {match: one.luck[one.players.index(player)] / LUCK_UNIT for one, match in own}
 
 
 def measured(player: str, records: Iterable[PackedRecord]) -> dict[str, float]:
@@ -66,8 +66,8 @@ def scores_without_luck(
     for one, match in zip(results, ids, strict=True):
         if match in luck:
             own, other = one.ranks if one.players[0] == player else reversed(one.ranks)
-            scores.append(Value(one.block, one.pairing, ((own < other) - (own > other) + 1) / 2))
-            lucks.append(Value(one.block, one.pairing, luck[match]))
+            scores.append(Value(one.key[:2], one.key.pairing, ((own < other) - (own > other) + 1) / 2))
+            lucks.append(Value(one.key[:2], one.key.pairing, luck[match]))
             names.append(match)
     half = _halves(scores)
     factors = {
@@ -80,22 +80,22 @@ def scores_without_luck(
     }
 
 
-def _halves(values: Iterable[Value]) -> dict[int, int]:
+def _halves(values: Iterable[Value]) -> dict[Any, int]:
     """Deal the blocks of each pairing onto two halves; of complete ones these are the halves of the leaderboard."""
     return {block: place % 2 for own in by_pairing(values).values() for place, block in enumerate(own)}
 
 
-def _factors(other_half: Sequence[tuple[Value, Value]]) -> Callable[[int], float]:
+def _factors(other_half: Sequence[tuple[Value, Value]]) -> Callable[[Any], float]:
     """How much of a score goes with luck, by pairing: between equals luck decides, a far better player wins anyway.
 
     It is the slope over blocks about their mean. Pairings of few blocks have that of all together.
     """
-    sums: defaultdict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    sums: defaultdict[tuple[Any, Any], list[float]] = defaultdict(lambda: [0.0, 0.0])
     for score, lucky in other_half:
         block = sums[score.pairing, score.block]
         block[0] += score.value
         block[1] += lucky.value
-    blocks: defaultdict[int, list[list[float]]] = defaultdict(list)
+    blocks: defaultdict[Any, list[list[float]]] = defaultdict(list)
     for (pairing, _), block in sums.items():
         blocks[pairing].append(block)
     parts = {pairing: _products(own) for pairing, own in blocks.items()}

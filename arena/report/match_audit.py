@@ -12,20 +12,18 @@ from msgspec import UNSET
 from arena.games import load_game
 from arena.games.doors import value_of
 from arena.games.luck import derive
-from arena.league.results import MatchSummary, rotate, summarise
 from arena.league.schedule import Pairing
 from arena.league.tournament import OLD_FORMAT, Player, Tournament, luck_origin
 from arena.match.luck_sum import luck_of
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import other_rules, problems
 from arena.match.resimulation import Resimulated, resimulate
+from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch, result_of, rotate
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
 from arena.protocol.messages import ClockTerms
-from arena.store.matches import StoredMatch
 
-LUCK_TOLERANCE: Final = 2e-6
-
-
+LUCK_TOLERANCE: Final = 2
+"""In millionths: luck is measured with floats, and another machine may round the last digit otherwise."""
 CHECKED: Final = "checked"
 
 
@@ -54,7 +52,7 @@ class DueLuck(msgspec.Struct, frozen=True):
 class Task(msgspec.Struct, frozen=True):
     """A stored match; `expected` is None for one of no current league."""
 
-    match: StoredMatch
+    match: PlayedMatch
     expected: Expected | None
     luck: DueLuck = DueLuck()
 
@@ -88,40 +86,41 @@ def check(task: Task) -> Checked:
     try:
         return _checked(task)
     except Exception as error:  # noqa: BLE001 - the edge: rules are not made for states that somebody forged
-        return Checked(task.match.match_id, (f"it cannot be checked: {error!r:.300}",), None)
+        return Checked(str(task.match.result.key), (f"it cannot be checked: {error!r:.300}",), None)
 
 
 def _checked(task: Task) -> Checked:
     """What is wrong with a match. A record that cannot be replayed is not simulated again."""
     match, found = task.match, list[str]()
+    match_id = str(match.result.key)
     try:
         record = unpack(match.record)
     except (ValueError, msgspec.MsgspecError) as error:
-        return Checked(match.match_id, (str(error),), None)
-    if record.match != match.match_id:
+        return Checked(match_id, (str(error),), None)
+    if record.match != match_id:
         found.append(f"its record is that of {record.match}")
     if task.expected is not None:
         found += _misfits(task.expected, record)
-    if summarise(record) != msgspec.structs.replace(match.summary, luck=(), luck_version=""):
-        found.append("its summary is not that of its record")
+    if result_of(record) != msgspec.structs.replace(match.result, luck=(), luck_version=""):
+        found.append("its result is not that of its record")
     wrong, luck = _luck_misfits(task.luck, match, record)
     found += wrong
     if other := other_rules(record):
-        return Checked(match.match_id, tuple(found), None, other_rules=other, luck=luck)
+        return Checked(match_id, tuple(found), None, other_rules=other, luck=luck)
     resimulated = None
     if replayed := problems(record):
         found += replayed
     else:
         resimulated, differences = resimulate(record)
         found += differences
-        if match.summary.luck_version == luck_version(record.game) != "":
-            found += _luck_problems(match.summary, summarise(record, luck_of(record)))
-    return Checked(match.match_id, tuple(found), resimulated, luck=luck)
+        if match.result.luck_version == luck_version(record.game) != "":
+            found += _luck_problems(match.result, result_of(record, luck_of(record)))
+    return Checked(match_id, tuple(found), resimulated, luck=luck)
 
 
-def expected(tournament: Tournament, pairing: Pairing, match: StoredMatch) -> Expected:
+def expected(tournament: Tournament, pairing: Pairing, match: PlayedMatch) -> Expected:
     """What the record of a match of this pairing must say of its setting."""
-    seats: list[Player] = rotate(pairing.players, match.rotation)
+    seats: tuple[Player, ...] = rotate(pairing.players, match.result.key.rotation)
     return Expected(
         game=tournament.game,
         rules=tournament.rules or load_game(tournament.game).rules_version,
@@ -131,18 +130,20 @@ def expected(tournament: Tournament, pairing: Pairing, match: StoredMatch) -> Ex
     )
 
 
-def due_luck(tournament: Tournament, match: StoredMatch, secrets: Collection[Secret]) -> DueLuck:
+def due_luck(tournament: Tournament, match: PlayedMatch, secrets: Collection[Secret]) -> DueLuck:
     """The luck that a match of the tournament may have, as far as the secrets at hand tell."""
     if tournament.format == OLD_FORMAT:
         assert tournament.seed is not None, "arena 0.1.0 had no secrets"
-        return DueLuck((), (), derive("block", tournament.seed, match.pairing, match.block))
+        return DueLuck((), (), derive("block", tournament.seed, match.result.key.pairing, match.result.key.block))
     draws = draws_of(match, secrets, tournament.seats)
     return DueLuck(draws, luck_origin(tournament).commitments)
 
 
-def draws_of(match: StoredMatch, secrets: Iterable[Secret], seats: int) -> tuple[BlockDraw, ...]:
+def draws_of(match: PlayedMatch, secrets: Iterable[Secret], seats: int) -> tuple[BlockDraw, ...]:
     """What each of the secrets gives the block of a match."""
-    return tuple(draw_block(secret, f"{match.pairing}-{match.block}", seats) for secret in secrets)
+    return tuple(
+        draw_block(secret, f"{match.result.key.pairing}-{match.result.key.block}", seats) for secret in secrets
+    )
 
 
 def luck_version(game: str) -> str:
@@ -168,13 +169,13 @@ def _misfits(due: Expected, record: MatchRecord) -> Iterator[str]:
             yield f"its {name} is {getattr(found, name)}, the tournament gives {getattr(due, name)}"
 
 
-def _luck_misfits(due: DueLuck, match: StoredMatch, record: MatchRecord) -> tuple[list[str], str]:
+def _luck_misfits(due: DueLuck, match: PlayedMatch, record: MatchRecord) -> tuple[list[str], str]:
     """Differences between the luck in the record and that of its secret; and `Checked.luck`."""
     if due.seed is not None or record.commitment is UNSET:
         return _old_misfits(due, record), CHECKED if due.seed is not None else ""
     drawn = next((each for each in due.draws if each.commitment == record.commitment), None)
     if drawn is not None:
-        return list(_differences(drawn, match.rotation, record)), CHECKED
+        return list(_differences(drawn, match.result.key.rotation, record)), CHECKED
     if due.commitments is not None and record.commitment not in due.commitments:
         return [f"its luck was drawn under the commitment {record.commitment}, which is none of its league"], ""
     return [], record.commitment
@@ -194,12 +195,11 @@ def _differences(drawn: BlockDraw, rotation: int, record: MatchRecord) -> Iterat
             yield f"its {name} is {getattr(record, name)}, its secret gives {value}"
 
 
-def _luck_problems(stored: MatchSummary, measured: MatchSummary) -> Iterator[str]:
-    """Luck is measured with floats, so that another machine may round the last digit otherwise."""
+def _luck_problems(stored: MatchResult, measured: MatchResult) -> Iterator[str]:
     apart = max(abs(one - other) for one, other in zip(stored.luck, measured.luck, strict=True))
     if apart > LUCK_TOLERANCE:
         yield f"its luck is {_numbers(stored.luck)}, measured again {_numbers(measured.luck)}"
 
 
-def _numbers(values: Iterable[float]) -> str:
-    return " and ".join(f"{value:+.6f}" for value in values)
+def _numbers(values: Iterable[int]) -> str:
+    return " and ".join(f"{value / LUCK_UNIT:+.6f}" for value in values)

@@ -11,7 +11,7 @@ with one block adds the mean square about the overall mean, which is too wide ra
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -22,8 +22,8 @@ _NO_SPREAD: Final = 1e-12
 class Value(NamedTuple):
     """What one match says, and the block and the pairing it belongs to."""
 
-    block: int
-    pairing: int
+    block: Any
+    pairing: Any
     value: float
 
 
@@ -70,17 +70,17 @@ def mean_of(values: Iterable[Value]) -> Mean:
     return Mean(mean, math.sqrt(math.fsum(within)) / len(found), len(blocks))
 
 
-def by_block(values: Iterable[Value]) -> dict[int, list[float]]:
+def by_block(values: Iterable[Value]) -> dict[Any, list[float]]:
     """The values of each block."""
-    found: defaultdict[int, list[float]] = defaultdict(list)
+    found: defaultdict[Any, list[float]] = defaultdict(list)
     for one in values:
         found[one.block].append(one.value)
     return found
 
 
-def by_pairing(values: Iterable[Value]) -> dict[int, list[int]]:
+def by_pairing(values: Iterable[Value]) -> dict[Any, list[Any]]:
     """The blocks of each pairing, each once, in order."""
-    found: defaultdict[int, set[int]] = defaultdict(set)
+    found: defaultdict[Any, set[Any]] = defaultdict(set)
     for one in values:
         found[one.pairing].add(one.block)
     return {pairing: sorted(own) for pairing, own in found.items()}

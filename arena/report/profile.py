@@ -6,17 +6,19 @@ better or worse is asked within each pairing.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
 from statistics import fmean
 from typing import Final, NamedTuple
 
 import msgspec
 
 from arena.league.tournament import Tournament
-from arena.match.record import FAULTS, PARDONABLE
+from arena.match.record import FAULTS, PARDONABLE, fraction_written
+from arena.match.results import MatchResult
 from arena.report.means import Mean, Value, by_block, mean_of
 from arena.report.times import Times, times_of
 from arena.standings.skills import fitted, points_of, ranking, skills
-from arena.standings.table import MatchResult, tallied
+from arena.standings.sums import sums_of
 from arena.statistics.drift import Drift, drift_of
 
 TENTHS: Final = 10
@@ -71,8 +73,8 @@ class Extreme(msgspec.Struct, frozen=True):
 
     match: str
     players: tuple[str, ...]
-    scores: tuple[int, ...]
-    margin: int
+    scores: tuple[int | str, ...]
+    margin: int | str
 
 
 class Profile(msgspec.Struct, frozen=True):
@@ -106,7 +108,7 @@ class Share(NamedTuple):
     seat: int
     sign: int
     score: float
-    margin: int | None
+    margin: Fraction | None
     luck_free: float | None
 
     @property
@@ -116,7 +118,7 @@ class Share(NamedTuple):
 
     def value(self, value: float) -> Value:
         """`value` as one of this match."""
-        return Value(self.result.block, self.result.pairing, value)
+        return Value(self.result.key[:2], self.result.key.pairing, value)
 
 
 def profile(
@@ -153,7 +155,7 @@ def profile(
         times=times_of([(share.match, share.result, share.seat) for share in shares]),
         faults=tuple(_faults(shares)),
         pardons=tuple(_pardons(shares)),
-        opponents_forfeits=sum(share.result.at_fault not in {-1, share.seat} for share in shares),
+        opponents_forfeits=sum(share.result.at_fault not in {None, share.seat} for share in shares),
         wins=_extremes([share for share in normal if (share.margin or 0) > 0]),
         losses=_extremes([share for share in normal if (share.margin or 0) < 0]),
     )
@@ -164,9 +166,7 @@ def _share(one: MatchResult, match: str, seat: int, luck_free: float | None) -> 
     own, others = one.ranks[seat], [rank for place, rank in enumerate(one.ranks) if place != seat]
     points = sum((own < rank) + (own == rank) / 2 for rank in others)
     sign = -1 if any(rank < own for rank in others) else 0 if own in others else 1
-    margin = None
-    if one.scores is not None:
-        margin = one.scores[seat] - max(score for place, score in enumerate(one.scores) if place != seat)
+    margin = None if one.margins is None else one.margins[seat]
     return Share(match, one, seat, sign, points / len(others), margin, luck_free)
 
 
@@ -183,7 +183,7 @@ def _against(share: Share, other: int) -> Share:
 def _standing(
     names: Iterable[str], player: str, results: Sequence[MatchResult], tournament: Tournament
 ) -> Standing | None:
-    field, pairings = tuple(names), tallied(results)
+    field, pairings = tuple(names), sums_of(results)
     found = fitted(field, pairings, tournament.rating)
     played = points_of(pairings)
     if found is None or player not in played:
@@ -212,20 +212,18 @@ def _by_opponent(player: str, shares: Sequence[Share]) -> Iterator[Line]:
 
 def _tenths(shares: Sequence[Share]) -> Iterator[Line]:
     """Cut the player's blocks, in the order of the schedule, into ten parts as equal as can be; none of too few."""
-    order = sorted({share.result.block for share in shares})
+    order = list(dict.fromkeys(share.result.key[:2] for share in shares))
     if len(order) < TENTHS:
         return
     place = {block: index * TENTHS // len(order) for index, block in enumerate(order)}
-    named = [(str(place[share.result.block] + 1), share) for share in shares]
+    named = [(str(place[share.result.key[:2]] + 1), share) for share in shares]
     yield from sorted(_lines(named), key=lambda line: int(line.name))
 
 
 def _drift(shares: Sequence[Share]) -> Drift | None:
     blocks = by_block(share.value(share.score) for share in shares)
-    pairing = {share.result.block: share.result.pairing for share in shares}
-    number = {name: place for place, name in enumerate(sorted(set(pairing.values())))}
-    order = sorted(blocks)
-    return drift_of([fmean(blocks[block]) for block in order], [number[pairing[block]] for block in order])
+    number = {name: place for place, name in enumerate(sorted({pairing for pairing, _ in blocks}))}
+    return drift_of([fmean(own) for own in blocks.values()], [number[pairing] for pairing, _ in blocks])
 
 
 def _lines(named: Iterable[tuple[str, Share]]) -> Iterator[Line]:
@@ -247,7 +245,7 @@ def _line(name: str, shares: Sequence[Share]) -> Line:
         draws=signs[0],
         losses=signs[-1],
         score=mean_of(share.value(share.score) for share in shares),
-        margin=mean_of(share.value(share.margin) for share in shares if share.margin is not None),
+        margin=mean_of(share.value(float(share.margin)) for share in shares if share.margin is not None),
         score_without_luck=mean_of(without_luck) if without_luck else None,
         forfeits=sum(share.has_forfeited for share in shares),
     )
@@ -273,7 +271,13 @@ def _pardons(shares: Sequence[Share]) -> Iterator[Pardon]:
 
 def _extremes(shares: Sequence[Share]) -> tuple[Extreme, ...]:
     """The biggest first; of equals the earlier one."""
-    found = sorted(shares, key=lambda share: -abs(share.margin or 0))[:MOST_EXTREMES]
+    found = sorted(shares, key=lambda share: -abs(Fraction(share.margin or 0)))[:MOST_EXTREMES]
     return tuple(
-        Extreme(share.match, share.result.players, share.result.scores or (), share.margin or 0) for share in found
+        Extreme(
+            share.match,
+            share.result.players,
+            tuple([fraction_written(score) for score in share.result.scores or ()]),
+            fraction_written(share.margin or Fraction(0)),
+        )
+        for share in found
     )

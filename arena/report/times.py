@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from arena.standings.table import MatchResult
+from arena.match.results import MatchResult
 
 
 class Percentiles(msgspec.Struct, frozen=True):
@@ -40,15 +40,15 @@ def times_of(played: Iterable[tuple[str, MatchResult, int]]) -> Times:
     if not own:
         return Times(0, 0, None, None, None, Percentiles(None, None), Percentiles(None, None))
     decisions = sum(one.moves[seat] for _, one, seat in own)
-    slowest, match = max(((one.slowest_ms[seat], match) for match, one, seat in own), key=lambda found: found[0])
+    slowest, match = max(((one.slowest_us[seat] / 1e3, match) for match, one, seat in own), key=lambda found: found[0])
     return Times(
         matches=len(own),
         decisions=decisions,
-        mean_ms=math.fsum(one.time_ms[seat] for _, one, seat in own) / decisions,
+        mean_ms=sum(one.time_us[seat] for _, one, seat in own) / decisions / 1e3,
         slowest_ms=slowest,
         slowest_match=match,
-        means_ms=_percentiles([one.time_ms[seat] / one.moves[seat] for _, one, seat in own]),
-        slowest_decisions_ms=_percentiles([one.slowest_ms[seat] for _, one, seat in own]),
+        means_ms=_percentiles([one.time_us[seat] / one.moves[seat] / 1e3 for _, one, seat in own]),
+        slowest_decisions_ms=_percentiles([one.slowest_us[seat] / 1e3 for _, one, seat in own]),
     )
 
 

@@ -11,11 +11,11 @@ from msgspec import UNSET
 
 from arena.games import load_game
 from arena.games.doors import nature_of
-from arena.league.results import MatchSummary
 from arena.match.contestant import TranscriptLine
 from arena.match.luck_sum import SHOWN, LuckNode, extremes, luck_of
 from arena.match.record import Acted, Drawn, MatchRecord, SeatRecord, Simulated, Step
 from arena.match.replay import Moment, other_rules, replay
+from arena.match.results import LUCK_UNIT, MatchResult
 from arena.strict import printable
 
 
@@ -79,14 +79,14 @@ def luck_lines(record: MatchRecord) -> Iterator[str]:
                 yield f"  {word} {node.luck[seat]:+.3f}  step {node.step + 1}, {_fallen(node)}"
 
 
-def stored_luck_lines(record: MatchRecord, summary: MatchSummary) -> Iterator[str]:
+def stored_luck_lines(record: MatchRecord, result: MatchResult) -> Iterator[str]:
     """How much luck each seat had by what was measured when the match was played; for one that cannot be replayed."""
-    if not summary.luck_version:
+    if not result.luck_version:
         return
     yield ""
-    yield f"luck, in shares of a win (value {summary.luck_version}), as it was stored:"
+    yield f"luck, in shares of a win (value {result.luck_version}), as it was stored:"
     for seat, entry in enumerate(record.seats):
-        yield f"seat {seat} {entry.player}: {summary.luck[seat]:+.3f} in all"
+        yield f"seat {seat} {entry.player}: {result.luck[seat] / LUCK_UNIT:+.3f} in all"
 
 
 def _fallen(node: LuckNode) -> str:

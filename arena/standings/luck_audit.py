@@ -1,4 +1,4 @@
-"""Tallies -> the players who are luckier than somebody can be who cannot foresee draws.
+"""Sums of pairings -> the players who are luckier than somebody can be who cannot foresee draws.
 
 The luck of a block has mean 0 for each of its players (see `arena.match.luck_sum`), given all blocks before it, if
 nobody in it knows a draw before it falls: no matter how they play, whom the schedule chose by earlier results, and
@@ -16,8 +16,8 @@ from typing import Final
 import msgspec
 
 from arena.match.luck_sum import LEAST
-from arena.standings.luck_sums import LUCK_UNIT
-from arena.standings.tally import Tally
+from arena.match.results import LUCK_UNIT
+from arena.standings.sums import PairingSums
 from arena.statistics.confidence_sequence import holm, lower_bound, p_value
 
 LEVEL: Final = 0.01
@@ -48,7 +48,7 @@ class _Sums(msgspec.Struct):
     squares: float = 0.0
 
 
-def audited(met: Mapping[str, Sequence[tuple[Tally, int]]]) -> dict[str, PlayerLuck]:
+def audited(met: Mapping[str, Sequence[tuple[PairingSums, int]]]) -> dict[str, PlayerLuck]:
     """The luck of each player who has any; `met` are the pairings of each player, and its place in them."""
     known = {name: _sums(own) for name, own in met.items()}
     # Players without luck count as well: at a later look they have some, and Holm's number of them must not grow.
@@ -60,15 +60,15 @@ def audited(met: Mapping[str, Sequence[tuple[Tally, int]]]) -> dict[str, PlayerL
     }
 
 
-def _most_lost(met: Sequence[tuple[Tally, int]]) -> float:
+def _most_lost(met: Sequence[tuple[PairingSums, int]]) -> float:
     """By how much the luck of one block can be below 0."""
-    return max((tally.seats * -LEAST for tally, _ in met), default=-LEAST)
+    return max((sums.seats * -LEAST for sums, _ in met), default=-LEAST)
 
 
-def _sums(met: Sequence[tuple[Tally, int]]) -> _Sums:
+def _sums(met: Sequence[tuple[PairingSums, int]]) -> _Sums:
     """Whole numbers up to the last division, so that no order matters."""
     unit = round(_most_lost(met) * LUCK_UNIT)
-    lucks = [(half, place) for tally, place in met for half in tally.sums.luck]
+    lucks = [(half, place) for sums, place in met for half in sums.luck]
     return _Sums(
         blocks=sum(half.blocks for half, _ in lucks),
         matches=sum(half.matches for half, _ in lucks),

@@ -1,4 +1,4 @@
-"""Tallies, ratings and skills -> the rows of a table, best first.
+"""Sums of pairings, ratings and skills -> the rows of a table, best first.
 
 Rule: a rank is by MAP, complete or not, among the players whom matches connect; equal ones by their score, then by
 name. Groups that no match connects stand one after the other, the largest first, each with ranks of its own; players
@@ -16,12 +16,10 @@ import msgspec
 from arena.match.record import FAULTS
 from arena.standings.luck_adjustment import LuckAdjustment, luck_version
 from arena.standings.luck_audit import PlayerLuck, audited
-from arena.standings.outcomes import full_score
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.scores import Mean, Scores, mean_of, scores, share
 from arena.standings.skills import ranking, skills
-from arena.standings.sums import LuckSums
-from arena.standings.tally import Tallied, Tally
+from arena.standings.sums import PairingSums, full_score
 from arena.statistics.interval import LEVEL, Interval
 from arena.statistics.probit import ProbitFit
 
@@ -80,45 +78,27 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class _Met(NamedTuple):
-    """An entrant in one pairing: the pairing's tally, its luck and scores, and the entrant's place."""
+    """An entrant in one pairing: the pairing's sums and scores, and the entrant's place."""
 
-    tally: Tally
-    lucky: "Lucky"
+    sums: PairingSums
     scores: Scores
     place: int
 
 
-class Lucky(NamedTuple):
-    """What scores without luck need of a pairing."""
-
-    players: tuple[str, ...]
-    matches: int
-    luck: tuple[LuckSums, ...]
-    luck_versions: Mapping[str, int]
-
-
-def lucky(one: Tallied) -> Lucky:
-    """The luck of a pairing."""
-    sums = one.tally.sums
-    halves = tuple(LuckSums(*msgspec.structs.astuple(half)) for half in sums.luck)
-    return Lucky(one.players, one.tally.matches, halves, sums.luck_versions)
-
-
 def rows_of(
-    field: Iterable[Entrant], played: Sequence[Tallied], ratings: Mapping[str, Rating]
+    field: Iterable[Entrant], played: Sequence[PairingSums], ratings: Mapping[str, Rating]
 ) -> tuple[list[Row], int]:
     """Make the rows without ranks and what follows from the fit; and count the matches with a shared first place."""
     met: defaultdict[str, list[_Met]] = defaultdict(list)
     drawn = 0
     for one in played:
-        found = scores(one.tally)
+        found = scores(one)
         drawn += found.drawn
-        own = lucky(one)
         for place, player in enumerate(one.players):
-            met[player].append(_Met(one.tally, own, found, place))
-    seats = max((one.tally.seats for one in played), default=0)
-    adjustment = LuckAdjustment(map(lucky, played)) if luck_version(map(lucky, played)) else None
-    audit = audited({name: [(one.tally, one.place) for one in own] for name, own in met.items()})
+            met[player].append(_Met(one, found, place))
+    seats = max((one.seats for one in played), default=0)
+    adjustment = LuckAdjustment(played) if luck_version(played) else None
+    audit = audited({name: [(one.sums, one.place) for one in own] for name, own in met.items()})
     rows = [
         _row(
             entrant,
@@ -144,7 +124,7 @@ def _row(
 ) -> Row:
     unit = full_score(seats) if met else 1
     score = mean_of([one.scores.points[one.place] for one in met], unit=unit, lowest=0.0, highest=1.0)
-    adjusted = adjustment.score([(one.lucky, one.place) for one in met], score) if adjustment and score else None
+    adjusted = adjustment.score([(one.sums, one.place) for one in met], score) if adjustment and score else None
     return Row(
         rank=None,
         group=None,
@@ -158,7 +138,7 @@ def _row(
         losses=sum(one.scores.losses[one.place] for one in met),
         score=score,
         luck_adjusted=adjusted,
-        margin=mean_of([share(one.tally.sums.margins, one.place) for one in met]),
+        margin=mean_of([share(one.sums.margins, one.place) for one in met]),
         map=None,
         los=None,
         ahead=None,
@@ -166,8 +146,8 @@ def _row(
         sigma=rating.sigma,
         mu_3s=rating.exposure,
         score_by_seat=tuple(_score_at(seat, met, seats) for seat in range(seats)),
-        faults=_faults((one.tally.sums.faults, one.place) for one in met),
-        pardoned=_faults((one.tally.sums.pardoned, one.place) for one in met),
+        faults=_faults((one.sums.faults, one.place) for one in met),
+        pardoned=_faults((one.sums.pardoned, one.place) for one in met),
         luck=luck,
     )
 

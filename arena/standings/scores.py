@@ -1,4 +1,4 @@
-"""Tallies -> scores and margins, with errors from the spread between blocks.
+"""Sums of pairings -> scores and margins, with errors from the spread between blocks.
 
 Rule: whole numbers up to the last division, and sums in no order, so that equal results give equal bits.
 
@@ -16,13 +16,14 @@ about the overall mean over all blocks, sum_b (y_b - r m_b)^2 / (N - 1), which i
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
 
-from arena.standings.outcomes import orders, points
-from arena.standings.tally import Spans, Tally
+from arena.match.results import points
+from arena.standings.sums import BlockSums, Number, PairingSums, matches_of
 from arena.statistics.interval import UNSEEN, Interval, degrees_of_freedom, equal_blocks, interval
 
 
@@ -36,20 +37,20 @@ class Share(NamedTuple):
     blocks: int
     matches: int
     matches2: int
-    total: int
-    total2: int
-    product: int
+    total: Number
+    total2: Number
+    product: Number
     counts: tuple[tuple[int, int, int], ...] = ()
 
     def squares(self, mean_of: "Share") -> float:
         """Sum the squares of what each block has above or below the mean of `mean_of`: of (y - r m)^2."""
         total, matches = mean_of.total, mean_of.matches
         above = self.total2 * matches**2 - 2 * total * matches * self.product + total**2 * self.matches2
-        return float(above / matches**2)
+        return float(Fraction(above) / matches**2)
 
     def fourths(self, mean_of: "Share") -> float:
         """Sum the fourth powers of the same; 0 where `counts` are not known."""
-        mean = mean_of.total / mean_of.matches
+        mean = float(Fraction(mean_of.total) / mean_of.matches)
         return math.fsum(times * (y - mean * m) ** 4 for m, y, times in self.counts)
 
 
@@ -79,25 +80,24 @@ class Mean(msgspec.Struct, frozen=True):
     interval: Interval
 
 
-def scores(tally: Tally) -> Scores:
+def scores(played: PairingSums) -> Scores:
     """Count the courses of a pairing."""
-    seats = tally.seats
+    seats = played.seats
     places = range(seats)
     wins, draws, losses = ([0] * seats for _ in range(3))
     matches_by_seat, points_by_seat = ([[0] * seats for _ in places] for _ in range(2))
     drawn = 0
-    for rotation in places:
-        for code, times in counts_by_code(tally, rotation).items():
-            ranks = orders(seats)[code - 1]
-            drawn += times * (ranks.count(0) > 1)
-            for seat, rank in enumerate(ranks):
-                place = (seat + rotation) % seats
-                outcome = losses if rank else wins if ranks.count(0) == 1 else draws
-                outcome[place] += times
-                matches_by_seat[place][seat] += times
-                points_by_seat[place][seat] += times * points(seats)[code][seat]
+    for rotation, ranks, times in played.rankings():
+        drawn += times * (ranks.count(0) > 1)
+        worth = points(ranks)
+        for seat, rank in enumerate(ranks):
+            place = (seat + rotation) % seats
+            outcome = losses if rank else wins if ranks.count(0) == 1 else draws
+            outcome[place] += times
+            matches_by_seat[place][seat] += times
+            points_by_seat[place][seat] += times * worth[seat]
     return Scores(
-        points=tuple(map(share_of, _blocks(tally))),
+        points=tuple(map(share_of, _blocks(played))),
         wins=tuple(wins),
         draws=tuple(draws),
         losses=tuple(losses),
@@ -107,17 +107,10 @@ def scores(tally: Tally) -> Scores:
     )
 
 
-def counts_by_code(tally: Tally, rotation: int) -> Counter[int]:
-    """How often each order of the seats occurred in matches of that rotation."""
-    found = Counter(tally.outcomes[rotation :: tally.seats])
-    del found[0]
-    return found
-
-
-def share(spans: Spans, place: int) -> Share:
-    """What the player at `place` has of `spans`."""
-    own = (spans.total[place], spans.total2[place], spans.product[place])
-    return Share(spans.blocks, spans.matches, spans.matches2, *own)
+def share(sums: BlockSums, place: int) -> Share:
+    """The part of `sums` that the player at `place` has."""
+    own = (sums.total[place], sums.total2[place], sums.product[place])
+    return Share(sums.blocks, sums.matches, sums.matches2, *own)
 
 
 def share_of(blocks: Iterable[tuple[int, int]] | Mapping[tuple[int, int], int]) -> Share:
@@ -152,7 +145,7 @@ def mean_of(
     if not known:
         return None
     whole, is_score = joined(known), math.isfinite(lowest) and math.isfinite(highest)
-    value = float(whole.total / (unit * whole.matches))
+    value = float(Fraction(whole.total) / (unit * whole.matches))
     spreads = [_spread(one) for one in known if one.blocks > 1]
     singles = sum(one.blocks == 1 for one in known)
     if singles and whole.blocks > 1:
@@ -169,7 +162,7 @@ def mean_of(
             value, error, degrees=degrees, blocks=whole.blocks, lowest=lowest, highest=highest, unseen=unseen
         )
     else:
-        strata = [(one.blocks, float(one.total / (unit * one.matches))) for one in known]
+        strata = [(one.blocks, float(Fraction(one.total) / (unit * one.matches))) for one in known]
         bound = equal_blocks(strata, lowest=lowest, highest=highest)
         # blocks that lack matches weigh less in the value than in the bound
         ends = [min(max(value + (end - bound.value), lowest), highest) for end in (bound.low, bound.high)]
@@ -214,20 +207,22 @@ def _overall(known: Iterable[Share], whole: Share, singles: int) -> _Spread:
     )
 
 
-def _blocks(tally: Tally) -> list[Counter[tuple[int, int]]]:
+def _blocks(played: PairingSums) -> list[Counter[tuple[int, int]]]:
     """By place: how often blocks had so many matches and points."""
-    found: list[Counter[tuple[int, int]]] = [Counter() for _ in range(tally.seats)]
-    for course, times in tally.courses().items():
-        count = tally.seats - course.count(0)
-        for own, y in zip(found, points_by_place(course), strict=True):
+    seats = played.seats
+    found: list[Counter[tuple[int, int]]] = [Counter() for _ in range(seats)]
+    for course, times in played.courses.items():
+        count = seats - matches_of(course, seats).count(None)
+        for own, y in zip(found, points_by_place(course, seats), strict=True):
             own[count, y] += times
     return found
 
 
-def points_by_place(course: Sequence[int]) -> list[int]:
+@lru_cache(maxsize=4096)
+def points_by_place(course: str, seats: int) -> tuple[int, ...]:
     """Add up the points of a block by place."""
-    seats = len(course)
-    worth = points(seats)
-    return [
-        sum(worth[code][(place - rotation) % seats] for rotation, code in enumerate(course)) for place in range(seats)
-    ]
+    found = [0] * seats
+    for rotation, ranks in enumerate(matches_of(course, seats)):
+        for seat, own in enumerate(() if ranks is None else points(ranks)):
+            found[(seat + rotation) % seats] += own
+    return tuple(found)

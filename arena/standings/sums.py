@@ -16,6 +16,7 @@ from typing import Final
 
 import msgspec
 
+from arena.match.record import fraction_written
 from arena.match.results import MatchResult, PairingRanks, rotate
 
 Number = int | Fraction
@@ -188,7 +189,9 @@ def digest_of(sums: Iterable[PairingSums], ranks: Mapping[str, PairingRanks]) ->
     for one in sorted(sums, key=lambda one: one.key):
         own = ranks[one.key]
         facts = {name: getattr(one, name) for name in one.__struct_fields__ if name not in {"courses", "time"}}
-        text = msgspec.json.encode((facts, list(own.blocks), own.ranks), enc_hook=str, order="deterministic")
+        text = msgspec.json.encode(
+            (facts, list(own.blocks), own.ranks), enc_hook=fraction_written, order="deterministic"
+        )
         digest.update(sha256(text).digest())
     return digest.hexdigest()
 

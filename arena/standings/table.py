@@ -1,6 +1,6 @@
 """The results of a league -> its standings: who is how good, how surely, and how they lost.
 
-Rule: standings are a pure function of the entrants, the settings, the tallies of the pairings and the ratings. Only the
+Rule: standings are a pure function of the entrants, the settings, the sums of the pairings and the ratings. Only the
 ratings depend on the order of the schedule; nothing depends on the order in which matches ended. Deciding times differ
 from run to run and are no part of them: `timing` keeps them apart, so that two runs with equal results have
 byte-identical `standings_json`, however many matches were played at once.
@@ -12,53 +12,26 @@ from typing import Literal
 
 import msgspec
 
+from arena.match.results import PairingRanks
 from arena.match.secret_luck import UNKNOWN_ORIGIN, LuckOrigin
 from arena.standings.luck_adjustment import luck_version
-from arena.standings.outcomes import by_seat
 from arena.standings.ratings import Rating, RatingSettings
-from arena.standings.rows import Entrant, Row, deprecated, lucky, ranked, record, rows_of
+from arena.standings.rows import Entrant, Row, deprecated, ranked, record, rows_of
 from arena.standings.skills import contradicted, fitted
-from arena.standings.tally import Tallied, at_place, digest_of, tally_of
+from arena.standings.sums import PairingSums, digest_of
 from arena.statistics.model import BlockEffect
 from arena.statistics.pairs import connected_groups
 from arena.statistics.probit import SeatAdvantage
 
 
-class MatchResult(msgspec.Struct, frozen=True, gc=False):
-    """What a match adds to a league. All tuples are by seat; `scores` is None after a forfeit, `at_fault` then >= 0.
-
-    `block` is unique in the league; `pairing` is the same for all blocks of the same set of players. `time_ms` is all
-    of a seat's deciding time, `slowest_ms` its slowest move. `luck` is empty if none was measured. The last three are
-    as in `MatchSummary`.
-    """
-
-    block: int
-    pairing: int
-    players: tuple[str, ...]
-    ranks: tuple[int, ...]
-    scores: tuple[int, ...] | None
-    termination: str
-    at_fault: int
-    moves: tuple[int, ...]
-    time_ms: tuple[float, ...]
-    slowest_ms: tuple[float, ...]
-    isolation: str = "none"
-    luck: tuple[float, ...] = ()
-    luck_version: str = ""
-    pardoned: tuple[dict[str, int], ...] = ()
-    startup_ms: tuple[float, ...] = ()
-    idle_ms: tuple[float, ...] = ()
-    timeouts_by_load: tuple[int, ...] = ()
-
-
 class Standings(msgspec.Struct, frozen=True):
     """The table and what it was made from. Rows are `sorted_by` MAP; by mu where the field is too large to be fitted.
 
-    `results` is a digest of all results, deciding times left out. `groups` are players whom no match connects to those
-    of another group, the largest group first; players without any match stand alone. `seats` tells what each seat is
-    worth, `design_effect` what the matches of a block share. `luck` is the origin of all luck;
-    `luck_version` is the value under which all luck was measured, if it was. `contradictions` are pairs that mu puts in
-    an order of which the skills are sure it is wrong.
+    `results` is the digest of all ranks in the order of blocks, and of the sums of the pairings without times. `groups`
+    are players whom no match connects to those of another group, the largest group first; players without any match
+    stand alone. `seats` tells what each seat is worth, `design_effect` what the matches of a block share. `luck` is the
+    origin of all luck; `luck_version` is the value under which all luck was measured, if it was. `contradictions` are
+    pairs that mu puts in an order of which the skills are sure it is wrong.
     """
 
     sorted_by: Literal["map", "mu"]
@@ -96,7 +69,8 @@ class Timing(msgspec.Struct, frozen=True):
 
 def standings(
     entrants: Iterable[Entrant],
-    tallied: Iterable[Tallied],
+    sums: Iterable[PairingSums],
+    ranks: Mapping[str, PairingRanks],
     ratings: Mapping[str, Rating],
     settings: RatingSettings,
     *,
@@ -108,8 +82,8 @@ def standings(
     Raises ValueError for what is none of this league's: other players, or too many matches.
     """
     field = tuple(entrants)
-    played = tuple(one for one in tallied if one.tally.matches)
-    matches = sum(one.tally.matches for one in played)
+    played = tuple(sums)
+    matches = sum(one.matches for one in played)
     _check(field, played, matches, scheduled)
     names = [one.name for one in field]
     fit = fitted(names, played, settings)
@@ -124,9 +98,9 @@ def standings(
         draw_rate=drawn / matches if matches else None,
         isolation=_isolation(played),
         luck=luck,
-        luck_version=luck_version(map(lucky, played)),
+        luck_version=luck_version(played),
         rating=settings,
-        results=digest_of(one.tally for one in played),
+        results=digest_of(played, ranks),
         design_effect=fit.effect if fit else None,
         seats=fit.seats if fit else (),
         groups=groups,
@@ -142,27 +116,21 @@ def standings_json(table: Standings) -> bytes:
     return msgspec.json.encode(document | {"rows": rows})
 
 
-def timing(entrants: Iterable[Entrant], results: Iterable[MatchResult]) -> tuple[Timing, ...]:
+def timing(entrants: Iterable[Entrant], played: Iterable[PairingSums]) -> tuple[Timing, ...]:
     """Add up the use of time of each entrant, in the order given."""
-    return timing_of(entrants, tallied(results))
-
-
-def timing_of(entrants: Iterable[Entrant], tallied: Iterable[Tallied]) -> tuple[Timing, ...]:
-    """Do what `timing` does from tallies."""
     use: defaultdict[str, Counter[str]] = defaultdict(Counter)
     slowest_us: Counter[str] = Counter()
-    for one in tallied:
-        sums = one.tally.sums
+    for one in played:
         for place, player in enumerate(one.players):
             use[player].update(
-                moves=sums.moves[place],
-                spent_us=sums.spent_us[place],
-                matches=one.tally.matches,
-                startup_us=at_place(sums.startup_us, place),
-                idle_us=at_place(sums.idle_us, place),
-                timeouts_by_load=at_place(sums.timeouts_by_load, place),
+                moves=one.time.moves[place],
+                spent_us=one.time.spent_us[place],
+                matches=one.matches,
+                startup_us=one.time.startup_us[place],
+                idle_us=one.time.idle_us[place],
+                timeouts_by_load=one.time.timeouts_by_load[place],
             )
-            slowest_us[player] = max(slowest_us[player], sums.slowest_us[place])
+            slowest_us[player] = max(slowest_us[player], one.time.slowest_us[place])
     return tuple(_timing(one.name, use[one.name], slowest_us[one.name]) for one in entrants)
 
 
@@ -180,35 +148,7 @@ def _timing(name: str, use: Counter[str], slowest_us: int) -> Timing:
     )
 
 
-def tallied(
-    results: Iterable[MatchResult], pairings: Sequence[tuple[str, tuple[str, ...]]] = ()
-) -> tuple[Tallied, ...]:
-    """Tally results in any order, pairing by pairing.
-
-    `pairings` are keys and players of all pairings of the league, by index: with them the tallies are what the store
-    has, to the last digit of the digest. ValueError for a match that is there twice, or whose seats are no rotation of
-    its pairing's players.
-    """
-    places = {number: players for number, (_, players) in enumerate(pairings)}
-    found: defaultdict[int, defaultdict[int, dict[int, MatchResult]]] = defaultdict(lambda: defaultdict(dict))
-    for one in results:
-        own = places.setdefault(one.pairing, by_seat(one.players, one.players.index(min(one.players))))
-        rotation = own.index(one.players[0]) if one.players[0] in own else 0
-        if by_seat(own, rotation) != one.players:
-            raise ValueError(
-                f"block {one.block}: {', '.join(one.players)} do not sit in a rotation of {', '.join(own)}"
-            )
-        block = one.block // max(1, len(pairings))
-        if rotation in found[one.pairing][block]:
-            raise ValueError(f"block {one.block} has a match of {', '.join(one.players)} twice")
-        found[one.pairing][block][rotation] = one
-    return tuple(
-        Tallied(places[number], tally_of(pairings[number][0] if pairings else str(number), len(places[number]), blocks))
-        for number, blocks in sorted(found.items())
-    )
-
-
-def _check(field: Sequence[Entrant], played: Sequence[Tallied], matches: int, scheduled: int) -> None:
+def _check(field: Sequence[Entrant], played: Sequence[PairingSums], matches: int, scheduled: int) -> None:
     names = {one.name for one in field}
     if len(names) != len(field):
         raise ValueError("two entrants have the same name")
@@ -219,11 +159,11 @@ def _check(field: Sequence[Entrant], played: Sequence[Tallied], matches: int, sc
         raise ValueError(f"results of players who are no entrants: {', '.join(sorted(strangers))}")
 
 
-def _isolation(played: Iterable[Tallied]) -> str:
+def _isolation(played: Iterable[PairingSums]) -> str:
     """What stood around the bots: one word, or each with its matches."""
     kinds: Counter[str] = Counter()
     for one in played:
-        kinds.update(one.tally.sums.isolation)
+        kinds.update(one.isolation)
     if len(kinds) == 1:
         return next(iter(kinds))
     return ", ".join(f"{kind} in {kinds[kind]} matches" for kind in sorted(kinds)) or "not stated"

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TextIO
 
 from arena.errors import ArenaError, DamagedStore, MachineFault, SpecError
-from arena.store import history, soundness, tallies
+from arena.store import history, migration, rows, soundness
 
 FILE_NAME: Final = "arena.db"
 APPLICATION_ID: Final = 0x41524E41
@@ -71,9 +71,9 @@ MIGRATIONS: Final = (
     """),
     # SHA-256 of `tournament`, so that `verify` finds an edited one; NULL for what was stored before this version.
     Migration("ALTER TABLE league ADD COLUMN digest TEXT"),
-    # What a leaderboard is made of: a million matches are tallied once, and not for every look.
-    Migration(tallies.LAYOUT, tallies.set_up),
-    # Standings tell of luck as well. Tallies stay: those of matches without luck are what they were.
+    # Here tallies were kept of what a leaderboard is made of, until the columns of layout 10.
+    Migration("UPDATE league SET standings = NULL"),
+    # Standings tell of luck as well.
     Migration("UPDATE league SET standings = NULL"),
     # And of faults after which the game went on. Nothing else changes: where there were none, nothing is stored.
     Migration("UPDATE league SET standings = NULL"),
@@ -93,6 +93,8 @@ MIGRATIONS: Final = (
     Migration(history.LAYOUT, history.set_up),
     # Standings have other numbers, and other names for them.
     Migration("UPDATE league SET standings = NULL"),
+    # A match is rows that SQLite adds up, and its pairing knows the names of its players.
+    Migration(migration.SUMMARIES + rows.LAYOUT, migration.fill),
 )
 """The n-th leads from version n to n+1, kept in the file as `user_version`."""
 
@@ -145,7 +147,7 @@ def open_for_reading(results: Path) -> sqlite3.Connection | None:
         connection.close()
         return None
     with speaking_for(path), _closed_on_error(connection):
-        if fault := soundness.fault_of_indexes(connection):
+        if fault := soundness.fault_of_index(connection):
             raise _damaged(path, fault)
     return connection
 

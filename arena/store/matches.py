@@ -6,45 +6,29 @@ stays as it is. Results come out in schedule order, whatever the order in which 
 
 import contextlib
 import sqlite3
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.results import MatchSummary, PlayedBlock, result_of
-from arena.league.schedule import Pairing
-from arena.league.state import Span
 from arena.league.tournament import OLD_FORMAT, Tournament, portable
-from arena.match.record import PackedRecord
-from arena.match.results import PairingRanks
-from arena.standings.checkpoint import Checkpoint
-from arena.standings.table import MatchResult
-from arena.standings.tally import Tallied, Tally
-from arena.store import database, history, tallies
+from arena.match.results import MatchKey, MatchResult, PairingRanks, PlayedMatch
+from arena.standings.sums import PairingSums
+from arena.store import database, history, rows
+from arena.store.ranks import ranks, wanted
 
-_summary_encoder = msgspec.json.Encoder()
 _OLD_RULES: Final = "1"
 """Of every game in arena 0.1.0, which stored no version of the rules with a league."""
-_summary_decoder = msgspec.json.Decoder(MatchSummary)
 
 
-class StoredMatch(msgspec.Struct, frozen=True):
-    """One stored match: where it belongs, its summary, and its record as stored."""
-
-    pairing: str
-    block: int
-    rotation: int
-    summary: MatchSummary
-    record: PackedRecord
+class _Block(Protocol):
+    """Matches that are stored together."""
 
     @property
-    def match_id(self) -> str:
-        """The id people use."""
-        return f"{self.pairing}-{self.block}-{self.rotation}"
+    def matches(self) -> Iterable[PlayedMatch]: ...
 
 
 class LeagueSecret(msgspec.Struct, frozen=True):
@@ -79,16 +63,10 @@ class MatchStore:
                 (tournament.name, text, sha256(text).hexdigest()),
             )
 
-    def save_standings(self, league: str, standings: bytes, checkpoints: Iterable[Checkpoint] = ()) -> None:
-        """Remember the standings as they were last published, for `verify` to compare, and where ratings may go on."""
+    def save_standings(self, league: str, standings: bytes) -> None:
+        """Remember the standings as they were last published, for `verify` to compare."""
         with database.speaking_for(self._path), database.transaction(self._connection):
             self._connection.execute("UPDATE league SET standings = ? WHERE name = ?", (standings, league))
-            tallies.save_checkpoints(self._connection, league, checkpoints)
-
-    def checkpoints(self, league: str) -> tuple[Checkpoint, ...]:
-        """Where the ratings of the league may go on; whether one still fits is for its user to see."""
-        with self._reading("a checkpoint"), database.speaking_for(self._path):
-            return tuple(tallies.checkpoints(self._connection, league))
 
     def published(self, league: str) -> bytes | None:
         """The standings as they were last published."""
@@ -106,7 +84,7 @@ class MatchStore:
             raise SpecError(f'no league "{name}" in {self._path}; known: {known}')
         try:
             found = _decoded(row[0])
-        except tallies.UNREADABLE as error:
+        except rows.UNREADABLE as error:
             raise self._edited(name, f" ({error})") from None
         if sha256(row[0]).hexdigest() != row[1] or found.name != name:
             raise self._edited(name)
@@ -151,88 +129,79 @@ class MatchStore:
         with database.speaking_for(self._path):
             return [str(name) for (name,) in self._connection.execute("SELECT name FROM league ORDER BY name")]
 
-    def save(self, blocks: Iterable[PlayedBlock]) -> None:
-        """Store these blocks in one transaction, with their tallies; what is there already is left alone."""
-        new: defaultdict[str, tallies.Matches] = defaultdict(dict)
+    def save(self, blocks: Iterable[_Block]) -> None:
+        """Store these blocks in one transaction; matches that are there already are left alone."""
         committed: list[history.NewEntry] = []
         with database.speaking_for(self._path), database.transaction(self._connection):
             for block in blocks:
-                if added := self._save_block(block, committed):
-                    new[block.fixture.pairing][block.fixture.block] = added
-            for key, matches in new.items():
-                tallies.add(self._connection, key, matches)
+                for one in block.matches:
+                    self._save_match(one, committed)
             history.append(self._connection, committed)
 
-    def tallied(self, spans: Iterable[Span]) -> tuple[Tallied, ...]:
-        """What is stored of a league, added up by pairing, in the order of its spans."""
-        return self._tallies(spans, tallies.stored)
-
-    def recounted(self, spans: Iterable[Span]) -> tuple[Tallied, ...]:
-        """The same counted again from the summaries of all its matches."""
-        return self._tallies(spans, tallies.recounted)
-
-    def results(self, spans: Sequence[Span]) -> list[MatchResult]:
-        """What is stored of a league, in schedule order: by block, pairing, rotation."""
-        return self._results(
-            [span.pairing for span in spans],
-            [(order, span.pairing.key, 0, span.blocks) for order, span in enumerate(spans)],
-        )
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All that is read inside is of one moment, whatever a league stores meanwhile."""
+        if self._connection.in_transaction:
+            yield
+            return
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.execute("ROLLBACK")
 
     def ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
-        """The ranks of all stored matches of these pairings, by key: of each its blocks below that number."""
-        query = (
-            "SELECT block, rotation, summary FROM match JOIN pairing ON pairing.id = match.pairing"
-            " WHERE key = ? AND block < ? ORDER BY block, rotation"
-        )
-        found = {}
-        with self._reading("a match summary"), database.speaking_for(self._path):
-            for key, end in blocks.items():
-                courses: defaultdict[int, dict[int, str]] = defaultdict(dict)
-                for block, rotation, summary in self._connection.execute(query, (key, end)):
-                    ranks = _summary_decoder.decode(summary).ranks
-                    courses[block][rotation] = "".join(map(str, ranks))
-                seats = max((len(ranks) for course in courses.values() for ranks in course.values()), default=0)
-                whole = (course.get(rotation, "-" * seats) for course in courses.values() for rotation in range(seats))
-                found[key] = PairingRanks((), tuple(courses), "".join(whole))
-        return found
+        """The ranks of all stored matches of these pairings, by key: of each its blocks below that number.
 
-    def _results(self, pairs: Sequence[Pairing], parts: Iterable[tuple[int, str, int, int]]) -> list[MatchResult]:
-        """The results of some blocks; a part is a place in `pairs`, that key, the first block, and the one after."""
-        query = (
-            "SELECT block, ?, rotation, summary FROM match"
-            " JOIN pairing ON pairing.id = match.pairing WHERE key = ? AND block >= ? AND block < ?"
-        )
-        rows: list[tuple[int, int, int, bytes]] = []
+        In the order of `blocks`; a pairing without a match is left out. DamagedStore names a match that cannot be.
+        """
+        with database.speaking_for(self._path), self.snapshot():
+            return ranks(self._connection, wanted(self._connection, blocks))
+
+    def sums(self, blocks: Mapping[str, int]) -> tuple[PairingSums, ...]:
+        """The sums of the same matches; in the same order, and with the same errors."""
+        from arena.store.sums import sums  # noqa: PLC0415 - numpy takes 0.1 s that most commands do not need
+
+        with database.speaking_for(self._path), self.snapshot():
+            return tuple(sums(self._connection, wanted(self._connection, blocks)))
+
+    def results(self, blocks: Mapping[str, int]) -> Iterator[MatchResult]:
+        """The same matches one by one, by pairing in the order of `blocks`, block and rotation."""
         with database.speaking_for(self._path):
-            for part in parts:
-                rows += self._connection.execute(query, part)
-        rows.sort()
-        with self._reading("a match summary"):
-            return [
-                result_of(_summary_decoder.decode(encoded), pairs, order=order, block=block, rotation=rotation)
-                for block, order, rotation, encoded in rows
-            ]
+            for key, end in blocks.items():
+                yield from (result for result, _ in rows.read(self._connection, key, 0, end))
 
-    def matches(self, blocks: Mapping[str, int]) -> Iterator[StoredMatch]:
-        """All stored matches of these pairings with their records: of each its blocks below that number."""
+    def in_schedule_order(self, blocks: Mapping[str, int]) -> list[MatchResult]:
+        """The same by block, pairing in the order of `blocks`, and rotation."""
+        order = {key: number for number, key in enumerate(blocks)}
+        return sorted(self.results(blocks), key=lambda one: (one.key.block, order[one.key.pairing], one.key.rotation))
+
+    def matches(self, blocks: Mapping[str, int]) -> Iterator[PlayedMatch]:
+        """The same with their records; a match without a record is left out."""
         for key, end in blocks.items():
-            yield from self._stored("key = ? AND m.block < ?", (key, end))
+            yield from self._played(key, 0, end)
 
-    def orphans(self, blocks: Mapping[str, int]) -> Iterator[StoredMatch]:
-        """All other stored matches: of other pairings, and of these from that block on."""
+    def orphans(self, known: Mapping[str, int]) -> Iterator[PlayedMatch]:
+        """The stored matches that are not among these: other pairings, or blocks from that number on."""
         with database.speaking_for(self._path):
             keys = [key for (key,) in self._connection.execute("SELECT key FROM pairing ORDER BY key")]
         for key in keys:
-            yield from self._stored("key = ? AND m.block >= ?", (key, blocks.get(key, 0)))
+            yield from self._played(key, known.get(key, 0), rows.WHOLE)
 
-    def match(self, match_id: str) -> StoredMatch:
+    def match(self, match_id: str) -> PlayedMatch:
         """The match of that id. SpecError if there is none."""
-        parts = match_id.split("-")
-        if len(parts) == 3 and parts[1].isdigit() and parts[2].isdigit():
-            condition = "key = ? AND m.block = ? AND m.rotation = ?"
-            for found in self._stored(condition, (parts[0], int(parts[1]), int(parts[2]))):
-                return found
+        with contextlib.suppress(ValueError):
+            key = MatchKey.read(match_id)
+            for found in self._played(key.pairing, key.block, key.block + 1):
+                if found.result.key == key:
+                    return found
         raise SpecError(f'no match "{match_id}" in {self._path}; `arena league matches NAME` lists the ids')
+
+    def _played(self, key: str, first: int, end: int) -> Iterator[PlayedMatch]:
+        with database.speaking_for(self._path):
+            for result, record in rows.read(self._connection, key, first, end, with_records=True):
+                if record is not None:
+                    yield PlayedMatch(result, record)
 
     def entries(self) -> Iterator[history.Entry]:
         """Which matches were stored, in the order of their commits."""
@@ -277,59 +246,21 @@ class MatchStore:
             found = [text for (text,) in self._connection.execute("PRAGMA integrity_check(5)")]
         return [] if found == ["ok"] else found
 
-    def _save_block(self, block: PlayedBlock, committed: list[history.NewEntry]) -> dict[int, MatchSummary]:
-        """Store a block; the summaries of its matches that were not there, by rotation; `committed` gets these, too."""
-        execute = self._connection.execute
-        execute("INSERT OR IGNORE INTO pairing (key) VALUES (?)", (block.fixture.pairing,))
-        (pairing,) = execute("SELECT id FROM pairing WHERE key = ?", (block.fixture.pairing,)).fetchone()
-        new: dict[int, MatchSummary] = {}
-        for match in block.matches:
-            key = (pairing, block.fixture.block, match.rotation)
-            summary = _summary_encoder.encode(match.summary)
-            if execute("INSERT OR IGNORE INTO match VALUES (?, ?, ?, ?)", (*key, summary)).rowcount:
-                packed = match.record
-                row = (*key, packed.codec, packed.digest, packed.body)
-                execute("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", row)
-                new[match.rotation] = match.summary
-                place = (block.fixture.block, match.rotation, packed.digest)
-                committed.append(history.NewEntry(pairing, block.fixture.pairing, *place))
-        return new
-
-    def _tallies(
-        self, spans: Iterable[Span], tally: Callable[[sqlite3.Connection, str, int, int], Tally]
-    ) -> tuple[Tallied, ...]:
-        with self._reading("a match summary or tally"), database.speaking_for(self._path):
-            return tuple(
-                Tallied(
-                    players=pairing.names,
-                    tally=tally(self._connection, pairing.key, len(pairing.players), blocks),
-                )
-                for pairing, blocks in ((span.pairing, span.blocks) for span in spans)
-            )
-
-    @contextlib.contextmanager
-    def _reading(self, what: str) -> Iterator[None]:
-        try:
-            yield
-        except tallies.UNREADABLE as error:
-            raise DamagedStore(f"{self._path}: {what} cannot be read: {error}; run `arena verify`") from None
-
-    def _stored(self, condition: str, parameters: tuple[object, ...]) -> Iterator[StoredMatch]:
-        query = (
-            "SELECT key, m.block, m.rotation, summary, codec, digest, body FROM match m"  # noqa: S608 - our own text
-            " JOIN pairing ON pairing.id = m.pairing"
-            f" JOIN record r ON (r.pairing, r.block, r.rotation) = (m.pairing, m.block, m.rotation) WHERE {condition}"
+    def _save_match(self, one: PlayedMatch, committed: list[history.NewEntry]) -> None:
+        """Store a match if it is not there; `committed` gets it then."""
+        execute, key = self._connection.execute, one.result.key
+        players = msgspec.json.encode(one.result.places).decode()
+        execute(
+            "INSERT INTO pairing (key, players) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET"
+            " players = excluded.players WHERE players <> excluded.players",
+            (key.pairing, players),
         )
-        with database.speaking_for(self._path):
-            for key, block, rotation, summary, codec, digest, body in self._connection.execute(query, parameters):
-                try:
-                    read = _summary_decoder.decode(summary)
-                except tallies.UNREADABLE as error:
-                    raise DamagedStore(f"match {key}-{block}-{rotation} cannot be read: {error}") from None
-                if [type(value) for value in (codec, digest, body)] != [str, str, bytes]:
-                    raise DamagedStore(f"match {key}-{block}-{rotation} cannot be read: its record is no record")
-                packed = PackedRecord(codec=codec, digest=digest, body=body)
-                yield StoredMatch(pairing=key, block=block, rotation=rotation, summary=read, record=packed)
+        (pairing,) = execute("SELECT id FROM pairing WHERE key = ?", (key.pairing,)).fetchone()
+        if rows.insert(self._connection, pairing, one.result):
+            packed = one.record
+            row = (pairing, *key[1:], packed.codec, packed.digest, packed.body)
+            execute("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", row)
+            committed.append(history.NewEntry(pairing, *key, packed.digest))
 
 
 class _Format(msgspec.Struct, frozen=True):

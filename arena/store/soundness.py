@@ -12,8 +12,8 @@ from typing import Final
 FULL_CHECK_BYTES: Final = 512 << 20
 """Up to this size SQLite looks at every page; a page of a larger file costs as much, and a start must not take long."""
 SAMPLES: Final = 2000
-_LARGE: Final = ("match", "record")
-_INDEXED: Final = ("pairing", "tally")
+_LARGE: Final = {"match": "pairing, block", "record": "pairing, block", "seat": "pairing, place, block"}
+"""The large tables, with the first columns of their keys."""
 log: Final = logging.getLogger("arena.store")
 
 
@@ -38,13 +38,12 @@ def first_fault(connection: sqlite3.Connection, path: Path) -> str:
     return fault
 
 
-def fault_of_indexes(connection: sqlite3.Connection) -> str:
-    """The first disagreement between a small table and its index, empty if there is none.
+def fault_of_index(connection: sqlite3.Connection) -> str:
+    """The first disagreement between the pairings and their index, empty if there is none.
 
-    A bit flipped there hides rows from a query instead of spoiling them, and a leaderboard would miss matches.
+    A bit flipped there hides a pairing from a query instead of spoiling them, and a leaderboard would miss matches.
     """
-    found = (_told(connection, f"PRAGMA integrity_check({name})") for name in _INDEXED)
-    return next(filter(None, found), "")
+    return _told(connection, "PRAGMA integrity_check(pairing)")
 
 
 def _told(connection: sqlite3.Connection, statement: str) -> str:
@@ -55,10 +54,12 @@ def _told(connection: sqlite3.Connection, statement: str) -> str:
 
 def _sample(connection: sqlite3.Connection, tables: list[str]) -> None:
     """Read whole rows at random places, so that SQLite looks at the pages on the way to them."""
-    query = "SELECT (SELECT max(id) FROM pairing), (SELECT max(block) FROM match)"
-    pairings, blocks = connection.execute(query).fetchone()
+    query = "SELECT (SELECT max(id) FROM pairing), (SELECT max(place) FROM seat), (SELECT max(block) FROM match)"
+    most = dict(zip(("pairing", "place", "block"), connection.execute(query).fetchone(), strict=True))
     rng = random.Random()  # noqa: S311 - another place each time; nothing depends on it
     for table in tables:
-        query = f"SELECT * FROM {table} WHERE (pairing, block) >= (?, ?) LIMIT 1"  # noqa: S608 - our own names
+        key = _LARGE[table]
+        names = key.split(", ")
+        query = f"SELECT * FROM {table} WHERE ({key}) >= ({', '.join('?' * len(names))}) LIMIT 1"  # noqa: S608 - ours
         for _ in range(SAMPLES):
-            connection.execute(query, (rng.randint(0, pairings or 0), rng.randint(0, blocks or 0))).fetchall()
+            connection.execute(query, [rng.randint(0, most[name] or 0) for name in names]).fetchall()

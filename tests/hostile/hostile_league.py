@@ -8,9 +8,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from arena.league.pool import Backend
-from arena.league.results import PlayedBlock
 from arena.league.run import run
-from arena.league.schedule import Chunk, chunks
+from arena.league.schedule import Chunk, PlayedBlock, chunks
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.league.worker import play_chunk

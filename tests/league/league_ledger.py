@@ -1,19 +1,17 @@
 """A league in memory: what is committed is kept once, and rounds are asked for as a store would be."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from itertools import chain
 
-from league_made import FakeBackend
+from league_made import FakeBackend, match
 
-from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch, result_of, rotate
 from arena.league.run import run
-from arena.league.schedule import Chunk, Pairing, chunks
+from arena.league.schedule import Chunk, PlayedBlock, chunks
 from arena.league.state import LeagueState, Replay, state_of
 from arena.league.tournament import Tournament
-from arena.match.record import PackedRecord
-from arena.match.results import PairingRanks
-from arena.standings.table import MatchResult
+from arena.match.results import MatchKey, MatchResult, PairingRanks, rotate
+from arena.standings.sums import ranks_of
 
 Play = Callable[[Chunk], list[PlayedBlock]]
 
@@ -33,12 +31,10 @@ class Ledger:
 
     def ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
         """The ranks of these pairings, as a store has them."""
-        return {key: self._ranks(key, end) for key, end in blocks.items()}
-
-    def _ranks(self, key: str, end: int) -> PairingRanks:
-        there = sorted(block for pairing, block in self.blocks if pairing == key and block < end)
-        matches = [match for block in there for match in self.blocks[key, block].matches]
-        return PairingRanks((), there, "".join(str(rank) for match in matches for rank in match.summary.ranks))
+        found = ranks_of(
+            each.result for (key, _), block in self.blocks.items() if key in blocks for each in block.matches
+        )
+        return {key: found[key].between(0, end) for key, end in blocks.items() if key in found}
 
     def state(self, league: Tournament) -> LeagueState:
         """The league with what there is of it."""
@@ -46,8 +42,14 @@ class Ledger:
 
     def results(self, league: Tournament) -> list[MatchResult]:
         """What there is of the league, in schedule order."""
-        spans = self.state(league).spans
-        return self._results([span.pairing for span in spans], [(span.pairing, 0, span.blocks) for span in spans])
+        found = [
+            (number, order, each.result.key.rotation, each.result)
+            for order, (key, end) in enumerate(self.state(league).blocks.items())
+            for number in range(end)
+            if (key, number) in self.blocks
+            for each in self.blocks[key, number].matches
+        ]
+        return [result for *_, result in sorted(found, key=lambda one: one[:3])]
 
     def play(self, league: Tournament, play: Play, *, slots: int = 3, most_chunks: int | None = None) -> LeagueState:
         """Play what is left, as `league run` does; the state at the end. KeyboardInterrupt after `most_chunks`."""
@@ -71,19 +73,6 @@ class Ledger:
         run(iter(()), FakeBackend(play, slots=slots), commit=commit, then=then)
         return replay.state
 
-    def _results(self, known: Sequence[Pairing], parts: Iterable[tuple[Pairing, int, int]]) -> list[MatchResult]:
-        found = [
-            (number, known.index(pairing), match.rotation, match.summary)
-            for pairing, start, stop in parts
-            for number in range(start, stop)
-            if (pairing.key, number) in self.blocks
-            for match in self.blocks[pairing.key, number].matches
-        ]
-        return [
-            result_of(summary, known, order=order, block=number, rotation=rotation)
-            for number, order, rotation, summary in sorted(found, key=lambda one: one[:3])
-        ]
-
 
 def by_luck(chunk: Chunk) -> list[PlayedBlock]:
     """The chunk as if it had been played: who wins depends on the seed and the players alone."""
@@ -97,15 +86,5 @@ def _block(chunk: Chunk, number: int) -> PlayedBlock:
         seats = [player.name for player in rotate(chunk.pairing.players, rotation)]
         luck = [sha256(f"{fixture.draw.luck}{name}{rotation}".encode()).digest()[0] // 64 for name in seats]
         scores = tuple(value + (name < "c") for value, name in zip(luck, seats, strict=True))
-        count = len(seats)
-        summary = MatchSummary(
-            ranks=tuple(sum(other > own for other in scores) for own in scores),
-            scores=scores,
-            termination="normal",
-            at_fault=-1,
-            moves=(1,) * count,
-            time_ms=(1.0,) * count,
-            slowest_ms=(1.0,) * count,
-        )
-        matches.append(PlayedMatch(rotation, summary, PackedRecord(codec="none", digest="", body=b"")))
+        matches.append(match(MatchKey(fixture.pairing, fixture.block, rotation), chunk.pairing.names, scores))
     return PlayedBlock(fixture=fixture, matches=tuple(matches))

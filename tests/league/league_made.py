@@ -1,14 +1,15 @@
 """Leagues for these tests: tournaments of nim whose bots need not exist, and blocks as if they had been played."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch
-from arena.league.schedule import Chunk, Fixture, pairings
+from arena.league.schedule import Chunk, Fixture, PlayedBlock, pairings
 from arena.league.tournament import Player, Tournament
-from arena.match.record import PackedRecord
+from arena.match.record import PackedRecord, Termination
+from arena.match.results import MatchKey, MatchResult, PlayedMatch, ranked, rotate
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec, Manifest, read_bot
 from arena.standings.ratings import RatingSettings
@@ -94,24 +95,39 @@ def real_tournament(folder: Path, **changes: Any) -> Tournament:
     return tournament(players=entered, **changes)
 
 
+RECORD = PackedRecord(codec="none", digest="", body=b"")
+
+
+def match(key: MatchKey, players: Sequence[str], scores: Sequence[int]) -> PlayedMatch:
+    """A match of the pairing of these players, by place, that ended with these scores, by seat."""
+    none = (0,) * len(scores)
+    result = MatchResult(
+        key=key,
+        players=rotate(players, key.rotation),
+        ranks=ranked([-score for score in scores]),
+        scores=tuple(map(Fraction, scores)),
+        termination=Termination.NORMAL,
+        at_fault=None,
+        isolation="none",
+        moves=(3,) * len(scores),
+        time_us=(1000,) * len(scores),
+        slowest_us=(500,) * len(scores),
+        startup_us=none,
+        idle_us=none,
+        timeouts_by_load=none,
+    )
+    return PlayedMatch(result, RECORD)
+
+
 def played(chunk: Chunk) -> list[PlayedBlock]:
     """The chunk as if seat 0 had won each match."""
-    return [played_block(fixture) for fixture in chunk.fixtures]
+    return [played_block(fixture, chunk.pairing.names) for fixture in chunk.fixtures]
 
 
-def played_block(fixture: Fixture) -> PlayedBlock:
-    summary = MatchSummary(
-        ranks=(0, 1),
-        scores=(1, 0),
-        termination="normal",
-        at_fault=-1,
-        moves=(3, 3),
-        time_ms=(1.0, 1.0),
-        slowest_ms=(0.5, 0.5),
-    )
-    record = PackedRecord(codec="none", digest="", body=b"")
-    matches = tuple(PlayedMatch(rotation=rotation, summary=summary, record=record) for rotation in (0, 1))
-    return PlayedBlock(fixture=fixture, matches=matches)
+def played_block(fixture: Fixture, players: Sequence[str] = ("ann", "bob")) -> PlayedBlock:
+    key = MatchKey(fixture.pairing, fixture.block, 0)
+    matches = [match(key._replace(rotation=rotation), players, (1, 0)) for rotation in (0, 1)]
+    return PlayedBlock(fixture=fixture, matches=tuple(matches))
 
 
 def numbers(blocks: list[PlayedBlock]) -> list[tuple[str, int]]:

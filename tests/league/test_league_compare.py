@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from arena.errors import CheckFailed
 from arena.league.compare import Comparison
-from arena.league.results import MatchSummary, PlayedMatch, summarise
 from arena.match.luck_sum import MatchLuck
 from arena.match.record import Acted, MatchRecord, SeatRecord, Termination, pack
+from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch, result_of
 from arena.match.terms import ClockSettings
 from arena.statistics.control_variate import adjusted_in_turn
 from arena.statistics.sequential import SequentialSettings, Verdict
@@ -39,7 +39,10 @@ def record(scores: tuple[int, int] | None, *, steps: int = 1) -> MatchRecord:
 
 
 def block(number: int, *records: MatchRecord) -> Blocks:
-    matches = tuple(PlayedMatch(rotation, _summary(each), pack(each)) for rotation, each in enumerate(records))
+    matches = tuple(
+        PlayedMatch(_result(msgspec.structs.replace(each, match=f"p-{number}-{rotation}")), pack(each))
+        for rotation, each in enumerate(records)
+    )
     return {number: matches}
 
 
@@ -47,11 +50,12 @@ def all_of(blocks: Iterable[Blocks]) -> Blocks:
     return {number: matches for each in blocks for number, matches in each.items()}
 
 
-def _summary(each: MatchRecord) -> MatchSummary:
+def _result(each: MatchRecord) -> MatchResult:
     if each.scores is not None:
-        return summarise(each)
-    normal = summarise(msgspec.structs.replace(each, scores=(0, 1), termination=Termination.NORMAL))
-    return msgspec.structs.replace(normal, scores=None, termination="crash", at_fault=0)
+        return result_of(each)
+    scores = (Fraction(0), Fraction(1))
+    normal = result_of(msgspec.structs.replace(each, scores=scores, termination=Termination.NORMAL))
+    return msgspec.structs.replace(normal, scores=None, termination=Termination.CRASH, at_fault=0)
 
 
 def won(number: int) -> Blocks:
@@ -64,20 +68,20 @@ def lucky(number: int, luck: float, scores: tuple[int, int] = (3, 1)) -> Blocks:
     (first, second) = block(number, record(scores), record(scores[::-1]))[number]
     return {
         number: (
-            msgspec.structs.replace(first, summary=with_luck(first.summary, (luck, -luck))),
-            msgspec.structs.replace(second, summary=with_luck(second.summary, (-luck, luck))),
+            msgspec.structs.replace(first, result=with_luck(first.result, (luck, -luck))),
+            msgspec.structs.replace(second, result=with_luck(second.result, (-luck, luck))),
         )
     }
 
 
-def with_luck(summary: MatchSummary, luck: tuple[float, float]) -> MatchSummary:
-    return msgspec.structs.replace(summary, luck=luck, luck_version="2")
+def with_luck(one: MatchResult, luck: tuple[float, float]) -> MatchResult:
+    return msgspec.structs.replace(one, luck=tuple(round(own * LUCK_UNIT) for own in luck), luck_version="2")
 
 
 def test_luck_is_taken_off_with_what_earlier_blocks_say_of_it() -> None:
     """The first factor is 1; each later one is that of the blocks before it. Both seats' luck is NEW's."""
     rng = Random(3)
-    drawn = [(rng.uniform(-0.5, 0.5), rng.choice([(3, 1), (1, 3), (2, 2)])) for _ in range(16)]
+    drawn = [(round(rng.uniform(-0.5, 0.5), 6), rng.choice([(3, 1), (1, 3), (2, 2)])) for _ in range(16)]
     first, second = (Comparison(ADJUSTED, new=new, luck_version="2") for new in (0, 1))
     for comparison in (first, second):
         comparison.add(all_of(lucky(number, *each) for number, each in enumerate(drawn)))

@@ -8,11 +8,10 @@ from league_luck import FIELDS, looked_at_always, shares, until_it_is_decided
 from msgspec.structs import replace
 from standings_made import forfeited, played, table
 
-from arena.league.results import rotate
 from arena.match.luck_sum import LEAST
+from arena.match.results import LUCK_UNIT, MatchResult, rotate
 from arena.standings.luck_audit import LEVEL, PlayerLuck, audited
-from arena.standings.table import MatchResult, tallied
-from arena.standings.tally import Tally
+from arena.standings.sums import PairingSums, sums_of
 from arena.statistics.confidence_sequence import lower_bound, p_value
 
 Luck = Callable[[Random, Sequence[str]], Sequence[float]]
@@ -31,9 +30,13 @@ def foreseen(rng: Random, seats: Sequence[str]) -> Sequence[float]:
     luck = fair(rng, seats)
     if "ann" not in seats:
         return luck
-    own, other = (tuple(rotate([*one], seats.index("ann"))) for one in (luck, fair(rng, seats)))
+    own, other = (rotate(one, seats.index("ann")) for one in (luck, fair(rng, seats)))
     better = max(own, other, key=lambda each: each[0])
-    return rotate(list(better), -seats.index("ann"))
+    return rotate(better, -seats.index("ann") % len(seats))
+
+
+def millionths(luck: Sequence[float]) -> tuple[int, ...]:
+    return tuple(round(own * LUCK_UNIT) for own in luck)
 
 
 def league(tables: Sequence[str], blocks: int, luck: Luck, *, seed: int = 1) -> list[MatchResult]:
@@ -42,17 +45,17 @@ def league(tables: Sequence[str], blocks: int, luck: Luck, *, seed: int = 1) -> 
     for number in range(blocks):
         for pairing, letters in enumerate(tables):
             for rotation in range(len(letters)):
-                one = played("".join(rotate([*letters], rotation)), range(len(letters)), block=number, pairing=pairing)
-                found.append(replace(one, luck=tuple(luck(rng, one.players)), luck_version="1"))
+                one = played("".join(rotate(letters, rotation)), range(len(letters)), block=number, pairing=pairing)
+                found.append(replace(one, luck=millionths(luck(rng, one.players)), luck_version="1"))
     return found
 
 
 def lucks(results: Sequence[MatchResult]) -> dict[str, PlayerLuck]:
     """The audit of these matches; the same as in a table (`test_a_table_has_it`), and faster."""
-    met: dict[str, list[tuple[Tally, int]]] = {}
-    for one in tallied(results):
+    met: dict[str, list[tuple[PairingSums, int]]] = {}
+    for one in sums_of(results):
         for place, name in enumerate(one.players):
-            met.setdefault(name, []).append((one.tally, place))
+            met.setdefault(name, []).append((one, place))
     return audited(met)
 
 
@@ -80,7 +83,7 @@ def test_who_foresees_draws_is_named_and_nobody_else(tables: tuple[str, ...], bl
 def test_the_numbers_by_hand() -> None:
     """Blocks of two matches: their luck together, in the most that a block can lose; means are by match."""
     results = [
-        replace(played(seats, (1, 0), block=block), luck=(luck, -luck), luck_version="1")
+        replace(played(seats, (1, 0), block=block), luck=millionths((luck, -luck)), luck_version="1")
         for block, lucks in enumerate([(0.5, 0.25), (0.1, -0.3), (0.4, 0.4)])
         for seats, luck in zip(("ab", "ba"), lucks, strict=True)
     ]
@@ -115,17 +118,17 @@ def test_blocks_with_forfeits_count_as_far_as_they_went() -> None:
     """A forfeit ends the luck of its match, not of its block; the cheat is named among them all the same."""
     rng = Random(3)
     results = [
-        forfeited("".join(name[0] for name in one.players), "crash", rng.randrange(2), block=one.block)
+        forfeited("".join(name[0] for name in one.players), "crash", rng.randrange(2), block=one.key.block)
         if rng.random() < 0.5
         else one
         for one in league(["ab"], 600, foreseen)
     ]
     lucky = [
-        replace(one, luck=tuple(luck / (1 + (one.at_fault >= 0)) for luck in first.luck), luck_version="1")
+        replace(one, luck=tuple(luck // (1 + (one.at_fault is not None)) for luck in first.luck), luck_version="1")
         for one, first in zip(results, league(["ab"], 600, foreseen), strict=True)
     ]
 
-    assert any(one.at_fault >= 0 for one in lucky)
+    assert any(one.at_fault is not None for one in lucky)
     assert named(lucky) == ["ann"]
 
 
@@ -176,11 +179,9 @@ def test_nobody_is_named_where_results_decide_how_long_is_played() -> None:
 def test_players_who_have_not_played_count_from_the_first_look_on() -> None:
     """Holm's number of players must not grow with those who come in later, or every look begins a test of its own."""
     met = {
-        name: [(one.tally, place)]
-        for one in tallied(league(["ab"], 120, foreseen))
-        for place, name in enumerate(one.players)
+        name: [(one, place)] for one in sums_of(league(["ab"], 120, foreseen)) for place, name in enumerate(one.players)
     }
-    silent: dict[str, list[tuple[Tally, int]]] = {f"silent-{number}": [] for number in range(8)}
+    silent: dict[str, list[tuple[PairingSums, int]]] = {f"silent-{number}": [] for number in range(8)}
 
     two, ten = audited(met), audited(met | silent)
 

@@ -19,9 +19,8 @@ from league_made import ROOT, all_blocks, numbers, real_tournament
 
 from arena.errors import HarnessFault
 from arena.league.pool import Backend, ExecutorBackend, LocalBackend, helpers
-from arena.league.results import PlayedBlock
 from arena.league.run import run
-from arena.league.schedule import chunks
+from arena.league.schedule import PlayedBlock, chunks
 from arena.league.tournament import Tournament
 from arena.match.record import unpack
 from arena.process import reaper
@@ -39,8 +38,8 @@ def outcome(league: Tournament, backend: Backend, **changes: Any) -> dict[tuple[
     for block in blocks:
         for match in block.matches:
             record = unpack(match.record)
-            key = (block.fixture.pairing, block.fixture.block, match.rotation)
-            found[key] = (match.summary.ranks, match.summary.termination, record.steps, record.match)
+            key = (block.fixture.pairing, block.fixture.block, match.result.key.rotation)
+            found[key] = (match.result.ranks, match.result.termination, record.steps, record.match)
     return found
 
 
@@ -125,7 +124,7 @@ def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
 
     assert killed
     assert Counter(numbers(blocks)) == Counter(all_blocks(league))
-    assert {match.summary.termination for block in blocks for match in block.matches} == {"normal"}
+    assert {match.result.termination for block in blocks for match in block.matches} == {"normal"}
     assert "its worker died" in log.read_text()
     assert f"worker [{killed[0]}] died; a new one takes its place" in log.read_text()
     until(lambda: not others(), within_s=2.0)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from league_ledger import Ledger, by_luck
 from league_made import tournament
 
-from arena.league.results import PlayedBlock
 from arena.league.schedule import (
     Chunk,
+    PlayedBlock,
     chunks,
     is_open_ended,
     match_count,
@@ -58,7 +58,7 @@ def test_every_block_is_played_once(kind: str) -> None:
     assert len(ledger.commits) == len(set(ledger.commits))
     assert set(ledger.commits) == there
     assert len(results) == 2 * len(there) == state.stored == state.scheduled
-    assert len({(one.block, one.players) for one in results}) == len(results)
+    assert len({(one.key.block, one.players) for one in results}) == len(results)
     assert state.is_complete
     assert state.scheduled <= match_count(league)
     assert is_open_ended(league) or state.scheduled == match_count(league)

@@ -14,13 +14,13 @@ from league_scramble import NAME
 
 from arena.errors import SpecError
 from arena.games import GAMES, load_game
-from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
-from arena.league.schedule import Chunk, match_count, match_spec, pairings
+from arena.league.schedule import Chunk, PlayedBlock, match_count, match_spec, pairings
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss, settle
 from arena.league.tournament import Player, read_tournament
 from arena.match.contestant import Contestant
 from arena.match.record import pack
 from arena.match.referee import hello_for, play
+from arena.match.results import PlayedMatch, result_of, rotate
 from arena.process.scripted import Reply, ScriptedChannel
 from arena.standings.ratings import RatingSettings, rate
 
@@ -41,7 +41,7 @@ def played(chunk: Chunk) -> list[PlayedBlock]:
             play(match_spec(chunk, fixture, rotation, "none"), rotate(seated, rotation))
             for rotation in range(len(seated))
         ]
-        matches = [PlayedMatch(number, summarise(record), pack(record)) for number, record in enumerate(records)]
+        matches = [PlayedMatch(result_of(record), pack(record)) for record in records]
         blocks.append(PlayedBlock(fixture=fixture, matches=tuple(matches)))
     return blocks
 
@@ -95,8 +95,8 @@ def test_ranks_have_ties_and_all_matches_of_a_block_the_same_luck() -> None:
     ledger.play(league, played)
 
     results = ledger.results(league)
-    for block in {one.block for one in results}:
-        same = [one for one in results if one.block == block]
+    for block in {one.key[:2] for one in results}:
+        same = [one for one in results if one.key[:2] == block]
         assert [one.players.index("greedy") for one in same] != [0, 0, 0, 0]
         assert len({sum(one.scores or ()) for one in same}) == 1
     assert any(len(set(one.ranks)) < 4 for one in results)
@@ -112,7 +112,7 @@ def test_a_forfeit_ends_the_match_with_the_others_sharing_the_first_place() -> N
     ledger.play(league, played)
 
     for one in ledger.results(league):
-        assert one.players[one.at_fault] == "cheat"
+        assert one.players[one.at_fault or 0] == "cheat"
         assert one.termination == "illegal_action"
         assert sorted(one.ranks) == [0, 0, 2]
         assert one.scores is None

@@ -9,8 +9,7 @@ from league_made import tournament
 
 from arena.errors import HarnessFault
 from arena.league import worker
-from arena.league.results import PlayedBlock
-from arena.league.schedule import chunks, fixture, pairings
+from arena.league.schedule import PlayedBlock, chunks, fixture, pairings
 from arena.league.tournament import Player
 from arena.league.worker import play_chunk, play_rotations
 from arena.match import referee

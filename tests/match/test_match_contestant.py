@@ -8,10 +8,10 @@ from match_table import CLOCK, HELLO, NIM, Message, ScriptedBot, answer, house, 
 from msgspec import UNSET
 
 from arena.errors import HarnessFault
-from arena.league.results import summarise
 from arena.match.contestant import Contestant
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for
+from arena.match.results import result_of
 from arena.process.scripted import Reply, ScriptedChannel
 
 STRICT = msgspec.structs.replace(CLOCK, strict=True)
@@ -304,7 +304,7 @@ def by_wall(*, waited: bool) -> MatchRecord:
 
 @pytest.mark.parametrize("waited", [True, False])
 def test_a_timeout_by_load_is_told_in_the_sentence_and_counted(waited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the record and in the summary that the table is made of."""
+    """In the record and in the result that the table is made of."""
     monkeypatch.setattr("arena.match.contestant.own_delay_s", lambda: 0.0)  # of a busy machine
     record = by_wall(waited=waited)
 
@@ -312,7 +312,7 @@ def test_a_timeout_by_load_is_told_in_the_sentence_and_counted(waited: bool, mon
     assert record.fault is not None
     assert ("waited for a core" in record.fault.message) == waited
     assert record.seats[0].timeouts_by_load == (1 if waited else UNSET)
-    assert summarise(record).timeouts_by_load == ((1, 0) if waited else ())
+    assert result_of(record).timeouts_by_load == ((1, 0) if waited else (0, 0))
 
 
 def stopped_once(suspended_s: float) -> MatchRecord:

@@ -2,18 +2,17 @@
 
 import random
 import re
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Final
 
-import msgspec
-
 from arena.league.tournament import Player, Tournament
-from arena.match.results import PairingRanks
+from arena.match.record import Termination
+from arena.match.results import MatchKey, MatchResult, PairingRanks, ranked
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
+from arena.standings import sums
 from arena.standings.ratings import RatingSettings
-from arena.standings.table import MatchResult
 
 BETA = 25.0 / 6.0
 RATING = RatingSettings()
@@ -39,19 +38,22 @@ def tournament(names: Sequence[str] = FOUR, **changes: Any) -> Tournament:
     return Tournament(**{**fields, **changes})
 
 
-def result(block: int, players: tuple[str, ...], scores: tuple[int, ...], **changes: Any) -> MatchResult:
-    """A match that ended with these scores, of the pairing of these players."""
+def result(block: int, players: tuple[str, ...], scores: tuple[int, ...] | None, **changes: Any) -> MatchResult:
+    """A match that ended with these scores, of the pairing of these players; the first by name has place 0."""
+    none = (0,) * len(players)
     fields: dict[str, Any] = {
-        "block": block,
-        "pairing": sum(3 ** FOUR.index(player) if player in FOUR else 0 for player in players),
+        "key": MatchKey("+".join(sorted(players)), block, -players.index(min(players)) % len(players)),
         "players": players,
-        "ranks": tuple(sum(other > own for other in scores) for own in scores),
-        "scores": scores,
-        "termination": "normal",
-        "at_fault": -1,
+        "ranks": none if scores is None else tuple(sum(other > own for other in scores) for own in scores),
+        "scores": None if scores is None else tuple(map(Fraction, scores)),
+        "termination": Termination.NORMAL,
+        "at_fault": None,
         "moves": (3,) * len(players),
-        "time_ms": (6.0,) * len(players),
-        "slowest_ms": (4.0,) * len(players),
+        "time_us": (6_000,) * len(players),
+        "slowest_us": (4_000,) * len(players),
+        "startup_us": none,
+        "idle_us": none,
+        "timeouts_by_load": none,
         "isolation": "none",
     }
     return MatchResult(**{**fields, **changes})
@@ -59,9 +61,8 @@ def result(block: int, players: tuple[str, ...], scores: tuple[int, ...], **chan
 
 def forfeit(block: int, players: tuple[str, ...], at_fault: int, kind: str = "timeout", **changes: Any) -> MatchResult:
     """A match that the seat `at_fault` lost by its own fault."""
-    ranks = tuple(int(seat == at_fault) * (len(players) - 1) for seat in range(len(players)))
-    found = result(block, players, (0,) * len(players), ranks=ranks, at_fault=at_fault, termination=kind, **changes)
-    return msgspec.structs.replace(found, scores=None)
+    ranks = ranked([int(seat == at_fault) for seat in range(len(players))])
+    return result(block, players, None, ranks=ranks, at_fault=at_fault, termination=Termination(kind), **changes)
 
 
 def mirrored(block: int, one: str, other: str, *margins: int) -> list[MatchResult]:
@@ -87,35 +88,18 @@ def league(
     pairs = [(one, other) for place, one in enumerate(names) for other in names[place + 1 :]]
     found = []
     for cycle in range(cycles):
-        for number, pair in enumerate(pairs):
+        for pair in pairs:
             luck = rng.gauss(0.0, BETA)
             for seats in (pair, pair[::-1]):
                 lead = skills[seats[0]] - skills[seats[1]] + bonus(*seats) - bonus(*seats[::-1])
                 margin = round(lead + luck + rng.gauss(0.0, BETA))
-                block = cycle * len(pairs) + number
-                found.append(result(block, seats, (50 + margin, 50), pairing=number))
+                found.append(result(cycle, seats, (50 + margin, 50)))
     return found
 
 
 def ranks_of(results: Sequence[MatchResult]) -> list[PairingRanks]:
     """The ranks of these matches by pairing, in the order of first mention."""
-    places: dict[int, tuple[str, ...]] = {}
-    courses: defaultdict[int, defaultdict[int, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
-    for one in results:
-        own = places.setdefault(one.pairing, one.players)
-        courses[one.pairing][one.block][own.index(one.players[0])] = "".join(map(str, one.ranks))
-    return [
-        PairingRanks(
-            places[pairing],
-            sorted(blocks),
-            "".join(
-                blocks[block].get(rotation, "-" * len(places[pairing]))
-                for block in sorted(blocks)
-                for rotation in range(len(places[pairing]))
-            ),
-        )
-        for pairing, blocks in courses.items()
-    ]
+    return list(sums.ranks_of(results).values())
 
 
 def odd_leagues() -> dict[str, list[MatchResult]]:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from arena.games import load_game
-from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
-from arena.league.schedule import Pairing, fixture, match_spec, pairings
+from arena.league.schedule import Pairing, PlayedBlock, fixture, match_spec, pairings
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.match.contestant import Contestant
 from arena.match.record import MatchRecord, pack
 from arena.match.referee import hello_for, play
+from arena.match.results import PlayedMatch, result_of, rotate
 from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings, MatchSpec
 from arena.process.scripted import Reply, ScriptedChannel
@@ -44,7 +44,7 @@ class Kept:
     @property
     def normal(self) -> PlayedMatch:
         """A match without a forfeit, stored."""
-        return next(each.matches[0] for each in self.blocks if each.matches[0].summary.at_fault < 0)
+        return next(each.matches[0] for each in self.blocks if each.matches[0].result.at_fault is None)
 
     @property
     def key(self) -> str:
@@ -110,7 +110,7 @@ def _block(league: Tournament, pair: Pairing, block: int) -> PlayedBlock:
     matches = []
     for rotation in range(2):
         played = play(match_spec(league, planned, rotation, "none"), rotate(seated, rotation))
-        matches.append(PlayedMatch(rotation=rotation, summary=summarise(played), record=pack(played)))
+        matches.append(PlayedMatch(result_of(played), pack(played)))
     return PlayedBlock(fixture=planned, matches=tuple(matches))
 
 

@@ -9,10 +9,12 @@ import msgspec
 import pytest
 from leaderboard_made import below, league, made, one
 
+from arena.match.results import MatchResult
 from arena.report.leaderboard import FORMATS, render
 from arena.standings.ratings import RatingSettings
 from arena.standings.rows import Entrant
-from arena.standings.table import MatchResult, timing
+from arena.standings.sums import sums_of
+from arena.standings.table import timing
 from arena.statistics.model import ProbitSettings, chances_at
 
 BAD_LEAGUES: dict[str, tuple[list[str], list[MatchResult]]] = {
@@ -75,7 +77,7 @@ def test_any_league_has_a_leaderboard(kind: str, chosen: str, width: int | None)
     field = [Entrant(name=name, bot=name, version="1", hash="00" * 32) for name in names]
     found = made(field, results, scheduled=max(1, len(results)))
 
-    text = render(found, timing(field, results), format=chosen, width=width)
+    text = render(found, timing(field, sums_of(results)), format=chosen, width=width)
 
     assert not re.search(r"\b(nan|inf|infinity|none|null)\b", text if chosen != "json" else "", re.IGNORECASE)
     assert chosen != "json" or len(json.loads(text)["standings"]["rows"]) == len(names)

@@ -8,10 +8,11 @@ from leaderboard_made import made
 from msgspec.structs import replace
 from report_leagues import FOUR, league
 
+from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.formats import FORMATS
 from arena.report.leaderboard import render
 from arena.standings.rows import Entrant
-from arena.standings.table import MatchResult, Standings, standings_json
+from arena.standings.table import Standings, standings_json
 
 FIELD = [Entrant(name=name, bot=name, version="1.10", hash="0123456789abcdef" * 4) for name in FOUR]
 SKILLS = dict(zip(FOUR, (24.0, 25.0, 25.5, 29.0), strict=True))
@@ -23,8 +24,8 @@ def lucky(cycles: int, seed: int = 3) -> list[MatchResult]:
     found = []
     for one in league(SKILLS, cycles, seed):
         first, second = one.players
-        chance = 0.0 if one.scores is None else one.scores[0] - one.scores[1] - SKILLS[first] + SKILLS[second]
-        luck = round(chance / 20 + rng.gauss(0.0, 0.05), 6)
+        chance = float((one.margins or (0,))[0]) - SKILLS[first] + SKILLS[second]
+        luck = round((chance / 20 + rng.gauss(0.0, 0.05)) * LUCK_UNIT)
         found.append(replace(one, luck=(luck, -luck), luck_version="1"))
     return found
 
@@ -63,7 +64,9 @@ def test_it_has_no_part_in_ranks() -> None:
 
     rows = tuple(replace(row, luck_adjusted=None, luck=None) for row in with_luck.rows)
 
-    assert standings_json(replace(with_luck, rows=rows, luck_version="")) == standings_json(without)
+    assert standings_json(replace(with_luck, rows=rows, luck_version="", results=without.results)) == standings_json(
+        without
+    )
 
 
 @pytest.mark.parametrize("changes", [{"luck": (), "luck_version": ""}, {"luck_version": "2"}])
@@ -100,7 +103,7 @@ def test_a_narrow_table_goes_without_it() -> None:
 def test_luck_that_narrows_nothing_is_not_shown() -> None:
     """No column, no sentence, and no value in JSON or CSV: the review's league had wider errors than the plain ones."""
     rng = random.Random(5)
-    noise = [replace(one, luck=(luck := round(rng.gauss(0.0, 0.3), 6), -luck)) for one in lucky(40)]
+    noise = [replace(one, luck=(luck := round(rng.gauss(0.0, 0.3) * LUCK_UNIT), -luck)) for one in lucky(40)]
 
     found = table(noise)
 

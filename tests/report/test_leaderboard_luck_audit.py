@@ -9,11 +9,12 @@ from leaderboard_made import below, made
 from msgspec.structs import replace
 from report_leagues import FOUR, league
 
+from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.footer import luck_audit
 from arena.report.leaderboard import FORMATS, render
 from arena.standings.luck_audit import LEVEL
 from arena.standings.rows import Entrant
-from arena.standings.table import MatchResult, Standings
+from arena.standings.table import Standings
 
 FIELD = [Entrant(name=name, bot=name, version="1.10", hash="0123456789abcdef" * 4) for name in FOUR]
 SKILLS = dict.fromkeys(FOUR, 25.0)
@@ -21,12 +22,13 @@ SKILLS = dict.fromkeys(FOUR, 25.0)
 
 def lucky(share: float, cycles: int = 60) -> list[MatchResult]:
     """A league in which the first player has that luck in each match, and the others pay for it."""
-    return [
-        replace(one, luck=tuple(share if name == FOUR[0] else -share for name in one.players), luck_version="1")
-        if FOUR[0] in one.players
-        else replace(one, luck=(0.01, -0.01), luck_version="1")
-        for one in league(SKILLS, cycles, 5)
-    ]
+    found = []
+    for one in league(SKILLS, cycles, 5):
+        lucks = (
+            [share if name == FOUR[0] else -share for name in one.players] if FOUR[0] in one.players else [0.01, -0.01]
+        )
+        found.append(replace(one, luck=tuple([round(luck * LUCK_UNIT) for luck in lucks]), luck_version="1"))
+    return found
 
 
 def table(results: list[MatchResult]) -> Standings:

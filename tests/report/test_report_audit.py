@@ -72,11 +72,19 @@ def flip_body(kept: Kept) -> None:
     kept.tamper("UPDATE record SET body = ? WHERE body = ?", bytes(body), kept.normal.record.body)
 
 
-def change_summary(kept: Kept, **changes: Any) -> None:
-    before = msgspec.json.encode(kept.normal.summary)
-    after = msgspec.json.encode(msgspec.structs.replace(kept.normal.summary, **changes))
-    assert before != after
-    kept.tamper("UPDATE match SET summary = ? WHERE summary = ?", after, before)
+def change_match(kept: Kept, change: str, table: str = "match") -> None:
+    key = kept.normal.result.key
+    where = "pairing = (SELECT id FROM pairing WHERE key = ?) AND block = ? AND rotation = ?"
+    kept.tamper(f"UPDATE {table} SET {change} WHERE {where}", *key)
+
+
+def change_seat(kept: Kept, change: str) -> None:
+    change_match(kept, change, "seat")
+
+
+def change_both(kept: Kept, of_match: str, of_seat: str) -> None:
+    change_match(kept, of_match)
+    change_seat(kept, of_seat)
 
 
 def change_record(kept: Kept, change: Callable[[Any], None]) -> None:
@@ -90,7 +98,7 @@ def action_of(record: Any) -> Any:
 
 
 def delete(kept: Kept, condition: str) -> None:
-    for table in ("match", "record"):
+    for table in ("match", "seat", "record"):
         kept.tamper(f"DELETE FROM {table} WHERE {condition}")
 
 
@@ -98,12 +106,15 @@ TAMPERING: dict[str, Callable[[Kept], None]] = {
     "a byte of a record": flip_body,
     "a digest": lambda kept: kept.tamper("UPDATE record SET digest = replace(digest, 'a', 'b')"),
     "a codec": lambda kept: kept.tamper("UPDATE record SET codec = 'plain'"),
-    "a score": lambda kept: change_summary(kept, scores=(7, 7)),
-    "ranks": lambda kept: change_summary(kept, ranks=(0, 0)),
-    "a time": lambda kept: change_summary(kept, time_ms=(1e6, 1e6)),
-    "moves": lambda kept: change_summary(kept, moves=(77, 1)),
-    "a fault": lambda kept: change_summary(kept, scores=None, termination="crash", at_fault=0),
-    "a summary nobody can read": lambda kept: kept.tamper("UPDATE match SET summary = '{'"),
+    "a score": lambda kept: change_seat(kept, "score = 7, margin = 0"),
+    "ranks": lambda kept: change_match(kept, "ranks = '00'"),
+    "ranks and points": lambda kept: change_both(kept, "ranks = '00'", "points = 1"),
+    "a time": lambda kept: change_seat(kept, "time_us = 1000000000"),
+    "moves": lambda kept: change_seat(kept, "moves = moves + 1"),
+    "an isolation": lambda kept: change_match(kept, "isolation = 'sandbox'"),
+    "luck without a version": lambda kept: change_seat(kept, "luck = 5 - 10 * place"),
+    "a row nobody can read": lambda kept: change_match(kept, "ranks = '0x'"),
+    "a deleted seat": lambda kept: kept.tamper("DELETE FROM seat WHERE rotation = 1 AND block = 0 AND place = 1"),
     "a deleted record": lambda kept: kept.tamper("DELETE FROM record WHERE rotation = 1 AND block = 0"),
     "a deleted match": lambda kept: kept.tamper("DELETE FROM match WHERE rotation = 1 AND block = 0"),
     "a match deleted with its record": lambda kept: delete(kept, "rotation = 1 AND block = 0"),
@@ -215,7 +226,7 @@ def test_matches_of_a_game_that_is_gone_are_not_comparable(tmp_path: Path) -> No
 def test_tampering_is_found_in_matches_by_other_rules_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """Digests and summaries need no rules."""
+    """Digests and results need no rules."""
     with monkeypatch.context() as before:
         before.setattr(Nim, "rules_version", "0")
         kept = Kept(tmp_path)

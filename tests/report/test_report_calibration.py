@@ -10,6 +10,7 @@ import pytest
 from report_leagues import FOUR, NUMBERS_THAT_ARE_NONE, RATING, league, mirrored, odd_leagues, ranks_of
 
 from arena.errors import SpecError
+from arena.match.results import MatchResult
 from arena.report.calibration import render, verdict
 from arena.report.formats import FORMATS
 from arena.standings.calibration import (
@@ -25,7 +26,6 @@ from arena.standings.calibration import (
     trueskill_method,
 )
 from arena.standings.ratings import RatingSettings
-from arena.standings.table import MatchResult
 
 SKILLS = dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True))
 

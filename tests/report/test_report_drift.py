@@ -39,14 +39,10 @@ def test_equal_blocks_have_a_bound_in_the_place_of_an_error() -> None:
 
 def test_percentiles_of_time_are_over_matches() -> None:
     """Of 200 matches with means of 1 to 200 ms: half are within 100, and 99 % within 198; the slowest is named."""
-    results = [
-        result(
-            block, ("ann", "bob"), (1, 0), moves=(2, 1), time_ms=(2.0 * (block + 1), 0.0), slowest_ms=(5.0 + block, 0)
-        )
-        for block in range(200)
-    ]
+    times = [{"time_us": (2000 * (block + 1), 0), "slowest_us": (5000 + 1000 * block, 0)} for block in range(200)]
+    results = [result(block, ("ann", "bob"), (1, 0), moves=(2, 1), **own) for block, own in enumerate(times)]
 
-    found = times_of((f"m{one.block}", one, 0) for one in results)
+    found = times_of((f"m{one.key.block}", one, 0) for one in results)
 
     assert (found.matches, found.decisions, found.mean_ms) == (200, 400, 100.5)
     assert (found.means_ms.p50, found.means_ms.p99) == (100.0, 198.0)

@@ -6,23 +6,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from report_made import Kept
 
 from arena.games import load_game
-from arena.league.results import summarise
 from arena.league.schedule import match_spec, pairings
 from arena.league.state import state_of
 from arena.match.contestant import Contestant
 from arena.match.record import pack, unpack
 from arena.match.referee import hello_for, play
+from arena.match.results import result_of
 from arena.match.terms import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
 from arena.report.audit import Look, audit
 from arena.report.table import table
 from arena.standings.table import standings_json
-from arena.store import database, history, tallies
+from arena.store import database, history, rows
 from arena.store.history import Head, NewEntry
 from arena.store.matches import MatchStore
 
@@ -47,7 +46,7 @@ class Forger:
     def replace_an_action(self) -> None:
         """Other legal actions in a match, as if the bots had chosen them, with all that follows from it."""
         pairs = {pair.key: pair.players for pair in pairings(self.kept.league)}
-        block = next(each for each in self.kept.blocks if each.matches[0].summary.at_fault < 0)
+        block = next(each for each in self.kept.blocks if each.matches[0].result.at_fault is None)
         planned, match = block.fixture, block.matches[0]
         seats = [_otherwise(player.name, player.bot.digest) for player in pairs[planned.pairing]]
         spec = match_spec(self.kept.league, planned, 0, "none")
@@ -57,11 +56,17 @@ class Forger:
         place = "WHERE (SELECT key FROM pairing WHERE id = pairing) = ? AND block = ? AND rotation = 0"
         where = (planned.pairing, planned.block)
         self._do(f"UPDATE record SET body = ?, digest = ? {place}", packed.body, packed.digest, *where)
-        self._do(f"UPDATE match SET summary = ? {place}", msgspec.json.encode(summarise(forged)), *where)
+        for name in ("match", "seat"):
+            self._do(f"DELETE FROM {name} {place}", *where)
+        connection = sqlite3.connect(self.kept.results / database.FILE_NAME)
+        (pairing,) = connection.execute("SELECT id FROM pairing WHERE key = ?", (planned.pairing,)).fetchone()
+        rows.insert(connection, pairing, result_of(forged))
+        connection.commit()
+        connection.close()
 
     def delete_a_match(self) -> None:
         """A whole block, so that nothing is odd; the league would play it again."""
-        for name in ("match", "record"):
+        for name in ("match", "seat", "record"):
             self._do(f"DELETE FROM {name} WHERE pairing = 1 AND block = 1")
 
     def insert_a_block(self) -> None:
@@ -73,12 +78,9 @@ class Forger:
         self._in_order(lambda entries: [entries[1], entries[0], *entries[2:]])
 
     def make_it_fit(self) -> None:
-        """Tallies, published standings, and the history with all its nodes."""
+        """Published standings, and the history with all its nodes."""
         self._in_order(lambda entries: entries)
         connection = database.open_for_writing(self.kept.results)
-        connection.execute("DELETE FROM tally")
-        for pairing, key in connection.execute("SELECT id, key FROM pairing").fetchall():
-            tallies._recount(connection, pairing, key, 0)
         store = MatchStore(connection, self.kept.results)
         store.save_standings("test", standings_json(table(store, state_of(self.kept.league, store.ranks))[0]))
         connection.close()

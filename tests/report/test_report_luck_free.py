@@ -23,8 +23,8 @@ def test_luck_is_taken_out() -> None:
     rng = random.Random(1)
     sides = [rng.choice((-1, 1)) for _ in range(80)]
     results = [one for block, side in enumerate(sides) for one in mirrored(block, "ann", "bob", side, side)]
-    ids = [f"{one.block}-{one.players[0]}" for one in results]
-    luck = {match: 0.2 * sides[one.block] for one, match in zip(results, ids, strict=True)}
+    ids = [f"{one.key.block}-{one.players[0]}" for one in results]
+    luck = {match: 0.2 * sides[one.key.block] for one, match in zip(results, ids, strict=True)}
 
     free = scores_without_luck("ann", results, ids, luck)
 
@@ -59,12 +59,12 @@ def test_luck_counts_as_much_as_it_decides() -> None:
         for block, side in enumerate(sides)
         for one in (mirrored(block, "ann", "bob", side, side) if block % 2 else mirrored(block, "ann", "cid", 9, 9))
     ]
-    ids = [f"{one.block}-{one.players[0]}" for one in results]
-    luck = {match: 0.3 * sides[one.block] for one, match in zip(results, ids, strict=True)}
+    ids = [f"{one.key.block}-{one.players[0]}" for one in results]
+    luck = {match: 0.3 * sides[one.key.block] for one, match in zip(results, ids, strict=True)}
 
     free = scores_without_luck("ann", results, ids, luck)
 
-    expected = [0.5 if one.block % 2 else 1.0 for one in results]
+    expected = [0.5 if one.key.block % 2 else 1.0 for one in results]
     assert [free[match] for match in ids] == pytest.approx(expected)
 
 
@@ -80,9 +80,9 @@ def test_few_blocks_take_the_luck_as_it_is() -> None:
 def test_stored_luck_is_all_or_nothing() -> None:
     """By the player's own seat; matches without luck, of another version or of three seats leave nothing."""
     change = msgspec.structs.replace
-    one, other = (change(each, luck=(0.25, -0.25), luck_version="1") for each in mirrored(0, "ann", "bob", 1, -1))
+    one, other = (change(each, luck=(250_000, -250_000), luck_version="1") for each in mirrored(0, "ann", "bob", 1, -1))
     bare = mirrored(1, "bob", "cid", 1, 1)[0]
-    three = change(odd_leagues()["three seats"][0], luck=(0.0, 0.0, 0.0), luck_version="1")
+    three = change(odd_leagues()["three seats"][0], luck=(0, 0, 0), luck_version="1")
 
     assert stored_luck("ann", [one, other, bare], ["a", "b", "c"]) == {"a": 0.25, "b": -0.25}
     assert stored_luck("bob", [one, other, bare], ["a", "b", "c"]) == {}

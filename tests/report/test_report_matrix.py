@@ -10,11 +10,11 @@ import pytest
 from report_leagues import FOUR, HOSTILE, NUMBERS_THAT_ARE_NONE, RATING, league, mirrored, odd_leagues, ranks_of, result
 
 from arena.errors import SpecError
+from arena.match.results import MatchResult
 from arena.report.formats import FORMATS
 from arena.report.matrix_page import mark, render, shaded
 from arena.standings.matrix import HeadToHead, compared
 from arena.standings.ratings import RatingSettings
-from arena.standings.table import MatchResult
 
 ROCK_PAPER_SCISSORS = {("rock", "scissors"), ("scissors", "paper"), ("paper", "rock")}
 
@@ -286,7 +286,7 @@ def test_no_name_breaks_a_format() -> None:
         one
         for place, name in enumerate(names[1:])
         for seats in ((names[0], name), (name, names[0]))
-        for one in [result(place, seats, (1, 0), pairing=place)]
+        for one in [result(place, seats, (1, 0))]
     ]
     page = compared("te\x1bst", names, ranks_of(results), RATING)
 

@@ -9,7 +9,7 @@ from leaderboard_made import below, league
 from report_leagues import result, tournament
 from report_raft import voyage
 
-from arena.league.results import summarise
+from arena.match.results import result_of
 from arena.report.leaderboard import render
 from arena.report.profile import profile
 from arena.report.profile_page import render as rendered
@@ -89,4 +89,4 @@ def test_they_come_from_the_record() -> None:
     """By seat."""
     record = voyage(2.0, stand_ins={1: "timeout"}, faults={1: {"timeout": 1}})
 
-    assert summarise(record).pardoned == ({}, {"timeout": 1}, {})
+    assert result_of(record).pardoned == ({}, {"timeout": 1}, {})

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-from pathlib import Path
 
 import pytest
 from report_leagues import (
@@ -18,15 +17,12 @@ from report_leagues import (
     result,
     tournament,
 )
-from report_made import Kept
 
 from arena.errors import SpecError
-from arena.league.state import state_of
+from arena.match.results import MatchResult
 from arena.report.formats import FORMATS
-from arena.report.played import match_ids
 from arena.report.profile import Profile, profile
 from arena.report.profile_page import render
-from arena.standings.table import MatchResult
 
 
 def page_of(player: str, results: list[MatchResult]) -> Profile:
@@ -34,7 +30,7 @@ def page_of(player: str, results: list[MatchResult]) -> Profile:
 
 
 def ids_of(results: list[MatchResult]) -> list[str]:
-    return [f"key-{one.block}-{FOUR.index(one.players[0])}" for one in results]
+    return [f"key-{one.key.block}-{FOUR.index(one.players[0])}" for one in results]
 
 
 def test_lines_by_opponent() -> None:
@@ -157,25 +153,6 @@ def test_without_a_match_there_is_little_to_say() -> None:
     assert page.standing is None
 
 
-def test_match_ids_are_those_of_the_store(tmp_path: Path) -> None:
-    """Each leads to the match that it names."""
-    kept = Kept(tmp_path)
-
-    with kept.reading() as store:
-        state = state_of(kept.league, store.ranks)
-        results = store.results(state.spans)
-        ids = match_ids(state, results)
-        stored = {one.match_id: one.summary for one in store.matches(state.blocks)}
-
-    assert len(set(ids)) == len(ids) == len(stored)
-    for match, one in zip(ids, results, strict=True):
-        assert (stored[match].scores, stored[match].ranks, stored[match].time_ms) == (
-            one.scores,
-            one.ranks,
-            one.time_ms,
-        )
-
-
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
 def test_a_page_fits_its_terminal(width: int) -> None:
     """Tables go without margins where it is narrow; ids of matches stay whole."""
@@ -225,8 +202,8 @@ def test_odd_leagues_have_a_page(name: str, form: str) -> None:
 def test_no_name_breaks_a_format() -> None:
     """Rows stay rows, no control character gets out, no cell of a spreadsheet is a formula."""
     names = list(HOSTILE)
-    results = [result(place, (names[0], name), (1, 0), pairing=place) for place, name in enumerate(names[1:])]
-    page = profile(tournament(names, name="te\x1bst"), names[0], results, [str(one.block) for one in results])
+    results = [result(place, (names[0], name), (1, 0)) for place, name in enumerate(names[1:])]
+    page = profile(tournament(names, name="te\x1bst"), names[0], results, [str(one.key.block) for one in results])
 
     table = render(page, format="table")
     markdown = render(page, format="markdown").splitlines()

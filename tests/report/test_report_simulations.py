@@ -13,11 +13,11 @@ from report_raft import NAME, Water, recorded, voyage
 
 from arena.errors import DamagedStore, HarnessFault
 from arena.games import GAMES
-from arena.league.results import PlayedBlock, PlayedMatch, summarise
-from arena.league.schedule import Fixture
+from arena.league.schedule import Fixture, PlayedBlock
 from arena.match.record import MatchRecord, Simulated, pack
 from arena.match.replay import problems, replay
 from arena.match.resimulation import resimulate
+from arena.match.results import PlayedMatch, result_of
 from arena.match.secret_luck import Secret, draw_block
 from arena.report.audit import HERE, Look, Watch, audit
 from arena.report.audit_history import Finding
@@ -25,7 +25,7 @@ from arena.report.match_audit import Checked, Task, check, checked_here
 from arena.report.spread import spread
 from arena.store import database
 from arena.store.bots import BotStore
-from arena.store.matches import MatchStore, StoredMatch
+from arena.store.matches import MatchStore
 
 
 @pytest.fixture(autouse=True)
@@ -223,7 +223,7 @@ class Shelf:
 
 def block(number: int, record: MatchRecord) -> PlayedBlock:
     named = replace(record, match=f"aaaa-{number}-0")
-    match = PlayedMatch(rotation=0, summary=summarise(named), record=pack(named))
+    match = PlayedMatch(result_of(named), pack(named))
     return PlayedBlock(
         fixture=Fixture(pairing="aaaa", block=number, draw=draw_block(Secret.public("x"), "x", 2)), matches=(match,)
     )
@@ -231,7 +231,7 @@ def block(number: int, record: MatchRecord) -> PlayedBlock:
 
 def task(number: int, record: MatchRecord | None = None) -> Task:
     (match,) = block(number, record or voyage()).matches
-    return Task(StoredMatch("aaaa", number, 0, match.summary, match.record), None)
+    return Task(match, None)
 
 
 def test_the_audit_sums_up_what_was_made_again(tmp_path: Path) -> None:

@@ -3,24 +3,24 @@
 import subprocess
 import sys
 from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.league.results import MatchSummary, PlayedBlock, PlayedMatch
-from arena.league.schedule import chunks
+from arena.league.schedule import Chunk, PlayedBlock, chunks
 from arena.league.schedules.settings import Knockout, RoundRobin, Swiss
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
-from arena.match.record import PackedRecord
+from arena.match.record import PackedRecord, Termination
+from arena.match.results import MatchKey, MatchResult, PlayedMatch, ranked, rotate
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
-from arena.report.table import publish, standings_after, standings_of, table
+from arena.report.table import publish, standings_of, table
 from arena.standings.ratings import RatingSettings
 from arena.standings.table import Standings, standings_json
 from arena.store import database
@@ -63,15 +63,29 @@ def league(**changes: Any) -> Tournament:
     return Tournament(**{**fields, **changes})
 
 
-def played(planned: Any, seats: int, rng: Random) -> PlayedBlock:
+def played(planned: Any, chunk: Chunk, rng: Random) -> PlayedBlock:
     """A block that was never played."""
+    seats = len(chunk.pairing.names)
     matches = []
     for rotation in range(seats):
-        scores = tuple(rng.randrange(4) for _ in range(seats))
-        ranks = tuple(sum(other > own for other in scores) for own in scores)
-        many, times = (5,) * seats, tuple(rng.uniform(0, 9) for _ in range(seats))
-        summary = MatchSummary(ranks, scores, "normal", -1, many, times, times)
-        matches.append(PlayedMatch(rotation=rotation, summary=summary, record=RECORD))
+        scores = [rng.randrange(4) for _ in range(seats)]
+        times = tuple(rng.randrange(9000) for _ in range(seats))
+        result = MatchResult(
+            key=MatchKey(planned.pairing, planned.block, rotation),
+            players=rotate(chunk.pairing.names, rotation),
+            ranks=ranked([-score for score in scores]),
+            scores=tuple(map(Fraction, scores)),
+            termination=Termination.NORMAL,
+            at_fault=None,
+            isolation="none",
+            moves=(5,) * seats,
+            time_us=times,
+            slowest_us=times,
+            startup_us=(0,) * seats,
+            idle_us=(0,) * seats,
+            timeouts_by_load=(0,) * seats,
+        )
+        matches.append(PlayedMatch(result, RECORD))
     return PlayedBlock(fixture=planned, matches=tuple(matches))
 
 
@@ -80,14 +94,9 @@ def play(store: MatchStore, tournament: Tournament, rng: Random) -> Standings:
     store.save_league(tournament)
     while not (state := state_of(tournament, store.ranks)).is_complete:
         current = state.rounds[-1]
-        known = {pairing.key: pairing for pairing in current.pairings}
-        planned = [
-            (each, len(known[chunk.pairing.key].players))
-            for chunk in chunks(tournament, {}, of=current)
-            for each in chunk.fixtures
-        ]
-        for each, seats in rng.sample(planned, len(planned)):
-            store.save([played(each, seats, Random(f"{each.pairing} {each.block}"))])
+        planned = [(each, chunk) for chunk in chunks(tournament, {}, of=current) for each in chunk.fixtures]
+        for each, chunk in rng.sample(planned, len(planned)):
+            store.save([played(each, chunk, Random(f"{each.pairing} {each.block}"))])
             if rng.random() < 0.1:
                 rng.choice((publish, table))(store, state_of(tournament, store.ranks))
     return publish(store, state)[0]
@@ -99,7 +108,7 @@ def play(store: MatchStore, tournament: Tournament, rng: Random) -> Standings:
 def test_the_standings_do_not_depend_on_what_happened_in_between(
     tmp_path_factory: pytest.TempPathFactory, kind: str, seed: int
 ) -> None:
-    """Blocks in any order, tables and checkpoints in between: the bytes of a league that was played in order."""
+    """Blocks in any order, tables in between: the bytes of a league that was played in order."""
     tournament = league(**SCHEDULES[kind])
     rng = Random(seed)
     with (
@@ -110,35 +119,11 @@ def test_the_standings_do_not_depend_on_what_happened_in_between(
         first, second = (play(store, tournament, rng) for store in stores)
 
         state = state_of(tournament, stores[0].ranks)
-        by_results = standings_of(tournament, stores[0].results(state.spans))
-        again, _ = standings_after(
-            tournament,
-            stores[0].recounted(state.spans),
-            state.scheduled,
-        )
+        by_results = standings_of(tournament, list(stores[0].results(state.blocks)))
 
         assert first.is_complete
-        assert {standings_json(each) for each in (first, second, by_results, again)} == {standings_json(first)}
+        assert {standings_json(each) for each in (first, second, by_results)} == {standings_json(first)}
         assert stores[0].published("test") == standings_json(first)
-
-
-def test_a_longer_league_goes_on_from_where_it_was(tmp_path: Path) -> None:
-    """As another table without any checkpoint has it, to the last bit; the beliefs that were kept are used."""
-    short, long = league(cycles=3), league(cycles=5)
-    with closing(database.open_for_writing(tmp_path)) as connection:
-        store = MatchStore(connection, tmp_path)
-        play(store, short, Random(1))
-        kept = store.checkpoints("test")
-        play_rest(store, long)
-
-        state = state_of(long, store.ranks)
-        found = table(store, state)[0]
-        without = standings_of(long, store.results(state.spans))
-        wrong = [msgspec.structs.replace(each, beliefs=dict.fromkeys(each.beliefs, (0.0, 1.0))) for each in kept]
-        misled, _ = standings_after(long, store.tallied(state.spans), state.scheduled, wrong)
-
-    assert [each.block for each in kept] == [3]
-    assert standings_json(found) == standings_json(without) != standings_json(misled)
 
 
 IMPORTS = "import sys, arena.cli.leaderboard, arena.cli.league; print('numpy' in sys.modules)"
@@ -152,13 +137,8 @@ def test_commands_do_not_wait_for_numpy() -> None:
     assert done.stdout == "False\n"
 
 
-def play_rest(store: MatchStore, tournament: Tournament) -> None:
-    for chunk in chunks(tournament, state_of(tournament, store.ranks).finished):
-        store.save([played(each, len(chunk.pairing.players), Random(each.block)) for each in chunk.fixtures])
-
-
 def test_a_shorter_league_has_fewer_matches(tmp_path: Path) -> None:
-    """What lies beyond its cycles is not of it, and checkpoints of the longer one do not mislead it."""
+    """What lies beyond its cycles is not of it."""
     with closing(database.open_for_writing(tmp_path)) as connection:
         store = MatchStore(connection, tmp_path)
         play(store, league(cycles=5), Random(1))
@@ -167,4 +147,6 @@ def test_a_shorter_league_has_fewer_matches(tmp_path: Path) -> None:
         found = table(store, state)[0]
 
         assert (found.matches, found.is_complete) == (40, True)
-        assert standings_json(found) == standings_json(standings_of(league(cycles=2), store.results(state.spans)))
+        assert standings_json(found) == standings_json(
+            standings_of(league(cycles=2), list(store.results(state.blocks)))
+        )

@@ -1,16 +1,18 @@
 """Made-up matches between four players, by their first letters, and the standings after them."""
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from itertools import combinations
 
 import msgspec
 from hypothesis import strategies as st
 
-from arena.match.record import FAULTS
-from arena.standings.outcomes import by_seat
+from arena.match.record import FAULTS, Termination
+from arena.match.results import MatchKey, MatchResult, ranked, rotate
 from arena.standings.ratings import RatingSettings, rate
 from arena.standings.rows import Entrant, Row
-from arena.standings.table import MatchResult, Standings, standings, tallied
+from arena.standings.sums import ranks_of, sums_of
+from arena.standings.table import Standings, standings
 
 NAMES = ("ann", "bob", "cid", "dot")
 FIELD = tuple(Entrant(name=name, bot=f"{name}bot", version="1.0", hash=name * 8) for name in NAMES)
@@ -18,29 +20,33 @@ SETTINGS = RatingSettings()
 
 
 def played(
-    players: str, scores: Sequence[int], *, block: int = 0, pairing: int = 0, time_ms: float = 100.0
+    players: str, scores: Sequence[int], *, block: int = 0, pairing: int = 0, time_us: int = 100_000
 ) -> MatchResult:
     """A normal match: `players` by their first letters and by seat; the higher score is better."""
     seats = tuple(next(name for name in NAMES if name[0] == letter) for letter in players)
+    none = (0,) * len(seats)
     return MatchResult(
-        block=block,
-        pairing=pairing,
+        key=MatchKey(f"p{pairing}", block, -seats.index(min(seats)) % len(seats)),
         players=seats,
         ranks=tuple(sum(other > own for other in scores) for own in scores),
-        scores=tuple(scores),
-        termination="normal",
-        at_fault=-1,
+        scores=tuple(map(Fraction, scores)),
+        termination=Termination.NORMAL,
+        at_fault=None,
+        isolation="none",
         moves=(10,) * len(seats),
-        time_ms=(time_ms,) * len(seats),
-        slowest_ms=(time_ms / 4,) * len(seats),
+        time_us=(time_us,) * len(seats),
+        slowest_us=(time_us // 4,) * len(seats),
+        startup_us=none,
+        idle_us=none,
+        timeouts_by_load=none,
     )
 
 
 def forfeited(players: str, kind: str, at_fault: int, *, block: int = 0, pairing: int = 0) -> MatchResult:
     """A match that the seat `at_fault` lost by `kind`, the others sharing the first place."""
     normal = played(players, (0,) * len(players), block=block, pairing=pairing)
-    ranks = tuple(int(seat == at_fault) for seat in range(len(players)))
-    return msgspec.structs.replace(normal, ranks=ranks, scores=None, termination=kind, at_fault=at_fault)
+    ranks = ranked([int(seat == at_fault) for seat in range(len(players))])
+    return msgspec.structs.replace(normal, ranks=ranks, scores=None, termination=Termination(kind), at_fault=at_fault)
 
 
 def block_of(pairing: int, block: int, players: str, *wins: int) -> list[MatchResult]:
@@ -61,7 +67,7 @@ def table(
     """The standings after `results`, which are rated in this order."""
     ratings = rate([one.name for one in field], [(one.players, one.ranks) for one in results], chosen)
     count = len(results) if scheduled is None else scheduled
-    return standings(field, tallied(results), ratings, chosen, scheduled=count)
+    return standings(field, sums_of(results), ranks_of(results), ratings, chosen, scheduled=count)
 
 
 def row(found: Standings, name: str) -> Row:
@@ -88,7 +94,7 @@ def leagues(draw: st.DrawFn, seats: int = 2, most_blocks: int = 12) -> list[Matc
     for block in range(draw(st.integers(0, most_blocks))):
         pairing = draw(st.integers(0, len(tables) - 1))
         for rotation in range(draw(st.integers(1, seats))):
-            players = "".join(by_seat(tuple(tables[pairing]), rotation))
+            players = "".join(rotate(tables[pairing], rotation))
             scores = draw(st.tuples(*[st.integers(-9, 9)] * seats))
             kind = draw(st.sampled_from((None, None, None, *FAULTS)))
             if kind is None:

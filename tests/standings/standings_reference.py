@@ -3,22 +3,23 @@
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import msgspec
 
-from arena.standings.table import MatchResult
+from arena.match.results import MatchResult
 
 
 class _Appearance(msgspec.Struct, frozen=True, gc=False):
     """One entrant's share of one match. `margin` is None after a forfeit, `fault` the termination it caused."""
 
-    block: int
-    pairing: int
+    block: tuple[str, int]
+    pairing: str
     seat: int
     outcome: str
     score: float
-    margin: int | None
+    margin: Fraction | None
     fault: str | None
 
 
@@ -36,16 +37,16 @@ def draw_rate(played: Sequence[MatchResult]) -> float | None:
 
 def times(names: Iterable[str], played: Iterable[MatchResult]) -> dict[str, tuple[int, float | None, float | None]]:
     """Moves, mean and slowest time by player."""
-    own: dict[str, list[tuple[int, float, float]]] = {name: [] for name in names}
+    own: dict[str, list[tuple[int, int, int]]] = {name: [] for name in names}
     for one in played:
-        for player, moves, spent, slowest in zip(one.players, one.moves, one.time_ms, one.slowest_ms, strict=True):
+        for player, moves, spent, slowest in zip(one.players, one.moves, one.time_us, one.slowest_us, strict=True):
             if moves:
                 own[player].append((moves, spent, slowest))
     return {
         name: (
             sum(moves for moves, _, _ in found),
-            math.fsum(ms for _, ms, _ in found) / sum(moves for moves, _, _ in found) if found else None,
-            max((ms for _, _, ms in found), default=None),
+            sum(us for _, us, _ in found) / sum(moves for moves, _, _ in found) / 1e3 if found else None,
+            max((us / 1e3 for _, _, us in found), default=None),
         )
         for name, found in own.items()
     }
@@ -57,8 +58,8 @@ def _appearances(names: Iterable[str], played: Sequence[MatchResult]) -> dict[st
         margins = (None,) * len(one.players) if one.scores is None else _margins(one.scores)
         places = _places(one.ranks)
         for seat, player in enumerate(one.players):
-            fault = one.termination if seat == one.at_fault else None
-            shares[player].append(_Appearance(one.block, one.pairing, seat, *places[seat], margins[seat], fault))
+            fault = one.termination.value if seat == one.at_fault else None
+            shares[player].append(_Appearance(one.key[:2], one.key.pairing, seat, *places[seat], margins[seat], fault))
     return shares
 
 
@@ -72,7 +73,7 @@ def _places(ranks: tuple[int, ...]) -> tuple[tuple[str, float], ...]:
     return tuple(places)
 
 
-def _margins(scores: tuple[int, ...]) -> tuple[int, ...]:
+def _margins(scores: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
     """By seat: the own score minus the best of the others."""
     second, best = sorted(scores)[-2:]
     return tuple(own - (second if own == best else best) for own in scores)
@@ -81,7 +82,7 @@ def _margins(scores: tuple[int, ...]) -> tuple[int, ...]:
 def _row(shares: Sequence[_Appearance], seats: int) -> dict[str, Any]:
     outcomes = Counter(share.outcome for share in shares)
     score, score_error = _mean_and_error([(share.block, share.pairing, share.score) for share in shares])
-    margins = [(share.block, share.pairing, share.margin) for share in shares if share.margin is not None]
+    margins = [(share.block, share.pairing, float(share.margin)) for share in shares if share.margin is not None]
     mean_margin, margin_error = _mean_and_error(margins)
     return {
         "matches": len(shares),
@@ -104,13 +105,13 @@ def _score_by_seat(shares: Sequence[_Appearance], seats: int) -> tuple[float | N
     return tuple(math.fsum(there) / len(there) if there else None for there in scores)
 
 
-def _mean_and_error(values: Sequence[tuple[int, int, float]]) -> tuple[float | None, float | None]:
+def _mean_and_error(values: Sequence[tuple[tuple[str, int], str, float]]) -> tuple[float | None, float | None]:
     """Average (block, pairing, value) over matches, with the standard error by the formula at the top."""
     if not values:
         return None, None
     mean = math.fsum(value for _, _, value in values) / len(values)
-    blocks: dict[int, list[float]] = {}
-    pairings: dict[int, set[int]] = {}
+    blocks: dict[tuple[str, int], list[float]] = {}
+    pairings: dict[str, set[tuple[str, int]]] = {}
     for block, pairing, value in values:
         blocks.setdefault(block, []).append(value)
         pairings.setdefault(pairing, set()).add(block)

@@ -13,11 +13,13 @@ from standings_made import FIELD, NAMES, SETTINGS, block_of, forfeited, leagues,
 from standings_reference import draw_rate, reference, times
 
 from arena.errors import SpecError
+from arena.match.results import MatchKey, MatchResult
 from arena.standings.ratings import Rating, RatingSettings, rate
 from arena.standings.rows import Row, ranked
 from arena.standings.scores import Mean
 from arena.standings.skills import fitted
-from arena.standings.table import MatchResult, Standings, Timing, standings, standings_json, tallied, timing
+from arena.standings.sums import ranks_of, sums_of
+from arena.standings.table import Standings, Timing, standings, standings_json, timing
 from arena.statistics.interval import Interval
 
 
@@ -168,7 +170,7 @@ def test_ranks_are_by_map_in_every_league() -> None:
     ratings = {name: Rating(float(place), 1.0) for place, name in enumerate(NAMES)}
 
     for scheduled in (len(results), 100):
-        found = standings(FIELD, tallied(results), ratings, SETTINGS, scheduled=scheduled)
+        found = standings(FIELD, sums_of(results), ranks_of(results), ratings, SETTINGS, scheduled=scheduled)
         assert [(one.rank, one.name) for one in found.rows] == [(1, "ann"), (2, "bob"), (3, "cid"), (None, "dot")]
         assert (found.sorted_by, found.is_complete) == ("map", scheduled == len(results))
         assert ("cid", "ann") in found.contradictions
@@ -185,7 +187,7 @@ def test_equal_map_goes_by_the_score() -> None:
     """Of players with one MAP those with the better score stand before those with the better name."""
     rows = [row(table(played("ab", (1, 0)), played("cd", (1, 0), block=1, pairing=1)), name) for name in ("ann", "bob")]
     alike = [replace(one, matches=1) for one in rows]
-    fit = fitted(["ann", "bob"], tallied([played("ab", (1, 1))]), SETTINGS)
+    fit = fitted(["ann", "bob"], sums_of([played("ab", (1, 1))]), SETTINGS)
     assert fit is not None
 
     found = ranked(alike[::-1], [("ann", "bob")], fit, SETTINGS)
@@ -216,9 +218,9 @@ def test_the_anchor_keeps_its_mu() -> None:
 
 def test_times_are_kept_apart() -> None:
     """Mean over all moves, slowest of all; None for who never decided."""
-    results = [played("ab", (1, 0), time_ms=100.0), played("ba", (1, 0), time_ms=300.0)]
+    results = [played("ab", (1, 0), time_us=100_000), played("ba", (1, 0), time_us=300_000)]
 
-    found = timing(FIELD, results)
+    found = timing(FIELD, sums_of(results))
 
     assert found[0] == Timing(name="ann", moves=20, mean_ms=20.0, slowest_ms=75.0, matches=2)
     assert found[2] == Timing(name="cid", moves=0, mean_ms=None, slowest_ms=None)
@@ -227,14 +229,11 @@ def test_times_are_kept_apart() -> None:
 @pytest.mark.parametrize(
     ("results", "scheduled", "found"),
     [
-        ([msgspec.structs.replace(played("ab", (1, 0)), termination="void")], 1, "'void'"),
-        ([msgspec.structs.replace(played("ab", (1, 0)), at_fault=0)], 1, "with a seat at fault ended as 'normal'"),
-        ([msgspec.structs.replace(played("ab", (1, 0)), termination="crash")], 1, "without a seat at fault"),
         ([msgspec.structs.replace(played("ab", (1, 0)), players=("ann", "eve"))], 1, "no entrants: eve"),
         ([played("ab", (1, 0), block=block) for block in (0, 1)], 1, "2 results for 1 scheduled"),
-        ([played("ab", (1, 0))] * 2, 2, "block 0 has a match of ann, bob twice"),
+        ([played("ab", (1, 0))] * 2, 2, "match p0-0-0 of ann, bob is there twice"),
         (
-            [played("abc", (2, 1, 0)), played("bac", (2, 1, 0))],
+            [played("abc", (2, 1, 0)), played("bac", (2, 1, 0), block=1)],
             2,
             "bob, ann, cid do not sit in a rotation of ann, bob, cid",
         ),
@@ -246,7 +245,7 @@ def test_results_of_no_such_league_are_refused(results: list[MatchResult], sched
     ratings = rate(NAMES, [], SETTINGS)
 
     with pytest.raises(ValueError, match=found):
-        standings(FIELD, tallied(results), ratings, SETTINGS, scheduled=scheduled)
+        standings(FIELD, sums_of(results), ranks_of(results), ratings, SETTINGS, scheduled=scheduled)
 
 
 def test_two_entrants_of_one_name_are_refused() -> None:
@@ -262,9 +261,9 @@ def test_settings_that_cannot_be_used_are_refused() -> None:
 
 
 def slower(result: MatchResult, factor: float) -> MatchResult:
-    times: Any = {"time_ms": result.time_ms, "slowest_ms": result.slowest_ms}
+    times: Any = {"time_us": result.time_us, "slowest_us": result.slowest_us}
     return msgspec.structs.replace(
-        result, **{name: tuple(value * factor for value in values) for name, values in times.items()}
+        result, **{name: tuple(round(value * factor) for value in values) for name, values in times.items()}
     )
 
 
@@ -274,10 +273,16 @@ def test_equal_results_give_identical_bytes(results: list[MatchResult], rng: Any
     """Whatever the order in which matches ended, the time they took, and the order of entrants and pairings."""
     finished = [slower(result, rng.uniform(0.5, 2.0)) for result in results]
     ratings = rate(NAMES, [(one.players, one.ranks) for one in results], SETTINGS)
-    pairings = tallied(rng.sample(finished, len(finished)))
+    shuffled = rng.sample(finished, len(finished))
+    sums = sums_of(shuffled)
 
     other = standings(
-        rng.sample(FIELD, len(FIELD)), rng.sample(pairings, len(pairings)), ratings, SETTINGS, scheduled=60
+        rng.sample(FIELD, len(FIELD)),
+        rng.sample(sums, len(sums)),
+        ranks_of(shuffled),
+        ratings,
+        SETTINGS,
+        scheduled=60,
     )
 
     assert standings_json(other) == standings_json(table(*results, scheduled=60))
@@ -312,7 +317,7 @@ def test_the_rows_are_those_of_the_slow_formulas(results: list[MatchResult]) -> 
 @given(st.integers(2, 4).flatmap(leagues))
 def test_the_times_are_those_of_the_slow_formulas(results: list[MatchResult]) -> None:
     """To the microsecond."""
-    found = timing(FIELD, results)
+    found = timing(FIELD, sums_of(results))
 
     for name, (moves, mean_ms, slowest_ms) in times(NAMES, results).items():
         own = next(one for one in found if one.name == name)
@@ -350,7 +355,7 @@ def test_the_sums_are_right(results: list[MatchResult]) -> None:
     assert sum(r.matches for r in rows) == 2 * len(results)
     assert sum(r.wins for r in rows) == sum(r.losses for r in rows)
     assert sum(r.draws for r in rows) == 2 * round((found.draw_rate or 0.0) * len(results))
-    assert sum(sum(r.faults.values()) for r in rows) == sum(result.at_fault >= 0 for result in results)
+    assert sum(sum(r.faults.values()) for r in rows) == sum(result.at_fault is not None for result in results)
     expected = rate(NAMES, [(result.players, result.ranks) for result in results], SETTINGS)
     assert {r.name: (r.mu, r.sigma, r.mu_3s) for r in rows} == {
         name: (rating.mu, rating.sigma, rating.exposure) for name, rating in expected.items()
@@ -376,12 +381,12 @@ def test_the_canonical_form_is_plain_json() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"block": 9},
-        {"pairing": 9},
-        {"players": ("bob", "ann")},
+        {"key": MatchKey("p0", 9, 0)},
+        {"key": MatchKey("p1", 0, 0)},
+        {"key": MatchKey("p0", 0, 1), "players": ("bob", "ann")},
         {"ranks": (0, 0)},
         {"scores": (3, 0)},
-        {"moves": (10, 11)},
+        {"isolation": "sandbox"},
     ],
 )
 def test_the_digest_notices_every_fact(change: dict[str, Any]) -> None:

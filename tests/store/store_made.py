@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from arena.games import load_game
-from arena.league.results import PlayedBlock, PlayedMatch, rotate, summarise
-from arena.league.schedule import Pairing, fixture, match_spec, pairings
-from arena.league.state import Span, state_of
+from arena.league.schedule import Pairing, PlayedBlock, fixture, match_spec, pairings
+from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.match.contestant import Contestant
 from arena.match.record import pack
 from arena.match.referee import hello_for, play
+from arena.match.results import MatchResult, PlayedMatch, result_of, rotate
 from arena.match.secret_luck import Secret
 from arena.match.terms import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
@@ -54,11 +54,6 @@ def counted(league: Tournament) -> dict[str, int]:
     return state_of(league, lambda _: {}).blocks
 
 
-def spans(league: Tournament) -> tuple[Span, ...]:
-    """The pairings of a league of cycles, of which nothing need be stored."""
-    return state_of(league, lambda _: {}).spans
-
-
 def blocks_of(league: Tournament) -> list[PlayedBlock]:
     """All blocks of the league, played."""
     return [block_of(league, pair, block) for pair in pairings(league) for block in range(league.cycles)]
@@ -71,7 +66,7 @@ def block_of(league: Tournament, pair: Pairing, block: int) -> PlayedBlock:
     matches = []
     for rotation in range(2):
         record = play(match_spec(league, planned, rotation, "none"), rotate(seated, rotation))
-        matches.append(PlayedMatch(rotation=rotation, summary=summarise(record), record=pack(record)))
+        matches.append(PlayedMatch(result_of(record), pack(record)))
     return PlayedBlock(fixture=planned, matches=tuple(matches))
 
 
@@ -131,11 +126,12 @@ def fill(results: Path, league: Tournament) -> list[PlayedBlock]:
 
 
 def dump(results: Path) -> list[Any]:
-    """Every row of matches and records, in order."""
+    """Every row of matches, records and seats, in order."""
     connection = sqlite3.connect(results / database.FILE_NAME)
     try:
         rows = [
-            connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3").fetchall() for table in ("match", "record")
+            connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4").fetchall()
+            for table in ("match", "record", "seat")
         ]
     finally:
         connection.close()
@@ -144,19 +140,46 @@ def dump(results: Path) -> list[Any]:
 
 def older(path: Path, version: int, *statements: str) -> None:
     """A database of a former layout, with a finished and published league."""
-    fill(path.parent, tournament("ann", "bob", cycles=2))
+    league = tournament("ann", "bob", cycles=2)
+    fill(path.parent, league)
+    with reading(path.parent) as store:
+        summaries = [summary(one) for one in store.results(counted(league))]
     connection = sqlite3.connect(path)
-    undone = ["UPDATE league SET standings = x'7b7d'", "DROP TABLE secret", "DROP TABLE history"]
-    if version < 3:
+    undone = [
+        "UPDATE league SET standings = x'7b7d'",
+        *(f"DROP TABLE {name}" for name in ("secret", "history", "match", "seat", "pardon")),
+        "ALTER TABLE pairing DROP COLUMN players",
+        "CREATE TABLE match (pairing, block, rotation, summary, PRIMARY KEY (pairing, block, rotation)) WITHOUT ROWID",
+    ]
+    if version >= 3:
         undone += [
-            "DROP TRIGGER match_update",
-            "DROP TRIGGER match_delete",
-            "DROP TABLE tally",
-            "DROP TABLE checkpoint",
+            "CREATE TABLE tally (seats)",
+            "CREATE TABLE checkpoint (league)",
+            "CREATE TRIGGER match_update AFTER UPDATE ON match BEGIN UPDATE tally SET seats = 0; END",
+            "CREATE TRIGGER match_delete AFTER DELETE ON match BEGIN UPDATE tally SET seats = 0; END",
         ]
     if version < 2:
         undone.append("ALTER TABLE league DROP COLUMN digest")
-    for statement in (*undone, *statements, f"PRAGMA user_version={version}"):
+    for statement in undone:
+        connection.execute(statement)
+    rows = [(each.pop("block"), each.pop("rotation"), json.dumps(each).encode()) for each in summaries]
+    connection.executemany("INSERT INTO match VALUES (1, ?, ?, ?)", rows)
+    for statement in (*statements, f"PRAGMA user_version={version}"):
         connection.execute(statement)
     connection.commit()
     connection.close()
+
+
+def summary(one: MatchResult) -> dict[str, Any]:
+    """A match as layouts up to 9 had it."""
+    return {
+        "block": one.key.block,
+        "rotation": one.key.rotation,
+        "ranks": one.ranks,
+        "scores": None if one.scores is None else [int(score) for score in one.scores],
+        "termination": one.termination.value,
+        "at_fault": -1 if one.at_fault is None else one.at_fault,
+        "moves": one.moves,
+        "time_ms": [us / 1000 for us in one.time_us],
+        "slowest_ms": [us / 1000 for us in one.slowest_us],
+    }

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store_made import counted, dump, fill, older, reading, spans, tournament, writing
+from store_made import counted, dump, fill, older, reading, tournament, writing
 
 from arena.errors import ArenaError, DamagedStore, SpecError
 from arena.store import database
@@ -91,10 +91,9 @@ def test_flipped_bytes_are_reported_or_harmless(tmp_path: Path, seed: int) -> No
     path.write_bytes(content)
 
     with suppress(DamagedStore), reading(tmp_path) as store:
-        store.results(spans(league))
+        list(store.results(counted(league)))
         store.ranks(counted(league))
-        store.checkpoints("test")
-        store.tallied(spans(league))
+        store.sums(counted(league))
         list(store.matches(counted(league)))
 
     assert path.read_bytes() == content
@@ -173,8 +172,8 @@ def test_a_reader_reads_while_a_writer_writes(tmp_path: Path) -> None:
     with writing(tmp_path) as writer, reading(tmp_path) as reader:
         with database.transaction(writer._connection):
             writer._connection.execute("DELETE FROM match")
-            during = len(reader.results(spans(league)))
-        after = len(reader.results(spans(league)))
+            during = len(list(reader.results(counted(league))))
+        after = len(list(reader.results(counted(league))))
 
     assert (during, after) == (2 * len(blocks), 0)
     assert more.name == league.name
@@ -237,10 +236,10 @@ def test_a_full_disk_loses_nothing_that_was_stored(tmp_path: Path) -> None:
     league = tournament("ann", "bob", cycles=60)
     with reading(tmp_path) as store:
         assert store.integrity_errors() == []
-        assert len(store.results(spans(league))) == 2 * int(stored)
+        assert len(list(store.results(counted(league)))) == 2 * int(stored)
     fill(tmp_path, league)
     with reading(tmp_path) as store:
-        assert len(store.results(spans(league))) == 120
+        assert len(list(store.results(counted(league)))) == 120
 
 
 def test_a_full_database_rolls_back_and_goes_on(tmp_path: Path) -> None:
@@ -253,11 +252,11 @@ def test_a_full_database_rolls_back_and_goes_on(tmp_path: Path) -> None:
         connection.execute(f"PRAGMA max_page_count={pages + 4}")
         with pytest.raises(ArenaError, match="full; what was stored before is safe"):
             fill_with(store)
-        none = len(store.results(spans(league)))
+        none = len(list(store.results(counted(league))))
         connection.execute("PRAGMA max_page_count=100000")
         fill_with(store)
 
-        assert (none, len(store.results(spans(league)))) == (0, 120)
+        assert (none, len(list(store.results(counted(league))))) == (0, 120)
 
 
 def fill_with(store: object) -> None:
@@ -274,7 +273,7 @@ def test_an_older_layout_is_brought_up_to_date(tmp_path: Path, opened: Callable[
     league = tournament("ann", "bob", cycles=2)
 
     with opened(tmp_path) as store:
-        assert len(store.results(spans(league))) == 4
+        assert len(list(store.results(counted(league)))) == 4
         assert store.league("test").cycles == 2
         assert store.published("test") is None
     with writing(tmp_path) as store:
@@ -286,34 +285,11 @@ def test_an_older_layout_is_brought_up_to_date(tmp_path: Path, opened: Callable[
     assert len(digest) == 64
 
 
-def test_an_older_layout_is_tallied(tmp_path: Path) -> None:
-    """Its matches come to what they would have if they had been stored today."""
-    league = tournament("ann", "bob", cycles=2)
-    older(tmp_path / database.FILE_NAME, 2)
-    fill(tmp_path / "today", league)
-
-    with reading(tmp_path) as store, reading(tmp_path / "today") as today:
-        assert store.tallied(spans(league)) == store.recounted(spans(league)) == today.tallied(spans(league))
-        assert store._connection.execute("SELECT count(*) FROM tally").fetchone() == (1,)
-
-
-def test_damage_in_an_older_layout_does_not_keep_it_from_opening(tmp_path: Path) -> None:
-    """A summary that nobody can read is told when it is needed, and `verify` can look at the rest."""
-    older(tmp_path / database.FILE_NAME, 2, "UPDATE match SET summary = '{' WHERE block = 1")
-    league = tournament("ann", "bob", cycles=2)
-
-    with reading(tmp_path) as store:
-        with pytest.raises(DamagedStore, match="cannot be read"):
-            store.tallied(spans(league))
-        assert store.integrity_errors() == []
-        assert store.tallied(spans(tournament("ann", "bob", cycles=1)))[0].tally.matches == 2
-
-
 WITHOUT_RIGHTS = """
 import os, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from store_made import reading, spans, tournament
+from store_made import counted, reading, tournament
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.store import database
@@ -324,7 +300,7 @@ if os.geteuid() == 0:
     os.setgroups([])
     os.setuid(65534)
 with reading(results) as store:
-    print(len(store.results(spans(tournament("ann", "bob", cycles=2)))))
+    print(len(list(store.results(counted(tournament("ann", "bob", cycles=2))))))
 try:
     database.open_for_writing(results)
 except SpecError as error:

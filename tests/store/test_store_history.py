@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from store_made import blocks_of, fill, older, reading, spans, tournament, writing
+from store_made import blocks_of, counted, fill, older, reading, tournament, writing
 
 from arena.errors import DamagedStore, SpecError
 from arena.store import database
@@ -44,7 +44,7 @@ def test_grows_in_the_order_of_commits(tmp_path: Path) -> None:
             batch, blocks = blocks[:size], blocks[size:]
             store.save(batch)
             for block in batch:
-                ids = [block.fixture.match_id(match.rotation) for match in block.matches]
+                ids = [block.fixture.match_id(match.result.key.rotation) for match in block.matches]
                 digests = [match.record.digest for match in block.matches]
                 leaves += [f"{one} {digest}".encode() for one, digest in zip(ids, digests, strict=True)]
             store.save(batch)
@@ -83,7 +83,7 @@ def test_a_missing_node_is_damage(tmp_path: Path) -> None:
 
         with pytest.raises(DamagedStore, match="damaged at entry 3; run `arena verify`"):
             store.save(blocks_of(league))
-        assert len(store.results(spans(league))) == 4
+        assert len(list(store.results(counted(league)))) == 4
 
 
 def test_a_head_is_read_as_it_is_written() -> None:

@@ -1,6 +1,8 @@
 """Matches in the database: exactly once, whole blocks, in the order of the schedule."""
 
+import re
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -9,37 +11,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from store_made import block_of, blocks_of, counted, dump, fill, reading, spans, tournament, writing
+from store_made import block_of, blocks_of, counted, dump, fill, reading, tournament, writing
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.results import PlayedBlock
-from arena.league.schedule import chunks, pairings
+from arena.league.schedule import PlayedBlock, chunks, pairings
 from arena.league.state import state_of
 from arena.league.tournament import Tournament, portable
 from arena.store import database
-
-SUMMARY = (
-    b'{"ranks":[0,1],"scores":[1,0],"termination":"normal","at_fault":-1,"moves":[1,1],"time_ms":[1,1],'
-    b'"slowest_ms":[1,1]}'
-)
+from arena.store.matches import MatchStore
 
 
 def test_what_is_stored_comes_back(tmp_path: Path) -> None:
-    """Every match with its summary and its record, under its id."""
+    """Every match with its result and its record, under its id."""
     league = tournament()
     blocks = fill(tmp_path, league)
 
     with reading(tmp_path) as store:
-        found = {match.match_id: (match.summary, match.record) for match in store.matches(counted(league))}
+        found = {str(match.result.key): match for match in store.matches(counted(league))}
         one = store.match(blocks[3].fixture.match_id(1))
 
-    expected = {
-        block.fixture.match_id(match.rotation): (match.summary, match.record)
-        for block in blocks
-        for match in block.matches
-    }
+    expected = {block.fixture.match_id(place): one for block in blocks for place, one in enumerate(block.matches)}
     assert found == expected
-    assert (one.summary, one.record) == expected[one.match_id]
+    assert one == expected[blocks[3].fixture.match_id(1)]
 
 
 @settings(max_examples=20, deadline=None)
@@ -57,12 +50,12 @@ def test_order_and_repetition_of_arrival_change_nothing(tmp_path_factory: pytest
             size = rng.randint(1, 4)
             store.save(arriving[:size])
             arriving = arriving[size:]
-        found = store.results(spans(league))
+        found = store.in_schedule_order(counted(league))
 
-    assert [(each.block, each.players) for each in found] == [
-        (cycle * 3 + order, players)
+    assert [(each.key.block, each.players) for each in found] == [
+        (cycle, players)
         for cycle in range(2)
-        for order, pair in enumerate(pairings(league))
+        for pair in pairings(league)
         for players in [tuple(p.name for p in pair.players), tuple(p.name for p in reversed(pair.players))]
     ]
 
@@ -72,10 +65,11 @@ def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
     league = tournament("ann", "bob", cycles=1)
     (block,) = fill(tmp_path, league)
     before = dump(tmp_path)
-    other = replace(block.matches[0].summary, ranks=(1, 0), scores=(0, 1), moves=(99, 99))
+    first = block.matches[0].result
+    other = replace(first, ranks=first.ranks[::-1], scores=(first.scores or ())[::-1], moves=(99, 99))
 
     with writing(tmp_path) as store:
-        store.save([replace(block, matches=(replace(block.matches[0], summary=other), *block.matches[1:]))])
+        store.save([PlayedBlock(block.fixture, (replace(block.matches[0], result=other), *block.matches[1:]))])
 
     assert dump(tmp_path) == before
 
@@ -103,7 +97,17 @@ class Failing:
         return self._connection.executemany(*arguments)
 
 
-@pytest.mark.parametrize("after", range(21))
+def stored(store: MatchStore, league: Tournament) -> list[int]:
+    """How many matches there are, by ranks and by sums; nothing without any."""
+    ranks, sums = store.ranks(counted(league)).values(), store.sums(counted(league))
+    return [*(one.matches for one in ranks), *(one.matches for one in sums)]
+
+
+STATEMENTS = 24
+"""Of the transaction below."""
+
+
+@pytest.mark.parametrize("after", range(STATEMENTS + 2))
 def test_a_batch_is_stored_whole_or_not_at_all(tmp_path: Path, after: int) -> None:
     """Stopped at any statement of a transaction, none of its blocks is there; later all of them are."""
     league = tournament("ann", "bob", cycles=2)
@@ -119,16 +123,13 @@ def test_a_batch_is_stored_whole_or_not_at_all(tmp_path: Path, after: int) -> No
             stopped = True
         store._connection = connection
 
-        assert stopped == (after < 19)
-        assert (
-            len(store.results(spans(league))) == store.tallied(spans(league))[0].tally.matches == (0 if stopped else 4)
-        )
+        assert stopped == (after < STATEMENTS)
+        assert stored(store, league) == ([] if stopped else [4, 4])
         assert store.head().size == (0 if stopped else 4)
         store.save(blocks)
-        assert (
-            len(store.results(spans(league))) == store.tallied(spans(league))[0].tally.matches == store.head().size == 4
-        )
-    assert [len(rows) for rows in dump(tmp_path)] == [4, 4]
+        assert stored(store, league) == [4, 4]
+        assert store.head().size == 4
+    assert [len(rows) for rows in dump(tmp_path)] == [4, 4, 8]
 
 
 def test_scheduled_minus_stored_is_left(tmp_path: Path) -> None:
@@ -155,11 +156,10 @@ def test_leagues_share_what_is_the_same(tmp_path: Path) -> None:
     fill(tmp_path, tournament("ann", "bob", cycles=3))
 
     with reading(tmp_path) as store:
-        joined = store.results(spans(tournament("ann", "bob", "cid", cycles=3)))
-        shorter = store.results(spans(tournament("ann", "bob", cycles=2)))
-        other_seed = store.results(spans(tournament("ann", "bob", cycles=3, seed="2")))
+        joined = tournament("ann", "bob", "cid", cycles=3)
+        leagues = (joined, tournament("ann", "bob", cycles=2), tournament("ann", "bob", cycles=3, seed="2"))
 
-    assert [len(found) for found in (joined, shorter, other_seed)] == [6, 4, 0]
+        assert [len(list(store.results(counted(league)))) for league in leagues] == [6, 4, 0]
 
 
 def test_unknown_names_are_told_with_the_known_ones(tmp_path: Path) -> None:
@@ -198,35 +198,95 @@ def test_a_league_reads_as_it_was_saved(tmp_path: Path) -> None:
         assert store.leagues() == ["test"]
 
 
-@pytest.mark.parametrize(
-    ("statement", "value"),
-    [
-        ("UPDATE match SET summary = ?", b"{"),
-        ("UPDATE match SET summary = ?", 5),
-        ("UPDATE match SET summary = ?", b'{"ranks":[0]}'),
-        (
-            "UPDATE match SET summary = ?",
-            SUMMARY.replace(b"normal", b"bored"),
-        ),
-        (
-            "UPDATE match SET summary = ?",
-            SUMMARY.replace(b'"moves":[1,1]', b'"moves":[1]'),
-        ),
-        ("UPDATE record SET body = ?", "text"),
-        ("UPDATE record SET digest = ?", b"5"),
-    ],
-)
-def test_a_value_nobody_wrote_is_damage(tmp_path: Path, statement: str, value: object) -> None:
-    """What cannot have been stored by us is named as damage, not passed on."""
+WRONG_VALUES = [
+    "UPDATE match SET ranks = '0'",
+    "UPDATE match SET ranks = '02'",
+    "UPDATE match SET ranks = '11'",
+    "UPDATE match SET ranks = x'3031'",
+    "UPDATE match SET ranks = 'x0'",
+    "UPDATE match SET termination = 'bored', at_fault = 0",
+    "UPDATE match SET termination = 'crash'",
+    "UPDATE match SET termination = 'void', at_fault = 1",
+    "UPDATE match SET at_fault = 2, termination = 'crash'",
+    "UPDATE match SET rotation = 2 WHERE rotation = 1",
+    "UPDATE match SET score_unit = 0",
+    "UPDATE match SET luck_version = '1'",
+    "UPDATE match SET luck_version = x'31'",
+    "UPDATE seat SET points = 3 - points",
+    "UPDATE seat SET points = 1",
+    "UPDATE seat SET points = NULL",
+    "UPDATE seat SET points = 'two'",
+    "UPDATE seat SET margin = margin + 1",
+    "UPDATE seat SET margin = NULL",
+    "UPDATE seat SET score = NULL, margin = NULL",
+    "UPDATE seat SET score = 1.5, margin = 1.5",
+    "UPDATE seat SET luck = 5",
+    "UPDATE seat SET moves = -1",
+    "UPDATE seat SET moves = 'many'",
+    "UPDATE seat SET time_us = -5",
+    "UPDATE seat SET place = 2 WHERE place = 1",
+    "DELETE FROM seat WHERE place = 0",
+    "INSERT INTO seat SELECT pairing, 2, block, rotation, 0, 0, 0, NULL, 1, 1, 1, 0, 0, 0 FROM match",
+    "INSERT INTO pardon VALUES (1, 0, 0, 1, 'boredom', 1)",
+    "INSERT INTO pardon VALUES (1, 0, 0, 2, 'timeout', 1)",
+    "UPDATE pairing SET players = '[]'",
+    "UPDATE pairing SET players = '{'",
+    "UPDATE pairing SET players = 5",
+    "UPDATE pairing SET players = '[\"ann\"]'",
+]
+
+
+def tampered(results: Path, statement: str) -> bool:
+    """Change the database as SQLite's own shell may, past all checks; False if SQLite refuses it: NOT NULL."""
+    connection = sqlite3.connect(results / database.FILE_NAME)
+    connection.execute("PRAGMA ignore_check_constraints=ON")
+    try:
+        assert connection.execute(statement).rowcount
+        connection.commit()
+    except sqlite3.IntegrityError:
+        return False
+    finally:
+        connection.close()
+    return True
+
+
+@pytest.mark.parametrize("statement", WRONG_VALUES)
+def test_a_value_that_cannot_be_is_damage_and_never_a_wrong_table(tmp_path: Path, statement: str) -> None:
+    """Whoever adds up or reads matches gets what was stored, or an error that names the match or its pairing."""
+    league = tournament("ann", "bob", cycles=2)
+    fill(tmp_path, league)
+    readers: list[Callable[[MatchStore], object]] = [
+        lambda store: store.sums(counted(league)),
+        lambda store: store.ranks(counted(league)),
+        lambda store: list(store.results(counted(league))),
+    ]
+    with reading(tmp_path) as store:
+        sound = [read(store) for read in readers]
+    is_changed = tampered(tmp_path, statement)
+
+    errors = []
+    with reading(tmp_path) as store:
+        for read, stored in zip(readers, sound, strict=True):
+            try:
+                assert read(store) == stored
+            except DamagedStore as error:
+                errors.append(str(error))
+    assert bool(errors) == is_changed
+    assert all(re.search(r"match \w+-[01]-[012]\b|pairing \w+", error) for error in errors)
+    assert all("run `arena verify`" in error for error in errors)
+
+
+@pytest.mark.parametrize("statement", ["UPDATE record SET body = 'text'", "UPDATE record SET digest = x'35'"])
+def test_a_record_nobody_wrote_is_damage(tmp_path: Path, statement: str) -> None:
+    """Named, not passed on; results are there all the same."""
     league = tournament("ann", "bob", cycles=1)
     fill(tmp_path, league)
-    connection = sqlite3.connect(tmp_path / database.FILE_NAME)
-    connection.execute(statement, (value,))
-    connection.commit()
-    connection.close()
+    tampered(tmp_path, statement)
 
-    with reading(tmp_path) as store, pytest.raises(DamagedStore, match="cannot be read"):
-        list(store.matches(counted(league)))
+    with reading(tmp_path) as store:
+        assert len(list(store.results(counted(league)))) == 2
+        with pytest.raises(DamagedStore, match=r"-0-0 cannot be read: its record is no record"):
+            list(store.matches(counted(league)))
 
 
 def test_a_stored_league_nobody_can_read_is_damage(tmp_path: Path) -> None:
@@ -250,7 +310,7 @@ def test_blocks_of_an_interrupted_chunk_are_played_once_more(tmp_path: Path) -> 
         store.save(first)
         store.save(blocks_of(league))
 
-        assert len(store.results(spans(league))) == 6
+        assert len(list(store.results(counted(league)))) == 6
         assert store.loose_records() == 0
 
 

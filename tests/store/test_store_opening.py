@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from store_made import blocks_of, fill, older, reading, spans, tournament, writing
+from store_made import blocks_of, counted, fill, older, reading, tournament, writing
 
 from arena.errors import SpecError
+from arena.standings.sums import sums_of
 from arena.store import database
 from arena.store.database import Migration
 
@@ -25,7 +26,7 @@ sys.path.insert(0, sys.argv[3])
 from arena.errors import ArenaError
 from arena.store import database
 from arena.store.matches import MatchStore
-from store_made import blocks_of, spans, tournament
+from store_made import blocks_of, counted, tournament
 
 results, does = Path(sys.argv[1]), sys.argv[2]
 league = tournament("ann", "bob", cycles=40)
@@ -43,7 +44,7 @@ try:
             if does == "stores":
                 for block in blocks:
                     store.save([block])
-            print(len(store.leagues()), len(store.results(spans(league))))
+            print(len(store.leagues()), len(list(store.results(counted(league)))))
 except ArenaError as error:
     print(error.exit_code, error)
 """
@@ -109,7 +110,7 @@ def test_eight_processes_meet_an_older_layout(tmp_path: Path, version: int) -> N
     with reading(tmp_path) as store:
         league = tournament("ann", "bob", cycles=2)
         assert store.integrity_errors() == []
-        assert store.tallied(spans(league)) == store.recounted(spans(league))
+        assert store.sums(counted(league)) == sums_of(store.results(counted(league)))
 
 
 def test_seven_processes_open_while_one_stores(tmp_path: Path) -> None:
@@ -180,6 +181,6 @@ def test_a_migration_is_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.
     connection.close()
 
     assert version == 1
-    assert not {"tally", "late"} & tables
+    assert not {"seat", "late"} & tables
     with reading(tmp_path) as store:
-        assert len(store.results(spans(tournament("ann", "bob", cycles=2)))) == 4
+        assert len(list(store.results(counted(tournament("ann", "bob", cycles=2))))) == 4

@@ -1,0 +1,222 @@
+"""Matches as rows: the layout of the tables, and the way from a result to its rows and back.
+
+Rule: a column holds what a query asks for, in whole numbers; a row that no match can have is DamagedStore and names the
+match. Points and margins stand beside ranks and scores although they follow from them, so that SQLite can add them;
+whoever reads a match compares them.
+
+`seat` is in the order of places before blocks: a query by pairing and place reads its rows one after the other.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+
+from arena.errors import DamagedStore
+from arena.match.record import PackedRecord, Termination
+from arena.match.results import MatchKey, MatchResult, PlayedMatch, rotate, score_unit
+
+LAYOUT: Final = """
+    CREATE TABLE match (
+        pairing INTEGER NOT NULL REFERENCES pairing, block INTEGER NOT NULL CHECK (block >= 0),
+        rotation INTEGER NOT NULL CHECK (rotation >= 0), ranks TEXT NOT NULL CHECK (ranks GLOB '*0*'),
+        termination TEXT NOT NULL, at_fault INTEGER CHECK ((at_fault IS NULL) = (termination = 'normal')),
+        isolation TEXT NOT NULL, luck_version TEXT NOT NULL, score_unit INTEGER NOT NULL CHECK (score_unit > 0),
+        PRIMARY KEY (pairing, block, rotation)
+    ) WITHOUT ROWID;
+    CREATE TABLE seat (
+        pairing INTEGER NOT NULL REFERENCES pairing, place INTEGER NOT NULL CHECK (place >= 0),
+        block INTEGER NOT NULL, rotation INTEGER NOT NULL, points INTEGER NOT NULL CHECK (points >= 0),
+        score INTEGER, margin INTEGER CHECK ((margin IS NULL) = (score IS NULL)), luck INTEGER,
+        moves INTEGER NOT NULL CHECK (moves >= 0), time_us INTEGER NOT NULL, slowest_us INTEGER NOT NULL,
+        startup_us INTEGER NOT NULL, idle_us INTEGER NOT NULL, timeouts_by_load INTEGER NOT NULL,
+        PRIMARY KEY (pairing, place, block, rotation)
+    ) WITHOUT ROWID;
+    CREATE TABLE pardon (
+        pairing INTEGER NOT NULL REFERENCES pairing, block INTEGER NOT NULL, rotation INTEGER NOT NULL,
+        place INTEGER NOT NULL, code TEXT NOT NULL, count INTEGER NOT NULL CHECK (count > 0),
+        PRIMARY KEY (pairing, block, rotation, place, code)
+    ) WITHOUT ROWID
+"""
+"""Names of players by place are JSON in `pairing.players`; scores and margins count in parts of 1 / `score_unit`."""
+
+UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, TypeError, ValueError, AttributeError)
+"""Raised by values that are not those that were stored: in form, in their bytes, in their type."""
+WHOLE: Final = 1 << 62
+"""More blocks than a pairing can have."""
+
+_MATCH: Final = "m.block, m.rotation, ranks, termination, at_fault, isolation, luck_version, score_unit"
+_WITH_RECORD: Final = (
+    f"SELECT {_MATCH}, codec, digest, body FROM match m LEFT JOIN record r"  # noqa: S608 - our own text
+    " ON (r.pairing, r.block, r.rotation) = (m.pairing, m.block, m.rotation)"
+    " WHERE m.pairing = ? AND m.block >= ? AND m.block < ? ORDER BY m.block, m.rotation"
+)
+_ALONE: Final = (
+    f"SELECT {_MATCH}, NULL, NULL, NULL FROM match m"  # noqa: S608 - our own text
+    " WHERE pairing = ? AND block >= ? AND block < ? ORDER BY block, rotation"
+)
+_SEAT: Final = (
+    "SELECT block, rotation, points, score, margin, luck, moves, time_us, slowest_us, startup_us, idle_us,"
+    " timeouts_by_load FROM seat WHERE pairing = ? AND place = ? AND block >= ? AND block < ? ORDER BY block, rotation"
+)
+_PARDON: Final = (
+    "SELECT block, rotation, place, code, count FROM pardon WHERE pairing = ? AND block >= ? AND block < ?"
+    " ORDER BY block, rotation, place, code"
+)
+
+
+def insert(connection: sqlite3.Connection, pairing: int, one: MatchResult) -> bool:
+    """Insert the rows of a result within the caller's transaction; False, and nothing, if the match is there."""
+    key, unit = one.key, score_unit(one.scores or ())
+    row = (
+        *(pairing, key.block, key.rotation, "".join(map(str, one.ranks)), one.termination.value, one.at_fault),
+        *(one.isolation, one.luck_version, unit),
+    )
+    if not connection.execute("INSERT OR IGNORE INTO match VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row).rowcount:
+        return False
+    places = [(seat + key.rotation) % len(one.ranks) for seat in range(len(one.ranks))]
+    none = (None,) * len(places)
+    by_seat = zip(
+        one.points,
+        none if one.scores is None else [int(score * unit) for score in one.scores],
+        none if one.margins is None else [int(margin * unit) for margin in one.margins],
+        one.luck or none,
+        *(one.moves, one.time_us, one.slowest_us, one.startup_us, one.idle_us, one.timeouts_by_load),
+        strict=True,
+    )
+    connection.executemany(
+        "INSERT INTO seat VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [(pairing, place, key.block, key.rotation, *own) for place, own in zip(places, by_seat, strict=True)],
+    )
+    if one.pardoned:
+        counts = zip(places, one.pardoned, strict=True)
+        pardons = [(place, code, count) for place, own in counts for code, count in own.items()]
+        where = (pairing, key.block, key.rotation)
+        connection.executemany("INSERT INTO pardon VALUES (?, ?, ?, ?, ?, ?)", [(*where, *each) for each in pardons])
+    return True
+
+
+def read(
+    connection: sqlite3.Connection, key: str, first: int = 0, end: int = WHOLE, *, with_records: bool = False
+) -> Iterator[tuple[MatchResult, PackedRecord | None]]:
+    """The matches of some blocks of the pairing with that key, by block and rotation.
+
+    Without `with_records`, and where a record is missing, there is None. DamagedStore names the match that is damaged.
+    """
+    row = connection.execute("SELECT id, players FROM pairing WHERE key = ?", (key,)).fetchone()
+    if row is None:
+        return
+    pairing, players = row[0], names(key, row[1])
+    blocks = (first, end)
+    seats = [iter(connection.execute(_SEAT, (pairing, place, *blocks))) for place in range(len(players))]
+    pardons = _Pardons(connection.execute(_PARDON, (pairing, *blocks)))
+    for match in connection.execute(_WITH_RECORD if with_records else _ALONE, (pairing, *blocks)):
+        place = MatchKey(key, *match[:2])
+        try:
+            result = _result(place, players, match, [next(own, ()) for own in seats], pardons.of(place))
+            record = None if match[8] is None else _record(*match[8:])
+        except UNREADABLE as error:
+            raise damaged(str(place), error) from None
+        yield result, record
+
+
+def played(one: tuple[MatchResult, PackedRecord | None]) -> PlayedMatch | None:
+    """The match if its record is there."""
+    result, record = one
+    return None if record is None else PlayedMatch(result, record)
+
+
+def names(key: str, text: Any) -> tuple[str, ...]:
+    """The players of a pairing by place, from its column."""
+    try:
+        return msgspec.json.decode(text, type=tuple[str, ...])
+    except UNREADABLE as error:
+        raise DamagedStore(f"the players of pairing {key} cannot be read: {error}; run `arena verify`") from None
+
+
+def damaged(match: str, reason: object) -> DamagedStore:
+    """The error for a stored match that cannot be."""
+    return DamagedStore(f"match {match} cannot be read: {reason}; it was edited or damaged: run `arena verify`")
+
+
+class _Pardons:
+    """The rows of `pardon`, in the order of the matches to which they belong."""
+
+    def __init__(self, rows: Iterable[tuple[int, int, int, str, int]]) -> None:
+        self._rows = iter(rows)
+        self._next = next(self._rows, None)
+
+    def of(self, key: MatchKey) -> list[tuple[int, str, int]]:
+        found = []
+        while self._next is not None and self._next[:2] == key[1:]:
+            found.append(self._next[2:])
+            self._next = next(self._rows, None)
+        if self._next is not None and self._next[:2] < key[1:]:
+            raise ValueError("faults are counted for a match before it that is not there")
+        return found
+
+
+def _result(
+    key: MatchKey, players: tuple[str, ...], match: tuple[Any, ...], seats: list[Any], pardons: list[Any]
+) -> MatchResult:
+    """The result of these rows. ValueError or TypeError if they are not those of one match."""
+    ranks, termination, at_fault, isolation, version, unit = match[2:8]
+    if any(own[:2] != key[1:] for own in seats):
+        raise ValueError("its seats are not there")
+    if not 0 <= key.rotation < len(players):
+        raise ValueError("its rotation is none of the pairing")
+    columns = list(zip(*[own[2:] for own in rotate(seats, key.rotation)], strict=True))
+    if any(type(value) not in {int, type(None)} for column in columns for value in column):
+        raise TypeError("a value of a seat is no whole number")
+    points, scores, margins, luck, moves, *times = columns
+    found = MatchResult(
+        key=key,
+        players=rotate(players, key.rotation),
+        ranks=tuple(map(int, ranks)),
+        scores=_fractions(scores, unit),
+        termination=Termination(termination),
+        at_fault=at_fault,
+        isolation=isolation,
+        moves=moves,
+        **dict(zip(("time_us", "slowest_us", "startup_us", "idle_us", "timeouts_by_load"), times, strict=True)),
+        luck=luck if version else (),
+        luck_version=version,
+        pardoned=_pardoned(pardons, key.rotation, len(players)),
+    )
+    is_luck_whole = None not in luck if version else set(luck) == {None}
+    if found.points != points or found.margins != _fractions(margins, unit) or not is_luck_whole:
+        raise ValueError("its points, margins and luck do not fit its ranks, scores and version")
+    if min(*moves, *(value for column in times for value in column)) < 0:
+        raise ValueError("a count or a time is below 0")
+    return found
+
+
+def _fractions(values: tuple[int | None, ...], unit: int) -> tuple[Fraction, ...] | None:
+    if type(unit) is not int or unit < 1:
+        raise ValueError(f"scores count in parts of 1 / {unit}")
+    if all(value is None for value in values):
+        return None
+    return tuple([_fraction(value, unit) for value in values if value is not None])
+
+
+@lru_cache(maxsize=4096)
+def _fraction(value: int, unit: int) -> Fraction:
+    return Fraction(value, unit)
+
+
+def _pardoned(rows: Iterable[tuple[int, str, int]], rotation: int, seats: int) -> tuple[dict[str, int], ...]:
+    counts: list[dict[str, int]] = [{} for _ in range(seats)]
+    for place, code, count in rows:
+        if not 0 <= place < seats:
+            raise ValueError(f"faults are counted for place {place} of {seats}")
+        counts[(place - rotation) % seats][code] = count
+    return tuple(counts) if any(counts) else ()
+
+
+def _record(codec: Any, digest: Any, body: Any) -> PackedRecord:
+    if [type(value) for value in (codec, digest, body)] != [str, str, bytes]:
+        raise ValueError("its record is no record")
+    return PackedRecord(codec=codec, digest=digest, body=body)
