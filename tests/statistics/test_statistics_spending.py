@@ -62,7 +62,8 @@ def test_no_look_lies_outside_the_course(part: float) -> None:
         spent(part, 0.05)
 
 
-@given(sizes=st.lists(st.integers(0, 5), min_size=1, max_size=3))
+@settings(deadline=None)
+@given(sizes=st.lists(st.integers(0, 3), min_size=1, max_size=3))
 def test_the_distribution_of_a_lead_is_that_of_all_signs(sizes: list[int]) -> None:
     """Against counting all ways in which the signs can fall."""
     steps = [size for size, count in enumerate(sizes, start=1) for _ in range(count)]
