@@ -98,7 +98,8 @@ def rows_of(
             met[player].append(_Met(one, found, place))
     seats = max((one.seats for one in played), default=0)
     adjustment = LuckAdjustment(played) if luck_version(played) else None
-    audit = audited({name: [(one.sums, one.place) for one in own] for name, own in met.items()})
+    has_luck = any(one.luck for one in played)
+    audit = audited({name: [(one.sums, one.place) for one in own] for name, own in met.items()}) if has_luck else {}
     rows = [
         _row(
             entrant,

@@ -16,7 +16,6 @@ about the overall mean over all blocks, sum_b (y_b - r m_b)^2 / (N - 1), which i
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -46,11 +45,11 @@ class Share(NamedTuple):
         """Sum the squares of what each block has above or below the mean of `mean_of`: of (y - r m)^2."""
         total, matches = mean_of.total, mean_of.matches
         above = self.total2 * matches**2 - 2 * total * matches * self.product + total**2 * self.matches2
-        return float(Fraction(above) / matches**2)
+        return float(above / matches**2)
 
     def fourths(self, mean_of: "Share") -> float:
         """Sum the fourth powers of the same; 0 where `counts` are not known."""
-        mean = float(Fraction(mean_of.total) / mean_of.matches)
+        mean = float(mean_of.total / mean_of.matches)
         return math.fsum(times * (y - mean * m) ** 4 for m, y, times in self.counts)
 
 
@@ -81,23 +80,73 @@ class Mean(msgspec.Struct, frozen=True):
 
 
 def scores(played: PairingSums) -> Scores:
-    """Count the courses of a pairing."""
-    seats = played.seats
+    """Count the courses of a pairing. Pairings of few blocks are often alike: each kind is counted once."""
+    return _scores(tuple(sorted(played.courses.items())), played.seats)
+
+
+@lru_cache(maxsize=1 << 14)
+def _scores(courses: tuple[tuple[str, int], ...], seats: int) -> Scores:
+    found = [(times, _course(course, seats)) for course, times in courses]
     places = range(seats)
-    wins, draws, losses = ([0] * seats for _ in range(3))
-    matches_by_seat, points_by_seat = ([[0] * seats for _ in places] for _ in range(2))
-    drawn = 0
-    for rotation, ranks, times in played.rankings():
-        drawn += times * (ranks.count(0) > 1)
-        worth = points(ranks)
-        for seat, rank in enumerate(ranks):
-            place = (seat + rotation) % seats
-            outcome = losses if rank else wins if ranks.count(0) == 1 else draws
-            outcome[place] += times
-            matches_by_seat[place][seat] += times
-            points_by_seat[place][seat] += times * worth[seat]
+    blocks: list[Counter[tuple[int, int]]] = [Counter() for _ in places]
+    for times, one in found:
+        for own, y in zip(blocks, one.points, strict=True):
+            own[one.matches, y] += times
+
+    def added(name: str) -> tuple[int, ...]:
+        return tuple([sum(times * getattr(one, name)[place] for times, one in found) for place in places])
+
+    def by_seat(name: str) -> tuple[tuple[int, ...], ...]:
+        return tuple(
+            [
+                tuple([sum(n * getattr(one, name)[place][seat] for n, one in found) for seat in places])
+                for place in places
+            ]
+        )
+
     return Scores(
-        points=tuple(map(share_of, _blocks(played))),
+        points=tuple(map(share_of, blocks)),
+        wins=added("wins"),
+        draws=added("draws"),
+        losses=added("losses"),
+        drawn=sum(times * one.drawn for times, one in found),
+        matches_by_seat=by_seat("matches_by_seat"),
+        points_by_seat=by_seat("points_by_seat"),
+    )
+
+
+class _Course(NamedTuple):
+    """What one block comes to; as in `Scores`, but `points` and `matches` are those of the block."""
+
+    points: tuple[int, ...]
+    matches: int
+    wins: tuple[int, ...]
+    draws: tuple[int, ...]
+    losses: tuple[int, ...]
+    drawn: int
+    matches_by_seat: tuple[tuple[int, ...], ...]
+    points_by_seat: tuple[tuple[int, ...], ...]
+
+
+@lru_cache(maxsize=1 << 14)
+def _course(course: str, seats: int) -> _Course:
+    wins, draws, losses = ([0] * seats for _ in range(3))
+    matches_by_seat, points_by_seat = ([[0] * seats for _ in range(seats)] for _ in range(2))
+    drawn = matches = 0
+    for rotation, ranks in enumerate(matches_of(course, seats)):
+        if ranks is None:
+            continue
+        matches += 1
+        is_shared = ranks.count(0) > 1
+        drawn += is_shared
+        for seat, (rank, worth) in enumerate(zip(ranks, points(ranks), strict=True)):
+            place = (seat + rotation) % seats
+            (losses if rank else draws if is_shared else wins)[place] += 1
+            matches_by_seat[place][seat] += 1
+            points_by_seat[place][seat] += worth
+    return _Course(
+        points=tuple(map(sum, points_by_seat)),
+        matches=matches,
         wins=tuple(wins),
         draws=tuple(draws),
         losses=tuple(losses),
@@ -145,7 +194,7 @@ def mean_of(
     if not known:
         return None
     whole, is_score = joined(known), math.isfinite(lowest) and math.isfinite(highest)
-    value = float(Fraction(whole.total) / (unit * whole.matches))
+    value = float(whole.total / (unit * whole.matches))
     spreads = [_spread(one) for one in known if one.blocks > 1]
     singles = sum(one.blocks == 1 for one in known)
     if singles and whole.blocks > 1:
@@ -162,7 +211,7 @@ def mean_of(
             value, error, degrees=degrees, blocks=whole.blocks, lowest=lowest, highest=highest, unseen=unseen
         )
     else:
-        strata = [(one.blocks, float(Fraction(one.total) / (unit * one.matches))) for one in known]
+        strata = [(one.blocks, float(one.total / (unit * one.matches))) for one in known]
         bound = equal_blocks(strata, lowest=lowest, highest=highest)
         # blocks that lack matches weigh less in the value than in the bound
         ends = [min(max(value + (end - bound.value), lowest), highest) for end in (bound.low, bound.high)]
@@ -205,24 +254,3 @@ def _overall(known: Iterable[Share], whole: Share, singles: int) -> _Spread:
     return _Spread(
         singles * scale * whole.squares(whole), whole.blocks - 1, singles * whole.blocks * scale**2 * fourths
     )
-
-
-def _blocks(played: PairingSums) -> list[Counter[tuple[int, int]]]:
-    """By place: how often blocks had so many matches and points."""
-    seats = played.seats
-    found: list[Counter[tuple[int, int]]] = [Counter() for _ in range(seats)]
-    for course, times in played.courses.items():
-        count = seats - matches_of(course, seats).count(None)
-        for own, y in zip(found, points_by_place(course, seats), strict=True):
-            own[count, y] += times
-    return found
-
-
-@lru_cache(maxsize=4096)
-def points_by_place(course: str, seats: int) -> tuple[int, ...]:
-    """Add up the points of a block by place."""
-    found = [0] * seats
-    for rotation, ranks in enumerate(matches_of(course, seats)):
-        for seat, own in enumerate(() if ranks is None else points(ranks)):
-            found[(seat + rotation) % seats] += own
-    return tuple(found)

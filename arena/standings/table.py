@@ -118,33 +118,33 @@ def standings_json(table: Standings) -> bytes:
 
 def timing(entrants: Iterable[Entrant], played: Iterable[PairingSums]) -> tuple[Timing, ...]:
     """Add up the use of time of each entrant, in the order given."""
-    use: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    slowest_us: Counter[str] = Counter()
+    use: defaultdict[str, list[int]] = defaultdict(lambda: [0] * 7)
     for one in played:
+        time, matches = one.time, one.matches
         for place, player in enumerate(one.players):
-            use[player].update(
-                moves=one.time.moves[place],
-                spent_us=one.time.spent_us[place],
-                matches=one.matches,
-                startup_us=one.time.startup_us[place],
-                idle_us=one.time.idle_us[place],
-                timeouts_by_load=one.time.timeouts_by_load[place],
-            )
-            slowest_us[player] = max(slowest_us[player], one.time.slowest_us[place])
-    return tuple(_timing(one.name, use[one.name], slowest_us[one.name]) for one in entrants)
+            own = use[player]
+            own[0] += time.moves[place]
+            own[1] += time.spent_us[place]
+            own[2] = max(own[2], time.slowest_us[place])
+            own[3] += matches
+            own[4] += time.startup_us[place]
+            own[5] += time.idle_us[place]
+            own[6] += time.timeouts_by_load[place]
+    return tuple(_timing(one.name, *use[one.name]) for one in entrants)
 
 
-def _timing(name: str, use: Counter[str], slowest_us: int) -> Timing:
-    moves = use["moves"]
+def _timing(
+    name: str, moves: int, spent_us: int, slowest_us: int, matches: int, startup_us: int, idle_us: int, by_load: int
+) -> Timing:
     return Timing(
         name=name,
         moves=moves,
-        mean_ms=use["spent_us"] / moves / 1e3 if moves else None,
+        mean_ms=spent_us / moves / 1e3 if moves else None,
         slowest_ms=slowest_us / 1e3 if moves else None,
-        matches=use["matches"],
-        startup_s=use["startup_us"] / 1e6,
-        idle_s=use["idle_us"] / 1e6,
-        timeouts_by_load=use["timeouts_by_load"],
+        matches=matches,
+        startup_s=startup_us / 1e6,
+        idle_s=idle_us / 1e6,
+        timeouts_by_load=by_load,
     )
 
 
