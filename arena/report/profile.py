@@ -185,7 +185,7 @@ def _standing(
 ) -> Standing | None:
     field, pairings = tuple(names), sums_of(results)
     found = fitted(field, pairings, tournament.rating)
-    played = points_of(pairings)
+    played = points_of(found.table) if found else {}
     if found is None or player not in played:
         return None
     (group,) = (each for each in found.groups if player in each)

@@ -10,11 +10,11 @@ so they are counted, not gone through.
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
-from itertools import starmap
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -25,6 +25,11 @@ from arena.standings.sums import in_schedule_order
 from arena.statistics.model import Chances, chances_at
 from arena.statistics.pairs import comparisons, signs
 from arena.statistics.probit import fit
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
 
 COIN: Final = "coin"
 MAP: Final = "MAP"
@@ -89,21 +94,20 @@ class Tilt(msgspec.Struct, frozen=True):
     error: float
 
 
-class _Course(NamedTuple):
-    """So many blocks of a pairing, in one fold, that all took this course."""
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """Blocks by fold, pairing and course: C courses that occurred, of T pairings in a fold, with R comparisons each.
 
-    fold: int
-    players: tuple[str, ...]
-    course: str
-    times: int
+    `tables` are the fold and the players of each of the T; `table` (C,) is the number of each course's own, `times`
+    (C,) how often it occurred. `came` (C, R) is 0 for a win of the earlier seat, 1 for a draw and 2 for a loss,
+    `is_there` (C, R) whether the comparison was played at all.
+    """
 
-
-class _Cost(NamedTuple):
-    """Of one block: its comparisons, and the sums of log-loss and Brier score over them."""
-
-    comparisons: int
-    log_loss: float
-    brier: float
+    tables: tuple[tuple[int, tuple[str, ...]], ...]
+    table: "Array"
+    times: "Array"
+    came: "Array"
+    is_there: "Array"
 
 
 def judged(league: str, players: Iterable[str], ranks: Sequence[PairingRanks], settings: RatingSettings) -> Judged:
@@ -122,16 +126,11 @@ def judged(league: str, players: Iterable[str], ranks: Sequence[PairingRanks], s
 def calibrations(ranks: Sequence[PairingRanks], methods: Mapping[str, Method]) -> tuple[Calibration, ...]:
     """Judge each of `methods` on blocks it has not seen; the best log-loss first."""
     folds = _dealt(ranks)
-    courses = _courses(folds)
-    costs, bins = {}, {}
-    for name, method in methods.items():
-        chances = _foretold(folds, method)
-        costs[name] = [_cost(one, chances[one.fold, one.players]) for one in courses]
-        bins[name] = _bins(courses, chances)
-    times = [one.times for one in courses]
-    total = {name: math.fsum(own.log_loss * n for own, n in zip(costs[name], times, strict=True)) for name in methods}
-    order = sorted(methods, key=lambda name: (total[name], name))
-    return tuple(_calibration(name, times, costs[name], costs[order[0]], bins[name]) for name in order)
+    blocks = _blocks(folds)
+    chances = {name: _foretold(folds, blocks, method)[blocks.table] for name, method in methods.items()}
+    losses = {name: _log_losses(blocks, said) for name, said in chances.items()}
+    order = sorted(methods, key=lambda name: (float((blocks.times * losses[name]).sum()), name))
+    return tuple(_calibration(name, blocks, chances[name], losses[name], losses[order[0]]) for name in order)
 
 
 def map_method(players: Iterable[str], settings: RatingSettings, *, knows_seats: bool = True) -> Method:
@@ -211,31 +210,38 @@ def _dealt(ranks: Sequence[PairingRanks]) -> tuple[tuple[PairingRanks, ...], ...
     return tuple(tuple(one for one in own if one.blocks) for own in folds)
 
 
-def _courses(folds: Iterable[Iterable[PairingRanks]]) -> list[_Course]:
-    return [
-        _Course(fold, one.players, course, times)
-        for fold, own in enumerate(folds)
-        for one in own
-        for course, times in sorted(Counter(one.courses).items())
+def _blocks(folds: Sequence[Sequence[PairingRanks]]) -> _Blocks:
+    import numpy as np  # noqa: PLC0415 - only a calculation needs it
+
+    found = [(fold, one) for fold, own in enumerate(folds) for one in own]
+    counts = [sorted(Counter(one.courses).items()) for _, one in found]
+    entries = [(number, course, times) for number, own in enumerate(counts) for course, times in own]
+    seats = max((len(one.players) for _, one in found), default=2)
+    results, rows = [_results(course, seats) for _, course, _ in entries], len(comparisons(seats))
+    return _Blocks(
+        tables=tuple((fold, one.players) for fold, one in found),
+        table=np.array([number for number, *_ in entries], dtype=np.int64),
+        times=np.array([times for *_, times in entries], dtype=np.float64),
+        came=np.array([came for came, _ in results], dtype=np.int64).reshape(len(entries), rows),
+        is_there=np.array([there for _, there in results], dtype=np.float64).reshape(len(entries), rows),
+    )
+
+
+def _foretold(folds: Sequence[Sequence[PairingRanks]], blocks: _Blocks, method: Method) -> "Array":
+    """Let the method foretell each fold from the others: of each comparison the chances (T, R, 3), as `came`."""
+    import numpy as np  # noqa: PLC0415 - see `_blocks`
+
+    forecasters = {
+        fold: method([one for number, other in enumerate(folds) if number != fold for one in other])
+        for fold in sorted({fold for fold, _ in blocks.tables})
+    }
+    said = [
+        forecasters[fold](*_from_the_earlier_seat(players, number))
+        for fold, players in blocks.tables
+        for number in range(len(comparisons(len(players))))
     ]
-
-
-_Foretold = dict[tuple[int, tuple[str, ...]], list[Chances]]
-"""By fold and pairing: the chances of each comparison of a block, seen from the earlier seat."""
-
-
-def _foretold(folds: Sequence[Sequence[PairingRanks]], method: Method) -> _Foretold:
-    """Let the method foretell each fold from the others."""
-    found: _Foretold = {}
-    for fold, own in enumerate(folds):
-        if own:
-            forecaster = method([one for number, other in enumerate(folds) if number != fold for one in other])
-            for one in own:
-                found[fold, one.players] = [
-                    forecaster(*_from_the_earlier_seat(one.players, number))
-                    for number in range(len(comparisons(len(one.players))))
-                ]
-    return found
+    found = np.array([(one.win, one.draw, one.loss) for one in said], dtype=np.float64)
+    return found.reshape(len(blocks.tables), blocks.came.shape[1], 3)
 
 
 def _from_the_earlier_seat(players: Sequence[str], number: int) -> tuple[str, str, tuple[int, int]]:
@@ -246,88 +252,87 @@ def _from_the_earlier_seat(players: Sequence[str], number: int) -> tuple[str, st
     return other, one, (row.second_seat, row.first_seat)
 
 
-def _results(one: _Course) -> list[tuple[int, int]]:
-    """The numbers of the comparisons that were played in the block, with 0 for a win of the earlier seat, 1 or 2."""
-    rows = comparisons(len(one.players))
-    return [
-        (number, 1 - (sign if rows[number].first_seat < rows[number].second_seat else -sign))
-        for number, sign in enumerate(signs(one.course, len(one.players)))
-        if sign is not None
+@lru_cache(maxsize=65536)
+def _results(course: str, seats: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """What came of each comparison of a block, as `_Blocks` has it, and whether it was played."""
+    rows = comparisons(seats)
+    came = [
+        1 - (sign or 0) * (1 if row.first_seat < row.second_seat else -1)
+        for row, sign in zip(rows, signs(course, seats), strict=True)
     ]
+    return tuple(came), tuple(float(sign is not None) for sign in signs(course, seats))
 
 
-def _cost(one: _Course, chances: Sequence[Chances]) -> _Cost:
-    log_loss = brier = 0.0
-    results = _results(one)
-    for number, came in results:
-        said = (chances[number].win, chances[number].draw, chances[number].loss)
-        log_loss -= math.log(max(LEAST_CHANCE, said[came]))
-        brier += sum((chance - (outcome == came)) ** 2 for outcome, chance in enumerate(said)) / 2.0
-    return _Cost(len(results), log_loss, brier)
+def _log_losses(blocks: _Blocks, said: "Array") -> "Array":
+    """The log-loss of each block (C,), over its comparisons."""
+    import numpy as np  # noqa: PLC0415 - see `_blocks`
+
+    chance = np.take_along_axis(said, blocks.came[..., None], axis=-1)[..., 0]
+    found: Array = -(np.log(np.maximum(LEAST_CHANCE, chance)) * blocks.is_there).sum(axis=1)
+    return found
 
 
-def _calibration(
-    name: str, times: Sequence[int], costs: Sequence[_Cost], best: Sequence[_Cost], bins: tuple[Bin, ...]
-) -> Calibration:
-    log_loss, log_loss_error = _mean_and_error(
-        (n, own.comparisons, own.log_loss) for n, own in zip(times, costs, strict=True)
-    )
-    behind, behind_error = _mean_and_error(
-        (n, own.comparisons, own.log_loss - least.log_loss) for n, own, least in zip(times, costs, best, strict=True)
-    )
-    brier, _ = _mean_and_error((n, own.comparisons, own.brier) for n, own in zip(times, costs, strict=True))
+def _briers(blocks: _Blocks, said: "Array") -> "Array":
+    """The Brier score of each block (C,): (1 - p)^2 for what came, p^2 for the others, half of that."""
+    import numpy as np  # noqa: PLC0415 - see `_blocks`
+
+    chance = np.take_along_axis(said, blocks.came[..., None], axis=-1)[..., 0]
+    found: Array = ((1.0 - 2.0 * chance + (said * said).sum(axis=-1)) / 2.0 * blocks.is_there).sum(axis=1)
+    return found
+
+
+def _calibration(name: str, blocks: _Blocks, said: "Array", losses: "Array", best: "Array") -> Calibration:
+    counts = blocks.is_there.sum(axis=1)
+    log_loss, log_loss_error = _mean_and_error(blocks.times, counts, losses)
+    behind, behind_error = _mean_and_error(blocks.times, counts, losses - best)
+    brier, _ = _mean_and_error(blocks.times, counts, _briers(blocks, said))
     return Calibration(
         method=name,
-        comparisons=sum(n * own.comparisons for n, own in zip(times, costs, strict=True)),
+        comparisons=round(float((blocks.times * counts).sum())),
         log_loss=log_loss,
         log_loss_error=log_loss_error,
         brier=brier,
         behind=behind,
         behind_error=behind_error,
-        bins=bins,
+        bins=_bins(blocks, said),
     )
 
 
-def _bins(courses: Iterable[_Course], chances: _Foretold) -> tuple[Bin, ...]:
+def _bins(blocks: _Blocks, said: "Array") -> tuple[Bin, ...]:
     """Sort by what was foretold into tenths of the scale; the last one includes 1."""
-    found: list[list[tuple[int, int, float, float]]] = [[] for _ in range(BINS)]
-    for one in courses:
-        own: defaultdict[int, list[float]] = defaultdict(lambda: [0, 0.0, 0.0])
-        said = chances[one.fold, one.players]
-        for number, came in _results(one):
-            score = said[number].score
-            sums = own[min(BINS - 1, int(score * BINS))]
-            for place, value in enumerate((1, score, 1.0 - came / 2.0)):
-                sums[place] += value
-        for index, (count, predicted, observed) in own.items():
-            found[index].append((one.times, int(count), predicted, observed))
-    return tuple(starmap(_bin, enumerate(found)))
+    import numpy as np  # noqa: PLC0415 - see `_blocks`
+
+    predicted = said[..., 0] + said[..., 1] / 2.0
+    which = np.minimum(BINS - 1, (predicted * BINS).astype(np.int64))
+    found = []
+    for index in range(BINS):
+        own = blocks.is_there * (which == index)
+        sums = ((own * values).sum(axis=1) for values in (1.0, predicted, 1.0 - blocks.came / 2.0))
+        found.append(_bin(index, blocks.times, *sums))
+    return tuple(found)
 
 
-def _bin(index: int, own: Sequence[tuple[int, int, float, float]]) -> Bin:
-    low, high = index / BINS, (index + 1) / BINS
-    predicted, _ = _mean_and_error((times, count, said) for times, count, said, _ in own)
-    observed, _ = _mean_and_error((times, count, came) for times, count, _, came in own)
-    _, error = _mean_and_error((times, count, came - said) for times, count, said, came in own)
-    total = sum(times * count for times, count, *_ in own)
+def _bin(index: int, times: "Array", counts: "Array", said: "Array", came: "Array") -> Bin:
+    predicted, _ = _mean_and_error(times, counts, said)
+    observed, _ = _mean_and_error(times, counts, came)
+    _, error = _mean_and_error(times, counts, came - said)
+    total = round(float((times * counts).sum()))
     if predicted is not None and error is not None and index in {0, BINS - 1}:
         # where nothing surprising came yet blocks hardly vary: an error is at least that of the foretold chance
         error = max(error, math.sqrt(max(0.0, predicted * (1.0 - predicted)) / total))
-    return Bin(low, high, total, predicted, observed, error)
+    return Bin(index / BINS, (index + 1) / BINS, total, predicted, observed, error)
 
 
-def _mean_and_error(values: Iterable[tuple[int, int, float]]) -> tuple[float | None, float | None]:
+def _mean_and_error(times: "Array", counts: "Array", values: "Array") -> tuple[float | None, float | None]:
     """Average over comparisons, with a standard error from blocks about the mean; None for what cannot be told.
 
-    `values` are so many equal blocks, the comparisons in each, and the sum of their values in each.
+    Each course occurred so many `times`, in blocks with so many comparisons, `counts`, and the sum `values` of theirs.
     """
-    known = [(times, count, value) for times, count, value in values if count]
-    blocks = sum(times for times, *_ in known)
-    total = sum(times * count for times, count, _ in known)
+    total, blocks = float((times * counts).sum()), float(times[counts > 0.0].sum())
     if not total:
         return None, None
-    mean = math.fsum(times * value for times, _, value in known) / total
-    if blocks < 2:
+    mean = float((times * values).sum()) / total
+    if blocks < 2.0:
         return mean, None
-    squares = math.fsum(times * (value - mean * count) ** 2 for times, count, value in known)
-    return mean, math.sqrt(squares * blocks / (blocks - 1)) / total
+    squares = float((times * (values - mean * counts) ** 2).sum())
+    return mean, math.sqrt(squares * blocks / (blocks - 1.0)) / total

@@ -22,7 +22,7 @@ from arena.standings.skills import fitted, points_of, ranking, skills
 from arena.statistics.confidence_sequence import holm
 from arena.statistics.interval import Z_95
 from arena.statistics.matrix import Cell, Intransitivity, Matrix, head_to_head
-from arena.statistics.pairs import connected_groups
+from arena.statistics.pairs import Counted, Pool, counted
 from arena.statistics.probit import ProbitFit
 
 LEAST_BLOCKS: Final = 10
@@ -133,10 +133,10 @@ def compared(
     only: Sequence[str] = (),
 ) -> HeadToHead:
     """Compare everyone with everyone. Of the result are the best `top`, or `only` these; without either, all."""
-    names = tuple(sorted(players))
-    found = fitted(names, ranks, settings)
-    matrix = head_to_head(found, ranks) if found else Matrix((), (), Intransitivity(0.0, 0, None), (), 0, 0.0)
-    ranked = _ranked(names, found, ranks, settings)
+    names, played = tuple(sorted(players)), counted(ranks)
+    found = fitted(names, played, settings)
+    matrix = head_to_head(found) if found else Matrix((), (), Intransitivity(0.0, 0, None), (), 0, 0.0)
+    ranked = _ranked(names, found, settings)
     shown = [one for one in ranked if not only or one.name in only][: None if only else top]
     tests = _tests(found) if found else {}
     return HeadToHead(
@@ -148,7 +148,7 @@ def compared(
         meetings=tuple(_meetings([one.name for one in shown], matrix, tests)),
         pairs=len(tests),
         decided=sum(one.p_holm <= WRONG for one in tests.values()),
-        intransitivity=_tested(matrix, ranks, settings),
+        intransitivity=_tested(matrix, played, settings),
         cycles=tuple(_cycle(matrix, found) for found in matrix.cycles),
         cycles_found=matrix.cycles_found,
         cycles_by_chance=matrix.cycles_by_chance,
@@ -175,15 +175,13 @@ def _tests(found: ProbitFit) -> dict[tuple[str, str], _Test]:
     }
 
 
-def _ranked(
-    names: Sequence[str], found: ProbitFit | None, ranks: Sequence[PairingRanks], settings: RatingSettings
-) -> list[Ranked]:
+def _ranked(names: Sequence[str], found: ProbitFit | None, settings: RatingSettings) -> list[Ranked]:
     """All players in order of rank; who has not played comes last, by name."""
-    played = points_of(ranks)
+    played = points_of(found.table) if found else {}
     known = skills(found, settings) if found else {}
     order = ranking(
-        connected_groups(names, ranks),
-        {name: known[name].value if name in known else 0.0 for name in names},
+        found.groups if found else (),
+        {name: own.value for name, own in known.items()},
         {name: own.score for name, own in played.items()},
     )
     lines = [(place.name, place.rank, place.group, known.get(place.name)) for place in order]
@@ -234,21 +232,21 @@ def _meeting(player: str, opponent: str, cell: Cell | None, test: _Test) -> Meet
     )
 
 
-def _tested(matrix: Matrix, ranks: Sequence[PairingRanks], settings: RatingSettings) -> Intransitive:
-    if any(len(one.players) > 2 for one in ranks):
+def _tested(matrix: Matrix, played: Sequence[Counted], settings: RatingSettings) -> Intransitive:
+    if any(len(one.players) > 2 for one in played):
         return _untested("with more than two seats the comparisons of a match are not independent")
     if matrix.intransitivity.p is None:
         return _untested("nobody met in a circle, so that any results fit one skill per player")
     left_out = _lopsided(matrix)
     rest = [player for player in matrix.players if player not in left_out]
-    own = [one for one in ranks if not left_out.intersection(one.players)]
+    own = Pool(one for one in played if not left_out.intersection(one.players))
     if len(rest) < 3:
         return _untested("hardly anybody's matches with the others are close enough")
-    fewest = min((len(one.blocks) for one in own if one.matches), default=0)
+    fewest = min((sum(one.courses.values()) for one in own), default=0)
     if fewest < LEAST_BLOCKS:
         return _untested(f"it takes {LEAST_BLOCKS} blocks of every pair, and one has {fewest}")
     refitted = fitted(rest, own, settings) if left_out else None
-    among = head_to_head(refitted, own, most_cycles=0) if refitted else matrix
+    among = head_to_head(refitted, most_cycles=0) if refitted else matrix
     found = among.intransitivity
     if found.p is None:
         return _untested("where matches are close, nobody met in a circle")

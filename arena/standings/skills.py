@@ -9,16 +9,16 @@ calculate.
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from arena.standings.ratings import RatingSettings
 from arena.statistics.interval import LEVEL, Interval, interval
 from arena.statistics.model import ProbitSettings
-from arena.statistics.pairs import Pairing, comparisons, connected_groups, counted, signs
+from arena.statistics.pairs import Pairing, connected_groups, counted
 from arena.statistics.probit import ProbitFit, fit
 
 if TYPE_CHECKING:
+    from arena.statistics.comparisons import Table
     from arena.statistics.growing import GrowingSkills
 
 MOST_PLAYERS = 1000
@@ -80,29 +80,14 @@ class Points(NamedTuple):
     score: float
 
 
-def points_of(pairings: Iterable[Pairing]) -> dict[str, Points]:
+def points_of(table: "Table") -> dict[str, Points]:
     """Matches and score of each player who has played."""
-    found: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
-    for one in counted(pairings):
-        seats = len(one.players)
-        for course, times in one.courses.items():
-            for place, (matches, points) in enumerate(_by_place(course, seats)):
-                own = found[one.players[place]]
-                for index, value in enumerate((matches, points, 2 * (seats - 1) * matches)):
-                    own[index] += times * value
-    return {name: Points(matches, points / most) for name, (matches, points, most) in found.items() if matches}
-
-
-@lru_cache(maxsize=65536)
-def _by_place(course: str, seats: int) -> tuple[tuple[int, int], ...]:
-    """Of a block: the matches of each place, and its points, 2 for each other player beaten and 1 for each tied."""
-    found = [[0, 0] for _ in range(seats)]
-    for row, sign in zip(comparisons(seats), signs(course, seats), strict=True):
-        if sign is not None:
-            for place, points in ((row.first, 1 + sign), (row.second, 1 - sign)):
-                found[place][0] += 1
-                found[place][1] += points
-    return tuple((played // (seats - 1), points) for played, points in found)
+    others = max(1, table.seats - 1)
+    return {
+        name: Points(met // others, own / (2 * met))
+        for name, (met, own) in zip(table.players, table.points(), strict=True)
+        if met
+    }
 
 
 class Place(NamedTuple):
@@ -147,14 +132,16 @@ class GrowingRanking:
 
     def add(self, pairings: Sequence[Pairing]) -> None:
         """The matches of another round."""
-        if self._skills is None:
-            from arena.statistics.growing import GrowingSkills  # noqa: PLC0415 - imports numpy
+        from arena.statistics.comparisons import table_of  # noqa: PLC0415 - imports numpy
+        from arena.statistics.growing import GrowingSkills  # noqa: PLC0415 - see above
 
-            self._skills = GrowingSkills(self._players, pairings, model_of(self._settings))
+        table = table_of(self._players, pairings)
+        if self._skills is None:
+            self._skills = GrowingSkills(table, model_of(self._settings))
             self._groups = connected_groups(self._players, pairings)
         else:
-            self._skills.add(pairings)
-        for name, (matches, score) in points_of(pairings).items():
+            self._skills.add(table)
+        for name, (matches, score) in points_of(table).items():
             before = self._points[name]
             whole = before.matches + matches
             self._points[name] = Points(whole, (before.score * before.matches + score * matches) / whole)

@@ -201,28 +201,32 @@ def _correlation(table: Table, groups: Groups, deviations: Floats, thresholds: T
         found = weights * thresholds.scores_together(one, other, noise) * which.shared_seat[one, other]
         return float(found.sum())
 
-    return _root(lambda value: expected(value) - seen)
+    # between equals the sum is linear in the arc sine of the correlation (Sheppard)
+    return math.sin(_root(lambda angle: expected(math.sin(angle)) - seen, math.asin(MOST)))
 
 
-def _root(function: Callable[[float], float]) -> float:
-    """Where an increasing function that is near 0 at 0 changes its sign, between the ends (else the nearer end)."""
+def _root(function: Callable[[float], float], most: float) -> float:
+    """Where an increasing function changes its sign between -most and most; else the nearer end."""
     start = function(0.0)
     if start == 0.0:
         return 0.0
-    low, high = (0.0, MOST) if start < 0.0 else (-MOST, 0.0)
+    low, high = (0.0, most) if start < 0.0 else (-most, 0.0)
     at_low, at_high = function(low), function(high)
     if at_low >= 0.0 or at_high <= 0.0:
         return low if at_low >= 0.0 else high
+    was_low = None
     for _ in range(_MOST_STEPS):
-        # the secant of Illinois: an end that stays gets half the value, so that a bent function cannot hold it for ever
+        # the secant of Illinois: an end that stays twice gets half the value, so that a bend cannot hold it for ever
         middle = low - at_low * (high - low) / (at_high - at_low)
         value = function(middle)
         if abs(value) <= _EXACT * abs(start):
             return float(middle)
-        if value < 0.0:
-            low, at_low, at_high = middle, value, at_high / 2.0
+        is_low = value < 0.0
+        if is_low:
+            low, at_low, at_high = middle, value, at_high / 2.0 if was_low else at_high
         else:
-            high, at_high, at_low = middle, value, at_low / 2.0
+            high, at_high, at_low = middle, value, at_low / 2.0 if was_low is False else at_low
+        was_low = is_low
     return float(low + high) / 2.0
 
 

@@ -71,6 +71,18 @@ class Table:
         found = np.bincount(cells.ravel(), weights=weights.ravel(), minlength=int(np.prod(shape)))
         return found.astype(np.float64).reshape(shape)
 
+    def points(self) -> list[tuple[int, int]]:
+        """By player: the comparisons, and their points, 2 for each other player beaten and 1 for each one tied."""
+        rows, counts = pairs.comparisons(self.seats), self.counts()
+        found = np.zeros((2, len(self.players)))
+        for places, points in (([row.first for row in rows], (2, 1, 0)), ([row.second for row in rows], (0, 1, 2))):
+            who = self.places[:, places].ravel()
+            for column, worth in enumerate(((1, 1, 1), points)):
+                found[column] += np.bincount(
+                    who, weights=(counts @ np.array(worth)).ravel(), minlength=len(self.players)
+                )
+        return [(round(met), round(own)) for met, own in found.T.tolist()]
+
     def design(self, settings: ProbitSettings) -> Design:
         """Lay out the rows for the maximiser: a parameter for each player and, unless they are fixed, for each seat."""
         count, rows = len(self.players), pairs.comparisons(self.seats)
@@ -104,10 +116,14 @@ def table_of(players: Iterable[str], pairings: Iterable[pairs.Pairing]) -> Table
     number = pairs.places_of(players)
     known = pairs.counted(pairings)
     seats = len(known[0].players) if known else 0
-    entries = [(place, *entry) for place, one in enumerate(known) for entry in sorted(one.courses.items())]
-    distinct = {course: index for index, course in enumerate(sorted({course for _, course, _ in entries}))}
+    distinct = {
+        course: index for index, course in enumerate(sorted({course for one in known for course in one.courses}))
+    }
     signs = [pairs.signs(course, seats) for course in distinct]
-    which = np.array([distinct[course] for _, course, _ in entries], dtype=np.int64)
+    which = np.array([distinct[course] for one in known for course in one.courses], dtype=np.int64)
+    pairing = np.repeat(np.arange(len(known)), [len(one.courses) for one in known])
+    order = np.lexsort((which, pairing))
+    which = which[order]
     rows = len(pairs.comparisons(seats))
     there = [tuple([float(sign is not None) for sign in own]) for own in signs]
     masks = {mask: index for index, mask in enumerate(sorted(set(there), reverse=True))}
@@ -116,8 +132,8 @@ def table_of(players: Iterable[str], pairings: Iterable[pairs.Pairing]) -> Table
         places=np.array([[number[name] for name in one.players] for one in known], dtype=np.int64).reshape(
             len(known), seats
         ),
-        pairing=np.array([place for place, *_ in entries], dtype=np.int64),
-        times=np.array([times for *_, times in entries], dtype=np.float64),
+        pairing=pairing[order],
+        times=np.array([times for one in known for times in one.courses.values()], dtype=np.float64)[order],
         signs=np.array([[sign or 0 for sign in own] for own in signs], dtype=np.int8).reshape(len(distinct), rows)[
             which
         ],

@@ -4,27 +4,22 @@ Rule: the same maximum as that of a fit from scratch (`arena.statistics.probit`)
 laid out once; each later round only adds to its counts, and a few steps from the last maximum lead to the next one.
 """
 
-from collections.abc import Sequence
-
-from arena.statistics.comparisons import table_of
+from arena.statistics.comparisons import Table
 from arena.statistics.model import ProbitSettings
 from arena.statistics.newton import maximise
-from arena.statistics.pairs import Pairing
 
 
 class GrowingSkills:
-    """The skills of `players`, by the first round and those that are added."""
+    """The skills by the table of the first round and those of the rounds that are added."""
 
-    def __init__(self, players: Sequence[str], first: Sequence[Pairing], settings: ProbitSettings) -> None:
-        table = table_of(players, first)
+    def __init__(self, table: Table, settings: ProbitSettings) -> None:
         self._players = table.players
         self._places = {tuple(places): number for number, places in enumerate(table.places.tolist())}
         self._design, self._counts = table.design(settings), table.counts()
         self._found = self._design.centre
 
-    def add(self, pairings: Sequence[Pairing]) -> None:
+    def add(self, table: Table) -> None:
         """Another round of some of these pairings; KeyError for one that is none of the first round."""
-        table = table_of(self._players, pairings)
         for places, counts in zip(table.places.tolist(), table.counts(), strict=True):
             self._counts[self._places[tuple(places)]] += counts
 

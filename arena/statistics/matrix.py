@@ -7,7 +7,7 @@ wins and losses in most cells. It is for two seats: comparisons of the same matc
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -17,7 +17,6 @@ import msgspec
 
 from arena.statistics.chi_square import chi_square_tail
 from arena.statistics.interval import LEVEL
-from arena.statistics.pairs import Pairing
 from arena.statistics.probit import ProbitFit
 
 MOST_CYCLES: Final = 1000
@@ -101,17 +100,15 @@ class Matrix:
         return {(cell.first, cell.second): cell for cell in self.cells}
 
 
-def head_to_head(fitted: ProbitFit, pairings: Iterable[Pairing], *, most_cycles: int = MOST_CYCLES) -> Matrix:
-    """Compare the matches of `pairings`, which `fitted` should come from, with what the skills expect."""
-    from arena.statistics.comparisons import table_of  # noqa: PLC0415 - imports numpy, which only a calculation needs
-    from arena.statistics.meetings import cells_of  # noqa: PLC0415 - see above
+def head_to_head(fitted: ProbitFit, *, most_cycles: int = MOST_CYCLES) -> Matrix:
+    """Compare the matches that `fitted` comes from with what the skills expect."""
+    from arena.statistics.meetings import cells_of  # noqa: PLC0415 - imports numpy, which only a calculation needs
 
-    table = table_of(fitted.players, pairings)
-    cells = cells_of(fitted, table)
+    cells = cells_of(fitted)
     return Matrix(
         players=fitted.players,
         cells=cells,
-        intransitivity=_intransitivity(fitted, table.seats, cells),
+        intransitivity=_intransitivity(fitted, fitted.table.seats, cells),
         cycles=tuple(islice(_cycles(fitted.players, cells), most_cycles)),
         cycles_found=sum(closing.bit_count() for *_, closing in _steps(_beaten(fitted.players, cells))),
         cycles_by_chance=2.0 * _count_threes(fitted.players, cells) * (1.0 - LEVEL) ** 3,

@@ -10,7 +10,7 @@ effect is pulled towards the one that the correlation of the league makes of the
 with K = 30 blocks, D the effect by the model, v the model's variance of a block of independent matches.
 """
 
-import math
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
@@ -46,8 +46,9 @@ class _Sums(NamedTuple):
     of_matches: Floats
 
 
-def cells_of(fitted: ProbitFit, table: Table) -> tuple[Cell, ...]:
+def cells_of(fitted: ProbitFit) -> tuple[Cell, ...]:
     """A cell for each pair that met, in order of name."""
+    table = fitted.table
     if not len(table.places):
         return ()
     rows = comparisons(table.seats)[: table.seats * (table.seats - 1) // 2]
@@ -58,11 +59,8 @@ def cells_of(fitted: ProbitFit, table: Table) -> tuple[Cell, ...]:
     distinct, which = np.unique(key.ravel(), return_inverse=True)
     is_turned = (first > second).ravel()
     sums = _by_players(_of_pairings(fitted, table), which.ravel(), is_turned, len(distinct))
-    names = table.players
-    parts = zip(distinct.tolist(), *(column.tolist() for column in sums), strict=True)
-    return tuple(
-        _cell(names[pair // size], names[pair % size], _Sums(*own)) for pair, *own in parts if sum(own[:3]) > 0.0
-    )
+    is_met = sums.blocks > 0.0
+    return _cells(table.players, distinct[is_met], _Sums(*(column[is_met] for column in sums)))
 
 
 def _of_pairings(fitted: ProbitFit, table: Table) -> _Sums:
@@ -137,27 +135,26 @@ def _by_players(sums: _Sums, which: Places, is_turned: "np.typing.NDArray[np.boo
     return _Sums(*(np.bincount(which, weights=column, minlength=count).astype(np.float64) for column in seen))
 
 
-def _cell(first: str, second: str, own: "_Sums") -> Cell:
-    wins, draws, losses, blocks = (round(float(count)) for count in own[:4])
-    matches = wins + draws + losses
-    variance = max(_LEAST_VARIANCE, float(own.variance))
-    extra = COMMON_BLOCKS * variance / blocks
-    common = float(own.of_model) / variance
-    effect = (float(own.of_blocks) + max(0.0, common) * extra) / (float(own.of_matches) + extra)
-    error = math.sqrt(max(_LEAST_VARIANCE, effect * float(own.variance)))
-    decided = effect * (wins + losses)
-    score = (wins + draws / 2.0) / matches
-    return Cell(
-        first=first,
-        second=second,
-        matches=matches,
-        blocks=blocks,
-        wins=wins,
-        draws=draws,
-        losses=losses,
-        score=score,
-        expected=score - float(own.residual) / matches,
-        error=error / matches,
-        z=float(own.residual) / error,
-        likelihood_better=NormalDist().cdf((wins - losses) / math.sqrt(decided)) if decided > 0.0 else 0.5,
+def _cells(names: Sequence[str], pairs: Places, own: _Sums) -> tuple[Cell, ...]:
+    """`pairs` are numbers: that of the first player, times all players, plus that of the second."""
+    matches = own.wins + own.draws + own.losses
+    extra = COMMON_BLOCKS * np.maximum(_LEAST_VARIANCE, own.variance) / own.blocks
+    common = np.maximum(0.0, own.of_model / np.maximum(_LEAST_VARIANCE, own.variance))
+    effect = (own.of_blocks + common * extra) / (own.of_matches + extra)
+    error = np.sqrt(np.maximum(_LEAST_VARIANCE, effect * own.variance))
+    decided = np.sqrt(effect * (own.wins + own.losses))
+    lead = np.divide(own.wins - own.losses, decided, out=np.zeros_like(decided), where=decided > 0.0)
+    score = (own.wins + own.draws / 2.0) / matches
+    columns = (score, score - own.residual / matches, error / matches, own.residual / error, lead)
+    counts = (matches, own.blocks, own.wins, own.draws, own.losses)
+    rows = zip(
+        pairs.tolist(),
+        *(column.astype(np.int64).tolist() for column in counts),
+        *(column.tolist() for column in columns),
+        strict=True,
+    )
+    size, likelihood = len(names), NormalDist().cdf
+    return tuple(
+        Cell(names[pair // size], names[pair % size], m, b, w, d, lost, found, expected, doubt, z, likelihood(ahead))
+        for pair, m, b, w, d, lost, found, expected, doubt, z, ahead in rows
     )

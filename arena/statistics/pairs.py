@@ -47,16 +47,24 @@ class Comparison(NamedTuple):
     second_seat: int
 
 
-def counted(pairings: Iterable[Pairing]) -> tuple[Counted, ...]:
-    """The pairings with a match, sorted by their players, each once; ValueError for what is none.
+class Pool(tuple[Counted, ...]):
+    """Pairings that have been counted: sound, sorted by their players, each once and with a match."""
+
+    __slots__ = ()
+
+
+def counted(pairings: Iterable[Pairing]) -> Pool:
+    """Count the courses of `pairings`, which is only done once; ValueError for what is none.
 
     Matches with unequal numbers of seats belong in pools of their own.
     """
+    if isinstance(pairings, Pool):
+        return pairings
     found: dict[tuple[str, ...], Mapping[str, int]] = {}
     for one in pairings:
         own = _counts(one.courses)
         found[one.players] = Counter(found[one.players]) + Counter(own) if one.players in found else own
-    known = tuple([one for one in starmap(Counted, sorted(found.items())) if _has_match(one)])
+    known = Pool(one for one in starmap(Counted, sorted(found.items())) if _has_match(one))
     sizes = {len(one.players) for one in known}
     if len(sizes) > 1:
         raise ValueError(f"matches of {' and of '.join(map(str, sorted(sizes)))} players cannot share one table")

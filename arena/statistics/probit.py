@@ -14,7 +14,7 @@ The work grows with the cube of the players: fine for a thousand, not for ten th
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from arena.statistics.model import BlockEffect, Chances, ProbitSettings, chances_at, score_slope
-from arena.statistics.pairs import Pairing, connected_groups
+from arena.statistics.pairs import Pairing, connected_groups, counted
 
 if TYPE_CHECKING:
     from arena.statistics.comparisons import Table
@@ -51,7 +51,7 @@ class ProbitFit:
 
     `covariance` is of the means; it contains how little is known of the level of all. `deviations` leave that out: they
     are the standard deviations of each mean against the mean of all. `groups` are players whom no match connects.
-    `effect` is what the matches of a block share; None where nothing tells of it.
+    `effect` is what the matches of a block share; None where nothing tells of it. `table` is what all follows from.
     """
 
     settings: ProbitSettings
@@ -63,6 +63,7 @@ class ProbitFit:
     seats: tuple[SeatAdvantage, ...]
     groups: tuple[tuple[str, ...], ...]
     effect: BlockEffect | None
+    table: "Table" = field(repr=False, compare=False)
 
     @property
     def is_connected(self) -> bool:
@@ -135,12 +136,12 @@ def fit(players: Iterable[str], pairings: Iterable[Pairing], settings: ProbitSet
     from arena.statistics.comparisons import table_of  # noqa: PLC0415 - see above
 
     chosen = settings or ProbitSettings()
-    played = tuple(pairings)
+    played = counted(pairings)
     names = tuple(sorted(set(players)))
-    if not names:
-        return ProbitFit(chosen, (), (), (), (), (), (), (), None)
-    count = len(names)
     table = table_of(names, played)
+    if not names:
+        return ProbitFit(chosen, (), (), (), (), (), (), (), None, table)
+    count = len(names)
     laid_out, counts = table.design(chosen), table.counts()
     optimum = newton.maximise(laid_out, counts.reshape(1, -1, 3))
     effect, covariance = _errors(table, laid_out, counts, optimum, chosen)
@@ -155,6 +156,7 @@ def fit(players: Iterable[str], pairings: Iterable[Pairing], settings: ProbitSet
         seats=_seat_advantages(effects, covariance[count:, count:], chosen),
         groups=connected_groups(names, played),
         effect=effect,
+        table=table,
     )
 
 

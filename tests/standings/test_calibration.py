@@ -126,7 +126,8 @@ def test_nobody_sees_what_they_foretell() -> None:
 
     def method(learnt: Sequence[PairingRanks]) -> Forecaster:
         seen.append({one.players: set(one.blocks) for one in learnt})
-        return lambda _one, _other, _seats: Chances(len(seen) / 10.0, 0.0, 1.0 - len(seen) / 10.0)
+        chance = len(seen) / 10.0
+        return lambda _one, _other, _seats: Chances(chance, 0.0, 1.0 - chance)
 
     found = judge(played, method)
 

@@ -47,7 +47,7 @@ def test_comparisons_and_points_are_counted_as_match_by_match(results: list[Matc
                 (name, seat), (other, other_seat) = ends if ends[0] < ends[1] else ends[::-1]
                 counted[name, other, seat, other_seat, sign if ends[0] < ends[1] else -sign] += round(times)
     assert +counted == expected
-    for name, own in points_of(sums_of(results)).items():
+    for name, own in points_of(found).items():
         assert own.matches == sum(name in one.players for one in results)
         assert own.score == pytest.approx(points[name] / (2 * (found.seats - 1) * own.matches))
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena.statistics.comparisons import table_of
 from arena.statistics.growing import GrowingSkills
 from arena.statistics.model import ProbitSettings
 from arena.statistics.pairs import Counted
@@ -29,11 +30,11 @@ def test_after_each_round_the_skills_are_those_of_a_fit_from_scratch(seed: int, 
     random = Random(seed)
     chosen = ProbitSettings(draw_probability=0.3, seat_sigma=4.0)
     whole = played(random, PAIRS)
-    grown = GrowingSkills(NAMES, whole, chosen)
+    grown = GrowingSkills(table_of(NAMES, whole), chosen)
     for _ in range(rounds):
         new = played(random, random.sample(PAIRS, k=3))
         whole += new
-        grown.add(new)
+        grown.add(table_of(NAMES, new))
 
         scratch, found = fit(NAMES, whole, chosen), grown.means()
 
@@ -43,7 +44,7 @@ def test_after_each_round_the_skills_are_those_of_a_fit_from_scratch(seed: int, 
 
 def test_who_did_not_meet_in_the_first_round_is_refused() -> None:
     """Rather than counted nowhere."""
-    grown = GrowingSkills(NAMES, [Counted(("ann", "bob"), {"0110": 1})], ProbitSettings())
+    grown = GrowingSkills(table_of(NAMES, [Counted(("ann", "bob"), {"0110": 1})]), ProbitSettings())
 
     with pytest.raises(KeyError):
-        grown.add([Counted(("ann", "cid"), {"0110": 1})])
+        grown.add(table_of(NAMES, [Counted(("ann", "cid"), {"0110": 1})]))

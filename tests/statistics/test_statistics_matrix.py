@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from statistics_leagues import blocks, mirrored, names_in
 
 from arena.statistics.chi_square import chi_square_tail
+from arena.statistics.comparisons import table_of
 from arena.statistics.matrix import Matrix, head_to_head
 from arena.statistics.pairs import Counted
 from arena.statistics.probit import fit
@@ -36,7 +38,7 @@ QUANTILES = [
 
 
 def compared(*played: Counted) -> Matrix:
-    return head_to_head(fit(names_in(played), played), played)
+    return head_to_head(fit(names_in(played), played))
 
 
 def beats(winner: str, loser: str, *, count: int) -> Counted:
@@ -166,7 +168,7 @@ def test_the_list_of_cycles_is_capped_and_their_number_is_not() -> None:
     played = [beats(names[i], names[j], count=30) for i, j in steps]
     fitted = fit(names, played)
 
-    whole, capped = head_to_head(fitted, played), head_to_head(fitted, played, most_cycles=5)
+    whole, capped = head_to_head(fitted), head_to_head(fitted, most_cycles=5)
 
     assert (len(whole.cycles), whole.cycles_found) == (14, 14)
     assert len(set(whole.cycles)) == 14
@@ -213,7 +215,7 @@ def test_small_and_lopsided_matrices_stay_finite(played: list[Counted]) -> None:
     names = ("ann", "bob", "cid")
     fitted = fit(names, played)
 
-    found = head_to_head(fitted, played)
+    found = head_to_head(fitted)
 
     values = [x for cell in found.cells for x in (cell.expected, cell.error, cell.z, cell.likelihood_better)]
     assert all(map(math.isfinite, [found.intransitivity.chi_square, *values]))
@@ -228,7 +230,7 @@ def test_an_upset_against_all_odds_stays_finite() -> None:
     upset = blocks(names[-1], names[0], [(1, 1)])
     fitted = fit(names, played)
 
-    found = head_to_head(fitted, [*played, upset])
+    found = head_to_head(replace(fitted, table=table_of(names, [*played, upset])))
 
     cell = found.cell(names[-1], names[0])
     assert cell is not None
