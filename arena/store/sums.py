@@ -42,7 +42,7 @@ _KINDS: Final = (
     " AND score_unit = ?) GROUP BY 1, 2, 3, 4, 5, 6, 7"
 )
 _SEATS: Final = (
-    "SELECT pairing, place, count(*), sum(points), sum(points * points), sum(moves),"
+    "SELECT pairing, place, count(*), sum(points), sum(points * points), sum(block), sum(rotation), sum(moves),"
     " sum(CASE WHEN moves THEN time_us ELSE 0 END), max(CASE WHEN moves THEN slowest_us ELSE 0 END),"
     " sum(startup_us), sum(idle_us), sum(timeouts_by_load),"
     " count(margin), count(luck), group_concat(coalesce(margin, -9223372036854775807)),"
@@ -82,6 +82,8 @@ class _Seat(NamedTuple):
     matches: int
     points: int
     points2: int
+    blocks: int
+    rotations: int
     moves: int
     spent_us: int
     slowest_us: int
@@ -166,12 +168,12 @@ class _Adding:
         """Pairing by pairing. DamagedStore names a match with values that cannot be."""
         try:
             margins, luck = self._margins(), self._luck()
-            points = [self._added((each).sum(axis=1)).tolist() for each in (self._points, self._points**2)]
+            due_sums = np.stack([self._added(each).tolist() for each in self._due()], axis=1).tolist()
         except (ValueError, OverflowError):
             raise first_damage(self._connection, *self._asked) from None
         for number, (due, own) in enumerate(zip(self._asked, self._ranks, strict=True)):
             by_place = [self._rows[due.id][place] for place in range(self._seats)]
-            if [own[number] for own in points] != [[one[1] for one in by_place], [one[2] for one in by_place]]:
+            if due_sums[number] != [list(column) for column in zip(*[seat[1:5] for seat in by_place], strict=True)]:
                 raise first_damage(self._connection, due)
             yield PairingSums(
                 key=due.key,
@@ -183,7 +185,7 @@ class _Adding:
                 faults=self._kinds.faults(due.id, self._seats),
                 pardoned=by_code(self._pardons[due.id], self._seats),
                 isolation=dict(self._kinds.isolation[due.id]),
-                time=TimeSums(*zip(*[seat[3:9] for seat in by_place], strict=True)),
+                time=TimeSums(*zip(*[seat[5:11] for seat in by_place], strict=True)),
             )
 
     def _is_sound(self, due: Wanted, own: PairingRanks) -> bool:
@@ -196,7 +198,7 @@ class _Adding:
             return False
         if any((one.matches, one.with_margin, one.with_luck) != due_counts for one in seats.values()):
             return False
-        if any(type(value) is not int or value < 0 for one in seats.values() for value in one[:9]):
+        if any(type(value) is not int or value < 0 for one in seats.values() for value in one[:11]):
             return False
         return all(code in PARDONABLE and 0 <= place < self._seats for code, place, _ in self._pardons[due.id])
 
@@ -224,6 +226,18 @@ class _Adding:
                 beaten = 2 * (own < digits[:, rotation]) + (own == digits[:, rotation])
                 points[:, rotation, (seat + rotation) % self._seats] = beaten.sum(axis=1) - 1
         return points * present[:, :, None]
+
+    def _due(self) -> Iterator[Array]:
+        """By block and place, as the ranks have them: points, their squares, numbers of blocks and of rotations."""
+        _, present = self._courses
+        numbers = np.concatenate([np.asarray(own.blocks, dtype=np.int64) for own in self._ranks])
+        for values in (
+            self._points,
+            self._points**2,
+            numbers[:, None, None] * present[:, :, None],
+            np.arange(self._seats)[None, :, None] * present[:, :, None],
+        ):
+            yield np.broadcast_to(values, self._points.shape).sum(axis=1)
 
     def _values(self, name: str) -> tuple[Array, Array]:
         """By block, rotation and place the margins or luck; by block and rotation whether the match has them."""

@@ -1,0 +1,181 @@
+"""Sums and ranks that SQLite adds up: equal to those of the single matches, whatever these are."""
+
+import sqlite3
+from contextlib import closing
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from store_made import writing
+from test_sums import made, result
+
+from arena.errors import DamagedStore
+from arena.league.schedule import Fixture, PlayedBlock
+from arena.match.record import PackedRecord
+from arena.match.results import MOST_SCORE, MatchKey, MatchResult, PlayedMatch
+from arena.match.secret_luck import Secret, draw_block
+from arena.standings.sums import ranks_of, sums_of
+from arena.store import database, ranks, sums
+from arena.store.matches import MatchStore
+
+RECORD = PackedRecord(codec="none", digest="", body=b"")
+PAIRINGS = (("p", "ab"), ("q", "bac"), ("r", "acdb"), ("s", "ca"), ("t", "abcdefghij"))
+
+
+def saved(store: MatchStore, results: list[MatchResult]) -> None:
+    planned = Fixture(pairing="", block=0, draw=draw_block(Secret.public("x"), "x", 2))
+    store.save([PlayedBlock(planned, (PlayedMatch(one, RECORD),)) for one in results])
+
+
+def checked(store: MatchStore, results: list[MatchResult], blocks: dict[str, int]) -> None:
+    """Ranks, sums and matches are those of `results`, of each pairing the blocks below a number."""
+    own = [one for one in results if one.key.block < blocks.get(one.key.pairing, 0)]
+    by_key = {one.key: one for one in sums_of(own)}
+    known = [key for key in blocks if key in by_key]
+    assert list(store.sums(blocks)) == [by_key[key] for key in known]
+    found, expected = store.ranks(blocks), ranks_of(own)
+    assert list(found) == known
+    assert {key: (one.players, list(one.blocks), one.ranks) for key, one in found.items()} == {
+        key: (one.players, list(one.blocks), one.ranks) for key, one in expected.items()
+    }
+    order = {key: number for number, key in enumerate(blocks)}
+    assert list(store.results(blocks)) == sorted(own, key=lambda one: (order[one.key.pairing], *one.key[1:]))
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), share=st.sampled_from([0.3, 0.8, 1.0]), luck=st.sampled_from([0.0, 0.7, 1.0]))
+def test_sums_are_those_of_the_matches(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, share: float, luck: float
+) -> None:
+    """Holes, forfeits, two to ten seats, fractions of several units, some luck or none; whole leagues and parts."""
+    rng = Random(seed)
+    results = [
+        made(rng, MatchKey(key, block, rotation), tuple(places), luck=luck)
+        for key, places in rng.sample(PAIRINGS, rng.randint(1, 5))
+        for block in range(rng.randint(1, 5))
+        for rotation in range(len(places))
+        if rng.random() < share
+    ]
+    keys = rng.sample(["none", *(key for key, _ in PAIRINGS)], 5)
+    with writing(tmp_path_factory.mktemp("results")) as store:
+        saved(store, rng.sample(results, len(results)))
+
+        checked(store, results, dict.fromkeys(keys, 10))
+        checked(store, results, {key: rng.randint(0, 4) for key in keys})
+
+
+def test_batches_of_pairings_come_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many matches are added at once."""
+    rng = Random(3)
+    results = [
+        made(rng, MatchKey(key, block, rotation), tuple(places))
+        for key, places in PAIRINGS
+        for block in range(3)
+        for rotation in range(len(places))
+    ]
+    monkeypatch.setattr(sums, "BATCH", 10)
+    with writing(tmp_path) as store:
+        saved(store, results)
+
+        checked(store, results, {key: 10 for key, _ in PAIRINGS})
+
+
+@pytest.mark.parametrize("unit", [1, 3])
+def test_no_score_is_too_large_for_its_squares(tmp_path: Path, unit: int) -> None:
+    """64 bits hold every score, and not the square of one: sums are whole numbers of any length then."""
+    most = Fraction(MOST_SCORE // unit * unit, unit)
+    results = [
+        result(block=block, rotation=rotation, scores=scores, luck=(2**40, -(2**40)), luck_version="1")
+        for block in range(3)
+        for rotation, scores in enumerate([(most, -most), (Fraction(1, 7), Fraction(0))])
+    ]
+    with writing(tmp_path) as store:
+        saved(store, results)
+
+        checked(store, results, {"p": 3})
+        assert store.sums({"p": 3})[0].margins.total2[0] == 3 * (2 * most + Fraction(1, 7) * -1) ** 2
+
+
+def test_a_score_beyond_64_bits_is_refused() -> None:
+    """Before it reaches the store."""
+    with pytest.raises(ValueError, match="expected scores of at most"):
+        result(scores=(Fraction(MOST_SCORE + 1), Fraction(0)))
+    with pytest.raises(ValueError, match="expected scores of at most"):
+        result(scores=(Fraction(MOST_SCORE, 3), Fraction(1, 5)))
+
+
+@pytest.mark.parametrize("query", [ranks._MATCHES, sums._SEATS])
+@pytest.mark.parametrize("condition", ["pairing BETWEEN 1 AND 9", "pairing = 1 AND block < 9"])
+def test_rows_are_joined_in_the_order_of_their_keys(tmp_path: Path, query: str, condition: str) -> None:
+    """SQLite reads along the primary key and sorts nothing; so texts come in the order of blocks and rotations."""
+    with writing(tmp_path) as store:
+        plan = store._connection.execute(f"EXPLAIN QUERY PLAN {query.format(condition)}").fetchall()
+
+    assert [step[3].split(" (")[0] for step in plan] in (
+        ["SEARCH match USING PRIMARY KEY"],
+        ["SEARCH seat USING PRIMARY KEY"],
+    )
+
+
+def test_a_reader_sees_one_moment(tmp_path: Path) -> None:
+    """What is stored between two questions of a snapshot is in neither answer."""
+    results = [result(block=block, rotation=rotation) for block in range(2) for rotation in (0, 1)]
+    with writing(tmp_path) as writer:
+        saved(writer, results[:2])
+        with closing(database.open_for_reading(tmp_path) or sqlite3.connect(":memory:")) as connection:
+            reader = MatchStore(connection, tmp_path)
+            with reader.snapshot():
+                before = reader.ranks({"p": 9})
+                saved(writer, results[2:])
+
+                assert reader.sums({"p": 9}) == sums_of(results[:2])
+            assert before["p"].matches == 2
+            assert reader.sums({"p": 9}) == sums_of(results)
+
+
+def test_flipped_bits_never_change_who_won(tmp_path: Path) -> None:
+    """Ranks and points are stored twice, in two tables: a bit flipped in either is harmless, or an error."""
+    rng = Random(7)
+    results = [
+        replace(made(rng, MatchKey("p", block, rotation), ("ann", "bob")), isolation="none", pardoned=())
+        for block in range(40)
+        for rotation in (0, 1)
+    ]
+    with writing(tmp_path) as store:
+        saved(store, results)
+        (truth,) = store.sums({"p": 99})
+    path = database.path_in(tmp_path)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    pages = (
+        connection.execute("SELECT pageno FROM dbstat WHERE name IN ('match', 'seat')").fetchall()
+        if has_dbstat(connection)
+        else [(page,) for page in range(2, path.stat().st_size // 4096)]
+    )
+    connection.close()
+    content, errors = path.read_bytes(), 0
+    for _ in range(80):
+        flipped = bytearray(content)
+        flipped[(rng.choice(pages)[0] - 1) * 4096 + rng.randrange(4096)] ^= 1 << rng.randrange(8)
+        path.write_bytes(flipped)
+        try:
+            opened = database.open_for_reading(tmp_path)
+            assert opened is not None
+            with closing(opened):
+                found = MatchStore(opened, tmp_path).sums({"p": 99})
+            assert [(one.courses, one.faults) for one in found] == [(truth.courses, truth.faults)]
+        except DamagedStore:
+            errors += 1
+    assert errors > 10
+
+
+def has_dbstat(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("SELECT 1 FROM dbstat LIMIT 1")
+    except sqlite3.OperationalError:
+        return False
+    return True
