@@ -10,16 +10,25 @@ import click
 from arena.cli.league import one_league, stored
 from arena.cli.options import results_option, terminal_width
 from arena.errors import SpecError
-from arena.league.tournament import Tournament, luck_origin
-from arena.match.record import PackedRecord
+from arena.games import load_game
+from arena.games.doors import value_of
+from arena.league.state import LeagueState
+from arena.league.tournament import Player, Tournament, luck_origin
+from arena.match.luck_sum import luck_of
+from arena.match.record import unpack
+from arena.match.results import MatchResult, PlayedMatch, result_of
 from arena.report import calibration as calibration_page
 from arena.report import matrix_page, profile_page
 from arena.report.formats import FORMATS
-from arena.report.luck_free import insist_on_value, measured, scores_without_luck, stored_luck
 from arena.report.luck_origin import origin_told, with_origin
-from arena.report.profile import profile
+from arena.report.table import entrants, standings_after
 from arena.standings.calibration import judged
+from arena.standings.luck_adjustment import SEATS, luck_version
 from arena.standings.matrix import compared
+from arena.standings.profile import luck_adjusted, profile
+from arena.standings.sums import sums_of
+from arena.standings.table import timing
+from arena.store.matches import MatchStore
 from arena.strict import unknown
 
 _format_option = click.option(
@@ -108,28 +117,54 @@ def calibration(league: str | None, form: str, results: Path) -> None:
 def stats(player: str, league: str | None, luck: bool, form: str, results: Path) -> None:
     """Print all that LEAGUE tells of one PLAYER; LEAGUE may be left out if there is only one.
 
-    Results by opponent, by seat and by tenth of the schedule, time per decision, faults and extreme matches with their
-    ids. Where the luck of all matches was stored, scores without it stand beside the others.
+    Results by opponent, by seat and by tenth of the schedule, time per move, faults and extreme matches with their ids.
+    Where the luck of all matches was stored, scores without it stand beside the others.
 
     Example: arena stats greedy first
     """
-    with stored(results) as store:
+    with stored(results) as store, store.snapshot():
         state = one_league(store, league)
-        tournament = state.tournament
-        names = [each.name for each in tournament.players]
-        if player not in names:
-            raise SpecError(f"league {tournament.name}: {unknown('player', player, names)}")
-        played = store.in_schedule_order(state.blocks)
-        ids = [str(one.key) for one in played]
-        known = stored_luck(player, played, ids)
+        entry = _player(state.tournament, player)
         if luck:
-            insist_on_value(tournament, played)
-        if luck and not known:
-            records = (match.record for match in store.matches(state.blocks))
-            known = measured(player, _counted(records, len(ids)))
-        without = scores_without_luck(player, played, ids, known)
-        found = profile(tournament, player, played, ids, without.get)
-    _show(profile_page.render(found, format=form, width=terminal_width()), tournament, form)
+            _insist_on_value(state.tournament)
+        page = _page(store, state, entry, asks_luck=luck)
+    _show(profile_page.render(page, format=form, width=terminal_width()), state.tournament, form)
+
+
+def _player(tournament: Tournament, name: str) -> Player:
+    """The player of that name. SpecError lists the known ones."""
+    known = {player.name: player for player in tournament.players}
+    if name not in known:
+        raise SpecError(f"league {tournament.name}: {unknown('player', name, list(known))}")
+    return known[name]
+
+
+def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: bool) -> profile_page.Page:
+    sums = store.sums(state.blocks)
+    table = standings_after(state, sums)
+    (row,) = (each for each in table.rows if each.name == player.name)
+    (use,) = timing([each for each in entrants(state.tournament) if each.name == player.name], sums)
+    own = {span.pairing.key: span.blocks for span in state.spans if player.name in span.pairing.names}
+    found = profile(row, {span.pairing.key: span.ranks for span in state.spans}, store.results(own))
+    if asks_luck and not luck_version([one for one in sums if one.key in own]):
+        sums = sums_of(map(_measured, _counted(store.matches(own), row.matches)))
+    ranked = sum(each.group == row.group for each in table.rows)
+    found = luck_adjusted(found, player.name, sums)
+    return profile_page.Page(state.tournament.name, player.arguments, row, ranked, use, found, asks_luck=asks_luck)
+
+
+def _insist_on_value(tournament: Tournament) -> None:
+    """SpecError if nobody knows what luck is in this game, or in matches of so many."""
+    if tournament.seats > SEATS:
+        raise SpecError(f"--luck: expected matches of {SEATS} seats, found {tournament.seats}")
+    if value_of(load_game(tournament.game)) is None:
+        raise SpecError(f"--luck: {tournament.game} has no value function, so that luck cannot be told from skill")
+
+
+def _measured(match: PlayedMatch) -> MatchResult:
+    """The result of a match that is replayed for its luck. CheckFailed if it cannot be replayed."""
+    record = unpack(match.record)
+    return result_of(record, luck_of(record))
 
 
 def _show(page: str, tournament: Tournament, form: str) -> None:
@@ -138,12 +173,12 @@ def _show(page: str, tournament: Tournament, form: str) -> None:
     click.echo(with_origin(page, told, format=form, width=terminal_width()))
 
 
-def _counted(records: Iterable[PackedRecord], total: int) -> Iterator[PackedRecord]:
-    """The same records, counted on the terminal as they pass."""
+def _counted(matches: Iterable[PlayedMatch], total: int) -> Iterator[PlayedMatch]:
+    """The same matches, counted on the terminal as they pass."""
     is_terminal = sys.stderr.isatty()
-    for number, record in enumerate(records, start=1):
+    for number, match in enumerate(matches, start=1):
         if is_terminal:
             click.echo(f"\rreplaying {number} of {total}\x1b[K", nl=False, err=True)
-        yield record
+        yield match
     if is_terminal:
         click.echo("\r\x1b[K", nl=False, err=True)

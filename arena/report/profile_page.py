@@ -1,9 +1,11 @@
 """One player's results as a page: a table for each question, and the ids of the matches worth a look.
 
-Rule: every id on it is one that `arena show` takes.
+Rule: every id on it is one that `arena show` takes, and every number that the leaderboard has, too, is that number: the
+row of the leaderboard is handed in.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 from typing import Any, Final
 
 import msgspec
@@ -15,7 +17,9 @@ from arena.report.formats import (
     csv_text,
     escaped,
     fixed,
+    half_width,
     insist_on_format,
+    intervals,
     json_text,
     labels,
     percent,
@@ -24,62 +28,75 @@ from arena.report.formats import (
     width_of,
     wrapped,
 )
-from arena.report.means import Mean
-from arena.report.profile import Extreme, Line, Profile
-from arena.report.times import Times
+from arena.standings.profile import Extreme, Fault, Line, Profile
+from arena.standings.rows import Row, ends
+from arena.standings.scores import Mean
+from arena.standings.table import Timing
 from arena.statistics.drift import LEAST_BLOCKS, LEAST_UNUSUAL, Drift
+from arena.statistics.interval import Z_95
 from arena.strict import printable
 from arena.text import counted
 
 MOST_IDS: Final = 4
-"""Of a kind of fault, in the table; the other formats have all."""
+"""Of a kind of fault, in the table; the other formats have more."""
 _UNLIKELY: Final = 0.01
-_COLUMNS: Final = (
-    *("section", "name", "matches", "blocks", "wins", "draws", "losses", "score", "score_se"),
-    *("margin", "margin_se", "score_without_luck", "score_without_luck_se", "forfeits", "value", "match"),
-)
 
 
-def render(found: Profile, *, format: str, width: int | None = None) -> str:  # noqa: A002 - its name
+class Page(msgspec.Struct, frozen=True):
+    """A player's profile with their row and their use of time as the leaderboard has them.
+
+    `ranked` is how many players share the ranking of the row: those whom matches connect. With `asks_luck` it is said
+    if there is no score without luck.
+    """
+
+    league: str
+    arguments: tuple[str, ...]
+    row: Row
+    ranked: int
+    timing: Timing
+    profile: Profile
+    asks_luck: bool = False
+
+    @property
+    def sections(self) -> list[tuple[str, Sequence[Line]]]:
+        """The tables that have rows."""
+        found = self.profile
+        named = (("opponent", found.opponents), ("seat", found.seats), ("tenth", found.tenths))
+        return [(section, lines) for section, lines in named if lines]
+
+
+def render(page: Page, *, format: str, width: int | None = None) -> str:  # noqa: A002 - its name
     """Write the page in one of `FORMATS`, without a final newline; SpecError for any other format.
 
     A table wider than `width` columns goes without its margins.
     """
     insist_on_format(format)
     if format == "csv":
-        return csv_text(_COLUMNS, _records(found))
+        records = [*_records(page)]
+        return csv_text(tuple(dict.fromkeys(name for record in records for name in record)), records)
     if format == "json":
-        return json_text(found)
+        return json_text(_document(page))
     if format == "markdown":
-        return _markdown(found)
-    return _text(found, width)
+        return _markdown(page)
+    return _text(page, width)
 
 
-def _text(found: Profile, width: int | None) -> str:
-    parts = ["\n".join(wrapped(printable(line), width) for line in _head(found))]
-    for section, lines in _sections(found):
-        parts.append(_table(section, lines, width))
-    if found.times.matches:
-        parts.append(tabulated(_times(found.times), "simple"))
-    parts.append("\n".join(wrapped(printable(line), width) for line in _tail(found, most_ids=MOST_IDS)))
+def _text(page: Page, width: int | None) -> str:
+    parts = ["\n".join(wrapped(printable(line), width) for line in _head(page))]
+    parts += [_table(section, lines, width) for section, lines in page.sections]
+    if page.timing.moves:
+        parts.append(tabulated(_times(page), "simple"))
+    parts.append("\n".join(wrapped(printable(line), width) for line in _tail(page, most_ids=MOST_IDS)))
     return "\n\n".join(part for part in parts if part)
 
 
-def _markdown(found: Profile) -> str:
-    title, *head = _head(found)
+def _markdown(page: Page) -> str:
+    title, *head = _head(page)
     parts = [f"## {escaped(title)}", *map(escaped, head)]
-    for section, lines in _sections(found):
-        parts.append(tabulated(_columns(section, lines, "pipe"), "pipe"))
-    if found.times.matches:
-        parts.append(tabulated(_times(found.times), "pipe"))
-    return "\n\n".join([*parts, *(escaped(line.strip()) for line in _tail(found, most_ids=None))])
-
-
-def _sections(found: Profile) -> Iterator[tuple[str, Sequence[Line]]]:
-    """The tables that have rows."""
-    for section, lines in (("opponent", found.opponents), ("seat", found.seats), ("tenth", found.tenths)):
-        if lines:
-            yield section, lines
+    parts += [tabulated(_columns(section, lines, "pipe"), "pipe") for section, lines in page.sections]
+    if page.timing.moves:
+        parts.append(tabulated(_times(page), "pipe"))
+    return "\n\n".join([*parts, *(escaped(line.strip()) for line in _tail(page, most_ids=None))])
 
 
 def _table(section: str, lines: Sequence[Line], width: int | None) -> str:
@@ -92,66 +109,60 @@ def _table(section: str, lines: Sequence[Line], width: int | None) -> str:
 
 def _columns(section: str, lines: Sequence[Line], style: str) -> list[Column]:
     counts = [(str(line.wins), str(line.draws), str(line.losses)) for line in lines]
-    margins = [(signed(line.margin.value), _margin_error(line.margin)) for line in lines]
     columns = [
         Column(section, labels([line.name for line in lines], style), "left" if section == "opponent" else "right"),
         Column("matches", [str(line.matches) for line in lines]),
-        Column("score %\n±95 %", aligned([score_parts(line.score) for line in lines], "")),
+        Column("score %\n±95 %", _cells([line.score for line in lines], 1, 100.0)),
         Column("W-D-L", aligned(counts, "-")),
-        Column("margin\n±s.e.", aligned(margins, " ±")),
+        Column("margin\n±95 %", _cells([line.margin for line in lines], is_signed=True)),
+        Column("forfeits", [str(line.forfeits) if line.forfeits else UNKNOWN for line in lines]),
     ]
-    without = [line.score_without_luck for line in lines]
-    if any(mean is not None for mean in without):
-        cells = [score_parts(mean or Mean(None, None, 0)) for mean in without]
-        columns.append(Column("luck excluded\n±95 %", aligned(cells, "")))
-    columns.append(Column("forfeits", [str(line.forfeits) if line.forfeits else UNKNOWN for line in lines]))
+    if any(line.luck_adjusted for line in lines):
+        adjusted = _cells([line.luck_adjusted for line in lines], 1, 100.0)
+        columns.insert(3, Column("luck-adjusted %\n±95 %", adjusted))
     return columns
 
 
-def score_parts(mean: Mean) -> tuple[str, str, str]:
-    """The score, a sign and how far it may be off: one-sided where all blocks won or lost everything."""
-    if mean.value is None:
-        return UNKNOWN, UNKNOWN, UNKNOWN
-    sign = "±" if mean.has_spread or mean.error is None else {1.0: "-", 0.0: "+"}.get(mean.value, "±")
-    return f"{percent(mean.value)} ", sign, percent(mean.score_bound())
+def _cells(means: Iterable[Mean | None], digits: int = 2, scale: float = 1.0, *, is_signed: bool = False) -> list[str]:
+    found = [None if mean is None else mean.interval for mean in means]
+    return intervals(found, digits, scale, is_signed=is_signed)
 
 
-def _margin_error(mean: Mean) -> str:
-    """Equal margins say that the spread is small, not how small: no figure in the place of 0."""
-    return fixed(mean.error) if mean.has_spread else UNKNOWN
-
-
-def _head(found: Profile) -> Iterator[str]:
+def _head(page: Page) -> Iterator[str]:
     """Who it is, and how it did on the whole."""
-    arguments = f" with {' '.join(found.arguments)}" if found.arguments else ""
-    yield f"{found.player} in {found.league}: bot {found.bot} {found.version} ({found.hash[:8]}){arguments}"
-    total = found.total
-    if not total.matches:
+    row = page.row
+    arguments = f" with {' '.join(page.arguments)}" if page.arguments else ""
+    yield f"{row.name} in {page.league}: bot {row.bot} {row.version} ({row.hash[:8]}){arguments}"
+    if row.score is None:
         yield "No match of it is stored."
         return
-    score = score_parts(total.score) if total.score.error is not None else percent(total.score.value)
-    margin = "" if total.margin.value is None else f", margin {signed(total.margin.value)}"
-    error = "" if not margin or not total.margin.has_spread else f" ±{fixed(total.margin.error)}"
+    score = f"{percent(row.score.value)} {half_width(row.score.interval, 1, 100.0)} %"
+    margin = f", margin {signed(row.margin.value)} {half_width(row.margin.interval)}" if row.margin else ""
     yield (
-        f"{counted(total.matches, 'match', 'matches')} in {counted(total.score.blocks, 'block')}:"
-        f" {total.wins}-{total.draws}-{total.losses}, score {''.join(score).strip()} %{margin}{error}"
+        f"{counted(row.matches, 'match', 'matches')} in {counted(row.score.blocks, 'block')}:"
+        f" {row.wins}-{row.draws}-{row.losses}, score {score}{margin}"
     )
-    if total.score_without_luck is not None:
-        yield f"luck excluded, score {''.join(score_parts(total.score_without_luck))} %; its rank is by results alone"
-    if found.standing is not None:
-        own = found.standing
-        skill = f"skill {fixed(own.skill)} ±{fixed(own.error)} by the MAP fit"
-        yield f"Rank {own.rank} of {own.players}, {skill}"
+    if without := page.profile.total.luck_adjusted:
+        adjusted = f"{percent(without.value)} {half_width(without.interval, 1, 100.0)} %"
+        yield f"luck-adjusted score {adjusted}; the rank is by results alone"
+    elif page.asks_luck:
+        yield "luck-adjusted score: not shown, as it tells no more than the plain one"
+    skill = f", MAP {fixed(row.map.value)} {half_width(row.map)}" if row.map else ""
+    yield f"Rank {row.rank} of {page.ranked}{skill}"
 
 
-def _tail(found: Profile, *, most_ids: int | None) -> Iterator[str]:
-    """What is said in sentences: drift, time, faults, extremes."""
-    if not found.total.matches:
+def _tail(page: Page, *, most_ids: int | None) -> Iterator[str]:
+    """Drift, time, faults and extremes, in sentences."""
+    found = page.profile
+    if not page.row.matches:
         return
     yield drift_sentence(found.drift)
-    yield _time(found.times)
-    yield from _forfeits(found, most_ids)
-    yield from _pardons(found, most_ids)
+    yield from _time(page)
+    yield from _forfeits(page, most_ids)
+    if found.pardons:
+        yield "Faults after which the game went on:"
+    for pardon in found.pardons:
+        yield f"  {pardon.faults} {pardon.kind}: {_ids(pardon, most_ids)}"
     yield from _extremes("Biggest wins", found.wins)
     yield from _extremes("Biggest losses", found.losses)
     yield "To see a match: arena show ID"
@@ -164,12 +175,11 @@ def drift_sentence(drift: Drift | None) -> str:
             f"Drift: not tested; the test needs {LEAST_BLOCKS} blocks, of which {LEAST_UNUSUAL} differ from the usual"
             " result of their pairing."
         )
-    change = f"{signed(100 * drift.change.value, 1)} ±{100 * drift.change.error:.1f} points"
+    change = f"{signed(100 * drift.change.value, 1)} {half_width(drift.change, 1, 100.0)} points"
     if drift.p_trend < _UNLIKELY:
         way = "better" if drift.change.value > 0 else "worse"
-        return (
-            f"Drift: the player gets {way}, by {change} from the first block to the last (p {_chance(drift.p_trend)})."
-        )
+        chance = _chance(drift.p_trend)
+        return f"Drift: the player gets {way}, by {change} from the first block to the last (p {chance})."
     if drift.p_tenths is not None and drift.p_tenths < _UNLIKELY:
         return f"Drift: no trend, but tenths differ by more than chance (p {_chance(drift.p_tenths)})."
     return f"Drift: none found; {change} from the first block to the last."
@@ -179,93 +189,190 @@ def _chance(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"= {p:.3f}"
 
 
-def _times(times: Times) -> list[Column]:
+def _times(page: Page) -> list[Column]:
+    times, timing = page.profile.times, page.timing
     means, slowest = times.means_ms, times.slowest_decisions_ms
     return [
-        Column("ms per decision", ["mean", "slowest"], "left"),
+        Column("ms/move", ["mean", "max"], "left"),
         Column("p50", [fixed(means.p50), fixed(slowest.p50)]),
         Column("p99", [fixed(means.p99), fixed(slowest.p99)]),
-        Column("all", [fixed(times.mean_ms), fixed(times.slowest_ms)]),
+        Column("all", [fixed(timing.mean_ms), fixed(timing.slowest_ms)]),
     ]
 
 
-def _time(times: Times) -> str:
-    if not times.matches:
-        return "Time: it never had to decide."
-    return (
-        "Time is that of its clock. p50 and p99 are over matches, as single decisions are not kept: half and 99 % of"
-        f" {counted(times.matches, 'match', 'matches')} have no larger mean, or slowest decision; all is over"
-        f" {counted(times.decisions, 'decision')}, the slowest in {times.slowest_match}."
-    )
+def _time(page: Page) -> Iterator[str]:
+    times, timing = page.profile.times, page.timing
+    if not timing.moves:
+        yield "Time: it never had to decide."
+    else:
+        yield (
+            "ms/move is by the clock that decides. p50 and p99 are over matches, as single moves are not kept: half and"
+            f" 99 % of {counted(times.matches, 'match', 'matches')} have no larger mean, or slowest move; all is over"
+            f" {counted(timing.moves, 'move')}, the slowest in {times.slowest_match}."
+        )
+    idle, startup = timing.idle_s / timing.matches, timing.startup_s / timing.matches
+    yield f"A match takes {startup:.2f} s of start-up, and {idle:.2f} s idle while the bot owes answers."
+    if timing.timeouts_by_load:
+        timeouts = counted(timing.timeouts_by_load, "timeout")
+        yield f"{timeouts} came while the machine was too busy: play with fewer --workers."
 
 
-def _forfeits(found: Profile, most_ids: int | None) -> Iterator[str]:
+def _forfeits(page: Page, most_ids: int | None) -> Iterator[str]:
+    found = page.profile
     if not found.faults:
         yield f"Faults: none; {counted(found.opponents_forfeits, 'forfeit')} by others in its matches."
         return
-    yield f"Faults: {found.total.forfeits}, and {found.opponents_forfeits} by others in its matches."
-    for kind in found.faults:
-        yield f"  {len(kind.matches)} {kind.kind}: {_ids(kind.matches, most_ids)}"
+    yield f"Faults: {sum(one.faults for one in found.faults)}, and {found.opponents_forfeits} by others in its matches."
+    for fault in found.faults:
+        yield f"  {fault.faults} {fault.kind}: {_ids(fault, most_ids)}"
 
 
-def _pardons(found: Profile, most_ids: int | None) -> Iterator[str]:
-    if found.pardons:
-        yield "Faults after which the game went on:"
-    for pardon in found.pardons:
-        yield f"  {pardon.faults} {pardon.kind}: {_ids(pardon.matches, most_ids)}"
-
-
-def _ids(matches: Sequence[str], most_ids: int | None) -> str:
-    shown = matches[:most_ids]
-    rest = len(matches) - len(shown)
-    return f"{' '.join(shown)}{f' and {rest} more' if rest else ''}"
+def _ids(fault: Fault, most_ids: int | None) -> str:
+    shown = fault.first[:most_ids]
+    rest = fault.matches - len(shown)
+    return f"{' '.join(map(str, shown))}{f' and {rest} more' if rest else ''}"
 
 
 def _extremes(title: str, found: Sequence[Extreme]) -> Iterator[str]:
     if found:
         yield f"{title}:"
     for one in found:
-        seated = " : ".join(f"{name} {score}" for name, score in zip(one.players, one.scores, strict=True))
-        yield f"  {one.margin:+d}  {one.match}  {seated}"
+        seated = " : ".join(f"{name} {_number(score)}" for name, score in zip(one.players, one.scores, strict=True))
+        yield f"  {_number(one.margin):+}  {one.match}  {seated}"
 
 
-def _records(found: Profile) -> Iterator[dict[str, Any]]:
+def _records(page: Page) -> Iterator[dict[str, Any]]:
     """A row per line of a table, per time, per fault's match and per extreme match."""
-    yield {"section": "all", "name": found.player, "value": found.standing and found.standing.skill} | _record(
-        found.total
-    )
-    for section, lines in _sections(found):
-        yield from ({"section": section, "name": line.name} | _record(line) for line in lines)
-    times = msgspec.structs.asdict(found.times)
-    for name in ("decisions", "mean_ms", "slowest_ms"):
-        match = found.times.slowest_match if name == "slowest_ms" else None
-        yield {"section": "time", "name": name, "matches": found.times.matches, "value": times[name], "match": match}
-    for name in ("means_ms", "slowest_decisions_ms"):
-        for which, value in msgspec.structs.asdict(times[name]).items():
-            yield {"section": "time", "name": f"{name}_{which}", "matches": found.times.matches, "value": value}
-    for kind in found.faults:
-        yield from ({"section": "fault", "name": kind.kind, "match": match} for match in kind.matches)
-    for pardon in found.pardons:
-        yield from ({"section": "pardoned", "name": pardon.kind, "match": match} for match in pardon.matches)
+    found = page.profile
+    skill = ends("value", page.row.map)
+    yield _record("all", msgspec.structs.replace(page.profile.total, name=page.row.name)) | skill
+    for section, lines in page.sections:
+        yield from (_record(section, line) for line in lines)
+    if found.drift:
+        yield {"section": "drift", "name": "change"} | ends("value", found.drift.change)
+        yield {"section": "drift", "name": "p_trend", "value": found.drift.p_trend}
+        yield {"section": "drift", "name": "p_tenths", "value": found.drift.p_tenths}
+    for name, value in _time_values(page).items():
+        match = str(found.times.slowest_match) if name == "slowest_ms" and found.times.slowest_match else None
+        yield {"section": "time", "name": name, "matches": found.times.matches, "value": value, "match": match}
+    for section, faults in (("fault", found.faults), ("pardoned", found.pardons)):
+        for fault in faults:
+            yield from ({"section": section, "name": fault.kind, "match": str(match)} for match in fault.first)
     for section, extremes in (("win", found.wins), ("loss", found.losses)):
         for one in extremes:
             names = " v ".join(one.players)
-            yield {"section": section, "name": names, "match": one.match, "margin": one.margin}
+            yield {"section": section, "name": names, "match": str(one.match), "margin": _number(one.margin)}
 
 
-def _record(line: Line) -> dict[str, Any]:
-    without = line.score_without_luck
+def _time_values(page: Page) -> dict[str, float | None]:
+    timing, times = page.timing, page.profile.times
+    percentiles = {
+        f"{name}_{which}": value
+        for name in ("means_ms", "slowest_decisions_ms")
+        for which, value in msgspec.structs.asdict(getattr(times, name)).items()
+    }
+    names = ("moves", "mean_ms", "slowest_ms", "startup_s", "idle_s", "timeouts_by_load")
+    return {name: getattr(timing, name) for name in names} | percentiles | {"decisions": timing.moves}  # as in 0.1
+
+
+def _record(section: str, line: Line) -> dict[str, Any]:
+    """A line for CSV; the last four names are those of version 0.1."""
     return {
+        "section": section,
+        "name": line.name,
         "matches": line.matches,
-        "blocks": line.score.blocks,
+        "blocks": line.score.blocks if line.score else 0,
         "wins": line.wins,
         "draws": line.draws,
         "losses": line.losses,
-        "score": line.score.value,
-        "score_se": line.score.error,
-        "margin": line.margin.value,
-        "margin_se": line.margin.error,
-        "score_without_luck": None if without is None else without.value,
-        "score_without_luck_se": None if without is None else without.error,
+        **ends("score", line.score),
+        **ends("margin", line.margin),
+        **ends("luck_adjusted", line.luck_adjusted),
+        "forfeits": line.forfeits,
+        "value": None,
+        "match": None,
+        "score_se": line.score and line.score.standard_error,
+        "margin_se": line.margin and line.margin.standard_error,
+        "score_without_luck": line.luck_adjusted and line.luck_adjusted.value,
+        "score_without_luck_se": line.luck_adjusted and line.luck_adjusted.standard_error,
+    }
+
+
+def _document(page: Page) -> dict[str, Any]:
+    """All of it for JSON; `skill` and `error` of the standing, and `score_without_luck`, are names of version 0.1."""
+    found, row = page.profile, page.row
+    standing = {
+        "rank": row.rank,
+        "players": page.ranked,
+        **ends("map", row.map),
+        "skill": row.map and row.map.value,
+        "error": row.map and row.map.error / Z_95,
+    }
+    percentiles = {name: getattr(found.times, name) for name in ("means_ms", "slowest_decisions_ms")}
+    match = found.times.slowest_match and str(found.times.slowest_match)
+    return {
+        "league": page.league,
+        "player": row.name,
+        **{name: getattr(row, name) for name in ("bot", "version", "hash")},
+        "arguments": page.arguments,
+        "standing": standing if row.matches else None,
+        "total": _line(page.profile.total),
+        **{name: [*map(_line, getattr(found, name))] for name in ("opponents", "seats", "tenths")},
+        "drift": found.drift,
+        "times": {"matches": found.times.matches} | _time_values(page) | percentiles | {"slowest_match": match},
+        "faults": [*map(_fault, found.faults)],
+        "pardons": [*map(_fault, found.pardons)],
+        "opponents_forfeits": found.opponents_forfeits,
+        **{name: [*map(_extreme, getattr(found, name))] for name in ("wins", "losses")},
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    adjusted = _mean(line.luck_adjusted)
+    return {
+        **{name: getattr(line, name) for name in ("name", "matches", "wins", "draws", "losses")},
+        "score": _mean(line.score),
+        "margin": _mean(line.margin),
+        "luck_adjusted": adjusted,
+        "score_without_luck": adjusted,
         "forfeits": line.forfeits,
     }
+
+
+def _mean(mean: Mean | None) -> dict[str, Any] | None:
+    """A mean with the ends of its 95 % interval; `error` is its standard error."""
+    if mean is None:
+        return None
+    found = mean.interval
+    return {
+        "value": mean.value,
+        "low": found.low,
+        "high": found.high,
+        "error": mean.standard_error,
+        "blocks": mean.blocks,
+    }
+
+
+def _fault(fault: Fault) -> dict[str, Any]:
+    """`not_listed` are the matches beyond those listed."""
+    listed = [*map(str, fault.first)]
+    return {
+        "kind": fault.kind,
+        "faults": fault.faults,
+        "matches": listed,
+        "not_listed": fault.matches - len(listed),
+    }
+
+
+def _extreme(one: Extreme) -> dict[str, Any]:
+    return {
+        "match": str(one.match),
+        "players": one.players,
+        "scores": [*map(_number, one.scores)],
+        "margin": _number(one.margin),
+    }
+
+
+def _number(value: int | Fraction) -> int | float:
+    """For people and for JSON."""
+    return value if isinstance(value, int) else float(value)

@@ -209,10 +209,10 @@ def record(row: Row) -> dict[str, object]:
         "group": row.group,
         "player": row.name,
         **{name: getattr(row, name) for name in ("bot", "version", "hash", "matches", "wins", "draws", "losses")},
-        **_ends("score", row.score),
-        **_ends("luck_adjusted", row.luck_adjusted),
-        **_ends("margin", row.margin),
-        **_ends("map", row.map),
+        **ends("score", row.score),
+        **ends("luck_adjusted", row.luck_adjusted),
+        **ends("margin", row.margin),
+        **ends("map", row.map),
         **{name: getattr(row, name) for name in ("los", "ahead", "mu", "sigma", "mu_3s")},
         **{name: getattr(row, name) for name in ("score_by_seat", "faults", "pardoned", "luck")},
     }
@@ -242,7 +242,7 @@ def deprecated(rows: Sequence[Row]) -> list[dict[str, object]]:
     return found
 
 
-def _ends(name: str, found: Mean | Interval | None) -> dict[str, float | None]:
+def ends(name: str, found: Mean | Interval | None) -> dict[str, float | None]:
     """A value with both ends; None for an end of which nothing is known."""
     if isinstance(found, Mean):
         found = found.interval

@@ -39,7 +39,7 @@ class Share(NamedTuple):
     total: Number
     total2: Number
     product: Number
-    counts: tuple[tuple[int, int, int], ...] = ()
+    counts: tuple[tuple[int, Number, int], ...] = ()
 
     def squares(self, mean_of: "Share") -> float:
         """Sum the squares of what each block has above or below the mean of `mean_of`: of (y - r m)^2."""
@@ -162,9 +162,9 @@ def share(sums: BlockSums, place: int) -> Share:
     return Share(sums.blocks, sums.matches, sums.matches2, *own)
 
 
-def share_of(blocks: Iterable[tuple[int, int]] | Mapping[tuple[int, int], int]) -> Share:
+def share_of(blocks: Iterable[tuple[int, int]] | Mapping[tuple[int, Number], int]) -> Share:
     """The share of a player with these blocks: (matches, total) of each, or how often each of them occurred."""
-    found = Counter(blocks)
+    found: Counter[tuple[int, Number]] = Counter(blocks)
     return Share(
         blocks=found.total(),
         matches=sum(times * m for (m, _), times in found.items()),

@@ -70,7 +70,7 @@ def test_luck_is_for_games_that_know_theirs(terminal: Terminal) -> None:
     assert (refused.code, refused.out) == (2, "")
     assert "nim has no value function" in refused.err
     assert (said.code, said.err) == (0, "")
-    assert "luck excluded" in said.out
+    assert "luck-adjusted score" in said.out
 
 
 @pytest.mark.process

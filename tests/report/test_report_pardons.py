@@ -6,13 +6,10 @@ import json
 
 import msgspec
 from leaderboard_made import below, league
-from report_leagues import result, tournament
 from report_raft import voyage
 
 from arena.match.results import result_of
 from arena.report.leaderboard import render
-from arena.report.profile import profile
-from arena.report.profile_page import render as rendered
 
 replace = msgspec.structs.replace
 
@@ -62,27 +59,6 @@ def test_programs_get_them_by_kind() -> None:
 
     assert [(row["pardoned_timeout"], row["pardoned_illegal_action"]) for row in rows] == [("3", "0"), ("0", "0")]
     assert [row["pardoned"] for row in document["standings"]["rows"]] == [{"timeout": 3}, {}]
-
-
-def test_a_page_has_them_with_their_matches() -> None:
-    """By kind, with the ids; forfeits stand by themselves."""
-    results = [
-        result(block, ("ann", "bob", "cid"), (3, 2, 1), pardoned=({"timeout": 2, "illegal_action": block}, {}, {}))
-        for block in (1, 2)
-    ]
-
-    found = profile(tournament(("ann", "bob", "cid"), seats=3), "ann", results, ["m1", "m2"])
-
-    lines = rendered(found, format="table").splitlines()
-    at = lines.index("Faults after which the game went on:")
-    assert lines[at - 1] == "Faults: none; 0 forfeits by others in its matches."
-    assert lines[at + 1 : at + 3] == ["  3 illegal_action: m1 m2", "  4 timeout: m1 m2"]
-    sections = [
-        row["name"]
-        for row in csv.DictReader(io.StringIO(rendered(found, format="csv")))
-        if row["section"] == "pardoned"
-    ]
-    assert sections == ["illegal_action", "illegal_action", "timeout", "timeout"]
 
 
 def test_they_come_from_the_record() -> None:

@@ -1,0 +1,253 @@
+"""A player's page from streaming matches: equal to the one that a slow reference computes, and cases by hand."""
+
+import random
+import tracemalloc
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from profile_made import NAMES, Part, Reference, error_of, in_order, leagues, made, mean_score
+
+from arena.match.record import FAULTS, PARDONABLE
+from arena.match.results import MatchResult, PairingRanks
+from arena.standings.profile import MOST_IDS, Line, Profile, profile
+from arena.standings.ratings import Rating
+from arena.standings.rows import Entrant, Row, rows_of
+from arena.standings.sums import ranks_of
+
+
+def page_of(player: str, results: Sequence[MatchResult]) -> Profile:
+    own = [one for one in in_order(results) if player in one.players]
+    return profile(row(player), ranks_of(results), own)
+
+
+def row(player: str) -> Row:
+    """The row of a player of whom nothing but the name matters."""
+    (found,), _ = rows_of([Entrant(player, "", "", "")], [], {player: Rating(25.0, 8.0)})
+    return found
+
+
+def assert_line(line: Line, player: str, parts: Sequence[Part]) -> None:
+    """The line has the numbers of the reference."""
+    normal = [(part, part.margin) for part in parts if part.margin is not None]
+    assert line.score is not None
+    assert line.matches == len(parts)
+    assert line.score.value == pytest.approx(mean_score(parts))
+    assert line.score.blocks == len({part.place[:2] for part in parts})
+    assert line.score.standard_error == pytest.approx(error_of([(part, part.score) for part in parts]), abs=1e-9)
+    assert line.forfeits == sum(part.match.at_fault == part.match.players.index(player) for part in parts)
+    assert (line.margin is None) == (not normal)
+    if line.margin is not None:
+        assert line.margin.value == pytest.approx(float(sum(margin for _, margin in normal) / len(normal)))
+        assert line.margin.standard_error == pytest.approx(error_of(normal), abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(leagues(), st.sampled_from(NAMES))
+def test_streaming_gives_the_page_of_the_reference(results: list[MatchResult], player: str) -> None:
+    """Tables of 2 to 4, forfeits, pardons, ties, incomplete blocks, hostile names: line by line, id by id."""
+    page, slow = page_of(player, results), Reference(player, results)
+
+    sections: tuple[tuple[Sequence[Line], Mapping[str, list[Part]]], ...] = (
+        (page.opponents, slow.opponents()),
+        (page.seats, slow.seats()),
+        (page.tenths, slow.tenths()),
+    )
+    for lines, expected in sections:
+        assert {line.name for line in lines} == set(expected)
+        for line in lines:
+            assert_line(line, player, expected[line.name])
+        assert all(line.wins + line.draws + line.losses == line.matches for line in lines)
+    assert [line.name for line in page.opponents] == sorted(
+        slow.opponents(), key=lambda name: (round(mean_score(slow.opponents()[name]), 9), name)
+    )
+    assert [int(line.name) for line in page.tenths] == sorted(int(line.name) for line in page.tenths)
+    for name in ("wins", "draws", "losses") if page.tenths else ():
+        assert sum(getattr(line, name) for line in page.tenths) == sum(getattr(line, name) for line in page.seats)
+    assert {fault.kind: [*map(str, fault.first)] for fault in page.faults} == {
+        kind.value: slow.faults(kind.value) for kind in FAULTS if slow.faults(kind.value)
+    }
+    assert {(one.kind, one.faults, *map(str, one.first)) for one in page.pardons} == {
+        (kind.value, sum(count for _, count in found), *(match for match, _ in found))
+        for kind in PARDONABLE
+        if (found := slow.pardons(kind.value))
+    }
+    assert [(str(one.match), one.margin) for one in page.wins] == slow.extremes(1)
+    assert [(str(one.match), one.margin) for one in page.losses] == slow.extremes(-1)
+    means, slowest = page.times.means_ms, page.times.slowest_decisions_ms
+    of_means = slow.percentiles(lambda one, seat: one.time_us[seat] / one.moves[seat])
+    of_slowest = slow.percentiles(lambda one, seat: one.slowest_us[seat])
+    assert (means.p50, means.p99, slowest.p50, slowest.p99) == approximately(*of_means, *of_slowest)
+
+
+def approximately(*us: float | None) -> object:
+    return tuple(None if one is None else pytest.approx(one / 1e3) for one in us)
+
+
+def mirrored(block: int, *margins: int, players: tuple[str, str] = ("ann", "bob")) -> list[MatchResult]:
+    """The two matches of a block; by how much the first of `players` wins each."""
+    first, second = margins
+    key = "".join(players)
+    return [
+        made(key, block, 0, players, scores=(10 + first, 10)),
+        made(key, block, 1, players, scores=(10, 10 + second)),
+    ]
+
+
+def test_lines_by_opponent() -> None:
+    """The hardest first, with wins, draws, losses, score and margin of the matches against that one alone."""
+    results = [
+        *mirrored(0, 3, 1),
+        *mirrored(0, -2, 0, players=("ann", "cid")),
+        *mirrored(0, 9, 9, players=("bob", "cid")),
+    ]
+
+    cid, bob = page_of("ann", results).opponents
+
+    assert (cid.name, cid.wins, cid.draws, cid.losses) == ("cid", 0, 1, 1)
+    assert (bob.name, bob.wins, bob.draws, bob.losses) == ("bob", 2, 0, 0)
+    assert [line.score and line.score.value for line in (cid, bob)] == [0.25, 1.0]
+    assert [line.margin and line.margin.value for line in (cid, bob)] == [-1.0, 2.0]
+
+
+def test_three_seats() -> None:
+    """Against all: the place among three. Against one: that one only. By hand."""
+    table = ("bob", "ann", "cid")
+    page = page_of("ann", [made("k", 0, 0, table, scores=(9, 5, 2)), made("k", 0, 2, table, scores=(4, 4, 8))])
+
+    assert [
+        (line.name, line.score and line.score.value, line.margin and line.margin.value) for line in page.opponents
+    ] == [
+        ("bob", 0.5, 0.0),
+        ("cid", 1.0, 3.5),
+    ]
+    assert [(line.name, line.score and line.score.value) for line in page.seats] == [("1", 0.5), ("2", 1.0)]
+
+
+def test_tenths_follow_the_schedule() -> None:
+    """By block, then by pairing; a player that loses everything in the last fifth of the blocks is found out."""
+    results = [
+        one
+        for block in range(25)
+        for key in (("ann", "bob"), ("ann", "cid"))
+        for one in mirrored(block, *((1, -1), (-1, -1))[block >= 20], players=key)
+    ]
+
+    page = page_of("ann", results)
+
+    assert [line.name for line in page.tenths] == [str(number) for number in range(1, 11)]
+    assert [line.score and line.score.value for line in page.tenths] == [0.5] * 8 + [0.0] * 2
+    assert {line.matches for line in page.tenths} == {10}
+    assert page.drift is not None
+    assert page.drift.change.high < -0.2
+
+
+def test_nine_blocks_are_not_cut_into_tenths() -> None:
+    """Ten are."""
+    assert [len(page_of("ann", [one for b in range(n) for one in mirrored(b, 1, 1)]).tenths) for n in (9, 10)] == [
+        0,
+        10,
+    ]
+
+
+def test_many_faults_keep_their_count_and_their_first_ids() -> None:
+    """In the order of the schedule, though pairings come one after the other."""
+    results = [
+        made(key, block, rotation, (key, "ann"), at_fault=1 - rotation)
+        for key in ("bob", "cid")
+        for block in range(400)
+        for rotation in (0, 1)
+    ]
+
+    (timeouts,) = page_of("ann", results).faults
+
+    assert (timeouts.kind, timeouts.faults, timeouts.matches, len(timeouts.first)) == ("timeout", 1600, 1600, MOST_IDS)
+    assert [*map(str, timeouts.first[:5])] == ["bob-0-0", "bob-0-1", "cid-0-0", "cid-0-1", "bob-1-0"]
+    assert str(timeouts.first[-1]) == "cid-249-1"
+
+
+def test_without_a_match_there_is_nothing() -> None:
+    """No line, no drift, no time."""
+    page = page_of("dan", mirrored(0, 1, 1))
+
+    assert (page.opponents, page.seats, page.tenths, page.drift) == ((), (), (), None)
+    assert (page.times.matches, page.times.means_ms.p50, page.times.slowest_match) == (0, None, None)
+
+
+def test_who_never_decided_took_no_time() -> None:
+    """A bot that did not start."""
+    page = page_of("ann", [made("k", 0, 0, ("ann", "bob"), at_fault=0, moves=(0, 0))])
+
+    assert (page.times.matches, page.times.slowest_match) == (0, None)
+
+
+def test_the_first_of_equally_slow_matches_is_named() -> None:
+    """As scheduled: block 0 of the second pairing comes before block 1 of the first."""
+    results = [
+        made("k", 1, 0, ("ann", "bob"), slowest_us=(9, 1)),
+        made("l", 0, 0, ("ann", "cid"), slowest_us=(9, 1)),
+        made("k", 0, 0, ("ann", "bob"), slowest_us=(8, 99)),
+    ]
+
+    assert str(page_of("ann", results).times.slowest_match) == "l-0-0"
+
+
+def test_percentiles_of_time_are_over_matches() -> None:
+    """Of 200 matches with means of 1 to 200 ms: half are within 100, and 99 % within 198; the slowest is named."""
+    results = [
+        made("k", b, 0, ("ann", "bob"), moves=(2, 1), time_us=(2000 * (b + 1), 0), slowest_us=(5000 + 1000 * b, 0))
+        for b in range(200)
+    ]
+
+    times = page_of("ann", results).times
+
+    assert (times.matches, times.means_ms.p50, times.means_ms.p99) == (200, 100.0, 198.0)
+    assert (times.slowest_decisions_ms.p50, times.slowest_decisions_ms.p99) == (104.0, 202.0)
+    assert str(times.slowest_match) == "k-199-0"
+
+
+def test_scores_may_be_fractions() -> None:
+    """Three players who share a prize; margins stay exact."""
+    page = page_of("ann", [made("k", 0, 0, ("ann", "bob"), scores=(Fraction(1, 3), Fraction(1, 2)))])
+
+    assert page.losses[0].margin == Fraction(-1, 6)
+
+
+@pytest.mark.parametrize("order", [(1, 0), (0, 0)])
+def test_matches_out_of_order_are_refused(order: tuple[int, int]) -> None:
+    """A block would be counted as two."""
+    results = [made("k", block, rotation, ("ann", "bob")) for rotation, block in enumerate(order)]
+    results.insert(1, made("l", 0, 0, ("ann", "cid")))
+
+    with pytest.raises(ValueError, match="comes after a later one"):
+        profile(row("ann"), ranks_of(in_order(results)), results)
+
+
+def test_a_match_of_others_is_refused() -> None:
+    results = [made("k", 0, 0, ("bob", "cid")), made("l", 0, 0, ("ann", "cid"))]
+
+    with pytest.raises(ValueError, match="block 0 of pairing k is none of ann"):
+        profile(row("ann"), ranks_of(results), results)
+
+
+def test_many_matches_need_little_memory() -> None:
+    """Matches pass and are gone: 20 000 of two players leave less than 100 bytes each, whatever came of them."""
+    rng = random.Random(3)
+    courses = [rng.choice(["0110", "1001", "0101", "1010", "0000"]) for _ in range(10_000)]
+    ranks = PairingRanks(("ann", "bob"), range(10_000), "".join(courses))
+
+    def passing() -> Iterator[MatchResult]:
+        for block, course in enumerate(courses):
+            for rotation in (0, 1):
+                own, other = map(int, course[2 * rotation : 2 * rotation + 2])
+                yield made("k", block, rotation, ("ann", "bob"), scores=(-own, -other))
+
+    tracemalloc.start()
+    page = profile(row("ann"), {"k": ranks}, passing())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert page.times.matches == 20_000
+    assert peak < 100 * 20_000
