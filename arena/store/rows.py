@@ -8,16 +8,17 @@ whoever reads a match compares them.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
 
 from arena.errors import DamagedStore
 from arena.match.record import PackedRecord, Termination
-from arena.match.results import MatchKey, MatchResult, PlayedMatch, rotate, score_unit
+from arena.match.results import MatchKey, MatchResult, PlayedMatch, points, rotate, score_unit
 
 LAYOUT: Final = """
     CREATE TABLE match (
@@ -45,6 +46,7 @@ LAYOUT: Final = """
 
 UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, TypeError, ValueError, AttributeError)
 """Raised by values that are not those that were stored: in form, in their bytes, in their type."""
+_KINDS: Final = frozenset((int, type(None)))
 WHOLE: Final = 1 << 62
 """More blocks than a pairing can have."""
 
@@ -163,41 +165,61 @@ def _result(
     key: MatchKey, players: tuple[str, ...], match: tuple[Any, ...], seats: list[Any], pardons: list[Any]
 ) -> MatchResult:
     """The result of these rows. ValueError or TypeError if they are not those of one match."""
-    ranks, termination, at_fault, isolation, version, unit = match[2:8]
-    if any(own[:2] != key[1:] for own in seats):
-        raise ValueError("its seats are not there")
-    if not 0 <= key.rotation < len(players):
+    # A million matches are read at once: whole numbers are compared before any becomes a fraction.
+    block, rotation, text, termination, at_fault, isolation, version, unit = match[:8]
+    for own in seats:
+        if own[:2] != (block, rotation):
+            raise ValueError("its seats are not there")
+    if not 0 <= rotation < len(players):
         raise ValueError("its rotation is none of the pairing")
-    columns = list(zip(*[own[2:] for own in rotate(seats, key.rotation)], strict=True))
-    if any(type(value) not in {int, type(None)} for column in columns for value in column):
+    by_seat = rotate(seats, rotation)
+    if not _KINDS.issuperset(map(type, chain(*by_seat))):
         raise TypeError("a value of a seat is no whole number")
-    points, scores, margins, luck, moves, *times = columns
-    found = MatchResult(
+    _, _, gained, scores, margins, luck, *counts = zip(*by_seat, strict=True)
+    ranks, due = _ranks(text)
+    has_scores = None not in scores
+    is_luck_whole = None not in luck if version else {*luck} == {None}
+    if gained != due or margins != (_margins(scores) if has_scores else scores) or not is_luck_whole:
+        raise ValueError("its points, margins and luck do not fit its ranks, scores and version")
+    if min(map(min, counts)) < 0:
+        raise ValueError("a count or a time is below 0")
+    moves, time_us, slowest_us, startup_us, idle_us, timeouts_by_load = counts
+    return MatchResult(
         key=key,
-        players=rotate(players, key.rotation),
-        ranks=tuple(map(int, ranks)),
+        players=rotate(players, rotation),
+        ranks=ranks,
         scores=_fractions(scores, unit),
         termination=Termination(termination),
         at_fault=at_fault,
         isolation=isolation,
         moves=moves,
-        **dict(zip(("time_us", "slowest_us", "startup_us", "idle_us", "timeouts_by_load"), times, strict=True)),
+        time_us=time_us,
+        slowest_us=slowest_us,
+        startup_us=startup_us,
+        idle_us=idle_us,
+        timeouts_by_load=timeouts_by_load,
         luck=luck if version else (),
         luck_version=version,
-        pardoned=_pardoned(pardons, key.rotation, len(players)),
+        pardoned=_pardoned(pardons, rotation, len(players)) if pardons else (),
     )
-    is_luck_whole = None not in luck if version else set(luck) == {None}
-    if found.points != points or found.margins != _fractions(margins, unit) or not is_luck_whole:
-        raise ValueError("its points, margins and luck do not fit its ranks, scores and version")
-    if min(*moves, *(value for column in times for value in column)) < 0:
-        raise ValueError("a count or a time is below 0")
-    return found
+
+
+@lru_cache(maxsize=4096)
+def _ranks(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The ranks by seat, and the points they are worth."""
+    ranks = tuple(map(int, text))
+    return ranks, points(ranks)
+
+
+def _margins(scores: Sequence[int]) -> tuple[int, ...]:
+    second, best = sorted(scores)[-2:]
+    return tuple([own - (second if own == best else best) for own in scores])
 
 
 def _fractions(values: tuple[int | None, ...], unit: int) -> tuple[Fraction, ...] | None:
     if type(unit) is not int or unit < 1:
         raise ValueError(f"scores count in parts of 1 / {unit}")
-    if all(value is None for value in values):
+    if {*values} == {None}:
         return None
     return tuple([_fraction(value, unit) for value in values if value is not None])
 
