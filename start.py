@@ -21,12 +21,16 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 MARK = VENV / "arena-is-installed"
 CONSTRAINTS = ROOT / ".ci" / "constraints.txt"
+COMMON = "not slow and not guest"
+WORKERS = str(min(max(2, len(os.sched_getaffinity(0))), 8)) if hasattr(os, "sched_getaffinity") else "2"
+"""Processes that share the tests out among them, file by file; those marked `alone` follow without company."""
 CHECKS = (
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "."),
     ("mypy",),
     ("lint-imports", "--no-logo"),
-    ("pytest",),
+    ("pytest", "-m", f"not alone and {COMMON}", "-n", WORKERS, "--dist", "loadfile"),
+    ("pytest", "-m", f"alone and {COMMON}"),
 )
 
 

@@ -25,6 +25,9 @@ for line in sys.stdin:
 """
 
 
+pytestmark = pytest.mark.process
+
+
 @pytest.fixture
 def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
     return Terminal(tmp_path, monkeypatch, capsys)
