@@ -142,6 +142,30 @@ def test_the_table_has_the_numbers_of_json(pages: Pages) -> None:
         assert {line[name] for name in ("score %", "margin", "MAP", "LOS", "mu", "sigma", "mu-3s")} <= set(marked)
 
 
+def test_the_page_of_a_player_is_a_row_of_the_table(pages: Pages) -> None:
+    """Rank, MAP, score, margin, luck, W-D-L, seats, faults; in JSON, CSV, and on the page."""
+    for name in NAMES:
+        row, page = pages.row(name), pages.stats[name]
+        standing, total = page["standing"], page["total"]
+        assert {key: standing[key] for key in ("rank", "map", "map_low", "map_high")} == {
+            key: row[key] for key in ("rank", "map", "map_low", "map_high")
+        }
+        for key in ("matches", "wins", "draws", "losses"):
+            assert total[key] == row[key]
+        for key in ("score", "margin", "luck_adjusted"):
+            found = total[key] or {"value": None, "low": None, "high": None}
+            assert (found["value"], found["low"], found["high"]) == (row[key], row[f"{key}_low"], row[f"{key}_high"])
+        assert [each["score"]["value"] for each in page["seats"]] == row["score_by_seat"]
+        assert {each["kind"]: each["faults"] for each in page["faults"]} == row["faults"]
+        (line,) = (line for line in pages.stats_lines[name] if line["section"] == "all")
+        for key in ("score", "score_low", "score_high", "margin", "margin_low", "margin_high", "matches"):
+            assert line[key] == text_of(row[key])
+        text = squeezed(pages.stats_text[name])
+        assert shown(row, "score", 1, 100.0) in text
+        assert shown(row, "map", 2) in text
+        assert f"{row['wins']}-{row['draws']}-{row['losses']}" in text
+
+
 def test_opponents_are_cells_of_the_matrix(pages: Pages) -> None:
     """W-D-L and score of every pair; and MAP and rank of the players."""
     meetings = {(one["player"], one["opponent"]): one for one in pages.matrix["meetings"]}
@@ -197,7 +221,7 @@ def test_the_exported_matches_add_up_to_the_table(pages: Pages) -> None:
         assert row["faults"] == guilty
         moves = sum(float(one[f"moves_{seat}"]) for one, seat in own)
         (times,) = (each for each in pages.document["timing"] if each["name"] == name)
-        assert moves == times["moves"]
+        assert moves == times["moves"] == pages.stats[name]["times"]["moves"]
         if moves:
             spent = sum(float(one[f"time_us_{seat}"]) for one, seat in own if float(one[f"moves_{seat}"]))
             assert times["mean_ms"] == pytest.approx(spent / moves / 1e3, abs=1e-9)
