@@ -15,9 +15,14 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     return Terminal(tmp_path, monkeypatch, capsys)
 
 
-def summaries(terminal: Terminal) -> list[dict[str, object]]:
+def stored(terminal: Terminal) -> list[tuple[list[int | None], str]]:
+    """The luck of each stored match by place, and its version."""
     connection = sqlite3.connect(terminal.results / "arena.db")
-    found = [json.loads(text) for (text,) in connection.execute("SELECT summary FROM match")]
+    found = []
+    for *match, version in connection.execute("SELECT pairing, block, rotation, luck_version FROM match").fetchall():
+        where = "pairing = ? AND block = ? AND rotation = ? ORDER BY place"
+        lucks = connection.execute(f"SELECT luck FROM seat WHERE {where}", match).fetchall()
+        found.append(([luck for (luck,) in lucks], version))
     connection.close()
     return found
 
@@ -37,11 +42,11 @@ def test_luck_is_stored_shown_and_audited(terminal: Terminal) -> None:
     shown = terminal.arena(f"show {terminal.arena('league matches test').out.split()[0]}").out
     page = terminal.arena("stats p0").out
     sound = terminal.arena("verify")
-    lucks = [summary["luck"] for summary in summaries(terminal)]
-    tamper(terminal, "UPDATE match SET summary = json_set(CAST(summary AS TEXT), '$.luck[0]', 0.123456)")
+    lucks = [luck for luck, _ in stored(terminal)]
+    tamper(terminal, "UPDATE seat SET luck = 123456 WHERE place = rotation")
     forged = terminal.arena("verify")
 
-    assert all(isinstance(luck, list) and len(luck) == 2 and luck[0] for luck in lucks)
+    assert all(len(luck) == 2 and luck[0] for luck in lucks)
     assert "luck, in shares of a win (value 2):" in shown
     assert shown.count("luckiest") == 2 * shown.count("unluckiest") == 12
     assert "luck excluded" in page
@@ -55,7 +60,7 @@ def test_luck_is_stored_shown_and_audited(terminal: Terminal) -> None:
 def test_luck_of_another_version_is_not_checked(terminal: Terminal) -> None:
     """Nobody can measure it any more; that is said."""
     terminal.league("greedy", "random", cycles=1, game="shanghaien")
-    tamper(terminal, "UPDATE match SET summary = json_set(CAST(summary AS TEXT), '$.luck_version', 'old')")
+    tamper(terminal, "UPDATE match SET luck_version = 'old'")
 
     said = terminal.arena("verify")
 
@@ -69,7 +74,7 @@ def test_luck_can_be_left_out(terminal: Terminal) -> None:
     terminal.league("greedy", "random", cycles=1, game="shanghaien", luck=False)
     before = terminal.arena("league matches test").out.split()[0]
 
-    assert [(one["luck"], one["luck_version"]) for one in summaries(terminal)] == [([], "")] * 2
+    assert stored(terminal) == [([None, None], "")] * 2
     assert "luck excluded" not in terminal.arena("stats p0").out
     assert "luck excluded" in terminal.arena("stats p0 --luck").out
     assert "measured again" not in terminal.arena("verify").out
@@ -86,7 +91,7 @@ def test_a_game_without_a_value_has_none(terminal: Terminal) -> None:
 
     match = terminal.arena("league matches test").out.split()[0]
 
-    assert [one["luck"] for one in summaries(terminal)] == [[]] * 2
+    assert stored(terminal) == [([None, None], "")] * 2
     assert "luck, in shares of a win" not in terminal.arena(f"show {match}").out
     assert "luck audit: not tested: " in terminal.arena("leaderboard test").out
 

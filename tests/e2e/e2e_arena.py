@@ -110,7 +110,8 @@ class Place:
         connection = sqlite3.connect(path)  # with the right to undo what was half written at a kill
         try:
             query = (
-                "SELECT key, m.block, m.rotation, summary, digest, body FROM match m JOIN pairing ON id = m.pairing"
+                "SELECT key, m.block, m.rotation, ranks || termination, digest, body"
+                " FROM match m JOIN pairing ON id = m.pairing"
                 " LEFT JOIN record r ON (r.pairing, r.block, r.rotation) = (m.pairing, m.block, m.rotation)"
             )
             return {row[:3]: row[3:] for row in connection.execute(query)}
