@@ -84,6 +84,13 @@ def test_links_within_the_project_lead_somewhere() -> None:
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
+def test_named_tests_are_there() -> None:
+    """docs/statistics.md says which test pins a number; a test that was renamed pins nothing there."""
+    named = set(re.findall(r"test_\w+\.py", (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")))
+    assert named
+    assert named <= {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+
+
 def without_times(table: str) -> str:
     """The text of a leaderboard in one line, without the column of times."""
     return " ".join(re.sub(r" +[\d.]+/ *[\d.]+$", "", table, flags=re.MULTILINE).split())
