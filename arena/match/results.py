@@ -17,6 +17,7 @@ from arena.match.luck_sum import MatchLuck
 from arena.match.record import FAULTS, PARDONABLE, MatchRecord, PackedRecord, Termination
 
 T = TypeVar("T")
+N = TypeVar("N", int, Fraction)
 MOST_SEATS: Final = 10
 """The rank of a seat is one digit."""
 MOST_SCORE: Final = 1 << 61
@@ -104,10 +105,7 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
     @property
     def margins(self) -> tuple[Fraction, ...] | None:
         """By seat: the own score minus the best of the others; None after a forfeit."""
-        if self.scores is None:
-            return None
-        second, best = sorted(self.scores)[-2:]
-        return tuple([own - (second if own == best else best) for own in self.scores])
+        return None if self.scores is None else margins_of(self.scores)
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -160,15 +158,6 @@ class PairingRanks(msgspec.Struct, frozen=True):
             raise ValueError(f"{self.players}: a block is there twice")
         ordered = sorted(found)
         return PairingRanks(self.players, ordered, "".join([found[block] for block in ordered]))
-
-
-def finishes(players: Sequence[str], course: str) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
-    """The players and ranks by seat of each match of a block, of which `course` are the ranks; `players` by place."""
-    seats = len(players)
-    for rotation in range(seats):
-        ranks = course[rotation * seats : (rotation + 1) * seats]
-        if not ranks.startswith("-"):
-            yield rotate(players, rotation), tuple(map(int, ranks))
 
 
 def result_of(record: MatchRecord, luck: MatchLuck | None = None) -> MatchResult:
@@ -227,6 +216,12 @@ def ranked(ranks: Sequence[int]) -> tuple[int, ...]:
 def points(ranks: Sequence[int]) -> tuple[int, ...]:
     """By seat: 2 for each other seat beaten, 1 for each one tied."""
     return tuple([sum(2 * (own < other) + (own == other) for other in ranks) - 1 for own in ranks])
+
+
+def margins_of(scores: Sequence[N]) -> tuple[N, ...]:
+    """By seat: the own score minus the best of the others."""
+    second, best = sorted(scores)[-2:]
+    return tuple([own - (second if own == best else best) for own in scores])
 
 
 def rotate(places: Sequence[T], rotation: int) -> tuple[T, ...]:

@@ -8,7 +8,7 @@ whoever reads a match compares them.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
@@ -18,7 +18,7 @@ import msgspec
 
 from arena.errors import DamagedStore
 from arena.match.record import PackedRecord, Termination
-from arena.match.results import MatchKey, MatchResult, PlayedMatch, points, rotate, score_unit
+from arena.match.results import MatchKey, MatchResult, PlayedMatch, margins_of, points, rotate, score_unit
 
 LAYOUT: Final = """
     CREATE TABLE match (
@@ -179,7 +179,7 @@ def _result(
     ranks, due = _ranks(text)
     has_scores = None not in scores
     is_luck_whole = None not in luck if version else {*luck} == {None}
-    if gained != due or margins != (_margins(scores) if has_scores else scores) or not is_luck_whole:
+    if gained != due or margins != (margins_of(scores) if has_scores else scores) or not is_luck_whole:
         raise ValueError("its points, margins and luck do not fit its ranks, scores and version")
     if min(map(min, counts)) < 0:
         raise ValueError("a count or a time is below 0")
@@ -209,11 +209,6 @@ def _ranks(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The ranks by seat, and the points they are worth."""
     ranks = tuple(map(int, text))
     return ranks, points(ranks)
-
-
-def _margins(scores: Sequence[int]) -> tuple[int, ...]:
-    second, best = sorted(scores)[-2:]
-    return tuple([own - (second if own == best else best) for own in scores])
 
 
 def _fractions(values: tuple[int | None, ...], unit: int) -> tuple[Fraction, ...] | None:

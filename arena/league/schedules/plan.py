@@ -9,7 +9,8 @@ from collections.abc import Generator, Iterable, Sequence
 
 import msgspec
 
-from arena.match.results import PairingRanks, finishes, points
+from arena.match.results import PairingRanks, points, rotate
+from arena.standings.sums import matches_of
 
 Table = tuple[str, ...]
 """Players who meet, by their names."""
@@ -38,8 +39,9 @@ def half_points(played: Iterable[PairingRanks]) -> "Counter[str]":
     found: Counter[str] = Counter()
     for pairing in played:
         for course, times in Counter(pairing.courses).items():
-            for players, ranks in finishes(pairing.players, course):
-                for player, own in zip(players, points(ranks), strict=True):
+            for rotation, ranks in enumerate(matches_of(course, len(pairing.players))):
+                worth = () if ranks is None else points(ranks)
+                for player, own in zip(rotate(pairing.players, rotation), worth, strict=False):
                     found[player] += times * own
     return found
 
