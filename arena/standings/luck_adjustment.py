@@ -14,15 +14,15 @@ As in all sums, numbers are whole up to the last division: the factor is rounded
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import fsum
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import msgspec
 
 from arena.match.results import LUCK_UNIT
 from arena.standings.scores import Mean, Share, mean_of
-from arena.standings.sums import HALVES, LuckSums, full_score
+from arena.standings.sums import HALVES, LuckSums, PairingSums, full_score
 from arena.statistics.control_variate import Products, narrows, slopes
 from arena.statistics.interval import UNSEEN, interval
 
@@ -32,19 +32,6 @@ _FACTOR_UNIT: Final = 1_000_000
 _UNIT: Final = _FACTOR_UNIT * LUCK_UNIT
 _WORTH: Final = _UNIT // full_score(SEATS)
 _NOTHING: Final = Products(0, 0, 0.0, 0.0, 0.0, 0.0)
-
-
-class Pairing(Protocol):
-    """What is taken from a `PairingSums`."""
-
-    @property
-    def players(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def matches(self) -> int: ...  # noqa: D102
-    @property
-    def luck(self) -> tuple[LuckSums, ...]: ...  # noqa: D102
-    @property
-    def luck_versions(self) -> Mapping[str, int]: ...  # noqa: D102
 
 
 class _Fitted(NamedTuple):
@@ -58,8 +45,8 @@ class _Fitted(NamedTuple):
 class LuckAdjustment:
     """The factors on luck of all pairings of a league in which the luck of all matches is known."""
 
-    def __init__(self, pairings: Iterable[Pairing]) -> None:
-        known: defaultdict[str, list[Pairing]] = defaultdict(list)
+    def __init__(self, pairings: Iterable[PairingSums]) -> None:
+        known: defaultdict[str, list[PairingSums]] = defaultdict(list)
         for one in pairings:
             if version := luck_version([one]):
                 known[version].append(one)
@@ -69,7 +56,7 @@ class LuckAdjustment:
             for one, fitted in zip(own, _fitted(version, own), strict=True)
         }
 
-    def score(self, met: Sequence[tuple[Pairing, int]], plain: Mean) -> Mean | None:
+    def score(self, met: Sequence[tuple[PairingSums, int]], plain: Mean) -> Mean | None:
         """The score without luck of a player over these pairings, with its place in each; `plain` is its score there.
 
         None where luck is not known in all of them, or is better not taken off.
@@ -86,7 +73,7 @@ class LuckAdjustment:
         return _narrower(found, plain) if found else None
 
 
-def luck_version(pairings: Iterable[Pairing]) -> str:
+def luck_version(pairings: Iterable[PairingSums]) -> str:
     """The version of the value under which all matches have their luck; empty if there is no such version."""
     found: set[str] = set()
     for one in pairings:
@@ -96,7 +83,7 @@ def luck_version(pairings: Iterable[Pairing]) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def _fitted(version: str, pairings: Sequence[Pairing]) -> list[_Fitted]:
+def _fitted(version: str, pairings: Sequence[PairingSums]) -> list[_Fitted]:
     products = [tuple(map(_products, one.luck)) for one in pairings]
     factors = [slopes([own[half] for own in products]) for half in range(HALVES)]
     return [_Fitted(version, *each) for each in zip(products, zip(*factors, strict=True), strict=True)]
@@ -135,7 +122,7 @@ def _pays(fitted: Sequence[_Fitted], places: Sequence[int], half: int) -> bool:
     return narrows(products, [one.factors[half] for one in fitted], total / matches)
 
 
-def _share(one: Pairing, place: int, factors: Sequence[float]) -> Share:
+def _share(one: PairingSums, place: int, factors: Sequence[float]) -> Share:
     """Its blocks with z in the place of y, of `_UNIT` for a match won: z = y - b l, with the b of the half."""
     even, odd = one.luck
     b, c = round(_FACTOR_UNIT * factors[0]), round(_FACTOR_UNIT * factors[1])

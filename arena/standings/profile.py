@@ -20,9 +20,10 @@ import msgspec
 
 from arena.match.record import FAULTS, PARDONABLE
 from arena.match.results import MatchKey, MatchResult, PairingRanks, points
-from arena.standings.luck_adjustment import LuckAdjustment, Pairing
+from arena.standings.luck_adjustment import LuckAdjustment
 from arena.standings.rows import Row
 from arena.standings.scores import Mean, mean_of, share_of
+from arena.standings.sums import PairingSums
 from arena.statistics.drift import TENTHS, Drift, drift_of
 
 V = TypeVar("V")
@@ -139,7 +140,7 @@ def _total(row: Row) -> Line:
     return Line("all", *counts, row.score, row.margin, sum(row.faults.values()), row.luck_adjusted)
 
 
-def luck_adjusted(found: Profile, player: str, pairings: Iterable[Pairing]) -> Profile:
+def luck_adjusted(found: Profile, player: str, pairings: Iterable[PairingSums]) -> Profile:
     """The same with scores without luck, in all and by opponent, where they tell more than the plain ones.
 
     `pairings` are all whose luck was measured: the factor on luck is pooled over them.
@@ -148,7 +149,7 @@ def luck_adjusted(found: Profile, player: str, pairings: Iterable[Pairing]) -> P
     adjustment = LuckAdjustment(known)
     own = [(one, one.players.index(player)) for one in known if player in one.players]
 
-    def adjusted(line: Line, met: Sequence[tuple[Pairing, int]]) -> Line:
+    def adjusted(line: Line, met: Sequence[tuple[PairingSums, int]]) -> Line:
         score = adjustment.score(met, line.score) if line.score and met else None
         return msgspec.structs.replace(line, luck_adjusted=score)
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from arena.match.results import LUCK_UNIT
 from arena.standings.luck_adjustment import LuckAdjustment
 from arena.standings.scores import Mean, mean_of, share_of
-from arena.standings.sums import LuckSums, full_score
+from arena.standings.sums import BlockSums, LuckSums, PairingSums, TimeSums, full_score
 
 Block = tuple[int, float]
 """Points of place 0 in the two matches of a block (0 to 4), and its luck in them, in wins."""
@@ -31,19 +31,22 @@ Pair = tuple[str, str]
 MATCHES = 2
 
 
-class Pairing(NamedTuple):
-    """As much of a `PairingSums` as scores without luck need."""
-
-    players: tuple[str, ...]
-    matches: int
-    luck: tuple[LuckSums, ...]
-    luck_versions: Mapping[str, int]
-
-
-def pairing(players: Pair, blocks: Sequence[Block]) -> Pairing:
-    """The sums of these blocks, numbered from 0."""
+def pairing(players: Pair, blocks: Sequence[Block]) -> PairingSums:
+    """The sums of these blocks, numbered from 0, as far as scores without luck need them."""
     matches = MATCHES * len(blocks)
-    return Pairing(players, matches, tuple(_half(blocks[half::2]) for half in (0, 1)), {"1": matches})
+    none = (0, 0)
+    return PairingSums(
+        key="-".join(players),
+        players=players,
+        courses={},
+        margins=BlockSums(0, 0, 0, none, none, none),
+        luck=tuple(_half(blocks[half::2]) for half in (0, 1)),
+        luck_versions={"1": matches},
+        faults={},
+        pardoned={},
+        isolation={"none": matches},
+        time=TimeSums(none, none, none, none, none, none),
+    )
 
 
 def _half(blocks: Sequence[Block]) -> LuckSums:
