@@ -10,6 +10,7 @@ from functools import cached_property
 
 import msgspec
 
+from arena.errors import DamagedStore
 from arena.league.schedule import Pairing, Planner, PlayedBlock, Round, is_open_ended, match_count
 from arena.league.schedules.choice import course_of
 from arena.league.schedules.plan import Plan
@@ -146,5 +147,10 @@ class Replay:
 
 
 def _named(pairing: Pairing, found: PairingRanks | None) -> PairingRanks:
-    """The ranks with the names of the pairing; a store knows none of a pairing of which nothing is stored."""
-    return PairingRanks(pairing.names, found.blocks, found.ranks) if found else PairingRanks(pairing.names, (), "")
+    """The ranks of a pairing; a store knows none of one of which nothing is stored."""
+    if found is None:
+        return PairingRanks(pairing.names, (), "")
+    if found.players != pairing.names:
+        key, stored, due = pairing.key, ", ".join(found.players), ", ".join(pairing.names)
+        raise DamagedStore(f"pairing {key} is stored as that of {stored}, it is that of {due}; run `arena verify`")
+    return found

@@ -92,7 +92,7 @@ def test_a_block_without_one_of_its_matches_completes_no_round() -> None:
         found = ledger.ranks(blocks)
         if key in found:
             one = found[key]
-            found[key] = PairingRanks((), one.blocks, f"{one.ranks[:2]}--{one.ranks[4:]}")
+            found[key] = PairingRanks(one.players, one.blocks, f"{one.ranks[:2]}--{one.ranks[4:]}")
         return found
 
     state = state_of(league, damaged)

@@ -312,7 +312,7 @@ def test_a_timeout_by_load_is_told_in_the_sentence_and_counted(waited: bool, mon
     assert record.fault is not None
     assert ("waited for a core" in record.fault.message) == waited
     assert record.seats[0].timeouts_by_load == (1 if waited else UNSET)
-    assert result_of(record).timeouts_by_load == ((1, 0) if waited else (0, 0))
+    assert result_of(msgspec.structs.replace(record, match="p-0-0")).timeouts_by_load == ((1, 0) if waited else (0, 0))
 
 
 def stopped_once(suspended_s: float) -> MatchRecord:
