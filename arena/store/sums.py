@@ -6,6 +6,7 @@ bits where that is enough and in whole numbers of any length where it is not.
 """
 
 import sqlite3
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -248,9 +249,11 @@ class _Adding:
         ]
         values = np.full(shape, _NONE, dtype=np.int64)
         for place, text in enumerate(texts):
-            values[present, place] = np.array(text.split(","), dtype=np.int64) if text else []
-        has = (values != _NONE).all(axis=2)
+            values[present, place] = _numbers(text) if text else []
+        has = values[:, :, 0] != _NONE
         values[~has] = 0
+        if (values == _NONE).any():
+            raise ValueError("a seat has no value where another one of the same match has")
         return values, has
 
     def _wide(self, values: Array) -> Array:
@@ -261,7 +264,7 @@ class _Adding:
 
     def _margins(self) -> list[BlockSums]:
         values, has = self._values("margins")
-        best = np.partition(values, -2, axis=2)[:, :, -2:]
+        best = values if self._seats == 2 else np.partition(values, -2, axis=2)[:, :, -2:]
         if (best.sum(axis=2) != 0).any():
             raise ValueError("the margin of the best is that of the second turned round")
         units = [lcm(*self._kinds.units[due.id]) for due in self._asked]
@@ -324,3 +327,12 @@ def _parts(values: Iterable[Any], unit: int) -> tuple[int | Fraction, ...]:
     """Whole numbers of parts of 1 / `unit`."""
     whole = [int(value) for value in values]
     return tuple(whole) if unit == 1 else tuple([Fraction(value, unit) for value in whole])
+
+
+def _numbers(text: str) -> Array:
+    """The whole numbers of a text, between commas. ValueError for anything else."""
+    with warnings.catch_warnings(action="error"):
+        try:
+            return np.fromstring(text, dtype=np.int64, sep=",")
+        except DeprecationWarning as error:
+            raise ValueError(str(error)) from None
