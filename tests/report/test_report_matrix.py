@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from itertools import combinations
 from statistics import NormalDist
 
 import pytest
@@ -13,8 +14,9 @@ from arena.errors import SpecError
 from arena.match.results import MatchResult
 from arena.report.formats import FORMATS
 from arena.report.matrix_page import mark, render, shaded
-from arena.standings.matrix import HeadToHead, compared
+from arena.standings.matrix import HeadToHead, _lopsided, compared
 from arena.standings.ratings import RatingSettings
+from arena.statistics.matrix import Cell, Intransitivity, Matrix
 
 ROCK_PAPER_SCISSORS = {("rock", "scissors"), ("scissors", "paper"), ("paper", "rock")}
 
@@ -305,3 +307,14 @@ def test_an_unknown_format_is_refused() -> None:
     """With the known ones."""
     with pytest.raises(SpecError, match='unknown format "cvs"; known: table, markdown, csv, json'):
         render(found([]), format="cvs")
+
+
+@pytest.mark.parametrize(("unusual", "left_out"), [(2, set()), (3, {"a"})])
+def test_more_than_a_fifth_of_unusual_pairs_leaves_somebody_out_of_the_test(unusual: int, left_out: set[str]) -> None:
+    """Of ten pairs that expect 10 points on either side, so many of player a expect three."""
+    cells = tuple(
+        Cell(one, other, 20, 10, 10, 0, 10, 0.5, 0.15 if number < unusual else 0.5, 0.1, 0.0, 0.5)
+        for number, (one, other) in enumerate(combinations("abcde", 2))
+    )
+
+    assert _lopsided(Matrix(tuple("abcde"), cells, Intransitivity(0.0, 0, None), (), 0, 0.0)) == left_out
