@@ -10,8 +10,8 @@ from arena.report.formats import clipped, half_width, percent
 from arena.report.luck_origin import origin_told
 from arena.standings.luck_audit import LEVEL, PlayerLuck
 from arena.standings.rows import Row
+from arena.standings.skills import worth
 from arena.standings.table import Standings, Timing
-from arena.statistics.interval import Z_95
 from arena.statistics.model import ProbitSettings, chances_at
 from arena.statistics.probit import SeatAdvantage
 from arena.text import counted
@@ -166,9 +166,10 @@ def _of_load(timing: Sequence[Timing]) -> Iterator[str]:
 def _of_seats(seats: Sequence[SeatAdvantage]) -> Iterator[str]:
     """Of two seats the second one loses what the first one wins."""
     told = seats[:1] if len(seats) == 2 else seats
-    worth = [f"seat {one.seat} {one.points:+.1f} ±{Z_95 * one.points_error:.1f}" for one in told]
-    if worth:
-        yield f"seat advantage, percentage points of score ±95 %: {', '.join(worth)}"
+    found = [(one.seat, worth(one).points) for one in told]
+    if found:
+        listed = ", ".join(f"seat {seat} {points.value:+.1f} {half_width(points, 1)}" for seat, points in found)
+        yield f"seat advantage, percentage points of score ±95 %: {listed}"
 
 
 def _of_contradictions(standings: Standings) -> Iterator[str]:

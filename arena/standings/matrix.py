@@ -11,16 +11,17 @@ outweigh all others. So players with such pairs are left out of the test, the wo
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Final
 
 import msgspec
 
 from arena.match.results import PairingRanks
 from arena.standings.ratings import RatingSettings
+from arena.standings.scores import Mean, scores_between
 from arena.standings.skills import fitted, points_of, ranking, skills
 from arena.statistics.confidence_sequence import holm
-from arena.statistics.interval import Z_95
+from arena.statistics.interval import Z_95, Interval, interval
 from arena.statistics.matrix import Cell, Intransitivity, Matrix, head_to_head
 from arena.statistics.pairs import Counted, Pool, counted
 from arena.statistics.probit import ProbitFit
@@ -56,11 +57,12 @@ class Ranked(msgspec.Struct, frozen=True):
 class Meeting(msgspec.Struct, frozen=True):
     """Two players whom matches connect, seen from the first; None is what takes a match of the two.
 
-    By their matches: `expected` is the score that the skills expect, `z` the surprise of the score, in standard errors
-    of the model, of which `error` is one; `likelihood_better` is how likely `player` is better by these matches alone.
-    By all matches: `map_difference` of the two with its 95 % half width, the two-sided `p` of a difference as large
-    between equals, and `p_holm`, the same with Holm's correction for all pairs of the league. `is_better` is true if
-    `player` is surely better than `opponent` by that.
+    By their matches: `score` with the ends of its 95 % interval; `expected` is the score that the skills expect, `z`
+    the surprise of the score, in standard errors of the model; `likelihood_better` is how likely `player` is better by
+    these matches alone. By all matches: `map_difference` of the two with the ends of its 95 % interval, the two-sided
+    `p` of a difference as large between equals, and `p_holm`, the same with Holm's correction for all pairs of the
+    league. `is_better` is true if `player` is surely better than `opponent` by that. `error`, the standard error of the
+    model, is a name of version 0.1; it goes with the next version.
     """
 
     player: str
@@ -71,15 +73,18 @@ class Meeting(msgspec.Struct, frozen=True):
     draws: int
     losses: int
     score: float | None
+    score_low: float | None
+    score_high: float | None
     expected: float | None
-    error: float | None
     z: float | None
     likelihood_better: float | None
     map_difference: float
-    map_difference_error: float
+    map_difference_low: float
+    map_difference_high: float
     p: float
     p_holm: float
     is_better: bool
+    error: float | None
 
 
 class Intransitive(msgspec.Struct, frozen=True):
@@ -145,7 +150,7 @@ def compared(
         field=len(names),
         players=tuple(shown),
         groups=tuple(group for group in found.groups if len(group) > 1) if found else (),
-        meetings=tuple(_meetings([one.name for one in shown], matrix, tests)),
+        meetings=tuple(_meetings([one.name for one in shown], matrix, tests, played)),
         pairs=len(tests),
         decided=sum(one.p_holm <= WRONG for one in tests.values()),
         intransitivity=_tested(matrix, played, settings),
@@ -156,10 +161,9 @@ def compared(
 
 
 class _Test(msgspec.Struct, frozen=True, gc=False):
-    """Of two players, the first by name and the other: their difference by MAP, its 95 % half width, and both p."""
+    """Of two players, the first by name and the other: their difference by MAP, and both p."""
 
-    difference: float
-    error: float
+    difference: Interval
     p: float
     p_holm: float
 
@@ -170,7 +174,7 @@ def _tests(found: ProbitFit) -> dict[tuple[str, str], _Test]:
     differences = [found.difference(one, other) for one, other in pairs]
     p = [math.erfc(abs(value) / (error * math.sqrt(2.0))) if error > 0.0 else 1.0 for value, error in differences]
     return {
-        pair: _Test(value, Z_95 * error, own, adjusted)
+        pair: _Test(interval(value, error), own, adjusted)
         for pair, (value, error), own, adjusted in zip(pairs, differences, p, holm(p), strict=True)
     }
 
@@ -201,16 +205,20 @@ def _ranked(names: Sequence[str], found: ProbitFit | None, settings: RatingSetti
     ] + [Ranked(None, None, name, 0, *(None,) * 5) for name in names if name not in played]
 
 
-def _meetings(order: Sequence[str], matrix: Matrix, tests: Mapping[tuple[str, str], _Test]) -> Iterator[Meeting]:
-    for player in order:
-        for opponent in order:
-            test = tests.get((min(player, opponent), max(player, opponent)))
-            if test:
-                yield _meeting(player, opponent, matrix.cell(player, opponent), test)
+def _meetings(
+    order: Sequence[str], matrix: Matrix, tests: Mapping[tuple[str, str], _Test], played: Pool
+) -> Iterator[Meeting]:
+    pairs = [*permutations(order, 2)]
+    scores = scores_between(played, pairs)
+    for player, opponent in pairs:
+        test = tests.get((min(player, opponent), max(player, opponent)))
+        if test:
+            yield _meeting(player, opponent, matrix.cell(player, opponent), scores.get((player, opponent)), test)
 
 
-def _meeting(player: str, opponent: str, cell: Cell | None, test: _Test) -> Meeting:
-    difference = test.difference if player < opponent else -test.difference
+def _meeting(player: str, opponent: str, cell: Cell | None, score: Mean | None, test: _Test) -> Meeting:
+    sign, known = (1.0 if player < opponent else -1.0), test.difference
+    low, high = sorted((sign * known.low, sign * known.high))
     return Meeting(
         player=player,
         opponent=opponent,
@@ -219,16 +227,19 @@ def _meeting(player: str, opponent: str, cell: Cell | None, test: _Test) -> Meet
         wins=cell.wins if cell else 0,
         draws=cell.draws if cell else 0,
         losses=cell.losses if cell else 0,
-        score=cell.score if cell else None,
+        score=score.value if score else None,
+        score_low=score.interval.low if score else None,
+        score_high=score.interval.high if score else None,
         expected=cell.expected if cell else None,
-        error=cell.error if cell else None,
         z=cell.z if cell else None,
         likelihood_better=cell.likelihood_better if cell else None,
-        map_difference=difference,
-        map_difference_error=test.error,
+        map_difference=sign * known.value,
+        map_difference_low=low,
+        map_difference_high=high,
         p=test.p,
         p_holm=test.p_holm,
-        is_better=test.p_holm <= WRONG and difference > 0.0,
+        is_better=test.p_holm <= WRONG and sign * known.value > 0.0,
+        error=cell.error if cell else None,
     )
 
 

@@ -14,9 +14,10 @@ about the overall mean over all blocks, sum_b (y_b - r m_b)^2 / (N - 1), which i
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import permutations
 from typing import NamedTuple
 
 import msgspec
@@ -24,6 +25,7 @@ import msgspec
 from arena.match.results import points
 from arena.standings.sums import BlockSums, Number, PairingSums, matches_of
 from arena.statistics.interval import UNSEEN, Interval, degrees_of_freedom, equal_blocks, interval
+from arena.statistics.pairs import Counted, comparisons, signs
 
 
 class Share(NamedTuple):
@@ -154,6 +156,43 @@ def _course(course: str, seats: int) -> _Course:
         matches_by_seat=tuple(map(tuple, matches_by_seat)),
         points_by_seat=tuple(map(tuple, points_by_seat)),
     )
+
+
+def scores_between(played: Iterable[Counted], pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Mean]:
+    """The mean score of the first of each of `pairs` against the second, as far as they met; at tables of many, too."""
+    asked = set(pairs)
+    parts: defaultdict[tuple[str, str], list[Share]] = defaultdict(list)
+    for one in played:
+        if asked.isdisjoint(permutations(one.players, 2)):
+            continue
+        shares = _shares_between(tuple(sorted(one.courses.items())), len(one.players))
+        for pair, own in zip(permutations(one.players, 2), shares, strict=True):
+            if pair in asked and own.blocks:
+                parts[pair].append(own)
+    return {pair: _mean_score(tuple(own)) for pair, own in parts.items()}
+
+
+@lru_cache(maxsize=1 << 14)
+def _shares_between(courses: tuple[tuple[str, int], ...], seats: int) -> tuple[Share, ...]:
+    """Of each two places, in the order of `permutations`: what the first one has of the matches with the second."""
+    blocks = {pair: Counter[tuple[int, int]]() for pair in permutations(range(seats), 2)}
+    for course, times in courses:
+        found: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+        for row, sign in zip(comparisons(seats), signs(course, seats), strict=True):
+            if sign is not None:
+                found[row.first, row.second].append(1 + sign)
+                found[row.second, row.first].append(1 - sign)
+        for pair, gained in found.items():
+            blocks[pair][len(gained), sum(gained)] += times
+    return tuple(map(share_of, blocks.values()))
+
+
+@lru_cache(maxsize=1 << 16)
+def _mean_score(parts: tuple[Share, ...]) -> Mean:
+    """Pairs of few blocks are often alike: each kind is computed once."""
+    found = mean_of(parts, unit=2, lowest=0.0, highest=1.0)
+    assert found is not None, "there is a block"
+    return found
 
 
 def share(sums: BlockSums, place: int) -> Share:

@@ -9,13 +9,13 @@ calculate.
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arena.standings.ratings import RatingSettings
 from arena.statistics.interval import LEVEL, Interval, interval
 from arena.statistics.model import ProbitSettings
 from arena.statistics.pairs import Pairing, connected_groups, counted
-from arena.statistics.probit import ProbitFit, fit
+from arena.statistics.probit import ProbitFit, SeatAdvantage, fit
 
 if TYPE_CHECKING:
     from arena.statistics.comparisons import Table
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_PLAYERS = 1000
 """The work grows with their cube; a thousand take seconds. Larger fields go without this estimate."""
+_MOST_POINTS: Final = 50.0
+"""Percentage points above or below 50 that a score can have."""
 
 
 def model_of(settings: RatingSettings) -> ProbitSettings:
@@ -71,6 +73,19 @@ def skills(found: ProbitFit, settings: RatingSettings) -> dict[str, Interval]:
             strict=True,
         )
     }
+
+
+class SeatWorth(NamedTuple):
+    """95 % intervals of a seat's worth against the mean of the others: in units of mu, in points of score above 50."""
+
+    skill: Interval
+    points: Interval
+
+
+def worth(seat: SeatAdvantage) -> SeatWorth:
+    """The intervals of a seat that was fitted."""
+    points = interval(seat.points, seat.points_error, lowest=-_MOST_POINTS, highest=_MOST_POINTS)
+    return SeatWorth(interval(seat.skill, seat.error), points)
 
 
 class Points(NamedTuple):

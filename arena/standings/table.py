@@ -16,8 +16,8 @@ from arena.match.results import PairingRanks
 from arena.match.secret_luck import UNKNOWN_ORIGIN, LuckOrigin
 from arena.standings.luck_adjustment import luck_version
 from arena.standings.ratings import Rating, RatingSettings
-from arena.standings.rows import Entrant, Row, deprecated, ranked, record, rows_of
-from arena.standings.skills import contradicted, fitted
+from arena.standings.rows import Entrant, Row, deprecated, ends, ranked, record, rows_of
+from arena.standings.skills import contradicted, fitted, worth
 from arena.standings.sums import PairingSums, digest_of
 from arena.statistics.model import BlockEffect
 from arena.statistics.pairs import connected_groups
@@ -113,7 +113,14 @@ def standings_json(table: Standings) -> bytes:
     """Write the canonical form: keys in a fixed order, floats by their shortest exact digits, no spaces."""
     document = {name: getattr(table, name) for name in Standings.__struct_fields__}
     rows = [record(row) | old for row, old in zip(table.rows, deprecated(table.rows), strict=True)]
-    return msgspec.json.encode(document | {"rows": rows})
+    return msgspec.json.encode(document | {"seats": [*map(_seat, table.seats)], "rows": rows})
+
+
+def _seat(one: SeatAdvantage) -> dict[str, object]:
+    """A seat for programs. `error` and `points_error`, standard errors, are names of version 0.1."""
+    found = worth(one)
+    intervals = ends("skill", found.skill) | ends("points", found.points)
+    return {"seat": one.seat, **intervals, "error": one.error, "points_error": one.points_error}
 
 
 def timing(entrants: Iterable[Entrant], played: Iterable[PairingSums]) -> tuple[Timing, ...]:

@@ -175,7 +175,8 @@ def test_opponents_are_cells_of_the_matrix(pages: Pages) -> None:
             meeting, line = meetings[name, other["name"]], lines[name, other["name"]]
             for key in ("matches", "wins", "draws", "losses"):
                 assert meeting[key] == other[key] == int(line[key])
-            assert meeting["score"] == other["score"]["value"] == float(line["score"])
+            for end, of_stats in (("score", "value"), ("score_low", "low"), ("score_high", "high")):
+                assert meeting[end] == other["score"][of_stats] == float(line[end])
             assert meeting["blocks"] == other["score"]["blocks"]
     for player in pages.matrix["players"]:
         row = pages.row(player["name"])
@@ -186,12 +187,26 @@ def test_opponents_are_cells_of_the_matrix(pages: Pages) -> None:
     assert all(shown(row, "map", 2) in text for row in pages.rows)
 
 
+def test_the_worth_of_a_seat_is_that_of_the_footer(pages: Pages) -> None:
+    """In JSON with both ends of the 95 % interval, in skill and in points of score."""
+    first, second = pages.document["standings"]["seats"]
+
+    assert f"seat 0 {shown(first, 'points', 1, sign='+')}" in pages.table
+    for name in ("points", "skill"):
+        assert first[f"{name}_low"] < first[name] < first[f"{name}_high"]
+        assert (second[f"{name}_low"], second[f"{name}_high"]) == pytest.approx(
+            (-first[f"{name}_high"], -first[f"{name}_low"])
+        )
+    assert first["points_high"] - first["points"] == pytest.approx(Z_95 * first["points_error"])
+
+
 def test_los_is_that_of_the_difference_in_the_matrix(pages: Pages) -> None:
     """Of each line and the next."""
     meetings = {(one["player"], one["opponent"]): one for one in pages.matrix["meetings"]}
     for row, below in zip(pages.rows, pages.rows[1:], strict=False):
         meeting = meetings[row["player"], below["player"]]
-        z = Z_95 * meeting["map_difference"] / meeting["map_difference_error"]
+        half = (meeting["map_difference_high"] - meeting["map_difference_low"]) / 2
+        z = Z_95 * meeting["map_difference"] / half
         assert row["los"] == pytest.approx(math.erfc(-z / math.sqrt(2)) / 2, abs=1e-12)
         assert meeting["map_difference"] == pytest.approx(row["map"] - below["map"], abs=1e-9)
 

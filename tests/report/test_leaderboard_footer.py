@@ -38,7 +38,7 @@ def test_what_the_columns_mean_stands_below_them() -> None:
     assert [line.split(":")[0] for line in whole[1:]] == [
         *("score", "MAP", "LOS", "seat advantage, percentage points of score ±95 %", "luck audit")
     ]
-    assert re.fullmatch(r"seat advantage.*: seat 0 [+-]\d+\.\d ±\d+\.\d", whole[4])
+    assert re.fullmatch(r"seat advantage.*: seat 0 [+-]\d+\.\d (±\d+\.\d|-\d+\.\d/\+\d+\.\d)", whole[4])
     assert not any(line.startswith(("MAP:", "LOS:")) for line in narrow)
     assert max(map(len, narrow)) <= 40
 

@@ -14,8 +14,11 @@ from arena.errors import SpecError
 from arena.match.results import MatchResult
 from arena.report.formats import FORMATS
 from arena.report.matrix_page import mark, render, shaded
+from arena.standings import sums
 from arena.standings.matrix import HeadToHead, _lopsided, compared
-from arena.standings.ratings import RatingSettings
+from arena.standings.profile import profile
+from arena.standings.ratings import Rating, RatingSettings
+from arena.standings.rows import Entrant, Row, rows_of
 from arena.statistics.matrix import Cell, Intransitivity, Matrix
 
 ROCK_PAPER_SCISSORS = {("rock", "scissors"), ("scissors", "paper"), ("paper", "rock")}
@@ -30,6 +33,18 @@ def circle(cycles: int = 30) -> HeadToHead:
     skills = dict.fromkeys(("rock", "paper", "scissors", "alice", "bruno", "clara"), 25.0)
     results = league(skills, cycles, 1, lambda one, other: 5.0 * ((one, other) in ROCK_PAPER_SCISSORS))
     return found(results, *skills)
+
+
+def row(player: str) -> Row:
+    """The row of a player of whom nothing but the name matters."""
+    (made,), _ = rows_of([Entrant(player, "", "", "")], [], {player: Rating(25.0, 8.0)})
+    return made
+
+
+def in_order(results: list[MatchResult]) -> list[MatchResult]:
+    """As the store gives them."""
+    keys = [*sums.ranks_of(results)]
+    return sorted(results, key=lambda one: (keys.index(one.key.pairing), one.key.block, one.key.rotation))
 
 
 def plain(text: str) -> str:
@@ -222,8 +237,27 @@ def test_a_difference_by_map_has_the_p_of_the_normal_distribution() -> None:
     page = found(league(dict.fromkeys(FOUR, 25.0), 10, 4))
 
     for one in page.meetings:
-        z = one.map_difference / (one.map_difference_error / 1.959964)
+        z = one.map_difference / ((one.map_difference_high - one.map_difference_low) / 2 / 1.959964)
         assert one.p == pytest.approx(2.0 * NormalDist().cdf(-abs(z)), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", odd_leagues())
+def test_the_score_of_a_cell_has_the_interval_of_the_page_of_a_player(name: str) -> None:
+    """To the last digit, at tables of three and four, too; and it is that of the other side, seen in a mirror."""
+    results = odd_leagues()[name]
+    page = found(results)
+    cells = {(one.player, one.opponent): one for one in page.meetings if one.matches}
+    scored = 0
+    for player in FOUR:
+        own = [one for one in results if player in one.players]
+        for other in profile(row(player), sums.ranks_of(own), in_order(own)).opponents:
+            cell, mirror = cells[player, other.name], cells[other.name, player]
+            assert other.score is not None
+            ends = other.score.interval
+            assert (cell.score, cell.score_low, cell.score_high) == (ends.value, ends.low, ends.high)
+            assert (mirror.score_low, mirror.score_high) == pytest.approx((1.0 - ends.high, 1.0 - ends.low))
+            scored += 1
+    assert scored == len(cells)
 
 
 def test_players_who_never_met_are_compared_through_others() -> None:
@@ -299,7 +333,7 @@ def test_no_name_breaks_a_format() -> None:
     assert all(char.isprintable() or char == "\n" for char in table)
     assert len(table.split("\n\n")[0].splitlines()) == 3 + len(names)
     assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in markdown[: 2 + len(names)]} == {4 + len(names)}
-    assert {len(row) for row in rows} == {17}
+    assert {len(row) for row in rows} == {20}
     assert not any(cell.lstrip().startswith(("=", "+", "@")) for row in rows for cell in row[:2])
 
 
