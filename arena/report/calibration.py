@@ -3,23 +3,21 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-import msgspec
-
 from arena.report.formats import (
-    UNKNOWN,
     Column,
-    aligned,
     csv_text,
     escaped,
     fixed,
+    half_width,
     insist_on_format,
+    intervals,
     json_text,
     percent,
-    signed,
     tabulated,
     wrapped,
 )
 from arena.standings.calibration import COIN, MAP, TRUESKILL, Bin, Calibration, Judged, tilt
+from arena.standings.rows import ends
 from arena.strict import printable
 from arena.text import counted
 
@@ -31,16 +29,24 @@ OFF: Final = 3.0
 """Standard errors from which on a tenth is named: of ten, one in forty leagues is so by chance."""
 LEAST_OFF: Final = 0.02
 """Less of a score is not worth a word, however many matches prove it."""
-_RECORD: Final = ("method", "low", "high", "comparisons", "predicted", "observed", "error")
+_COLUMNS: Final = (
+    *("method", "low", "high", "comparisons", "predicted", "observed", "observed_low", "observed_high"),
+    *("log_loss", "log_loss_low", "log_loss_high", "behind", "behind_low", "behind_high", "brier"),
+    *("error", "log_loss_error"),
+)
+"""Of CSV. The last two are standard errors: names of version 0.1, which go with the next version."""
 
 
 def render(found: Judged, *, format: str, width: int | None = None) -> str:  # noqa: A002 - its name
     """Write the page in one of `FORMATS`, without a final newline; SpecError for any other format."""
     insist_on_format(format)
     if format == "csv":
-        return csv_text((*_RECORD, "log_loss", "log_loss_error", "brier"), _records(found))
+        return csv_text(_COLUMNS, _records(found))
     if format == "json":
-        return json_text(found)
+        judged = {name: getattr(found, name) for name in ("league", "matches", "blocks")}
+        return json_text(
+            judged | {"methods": [_method(one) | {"bins": [*map(_tenth, one.bins)]} for one in found.methods]}
+        )
     is_markdown = format == "markdown"
     style = "pipe" if is_markdown else "simple"
     show: Callable[[str], str] = escaped if is_markdown else printable
@@ -57,11 +63,11 @@ def sentences(found: Judged) -> Iterator[str]:
         return
     yield (
         f"{played}, each foretold from the other half of the blocks. Log-loss: mean of -log(chance of what came), less"
-        " is better; Brier: mean square of what was off; ± is a standard error, from blocks."
+        " is better; Brier: mean square of what was off; ± is 95 %, from blocks."
     )
     yield (
-        "By tenths of what was foretold, from the earlier seat: the score in % that was foretold, the score that came"
-        " ± s.e., and of how many comparisons."
+        "By tenths of what was foretold, from the earlier seat: the mean score in % that was foretold, the score that"
+        " came ±95 %, and of how many comparisons."
     )
     yield verdict(found)
 
@@ -89,17 +95,17 @@ def _honesty(best: Calibration) -> str:
     leaning = tilt(best)
     if leaning is None:
         return "Whether its chances come true cannot be told."
-    points = f"{100 * abs(leaning.value):.1f} ± {100 * leaning.error:.1f} points"
+    points = f"{100 * abs(leaning.value):.1f} {half_width(leaning.interval, 1, 100.0)} points"
     off = [one for one in best.bins if _is_off(one)]
     listed = ", ".join(f"{percent(one.predicted)} % foretold and {percent(one.observed)} % came" for one in off)
-    where = f" Off by more than {OFF:.0f} errors: {listed}." if off else ""
+    where = f" Off by more than {OFF:.0f} standard errors: {listed}." if off else ""
     if leaning.value <= -SURE * leaning.error:
         return f"It overrates favourites: they score {points} less than foretold.{where}"
     if leaning.value >= SURE * leaning.error:
         return f"It underrates favourites: they score {points} more than foretold.{where}"
     if off:
         return f"Favourites score what was foretold on the whole, but not everywhere.{where}"
-    return f"Its chances come true: favourites score within errors what was foretold (off by {points})."
+    return f"Its chances come true: favourites score what was foretold, within the error (off by {points})."
 
 
 def _is_off(one: Bin) -> bool:
@@ -110,13 +116,11 @@ def _is_off(one: Bin) -> bool:
 
 def _methods(found: Judged) -> list[Column]:
     rows = found.methods
-    behind = [
-        (UNKNOWN, UNKNOWN) if row is rows[0] else (signed(row.behind, 4), fixed(row.behind_error, 4)) for row in rows
-    ]
+    behind = intervals([None if row is rows[0] else row.distance for row in rows], 4, is_signed=True)
     return [
         Column("method", [row.method for row in rows], "left"),
-        Column("log-loss", aligned([(fixed(row.log_loss, 4), fixed(row.log_loss_error, 4)) for row in rows], " ±")),
-        Column("behind the best", aligned(behind, " ±")),
+        Column("log-loss", intervals([row.cost for row in rows], 4)),
+        Column("behind the best", behind),
         Column("Brier", [fixed(row.brier, 4) for row in rows]),
     ]
 
@@ -129,10 +133,9 @@ def _tenths(found: Judged) -> list[Column]:
     columns = [Column("foretold", [f"{100 * row[0].low:.0f} to {100 * row[0].high:.0f} %" for row in rows])]
     for place, method in enumerate(shown):
         own = [row[place] for row in rows]
-        came = aligned([(percent(one.observed), percent(one.error or None)) for one in own], " ±")
         columns += [
-            Column(f"{method.method.split(' (')[0]}\nforetold", [percent(one.predicted) for one in own]),
-            Column("\ncame", came),
+            Column(f"{method.method.split(' (')[0]}\nmean", [percent(one.predicted) for one in own]),
+            Column("\ncame", intervals([one.came for one in own], 1, 100.0)),
             Column("\nof", [str(one.comparisons) if one.comparisons else "" for one in own]),
         ]
     return columns
@@ -141,11 +144,25 @@ def _tenths(found: Judged) -> list[Column]:
 def _records(found: Judged) -> Iterator[dict[str, Any]]:
     """A row per method and tenth, and one per method for the whole, from 0 to 1."""
     for method in found.methods:
-        whole = {"method": method.method, "low": 0.0, "high": 1.0, "comparisons": method.comparisons}
-        yield whole | {
-            "log_loss": method.log_loss,
-            "log_loss_error": method.log_loss_error,
-            "brier": method.brier,
-        }
+        yield {"low": 0.0, "high": 1.0} | _method(method)
         for one in method.bins:
-            yield {"method": method.method} | msgspec.structs.asdict(one)
+            yield {"method": method.method} | _tenth(one)
+
+
+def _method(one: Calibration) -> dict[str, Any]:
+    """A method for programs, but for its tenths. Errors are standard errors: names of version 0.1."""
+    return {
+        "method": one.method,
+        "comparisons": one.comparisons,
+        **ends("log_loss", one.cost),
+        "brier": one.brier,
+        **ends("behind", one.distance),
+        "log_loss_error": one.log_loss_error,
+        "behind_error": one.behind_error,
+    }
+
+
+def _tenth(one: Bin) -> dict[str, Any]:
+    """A tenth for programs. `error` is a standard error: a name of version 0.1."""
+    counts = {name: getattr(one, name) for name in ("low", "high", "comparisons", "predicted")}
+    return counts | ends("observed", one.came) | {"error": one.error}

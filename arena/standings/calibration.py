@@ -22,6 +22,7 @@ from arena.match.results import PairingRanks
 from arena.standings.ratings import RatingSettings, rate
 from arena.standings.skills import model_of
 from arena.standings.sums import in_schedule_order
+from arena.statistics.interval import Interval, degrees_of_freedom, interval
 from arena.statistics.model import Chances, chances_at
 from arena.statistics.pairs import comparisons, signs
 from arena.statistics.probit import fit
@@ -49,7 +50,8 @@ Method = Callable[[Sequence[PairingRanks]], Forecaster]
 class Bin(msgspec.Struct, frozen=True, gc=False):
     """The comparisons foretold to score from `low` up to `high`: what was foretold and what came, on average.
 
-    `error` is the standard error of the difference; None with fewer than two blocks. Without any, all are None.
+    `error` is the standard error of the difference, from so many `blocks`; None with fewer than two. Without any, all
+    are None.
     """
 
     low: float
@@ -58,6 +60,15 @@ class Bin(msgspec.Struct, frozen=True, gc=False):
     predicted: float | None
     observed: float | None
     error: float | None
+    blocks: int
+
+    @property
+    def came(self) -> Interval | None:
+        """What came, with the 95 % interval of its difference from what was foretold."""
+        if self.observed is None:
+            return None
+        seen = {"degrees": self.blocks - 1.0, "blocks": self.blocks}
+        return interval(min(max(self.observed, 0.0), 1.0), self.error or 0.0, **seen, lowest=0.0, highest=1.0)
 
 
 class Calibration(msgspec.Struct, frozen=True):
@@ -65,7 +76,7 @@ class Calibration(msgspec.Struct, frozen=True):
 
     `log_loss` is the mean of -log(chance of what came), win, draw or loss; ln 2 is that of a coin where draws do not
     occur. `brier` is half the squared error over the three, the mean of (p - result)^2 where draws do not occur.
-    `behind` is how much worse its log-loss is than the best method's. All errors are standard errors.
+    `behind` is how much worse its log-loss is than the best method's. All errors are standard errors, from `blocks`.
     """
 
     method: str
@@ -76,6 +87,17 @@ class Calibration(msgspec.Struct, frozen=True):
     behind: float | None
     behind_error: float | None
     bins: tuple[Bin, ...]
+    blocks: int
+
+    @property
+    def cost(self) -> Interval | None:
+        """The log-loss with its 95 % interval."""
+        return _mean_of_blocks(self.log_loss, self.log_loss_error, self.blocks)
+
+    @property
+    def distance(self) -> Interval | None:
+        """How far it is behind the best, with the 95 % interval."""
+        return _mean_of_blocks(self.behind, self.behind_error, self.blocks)
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -92,6 +114,7 @@ class Tilt(msgspec.Struct, frozen=True):
 
     value: float
     error: float
+    interval: Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +208,14 @@ def tilt(found: Calibration) -> Tilt | None:
     total = sum(one.comparisons for one in known)
     if not total:
         return None
-    off, square = 0.0, 0.0
+    off = 0.0
+    parts = []
     for one in known:
         side = 1.0 if one.low + one.high > 1.0 else -1.0
         off += one.comparisons * side * ((one.observed or 0.0) - (one.predicted or 0.0))
-        square += (one.comparisons * (one.error or 0.0)) ** 2
-    return Tilt(off / total, math.sqrt(square) / total)
+        parts.append(((one.comparisons * (one.error or 0.0)) ** 2, one.blocks - 1.0))
+    value, error = off / total, math.sqrt(sum(variance for variance, _ in parts)) / total
+    return Tilt(value, error, interval(value, error, degrees=degrees_of_freedom(parts)))
 
 
 def _constant(chances: Chances, one: str, other: str, seats: tuple[int, int]) -> Chances:  # noqa: ARG001
@@ -295,6 +320,7 @@ def _calibration(name: str, blocks: _Blocks, said: "Array", losses: "Array", bes
         behind=behind,
         behind_error=behind_error,
         bins=_bins(blocks, said),
+        blocks=_blocks_with(blocks.times, counts),
     )
 
 
@@ -320,7 +346,20 @@ def _bin(index: int, times: "Array", counts: "Array", said: "Array", came: "Arra
     if predicted is not None and error is not None and index in {0, BINS - 1}:
         # where nothing surprising came yet blocks hardly vary: an error is at least that of the foretold chance
         error = max(error, math.sqrt(max(0.0, predicted * (1.0 - predicted)) / total))
-    return Bin(index / BINS, (index + 1) / BINS, total, predicted, observed, error)
+    own = _blocks_with(times, counts)
+    return Bin(index / BINS, (index + 1) / BINS, total, predicted, observed, error, own)
+
+
+def _mean_of_blocks(value: float | None, error: float | None, blocks: int) -> Interval | None:
+    """A mean without known ends; nothing is known of it from a single block."""
+    if value is None:
+        return None
+    return Interval(value, -math.inf, math.inf) if error is None else interval(value, error, degrees=blocks - 1.0)
+
+
+def _blocks_with(times: "Array", counts: "Array") -> int:
+    """Blocks with a comparison; see `_mean_and_error`."""
+    return round(float(times[counts > 0.0].sum()))
 
 
 def _mean_and_error(times: "Array", counts: "Array", values: "Array") -> tuple[float | None, float | None]:
@@ -328,11 +367,11 @@ def _mean_and_error(times: "Array", counts: "Array", values: "Array") -> tuple[f
 
     Each course occurred so many `times`, in blocks with so many comparisons, `counts`, and the sum `values` of theirs.
     """
-    total, blocks = float((times * counts).sum()), float(times[counts > 0.0].sum())
+    total, blocks = float((times * counts).sum()), _blocks_with(times, counts)
     if not total:
         return None, None
     mean = float((times * values).sum()) / total
-    if blocks < 2.0:
+    if blocks < 2:
         return mean, None
     squares = float((times * (values - mean * counts) ** 2).sum())
-    return mean, math.sqrt(squares * blocks / (blocks - 1.0)) / total
+    return mean, math.sqrt(squares * blocks / (blocks - 1)) / total

@@ -26,6 +26,7 @@ from arena.standings.calibration import (
     trueskill_method,
 )
 from arena.standings.ratings import RatingSettings
+from arena.statistics.interval import t_quantile
 
 SKILLS = dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True))
 
@@ -36,11 +37,11 @@ def found(results: list[MatchResult], rating: RatingSettings = RATING) -> Judged
 
 def method(name: str, behind: float, error: float, *bins: Bin) -> Calibration:
     """A method as it might have done."""
-    return Calibration(name, 100, 0.5 + behind, 0.01, 0.2, behind, error, bins)
+    return Calibration(name, 100, 0.5 + behind, 0.01, 0.2, behind, error, bins, 50)
 
 
 def tenth(low: int, predicted: float, observed: float, error: float = 0.02) -> Bin:
-    return Bin(low / 10, (low + 1) / 10, 100, predicted, observed, error)
+    return Bin(low / 10, (low + 1) / 10, 100, predicted, observed, error, 50)
 
 
 def best(*bins: Bin) -> Judged:
@@ -109,19 +110,22 @@ def test_the_tilt_is_that_of_the_favourites() -> None:
     assert leaning is not None
     assert leaning.value == pytest.approx(0.1)
     assert leaning.error == pytest.approx(math.hypot(0.02, 0.02) / 2)
-    assert tilt(method(MAP, 0.0, 0.0, Bin(0.5, 0.6, 0, None, None, None))) is None
+    assert tilt(method(MAP, 0.0, 0.0, Bin(0.5, 0.6, 0, None, None, None, 0))) is None
 
 
 @pytest.mark.parametrize(
     ("page", "said"),
     [
         (Judged("test", 0, 0, ()), "Too few to judge: 0 blocks, and it takes 20."),
-        (best(tenth(7, 0.75, 0.76)), "Its chances come true: favourites score within errors what was foretold"),
-        (best(tenth(7, 0.75, 0.66)), "It overrates favourites: they score 9.0 ± 2.0 points less than foretold."),
-        (best(tenth(7, 0.75, 0.81)), "It underrates favourites: they score 6.0 ± 2.0 points more than foretold."),
+        (
+            best(tenth(7, 0.75, 0.76)),
+            "Its chances come true: favourites score what was foretold, within the error (off by 1.0 ±4.0 points)",
+        ),
+        (best(tenth(7, 0.75, 0.66)), "It overrates favourites: they score 9.0 ±4.0 points less than foretold."),
+        (best(tenth(7, 0.75, 0.81)), "It underrates favourites: they score 6.0 ±4.0 points more than foretold."),
         (
             best(tenth(7, 0.75, 0.66), tenth(6, 0.65, 0.74)),
-            "not everywhere. Off by more than 3 errors: 75.0 % foretold and 66.0 % came, 65.0 % foretold",
+            "not everywhere. Off by more than 3 standard errors: 75.0 % foretold and 66.0 % came, 65.0 % foretold",
         ),
         (best(tenth(7, 0.75, 0.765, 0.001), tenth(2, 0.25, 0.265, 0.001)), "Its chances come true"),
         (best(), "Whether its chances come true cannot be told."),
@@ -139,6 +143,42 @@ def test_the_tilt_is_that_of_the_favourites() -> None:
 def test_the_verdict_in_words(page: Judged, said: str) -> None:
     """It claims no more than the numbers do."""
     assert said in verdict(page)
+
+
+def test_words_hang_on_standard_errors_though_95_percent_is_shown() -> None:
+    """From two on a difference is one, from three on a tenth is named, at 50 blocks as at 5."""
+    for blocks in (5, 50):
+        for tilted, is_said in ((0.0399, False), (0.0401, True)):
+            bins = (Bin(0.7, 0.8, 100, 0.75, 0.75 + tilted, 0.02, blocks),)
+            assert ("underrates" in verdict(best(*bins))) is is_said
+        for off, is_named in ((0.0599, False), (0.0601, True)):
+            bins = (Bin(0.7, 0.8, 100, 0.75, 0.75 + off, 0.02, blocks),)
+            assert ("Off by more than 3 standard errors" in verdict(best(*bins))) is is_named
+
+
+def test_intervals_are_those_of_the_one_function() -> None:
+    """Student's t on the blocks: the same in table, JSON and CSV; a sure thing is bounded by the rule of three."""
+    page = found(league(SKILLS, 30, 5))
+    document = json.loads(render(page, format="json"))
+    rows = [*csv.DictReader(io.StringIO(render(page, format="csv")))]
+    text = render(page, format="table")
+
+    for one, method, row in zip(page.methods, document["methods"], rows[::11], strict=True):
+        assert one.log_loss is not None
+        assert one.log_loss_error is not None
+        half = t_quantile(one.blocks - 1) * one.log_loss_error
+        assert method["log_loss_high"] - one.log_loss == pytest.approx(half) == one.log_loss - method["log_loss_low"]
+        for name in ("log_loss", "log_loss_low", "log_loss_high", "behind", "behind_low", "behind_high"):
+            assert float(row[name]) == method[name]
+        assert f"{one.log_loss:.4f} ±{half:.4f}" in text
+    for line, each in zip(rows[1:11], document["methods"][0]["bins"], strict=True):
+        for name in ("observed", "observed_low", "observed_high"):
+            assert line[name] == ("" if each[name] is None else str(each[name]))
+        assert each["observed"] is None or 0.0 <= each["observed_low"] <= each["observed"] <= each["observed_high"] <= 1
+    always = Bin(0.9, 1.0, 40, 0.95, 1.0, 0.0, 20).came
+    assert always is not None
+    assert always.low == pytest.approx(0.05 ** (1 / 20))
+    assert always.high == 1.0
 
 
 def test_sure_things_have_an_error() -> None:
