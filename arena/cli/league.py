@@ -319,7 +319,7 @@ def _play(
 
 def _forfeits(store: MatchStore, state: LeagueState) -> int:
     """Stored matches of the league that ended with a forfeit."""
-    return sum(sum(map(sum, one.faults.values())) for one in store.sums(state.blocks))
+    return sum(sum(map(sum, one.faults.values())) for one in store.sums(state.blocks, state.ranks))
 
 
 def _log_forfeits(block: PlayedBlock, forfeits: "Counter[str]") -> None:

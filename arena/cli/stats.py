@@ -140,12 +140,12 @@ def _player(tournament: Tournament, name: str) -> Player:
 
 
 def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: bool) -> profile_page.Page:
-    sums = store.sums(state.blocks)
+    sums = store.sums(state.blocks, state.ranks)
     table = standings_after(state, sums)
     (row,) = (each for each in table.rows if each.name == player.name)
     (use,) = timing([each for each in entrants(state.tournament) if each.name == player.name], sums)
     own = {span.pairing.key: span.blocks for span in state.spans if player.name in span.pairing.names}
-    found = profile(row, {span.pairing.key: span.ranks for span in state.spans}, store.results(own))
+    found = profile(row, state.ranks, store.results(own))
     if asks_luck and not luck_version([one for one in sums if one.key in own]):
         sums = sums_of(map(_measured, _counted(store.matches(own), row.matches)))
     ranked = sum(each.group == row.group for each in table.rows)

@@ -52,6 +52,11 @@ class LeagueState(msgspec.Struct, frozen=True, dict=True):
         return {span.pairing.key: span.blocks for span in self.spans}
 
     @cached_property
+    def ranks(self) -> dict[str, PairingRanks]:
+        """The ranks of the stored matches of each pairing, by its key."""
+        return {span.pairing.key: span.ranks for span in self.spans}
+
+    @cached_property
     def finished(self) -> dict[str, frozenset[int]]:
         """The stored blocks of each pairing, by its key."""
         return {span.pairing.key: frozenset(span.ranks.blocks) for span in self.spans}

@@ -22,7 +22,7 @@ def entrants(tournament: Tournament) -> tuple[Entrant, ...]:
 
 def table(store: MatchStore, state: LeagueState) -> tuple[Standings, tuple[Timing, ...]]:
     """Standings and use of time after all stored matches of the league."""
-    sums = store.sums(state.blocks)
+    sums = store.sums(state.blocks, state.ranks)
     return standings_after(state, sums), timing(entrants(state.tournament), sums)
 
 
@@ -36,10 +36,10 @@ def publish(store: MatchStore, state: LeagueState) -> tuple[Standings, tuple[Tim
 def standings_after(state: LeagueState, sums: Iterable[PairingSums]) -> Standings:
     """The standings of a league of which `sums` are those of all stored matches."""
     tournament = state.tournament
-    field, ranks = entrants(tournament), {span.pairing.key: span.ranks for span in state.spans}
-    ratings = rate((one.name for one in field), in_schedule_order(ranks.values()), tournament.rating)
+    field = entrants(tournament)
+    ratings = rate((one.name for one in field), in_schedule_order(state.ranks.values()), tournament.rating)
     luck = luck_origin(tournament)
-    return standings(field, sums, ranks, ratings, tournament.rating, scheduled=state.scheduled, luck=luck)
+    return standings(field, sums, state.ranks, ratings, tournament.rating, scheduled=state.scheduled, luck=luck)
 
 
 def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> Standings:

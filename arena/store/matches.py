@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Protocol
 
 import msgspec
@@ -158,12 +159,17 @@ class MatchStore:
         with database.speaking_for(self._path), self.snapshot():
             return ranks(self._connection, wanted(self._connection, blocks))
 
-    def sums(self, blocks: Mapping[str, int]) -> tuple[PairingSums, ...]:
-        """The sums of the same matches; in the same order, and with the same errors."""
+    def sums(
+        self, blocks: Mapping[str, int], known: Mapping[str, PairingRanks] = MappingProxyType({})
+    ) -> tuple[PairingSums, ...]:
+        """The sums of the same matches; in the same order, and with the same errors.
+
+        Ranks that are `known`, from the same snapshot, are not read again.
+        """
         from arena.store.sums import sums  # noqa: PLC0415 - numpy takes 0.1 s that most commands do not need
 
         with database.speaking_for(self._path), self.snapshot():
-            return tuple(sums(self._connection, wanted(self._connection, blocks)))
+            return tuple(sums(self._connection, wanted(self._connection, blocks), known))
 
     def results(self, blocks: Mapping[str, int]) -> Iterator[MatchResult]:
         """The same matches one by one, by pairing in the order of `blocks`, block and rotation."""

@@ -7,6 +7,7 @@ sums of blocks and rotations tell in the same statement whether a match is missi
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -60,7 +61,8 @@ def ranks(connection: sqlite3.Connection, asked: Sequence[Wanted]) -> dict[str, 
             found[one] = PairingRanks(due.players, range(size), text)
         else:
             found[one] = _with_holes(connection, due)
-        _check_courses(connection, due, found[one])
+        if not all(_is_sound(course, seats) for course in set(found[one].courses)):
+            raise first_damage(connection, due)
     return {one.key: found[one.id] for one in asked if one.id in found}
 
 
@@ -88,16 +90,13 @@ def _with_holes(connection: sqlite3.Connection, due: Wanted) -> PairingRanks:
     return PairingRanks(due.players, list(courses), "".join("".join(course) for course in courses.values()))
 
 
-def _check_courses(connection: sqlite3.Connection, due: Wanted, found: PairingRanks) -> None:
-    """DamagedStore names a match whose ranks nobody can have."""
-    seats = len(due.players)
-    for course in set(found.courses):
-        try:
-            sound = all(each is None or ranked(each) == each for each in matches_of(course, seats))
-        except ValueError:
-            sound = False
-        if not sound:
-            raise first_damage(connection, due)
+@lru_cache(maxsize=4096)
+def _is_sound(course: str, seats: int) -> bool:
+    """Whether a block can have these ranks."""
+    try:
+        return all(each is None or ranked(each) == each for each in matches_of(course, seats))
+    except ValueError:
+        return False
 
 
 def first_damage(connection: sqlite3.Connection, *asked: Wanted) -> DamagedStore:

@@ -8,9 +8,10 @@ bits where that is enough and in whole numbers of any length where it is not.
 import sqlite3
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from itertools import zip_longest
 from math import lcm
 from typing import Any, Final, NamedTuple
 
@@ -37,6 +38,13 @@ _MOST: Final = 1 << 62
 _NONE: Final = 1 - (1 << 63)
 """Stands for NULL in a text of numbers; no value is as small."""
 
+_INTEGER: Final = frozenset((int,))
+_MARGINS, _LUCK = -2, -1
+_COUNTS: Final = [0, -2, -1]
+_DUE: Final = slice(1, 5)
+_TIMES: Final = slice(5, 11)
+"""Columns of `_SEATS` after the place: matches with seats, margins, luck; what follows from the ranks; use of time."""
+
 _KINDS: Final = (
     "SELECT pairing, termination, at_fault, rotation, isolation, luck_version, score_unit, count(*) FROM match"
     " WHERE {} AND NOT (at_fault IS NULL AND termination = 'normal' AND isolation = ? AND luck_version = ?"
@@ -53,155 +61,164 @@ _UNITS: Final = "SELECT score_unit FROM match WHERE {} ORDER BY pairing, block, 
 _PARDONS: Final = "SELECT pairing, code, place, sum(count) FROM pardon WHERE {} GROUP BY 1, 2, 3"
 
 
-def sums(connection: sqlite3.Connection, asked: Sequence[Wanted]) -> Iterator[PairingSums]:
-    """The sums of these pairings, those without a match left out."""
+def sums(
+    connection: sqlite3.Connection, asked: Sequence[Wanted], known: Mapping[str, PairingRanks]
+) -> Iterator[PairingSums]:
+    """The sums of these pairings, those without a match left out.
+
+    `known` may have ranks, read and checked at the same moment; those that it lacks are read.
+    """
     batch: list[Wanted] = []
     size = 0
     for one in asked:
         batch.append(one)
         size += (one.last + 1) * len(one.players)
         if size >= BATCH:
-            yield from _batch(connection, batch)
+            yield from _batch(connection, batch, known)
             batch, size = [], 0
-    yield from _batch(connection, batch)
+    yield from _batch(connection, batch, known)
 
 
-def _batch(connection: sqlite3.Connection, asked: Sequence[Wanted]) -> Iterator[PairingSums]:
+def _batch(
+    connection: sqlite3.Connection, asked: Sequence[Wanted], known: Mapping[str, PairingRanks]
+) -> Iterator[PairingSums]:
     """The sums of a batch; pairings with as many seats are added together."""
-    known = ranks(connection, asked)
-    there = [one for one in asked if one.key in known]
+    read = ranks(connection, [one for one in asked if one.key not in known])
+    there = [(one, own) for one in asked if (own := known.get(one.key, read.get(one.key))) and own.ranks]
     found: dict[str, PairingSums] = {}
-    for seats in sorted({len(one.players) for one in there}):
-        own = [one for one in there if len(one.players) == seats]
-        found.update((one.key, one) for one in _Adding(connection, own, known).sums())
-    yield from (found[one.key] for one in there)
+    for seats in sorted({len(one.players) for one, _ in there}):
+        due, own_ranks = zip(*[pair for pair in there if len(pair[0].players) == seats], strict=True)
+        found.update((one.key, one) for one in _Adding(connection, due, own_ranks).sums())
+    yield from (found[one.key] for one, _ in there)
 
 
-class _Seat(NamedTuple):
-    """What the rows of a place of a pairing come to; `margins` and `luck` are texts of numbers in their order."""
+class _Kind(NamedTuple):
+    """Of a pairing: its matches by isolation and by luck version, the units of their scores, and how some ended.
 
-    matches: int
-    points: int
-    points2: int
-    blocks: int
-    rotations: int
-    moves: int
-    spent_us: int
-    slowest_us: int
-    startup_us: int
-    idle_us: int
-    timeouts_by_load: int
-    with_margin: int
-    with_luck: int
-    margins: str
-    luck: str
+    `ended` are code, place (modulo seats) and number of faults.
+    """
+
+    isolation: dict[str, int]
+    luck_versions: dict[str, int]
+    units: set[int]
+    ended: Sequence[tuple[str, int, int]] = ()
 
 
-class _Kinds:
-    """By pairing: how many matches are of each isolation, luck version and unit, and the faults that ended some."""
+def _kinds(connection: sqlite3.Connection, asked: Sequence[Wanted], counts: Sequence[int]) -> list[_Kind | None]:
+    """By pairing, None for values that no result can have. SQLite tells only the matches that are not as the first."""
+    first = connection.execute(
+        "SELECT isolation, luck_version, score_unit FROM match WHERE pairing = ? LIMIT 1", (asked[0].id,)
+    ).fetchone()
+    others: defaultdict[int, list[tuple[Any, ...]]] = defaultdict(list)
+    for one, *values in selected(connection, _KINDS, asked, first):
+        others[one].append(tuple(values))
+    if _kind([], first, 1) is None:
+        return [None] * len(asked)
+    isolation, version, unit = first
+    return [
+        _kind(others[due.id], first, count)
+        if due.id in others
+        else _Kind({isolation: count}, {version: count} if version else {}, {unit})
+        for due, count in zip(asked, counts, strict=True)
+    ]
 
-    def __init__(self, connection: sqlite3.Connection, asked: Sequence[Wanted], counts: Mapping[int, int]) -> None:
-        first = connection.execute(
-            "SELECT isolation, luck_version, score_unit FROM match WHERE pairing = ? LIMIT 1", (asked[0].id,)
-        ).fetchone()
-        self.isolation: defaultdict[int, Counter[str]] = defaultdict(Counter)
-        self.luck_versions: defaultdict[int, Counter[str]] = defaultdict(Counter)
-        self.units: defaultdict[int, set[int]] = defaultdict(set)
-        self._odd: set[int] = set()
-        self.ended: defaultdict[int, list[tuple[str, int, int]]] = defaultdict(list)
-        left = dict(counts)
-        for one, termination, at_fault, rotation, *kind, count in selected(connection, _KINDS, asked, first):
-            left[one] -= count
-            self._add(one, kind, count)
-            if at_fault is not None:
-                self.ended[one].append((termination, at_fault + rotation, count))
-            if (at_fault is None) != (termination == "normal"):
-                self._odd.add(one)
-        for one, count in left.items():
-            if count:
-                self._add(one, first, count)
 
-    def _add(self, one: int, kind: Sequence[Any], count: int) -> None:
-        isolation, version, unit = kind
-        self.isolation[one][isolation] += count
-        self.units[one].add(unit)
-        if version:
-            self.luck_versions[one][version] += count
-
-    def faults(self, one: int, seats: int) -> dict[str, tuple[int, ...]]:
-        return by_code([(code, place % seats, count) for code, place, count in self.ended[one]], seats)
-
-    def is_sound(self, one: int) -> bool:
-        """Whether all values are such as a result can have."""
-        texts = [*self.isolation[one], *self.luck_versions[one]]
-        units = self.units[one]
-        return (
-            one not in self._odd
-            and all(type(text) is str for text in texts)
-            and all(type(unit) is int and unit > 0 for unit in units)
-            and {code for code, *_ in self.ended[one]} <= set(FAULTS)
-        )
+def _kind(others: Sequence[tuple[Any, ...]], first: tuple[Any, ...], matches: int) -> _Kind | None:
+    """Of a pairing with so many matches: `others`, and all the rest as `first`."""
+    rest = matches - sum(count for *_, count in others)
+    isolation, versions, units = Counter[str](), Counter[str](), set[int]()
+    for own, version, unit, count in [each[3:] for each in others] + ([(*first, rest)] if rest else []):
+        isolation[own] += count
+        versions[version] += count if version else 0
+        units.add(unit)
+    is_sound = (
+        all(type(text) is str for text in (*isolation, *versions))
+        and all(type(unit) is int and unit > 0 for unit in units)
+        and all((code == "normal") if seat is None else code in FAULTS for code, seat, *_ in others)
+        and all(seat is None or type(seat) is int for _, seat, *_ in others)
+    )
+    if not is_sound:
+        return None
+    ended = [(code, seat + rotation, count) for code, seat, rotation, *_, count in others if seat is not None]
+    return _Kind(dict(isolation), dict(+versions), units, ended)
 
 
 class _Adding:
-    """The sums of pairings with equal numbers of seats, of which `known` are the ranks."""
+    """The sums of pairings with equal numbers of seats, of which `own_ranks` are the ranks."""
 
     def __init__(
-        self, connection: sqlite3.Connection, asked: Sequence[Wanted], known: Mapping[str, PairingRanks]
+        self, connection: sqlite3.Connection, asked: Sequence[Wanted], own_ranks: Sequence[PairingRanks]
     ) -> None:
-        self._connection, self._asked = connection, asked
-        self._ranks = [known[one.key] for one in asked]
+        self._connection, self._asked, self._ranks = connection, asked, own_ranks
         self._seats = len(asked[0].players)
-        self._rows: dict[int, dict[int, _Seat]] = defaultdict(dict)
-        for one, place, *values in selected(connection, _SEATS, asked):
-            self._rows[one][place] = _Seat(*values)
-        self._kinds = _Kinds(
-            connection, asked, {one.id: own.matches for one, own in zip(asked, self._ranks, strict=True)}
-        )
         self._pardons: defaultdict[int, list[tuple[str, int, int]]] = defaultdict(list)
         for one, code, place, count in selected(connection, _PARDONS, asked):
             self._pardons[one].append((code, place, count))
-        for due, own in zip(asked, self._ranks, strict=True):
-            if not self._is_sound(due, own):
-                raise first_damage(connection, due)
+        self._rows = self._seat_rows()
+        self._numbers = self._whole_numbers()
+        self._kinds = self._sound_kinds([own.matches for own in own_ranks])
 
     def sums(self) -> Iterator[PairingSums]:
         """Pairing by pairing. DamagedStore names a match with values that cannot be."""
         try:
             margins, luck = self._margins(), self._luck()
-            due_sums = np.stack([self._added(each).tolist() for each in self._due()], axis=1).tolist()
+            due = np.stack([self._added(each) for each in self._due()], axis=2)
         except (ValueError, OverflowError):
             raise first_damage(self._connection, *self._asked) from None
-        for number, (due, own) in enumerate(zip(self._asked, self._ranks, strict=True)):
-            by_place = [self._rows[due.id][place] for place in range(self._seats)]
-            if due_sums[number] != [list(column) for column in zip(*[seat[1:5] for seat in by_place], strict=True)]:
-                raise first_damage(self._connection, due)
+        self._refuse((self._numbers[:, :, _DUE] != due).any(axis=(1, 2)))
+        times = self._numbers[:, :, _TIMES].transpose(0, 2, 1).tolist()
+        for number, (one, own, kind) in enumerate(zip(self._asked, self._ranks, self._kinds, strict=True)):
             yield PairingSums(
-                key=due.key,
-                players=due.players,
+                key=one.key,
+                players=one.players,
                 courses=courses_of(own),
                 margins=margins[number],
                 luck=luck[number],
-                luck_versions=dict(self._kinds.luck_versions[due.id]),
-                faults=self._kinds.faults(due.id, self._seats),
-                pardoned=by_code(self._pardons[due.id], self._seats),
-                isolation=dict(self._kinds.isolation[due.id]),
-                time=TimeSums(*zip(*[seat[5:11] for seat in by_place], strict=True)),
+                luck_versions=kind.luck_versions,
+                faults=by_code([(code, place % self._seats, count) for code, place, count in kind.ended], self._seats),
+                pardoned=by_code(self._pardons.get(one.id, ()), self._seats),
+                isolation=kind.isolation,
+                time=TimeSums(*map(tuple, times[number])),
             )
 
-    def _is_sound(self, due: Wanted, own: PairingRanks) -> bool:
-        """Whether the rows of a pairing fit each other: as many seats as matches, and the points of the ranks."""
-        seats = self._rows[due.id]
-        normal = own.matches - sum(count for *_, count in self._kinds.ended[due.id])
-        lucky = self._kinds.luck_versions[due.id].total()
-        due_counts = (own.matches, normal, lucky)
-        if sorted(seats) != list(range(self._seats)) or not self._kinds.is_sound(due.id):
-            return False
-        if any((one.matches, one.with_margin, one.with_luck) != due_counts for one in seats.values()):
-            return False
-        if any(type(value) is not int or value < 0 for one in seats.values() for value in one[:11]):
-            return False
-        return all(code in PARDONABLE and 0 <= place < self._seats for code, place, _ in self._pardons[due.id])
+    def _seat_rows(self) -> list[tuple[Any, ...]]:
+        """By pairing and place. DamagedStore unless there is one for each."""
+        order = {due.id: number for number, due in enumerate(self._asked)}
+        rows = sorted(selected(self._connection, _SEATS, self._asked), key=lambda row: order[row[0]])
+        found = [row[:2] for row in rows]
+        due = [(one.id, place) for one in self._asked for place in range(self._seats)]
+        if found != due:
+            odd = next(pair for pair in zip_longest(found, due) if pair[0] != pair[1])
+            raise first_damage(self._connection, self._asked[min(order[row[0]] for row in odd if row)])
+        return rows
+
+    def _whole_numbers(self) -> Array:
+        """By pairing and place what the rows come to, without the texts."""
+        values = [row[2:-2] for row in self._rows]
+        odd = [number for number, own in enumerate(values) if not _INTEGER.issuperset(map(type, own))]
+        if odd:
+            raise first_damage(self._connection, self._asked[odd[0] // self._seats])
+        return np.array(values, dtype=np.int64).reshape(len(self._asked), self._seats, -1)
+
+    def _sound_kinds(self, matches: Sequence[int]) -> list[_Kind]:
+        """DamagedStore unless the rows fit each other: as many seats as matches, margins and luck of all that have."""
+        found = _kinds(self._connection, self._asked, matches)
+        kinds = [kind or _Kind({}, {}, set()) for kind in found]
+        normal = [count - sum(each for *_, each in kind.ended) for count, kind in zip(matches, kinds, strict=True)]
+        lucky = [sum(kind.luck_versions.values()) for kind in kinds]
+        due = np.array([matches, normal, lucky], dtype=np.int64).T[:, None, :]
+        odd = (self._numbers[:, :, _COUNTS] != due).any(axis=(1, 2)) | (self._numbers < 0).any(axis=(1, 2))
+        self._refuse(odd | [kind is None for kind in found] | [not self._is_pardonable(one.id) for one in self._asked])
+        return kinds
+
+    def _is_pardonable(self, one: int) -> bool:
+        pardons = self._pardons.get(one, ())
+        return all(code in PARDONABLE and 0 <= place < self._seats for code, place, _ in pardons)
+
+    def _refuse(self, odd: Array) -> None:
+        """DamagedStore for the first pairing that is odd."""
+        if odd.any():
+            raise first_damage(self._connection, self._asked[int(odd.argmax())])
 
     @cached_property
     def _starts(self) -> Array:
@@ -240,13 +257,11 @@ class _Adding:
         ):
             yield np.broadcast_to(values, self._points.shape).sum(axis=1)
 
-    def _values(self, name: str) -> tuple[Array, Array]:
+    def _values(self, column: int) -> tuple[Array, Array]:
         """By block, rotation and place the margins or luck; by block and rotation whether the match has them."""
         _, present = self._courses
         shape = (*present.shape, self._seats)
-        texts = [
-            ",".join([getattr(self._rows[due.id][place], name) for due in self._asked]) for place in range(self._seats)
-        ]
+        texts = [",".join([row[column] for row in self._rows[place :: self._seats]]) for place in range(self._seats)]
         values = np.full(shape, _NONE, dtype=np.int64)
         for place, text in enumerate(texts):
             values[present, place] = _numbers(text) if text else []
@@ -263,15 +278,15 @@ class _Adding:
         return values if per_block * per_block * max(1, len(values)) < _MOST else values.astype(object)
 
     def _margins(self) -> list[BlockSums]:
-        values, has = self._values("margins")
+        values, has = self._values(_MARGINS)
         best = values if self._seats == 2 else np.partition(values, -2, axis=2)[:, :, -2:]
         if (best.sum(axis=2) != 0).any():
             raise ValueError("the margin of the best is that of the second turned round")
-        units = [lcm(*self._kinds.units[due.id]) for due in self._asked]
+        units = [lcm(*kind.units) for kind in self._kinds]
         values = self._wide(self._in_one_unit(values, units))
         m, y = has.sum(axis=1), values.sum(axis=1)
         counts = self._added(np.stack([m > 0, m, m * m], axis=1).astype(np.int64))
-        total, total2, product = (self._added(each) for each in (y, y * y, y * m[:, None]))
+        total, total2, product = (self._added(each).tolist() for each in (y, y * y, y * m[:, None]))
         return [
             BlockSums(
                 *(blocks, matches, matches2),
@@ -284,7 +299,7 @@ class _Adding:
 
     def _in_one_unit(self, values: Array, units: Sequence[int]) -> Array:
         """The margins of each pairing in parts of its unit, where its matches have several."""
-        mixed = [number for number, due in enumerate(self._asked) if len(self._kinds.units[due.id]) > 1]
+        mixed = [number for number, kind in enumerate(self._kinds) if len(kind.units) > 1]
         if not mixed:
             return values
         wide = values.astype(object)
@@ -299,9 +314,9 @@ class _Adding:
         return wide
 
     def _luck(self) -> list[tuple[LuckSums, ...]]:
-        if not any(self._kinds.luck_versions[due.id] for due in self._asked):
+        if not any(kind.luck_versions for kind in self._kinds):
             return [()] * len(self._asked)
-        values, has = self._values("luck")
+        values, has = self._values(_LUCK)
         odd = np.concatenate([np.asarray(own.blocks, dtype=np.int64) & 1 for own in self._ranks])
         values = self._wide(values)
         m = has.sum(axis=1)
@@ -314,8 +329,8 @@ class _Adding:
             added = [self._added(each * own).tolist() for each in (counts, *by_place)]
             halves.append([LuckSums(*count, *map(tuple, sums)) for count, *sums in zip(*added, strict=True)])
         return [
-            tuple(half[number] for half in halves) if self._kinds.luck_versions[due.id] else ()
-            for number, due in enumerate(self._asked)
+            tuple(half[number] for half in halves) if kind.luck_versions else ()
+            for number, kind in enumerate(self._kinds)
         ]
 
     def _added(self, by_block: Array) -> Array:
@@ -323,10 +338,9 @@ class _Adding:
         return np.add.reduceat(by_block, self._starts, axis=0)
 
 
-def _parts(values: Iterable[Any], unit: int) -> tuple[int | Fraction, ...]:
+def _parts(values: Sequence[int], unit: int) -> tuple[int | Fraction, ...]:
     """Whole numbers of parts of 1 / `unit`."""
-    whole = [int(value) for value in values]
-    return tuple(whole) if unit == 1 else tuple([Fraction(value, unit) for value in whole])
+    return tuple(values) if unit == 1 else tuple([Fraction(value, unit) for value in values])
 
 
 def _numbers(text: str) -> Array:
