@@ -88,7 +88,7 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
         if self.pardoned and (len(self.pardoned) != seats or not all(map(_is_pardonable, self.pardoned))):
             raise ValueError(f"pardoned faults are counted by seat and by {', '.join(PARDONABLE)}")
         is_normal = self.termination is Termination.NORMAL
-        if is_normal != (self.scores is not None and self.at_fault is None) or (
+        if (self.scores is not None, self.at_fault is None) != (is_normal, is_normal) or (
             not is_normal and self.termination not in FAULTS
         ):
             raise ValueError(f"termination {self.termination} does not fit scores and fault")

@@ -37,6 +37,9 @@ def wanted(connection: sqlite3.Connection, blocks: Mapping[str, int]) -> list[Wa
     """Those of the pairings that have matches, in the order given."""
     query = "SELECT key, id, players, (SELECT max(block) FROM match WHERE pairing = p.id) FROM pairing p"
     known = {key: found for key, *found in connection.execute(query) if key in blocks}
+    for key, (*_, last) in known.items():
+        if type(last) not in (int, type(None)):
+            raise DamagedStore(f"a block of pairing {key} has a number that is none; run `arena verify`")
     return [
         Wanted(number, key, rows.names(key, players), blocks[key], last)
         for key, (number, players, last) in ((key, known[key]) for key in blocks if key in known)
@@ -84,7 +87,7 @@ def _with_holes(connection: sqlite3.Connection, due: Wanted) -> PairingRanks:
     seats = len(due.players)
     courses: defaultdict[int, list[str]] = defaultdict(lambda: [MISSING * seats] * seats)
     for block, rotation, own in connection.execute(_EACH, (due.id, due.blocks)):
-        if rotation not in range(seats) or type(own) is not str or len(own) != seats:
+        if rotation not in range(seats) or type(block) is not int or type(own) is not str or len(own) != seats:
             raise first_damage(connection, due)
         courses[block][rotation] = own
     return PairingRanks(due.players, list(courses), "".join("".join(course) for course in courses.values()))

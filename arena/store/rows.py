@@ -173,6 +173,8 @@ def _result(
     if not 0 <= rotation < len(players):
         raise ValueError("its rotation is none of the pairing")
     by_seat = rotate(seats, rotation)
+    if type(isolation) is not str or type(version) is not str:
+        raise TypeError("its isolation or its luck version is no text")
     if not _KINDS.issuperset(map(type, chain(*by_seat))):
         raise TypeError("a value of a seat is no whole number")
     _, _, gained, scores, margins, luck, *counts = zip(*by_seat, strict=True)

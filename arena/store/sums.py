@@ -112,19 +112,20 @@ def _kinds(connection: sqlite3.Connection, asked: Sequence[Wanted], counts: Sequ
     others: defaultdict[int, list[tuple[Any, ...]]] = defaultdict(list)
     for one, *values in selected(connection, _KINDS, asked, first):
         others[one].append(tuple(values))
-    if _kind([], first, 1) is None:
+    seats = len(asked[0].players)
+    if _kind([], first, 1, seats) is None:
         return [None] * len(asked)
     isolation, version, unit = first
     return [
-        _kind(others[due.id], first, count)
+        _kind(others[due.id], first, count, seats)
         if due.id in others
         else _Kind({isolation: count}, {version: count} if version else {}, {unit})
         for due, count in zip(asked, counts, strict=True)
     ]
 
 
-def _kind(others: Sequence[tuple[Any, ...]], first: tuple[Any, ...], matches: int) -> _Kind | None:
-    """Of a pairing with so many matches: `others`, and all the rest as `first`."""
+def _kind(others: Sequence[tuple[Any, ...]], first: tuple[Any, ...], matches: int, seats: int) -> _Kind | None:
+    """Of a pairing with so many matches and seats: `others`, and all the rest as `first`."""
     rest = matches - sum(count for *_, count in others)
     isolation, versions, units = Counter[str](), Counter[str](), set[int]()
     for own, version, unit, count in [each[3:] for each in others] + ([(*first, rest)] if rest else []):
@@ -135,7 +136,7 @@ def _kind(others: Sequence[tuple[Any, ...]], first: tuple[Any, ...], matches: in
         all(type(text) is str for text in (*isolation, *versions))
         and all(type(unit) is int and unit > 0 for unit in units)
         and all((code == "normal") if seat is None else code in FAULTS for code, seat, *_ in others)
-        and all(seat is None or type(seat) is int for _, seat, *_ in others)
+        and all(seat is None or (type(seat) is int and 0 <= seat < seats) for _, seat, *_ in others)
     )
     if not is_sound:
         return None

@@ -4,6 +4,7 @@ import zlib
 from fractions import Fraction
 from hashlib import sha256
 
+import msgspec
 import pytest
 
 from arena.match.luck_sum import MatchLuck
@@ -89,3 +90,20 @@ def test_a_record_of_no_pairing_is_no_result(match: str) -> None:
     """The key of a result is read from the id of its record."""
     with pytest.raises(ValueError, match="no id of a match"):
         result_of(record(match=match))
+
+
+@pytest.mark.parametrize(
+    ("termination", "scores", "at_fault"),
+    [
+        (Termination.NORMAL, None, None),
+        (Termination.NORMAL, (Fraction(1), Fraction(0)), 1),
+        (Termination.CRASH, (Fraction(1), Fraction(0)), 1),
+        (Termination.CRASH, None, None),
+    ],
+)
+def test_a_forfeit_has_a_seat_at_fault_and_no_scores(
+    termination: Termination, scores: tuple[Fraction, ...] | None, at_fault: int | None
+) -> None:
+    """And a match that ended by the rules has scores, and nobody at fault."""
+    with pytest.raises(ValueError, match="does not fit scores and fault"):
+        msgspec.structs.replace(result_of(record()), termination=termination, scores=scores, at_fault=at_fault)

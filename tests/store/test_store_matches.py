@@ -208,6 +208,13 @@ WRONG_VALUES = [
     "UPDATE match SET termination = 'crash'",
     "UPDATE match SET termination = 'void', at_fault = 1",
     "UPDATE match SET at_fault = 2, termination = 'crash'",
+    "UPDATE match SET at_fault = 1, termination = 'crash'",
+    *(
+        f"UPDATE match SET at_fault = {seat}, termination = 'crash', ranks = '01';"
+        " UPDATE seat SET score = NULL, margin = NULL, points = CASE place WHEN rotation THEN 2 ELSE 0 END"
+        for seat in ("2", "-1", "'who'")
+    ),
+    "UPDATE match SET isolation = x'6e6f6e65'",
     "UPDATE match SET rotation = 2 WHERE rotation = 1",
     "UPDATE match SET score_unit = 0",
     "UPDATE match SET luck_version = '1'",
@@ -241,7 +248,8 @@ def tampered(results: Path, statement: str) -> bool:
     connection = sqlite3.connect(results / database.FILE_NAME)
     connection.execute("PRAGMA ignore_check_constraints=ON")
     try:
-        assert connection.execute(statement).rowcount
+        for each in statement.split(";"):
+            assert connection.execute(each).rowcount
         connection.commit()
     except sqlite3.IntegrityError:
         return False
@@ -274,6 +282,19 @@ def test_a_value_that_cannot_be_is_damage_and_never_a_wrong_table(tmp_path: Path
     assert bool(errors) == is_changed
     assert all(re.search(r"match \w+-[01]-[012]\b|pairing \w+", error) for error in errors)
     assert all("run `arena verify`" in error for error in errors)
+
+
+@pytest.mark.parametrize("number", ["'x'", "0.5", "x'31'"])
+def test_a_block_without_a_number_is_damage(tmp_path: Path, number: str) -> None:
+    """For whoever counts what is stored; nobody reads a league before that."""
+    league = tournament("ann", "bob", cycles=2)
+    fill(tmp_path, league)
+    tampered(tmp_path, f"UPDATE match SET block = {number} WHERE block = 1")
+
+    with reading(tmp_path) as store:
+        for count in (store.ranks, store.sums):
+            with pytest.raises(DamagedStore, match="run `arena verify`"):
+                count(counted(league))
 
 
 @pytest.mark.parametrize("statement", ["UPDATE record SET body = 'text'", "UPDATE record SET digest = x'35'"])
