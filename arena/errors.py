@@ -86,7 +86,7 @@ class CheckFailed(ArenaError):
 
 
 class DamagedStore(CheckFailed):
-    """The database file is not a readable arena database; it is left untouched."""
+    """The database file is not a readable arena database, or something is missing there; it is left untouched."""
 
 
 class Interrupted(ArenaError):

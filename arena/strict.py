@@ -38,6 +38,9 @@ _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 _SHOWN_MAX: Final = 60
 _NO_UNICODE: Final = "a text in it is no Unicode: it has half of a surrogate pair"
 _MOST_MISTAKES: Final = 20
+_MOST_LISTED: Final = 30
+"""Known names that are listed all; of more, the nearest and a few."""
+_NAMED_OF_MANY: Final = 5
 """Mistakes that are told one by one; of the others their number."""
 _DIGITS_BITS: Final = 64
 """Longer numbers are not written out: nobody counts their digits, and Python refuses to write some."""
@@ -93,8 +96,11 @@ def unknown(what: str, found: str, known: Iterable[str]) -> str:
     """`unknown option "wnd"; known: wind, sail; did you mean "wind"?` as one phrase for every such message."""
     names = list(known)
     found = printable(_cut(found))
-    listed = ", ".join(names) if names else "none"
-    close = difflib.get_close_matches(found, names, n=1)
+    close = difflib.get_close_matches(found, names, n=_NAMED_OF_MANY)
+    listed = ", ".join(names) or "none"
+    if len(names) > _MOST_LISTED:
+        few = [*close, *(name for name in names if name not in close)][:_NAMED_OF_MANY]
+        listed = f"{', '.join(few)} and {len(names) - len(few)} more"
     question = f'; did you mean "{close[0]}"?' if close else ""
     return f'unknown {what} "{found}"; known: {listed}{question}'
 

@@ -354,6 +354,20 @@ def test_unknown_names_what_is_known() -> None:
     assert strict.unknown("option", "zzz", []) == 'unknown option "zzz"; known: none'
 
 
+def test_of_many_known_names_the_nearest_and_a_few_are_listed() -> None:
+    """Three hundred players are no answer; thirty are."""
+    names = [f"bot-{number:03}" for number in range(300)]
+
+    said = strict.unknown("player", "bot-1234", names)
+    strange = strict.unknown("player", "?", names)
+
+    assert said.startswith('unknown player "bot-1234"; known: bot-')
+    assert said.endswith(' and 295 more; did you mean "bot-234"?')
+    assert said.count("bot-") == 7
+    assert strange == 'unknown player "?"; known: bot-000, bot-001, bot-002, bot-003, bot-004 and 295 more'
+    assert strict.unknown("player", "?", names[:30]).endswith(", ".join(names[:30]))
+
+
 def test_all_mistakes_are_told_in_one_message() -> None:
     """In the order of the text, missing keys behind; an unknown key that resembles a missing one tells of both."""
     raw = {

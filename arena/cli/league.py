@@ -50,6 +50,7 @@ from arena.text import counted
 
 LOGGED_FORFEITS = 20
 """Of each player in a run: the first show what is wrong, and a bot that always forfeits must not fill the log."""
+MOST_BLOCKS_NAMED = 5
 log = logging.getLogger("arena.league")
 
 
@@ -138,8 +139,26 @@ def run(
         standings, timing = publish(store, state)
     click.echo(render(standings, timing, format=form, width=terminal_width(), news=state.news))
     click.echo(f"\nhistory: {head}" if form == "table" else f"history: {head}", err=form != "table")
+    _insist_on_whole_blocks(state)
     if lost is not None:
         raise lost
+
+
+def _insist_on_whole_blocks(state: LeagueState) -> None:
+    """DamagedStore if a match of a stored block is missing: no run plays such a block again."""
+    if state.is_complete or not state.torn:
+        return
+    named = [
+        f"{pairing.key} block {block} ({' v '.join(pairing.names)})"
+        for pairing, block in state.torn[:MOST_BLOCKS_NAMED]
+    ]
+    more = len(state.torn) - len(named)
+    listed = "; ".join([*named, f"and {more} more"] if more else named)
+    raise DamagedStore(
+        f"league {state.tournament.name}: matches are missing of {counted(len(state.torn), 'stored block')}: {listed}."
+        " A block is stored as a whole and never played twice, so the league cannot be completed from these results:"
+        " run `arena verify`, and go on with a sound copy of them"
+    )
 
 
 @league.command()

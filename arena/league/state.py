@@ -16,6 +16,7 @@ from arena.league.schedules.choice import course_of
 from arena.league.schedules.plan import Plan
 from arena.league.tournament import Tournament
 from arena.match.results import PairingRanks
+from arena.statistics.pairs import MISSING
 
 Stored = Callable[[Mapping[str, int]], Mapping[str, PairingRanks]]
 """The ranks of all stored matches of these pairings, by key: of each its blocks below that number."""
@@ -60,6 +61,16 @@ class LeagueState(msgspec.Struct, frozen=True, dict=True):
     def finished(self) -> dict[str, frozenset[int]]:
         """The stored blocks of each pairing, by its key."""
         return {span.pairing.key: frozenset(span.ranks.blocks) for span in self.spans}
+
+    @cached_property
+    def torn(self) -> tuple[tuple[Pairing, int], ...]:
+        """Blocks of which some matches are stored and others are not: damage, for a block is stored as a whole."""
+        return tuple(
+            (span.pairing, block)
+            for span in self.spans
+            for block, course in zip(span.ranks.blocks, span.ranks.courses, strict=True)
+            if MISSING in course
+        )
 
     @cached_property
     def stored(self) -> int:

@@ -6,7 +6,7 @@ Rule: one sentence a line, and only those that say something about this table.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from arena.report.formats import clipped, half_width, percent
+from arena.report.formats import clipped, half_width, percent, some
 from arena.report.luck_origin import origin_told
 from arena.standings.luck_audit import LEVEL, PlayerLuck
 from arena.standings.rows import Row
@@ -159,7 +159,7 @@ def _of_load(timing: Sequence[Timing]) -> Iterator[str]:
         count = counted(sum(one.timeouts_by_load for one in timing), "timeout")
         yield (
             f"WARNING: {count} by wall time came while the bot waited for a core for longer than it was late"
-            f" ({_some(clipped(late))}): the machine was too busy; play with fewer `--workers`, or let CPU time decide"
+            f" ({some(clipped(late))}): the machine was too busy; play with fewer `--workers`, or let CPU time decide"
         )
 
 
@@ -175,7 +175,7 @@ def _of_seats(seats: Sequence[SeatAdvantage]) -> Iterator[str]:
 def _of_contradictions(standings: Standings) -> Iterator[str]:
     pairs = standings.contradictions
     if pairs:
-        named = _some([" better than ".join(clipped((lower, higher))) for higher, lower in pairs])
+        named = some([" better than ".join(clipped((lower, higher))) for higher, lower in pairs])
         yield f"mu depends on the order of matches; its order contradicts MAP at 95 % for: {named}"
 
 
@@ -183,13 +183,8 @@ def _of_groups(standings: Standings) -> Iterator[str]:
     idle = {row.name for row in standings.rows if not row.matches}
     groups = [group for group in standings.groups if not idle.issuperset(group)]
     if len(groups) > 1:
-        named = " | ".join(_some(clipped(group)) for group in groups[:_MOST_NAMED])
+        named = " | ".join(some(clipped(group)) for group in groups[:_MOST_NAMED])
         more = f" | {len(groups) - _MOST_NAMED} more" if len(groups) > _MOST_NAMED else ""
         yield f"WARNING: no match connects these groups; nothing compares them, each has its own ranks: {named}{more}"
     if idle and standings.matches:
-        yield f"without a match: {_some(clipped(sorted(idle)))}"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
+        yield f"without a match: {some(clipped(sorted(idle)))}"

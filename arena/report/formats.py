@@ -98,6 +98,12 @@ def clipped(names: Sequence[str]) -> list[str]:
     return found
 
 
+def some(names: Sequence[str], most: int = 5) -> str:
+    """The first of `names`, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 def labels(names: Sequence[str], style: str) -> list[str]:
     """`names` as cells of a table of that style."""
     return [escaped(name) for name in names] if style == "pipe" else clipped(names)

@@ -18,6 +18,7 @@ from arena.report.formats import (
     json_text,
     labels,
     percent,
+    some,
     tabulated,
     wrapped,
 )
@@ -244,7 +245,7 @@ def _markdown(found: HeadToHead) -> str:
 
 def _groups(found: HeadToHead) -> Iterator[str]:
     if len(found.groups) > 1:
-        listed = "; ".join(", ".join(group) for group in found.groups)
+        listed = "; ".join(map(some, found.groups))
         yield f"No match connects these groups, so that only players of the same one can be compared: {listed}."
 
 
@@ -260,8 +261,13 @@ def _intransitivity(found: HeadToHead) -> str:
         verdict = "One skill per player explains the results."
     p = "p < 0.001" if test.p < 0.001 else f"p = {test.p:.3f}"
     degrees = counted(test.degrees, "degree of freedom", "degrees of freedom")
-    whose = f"; among the players with close matches, without {', '.join(test.left_out)}" if test.left_out else ""
-    return f"{verdict} (X² = {test.chi_square:.1f} on {degrees}, {p}{whose})"
+    return f"{verdict} (X² = {test.chi_square:.1f} on {degrees}, {p}{_left_out(test.left_out)})"
+
+
+def _left_out(names: Sequence[str]) -> str:
+    """Who has no part in the test; JSON has all of them."""
+    count = f"{len(names)} players: " if len(names) > 1 else ""
+    return f"; among the players with close matches, without {count}{some(names)}" if names else ""
 
 
 def _cycles(found: HeadToHead) -> Iterator[str]:

@@ -1,6 +1,9 @@
 """`arena league run` when a block stays void, and when wall time decides on a busy machine: what it says and does."""
 
+import contextlib
 import os
+import re
+import sqlite3
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -67,6 +70,24 @@ def test_a_block_that_stays_void_is_named_and_tried_again_by_the_next_run(
     assert "Traceback" not in incomplete.err
     assert whole.code == 0
     assert "6 of 6 matches; ranks by MAP" in whole.out
+
+
+@pytest.mark.process
+def test_a_block_that_lacks_a_match_is_damage(terminal: Terminal) -> None:
+    """Nothing is left to be played, and yet the league is not complete: the block is named, with exit code 1."""
+    assert terminal.arena(RUN).code == 0
+    with contextlib.closing(sqlite3.connect(terminal.results / "arena.db")) as connection, connection:
+        for table in ("match", "seat", "record"):
+            connection.execute(f"DELETE FROM {table} WHERE block = 1 AND rotation = 1")
+
+    said, status = terminal.arena(RUN), terminal.arena("league status")
+
+    assert said.code == 1
+    assert "5 of 6 matches, incomplete" in said.out
+    assert re.search(r"matches are missing of 1 stored block: [0-9a-f]+ block 1 \(ann v bob\)\.", said.err)
+    assert "arena verify" in said.err
+    assert terminal.arena("verify").code == 1
+    assert "5 of 6" in status.out
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import re
 from itertools import combinations
 from statistics import NormalDist
 
+import msgspec
 import pytest
 from report_leagues import FOUR, HOSTILE, NUMBERS_THAT_ARE_NONE, RATING, league, mirrored, odd_leagues, ranks_of, result
 
@@ -15,7 +16,7 @@ from arena.match.results import MatchResult
 from arena.report.formats import FORMATS
 from arena.report.matrix_page import mark, render, shaded
 from arena.standings import sums
-from arena.standings.matrix import HeadToHead, _lopsided, compared
+from arena.standings.matrix import HeadToHead, Intransitive, _lopsided, compared
 from arena.standings.profile import profile
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.rows import Entrant, Row, rows_of
@@ -341,6 +342,19 @@ def test_an_unknown_format_is_refused() -> None:
     """With the known ones."""
     with pytest.raises(SpecError, match='unknown format "cvs"; known: table, markdown, csv, json'):
         render(found([]), format="cvs")
+
+
+def test_many_names_are_counted_not_listed() -> None:
+    """Eighty players who are left out of the test, and groups of as many: five of each are named, JSON has all."""
+    names = tuple(f"b{number:02}" for number in range(80))
+    page = found(mirrored(0, "ann", "bob", 1, 0))
+    crowded = msgspec.structs.replace(page, groups=(names, FOUR), intransitivity=Intransitive(names, 9.0, 3, 0.5, ""))
+
+    text = " ".join(render(crowded, format="table").split())
+
+    assert "among the players with close matches, without 80 players: b00, b01, b02, b03, b04 and 75 more)" in text
+    assert f"can be compared: b00, b01, b02, b03, b04 and 75 more; {', '.join(FOUR)}." in text
+    assert json.loads(render(crowded, format="json"))["intransitivity"]["left_out"] == [*names]
 
 
 @pytest.mark.parametrize(("unusual", "left_out"), [(2, set()), (3, {"a"})])

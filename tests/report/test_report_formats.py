@@ -1,0 +1,28 @@
+"""Pieces of text that all pages share."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.report.formats import some, wrapped
+
+
+@given(st.text(st.sampled_from("ab -"), max_size=60), st.integers(1, 30))
+def test_wrapped_sentences_keep_their_words(text: str, width: int) -> None:
+    """Lines are within the width unless a word is longer."""
+    lines = wrapped(text, width).splitlines()
+
+    assert " ".join(lines).split() == text.split()
+    assert all(len(line) <= width or len(line.split()) <= 1 for line in lines)
+
+
+def test_without_a_width_nothing_is_wrapped() -> None:
+    """However long."""
+    assert wrapped("  a b " * 100, None).count("\n") == 0
+
+
+def test_of_many_names_a_few_are_told() -> None:
+    """With the number of the others, and none where all are there."""
+    assert some(["a"]) == "a"
+    assert some(list("abcde")) == "a, b, c, d, e"
+    assert some(list("abcdefg")) == "a, b, c, d, e and 2 more"
+    assert some(list("abc"), 1) == "a and 2 more"
