@@ -118,7 +118,7 @@ def stats(player: str, league: str | None, luck: bool, form: str, results: Path)
     """Print all that LEAGUE tells of one PLAYER; LEAGUE may be left out if there is only one.
 
     Results by opponent, by seat and by tenth of the schedule, time per move, faults and extreme matches with their ids.
-    Where the luck of all matches was stored, scores without it stand beside the others.
+    Where the luck of all matches was stored, scores without it stand beside the others if they tell more.
 
     Example: arena stats greedy first
     """
