@@ -104,11 +104,11 @@ def _of_skills(standings: Standings) -> Iterator[str]:
     if not standings.matches:
         return
     effect, rating = standings.design_effect, standings.rating
-    blocks = "" if effect is None else f" (design effect {effect.players:.2f})"
+    unit = "as of independent matches" if effect is None else f"from blocks (design effect {effect.players:.2f})"
     model = ProbitSettings(beta=rating.beta, draw_probability=rating.draw_probability)
     score = chances_at(rating.beta, model.scale, model.margin).score
     yield (
-        f"MAP: skill fitted to all matches jointly, on the scale of mu; 95 % intervals from blocks{blocks};"
+        f"MAP: skill fitted to all matches jointly, on the scale of mu; 95 % intervals {unit};"
         f" {rating.beta:.2f} points (beta) more are a score of {percent(score)} % against {percent(1 - score)} %"
     )
 

@@ -161,17 +161,17 @@ def likelihood(fraction: float | None) -> str:
 
 def percent(fraction: float | None) -> str:
     """One decimal, without the sign."""
-    return UNKNOWN if fraction is None else f"{100 * fraction:.1f}"
+    return UNKNOWN if fraction is None else f"{100 * fraction:z.1f}"
 
 
 def fixed(value: float | None, digits: int = 2) -> str:
     """So many decimals."""
-    return UNKNOWN if value is None else f"{value:.{digits}f}"
+    return UNKNOWN if value is None else f"{value:z.{digits}f}"
 
 
 def signed(value: float | None, digits: int = 2) -> str:
     """So many decimals, with a sign."""
-    return UNKNOWN if value is None else f"{value:+.{digits}f}"
+    return UNKNOWN if value is None else f"{value:+z.{digits}f}"
 
 
 def csv_text(columns: Sequence[str], records: Iterable[Mapping[str, object]]) -> str:

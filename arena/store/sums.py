@@ -1,8 +1,10 @@
 """Sums of pairings, straight from the columns: SQLite reads a million matches in a second.
 
-Rule: equal to `arena.standings.sums` over the single matches, to the last digit, or DamagedStore. Rows are read by
-pairing in the order of the primary key and joined into texts by SQLite; numpy cuts these into blocks and adds, in 64
-bits where that is enough and in whole numbers of any length where it is not.
+Rule: equal to `arena.standings.sums` over the single matches, to the last digit; DamagedStore for what contradicts
+itself. A value that fits all others is compared with its record by `verify` only.
+
+Rows are read by pairing in the order of the primary key and joined into texts by SQLite; numpy cuts these into blocks
+and adds, in 64 bits where that is enough and in whole numbers of any length where it is not.
 """
 
 import sqlite3

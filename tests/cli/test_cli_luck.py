@@ -36,11 +36,10 @@ def tamper(terminal: Terminal, statement: str) -> None:
 
 @pytest.mark.process
 def test_luck_is_stored_shown_and_audited(terminal: Terminal) -> None:
-    """`show` names draws, `stats` needs no replay, and `verify` measures again."""
+    """`show` names draws, and `verify` measures again."""
     terminal.league("greedy", "random", cycles=1, game="shanghaien")
 
     shown = terminal.arena(f"show {terminal.arena('league matches test').out.split()[0]}").out
-    page = terminal.arena("stats p0").out
     sound = terminal.arena("verify")
     lucks = [luck for luck, _ in stored(terminal)]
     tamper(terminal, "UPDATE seat SET luck = 123456 WHERE place = rotation")
@@ -49,7 +48,6 @@ def test_luck_is_stored_shown_and_audited(terminal: Terminal) -> None:
     assert all(len(luck) == 2 and luck[0] for luck in lucks)
     assert "luck, in shares of a win (value 2):" in shown
     assert shown.count("luckiest") == 2 * shown.count("unluckiest") == 12
-    assert "luck excluded" in page
     assert (sound.code, "test: the luck of 2 matches measured again" in sound.out) == (0, True)
     assert "test: luck audit: nobody is luckier than chance explains (up to 2 matches a player;" in sound.out
     assert forged.code != 0
@@ -75,8 +73,8 @@ def test_luck_can_be_left_out(terminal: Terminal) -> None:
     before = terminal.arena("league matches test").out.split()[0]
 
     assert stored(terminal) == [([None, None], "")] * 2
-    assert "luck excluded" not in terminal.arena("stats p0").out
-    assert "luck excluded" in terminal.arena("stats p0 --luck").out
+    assert "luck-adjusted" not in terminal.arena("stats p0").out
+    assert "luck-adjusted score: not shown, as it tells no more" in terminal.arena("stats p0 --luck").out
     assert "measured again" not in terminal.arena("verify").out
     assert "test: luck audit: not tested: " in terminal.arena("verify").out
     assert "luck audit: not tested: " in terminal.arena("leaderboard test").out

@@ -75,8 +75,9 @@ def records(results: str = "results", *, notes: bool = False) -> dict[tuple[Any,
         for seat in record["seats"]:
             for name in [name for name in seat if name.endswith("_ms")]:
                 del seat[name]
-            for name in [name for name in seat.get("requests", ()) if name.endswith("_us")]:
-                del seat["requests"][name]
+            requests = seat.get("requests", {})  # stderr may name the folder of the results
+            for name in [name for name in requests if name.endswith("_us") or name == "stderr"]:
+                del requests[name]
             for name in ("checksum",) if notes else ("checksum", "said"):  # of lines that tell times, or have notes
                 seat.get("lines", {}).pop(name, None)
         for step in record["steps"]:
