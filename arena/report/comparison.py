@@ -12,7 +12,7 @@ from tabulate import tabulate
 
 from arena.league.compare import Compared
 from arena.match.secret_luck import LuckOrigin
-from arena.report.formats import fixed, likelihood, percent
+from arena.report.formats import fixed, half_width, likelihood, percent
 from arena.report.luck_origin import origin_told
 from arena.statistics.interval import Interval
 from arena.statistics.pentanomial import PENTANOMIAL, TRINOMIAL
@@ -72,9 +72,16 @@ def as_json(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str
         "score": compared.score and msgspec.to_builtins(compared.score),
         "fishtest": _fishtest(compared),
     }
-    if compared.estimate or margins:
-        document["estimate"] = msgspec.to_builtins(compared.estimate or margins)
+    if found := compared.estimate or margins:
+        document["estimate"] = msgspec.to_builtins(found) | {"los": found.superiority} | _old_names(found)
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+
+
+def _old_names(found: object) -> dict[str, Any]:
+    """The names of version 0.1 of a margin; `superiority` is the one of LOS. They go with the next version."""
+    if not isinstance(found, MarginEstimate):
+        return {}
+    return {"mean": found.margin.value, "error": found.margin.error if found.margin.is_bounded else None}
 
 
 def _sentence(state: State, names: tuple[str, str]) -> str:
@@ -130,9 +137,8 @@ def _margins(state: State) -> MarginEstimate | None:
 
 
 def _of_margins(margin: MarginEstimate) -> list[tuple[str, str]]:
-    error = "" if margin.error is None else f" ±{margin.error:.2f}"
     normalised = "-" if margin.normalised is None else _interval(margin.normalised, 1.0, 1)
-    return [("margin", f"{margin.mean:+.2f}{error}"), ("normalised Elo", normalised)]
+    return [("margin", f"{margin.margin.value:+.2f} {half_width(margin.margin)}"), ("normalised Elo", normalised)]
 
 
 def _fishtest(compared: Compared) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from arena.statistics.elo import normal_cdf, normalised_elo, standardised
-from arena.statistics.interval import Z_95, Interval
+from arena.statistics.interval import Z_95, Interval, interval
 from arena.statistics.pentanomial import ZERO_FLOOR, moments
 
 SMALLEST: Final = 1e-100
@@ -92,8 +92,7 @@ class MarginEstimate:
     """What real-valued blocks say of NEW against OLD. What they cannot tell, without any spread, is None."""
 
     blocks: int
-    mean: float
-    error: float | None
+    margin: Interval
     normalised: Interval | None
     superiority: float | None
 
@@ -111,17 +110,22 @@ def student_llr(blocks: Moments, elo0: float, elo1: float, *, matches: int) -> f
 
 
 def margin_estimate(blocks: Moments, *, matches: int) -> MarginEstimate:
-    """Estimate by how much NEW does better in a block, with 95 % half width; ValueError without a block."""
+    """Estimate by how much NEW does better in a block; ValueError without a block.
+
+    The margin has the interval of the leaderboard, which nothing bounds where all blocks are equal.
+    """
     if not blocks.blocks:
         raise ValueError("expected at least one block to estimate from, found none")
+    degrees = blocks.blocks - 1
+    error = math.sqrt(blocks.squares / degrees / blocks.blocks) if degrees else 0.0
+    margin = interval(blocks.mean, error, degrees=degrees, blocks=blocks.blocks)
     if not blocks.squares:
-        return MarginEstimate(blocks.blocks, blocks.mean, None, None, None)
+        return MarginEstimate(blocks.blocks, margin, None, None)
     root = math.sqrt(blocks.blocks)
-    value, error = normalised_elo(blocks.ratio, matches), normalised_elo(Z_95 / root, matches)
+    value, half = normalised_elo(blocks.ratio, matches), normalised_elo(Z_95 / root, matches)
     return MarginEstimate(
         blocks=blocks.blocks,
-        mean=blocks.mean,
-        error=Z_95 * math.sqrt(blocks.squares / blocks.blocks) / root,
-        normalised=Interval(value, value - error, value + error),
+        margin=margin,
+        normalised=Interval(value, value - half, value + half),
         superiority=normal_cdf(blocks.ratio * root),
     )

@@ -256,6 +256,38 @@ def test_all_pages_tell_of_the_same_matches(pages: Pages) -> None:
         assert origin in re.sub(r"\s+", " ", text)
 
 
+def test_a_comparison_has_the_numbers_of_its_league(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of score, W-D-L and margin, in its table and JSON: those of the leaderboard, of the matrix and of the player."""
+    terminal = Terminal(tmp_path, monkeypatch, capsys)
+    command = "compare greedy random --game shanghaien --seed 1 --cap 30 --elo1 1"
+    scores, margins = (terminal.arena(f"{command} --model {model}").out for model in ("normalised", "student"))
+    by_score, by_margin = (
+        json.loads(terminal.arena(f"{command} --format json --model {model}").out)
+        for model in ("normalised", "student")
+    )
+    league = "compare-greedy-random"
+    rows = json.loads(terminal.arena(f"leaderboard {league} --format json").out)["standings"]["rows"]
+    (row,) = (each for each in rows if each["player"] == "greedy")
+    stats = json.loads(terminal.arena(f"stats greedy {league} --format json").out)["total"]
+    meetings = json.loads(terminal.arena(f"matrix {league} --format json").out)["meetings"]
+    (meeting,) = (each for each in meetings if each["player"] == "greedy")
+
+    assert by_score["matches"] == row["matches"] == stats["matches"] == meeting["matches"] == 60
+    for key in ("wins", "draws", "losses"):
+        assert by_score[key] == row[key] == stats[key] == meeting[key]
+    for end, of_row in (("value", "score"), ("low", "score_low"), ("high", "score_high")):
+        assert by_score["score"][end] == row[of_row] == stats["score"][end] == meeting[of_row]
+    for end, of_row in (("value", "margin"), ("low", "margin_low"), ("high", "margin_high")):
+        assert by_margin["estimate"]["margin"][end] == pytest.approx(row[of_row], abs=1e-9)
+    assert by_margin["estimate"]["los"] == by_margin["estimate"]["superiority"]
+    low, high = (f"{100 * row[each]:.1f}" for each in ("score_low", "score_high"))
+    assert re.search(rf"^score +{100 * row['score']:.1f} \({low} to {high}\) %$", scores, re.MULTILINE)
+    assert re.search(rf"^W-D-L +{row['wins']}-{row['draws']}-{row['losses']}$", scores, re.MULTILINE)
+    assert re.search(rf"^margin +{re.escape(shown(row, 'margin', 2, sign='+'))}$", margins, re.MULTILINE)
+
+
 def test_the_table_tells_what_stopped_a_league(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -239,11 +239,11 @@ def test_no_blocks_no_estimate(matches: int) -> None:
 
 
 def test_margins_by_hand() -> None:
-    """Margins 3, 1, -1, 1: mean 1, sd sqrt 2, standard error sqrt(1/2), so superiority is Phi(sqrt 2)."""
+    """Margins 3, 1, -1, 1: mean 1, sd sqrt 2, so LOS is Phi(sqrt 2); the interval is 3.182 sqrt(2/3)."""
     found = margin_estimate(Moments.of([3.0, 1.0, -1.0, 1.0]), matches=1)
 
-    assert found.mean == 1.0
-    assert found.error == pytest.approx(1.959964 * math.sqrt(0.5), abs=1e-6)
+    assert found.margin.value == 1.0
+    assert found.margin.error == pytest.approx(3.182446 * math.sqrt(2 / 3), abs=1e-6)
     assert found.normalised is not None
     assert found.normalised.value == pytest.approx(math.sqrt(0.5) * 347.4355855)
     assert found.superiority == pytest.approx(0.921350, abs=1e-6)
@@ -253,7 +253,8 @@ def test_margins_without_spread_tell_only_their_mean() -> None:
     """What equal margins cannot tell is None; without any there is nothing to estimate from."""
     found = margin_estimate(Moments.of([0.1] * 7), matches=2)
 
-    assert (found.mean, found.error, found.normalised, found.superiority) == (0.1, None, None, None)
+    assert (found.margin.value, found.normalised, found.superiority) == (0.1, None, None)
+    assert not found.margin.is_bounded
     with pytest.raises(ValueError, match="found none"):
         margin_estimate(Moments(), matches=2)
 
