@@ -177,11 +177,13 @@ def _result(
         raise TypeError("its isolation or its luck version is no text")
     if not _KINDS.issuperset(map(type, chain(*by_seat))):
         raise TypeError("a value of a seat is no whole number")
-    _, _, gained, scores, margins, luck, *counts = zip(*by_seat, strict=True)
+    if type(unit) is not int or unit < 1:
+        raise ValueError(f"scores count in parts of 1 / {unit}")
+    _, _, gained, parts, margins, luck, *counts = zip(*by_seat, strict=True)
     ranks, due = _ranks(text)
-    has_scores = None not in scores
+    scores, due_margins = _scored(parts, unit)
     is_luck_whole = None not in luck if version else {*luck} == {None}
-    if gained != due or margins != (margins_of(scores) if has_scores else scores) or not is_luck_whole:
+    if gained != due or margins != due_margins or not is_luck_whole:
         raise ValueError("its points, margins and luck do not fit its ranks, scores and version")
     if min(map(min, counts)) < 0:
         raise ValueError("a count or a time is below 0")
@@ -190,8 +192,8 @@ def _result(
         key=key,
         players=rotate(players, rotation),
         ranks=ranks,
-        scores=_fractions(scores, unit),
-        termination=Termination(termination),
+        scores=scores,
+        termination=_termination(termination),
         at_fault=at_fault,
         isolation=isolation,
         moves=moves,
@@ -206,6 +208,9 @@ def _result(
     )
 
 
+_termination = lru_cache(Termination)
+
+
 @lru_cache(maxsize=4096)
 def _ranks(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The ranks by seat, and the points they are worth."""
@@ -213,17 +218,13 @@ def _ranks(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return ranks, points(ranks)
 
 
-def _fractions(values: tuple[int | None, ...], unit: int) -> tuple[Fraction, ...] | None:
-    if type(unit) is not int or unit < 1:
-        raise ValueError(f"scores count in parts of 1 / {unit}")
-    if {*values} == {None}:
-        return None
-    return tuple([_fraction(value, unit) for value in values if value is not None])
-
-
-@lru_cache(maxsize=4096)
-def _fraction(value: int, unit: int) -> Fraction:
-    return Fraction(value, unit)
+@lru_cache(maxsize=1 << 14)
+def _scored(parts: tuple[int | None, ...], unit: int) -> tuple[tuple[Fraction, ...] | None, tuple[int | None, ...]]:
+    """Scores in parts of 1 / `unit` -> the scores, and the margins in the same parts; nothing without scores."""
+    known = [part for part in parts if part is not None]
+    if not known:
+        return None, parts
+    return tuple([Fraction(part, unit) for part in known]), margins_of(known)
 
 
 def _pardoned(rows: Iterable[tuple[int, str, int]], rotation: int, seats: int) -> tuple[dict[str, int], ...]:
