@@ -131,8 +131,10 @@ def test_a_long_migration_is_waited_for(tmp_path: Path, monkeypatch: pytest.Monk
     older(tmp_path / database.FILE_NAME, 2)
     monkeypatch.setattr(database, "BUSY_S", 0.2)
     with standing_by(tmp_path, "reads", "writes") as waiting:
+        *others, last = database.MIGRATIONS
 
-        def slowly(_: sqlite3.Connection) -> None:
+        def slowly(connection: sqlite3.Connection) -> None:
+            last.then(connection)
             for process in waiting:
                 assert process.stdin is not None
                 process.stdin.write("\n")
@@ -142,7 +144,6 @@ def test_a_long_migration_is_waited_for(tmp_path: Path, monkeypatch: pytest.Monk
 
         with monkeypatch.context() as patch:
             # The layout stays the one that other processes know: the last migration only takes its time.
-            *others, last = database.MIGRATIONS
             patch.setattr(database, "MIGRATIONS", (*others, Migration(last.statements, slowly)))
             database.open_for_writing(tmp_path).close()
         found = [process.communicate(timeout=60) for process in waiting]
