@@ -199,9 +199,12 @@ def score_unit(scores: Sequence[Fraction]) -> int:
 
 def _fit_64_bits(scores: Sequence[Fraction]) -> bool:
     """Whole numbers only: a million results are read at once, and fractions compare ten times as slowly."""
+    for score in scores:
+        if score.denominator != 1 or not -MOST_SCORE <= score.numerator <= MOST_SCORE:
+            break
+    else:
+        return True
     unit = score_unit(scores)
-    if unit == 1:
-        return max([abs(score.numerator) for score in scores]) <= MOST_SCORE
     return max([abs(score.numerator) * (unit // score.denominator) for score in scores]) <= MOST_SCORE
 
 
