@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from e2e_arena import DEADLINE_S, Place, a_second, until
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.alone]  # a second is a second where nothing else plays
 KILLS = 20
 
 

@@ -85,6 +85,15 @@ def alive(token: str) -> list[int]:
     return [pid for pid, found in leftovers._boxes().items() if found == token]
 
 
+def settled(token: str) -> list[int]:
+    """The same once none of them comes or goes: a box starts with helpers that end by themselves."""
+    before: list[int] = []
+    while not before or before != sorted(alive(token)):
+        before = sorted(alive(token))
+        time.sleep(0.1)
+    return before
+
+
 def grounds(folder: Path) -> Path:
     """A folder that every user may enter."""
     for place in (folder, *folder.parents):
@@ -120,7 +129,7 @@ def test_kills_at_any_moment_of_a_start_leave_nothing_that_is_not_swept(tmp_path
     with starter("nowhere", folder) as (living, its_token):
         assert living.stdout is not None
         assert living.stdout.readline() == "ready\n"
-        before = sorted(alive(its_token))
+        before = settled(its_token)
         for _ in range(200):
             with starter("nowhere", folder) as (process, token):
                 time.sleep(rng.uniform(0, 0.03))  # the moment is the point: any is right
@@ -147,8 +156,7 @@ def test_a_box_whose_owner_is_gone_is_ended_and_no_other(tmp_path: Path) -> None
         try:
             assert living.stdout is not None
             assert living.stdout.readline() == "ready\n"
-            before = sorted(alive(token))
-            assert before
+            before = settled(token)
             assert leftovers.end_leftovers() == 1
 
             assert orphan.wait(WITHIN_S) == -signal.SIGKILL
