@@ -103,15 +103,6 @@ class PairingSums(msgspec.Struct, frozen=True):
         """How many matches there are."""
         return sum(self.isolation.values())
 
-    def rankings(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
-        """Of all matches: the rotation, the ranks by seat, and how many ended so."""
-        counts: Counter[tuple[int, tuple[int, ...]]] = Counter()
-        for course, times in self.courses.items():
-            for rotation, ranks in enumerate(matches_of(course, self.seats)):
-                if ranks is not None:
-                    counts[rotation, ranks] += times
-        yield from ((rotation, ranks, times) for (rotation, ranks), times in counts.items())
-
 
 @lru_cache(maxsize=4096)
 def matches_of(course: str, seats: int) -> tuple[tuple[int, ...] | None, ...]:

@@ -65,11 +65,6 @@ class ProbitFit:
     effect: BlockEffect | None
     table: "Table" = field(repr=False, compare=False)
 
-    @property
-    def is_connected(self) -> bool:
-        """Whether everyone can be compared with everyone."""
-        return len(self.groups) < 2
-
     def mean(self, player: str) -> float:
         """The skill of `player`; KeyError for a stranger."""
         return self.means[self._places[player]]
