@@ -24,7 +24,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from arena.statistics.chi_square import lower_gamma
+from arena.statistics.chi_square import log_front, lower_gamma
 
 _NORM: Final = math.log1p(-math.exp(-1.0))
 _LEAST_P: Final = 1e-300
@@ -43,7 +43,7 @@ def log_evidence(total: float, squares: float) -> float:
     if total <= 0.0:
         return 0.0
     shape, x = squares + 1.0, total + squares + 1.0
-    return total + squares + math.lgamma(shape) - shape * math.log(x) + math.log(lower_gamma(shape, x)) - _NORM
+    return math.log(lower_gamma(shape, x)) - log_front(shape, x) - 1.0 - _NORM
 
 
 def p_value(total: float, squares: float) -> float:

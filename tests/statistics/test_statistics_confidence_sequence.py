@@ -2,13 +2,14 @@
 
 import math
 from itertools import accumulate, product
+from statistics import NormalDist
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import exp, log, mp, quad  # type: ignore[import-untyped]
 
-from arena.statistics.chi_square import chi_square_tail, lower_gamma
+from arena.statistics.chi_square import chi_square_tail, log_front, lower_gamma
 from arena.statistics.confidence_sequence import boundary, holm, log_evidence, lower_bound, p_value
 
 TOTALS_AND_SQUARES = [(0.5, 0.0), (0.01, 3.0), (3.0, 0.2), (12.0, 8.0), (40.0, 100.0), (300.0, 2000.0)]
@@ -101,6 +102,19 @@ def test_the_lower_gamma_function(shape: float, x: float) -> None:
     """Against mpmath, and against the tail of chi-squared."""
     assert lower_gamma(shape, x) == pytest.approx(float(mp.gammainc(shape, 0, x, regularized=True)), rel=1e-9)
     assert lower_gamma(shape, x) == pytest.approx(1.0 - chi_square_tail(2 * x, round(2 * shape)), abs=1e-12)
+
+
+@pytest.mark.parametrize("shape", [0.5, 999.0, 1001.0, 1e9, 1e20])
+@pytest.mark.parametrize("deviations", [0.3, 2.0, 9.0])
+def test_large_shapes_lose_no_digits(shape: float, deviations: float) -> None:
+    """The front against mpmath with 60 digits; from 1e8 on the function is the normal distribution's, about."""
+    x = shape + deviations * math.sqrt(shape)
+    with mp.workdps(60):
+        front = mp.mpf(shape) * log(mp.mpf(x)) - mp.mpf(x) - mp.loggamma(mp.mpf(shape))
+
+    assert log_front(shape, x) == pytest.approx(float(front), abs=1e-5, rel=1e-9)
+    if shape > 1e8:
+        assert lower_gamma(shape, x) == pytest.approx(NormalDist().cdf(deviations), abs=2e-5)
 
 
 def test_holm_by_hand() -> None:
