@@ -55,9 +55,12 @@ def _names(_context: click.Context, _parameter: click.Parameter, value: str) -> 
     "--top", callback=_top, default="30", metavar="N|all", show_default=True, help="Show the best N players, or all."
 )
 @click.option("--players", "only", default="", callback=_names, metavar="A,B,...", help="Show only these players.")
+@click.option(
+    "--rows", type=click.Choice(("pairs", "players")), default="pairs", show_default=True, help="Of CSV: which table."
+)
 @_format_option
 @results_option
-def matrix(league: str | None, top: int | None, only: tuple[str, ...], form: str, results: Path) -> None:
+def matrix(league: str | None, top: int | None, only: tuple[str, ...], rows: str, form: str, results: Path) -> None:
     """Print who scored what against whom in LEAGUE, which may be left out if there is only one.
 
     Marks in the cells tell who is surely better than whom, by all matches and with a correction for the number of
@@ -67,6 +70,8 @@ def matrix(league: str | None, top: int | None, only: tuple[str, ...], form: str
 
     Example: arena matrix first --top 10
     """
+    if rows == "players" and form != "csv":
+        raise SpecError("--rows goes with --format csv; the other formats have both tables")
     with stored(results) as store:
         state = one_league(store, league)
         tournament = state.tournament
@@ -78,7 +83,7 @@ def matrix(league: str | None, top: int | None, only: tuple[str, ...], form: str
     found = compared(tournament.name, names, ranks, tournament.rating, top=top, only=only)
     width = terminal_width()
     is_coloured = width is not None and wants_colours(os.environ)
-    page = matrix_page.render(found, format=form, width=width, is_coloured=is_coloured)
+    page = matrix_page.render(found, format=form, width=width, is_coloured=is_coloured, rows=rows)
     _show(page, tournament, form)
 
 
@@ -125,8 +130,8 @@ def stats(player: str, league: str | None, luck: bool, form: str, results: Path)
     with stored(results) as store, store.snapshot():
         state = one_league(store, league)
         entry = _player(state.tournament, player)
-        if luck:
-            _insist_on_value(state.tournament)
+        if luck and (why_not := _without_luck(state.tournament)):
+            raise SpecError(f"--luck: {why_not}")
         page = _page(store, state, entry, asks_luck=luck)
     _show(profile_page.render(page, format=form, width=terminal_width()), state.tournament, form)
 
@@ -150,15 +155,21 @@ def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: b
         sums = sums_of(map(_measured, _counted(store.matches(own), row.matches)))
     ranked = sum(each.group == row.group for each in table.rows)
     found = luck_adjusted(found, player.name, sums)
-    return profile_page.Page(state.tournament.name, player.arguments, row, ranked, use, found, asks_luck=asks_luck)
+    why_not = _without_luck(state.tournament) or (
+        "it tells no more than the plain one"
+        if luck_version([one for one in sums if one.key in own])
+        else "the luck of all its matches by one value function is not stored; --luck measures it"
+    )
+    return profile_page.Page(state.tournament.name, player.arguments, row, ranked, use, found, why_not)
 
 
-def _insist_on_value(tournament: Tournament) -> None:
-    """SpecError if nobody knows what luck is in this game, or in matches of so many."""
+def _without_luck(tournament: Tournament) -> str:
+    """The reason why no match of the league has a luck-adjusted score; empty if there may be one."""
     if tournament.seats > SEATS:
-        raise SpecError(f"--luck: expected matches of {SEATS} seats, found {tournament.seats}")
+        return f"that takes matches of {SEATS} seats, and these have {tournament.seats}"
     if value_of(load_game(tournament.game)) is None:
-        raise SpecError(f"--luck: {tournament.game} has no value function, so that luck cannot be told from skill")
+        return f"{tournament.game} has no value function, so that luck cannot be told from skill"
+    return ""
 
 
 def _measured(match: PlayedMatch) -> MatchResult:

@@ -175,7 +175,7 @@ def signed(value: float | None, digits: int = 2) -> str:
 
 
 def csv_text(columns: Sequence[str], records: Iterable[Mapping[str, object]]) -> str:
-    """Text in quotes, numbers without, an empty string for None: `csv.QUOTE_NONNUMERIC` reads it back."""
+    """Text in quotes, numbers without, 1 for true, an empty string for None: `csv.QUOTE_NONNUMERIC` reads it back."""
     rows = ([_cell(record.get(column)) for column in columns] for record in records)
     return "".join(csv_pieces(columns, rows)).removesuffix("\n")
 
@@ -209,4 +209,4 @@ def csv_cell(text: str) -> str:
 
 
 def _cell(value: object) -> object:
-    return csv_cell(value) if isinstance(value, str) else value
+    return csv_cell(value) if isinstance(value, str) else int(value) if isinstance(value, bool) else value

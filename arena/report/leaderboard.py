@@ -173,12 +173,12 @@ def _csv(standings: Standings, timing: Sequence[Timing] | None, _: Sequence[str]
 
 
 def _spread_out(row: Row, timing: Timing | None) -> dict[str, object]:
-    """All columns of a row by name, those with several values spread out; True is 1, a number."""
-    found = record(row) | {"ahead": None if row.ahead is None else int(row.ahead)}
+    """All columns of a row by name, those with several values spread out."""
+    found = record(row)
     for name in ("score_by_seat", "faults", "pardoned", "luck"):
         del found[name]
     for field in PlayerLuck.__struct_fields__:
-        found[f"luck_{field}"] = None if row.luck is None else +getattr(row.luck, field)
+        found[f"luck_{field}"] = None if row.luck is None else getattr(row.luck, field)
     found |= {f"score_seat_{seat}": score for seat, score in enumerate(row.score_by_seat)}
     found |= {f"faults_{kind.value}": row.faults.get(kind.value, 0) for kind in FAULTS}
     found |= {f"pardoned_{kind.value}": row.pardoned.get(kind.value, 0) for kind in PARDONABLE}

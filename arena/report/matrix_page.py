@@ -22,7 +22,7 @@ from arena.report.formats import (
     tabulated,
     wrapped,
 )
-from arena.standings.matrix import WRONG, HeadToHead, Meeting
+from arena.standings.matrix import WRONG, HeadToHead, Meeting, Ranked
 from arena.strict import printable
 from arena.text import counted
 
@@ -51,13 +51,17 @@ def render(
     format: str,  # noqa: A002 - its name
     width: int | None = None,
     is_coloured: bool = False,
+    rows: str = "pairs",
 ) -> str:
     """Write the page in one of `FORMATS`, without a final newline; SpecError for any other format.
 
+    CSV has the table that `rows` names: a line for each of two `pairs`' sides, or for each of the `players`.
     Cells are shaded if `is_coloured`, in the table only. A table wider than `width` columns goes without names above
     its columns, then without matches, then without decimals, and is then cut into parts.
     """
     insist_on_format(format)
+    if format == "csv" and rows == "players":
+        return csv_text(Ranked.__struct_fields__, map(msgspec.structs.asdict, found.players))
     if format == "csv":
         return csv_text(Meeting.__struct_fields__, map(msgspec.structs.asdict, found.meetings))
     if format == "json":

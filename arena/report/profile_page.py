@@ -45,8 +45,8 @@ _UNLIKELY: Final = 0.01
 class Page(msgspec.Struct, frozen=True):
     """A player's profile with their row and their use of time as the leaderboard has them.
 
-    `ranked` is how many players share the ranking of the row: those whom matches connect. With `asks_luck` it is said
-    if there is no score without luck.
+    `ranked` is how many players share the ranking of the row: those whom matches connect. `why_not`
+    says why there is no luck-adjusted score, if there is none.
     """
 
     league: str
@@ -55,7 +55,7 @@ class Page(msgspec.Struct, frozen=True):
     ranked: int
     timing: Timing
     profile: Profile
-    asks_luck: bool = False
+    why_not: str = ""
 
     @property
     def sections(self) -> list[tuple[str, Sequence[Line]]]:
@@ -145,8 +145,8 @@ def _head(page: Page) -> Iterator[str]:
     if without := page.profile.total.luck_adjusted:
         adjusted = f"{percent(without.value)} {half_width(without.interval, 1, 100.0)} %"
         yield f"luck-adjusted score {adjusted}; the rank is by results alone"
-    elif page.asks_luck:
-        yield "luck-adjusted score: not shown, as it tells no more than the plain one"
+    elif page.why_not:
+        yield f"luck-adjusted score: not shown, as {page.why_not}"
     skill = f", MAP {fixed(row.map.value)} {half_width(row.map)}" if row.map else ""
     yield f"Rank {row.rank} of {page.ranked}{skill}"
 

@@ -73,7 +73,7 @@ def test_luck_can_be_left_out(terminal: Terminal) -> None:
     before = terminal.arena("league matches test").out.split()[0]
 
     assert stored(terminal) == [([None, None], "")] * 2
-    assert "luck-adjusted" not in terminal.arena("stats p0").out
+    assert "not shown, as the luck of all its matches by one value function is not" in terminal.arena("stats p0").out
     assert "luck-adjusted score: not shown, as it tells no more" in terminal.arena("stats p0 --luck").out
     assert "measured again" not in terminal.arena("verify").out
     assert "test: luck audit: not tested: " in terminal.arena("verify").out

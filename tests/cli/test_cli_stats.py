@@ -36,7 +36,9 @@ def test_the_pages_of_a_league(terminal: Terminal) -> None:
     document = json.loads(terminal.arena("stats p1 --format json").out)
     assert page.startswith("p1 in test: bot random ")
     assert "48 matches in 24 blocks" in page
-    assert len(list(csv.DictReader(io.StringIO(cells)))) == 6
+    players = terminal.arena("matrix test --format csv --rows players").out
+    assert [len(list(csv.DictReader(io.StringIO(text)))) for text in (cells, players)] == [6, 3]
+    assert terminal.arena("matrix test --rows players").code == 2
     assert "36 blocks" in terminal.arena("calibration").out
     ids = {one["match"] for one in (*document["wins"], *document["losses"])}
     listed = {line.split()[0] for line in terminal.arena("league matches test").out.splitlines()}
@@ -62,13 +64,14 @@ def test_faults_lead_to_their_matches(terminal: Terminal) -> None:
 def test_luck_is_for_games_that_know_theirs(terminal: Terminal) -> None:
     """Nim has none, and says so; Shanghaien's is measured by replaying its matches."""
     terminal.league("random", "random", cycles=1)
-    refused = terminal.arena("stats p0 test --luck")
+    refused, without = terminal.arena("stats p0 test --luck"), terminal.arena("stats p0 test")
     terminal.league("greedy", "random", cycles=1, name="dice", game="shanghaien")
 
     said = terminal.arena("stats p0 dice --luck")
 
     assert (refused.code, refused.out) == (2, "")
-    assert "nim has no value function" in refused.err
+    assert "--luck: nim has no value function" in refused.err
+    assert "luck-adjusted score: not shown, as nim has no value function" in without.out
     assert (said.code, said.err) == (0, "")
     assert "luck-adjusted score" in said.out
 

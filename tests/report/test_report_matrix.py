@@ -213,7 +213,17 @@ def test_csv_has_a_row_for_each_cell() -> None:
         assert float(rows[0][name]) == -float(rows[1][name])
     assert float(rows[0]["expected"]) == pytest.approx(1.0 - float(rows[1]["expected"]))
     assert rows[0]["p"] == rows[1]["p_holm"]
-    assert rows[0]["is_better"] == "False"
+    assert [row["is_better"] for row in rows] == ["0", "0"]
+
+
+def test_the_players_are_a_table_of_csv_too() -> None:
+    """All that JSON has of them; numbers are numbers to a reader of CSV."""
+    page = circle()
+
+    rows = list(csv.DictReader(io.StringIO(render(page, format="csv", rows="players")), quoting=csv.QUOTE_NONNUMERIC))
+
+    known = json.loads(render(page, format="json"))["players"]
+    assert rows == [{name: "" if value is None else value for name, value in each.items()} for each in known]
 
 
 def test_who_is_surely_better_is_marked_from_both_sides() -> None:
