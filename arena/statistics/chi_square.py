@@ -38,7 +38,7 @@ def log_front(shape: float, x: float) -> float:
 
 
 def _distance(shape: float, x: float) -> float:
-    """x - shape - shape log(x / shape), which is 0 at least."""
+    """The difference x - shape - shape log(x / shape), which is 0 at least."""
     off = (x - shape) / shape
     return max(0.0, shape * (off - math.log1p(off)))
 
