@@ -9,9 +9,9 @@ from typing import Any, Final, TypeVar
 
 import yaml
 
-from arena import strict
+from arena import validation
 from arena.errors import SpecError
-from arena.strict import printable
+from arena.validation import printable
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ def parse_yaml(content: bytes, kind: type[T], *, place: str, limit: int) -> T:
         raise SpecError(f"{where}: not UTF-8 text: byte {error.start} is {error.object[error.start]:#04x}") from None
     except yaml.YAMLError as error:
         raise SpecError(f"{where}: {_sentence(error)}") from None
-    return strict.read(raw, kind, place=place)
+    return validation.read(raw, kind, place=place)
 
 
 class _Loader(yaml.SafeLoader):

@@ -17,15 +17,15 @@ import msgspec
 from benchbots import ours
 from tables import Figure, Goal, Row, Table
 
-from arena.league.friendly import friendly
+from arena.league.driver import run
+from arena.league.exhibition import friendly
 from arena.league.pool import LocalBackend
-from arena.league.run import run
 from arena.league.schedule import PlayedBlock, chunks
 from arena.league.tournament import Player
 from arena.match.record import unpack
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 
 _CLOCK: Final = ClockSettings(move_ms=20.0, bank_ms=0.0)
 _NONE: Final = Goal("<=", 0)

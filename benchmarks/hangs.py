@@ -9,7 +9,7 @@ from hostile_match import Ending, ending, ending_in_fresh_process
 from measure import interleaved
 from tables import Figure, Goal, Row, Table
 
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 
 _BUDGET_S: Final = 0.25
 _WALL_S: Final = 0.4

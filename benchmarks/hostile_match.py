@@ -16,9 +16,9 @@ import msgspec
 from benchbots import ours
 from recording import SHANGHAIEN, match_of, seated
 
-from arena.match.contestant import TranscriptLine
+from arena.match.bot_player import TranscriptLine
 from arena.match.referee import play
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 
 _ASKING: Final = (b'{"type":"hello"', b'{"type":"match_start"', b'{"type":"request"')
 _KEPT_LINES: Final = 20

@@ -22,8 +22,8 @@ import click
 import msgspec
 from tables import Figure, Goal, Table
 
+from arena.league.driver import run
 from arena.league.pool import LocalBackend, helpers
-from arena.league.run import run
 from arena.league.schedule import Chunk, PlayedBlock, chunks
 from arena.match.record import unpack
 from arena.process import reaper

@@ -17,7 +17,7 @@ from recording import CLOCK, NIM, match_of, seated
 from tables import Figure, Goal, Row, Table
 
 from arena.match.bot import open_channel
-from arena.match.contestant import Contestant
+from arena.match.bot_player import Contestant
 from arena.match.referee import play
 from arena.process.clock import MoveClock
 from arena.process.launch import Confinement

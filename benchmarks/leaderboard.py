@@ -27,7 +27,7 @@ from arena.league.tournament import Player, Tournament
 from arena.match.record import PackedRecord, Termination
 from arena.match.results import MatchKey, MatchResult, PlayedMatch, ranked, rotate
 from arena.match.secret_luck import Secret
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
 from arena.report.table import publish, table
 from arena.standings.ratings import RatingSettings, rate

@@ -17,8 +17,8 @@ from measure import interleaved
 from recording import CLOCK, SHANGHAIEN
 from tables import Figure, Goal, Row, Table
 
+from arena.league.driver import run
 from arena.league.pool import Backend, LocalBackend
-from arena.league.run import run
 from arena.league.schedule import Chunk, PlayedBlock, chunks
 from arena.league.tournament import Player, Tournament
 from arena.process.manifest import BotSpec
@@ -85,7 +85,7 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     )
     more = (
         f"C, Python: instant bots that answer index 0; random: bots/random; chunks of {_CHUNK_BLOCKS * 2} matches",
-        "stored: through arena.league.run, LocalBackend and MatchStore into a database in the temporary folder",
+        "stored: through arena.league.driver, LocalBackend and MatchStore into a database in the temporary folder",
     )
     return [Table(title="League: matches stored", headers=headers, rows=rows, notes=notes + more)]
 

@@ -31,8 +31,8 @@ from tabulate import tabulate
 from arena.games import load_game
 from arena.games.api import Chance, Decision
 from arena.games.luck import derive, draw
-from arena.games.shanghaien.value import ShanghaienValue
-from arena.match.luck_sum import LuckMeter
+from arena.games.shanghaien.value.position import ShanghaienValue
+from arena.match.luck import LuckMeter
 from arena.match.results import LUCK_UNIT
 from arena.statistics.control_variate import Products, slopes
 

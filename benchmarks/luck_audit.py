@@ -24,8 +24,8 @@ from tabulate import tabulate
 from arena.games import load_game
 from arena.games.api import Chance, Seat
 from arena.games.luck import draw
-from arena.games.shanghaien.value import ShanghaienValue
-from arena.match.luck_sum import LEAST
+from arena.games.shanghaien.value.position import ShanghaienValue
+from arena.match.luck import LEAST
 from arena.standings.luck_audit import LEVEL
 from arena.statistics.confidence_sequence import p_value
 

@@ -2,9 +2,9 @@
 
     python benchmarks/luck_fit.py --matches 3500 --seed fit        # about 10 minutes on one core
 
-Prints rows for arena/games/shanghaien/value_numbers.py: by the dice both sides have placed and by how a card stands for
-the side to move, how often that side won the card and how often the other did; a card counts by what it was worth. The
-constants there come from a run of this kind. New ones make a new version of the value.
+Prints rows for arena/games/shanghaien/value/constants.py: by the dice both sides have placed and by how a card stands
+for the side to move, how often that side won the card and how often the other did; a card counts by what it was
+worth. The constants there come from a run of this kind. New ones make a new version of the value.
 """
 
 import argparse
@@ -18,9 +18,9 @@ from arena.games import load_game
 from arena.games.api import Chance, Decision
 from arena.games.luck import derive, draw
 from arena.games.shanghaien.state import ROUNDS, Phase, State, numbered
-from arena.games.shanghaien.value_faces import standings, winners
-from arena.games.shanghaien.value_numbers import CHANCES, MOST_DICE
-from arena.games.shanghaien.value_stakes import pool_of, stake_of
+from arena.games.shanghaien.value.constants import CHANCES, MOST_DICE
+from arena.games.shanghaien.value.faces import standings, winners
+from arena.games.shanghaien.value.stakes import pool_of, stake_of
 
 _SLIPS: Final = 0.03
 """Random moves in every other match, so that odd positions are met as well."""

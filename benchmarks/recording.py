@@ -12,11 +12,11 @@ import msgspec
 from arena.games import load_game
 from arena.league.tournament import Player
 from arena.league.worker import contestant
-from arena.match import terms as match_terms
-from arena.match.contestant import Contestant
+from arena.match import settings as match_settings
+from arena.match.bot_player import Contestant
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for, play
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.settings import ClockSettings, MatchSpec
 from arena.process import launch
 from arena.process.channel import ProcessChannel
 from arena.process.limits import Isolation
@@ -80,7 +80,7 @@ def seated(
     `arguments` go to all bots.
     """
     players = [Player(name=f"p{seat}", bot=bot, arguments=arguments) for seat, bot in enumerate(bots)]
-    terms = match_terms.Setting(setting.game, setting.options, clock)
+    terms = match_settings.Setting(setting.game, setting.options, clock)
     made = [contestant(each, terms, isolation) for each in players]
     try:
         yield made

@@ -19,7 +19,7 @@ from arena.match.rebuilt import lines_of
 from arena.match.record import MatchRecord, pack
 from arena.match.referee import play
 from arena.match.secret_luck import Secret, draw_block
-from arena.match.terms import ClockSettings, Setting, spec_of
+from arena.match.settings import ClockSettings, Setting, spec_of
 from arena.process.manifest import read_bot
 
 BOTS: Final = Path(__file__).resolve().parent.parent / "bots"

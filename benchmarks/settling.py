@@ -109,7 +109,7 @@ def _whole_s(placement: _Placement) -> float:
 
 def _way_down_s(placement: _Placement) -> float:
     physics._intended.cache_clear()  # noqa: SLF001 - see above
-    return _cpu_s(partial(physics.insist, *placement[:3]))
+    return _cpu_s(partial(physics.require, *placement[:3]))
 
 
 def _settle_s(placement: _Placement) -> float:

@@ -48,9 +48,9 @@ class SuggestingGroup(click.Group):
         """See click.Group: the command that `args` begin with."""
         known = self.list_commands(ctx)
         if args and args[0] not in known and not args[0].startswith("-"):
-            from arena import strict  # noqa: PLC0415 - only for this message
+            from arena import validation  # noqa: PLC0415 - only for this message
 
-            ctx.fail(strict.unknown("command", args[0], known))
+            ctx.fail(validation.unknown("command", args[0], known))
         return super().resolve_command(ctx, args)
 
 
@@ -110,7 +110,7 @@ def run(arguments: list[str]) -> int:
         # click's way to say that the reader of our output has gone (`| head`): nothing is wrong with that.
         return 0
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge: whatever happens gets its exit code
-        from arena.strict import printable  # noqa: PLC0415 - only for this message
+        from arena.validation import printable  # noqa: PLC0415 - only for this message
 
         text, exit_code = explained(error)
         tell(printable(text, keep="\n\t"))

@@ -11,7 +11,7 @@ from typing import Any
 import click
 from tabulate import tabulate
 
-from arena import strict
+from arena import validation
 from arena.cli.options import (
     DEFAULT_GAME,
     chosen_luck,
@@ -23,15 +23,15 @@ from arena.cli.options import (
     results_option,
     shelf_option,
 )
+from arena.conformance.check import Verdict
+from arena.conformance.check import check as check_bot
 from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
-from arena.league.friendly import friendly, play_here, seat_all
+from arena.league.exhibition import friendly, play_here, seat_all
 from arena.league.tournament import Player, Tournament
 from arena.match.bot import clock_for, confine
-from arena.match.check import Verdict
-from arena.match.check import check as check_bot
 from arena.match.secret_luck import Secret
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import MANIFEST, BotSpec
 from arena.process.program import shown
@@ -39,7 +39,7 @@ from arena.report.luck_origin import luck_told, secret_told
 from arena.report.transcript import refusal_lines, result_line
 from arena.store import database
 from arena.store.bots import BotStore
-from arena.strict import printable
+from arena.validation import printable
 
 BASELINE = "random"
 """The shelf's bot that a submission meets, so that the author sees a first result."""
@@ -183,7 +183,7 @@ def _template(templates: Path, lang: str, game: str) -> Path:
     known = own or [folder for folder in folders if "-" not in folder]
     if lang not in known:
         what = f"language for {game}" if own else "language"
-        raise SpecError(f"--lang: {strict.unknown(what, lang, known)}")
+        raise SpecError(f"--lang: {validation.unknown(what, lang, known)}")
     return templates / (f"{lang}-{game}" if own else lang)
 
 

@@ -21,12 +21,12 @@ from arena.cli.options import (
 from arena.cli.stopping import stoppable
 from arena.errors import Interrupted, SpecError
 from arena.games import load_game
-from arena.games.doors import value_of
-from arena.league.compare import Comparison
-from arena.league.friendly import friendly
+from arena.games.api import value_of
+from arena.league.driver import run
+from arena.league.exhibition import friendly
 from arena.league.pool import LocalBackend
-from arena.league.run import run
 from arena.league.schedule import Chunk, PlayedBlock, chunks
+from arena.league.sprt import Comparison
 from arena.league.state import state_of
 from arena.league.tournament import SEATS, Player, Tournament, luck_origin
 from arena.match.secret_luck import Secret

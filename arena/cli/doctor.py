@@ -8,9 +8,9 @@ from typing import Final
 import click
 
 from arena.cli.options import results_option
+from arena.doctor import languages, machine, sandbox
+from arena.doctor.check_result import Finding, Verdict, looked_at
 from arena.process.sandbox import probe, runtimes, scope
-from arena.report import languages, machine, sandbox
-from arena.report.finding import Finding, Verdict, looked_at
 
 _COMMANDS: Final = """
 Commands

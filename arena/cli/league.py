@@ -27,10 +27,11 @@ from arena.cli.options import (
 from arena.cli.progress import LeagueProgress, Progress, called, how_far
 from arena.cli.stopping import stoppable
 from arena.cli.update import Beginning, insist_on_agreement, preview, tell_newer
+from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import DamagedStore, Interrupted, SpecError
+from arena.league.driver import BlocksLost
+from arena.league.driver import run as run_chunks
 from arena.league.pool import Backend, ExecutorBackend, LocalBackend
-from arena.league.run import BlocksLost
-from arena.league.run import run as run_chunks
 from arena.league.schedule import Chunk, PlayedBlock, chunks
 from arena.league.state import LeagueState, Replay, state_of
 from arena.league.tournament import Tournament, decided_by_wall, luck_origin, read_tournament
@@ -40,7 +41,6 @@ from arena.process.limits import Isolation
 from arena.report import matches as matches_page
 from arena.report.leaderboard import FORMATS, render
 from arena.report.luck_origin import origin_told, secrets_told
-from arena.report.machine import doubt_of_wall_time
 from arena.report.table import publish
 from arena.store import database
 from arena.store.bots import BotStore

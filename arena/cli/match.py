@@ -20,13 +20,13 @@ from arena.cli.options import (
 from arena.cli.progress import Progress
 from arena.cli.stopping import stoppable
 from arena.errors import Interrupted
-from arena.league.friendly import friendly, insist_on_seats, named_apart, play_here, seat_all
+from arena.league.driver import run
+from arena.league.exhibition import friendly, insist_on_seats, named_apart, play_here, seat_all
 from arena.league.pool import LocalBackend
-from arena.league.run import run
 from arena.league.schedule import PlayedBlock, chunks, match_count
 from arena.league.tournament import Tournament
 from arena.league.worker import Tables
-from arena.match.contestant import TranscriptLine
+from arena.match.bot_player import TranscriptLine
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation

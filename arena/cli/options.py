@@ -12,13 +12,13 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from arena import strict
+from arena import validation
 from arena.errors import HarnessFault, MachineFault, SpecError
 from arena.games import GAMES, load_game
-from arena.games.doors import insist_on_nature
+from arena.games.api import require_simulator
 from arena.league.tournament import insist_on_game
 from arena.match.secret_luck import Secret
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.process.manifest import BotSpec
 from arena.process.sandbox import cgroup, leftovers, probe, scope
@@ -67,7 +67,7 @@ def isolation_option(command: F) -> F:
 def insist_on(isolation: Isolation, game: str) -> None:
     """Before anything is played: MachineFault if bots cannot be isolated so here, or if the game needs more."""
     try:
-        insist_on_nature(load_game(game))
+        require_simulator(load_game(game))
     except SpecError as error:
         raise MachineFault(str(error)) from None
     if isolation == "sandbox":
@@ -159,7 +159,7 @@ def match_options(command: F) -> F:
 
 def clock_settings(move_ms: float, bank_ms: float) -> ClockSettings:
     """The clock these two options describe. SpecError for impossible times."""
-    return strict.read_options({"move_ms": move_ms, "bank_ms": bank_ms}, ClockSettings)
+    return validation.read_options({"move_ms": move_ms, "bank_ms": bank_ms}, ClockSettings)
 
 
 def _json_object(_context: click.Context, parameter: click.Parameter, text: str) -> dict[str, Any]:

@@ -24,14 +24,14 @@ from arena.cli.options import (
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import Game
-from arena.league.friendly import insist_on_seats, named_apart
+from arena.league.exhibition import insist_on_seats, named_apart
 from arena.league.worker import contestant
-from arena.match.person import DrawnGame, Person
+from arena.match.human import DrawnGame, Person
 from arena.match.record import MatchRecord
 from arena.match.referee import Participant
 from arena.match.referee import play as play_match
 from arena.match.secret_luck import Secret, draw_block
-from arena.match.terms import ClockSettings, Setting, spec_of
+from arena.match.settings import ClockSettings, Setting, spec_of
 from arena.process.limits import Isolation
 from arena.process.suspension import never
 from arena.report.luck_origin import luck_told, secret_told

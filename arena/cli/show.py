@@ -15,8 +15,8 @@ from arena.match.record import MatchRecord, unpack
 from arena.match.replay import other_rules, replay
 from arena.report.luck_origin import match_told
 from arena.report.requests import lines_told, times_told
-from arena.report.slides import write_slides
 from arena.report.transcript import luck_lines, stored_luck_lines, transcript
+from arena.report.viewer import write_slides
 from arena.text import counted
 
 

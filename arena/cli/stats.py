@@ -11,14 +11,15 @@ from arena.cli.league import one_league, stored
 from arena.cli.options import results_option, terminal_width
 from arena.errors import SpecError
 from arena.games import load_game
-from arena.games.doors import value_of
+from arena.games.api import value_of
 from arena.league.state import LeagueState
 from arena.league.tournament import Player, Tournament, luck_origin
-from arena.match.luck_sum import luck_of
+from arena.match.luck import luck_of
 from arena.match.record import unpack
 from arena.match.results import MatchResult, PlayedMatch, result_of
 from arena.report import calibration as calibration_page
-from arena.report import matrix_page, profile_page
+from arena.report import matrix as matrix_page
+from arena.report import profile as profile_page
 from arena.report.formats import FORMATS
 from arena.report.luck_origin import origin_told, with_origin
 from arena.report.table import entrants, standings_after
@@ -29,7 +30,7 @@ from arena.standings.profile import luck_adjusted, profile
 from arena.standings.sums import sums_of
 from arena.standings.table import timing
 from arena.store.matches import MatchStore
-from arena.strict import unknown
+from arena.validation import unknown
 
 _format_option = click.option(
     "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of the output."

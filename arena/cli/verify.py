@@ -24,17 +24,17 @@ from arena.cli.progress import Progress
 from arena.cli.stopping import stoppable
 from arena.errors import ArenaError, CheckFailed
 from arena.games import load_game
-from arena.games.doors import nature_of
+from arena.games.api import simulator_of
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
-from arena.report.audit import Look, audit
-from arena.report.match_audit import Checker, checked_here
-from arena.report.spread import spread
 from arena.store.bots import BotStore
 from arena.store.history import read_head
 from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
 from arena.text import counted
+from arena.verify.audit import Look, audit
+from arena.verify.match import Checker, checked_here
+from arena.verify.parallel import spread
 
 SHOWN = 20
 _BETWEEN_LINES_S: Final = 0.1
@@ -119,7 +119,7 @@ def _needs_simulations(store: MatchStore, leagues: Iterable[str]) -> bool:
     """Whether any of the leagues takes long to check. One that cannot be read is for the audit to tell."""
     for name in leagues:
         with contextlib.suppress(ArenaError):
-            if nature_of(load_game(store.league(name).game)) is not None:
+            if simulator_of(load_game(store.league(name).game)) is not None:
                 return True
     return False
 
@@ -138,7 +138,7 @@ class _Watch:
         self._is_shown = sys.stderr is not None and sys.stderr.isatty()
 
     def heard(self, league: str, done: int, total: int) -> None:
-        """See arena.report.audit.Watch."""
+        """See arena.verify.audit.Watch."""
         if self._progress is None or league != self._league:
             self._league, self._progress = league, Progress(total=total)
         self._progress.total = total

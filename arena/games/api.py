@@ -1,4 +1,4 @@
-"""The contract of a game: what rules answer, and nothing else.
+"""The contract of a game, and the optional capabilities: each is an attribute that a game may define.
 
 Rule: a game is pure. It knows no clock, file, process, log or global random; every state is a frozen value;
 everything random is asked for by name (`Chance`) and drawn by somebody else.
@@ -6,7 +6,7 @@ everything random is asked for by name (`Chance`) and drawn by somebody else.
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, NewType, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, Final, NewType, Protocol, TypeVar, cast
 
 import msgspec
 
@@ -54,9 +54,9 @@ class Chance(msgspec.Struct, frozen=True):
 
 
 class Simulation(msgspec.Struct, frozen=True):
-    """Nature takes its course. The game's `nature` computes the result from the state alone, the record keeps it.
+    """The game's `simulator` computes a result from the state alone, the record keeps it.
 
-    `key` names this result within the match and never repeats in it. Only games with a nature ask for it: see `doors`.
+    `key` names this result within the match and never repeats in it. Only games with a simulator ask for it.
     """
 
     key: str
@@ -106,7 +106,7 @@ class Game(Protocol[S, A]):
         """Who or what moves next."""
 
     def observe(self, state: S, seat: Seat) -> dict[str, Json]:
-        """All that `seat` may know, as JSON values. Hidden information leaves by this door only."""
+        """All that `seat` may know, as JSON values. Hidden information leaves through this method only."""
 
     def legal(self, state: S, seat: Seat) -> tuple[A, ...] | None:
         """The actions open to `seat`, in a fixed order; None where they cannot be listed."""
@@ -131,6 +131,117 @@ class Game(Protocol[S, A]):
 
     def picture(self, state: S) -> str:
         """The state as an SVG document."""
+
+
+LEAST_VALUE: Final = -0.25
+"""The least payoff that a value function may expect for a seat; all seats together have 1."""
+
+
+class ValueFunction(Protocol[S]):
+    """Optional capability `value`: an estimate of what a position is worth, to tell luck from skill.
+
+    The estimate may be poor, but luck measured with it has mean 0 only if it is fair: it looks at nothing that is still
+    to be drawn or turned up, and a position that waits for luck is worth exactly the mean over its outcomes, with the
+    probabilities of the draw. No payoff it expects is below `LEAST_VALUE`: an estimate may leave 0 to 1 a little.
+    """
+
+    version: ClassVar[str]
+    """Changes whenever any value does: luck is comparable only under one version."""
+
+    def __call__(self, state: S) -> tuple[float, ...]:
+        """The expected payoff of each seat, in any state: 1 for a win, a tie shared, all seats together 1.
+
+        After the end it is the payoff itself.
+        """
+
+    def before_reveal(self, before: S, after: S) -> S | None:
+        """`after` with all that the decision in `before` turned up still hidden; None if nothing was turned up.
+
+        A card turned up is luck too, though it was drawn long ago; this state waits for it.
+        """
+
+
+class FaultPolicy(Protocol):
+    """Optional capability `fault_policy`: a refused answer may be given once more, then a fallback action is played.
+
+    Without it every fault forfeits the match.
+    """
+
+    def fallback_action(self, state: Any, seat: Seat) -> Any:
+        """The action played for `seat`, which owes one; legal in every state in which it must act."""
+
+
+class Simulator(Protocol):
+    """Optional capability `simulator`: a simulated world, the part of a game that is not rules.
+
+    Pure like the rules: the same arguments give the same bytes, in any process and order, as long as the fingerprint
+    is the same. A simulation may be slow (a tenth of a second), and its engine may not be installed: then every method
+    raises SpecError, which names the extra to install.
+    """
+
+    def fingerprint(self) -> dict[str, str]:
+        """Results depend on the arguments and on these: `engine` (name and version), platform, parameters, a canary."""
+
+    def require(self, state: Any, seat: Seat, action: Any) -> None:
+        """IllegalAction if the world has no room for an action that the rules allow, with the reason."""
+
+    def simulate(self, state: Any) -> Json:
+        """The result in a state whose turn is a `Simulation`, as plain JSON values."""
+
+    def apply_result(self, state: Any, result: Json) -> Any:
+        """The state after that result; ValueError if it is not one that could have come from this state."""
+
+    def tell(self, before: Any, result: Json, after: Any) -> str:
+        """The simulation as a sentence for a person: from its state, the result, and the state it led to.
+
+        Like `apply_result` it needs nothing installed. Empty if there is nothing to tell: then the key stands there.
+        """
+
+    def budget(self, state: Any) -> int:
+        """How often a bot may ask `what_if` in one request; 0 for never."""
+
+    def what_if(self, state: Any, seat: Seat, question: Mapping[str, Json]) -> dict[str, Json]:
+        """The answer to a question of a bot about an action it thinks about; nothing that `seat` may not know goes in.
+
+        Raises IllegalAction or MalformedReply, as for an action.
+        """
+
+    def distance(self, state: Any, one: Json, other: Json) -> str:
+        """How far two results for the same state are apart, as a phrase for a person; empty if they are the same."""
+
+
+# Never branch on a game's name. These accessors return None (or an empty dict) if the capability is absent.
+
+
+def value_of(game: Game[S, Any]) -> ValueFunction[S] | None:
+    """The value function of a game that has one."""
+    found: ValueFunction[S] | None = getattr(game, "value", None)
+    return found
+
+
+def fault_policy_of(game: Game[Any, Any]) -> FaultPolicy | None:
+    """The fault policy of a game that has one."""
+    found: FaultPolicy | None = getattr(game, "fault_policy", None)
+    return found
+
+
+def simulator_of(game: Game[Any, Any]) -> Simulator | None:
+    """The simulator of a game that has one."""
+    found: Simulator | None = getattr(game, "simulator", None)
+    return found
+
+
+def require_simulator(game: Game[Any, Any]) -> None:
+    """SpecError, with the extra to install, if the game's simulator cannot run here."""
+    simulator = simulator_of(game)
+    if simulator is not None:
+        simulator.fingerprint()
+
+
+def game_info_of(game: Game[Any, Any], options: Mapping[str, Json], seats: int) -> dict[str, Json]:
+    """Constants that a bot is told once, from the game's optional method `game_info(options, seats)`."""
+    tell = getattr(game, "game_info", None)
+    return {} if tell is None else cast(dict[str, Json], tell(options, seats))
 
 
 def ranks_by_score(scores: Sequence[int | Fraction]) -> tuple[int, ...]:

@@ -25,7 +25,7 @@ from arena.league.schedules.settings import Knockout, Swiss, decided
 from arena.league.tournament import OLD_FORMAT, SEATS, Player, Tournament, luck_origin, public_secret
 from arena.match.results import PlayedMatch
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
-from arena.match.terms import ClockSettings, MatchSpec, Setting, spec_of
+from arena.match.settings import ClockSettings, MatchSpec, Setting, spec_of
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
 
 KEY_LENGTH: Final = 12

@@ -17,16 +17,16 @@ from typing import Any, Final
 
 from arena.errors import HarnessFault
 from arena.games import load_game
-from arena.games.doors import value_of
+from arena.games.api import value_of
 from arena.league.schedule import Chunk, Fixture, Pairing, PlayedBlock, match_spec
 from arena.league.tournament import Player, Tournament
 from arena.match.bot import clock_for, confine, open_channel
-from arena.match.contestant import GRACE_S, Contestant
-from arena.match.luck_sum import MatchLuck, luck_of
+from arena.match.bot_player import GRACE_S, Contestant
+from arena.match.luck import MatchLuck, luck_of
 from arena.match.record import MatchRecord, pack
 from arena.match.referee import hello_for, play
 from arena.match.results import PlayedMatch, result_of, rotate
-from arena.match.terms import Setting
+from arena.match.settings import Setting
 from arena.process import reaper
 from arena.process.limits import Isolation
 from arena.process.sandbox import probe

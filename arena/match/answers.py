@@ -62,7 +62,7 @@ def _of_seat(record: MatchRecord, seat: int, faults: dict[str, int], *, is_await
     if faults and (not is_lenient or not set(faults) <= set(PARDONABLE) or min(faults.values()) < 1):
         return f"recorded faults {faults} of seat {seat}, which nobody pardons"
     steps = [step for step in record.steps if isinstance(step, Acted) and step.seat == seat and not step.forced]
-    stood_in = Counter(step.stand_in for step in steps if step.stand_in)
+    stood_in = Counter(step.fallback_for for step in steps if step.fallback_for)
     own = len(steps) - stood_in.total()
     is_open = is_awaited or (record.fault is not None and record.fault.seat == seat)
     pardoned = sum(faults.values())

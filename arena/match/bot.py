@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process import launch
 from arena.process.channel import ProcessChannel
 from arena.process.launch import Confinement

@@ -13,14 +13,13 @@ import msgspec
 from msgspec import UNSET
 
 from arena.errors import BotFault, IllegalAction, MalformedReply, OutOfTime
-from arena.games.api import Game, Seat
-from arena.games.doors import lenience_of, nature_of
+from arena.games.api import Game, Seat, fault_policy_of, simulator_of
+from arena.match.concurrent import Asking, ask_at_once
 from arena.match.lookahead import LookAhead, refusal_of
 from arena.match.participant import Participant, Question
 from arena.match.record import LAST_TIMEOUT, PARDONABLE, REFUSALS_KEPT, Acted, Refusal, Termination
-from arena.match.side_by_side import Asking, ask_at_once
 from arena.protocol.codec import shown
-from arena.strict import printable
+from arena.validation import printable
 
 
 class Forfeited(Exception):
@@ -42,8 +41,8 @@ class Decisions:
 
     def __init__(self, game: Game[Any, Any], participants: Sequence[Participant], *, is_strict: bool) -> None:
         self._game = game
-        self._nature = nature_of(game)
-        self._lenience = None if is_strict else lenience_of(game)
+        self._simulator = simulator_of(game)
+        self._fault_policy = None if is_strict else fault_policy_of(game)
         self._participants = participants
         self._seats: tuple[Seat, ...] = ()
         self._first = 1
@@ -86,10 +85,10 @@ class Decisions:
         return [each for each in results if isinstance(each, Acted)]
 
     def _question(self, state: Any, seat: Seat, legal: tuple[Any, ...] | None) -> Question:
-        nature = self._nature
-        if nature is None:
+        simulator = self._simulator
+        if simulator is None:
             return Question(self._game.observe(state, seat), legal)
-        look_ahead = LookAhead(nature.budget(state), lambda what: nature.imagine(state, seat, what))
+        look_ahead = LookAhead(simulator.budget(state), lambda what: simulator.what_if(state, seat, what))
         return Question(self._game.observe(state, seat), legal, None, look_ahead)
 
     def _act_or_forfeit(self, state: Any, seat: Seat, question: Question) -> Acted | Forfeited:
@@ -110,8 +109,8 @@ class Decisions:
             if isinstance(last, OutOfTime) or (question.refused is not None and not is_patient):
                 break
             question = msgspec.structs.replace(question, refused=refusal_of(last))
-        assert self._lenience is not None, "only a lenient game pardons"
-        return Acted(seat=seat, action=self._lenience.stand_in(state, seat), stand_in=last.code)
+        assert self._fault_policy is not None, "only a lenient game pardons"
+        return Acted(seat=seat, action=self._fault_policy.fallback_action(state, seat), fallback_for=last.code)
 
     def _answered(self, state: Any, seat: Seat, question: Question) -> Acted:
         """What the bot answers. Raises its fault."""
@@ -121,8 +120,8 @@ class Decisions:
                 action = self._by_index(state, seat, question.legal, answer.action)
             else:
                 action = self._game.parse(state, seat, answer.action)
-            if self._nature is not None:
-                self._nature.insist(state, seat, action)
+            if self._simulator is not None:
+                self._simulator.require(state, seat, action)
         except BotFault as fault:
             fault.got = fault.got or self._last_answer(seat)
             raise
@@ -132,9 +131,9 @@ class Decisions:
         """Refuse what the seat did, and go on. Forfeited if the match cannot."""
         participant = self._participants[seat]
         is_last = isinstance(fault, OutOfTime) and participant.faults[Termination.TIMEOUT] + 1 >= LAST_TIMEOUT
-        if self._lenience is not None and is_last:
+        if self._fault_policy is not None and is_last:
             fault.message += "; the third timeout in this match forfeits it"
-        if self._lenience is None or is_last or fault.code not in PARDONABLE or not participant.is_reachable:
+        if self._fault_policy is None or is_last or fault.code not in PARDONABLE or not participant.is_reachable:
             raise Forfeited(seat, fault) from None
         fault.message, fault.hint, fault.got = map(printable, (fault.message, fault.hint, fault.got))
         self._note(seat, fault)
@@ -164,10 +163,10 @@ class Decisions:
 
     def _example(self, state: Any, seat: Seat) -> str:
         """What an action looks like: that which would stand in for it is always legal."""
-        lenience = lenience_of(self._game)
-        if lenience is None:
+        fault_policy = fault_policy_of(self._game)
+        if fault_policy is None:
             return "answer with an action of the game"
-        example = json.dumps(msgspec.to_builtins(lenience.stand_in(state, seat)))
+        example = json.dumps(msgspec.to_builtins(fault_policy.fallback_action(state, seat)))
         return f"answer with an action of the game, such as {example}"
 
     def _last_answer(self, seat: Seat) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 from arena.errors import BotFault, IllegalAction, MalformedReply
 from arena.games.api import Json
 from arena.protocol.messages import Refused, Simulate, Simulated
-from arena.strict import printable
+from arena.validation import printable
 
 NO_SIMULATIONS_LEFT: Final = "no_simulations_left"
 
@@ -18,9 +18,9 @@ NO_SIMULATIONS_LEFT: Final = "no_simulations_left"
 class LookAhead:
     """`left` questions to `imagine`, which is the nature's for one state and seat."""
 
-    def __init__(self, budget: int, imagine: Callable[[Mapping[str, Json]], dict[str, Json]]) -> None:
+    def __init__(self, budget: int, what_if: Callable[[Mapping[str, Json]], dict[str, Json]]) -> None:
         self.left = budget
-        self._imagine = imagine
+        self._what_if = what_if
 
     def answer(self, asked: Simulate) -> Simulated:
         """What came of it, after a while; at once if nothing is left to be asked."""
@@ -28,7 +28,7 @@ class LookAhead:
         refused: Refused | None = None
         try:
             self._spend()
-            result = self._imagine(asked.what)
+            result = self._what_if(asked.what)
         except (IllegalAction, MalformedReply) as fault:
             refused = refusal_of(fault)
         return Simulated(id=asked.id, query=asked.query, result=result, refused=refused, left=self.left)

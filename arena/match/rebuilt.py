@@ -14,14 +14,13 @@ from msgspec import UNSET
 
 from arena.errors import BotFault, CheckFailed, Crashed, IllegalAction, MalformedReply, OutOfTime, SpecError
 from arena.games import load_game
-from arena.games.api import Game, Json, Seat
-from arena.games.doors import nature_of
-from arena.match.contestant import Contestant
+from arena.games.api import Game, Json, Seat, simulator_of
+from arena.match.bot_player import Contestant
 from arena.match.kept import HELLO, READY, KeptLines, line_of, plain
 from arena.match.record import Acted, Lines, MatchRecord, Requests, Said, Simulated, ToldFault
 from arena.match.referee import hello_for, play
 from arena.match.replay import other_rules
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 from arena.process.scripted import ScriptedChannel
@@ -66,7 +65,7 @@ def lines_of(record: MatchRecord, *, game: Game[Any, Any] | None = None) -> tupl
 
 def _played_again(record: MatchRecord, game: Game[Any, Any]) -> tuple[SeatLines, ...]:
     scripts = [_Script(record, seat) for seat in range(len(record.seats))]
-    told: Any = game if nature_of(game) is None else _ToldGame(game, record, scripts)
+    told: Any = game if simulator_of(game) is None else _ToldGame(game, record, scripts)
     seated = [_Retold(record, script, told) for script in scripts]
     spec = MatchSpec(
         match=record.match,
@@ -298,7 +297,7 @@ class _Script(ScriptedChannel):
 
 
 def _is_answer(step: Acted) -> bool:
-    return not step.forced and not step.stand_in
+    return not step.forced and not step.fallback_for
 
 
 class _ToldGame:
@@ -306,30 +305,30 @@ class _ToldGame:
 
     def __init__(self, game: Game[Any, Any], record: MatchRecord, scripts: list[_Script]) -> None:
         self._game = game
-        self.nature = _ToldNature(nature_of(game), record, scripts)
+        self.simulator = _ToldNature(simulator_of(game), record, scripts)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._game, name)
 
 
 class _ToldNature:
-    def __init__(self, nature: Any, record: MatchRecord, scripts: list[_Script]) -> None:
-        self._nature = nature
+    def __init__(self, simulator: Any, record: MatchRecord, scripts: list[_Script]) -> None:
+        self._simulator = simulator
         self._scripts = scripts
         self._results = deque(step.result for step in record.steps if isinstance(step, Simulated))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._nature, name)
+        return getattr(self._simulator, name)
 
     def fingerprint(self) -> dict[str, str]:
         """It is not asked for anything that depends on it."""
         return {}
 
-    def insist(self, state: Any, seat: Seat, action: Any) -> None:  # noqa: ARG002 - see Nature.insist
-        """See Nature.insist."""
+    def require(self, state: Any, seat: Seat, action: Any) -> None:  # noqa: ARG002 - see Simulator.insist
+        """See Simulator.insist."""
         if refused := self._scripts[seat].refused():
             raise refused
 
-    def simulate(self, state: Any) -> Json:  # noqa: ARG002 - see Nature.simulate
-        """See Nature.simulate."""
+    def simulate(self, state: Any) -> Json:  # noqa: ARG002 - see Simulator.simulate
+        """See Simulator.simulate."""
         return self._results.popleft()

@@ -46,14 +46,15 @@ REFUSALS_KEPT: Final = 5
 class Acted(msgspec.Struct, frozen=True, tag_field="step", tag="action", omit_defaults=True):
     """`seat` did `action` (its JSON form); `forced` if it was the only legal one and the bot was not asked.
 
-    `stand_in`: the code of the fault for which the action stood in for one of the bot; empty for the bot's own.
+    `fallback_for` (JSON: `stand_in`): the code of the fault after which this fallback action was played; empty for an
+    action of the bot.
     """
 
     seat: int
     action: Any
     forced: bool = False
     note: str = ""
-    stand_in: str = ""
+    fallback_for: str = msgspec.field(name="stand_in", default="")
 
 
 class Drawn(msgspec.Struct, frozen=True, tag_field="step", tag="chance"):
@@ -201,7 +202,8 @@ class MatchRecord(msgspec.Struct, frozen=True):
 
     In JSON a whole score is an integer, any other one a string such as `"3/2"`.
 
-    `nature` is the fingerprint of the simulation, for games that have one: results can be compared only under the same.
+    `simulator` (JSON: `nature`) is the fingerprint of the simulation, for games that have one: only results under the
+    same fingerprint can be compared.
     `seed` is the luck of the block, `bot_seeds` are by seat, and `wire_id` is the id that the bots got: drawn under the
     secret of that `commitment`. Matches of arena 0.1.0 have none of the three; their bots got `match` as the id.
     """
@@ -220,7 +222,7 @@ class MatchRecord(msgspec.Struct, frozen=True):
     scores: tuple[Fraction, ...] | None
     termination: Termination
     fault: Fault | None
-    nature: dict[str, str] | UnsetType = UNSET
+    simulator: dict[str, str] | UnsetType = msgspec.field(name="nature", default=UNSET)
     wire_id: str | UnsetType = UNSET
     bot_seeds: tuple[int, ...] | UnsetType = UNSET
     commitment: str | UnsetType = UNSET

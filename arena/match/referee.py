@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from arena import __version__
 from arena.errors import BotFault, HarnessFault
 from arena.games import load_game
-from arena.games.api import Chance, Decision, Game, Seat, Simulation
-from arena.games.doors import lenience_of, material_of, nature_of
+from arena.games.api import Chance, Decision, Game, Seat, Simulation, fault_policy_of, game_info_of, simulator_of
 from arena.games.luck import draw
 from arena.match.decision import Decisions, Forfeited
 from arena.match.participant import Participant
@@ -33,7 +32,7 @@ from arena.match.record import (
     Step,
     Termination,
 )
-from arena.match.terms import MatchSpec
+from arena.match.settings import MatchSpec
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, shown
 from arena.protocol.messages import (
     CAPABILITIES,
@@ -48,7 +47,7 @@ from arena.protocol.messages import (
     MatchStart,
     SimulationEvent,
 )
-from arena.strict import printable
+from arena.validation import printable
 
 __all__ = ["Participant", "hello_for", "play"]
 
@@ -66,9 +65,9 @@ def hello_for(
 
     SpecError if the options cannot be played, or the game's nature cannot be reached.
     """
-    material = material_of(game, options, seats)
-    nature = nature_of(game)
-    can_simulate = nature is not None and nature.budget(game.setup(options, seats)) > 0
+    material = game_info_of(game, options, seats)
+    simulator = simulator_of(game)
+    can_simulate = simulator is not None and simulator.budget(game.setup(options, seats)) > 0
     return Hello(
         protocols=PROTOCOL_MAJORS,
         minor=PROTOCOL_MINOR,
@@ -93,8 +92,8 @@ class _Table:
         self._spec = spec
         self._game = game
         self._participants = participants
-        self._nature = nature_of(game)
-        self._fingerprint = UNSET if self._nature is None else self._nature.fingerprint()
+        self._simulator = simulator_of(game)
+        self._fingerprint = UNSET if self._simulator is None else self._simulator.fingerprint()
         self._decisions = Decisions(game, participants, is_strict=spec.clock.strict)
         self._steps: list[Step] = []
         self._begun = 0
@@ -154,9 +153,9 @@ class _Table:
 
     def _simulate(self, state: Any, key: str) -> Any:
         """The state after nature took its course; the step is recorded and told to all."""
-        assert self._nature is not None, "only a game with a nature asks for simulations"
-        result = self._nature.simulate(state)
-        after = self._nature.settle(state, result)
+        assert self._simulator is not None, "only a game with a nature asks for simulations"
+        result = self._simulator.simulate(state)
+        after = self._simulator.apply_result(state, result)
         self._steps.append(Simulated(key=key, result=result))
         self._tell_all(SimulationEvent(key=key, result=result))
         return after
@@ -167,8 +166,8 @@ class _Table:
 
     def _tell_action(self, step: Acted) -> None:
         """Those who do not know it: the others, and the seat itself where the action was not its own."""
-        event = ActionEvent(step.seat, step.action, step.forced, step.stand_in)
-        is_told = bool(step.forced or step.stand_in)
+        event = ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
+        is_told = bool(step.forced or step.fallback_for)
         for seat, participant in enumerate(self._participants):
             if seat != step.seat or is_told:
                 participant.happened(event)
@@ -210,7 +209,7 @@ class _Table:
                     each,
                     self._spec.clock.terms(),
                     took_part=seat < self._begun,
-                    is_lenient=lenience_of(self._game) is not None,
+                    is_lenient=fault_policy_of(self._game) is not None,
                     refusals=tuple(self._decisions.refusals[seat]),
                 )
                 for seat, each in enumerate(self._participants)
@@ -220,7 +219,7 @@ class _Table:
             scores=scores,
             termination=termination,
             fault=fault,
-            nature=self._fingerprint,
+            simulator=self._fingerprint,
             wire_id=self._spec.wire_id,
             bot_seeds=self._spec.bot_seeds[: len(self._participants)],
             commitment=self._spec.commitment,

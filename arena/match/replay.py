@@ -13,8 +13,7 @@ from msgspec import UNSET
 
 from arena.errors import ArenaError, BotFault, CheckFailed
 from arena.games import GAMES, load_game
-from arena.games.api import Chance, Decision, Game, Over, Seat, Simulation
-from arena.games.doors import lenience_of, nature_of
+from arena.games.api import Chance, Decision, Game, Over, Seat, Simulation, fault_policy_of, simulator_of
 from arena.games.luck import draw
 from arena.match.answers import miscount
 from arena.match.record import FAULTS, PARDONABLE, Acted, Drawn, MatchRecord, Simulated, Step, Termination
@@ -98,10 +97,10 @@ def _simulated(record: MatchRecord, game: Game[Any, Any], state: Any, key: str, 
     """The recorded result, if it is one that could have come from this state."""
     if not isinstance(step, Simulated) or step.key != key:
         raise _wrong(record, f"recorded {_shown(step)} where the simulation {key} was due")
-    nature = nature_of(game)
-    assert nature is not None, f"{game.name} asks for simulations and has no nature"
+    simulator = simulator_of(game)
+    assert simulator is not None, f"{game.name} asks for simulations and has no nature"
     try:
-        after = nature.settle(state, step.result)
+        after = simulator.apply_result(state, step.result)
     except ValueError as error:
         raise _wrong(record, f"recorded {_shown(step)}, which cannot be: {error}") from None
     return Moment(before=state, step=step, action=None, after=after)
@@ -134,30 +133,30 @@ def _action(record: MatchRecord, game: Game[Any, Any], state: Any, seat: Seat, s
         raise _wrong(
             record, f"recorded {_shown(step)} with forced={step.forced}, with {len(legal or ())} legal actions"
         )
-    if step.stand_in:
+    if step.fallback_for:
         _check_stand_in(record, game, state, step, action)
     return action
 
 
 def _check_stand_in(record: MatchRecord, game: Game[Any, Any], state: Any, step: Acted, action: Any) -> None:
     """Only a lenient game has stand-ins, only for pardonable faults of who was asked, and it names the action."""
-    lenience = lenience_of(game)
-    if lenience is None or step.stand_in not in PARDONABLE or step.forced:
+    fault_policy = fault_policy_of(game)
+    if fault_policy is None or step.fallback_for not in PARDONABLE or step.forced:
         raise _wrong(record, f"recorded {_shown(step)}, for which nothing stands in")
-    due = lenience.stand_in(state, Seat(step.seat))
+    due = fault_policy.fallback_action(state, Seat(step.seat))
     if action != due:
         raise _wrong(record, f"recorded {_shown(step)}, but {msgspec.json.encode(due).decode()} stands in")
 
 
 def _check_end(record: MatchRecord, game: Game[Any, Any], state: Any) -> None:
-    if (record.nature is UNSET) != (nature_of(game) is None):
-        raise _wrong(record, f"recorded as simulated by {record.nature or 'nobody knows what'}")
+    if (record.simulator is UNSET) != (simulator_of(game) is None):
+        raise _wrong(record, f"recorded as simulated by {record.simulator or 'nobody knows what'}")
     if record.termination is Termination.NORMAL:
         _check_outcome(record, game, state)
         awaited: tuple[Seat, ...] = ()
     else:
         awaited = _check_forfeit(record, game, state)
-    problem = miscount(record, awaited, is_lenient=lenience_of(game) is not None)
+    problem = miscount(record, awaited, is_lenient=fault_policy_of(game) is not None)
     if problem:
         raise _wrong(record, problem)
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
-from arena.match.luck_sum import MatchLuck
+from arena.match.luck import MatchLuck
 from arena.match.record import FAULTS, PARDONABLE, MatchRecord, PackedRecord, Termination
 
 T = TypeVar("T")

@@ -20,8 +20,8 @@ from arena.process import launch
 from arena.process.channel import READ_SIZE, HeadAndTail
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import Manifest
+from arena.process.process import BotProcess
 from arena.process.program import BotFolder, shown
-from arena.process.running import BotProcess
 
 TIMEOUT_S: Final = 300.0
 LIMITS: Final = Limits(memory_mib=2048, tasks=256, processes=True, scratch_mib=512)

@@ -17,9 +17,9 @@ from typing import Final, Protocol
 
 from arena.errors import Crashed, MalformedReply
 from arena.process.clock import MoveClock
-from arena.process.running import BotProcess
+from arena.process.process import BotProcess
 from arena.process.suspension import WATCH
-from arena.strict import printable
+from arena.validation import printable
 
 READ_SIZE: Final = 1 << 16
 _AHEAD_LIMIT: Final = 1 << 18

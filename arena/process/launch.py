@@ -16,8 +16,8 @@ from arena.errors import Crashed, HarnessFault
 from arena.process.bare import start_bare
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
 from arena.process.manifest import BotSpec
+from arena.process.process import BotProcess
 from arena.process.program import START_HINT, BotFolder, describe, find_program
-from arena.process.running import BotProcess
 from arena.process.sandbox import box, runtimes
 
 _AUTHORS_ERRORS: Final = frozenset(

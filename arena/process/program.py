@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from arena.errors import Crashed
-from arena.strict import printable
+from arena.validation import printable
 
 START_HINT: Final = (
     "a program must be made for this machine, or begin with a line like #!/usr/bin/python3 (without a carriage return)"

@@ -87,7 +87,7 @@ class ActionEvent(Event, frozen=True, tag="action"):
     seat: int
     action: Json
     forced: bool = False
-    stand_in: str = ""
+    fallback_for: str = msgspec.field(name="stand_in", default="")
 
 
 class ChanceEvent(Event, frozen=True, tag="chance"):

@@ -27,7 +27,7 @@ from arena.protocol.messages import (
     Simulated,
     ToBot,
 )
-from arena.strict import printable
+from arena.validation import printable
 
 
 class Phase(Enum):

@@ -18,8 +18,8 @@ from arena.report.formats import (
 )
 from arena.standings.calibration import COIN, MAP, TRUESKILL, Bin, Calibration, Judged, tilt
 from arena.standings.rows import ends
-from arena.strict import printable
 from arena.text import counted
+from arena.validation import printable
 
 LEAST_BLOCKS: Final = 20
 """Below, nothing is said in words: errors from a few blocks are no errors."""

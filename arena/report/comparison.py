@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 from tabulate import tabulate
 
-from arena.league.compare import Compared
+from arena.league.sprt import Compared
 from arena.match.secret_luck import LuckOrigin
 from arena.report.formats import fixed, half_width, likelihood, percent
 from arena.report.luck_origin import origin_told

@@ -18,7 +18,7 @@ from tabulate import tabulate
 
 from arena.errors import SpecError
 from arena.statistics.interval import Interval
-from arena.strict import printable, unknown
+from arena.validation import printable, unknown
 
 FORMATS: Final = ("table", "markdown", "csv", "json")
 UNKNOWN: Final = "-"

@@ -10,7 +10,6 @@ from typing import Final
 import msgspec
 
 from arena.match.record import FAULTS, PARDONABLE, Termination
-from arena.report.footer import footer, luck_audit
 from arena.report.formats import (
     UNKNOWN,
     Column,
@@ -29,12 +28,13 @@ from arena.report.formats import (
     wrapped,
 )
 from arena.report.luck_origin import origin_told
+from arena.report.notes import footer, luck_audit
 from arena.standings.luck_audit import PlayerLuck
 from arena.standings.rows import Row, deprecated, record
 from arena.standings.scores import Mean
 from arena.standings.table import Standings, Timing, standings_json
 from arena.statistics.interval import Interval
-from arena.strict import printable
+from arena.validation import printable
 
 MOST_FAULTS: Final = 2
 """Kinds named in a row of the table for a terminal, the most frequent ones."""

@@ -13,7 +13,7 @@ from arena.match.record import MatchRecord
 from arena.match.secret_luck import LuckOrigin, Secret
 from arena.report.formats import escaped, wrapped
 from arena.store.matches import LeagueSecret
-from arena.strict import printable
+from arena.validation import printable
 
 PUBLIC: Final = "public seed: bots can foretell the luck"
 _ORIGINS: Final = {"drawn": "drawn here", "file": "given by --secret-file: who has the file can foretell the luck"}

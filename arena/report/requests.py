@@ -13,7 +13,7 @@ from tabulate import tabulate
 from arena.errors import CheckFailed
 from arena.match.rebuilt import SeatLines, lines_of
 from arena.match.record import MatchRecord, Requests
-from arena.strict import printable
+from arena.validation import printable
 
 _HEADERS: Final = ("request", "CPU ms", "wall ms", "idle ms", "bank ms", "stderr", "discarded")
 

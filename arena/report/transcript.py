@@ -10,13 +10,13 @@ import msgspec
 from msgspec import UNSET
 
 from arena.games import load_game
-from arena.games.doors import nature_of
-from arena.match.contestant import TranscriptLine
-from arena.match.luck_sum import SHOWN, LuckNode, extremes, luck_of
+from arena.games.api import simulator_of
+from arena.match.bot_player import TranscriptLine
+from arena.match.luck import SHOWN, LuckNode, extremes, luck_of
 from arena.match.record import Acted, Drawn, MatchRecord, SeatRecord, Simulated, Step
 from arena.match.replay import Moment, other_rules, replay
 from arena.match.results import LUCK_UNIT, MatchResult
-from arena.strict import printable
+from arena.validation import printable
 
 
 def transcript(record: MatchRecord, *, every_state: bool, luck: str = "") -> Iterator[str]:
@@ -138,8 +138,8 @@ def step_line(record: MatchRecord, moment: Moment) -> str:
     if isinstance(step, Drawn):
         return _drawn(step)
     if isinstance(step, Simulated):
-        nature = nature_of(load_game(record.game))
-        told = "" if nature is None else nature.tell(moment.before, step.result, moment.after)
+        simulator = simulator_of(load_game(record.game))
+        told = "" if simulator is None else simulator.tell(moment.before, step.result, moment.after)
         return f"simulation {step.key}{': ' if told else ''}{told}"
     return f"{_name(record, step)} {moment.action}{_mark(step)}{_note(step)}"
 
@@ -151,7 +151,9 @@ def _drawn(step: Drawn) -> str:
 
 def _mark(step: Acted) -> str:
     """That nobody was asked, or that something stood in for what a bot would have had to say."""
-    return " (forced)" if step.forced else f" (stands in after a fault: {step.stand_in})" if step.stand_in else ""
+    return (
+        " (forced)" if step.forced else f" (stands in after a fault: {step.fallback_for})" if step.fallback_for else ""
+    )
 
 
 def _name(record: MatchRecord, step: Acted) -> str:

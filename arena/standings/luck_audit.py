@@ -1,6 +1,6 @@
 """Sums of pairings -> the players who are luckier than somebody can be who cannot foresee draws.
 
-The luck of a block has mean 0 for each of its players (see `arena.match.luck_sum`), given all blocks before it, if
+The luck of a block has mean 0 for each of its players (see `arena.match.luck`), given all blocks before it, if
 nobody in it knows a draw before it falls: no matter how they play, whom the schedule chose by earlier results, and
 what forfeits stopped. Somebody who foresees draws plays so that they help, and their luck has a mean above 0. So the
 mean is tested upwards, by a confidence sequence (`arena.statistics.confidence_sequence`): it holds at every look, also
@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from arena.match.luck_sum import LEAST
+from arena.match.luck import LEAST
 from arena.match.results import LUCK_UNIT
 from arena.standings.sums import PairingSums
 from arena.statistics.confidence_sequence import holm, lower_bound, p_value

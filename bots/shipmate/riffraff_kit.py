@@ -231,7 +231,7 @@ def simulator(**options):
         loaded = max((int(piece["id"][1:]) for piece in what.get("cargo", ())), default=0)
         state = replace(start, placements=loaded)  # a new piece is the last one, as in a match; so the bits agree
         try:
-            return {"result": GAME.nature.imagine(state, 0, what), "refused": None}
+            return {"result": GAME.simulator.what_if(state, 0, what), "refused": None}
         except BotFault as fault:
             return {"result": None, "refused": {"code": fault.code, "reason": fault.reason, "message": fault.message}}
 

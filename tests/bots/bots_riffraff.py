@@ -21,11 +21,11 @@ from arena.games.luck import draw
 from arena.games.riffraff import GAME
 from arena.games.riffraff.material import KINDS
 from arena.games.riffraff.state import Phase, State
-from arena.league.friendly import friendly, play_here, seat_all
+from arena.league.exhibition import friendly, play_here, seat_all
 from arena.league.tournament import Player
 from arena.match.record import MatchRecord
 from arena.match.secret_luck import Secret
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.manifest import read_bot
 
 SHIPMATE: Final = BOTS / "shipmate"
@@ -56,7 +56,7 @@ def plain(value: Any) -> Any:
 
 def material() -> Any:
     """The kit's `Material`, made of what `hello` says."""
-    return kit().Material(plain(GAME.material({}, 4)))
+    return kit().Material(plain(GAME.game_info({}, 4)))
 
 
 @cache
@@ -70,7 +70,7 @@ def position(placements: int, area: int = 7, **options: Any) -> State:
         elif isinstance(turn, Chance):
             state = GAME.resolve(state, draw("position", turn))
         else:
-            state = GAME.nature.settle(state, GAME.nature.simulate(state))
+            state = GAME.simulator.apply_result(state, GAME.simulator.simulate(state))
     return to_load(state, area)
 
 
@@ -79,7 +79,7 @@ def _allowed(state: State, seat: Seat, rng: random.Random) -> Any:
     while True:
         action = GAME.sample(state, seat, rng)
         try:
-            GAME.nature.insist(state, seat, action)
+            GAME.simulator.require(state, seat, action)
         except IllegalAction:
             continue
         return action

@@ -136,14 +136,14 @@ def test_the_simulator_at_home_answers_like_the_referee() -> None:
         what: dict[str, Any] = {"load": {"kind": "rat", "face": "flat", "u_mm": 2, "v_mm": -60, "yaw_deg": 90}}
         what |= {} if noise is None else {"noise": noise}
 
-        there = plain(GAME.nature.imagine(state, SEAT, what))
+        there = plain(GAME.simulator.what_if(state, SEAT, what))
         here = simulate(area=8, ship=view["ship"], cargo=view["cargo"], **what)
 
         assert plain(here["result"]) == there
         assert here["refused"] is None
         again = {"area": 3, "load": {"kind": "crate", "face": "flat", "u_mm": -50, "v_mm": 20}}
         onward = {"ship": there["ship"], "cargo": there["cargo"], **again}
-        assert plain(simulate(**onward)["result"]) == plain(GAME.nature.imagine(state, SEAT, onward))
+        assert plain(simulate(**onward)["result"]) == plain(GAME.simulator.what_if(state, SEAT, onward))
 
 
 def test_the_simulator_at_home_refuses_like_the_referee() -> None:

@@ -53,7 +53,7 @@ def _actions(record: MatchRecord) -> list[Any]:
 
 def _asked(bot: Bot, state: Any, simulations: int = 0) -> Any:
     """The bot's action in a position; what it asks the simulator meanwhile is answered."""
-    look_ahead = LookAhead(simulations, lambda what: GAME.nature.imagine(state, SEAT, what))
+    look_ahead = LookAhead(simulations, lambda what: GAME.simulator.what_if(state, SEAT, what))
     request = m.Request(
         id=1,
         match="m1",
@@ -73,7 +73,7 @@ def _asked(bot: Bot, state: Any, simulations: int = 0) -> Any:
 def _aboard(folder: Path, arguments: tuple[str, ...]) -> Bot:
     """A bot that is ready for a match of four."""
     bot = Bot(folder, arguments)
-    material = GAME.material({}, 4)
+    material = GAME.game_info({}, 4)
     bot.ask(m.Hello(**{name: getattr(hello("riffraff"), name) for name in _FIELDS}, material=material))
     bot.start_match(game="riffraff")
     return bot
@@ -99,7 +99,7 @@ def test_the_lookahead_stays_within_its_budget() -> None:
     with _aboard(SHIPMATE, ()) as bot:
         action = GAME.parse(state, SEAT, _asked(bot, state, simulations=3))
 
-    GAME.nature.insist(state, SEAT, action)
+    GAME.simulator.require(state, SEAT, action)
 
 
 def test_an_unknown_way_is_said_to_be_one() -> None:

@@ -29,7 +29,7 @@ def test_every_place_it_thinks_of_has_room_and_support(placements: int, manner: 
         here = to_load(state, area)
         for kind in KINDS:
             for place in list(ship.places(area, kind, getattr(part("places"), manner)))[::40]:
-                GAME.nature.insist(here, SEAT, GAME.parse(here, SEAT, place.load()))
+                GAME.simulator.require(here, SEAT, GAME.parse(here, SEAT, place.load()))
                 found += 1
 
     assert found > 30
@@ -52,7 +52,7 @@ def test_the_heel_it_expects_is_about_that_of_the_simulation() -> None:
 
         expected = ship.heel("crate", u, v, 1000 * AREAS[area].surface_m)
 
-        there = GAME.nature.imagine(state, SEAT, {"area": area, "load": load})["ship"]
+        there = GAME.simulator.what_if(state, SEAT, {"area": area, "load": load})["ship"]
         assert expected == pytest.approx(math.hypot(there["roll_deg"], there["pitch_deg"]), rel=0.25)
 
 

@@ -10,10 +10,10 @@ import pytest
 from cli_arena import ROOT, Terminal
 
 from arena.cli.doctor import examine
+from arena.doctor import machine, sandbox
+from arena.doctor.check_result import Finding, Verdict, looked_at, note
 from arena.errors import HarnessFault, SpecError
 from arena.process.sandbox import bubblewrap, probe
-from arena.report import machine, sandbox
-from arena.report.finding import Finding, Verdict, looked_at, note
 
 HELD = {"files": {"/home": "", "/etc/passwd": ""}, "calls: the kernel": {"bpf": ""}, "calls: new": {"listmount": ""}}
 

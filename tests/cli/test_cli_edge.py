@@ -162,7 +162,7 @@ def test_a_missing_prerequisite_has_its_own_exit_code(terminal: Terminal, monkey
         patch.setattr(syscalls, "filter_for_play", raising(HarnessFault("the library libseccomp.so.2 is missing")))
         library = terminal.league()
     with monkeypatch.context() as patch:
-        patch.setattr("arena.cli.options.insist_on_nature", raising(SpecError("MuJoCo is not installed: pip install")))
+        patch.setattr("arena.cli.options.require_simulator", raising(SpecError("MuJoCo is not installed: pip install")))
         engine = terminal.league()
     probe.insist_on.cache_clear()
 

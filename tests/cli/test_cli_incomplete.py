@@ -12,13 +12,13 @@ import pytest
 import yaml
 from cli_arena import Terminal
 
+from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import HarnessFault
 from arena.league import worker
 from arena.match import referee
 from arena.match.participant import Participant
 from arena.match.record import MatchRecord
-from arena.match.terms import MatchSpec
-from arena.report.machine import doubt_of_wall_time
+from arena.match.settings import MatchSpec
 
 RUN = "league run league.yaml --executor test_cli_incomplete:one_thread"
 

@@ -10,11 +10,23 @@ from typing import Any, NamedTuple
 from riffraff_play import TOPPLING
 
 from arena.errors import IllegalAction
-from arena.games.api import Chance, Decision, Game, Json, Over, Randomness, Seat, Simulation, Turn
-from arena.games.doors import Nature, lenience_of, nature_of
+from arena.games.api import (
+    Chance,
+    Decision,
+    Game,
+    Json,
+    Over,
+    Randomness,
+    Seat,
+    Simulation,
+    Simulator,
+    Turn,
+    fault_policy_of,
+    simulator_of,
+)
 from arena.games.luck import draw
 
-NATURES: Mapping[str, Nature] = {"riffraff": TOPPLING}
+NATURES: Mapping[str, Simulator] = {"riffraff": TOPPLING}
 """What stands for the nature of a game here."""
 
 
@@ -50,26 +62,26 @@ def _step(game: Game[Any, Any], seed: str, rng: Random, state: Any, turn: Turn) 
             drawn = draw(seed, turn)
             return Step(state, turn, {}, drawn, game.resolve(state, drawn))
         case Simulation():
-            nature = scripted_nature(game)
-            assert nature is not None
-            result = nature.simulate(state)
-            return Step(state, turn, {}, (), nature.settle(state, result), result)
+            simulator = scripted_simulator(game)
+            assert simulator is not None
+            result = simulator.simulate(state)
+            return Step(state, turn, {}, (), simulator.apply_result(state, result), result)
     raise AssertionError(f"no such turn: {turn}")
 
 
-def scripted_nature(game: Game[Any, Any]) -> Nature | None:
+def scripted_simulator(game: Game[Any, Any]) -> Simulator | None:
     """The nature that plays in the tests, for a game that has one."""
-    return None if nature_of(game) is None else NATURES[game.name]
+    return None if simulator_of(game) is None else NATURES[game.name]
 
 
 def allowed(game: Game[Any, Any], state: Any, seat: Seat, rng: Randomness) -> Any:
     """A sampled action, or what stands in for it where the nature has no room for it."""
     action = game.sample(state, seat, rng)
-    nature, lenience = scripted_nature(game), lenience_of(game)
+    simulator, fault_policy = scripted_simulator(game), fault_policy_of(game)
     try:
-        if nature is not None:
-            nature.insist(state, seat, action)
+        if simulator is not None:
+            simulator.require(state, seat, action)
     except IllegalAction:
-        assert lenience is not None, "a game whose nature refuses something goes on after it"
-        return lenience.stand_in(state, seat)
+        assert fault_policy is not None, "a game whose nature refuses something goes on after it"
+        return fault_policy.fallback_action(state, seat)
     return action

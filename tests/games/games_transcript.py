@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from games_play import scripted_nature, steps
+from games_play import scripted_simulator, steps
 
 from arena.games.api import Chance, Decision, Game, Json, Over, Simulation
 
@@ -20,7 +20,7 @@ def transcript(
 ) -> str:
     """A line for each draw, action and result; before a decision, and at the end, the position if its title is new."""
     lines = [f"{game.name}, rules version {game.rules_version}, seed {seed}"]
-    nature = scripted_nature(game)
+    simulator = scripted_simulator(game)
     title, state = "", None
     for step in steps(game, seed, rng, options=options, seats=seats):
         state, turn = step.state, step.turn
@@ -30,8 +30,8 @@ def transcript(
             lines += ["", position, ""]
         if isinstance(turn, Chance):
             lines.append(f"luck {turn.key}: {' '.join(map(str, step.drawn))}")
-        if isinstance(turn, Simulation) and nature is not None:
-            lines.append(f"nature {turn.key}: {nature.tell(state, step.result, step.after)}")
+        if isinstance(turn, Simulation) and simulator is not None:
+            lines.append(f"nature {turn.key}: {simulator.tell(state, step.result, step.after)}")
         lines += [f"seat {seat} {action}" for seat, action in step.actions.items()]
     outcome = game.outcome(state)
     return "\n".join([*lines, f"scores {outcome.scores}, ranks {outcome.ranks}", ""])

@@ -18,9 +18,9 @@ from arena.games.riffraff.actions import Load, Play, Reason
 from arena.games.riffraff.falls import hand_at
 from arena.games.riffraff.geometry import extents, laid
 from arena.games.riffraff.material import AREAS, FACES, KINDS, Area, Face, Kind
-from arena.games.riffraff.nature import RiffRaffNature
 from arena.games.riffraff.refusal import faces_on, ranges_mm, why_not_placed
 from arena.games.riffraff.rules import RiffRaff
+from arena.games.riffraff.simulator import RiffRaffSimulator
 from arena.games.riffraff.state import Phase, Player, State
 from arena.games.riffraff.table import DIGITS, Fall, Noise, Piece, PieceId, Pose, Rest, Settled, Table
 
@@ -44,12 +44,12 @@ class ScriptedShip:
         self._falls = falls
         self._refuse = refuse
 
-    def insist(self, table: Table, area: Area, load: Load) -> None:  # noqa: ARG002 - the signature of Physics
+    def require(self, table: Table, area: Area, load: Load) -> None:  # noqa: ARG002 - the signature of Physics
         """Refuses what the script refuses, for its reason."""
         if reason := self._refuse(area, load):
             raise IllegalAction(f"no place for a {load.kind}", reason=reason)
 
-    def insist_apart(self, table: Table) -> None:
+    def require_apart(self, table: Table) -> None:
         """Nothing stands in each other on a ship that simulates nothing."""
 
     def place(self, table: Table, area: Area, load: Load, noise: Noise, piece_id: PieceId) -> Settled:
@@ -81,7 +81,7 @@ class Recorder(ScriptedShip):
         self.insisted: list[tuple[Table, int, Load]] = []
         self.placed: list[tuple[Table, int, Load, Noise, str]] = []
 
-    def insist(self, table: Table, area: Area, load: Load) -> None:
+    def require(self, table: Table, area: Area, load: Load) -> None:
         self.insisted.append((table, area.number, load))
 
     def place(self, table: Table, area: Area, load: Load, noise: Noise, piece_id: PieceId) -> Settled:
@@ -145,8 +145,8 @@ def no_room_on_the_bow(area: Area, load: Load) -> str:
     return Reason.NO_ROOM if load.kind == "lifeboat" and area.number <= 2 else ""
 
 
-GAME: Final = RiffRaff(RiffRaffNature(ScriptedShip()))
-TOPPLING: Final = RiffRaffNature(ScriptedShip(topple, refuse=no_room_on_the_bow))
+GAME: Final = RiffRaff(RiffRaffSimulator(ScriptedShip()))
+TOPPLING: Final = RiffRaffSimulator(ScriptedShip(topple, refuse=no_room_on_the_bow))
 """A nature in which now and then something falls, and a lifeboat does not find room everywhere."""
 
 
@@ -189,9 +189,9 @@ def under_way(state: State, **load: Json) -> State:
 
 def loaded(state: State, falls: Mapping[str, Place] | None = None, **load: Json) -> State:
     """After a load came to rest, and after the pieces of the script fell."""
-    nature = RiffRaffNature(ScriptedShip(lambda *_: falls or {}))
+    simulator = RiffRaffSimulator(ScriptedShip(lambda *_: falls or {}))
     waiting = under_way(state, **load)
-    return nature.settle(waiting, nature.simulate(waiting))
+    return simulator.apply_result(waiting, simulator.simulate(waiting))
 
 
 def all_load(state: State) -> State:
@@ -207,7 +207,7 @@ def others_pass(state: State) -> State:
     this = state.round
     while state.round == this and state.movers:
         (seat,) = state.movers
-        state = GAME.apply(state, {seat: GAME.lenience.stand_in(state, seat)})
+        state = GAME.apply(state, {seat: GAME.fault_policy.fallback_action(state, seat)})
     return state
 
 

@@ -8,14 +8,24 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 import pytest
-from games_play import Step, scripted_nature, steps
+from games_play import Step, scripted_simulator, steps
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import BotFault, SpecError
 from arena.games import GAMES, load_game
-from arena.games.api import Chance, Decision, Game, Json, Over, Seat, Simulation, ranks_by_score
-from arena.games.doors import lenience_of, material_of
+from arena.games.api import (
+    Chance,
+    Decision,
+    Game,
+    Json,
+    Over,
+    Seat,
+    Simulation,
+    fault_policy_of,
+    game_info_of,
+    ranks_by_score,
+)
 
 AnyGame = Game[Any, Any]
 TABLES = [(name, seats) for name in sorted(GAMES) for seats in load_game(name).seat_counts]
@@ -140,8 +150,8 @@ def decisions(play: list[Step]) -> list[tuple[Step, Seat, Any]]:
 
 def drawn_from(play: list[Step]) -> list[Step]:
     """All of a play, or, where there is a ship to be drawn, which takes its time, every eleventh step and the end."""
-    has_nature = any(isinstance(step.turn, Simulation) for step in play)
-    return [*play[::11], play[-1]] if has_nature else play
+    has_simulator = any(isinstance(step.turn, Simulation) for step in play)
+    return [*play[::11], play[-1]] if has_simulator else play
 
 
 def changed(value: Json) -> None:
@@ -253,7 +263,7 @@ def test_every_action_has_a_line_of_text(game: AnyGame, play: list[Step]) -> Non
 
 def test_a_state_is_untouched_by_what_follows_it(game: AnyGame, play: list[Step]) -> None:
     """Applying, resolving, simulating and observing leave it as it is."""
-    nature = scripted_nature(game)
+    simulator = scripted_simulator(game)
     for step in play:
         before = repr(step.state)
 
@@ -261,8 +271,8 @@ def test_a_state_is_untouched_by_what_follows_it(game: AnyGame, play: list[Step]
             game.apply(step.state, step.actions)
         elif step.drawn:
             game.resolve(step.state, step.drawn)
-        elif nature is not None and isinstance(step.turn, Simulation):
-            nature.settle(step.state, nature.simulate(step.state))
+        elif simulator is not None and isinstance(step.turn, Simulation):
+            simulator.apply_result(step.state, simulator.simulate(step.state))
         changed(game.observe(step.state, Seat(0)))
 
         assert repr(step.state) == before
@@ -318,11 +328,11 @@ def test_ranks_by_score(scores: tuple[int, ...], ranks: tuple[int, ...]) -> None
 
 def test_what_stands_in_for_a_refused_answer_is_legal(game: AnyGame, play: list[Step]) -> None:
     """In every state; a game without lenience forfeits instead."""
-    lenience = lenience_of(game)
+    fault_policy = fault_policy_of(game)
     for step, seat, _ in decisions(play):
-        if lenience is None:
+        if fault_policy is None:
             continue
-        action = lenience.stand_in(step.state, seat)
+        action = fault_policy.fallback_action(step.state, seat)
 
         assert game.parse(step.state, seat, msgspec.to_builtins(action)) == action
         assert game.turn(game.apply(step.state, {**step.actions, seat: action}))
@@ -330,40 +340,40 @@ def test_what_stands_in_for_a_refused_answer_is_legal(game: AnyGame, play: list[
 
 def test_a_result_of_nature_is_plain_and_settles_again(game: AnyGame, play: list[Step]) -> None:
     """The same state gives the same result; read back from JSON it leads to the same state, and is told in a line."""
-    nature = scripted_nature(game)
+    simulator = scripted_simulator(game)
     for step in play:
-        if nature is None or not isinstance(step.turn, Simulation):
+        if simulator is None or not isinstance(step.turn, Simulation):
             continue
         text = msgspec.json.encode(step.result)
         again = json.loads(text)
 
-        assert msgspec.json.encode(nature.simulate(step.state)) == text
-        assert nature.settle(step.state, again) == step.after
-        assert nature.tell(step.state, again, step.after).isprintable()
-        assert nature.distance(step.state, again, step.result) == ""
-        assert nature.budget(step.state) == 0
+        assert msgspec.json.encode(simulator.simulate(step.state)) == text
+        assert simulator.apply_result(step.state, again) == step.after
+        assert simulator.tell(step.state, again, step.after).isprintable()
+        assert simulator.distance(step.state, again, step.result) == ""
+        assert simulator.budget(step.state) == 0
 
 
 @pytest.mark.parametrize("result", [None, 0, "rest", [], {}, {"id": "k01"}], ids=str)
 def test_what_nature_never_gave_is_a_value_error(game: AnyGame, play: list[Step], result: Json) -> None:
     """So that a record which was changed is told apart from a fault of the program."""
-    nature = scripted_nature(game)
+    simulator = scripted_simulator(game)
     waiting = [step.state for step in play if isinstance(step.turn, Simulation)]
-    if nature is None:
+    if simulator is None:
         assert not waiting
         return
 
     for state in waiting:
         with pytest.raises(ValueError, match="result"):
-            nature.settle(state, result)
+            simulator.apply_result(state, result)
 
 
 def test_material_is_plain(game: AnyGame, seats: int) -> None:
     """The same twice, and goes through JSON; most games have none."""
-    found = material_of(game, {}, seats)
+    found = game_info_of(game, {}, seats)
 
     assert json.loads(msgspec.json.encode(found)) == json.loads(json.dumps(found))
-    assert material_of(game, {}, seats) == found
+    assert game_info_of(game, {}, seats) == found
 
 
 @pytest.mark.parametrize("raw", HOSTILE, ids=lambda raw: type(raw).__name__)

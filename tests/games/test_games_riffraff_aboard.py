@@ -17,20 +17,20 @@ from arena.games.riffraff.geometry import area_of
 from arena.games.riffraff.material import CATCH_PLANE_M, KINDS
 from arena.games.riffraff.state import State
 
-NATURE = GAME.nature
+SIMULATOR = GAME.simulator
 
 
 def let_go(state: State, kind: str) -> State:
     """After a load of that kind into the middle of the area was let go."""
     (seat,) = state.movers
     action = GAME.parse(state, seat, raw_load(state, kind))
-    NATURE.insist(state, seat, action)
+    SIMULATOR.require(state, seat, action)
     return GAME.apply(state, {seat: action})
 
 
 def settled(waiting: State) -> State:
     """After the ship came to rest."""
-    after: State = NATURE.settle(waiting, NATURE.simulate(waiting))
+    after: State = SIMULATOR.apply_result(waiting, SIMULATOR.simulate(waiting))
     return after
 
 
@@ -61,7 +61,7 @@ def test_a_look_ahead_on_the_view_is_what_then_happens() -> None:
     (event,) = after["last"]
 
     what = {key: before[key] for key in ("ship", "cargo", "area")} | {key: event[key] for key in ("load", "noise")}
-    answer = NATURE.imagine(start(2), Seat(1), what)
+    answer = SIMULATOR.what_if(start(2), Seat(1), what)
 
     assert (answer["ship"], answer["cargo"]) == (after["ship"], after["cargo"])
     assert (answer["end"], answer["t_s"], answer["tilt_max_deg"]) == ("rest", event["t_s"], event["tilt_max_deg"])
@@ -72,11 +72,11 @@ def test_the_world_refuses_what_the_rules_allow() -> None:
     what = {"area": 7, "load": {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 30}}
     table = {key: GAME.observe(start(), Seat(0))[key] for key in ("ship", "cargo")}
     for _ in range(2):
-        answer = NATURE.imagine(start(), Seat(0), what | table)
+        answer = SIMULATOR.what_if(start(), Seat(0), what | table)
         table = {key: answer[key] for key in ("ship", "cargo")}
 
     with pytest.raises(IllegalAction) as caught:
-        NATURE.imagine(start(), Seat(0), what | table)
+        SIMULATOR.what_if(start(), Seat(0), what | table)
 
     assert caught.value.reason == Reason.NO_ROOM
     assert [piece["id"] for piece in table["cargo"]] == ["k01", "k02"]
@@ -89,10 +89,10 @@ def test_a_made_up_table_on_which_pieces_stand_in_each_other_is_refused() -> Non
     crowd = [{**crate, "id": f"k{number:02d}", "pos_mm": [0, 60 + number, 129]} for number in range(31)]
 
     with pytest.raises(IllegalAction, match=r"k\d\d and k\d\d stand 2\d\.\d mm in each other") as caught:
-        NATURE.imagine(start(), Seat(0), what | {"cargo": crowd})
+        SIMULATOR.what_if(start(), Seat(0), what | {"cargo": crowd})
 
     assert caught.value.reason == Reason.OVERLAP
-    assert NATURE.imagine(start(), Seat(0), what | {"cargo": [crate]})["end"] == "rest"
+    assert SIMULATOR.what_if(start(), Seat(0), what | {"cargo": [crate]})["end"] == "rest"
 
 
 @pytest.mark.slow
@@ -119,7 +119,7 @@ def possible(state: State, seat: Seat, rng: Random) -> Any:
     """A sampled action for which the world has room, or what stands in for it."""
     action = GAME.sample(state, seat, rng)
     try:
-        NATURE.insist(state, seat, action)
+        SIMULATOR.require(state, seat, action)
     except IllegalAction:
-        return GAME.lenience.stand_in(state, seat)
+        return GAME.fault_policy.fallback_action(state, seat)
     return action

@@ -24,11 +24,10 @@ from riffraff_play import (
 )
 
 from arena.errors import BotFault, HarnessFault, IllegalAction, MalformedReply
-from arena.games.api import Json, Seat
-from arena.games.doors import Nature
+from arena.games.api import Json, Seat, Simulator
 from arena.games.riffraff.actions import Reason
 from arena.games.riffraff.material import KINDS
-from arena.games.riffraff.nature import RiffRaffNature
+from arena.games.riffraff.simulator import RiffRaffSimulator
 from arena.games.riffraff.state import State
 from arena.games.riffraff.table import STILL
 from arena.games.riffraff.view import cargo
@@ -57,9 +56,9 @@ def breaking_down(*_: object) -> dict[str, Place]:
     raise HarnessFault("the simulation of the ship broke down")
 
 
-def refused(nature: Nature, what: Mapping[str, Json], state: State = YARD, seat: int = 0) -> BotFault:
+def refused(simulator: Simulator, what: Mapping[str, Json], state: State = YARD, seat: int = 0) -> BotFault:
     with pytest.raises(BotFault) as caught:
-        nature.imagine(state, Seat(seat), what)
+        simulator.what_if(state, Seat(seat), what)
     return caught.value
 
 
@@ -67,7 +66,7 @@ def test_a_look_ahead_needs_only_a_load() -> None:
     """Then it is of the table as it is, onto the area of the card, without noise; the answer speaks like the view."""
     ship = Recorder()
 
-    answer = RiffRaffNature(ship).imagine(SECOND, Seat(1), {"load": raw_load(SECOND, "plank")})
+    answer = RiffRaffSimulator(ship).what_if(SECOND, Seat(1), {"load": raw_load(SECOND, "plank")})
 
     ((table, area, load, noise, name),) = ship.placed
     assert (table, area, noise, name) == (SECOND.table, 7, STILL, "k03")
@@ -96,10 +95,10 @@ def test_a_look_ahead_comes_true() -> None:
     """With the noise of the event, it gives the very table that the placement gave."""
     state = played(start(weather="storm"), 7, 3, 2, 1)
     waiting = GAME.resolve(under_way(state), (900_000, 100_000, 700_000, 3, 4))
-    after = GAME.nature.settle(waiting, GAME.nature.simulate(waiting))
+    after = GAME.simulator.apply_result(waiting, GAME.simulator.simulate(waiting))
     view = json.loads(json.dumps(GAME.observe(after, Seat(1))))
 
-    answer = GAME.nature.imagine(state, SEAT, {"load": view["last"][0]["load"], "noise": view["last"][0]["noise"]})
+    answer = GAME.simulator.what_if(state, SEAT, {"load": view["last"][0]["load"], "noise": view["last"][0]["noise"]})
 
     assert answer["cargo"] == view["cargo"]
     assert answer["ship"] == view["ship"]
@@ -108,11 +107,11 @@ def test_a_look_ahead_comes_true() -> None:
 def test_a_look_ahead_can_go_on_from_an_imagined_table() -> None:
     """The answer to one question is the beginning of the next; ids do not collide."""
     ship = Recorder()
-    nature = RiffRaffNature(ship)
+    simulator = RiffRaffSimulator(ship)
     what = {"area": 3, "load": raw_load(YARD, "crate") | {"u_mm": -50, "v_mm": 20}}
 
-    first = nature.imagine(start(), Seat(2), what)
-    second = nature.imagine(start(), Seat(2), what | {"ship": first["ship"], "cargo": first["cargo"]})
+    first = simulator.what_if(start(), Seat(2), what)
+    second = simulator.what_if(start(), Seat(2), what | {"ship": first["ship"], "cargo": first["cargo"]})
 
     assert [piece["id"] for piece in second["cargo"]] == ["k01", "k02"]
     assert cargo(ship.placed[1][0]) == first["cargo"]
@@ -120,9 +119,9 @@ def test_a_look_ahead_can_go_on_from_an_imagined_table() -> None:
 
 def test_a_look_ahead_tells_what_would_fall() -> None:
     """With kind, place and hand, as the event would."""
-    nature = RiffRaffNature(ScriptedShip(lambda *_: {"k01": IN_HAND, "k02": AT_SEA}))
+    simulator = RiffRaffSimulator(ScriptedShip(lambda *_: {"k01": IN_HAND, "k02": AT_SEA}))
 
-    answer = nature.imagine(BARREL_ABOARD, Seat(1), {"load": raw_load(BARREL_ABOARD, "crate", hands_mm=HANDS)})
+    answer = simulator.what_if(BARREL_ABOARD, Seat(1), {"load": raw_load(BARREL_ABOARD, "crate", hands_mm=HANDS)})
 
     assert answer["cargo"] == []
     assert answer["fallen"] == [
@@ -135,7 +134,7 @@ def test_any_kind_on_any_area_can_be_imagined() -> None:
     """Also in the card phase, and a piece that one does not hold."""
     what = {"area": 9, "load": QUESTION["load"]}
 
-    answer = GAME.nature.imagine(start(), Seat(3), what)
+    answer = GAME.simulator.what_if(start(), Seat(3), what)
 
     assert [(piece["kind"], piece["on"], piece["by"]) for piece in answer["cargo"]] == [("crate", 9, 3)]
 
@@ -188,7 +187,7 @@ def test_what_cannot_be_imagined_is_refused(changes: dict[str, Json], reason: st
     """Before any physics, with the reason and the sentence that an action would get."""
     ship = Recorder()
 
-    fault = refused(RiffRaffNature(ship), QUESTION | changes)
+    fault = refused(RiffRaffSimulator(ship), QUESTION | changes)
 
     assert isinstance(fault, IllegalAction)
     assert fault.reason == reason
@@ -224,7 +223,7 @@ def test_what_cannot_be_imagined_is_refused(changes: dict[str, Json], reason: st
 )
 def test_a_question_of_another_form_is_malformed(what: dict[str, Json], sentence: str) -> None:
     """With an example of the right one."""
-    fault = refused(GAME.nature, what)
+    fault = refused(GAME.simulator, what)
 
     assert isinstance(fault, MalformedReply)
     assert fault.message == sentence
@@ -234,7 +233,7 @@ def test_a_question_of_another_form_is_malformed(what: dict[str, Json], sentence
 def test_without_a_card_an_area_must_be_named() -> None:
     """Also when it is another one's turn."""
     for state, seat in ((start(), 0), (YARD, 1)):
-        fault = refused(GAME.nature, QUESTION, state, seat)
+        fault = refused(GAME.simulator, QUESTION, state, seat)
 
         assert isinstance(fault, MalformedReply)
         assert fault.message == "`area` is missing, and it is not your turn, so no card tells which area is meant"
@@ -242,21 +241,21 @@ def test_without_a_card_an_area_must_be_named() -> None:
 
 def test_the_world_may_have_no_room_for_what_is_imagined() -> None:
     """Then the bot learns what it would be told after acting."""
-    nature = RiffRaffNature(ScriptedShip(refuse=lambda *_: Reason.NO_ROOM))
+    simulator = RiffRaffSimulator(ScriptedShip(refuse=lambda *_: Reason.NO_ROOM))
 
-    assert refused(nature, QUESTION).reason == Reason.NO_ROOM
+    assert refused(simulator, QUESTION).reason == Reason.NO_ROOM
 
 
 def test_an_imagined_breakdown_is_no_fault_of_the_harness() -> None:
     """A bot can imagine what no physics follows; in a real placement the same is the harness's fault."""
-    nature = RiffRaffNature(ScriptedShip(breaking_down))
+    simulator = RiffRaffSimulator(ScriptedShip(breaking_down))
 
-    fault = refused(nature, QUESTION)
+    fault = refused(simulator, QUESTION)
 
     assert isinstance(fault, IllegalAction)
     assert fault.reason == Reason.DIVERGED
     with pytest.raises(HarnessFault):
-        nature.simulate(under_way(YARD))
+        simulator.simulate(under_way(YARD))
 
 
 @settings(max_examples=300, deadline=None)
@@ -266,7 +265,7 @@ def test_any_question_is_answered_or_refused(spoiled: dict[str, Json]) -> None:
     before = repr(BARREL_ABOARD)
 
     try:
-        answer = GAME.nature.imagine(BARREL_ABOARD, Seat(1), {"load": raw_load(BARREL_ABOARD)} | spoiled)
+        answer = GAME.simulator.what_if(BARREL_ABOARD, Seat(1), {"load": raw_load(BARREL_ABOARD)} | spoiled)
     except BotFault as fault:
         text = fault.message
     else:

@@ -24,7 +24,7 @@ from riffraff_play import (
 from arena.errors import IllegalAction
 from arena.games.api import Json, Seat
 from arena.games.riffraff.actions import PASS, Reason
-from arena.games.riffraff.nature import RiffRaffNature
+from arena.games.riffraff.simulator import RiffRaffSimulator
 from arena.games.riffraff.table import Fall, PieceId, Pose, Rest
 
 SEAT = Seat(0)
@@ -59,21 +59,21 @@ def rest(name: str, pose: Pose = POSE) -> Rest:
 def test_a_load_asks_for_room_on_the_area_of_the_card() -> None:
     """Of the table as it is; nothing else asks anything."""
     ship = Recorder()
-    nature = RiffRaffNature(ship)
+    simulator = RiffRaffSimulator(ship)
     action = GAME.parse(YARD, SEAT, raw_load(YARD))
 
-    nature.insist(YARD, SEAT, action)
-    nature.insist(YARD, SEAT, PASS)
+    simulator.require(YARD, SEAT, action)
+    simulator.require(YARD, SEAT, PASS)
 
     assert ship.insisted == [(YARD.table, 7, action)]
 
 
 def test_the_refusal_of_the_world_is_the_bots_fault() -> None:
     """With its own reason."""
-    nature = RiffRaffNature(ScriptedShip(refuse=lambda *_: Reason.NO_SUPPORT))
+    simulator = RiffRaffSimulator(ScriptedShip(refuse=lambda *_: Reason.NO_SUPPORT))
 
     with pytest.raises(IllegalAction) as caught:
-        nature.insist(YARD, SEAT, GAME.parse(YARD, SEAT, raw_load(YARD, "crate")))
+        simulator.require(YARD, SEAT, GAME.parse(YARD, SEAT, raw_load(YARD, "crate")))
 
     assert caught.value.reason == Reason.NO_SUPPORT
 
@@ -83,7 +83,7 @@ def test_a_placement_is_simulated_with_the_noise_that_was_drawn() -> None:
     ship = Recorder()
     state = GAME.resolve(under_way(played(start(weather="calm"), 7, 3, 2, 1)), (900_000, 1, 2, 3, 4))
 
-    RiffRaffNature(ship).simulate(state)
+    RiffRaffSimulator(ship).simulate(state)
 
     assert ship.placed == [(state.table, 7, state.pending, state.noise, "k01")]
 
@@ -92,7 +92,7 @@ def test_a_result_that_fits_settles() -> None:
     """The one that the tests below spoil."""
     state = under_way(BARREL_ABOARD, kind="crate")
 
-    after = GAME.nature.settle(state, json.loads(json.dumps(result())))
+    after = GAME.simulator.apply_result(state, json.loads(json.dumps(result())))
 
     assert [piece.id for piece in after.table.cargo] == ["k01", "k02"]
     assert [(piece.kind, piece.card, piece.by) for piece in after.table.cargo] == [("barrel", 7, 0), ("crate", 3, 1)]
@@ -133,16 +133,16 @@ def test_a_result_that_cannot_be_is_a_value_error(changes: dict[str, object], se
     state = under_way(BARREL_ABOARD, kind="crate")
 
     with pytest.raises(ValueError, match=sentence):
-        GAME.nature.settle(state, result(**changes))
+        GAME.simulator.apply_result(state, result(**changes))
 
 
 def test_a_placement_is_told_in_a_sentence() -> None:
     """How long and how far the ship rocked, and what became of what fell."""
     state = under_way(BARREL_ABOARD, kind="crate")
-    nature = RiffRaffNature(ScriptedShip(lambda *_: {"k01": IN_HAND, "k02": AT_SEA}))
-    plain = nature.simulate(state)
+    simulator = RiffRaffSimulator(ScriptedShip(lambda *_: {"k01": IN_HAND, "k02": AT_SEA}))
+    plain = simulator.simulate(state)
 
-    assert nature.tell(state, plain, nature.settle(state, plain)) == (
+    assert simulator.tell(state, plain, simulator.apply_result(state, plain)) == (
         "at rest after 0.9 s, tilted up to 3.1°; k01 barrel fell, caught, out of the game; k02 crate fell, not caught,"
         " to seat 1"
     )
@@ -152,10 +152,10 @@ def test_a_disturbed_placement_is_told_with_what_disturbed_it() -> None:
     """How far the hand was off, in the units of a load."""
     dice = (900_000, 100_000, 600_000, 500_000, 500_000)
     state = GAME.resolve(under_way(played(GAME.setup({"weather": "breeze"}, 2), 7, 3)), dice)
-    nature = RiffRaffNature(ScriptedShip())
-    plain = nature.simulate(state)
+    simulator = RiffRaffSimulator(ScriptedShip())
+    plain = simulator.simulate(state)
 
-    told = nature.tell(state, plain, nature.settle(state, plain))
+    told = simulator.tell(state, plain, simulator.apply_result(state, plain))
 
     assert told == "off by u +1.9 v -1.9 mm, turned +0.8°; at rest after 0.9 s, tilted up to 3.1°"
 
@@ -164,18 +164,18 @@ def test_look_aheads_are_counted_only_while_somebody_decides() -> None:
     """As many as the option says, in each request."""
     state = GAME.setup({"simulations": 3, "weather": "still"}, 4)
 
-    assert GAME.nature.budget(state) == 3
-    assert GAME.nature.budget(played(state, 7, 3, 2, 1)) == 3
-    assert GAME.nature.budget(under_way(played(state, 7, 3, 2, 1))) == 0
+    assert GAME.simulator.budget(state) == 3
+    assert GAME.simulator.budget(played(state, 7, 3, 2, 1)) == 3
+    assert GAME.simulator.budget(under_way(played(state, 7, 3, 2, 1))) == 0
 
 
 def test_results_are_compared_by_the_physics_unless_they_are_the_same() -> None:
     """A record that was read back is the same."""
     one, other = result(), result(tilt_max_deg=4.0)
 
-    assert GAME.nature.distance(YARD, one, json.loads(json.dumps(result()))) == ""
-    assert GAME.nature.distance(YARD, one, other) == "scripted differently"
-    assert GAME.nature.fingerprint() == {"engine": "scripted"}
+    assert GAME.simulator.distance(YARD, one, json.loads(json.dumps(result()))) == ""
+    assert GAME.simulator.distance(YARD, one, other) == "scripted differently"
+    assert GAME.simulator.fingerprint() == {"engine": "scripted"}
 
 
 def test_rules_records_and_pictures_need_no_physics() -> None:
@@ -186,8 +186,8 @@ sys.modules["mujoco"] = sys.modules["numpy"] = None
 from arena.games import load_game
 game = load_game("riffraff")
 state = game.setup({}, 4)
-assert game.describe(state) and game.picture(state) and game.observe(state, 0) and game.material({}, 4)
-assert game.nature.budget(state) == 20
+assert game.describe(state) and game.picture(state) and game.observe(state, 0) and game.game_info({}, 4)
+assert game.simulator.budget(state) == 20
 """
 
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)

@@ -191,7 +191,7 @@ def test_a_place_under_a_tower_has_no_room() -> None:
     tower = Table(cargo=tuple(piece(n, "crate", (0.05, 0.022, 0.021 + 0.028 * n, 1, 0, 0, 0)) for n in (1, 2)))
 
     with pytest.raises(IllegalAction, match=r"reach into k02 \(crate\)") as refused:
-        physics.insist(tower, AREAS[1], Load("crate", "flat", 50, 22))
+        physics.require(tower, AREAS[1], Load("crate", "flat", 50, 22))
 
     assert refused.value.reason == Reason.NO_ROOM
     assert refused.value.hint
@@ -201,9 +201,9 @@ def test_a_place_beside_the_yard_has_no_support() -> None:
     """A rat on the edge of the yard is caught by its width; further out there is nothing within 30 mm below."""
     load, overboard = Load("rat", "flat", 9, 60, 90), Load("rat", "flat", 30, 60, 90)
 
-    physics.insist(Table(), AREAS[5], load)
+    physics.require(Table(), AREAS[5], load)
     with pytest.raises(IllegalAction, match="no support for a rat flat at u 30 v 60") as refused:
-        physics.insist(Table(), AREAS[5], overboard)
+        physics.require(Table(), AREAS[5], overboard)
 
     assert refused.value.reason == Reason.NO_SUPPORT
     assert refused.value.hint

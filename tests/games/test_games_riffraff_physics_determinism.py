@@ -51,7 +51,7 @@ def _cases() -> tuple[_Case, ...]:
         table, area = laden(5 * (len(cases) % 3)), rng.choice(list(AREAS))
         load, noise = random_load(rng, area, rng.choice(KINDS)), random_noise(rng)
         try:
-            physics.insist(table, AREAS[area], load)
+            physics.require(table, AREAS[area], load)
         except IllegalAction:
             continue
         cases.append((table, area, load, noise))

@@ -29,7 +29,7 @@ def _legal(draw: Callable[[Random], Load], rng: Random, table: Table, area: int)
         if why_not_placed(AREAS[area], load) is not None:
             continue
         try:
-            physics.insist(table, AREAS[area], load)
+            physics.require(table, AREAS[area], load)
         except IllegalAction:
             continue
         return load

@@ -114,7 +114,7 @@ def test_a_game_follows_from_its_actions_its_luck_and_the_results(seed: int, sea
             }
             state = GAME.apply(state, actions)
         elif isinstance(step.turn, Simulation):
-            state = GAME.nature.settle(state, msgspec.json.decode(msgspec.json.encode(step.result)))
+            state = GAME.simulator.apply_result(state, msgspec.json.decode(msgspec.json.encode(step.result)))
         elif not isinstance(step.turn, Over):
             state = GAME.resolve(state, step.drawn)
 

@@ -326,7 +326,7 @@ def test_the_lowest_card_stands_in() -> None:
     """Then himself, where the old captain is tied, otherwise the first; one piece; seats as they sit; no load."""
     among, elsewhere = (replace(TIED_FIRST, captain=Seat(seat)) for seat in (1, 3))
     stand_ins = [
-        str(GAME.lenience.stand_in(state, state.movers[-1]))
+        str(GAME.fault_policy.fallback_action(state, state.movers[-1]))
         for state in (CARDS, among, elsewhere, TIED_BELOW, TWO, YARD)
     ]
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from riffraff_play import AT_SEA, GAME, did, loaded, others_pass, played, raw_load, start, under_way
 
 from arena.games.api import Seat
-from arena.games.riffraff import imagined
+from arena.games.riffraff import what_if
 from arena.games.riffraff.material import AREAS, FACES, KINDS, MASS_KG, PARTS
 from arena.games.riffraff.state import CARDS, State
 from arena.games.riffraff.table import DIGITS, Piece, PieceId, Table
@@ -51,7 +51,7 @@ def unit(turn: Sequence[float]) -> tuple[float, float, float, float]:
     return (w, x, y, z)
 
 
-def face_down(state: State, hidden: dict[int, int]) -> State:
+def before_reveal(state: State, hidden: dict[int, int]) -> State:
     """The position in which some seats have a card face down on the table."""
     players = [
         player
@@ -137,7 +137,7 @@ def test_the_weather_is_told_as_its_deviations(weather: str, sigma: tuple[float,
     view = GAME.observe(start(weather=weather), Seat(0))
 
     assert tuple(view["noise"].values()) == sigma
-    assert GAME.material({"weather": weather}, 4)["noise"] == view["noise"]
+    assert GAME.game_info({"weather": weather}, 4)["noise"] == view["noise"]
 
 
 @settings(deadline=None)
@@ -148,7 +148,7 @@ def test_the_view_loses_nothing_of_the_canonical_state(table: Table) -> None:
     view = json.loads(msgspec.json.encode(GAME.observe(state, Seat(0))))
     what = {"load": raw_load(state), "ship": view["ship"], "cargo": view["cargo"]}
 
-    question = imagined.read(state, Seat(0), what)
+    question = what_if.read(state, Seat(0), what)
 
     assert question.table == table
     assert question.table.digest() == table.digest()
@@ -167,7 +167,7 @@ def test_cards_of_others_that_lie_face_down_change_nothing(hidden: list[dict[int
     """Neither what they are nor whether they lie there: two positions that differ only in them give one view."""
     me = Seat(1)
     first, second = (
-        face_down(others_pass(loaded(played(start(), 7, 3, 2, 1))), {s: c for s, c in cards.items() if s != me})
+        before_reveal(others_pass(loaded(played(start(), 7, 3, 2, 1))), {s: c for s, c in cards.items() if s != me})
         for cards in hidden
     )
 
@@ -178,7 +178,7 @@ def test_cards_of_others_that_lie_face_down_change_nothing(hidden: list[dict[int
 
 def test_one_sees_the_card_that_one_has_played() -> None:
     """Nobody else does before all are turned up."""
-    state = face_down(start(), {1: 6})
+    state = before_reveal(start(), {1: 6})
 
     assert GAME.observe(state, Seat(1))["seats"][1]["card"] == 6
     assert GAME.observe(state, Seat(0))["seats"][1]["card"] is None
@@ -206,7 +206,7 @@ def test_an_unsteady_hand_is_seen_only_afterwards() -> None:
 
 def test_the_material_tells_what_a_bot_needs_of_areas_kinds_and_loads() -> None:
     """In mm, g and degrees; numbers from the specification."""
-    told = GAME.material({"simulations": 7}, 2)
+    told = GAME.game_info({"simulations": 7}, 2)
 
     assert (told["seats"], told["rounds"], told["sets"], told["simulations"]) == (2, 20, 2, 7)
     assert told["areas"]["1"] == {
@@ -244,7 +244,7 @@ def test_the_material_tells_what_a_bot_needs_of_areas_kinds_and_loads() -> None:
 
 def test_the_material_is_the_tables_of_the_game_without_loss() -> None:
     """Every area, kind, face and part; lengths in mm give back those in m."""
-    told = GAME.material({}, 4)
+    told = GAME.game_info({}, 4)
 
     assert {int(number) for number in told["areas"]} == set(AREAS)
     for kind in KINDS:

@@ -17,11 +17,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from shanghaien_value_enumeration import ALL, VARIANTS, after_rolls, random_steps, rolls, rows
 
-from arena.games.api import Chance, Decision, Dice, Over, Seat
-from arena.games.doors import LEAST_VALUE
-from arena.games.shanghaien import value_numbers
+from arena.games.api import LEAST_VALUE, Chance, Decision, Dice, Over, Seat
 from arena.games.shanghaien.state import Phase, State
-from arena.games.shanghaien.value import ShanghaienValue
+from arena.games.shanghaien.value import constants as value_constants
+from arena.games.shanghaien.value.position import ShanghaienValue
 
 VALUE: Final = ShanghaienValue()
 MANY: Final = 2
@@ -131,7 +130,7 @@ def test_a_new_row_was_face_down() -> None:
     for step in random_steps(3):
         if not isinstance(step.turn, Decision):
             continue
-        hidden = VALUE.face_down(step.state, step.after)
+        hidden = VALUE.before_reveal(step.state, step.after)
 
         assert (hidden is not None) == (step.after.round > step.state.round)
         if hidden is not None:
@@ -243,8 +242,8 @@ def digest() -> str:
     """Of the value of every state of some matches, by the exact bits, and of the constants."""
     values = [VALUE(step.state)[0].hex() for number in (1, 2) for step in random_steps(number)]
     values += [VALUE(step.state)[0].hex() for step in random_steps(3, ALL)]
-    names = sorted(name for name in vars(value_numbers) if name.isupper())
-    constants = json.dumps([[name, getattr(value_numbers, name)] for name in names if name != "VERSION"])
+    names = sorted(name for name in vars(value_constants) if name.isupper())
+    constants = json.dumps([[name, getattr(value_constants, name)] for name in names if name != "VERSION"])
     return sha256("\n".join([*values, constants]).encode()).hexdigest()
 
 

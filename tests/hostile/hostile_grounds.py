@@ -15,7 +15,7 @@ from arena.league.tournament import Player
 from arena.match.rebuilt import lines_of
 from arena.match.record import Acted, MatchRecord
 from arena.match.replay import problems
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.limits import Limits
 from arena.process.manifest import BotSpec
 from arena.report.transcript import transcript

@@ -7,14 +7,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from arena.league.driver import run
 from arena.league.pool import Backend
-from arena.league.run import run
 from arena.league.schedule import Chunk, PlayedBlock, chunks
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.league.worker import play_chunk
 from arena.match.record import MatchRecord, unpack
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import BotSpec, Manifest, digest_of, read_bot
 from arena.standings.ratings import RatingSettings

@@ -9,16 +9,16 @@ from typing import Any, Final
 from arena.games import load_game
 from arena.games.api import Json, Seat
 from arena.games.luck import derive
-from arena.match.contestant import Contestant
-from arena.match.house import house_contestant
+from arena.match.baseline import house_contestant
+from arena.match.bot_player import Contestant
 from arena.match.record import MatchRecord
 from arena.match.referee import Participant, hello_for, play
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.channel import Channel, ProcessChannel
 from arena.process.launch import STRICTEST, Confinement, start
 from arena.process.limits import Limits
 from arena.process.manifest import BotSpec, read_bot
-from arena.process.running import BotProcess
+from arena.process.process import BotProcess
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT
 
 HOSTILE: Final = Path(__file__).parent / "bots" / "hostile.py"

@@ -13,7 +13,7 @@ from hostile_league import PATIENT, PYTHON, QUICK
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.limits import Wishes
 from arena.process.manifest import BotSpec, Manifest, digest_of, read_bot
 

@@ -8,7 +8,7 @@ import pytest
 from hostile_play import BARE, CLOCK, HOSTILE
 from msgspec import structs
 
-from arena.match.check import Step, Verdict, check
+from arena.conformance.check import Step, Verdict, check
 from arena.match.secret_luck import Secret
 from arena.process.launch import STRICTEST, Confinement
 from arena.process.manifest import BotSpec, read_bot

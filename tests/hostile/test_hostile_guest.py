@@ -11,7 +11,7 @@ from hostile_league import course, honest_players, league_of, played, without
 from hostile_zoo import ZOO, Animal
 from msgspec.structs import replace
 
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.sandbox import cgroup, scope
 
 pytestmark = pytest.mark.guest

@@ -12,7 +12,7 @@ from arena.league.tournament import FORMAT, Player, Tournament
 from arena.league.worker import play_chunk
 from arena.match.record import Acted, MatchRecord, unpack
 from arena.match.secret_luck import Secret
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.limits import Limits
 from arena.process.manifest import read_bot
 from arena.standings.ratings import RatingSettings

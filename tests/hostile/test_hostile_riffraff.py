@@ -14,13 +14,13 @@ from msgspec import Struct
 
 from arena.games import load_game
 from arena.games.luck import derive
-from arena.match.contestant import Contestant
+from arena.match.bot_player import Contestant
 from arena.match.record import Acted, MatchRecord, Simulated, pack, unpack
 from arena.match.referee import hello_for, play
 from arena.match.replay import problems
-from arena.match.resimulation import resimulate
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.launch import STRICTEST
+from arena.verify.resimulation import resimulate
 
 pytest.importorskip("mujoco", reason="the extra `riffraff` is not installed")
 pytestmark = pytest.mark.process

@@ -10,12 +10,12 @@ import pytest
 from hostile_league import PYTHON
 
 from arena.games import load_game
+from arena.match.baseline import house_contestant
 from arena.match.bot import clock_for, confine, open_channel
-from arena.match.contestant import Contestant
-from arena.match.house import house_contestant
+from arena.match.bot_player import Contestant
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for, play
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.limits import Limits
 from arena.process.manifest import BotSpec, Manifest
 from arena.process.suspension import WATCH

@@ -13,10 +13,10 @@ from hostile_zoo import ZOO
 
 from arena.league.pool import LocalBackend
 from arena.match.record import MatchRecord
-from arena.report.audit import audit
 from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
+from arena.verify.audit import audit
 
 pytestmark = pytest.mark.process
 

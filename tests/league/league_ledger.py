@@ -6,7 +6,7 @@ from itertools import chain
 
 from league_made import FakeBackend, match
 
-from arena.league.run import run
+from arena.league.driver import run
 from arena.league.schedule import Chunk, PlayedBlock, chunks
 from arena.league.state import LeagueState, Replay, state_of
 from arena.league.tournament import Tournament

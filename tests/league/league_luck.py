@@ -17,7 +17,7 @@ from league_events import Event
 from arena.league.schedules.cycles import until_decided
 from arena.league.schedules.settings import Decided
 from arena.league.schedules.tables import cycle
-from arena.match.luck_sum import LEAST
+from arena.match.luck import LEAST
 from arena.standings.luck_audit import LEVEL
 from arena.standings.ratings import RatingSettings
 from arena.statistics.confidence_sequence import holm, p_value

@@ -10,7 +10,7 @@ from arena.league.schedule import Chunk, Fixture, PlayedBlock, pairings
 from arena.league.tournament import Player, Tournament
 from arena.match.record import PackedRecord, Termination
 from arena.match.results import MatchKey, MatchResult, PlayedMatch, ranked, rotate
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest, read_bot
 from arena.standings.ratings import RatingSettings
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 
 import msgspec
 
-from arena import strict
+from arena import validation
 from arena.errors import IllegalAction, MalformedReply, SpecError
 from arena.games.api import Chance, Decision, Dice, Json, Number, Outcome, Over, Randomness, Seat, Turn, ranks_by_score
 
@@ -47,7 +47,7 @@ class Scramble:
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
         if seats not in self.seat_counts:
             raise SpecError(f"scramble is for 2 to 4 players, not {seats}")
-        read = strict.read(dict(options), Options, place="options of scramble")
+        read = validation.read(dict(options), Options, place="options of scramble")
         return State(base=read.counters, heap=-1, taken=(0,) * seats)
 
     def turn(self, state: State) -> Turn:

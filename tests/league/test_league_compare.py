@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import CheckFailed
-from arena.league.compare import Comparison
-from arena.match.luck_sum import MatchLuck
+from arena.league.sprt import Comparison
+from arena.match.luck import MatchLuck
 from arena.match.record import Acted, MatchRecord, SeatRecord, Termination, pack
 from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch, result_of
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.statistics.control_variate import adjusted_in_turn
 from arena.statistics.sequential import SequentialSettings, Verdict
 from arena.statistics.student import Sample
@@ -110,7 +110,7 @@ def test_luck_adjusted_scores_do_not_depend_on_the_order_of_arrival(order: list[
 
 def test_luck_of_another_value_is_measured_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """So is that of matches that were played without it: a comparison by another model can be continued."""
-    monkeypatch.setattr("arena.league.compare.luck_of", lambda _: MatchLuck("3", (0.25, -0.25), ()))
+    monkeypatch.setattr("arena.league.sprt.luck_of", lambda _: MatchLuck("3", (0.25, -0.25), ()))
     comparison = Comparison(ADJUSTED, new=0, luck_version="3")
 
     comparison.add(all_of([lucky(0, 0.1), won(1)] + [lucky(number, 0.1) for number in range(2, 8)]))

@@ -9,11 +9,11 @@ from league_scramble import NAME
 
 from arena.errors import SpecError
 from arena.games import GAMES
-from arena.league.friendly import friendly, named_apart
+from arena.league.exhibition import friendly, named_apart
 from arena.league.schedule import match_count, pairings
 from arena.league.tournament import Tournament
 from arena.match.secret_luck import Secret
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec
 from arena.text import spanned
 

@@ -9,15 +9,15 @@ from msgspec.structs import replace
 from arena.errors import HarnessFault
 from arena.games import load_game
 from arena.games.luck import derive
-from arena.league.friendly import friendly
+from arena.league.exhibition import friendly
 from arena.league.schedule import chunks, pairings
 from arena.league.worker import _luck
-from arena.match.house import house_contestant
-from arena.match.luck_sum import luck_of
+from arena.match.baseline import house_contestant
+from arena.match.luck import luck_of
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for, play
 from arena.match.secret_luck import Secret
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.settings import ClockSettings, MatchSpec
 
 CLOCK = ClockSettings()
 

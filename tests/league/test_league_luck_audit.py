@@ -8,7 +8,7 @@ from league_luck import FIELDS, looked_at_always, shares, until_it_is_decided
 from msgspec.structs import replace
 from standings_made import forfeited, played, table
 
-from arena.match.luck_sum import LEAST
+from arena.match.luck import LEAST
 from arena.match.results import LUCK_UNIT, MatchResult, rotate
 from arena.standings.luck_audit import LEVEL, PlayerLuck, audited
 from arena.standings.sums import PairingSums, sums_of

@@ -18,8 +18,8 @@ import pytest
 from league_made import ROOT, all_blocks, numbers, real_tournament
 
 from arena.errors import HarnessFault
+from arena.league.driver import run
 from arena.league.pool import Backend, ExecutorBackend, LocalBackend, helpers
-from arena.league.run import run
 from arena.league.schedule import PlayedBlock, chunks
 from arena.league.tournament import Tournament
 from arena.match.record import unpack

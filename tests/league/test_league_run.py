@@ -10,7 +10,7 @@ import pytest
 from league_made import FakeBackend, all_blocks, numbers, played, played_block, real_tournament, tournament
 
 from arena.errors import HarnessFault
-from arena.league.run import ATTEMPTS, BlocksLost, run
+from arena.league.driver import ATTEMPTS, BlocksLost, run
 from arena.league.schedule import Chunk, PlayedBlock, chunks, pairings
 from arena.league.tournament import Tournament
 from arena.league.worker import play_chunk

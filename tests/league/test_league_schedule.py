@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from arena.league.schedule import Pairing, chunks, fixture, match_count, pairings
 from arena.league.tournament import Player, Tournament
 from arena.match.secret_luck import Secret
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 
 NAMES = ("ann", "bob", "cid", "dot", "eve")
 SECRET = Secret.public("1")

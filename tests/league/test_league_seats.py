@@ -17,7 +17,7 @@ from arena.games import GAMES, load_game
 from arena.league.schedule import Chunk, PlayedBlock, match_count, match_spec, pairings
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss, settle
 from arena.league.tournament import Player, read_tournament
-from arena.match.contestant import Contestant
+from arena.match.bot_player import Contestant
 from arena.match.record import pack
 from arena.match.referee import hello_for, play
 from arena.match.results import PlayedMatch, result_of, rotate

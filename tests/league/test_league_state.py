@@ -17,7 +17,7 @@ from arena.league.schedules.settings import Knockout, RoundRobin, Schedule, Swis
 from arena.league.state import Replay, state_of
 from arena.league.tournament import OLD_FORMAT, Player, Tournament, luck_origin
 from arena.match.results import PairingRanks
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 
 NAMES = ("ann", "bob", "cid", "dot", "eve")
 SCHEDULES: dict[str, tuple[Schedule, int]] = {

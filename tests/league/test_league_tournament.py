@@ -12,7 +12,7 @@ from arena.errors import SpecError
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss
 from arena.league.tournament import Tournament, read_tournament
 from arena.process.manifest import BotSpec
-from arena.strict import unknown
+from arena.validation import unknown
 
 GOOD: dict[str, Any] = {
     "name": "first",

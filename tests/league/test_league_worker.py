@@ -16,7 +16,7 @@ from arena.match import referee
 from arena.match.participant import Participant
 from arena.match.record import Acted, MatchRecord, unpack
 from arena.match.secret_luck import Secret
-from arena.match.terms import MatchSpec
+from arena.match.settings import MatchSpec
 from arena.process.manifest import read_bot
 
 WITNESS = """\

@@ -11,7 +11,7 @@ from typing import Final, cast
 
 from arena.process.channel import ProcessChannel
 from arena.process.clock import MoveClock
-from arena.process.running import BotProcess
+from arena.process.process import BotProcess
 
 _AT_ONCE: Final = 1 << 20
 

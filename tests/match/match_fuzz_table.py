@@ -19,11 +19,11 @@ from arena.errors import Crashed, MalformedReply
 from arena.games import load_game
 from arena.games.luck import derive
 from arena.match import rebuilt
-from arena.match.contestant import Contestant
-from arena.match.house import HouseGame, _HouseBot
+from arena.match.baseline import HouseGame, _HouseBot
+from arena.match.bot_player import Contestant
 from arena.match.record import MatchRecord, pack, unpack
 from arena.match.referee import hello_for, play
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.channel import Channel
 from arena.process.scripted import Reply, ScriptedChannel
 

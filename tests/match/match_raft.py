@@ -10,7 +10,7 @@ from typing import ClassVar, Final, TypeVar, cast
 
 import msgspec
 
-from arena import strict
+from arena import validation
 from arena.errors import IllegalAction, MalformedReply, SpecError
 from arena.games.api import (
     Chance,
@@ -74,14 +74,14 @@ class State(msgspec.Struct, frozen=True):
 
 
 class Kindness:
-    """See arena.games.doors.Lenience."""
+    """See arena.games.api.FaultPolicy."""
 
-    def stand_in(self, state: State, _seat: Seat) -> Lean | Trim:
+    def fallback_action(self, state: State, _seat: Seat) -> Lean | Trim:
         return TRIMS[0] if state.leans else HOLD_ON
 
 
 class Water:
-    """See arena.games.doors.Nature. `asked` are the questions of bots, in order."""
+    """See arena.games.api.Simulator. `asked` are the questions of bots, in order."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[Seat, Mapping[str, Json]]] = []
@@ -89,7 +89,7 @@ class Water:
     def fingerprint(self) -> dict[str, str]:
         return {"engine": "water 1"}
 
-    def insist(self, _state: State, _seat: Seat, action: Lean | Trim) -> None:
+    def require(self, _state: State, _seat: Seat, action: Lean | Trim) -> None:
         if isinstance(action, Lean) and action.mm == ROTTEN_MM:
             raise IllegalAction(f"the plank at {ROTTEN_MM} mm is rotten", hint="try another", reason="rotten")
 
@@ -98,7 +98,7 @@ class Water:
         wet = [seat for seat, mm in enumerate(state.leans) if mm * tilt > 0 and abs(mm) > SAFE_MM]
         return {"tilt": tilt, "wet": wet}
 
-    def settle(self, state: State, result: Json) -> State:
+    def apply_result(self, state: State, result: Json) -> State:
         if not isinstance(result, dict) or not set(result.get("wet", ["?"])) <= set(range(len(state.scores))):
             raise ValueError("nobody sits where somebody got wet")
         wet = tuple(result["wet"])
@@ -114,12 +114,12 @@ class Water:
     def budget(self, state: State) -> int:
         return state.options.simulations
 
-    def imagine(self, state: State, seat: Seat, what: Mapping[str, Json]) -> dict[str, Json]:
+    def what_if(self, state: State, seat: Seat, what: Mapping[str, Json]) -> dict[str, Json]:
         """Where the raft would tip if the seat were alone on it."""
         self.asked.append((seat, what))
         lean = _convert(what, Lean)
         _insist_on_reach(lean)
-        self.insist(state, seat, lean)
+        self.require(state, seat, lean)
         return {"tilt": lean.mm}
 
     def distance(self, _state: State, one: Json, other: Json) -> str:
@@ -134,16 +134,16 @@ class Raft:
     seat_counts: ClassVar[tuple[int, ...]] = (2, 3, 4)
 
     def __init__(self) -> None:
-        self.lenience: Kindness | None = Kindness()
-        self.nature = Water()
+        self.fault_policy: Kindness | None = Kindness()
+        self.simulator = Water()
 
-    def material(self, _options: Mapping[str, Json], seats: int) -> dict[str, Json]:
+    def game_info(self, _options: Mapping[str, Json], seats: int) -> dict[str, Json]:
         return {"far_mm": FAR_MM, "seats": seats}
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
         if seats not in self.seat_counts:
             raise SpecError(f"a raft carries 2 to 4, not {seats}")
-        return State(options=strict.read(dict(options), Options, place="options of raft"), scores=(0,) * seats)
+        return State(options=validation.read(dict(options), Options, place="options of raft"), scores=(0,) * seats)
 
     def turn(self, state: State) -> Turn:
         if state.round > state.options.rounds:

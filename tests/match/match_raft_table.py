@@ -10,10 +10,10 @@ from match_raft import Raft
 from match_table import CLOCK, Message, ScriptedBot, answer, match_of, seated
 
 from arena.games import GAMES
-from arena.match.contestant import Contestant
+from arena.match.bot_player import Contestant
 from arena.match.record import Acted, MatchRecord
 from arena.match.referee import Participant
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply
 
 STRICT: Final = msgspec.structs.replace(CLOCK, strict=True)

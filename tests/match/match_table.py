@@ -9,12 +9,12 @@ from typing import Any, Final
 from arena.games import load_game
 from arena.games.api import Game
 from arena.games.luck import derive
-from arena.match.contestant import Contestant
-from arena.match.house import HouseGame, house_contestant
+from arena.match.baseline import HouseGame, house_contestant
+from arena.match.bot_player import Contestant
 from arena.match.rebuilt import lines_of
 from arena.match.record import MatchRecord, pack, unpack
 from arena.match.referee import Participant, hello_for, play
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.scripted import Reply, ScriptedChannel
 
 NIM: Final = load_game("nim")

@@ -14,8 +14,8 @@ from match_raft_table import SIMULATING, STRICT, acted, on_raft, raft_bot, sail,
 from match_table import CLOCK, Message, ScriptedBot, answer
 
 from arena.errors import Crashed, HarnessFault
-from arena.match.contestant import Contestant
-from arena.match.person import Person
+from arena.match.bot_player import Contestant
+from arena.match.human import Person
 from arena.match.record import Acted
 from arena.match.referee import hello_for
 from arena.process.clock import MoveClock
@@ -214,14 +214,14 @@ class Drawn(Raft):
 class Leaking(Water):
     """Fails where it may not."""
 
-    def imagine(self, _state: Any, _seat: Any, _what: Any) -> dict[str, Any]:
+    def what_if(self, _state: Any, _seat: Any, _what: Any) -> dict[str, Any]:
         raise HarnessFault("the water is gone")
 
 
 def test_our_own_fault_in_a_thread_makes_the_match_void() -> None:
     """The others are not waited for to the end; with new processes the match can be played again."""
     game = Raft()
-    game.nature = Leaking()
+    game.simulator = Leaking()
     asks = raft_bot(20, lambda m, n: [simulate(m, 1, {"mm": 1})] if n == 1 else None, hello=[SIMULATING])
     players = [silent_contestant(game), on_raft(asks, game)]
     before = threading.active_count()

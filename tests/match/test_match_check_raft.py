@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from match_raft_table import raft_on_offer
 
-from arena.match.check import Verdict, check
+from arena.conformance.check import Verdict, check
 from arena.match.secret_luck import Secret
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.launch import Confinement
 from arena.process.limits import Limits
 from arena.process.manifest import read_bot

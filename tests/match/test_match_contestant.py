@@ -8,7 +8,7 @@ from match_table import CLOCK, HELLO, NIM, Message, ScriptedBot, answer, house, 
 from msgspec import UNSET
 
 from arena.errors import HarnessFault
-from arena.match.contestant import Contestant
+from arena.match.bot_player import Contestant
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for
 from arena.match.results import result_of
@@ -305,7 +305,7 @@ def by_wall(*, waited: bool) -> MatchRecord:
 @pytest.mark.parametrize("waited", [True, False])
 def test_a_timeout_by_load_is_told_in_the_sentence_and_counted(waited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the record and in the result that the table is made of."""
-    monkeypatch.setattr("arena.match.contestant.own_delay_s", lambda: 0.0)  # of a busy machine
+    monkeypatch.setattr("arena.match.bot_player.own_delay_s", lambda: 0.0)  # of a busy machine
     record = by_wall(waited=waited)
 
     assert record.termination.value == "timeout"

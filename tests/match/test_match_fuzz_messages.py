@@ -117,7 +117,7 @@ def has_only_answers(record: MatchRecord, table: Table) -> None:
     last = [number for number in range(1, len(asked) + 1) if number == len(asked) or "refused" not in asked[number]]
     acted = [step for step in record.steps if isinstance(step, Acted) and step.seat == table.scene.seat]
     for number, step in zip(last, [step for step in acted if not step.forced], strict=False):
-        if step.stand_in:
+        if step.fallback_for:
             continue
         request = asked[number - 1]
         if table.is_piped:  # what is on its way when a request is sent has come after it

@@ -8,8 +8,8 @@ from match_table import CLOCK, Message, answer
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from arena.conformance.remarks import idle_told, refusals_told, timeouts_told
 from arena.errors import OutOfTime
-from arena.match.habits import idle_told, refusals_told, timeouts_told
 from arena.match.record import MatchRecord
 from arena.process.scripted import Reply
 

@@ -10,7 +10,7 @@ from match_table import CLOCK
 
 from arena.errors import IllegalAction
 from arena.games.api import Seat
-from arena.match.house import SUGGESTED, HouseGame, house_contestant
+from arena.match.baseline import SUGGESTED, HouseGame, house_contestant
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for
 from arena.match.suggestion import suggest
@@ -54,7 +54,7 @@ def test_only_the_house_gets_a_suggestion_and_only_where_it_needs_one() -> None:
 class Rough(Water):
     """Has room for nothing but what is dry."""
 
-    def insist(self, _state: Any, _seat: Seat, action: Any) -> None:
+    def require(self, _state: Any, _seat: Seat, action: Any) -> None:
         if action != HOLD_ON:
             raise IllegalAction("the sea is too rough")
 
@@ -62,10 +62,10 @@ class Rough(Water):
 def test_what_nature_refuses_is_not_suggested() -> None:
     """After some tries in vain comes what stands in; without lenience the last try."""
     rough = Raft()
-    rough.nature = Rough()
+    rough.simulator = Rough()
     strict = Raft()
-    strict.nature, strict.lenience = Rough(), None
+    strict.simulator, strict.fault_policy = Rough(), None
     state = rough.setup({}, 2)
 
-    assert suggest(rough, state, Seat(0), Random(1)) == Kindness().stand_in(state, Seat(0))
+    assert suggest(rough, state, Seat(0), Random(1)) == Kindness().fallback_action(state, Seat(0))
     assert isinstance(suggest(strict, state, Seat(0), Random(1)), Lean)

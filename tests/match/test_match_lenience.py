@@ -15,7 +15,7 @@ from msgspec import UNSET
 
 from arena.errors import Crashed, MalformedReply
 from arena.match.record import REFUSALS_KEPT, Acted, Refusal, encoded
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
 
 TOO_FAR = {"mm": 101}
@@ -164,7 +164,7 @@ def test_after_the_second_refusal_something_stands_in() -> None:
     bots = [raft_bot(20, leaning(TOO_FAR, {"cm": 1})), raft_bot(30)]
     record = sail_bots(*bots)
 
-    assert acted(record, 0)[0] == Acted(seat=0, action=HOLD_ON, stand_in="malformed_reply")
+    assert acted(record, 0)[0] == Acted(seat=0, action=HOLD_ON, fallback_for="malformed_reply")
     assert record.seats[0].faults == {"illegal_action": 1, "malformed_reply": 1}
     assert record.seats[0].moves == 4
     assert [error["fatal"] for error in bots[0].of_type("error")] == [False, False]
@@ -180,7 +180,7 @@ def test_who_is_too_late_is_not_asked_again() -> None:
 
     record = sail_bots(bot, raft_bot(30))
 
-    assert acted(record, 0)[0] == Acted(seat=0, action=HOLD_ON, stand_in="timeout")
+    assert acted(record, 0)[0] == Acted(seat=0, action=HOLD_ON, fallback_for="timeout")
     assert record.seats[0].faults == {"timeout": 1}
     assert record.seats[0].ignored == {"stale": 1}
     assert record.termination.value == "normal"
@@ -267,7 +267,7 @@ def test_both_answers_together_have_the_time_of_one(second_s: float, late: dict[
     record = sail_bots(bot, raft_bot(30))
 
     assert record.seats[0].faults == {"illegal_action": 1, **late}
-    assert acted(record, 0)[0].stand_in == ("timeout" if late else "")
+    assert acted(record, 0)[0].fallback_for == ("timeout" if late else "")
 
 
 def test_both_answers_together_have_the_wall_time_of_one() -> None:
@@ -309,7 +309,7 @@ def test_the_third_timeout_of_a_seat_forfeits() -> None:
     second = sail(contestant, other, game=game)
 
     assert (first.termination.value, first.ranks) == ("timeout", (1, 0))
-    assert [step.stand_in for step in acted(first, 0)] == ["timeout", "timeout"]
+    assert [step.fallback_for for step in acted(first, 0)] == ["timeout", "timeout"]
     assert (first.seats[0].faults, first.seats[0].moves) == ({"timeout": 2}, 3)
     assert [error["fatal"] for error in bot.of_type("error")[:3]] == [False, False, True]
     assert (second.termination.value, second.seats[0].faults) == ("normal", {"timeout": 2})
@@ -342,7 +342,7 @@ def test_a_strict_tournament_pardons_nothing(reply: bytes | None) -> None:
 def test_a_game_without_lenience_forfeits_and_counts_no_faults() -> None:
     """The field is left out of its records."""
     game = Raft()
-    game.lenience = None
+    game.fault_policy = None
     record = sail(on_raft(raft_bot(20, leaning(TOO_FAR)), game), on_raft(raft_bot(30), game), game=game)
 
     assert (record.termination.value, record.seats[0].faults) == ("illegal_action", UNSET)
@@ -437,7 +437,7 @@ def test_answers_and_faults_always_add_up(said: list[list[Any]]) -> None:
 
     for seat, entry in enumerate(record.seats):
         assert isinstance(entry.faults, dict)
-        own = sum(not step.stand_in and not step.forced for step in acted(record, seat))
+        own = sum(not step.fallback_for and not step.forced for step in acted(record, seat))
         more = entry.moves - own - sum(entry.faults.values())
         assert 0 <= more <= (record.fault is not None)
         assert more or record.fault is None or record.fault.seat != seat

@@ -7,7 +7,7 @@ from match_raft import State
 from match_raft_table import raft_bot, sail_bots
 
 from arena.games import GAMES
-from arena.match.luck_sum import luck_of
+from arena.match.luck import luck_of
 from arena.match.record import Drawn
 
 
@@ -23,7 +23,7 @@ class Leaning:
         wave = 0.0 if state.wave is None else state.wave - 3.5
         return (0.5 + wave / 100, 0.5 - wave / 100)
 
-    def face_down(self, before: State, after: State) -> State | None:
+    def before_reveal(self, before: State, after: State) -> State | None:
         self.turned.append((before, after))
         return None
 

@@ -14,11 +14,10 @@ from match_table import ScriptedBot, house, match_of, random_match, seated
 
 from arena.errors import CheckFailed, Crashed
 from arena.games import load_game
-from arena.games.api import Chance, Decision, Dice, Seat
-from arena.games.doors import value_of
+from arena.games.api import Chance, Decision, Dice, Seat, value_of
 from arena.games.luck import draw
-from arena.games.shanghaien.value import ShanghaienValue
-from arena.match.luck_sum import LEAST, LuckMeter, LuckNode, MatchLuck, extremes, luck_of
+from arena.games.shanghaien.value.position import ShanghaienValue
+from arena.match.luck import LEAST, LuckMeter, LuckNode, MatchLuck, extremes, luck_of
 from arena.match.record import Drawn, MatchRecord, Termination, pack, unpack
 
 VALUE: Final = ShanghaienValue()
@@ -144,7 +143,7 @@ class OneDieValue:
     def __call__(self, state: int) -> tuple[float, ...]:
         return OneDie().value(state)
 
-    def face_down(self, _before: int, _after: int) -> int | None:
+    def before_reveal(self, _before: int, _after: int) -> int | None:
         return None
 
 
@@ -172,7 +171,7 @@ class StepsValue:
     def __call__(self, state: tuple[int, float]) -> tuple[float, ...]:
         return state[1], 1 - state[1]
 
-    def face_down(self, _before: Any, _after: Any) -> None:
+    def before_reveal(self, _before: Any, _after: Any) -> None:
         return None
 
 

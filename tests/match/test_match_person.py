@@ -13,12 +13,12 @@ from msgspec import UNSET
 from arena.errors import BotFault
 from arena.games.api import Seat
 from arena.games.luck import derive
-from arena.match.house import HouseGame, house_contestant
+from arena.match.baseline import HouseGame, house_contestant
+from arena.match.human import DRAWN, HELP, HELP_UNLISTED, DrawnGame, Person
 from arena.match.participant import Participant, Question
-from arena.match.person import DRAWN, HELP, HELP_UNLISTED, DrawnGame, Person
 from arena.match.record import Acted, MatchRecord
 from arena.match.referee import hello_for, play
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.settings import ClockSettings, MatchSpec
 
 
 class Terminal:
@@ -193,7 +193,7 @@ def test_a_person_may_let_it_be() -> None:
 def test_without_lenience_there_is_nothing_to_let_be() -> None:
     """Nothing stands in for an action there."""
     game = Raft()
-    game.lenience = None
+    game.fault_policy = None
     terminal = Terminal("p", '{"mm": 1}', "1")
     drawn: Any = DrawnGame(game, 0)
     person = Person(say=terminal.shown.append, prompt=terminal.prompt)

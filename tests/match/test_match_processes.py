@@ -11,7 +11,7 @@ from match_raft_table import acted, sail
 from match_table import CLOCK
 
 from arena.games.api import Json
-from arena.match.contestant import Contestant
+from arena.match.bot_player import Contestant
 from arena.match.referee import hello_for
 from arena.process import launch
 from arena.process.channel import ProcessChannel
@@ -102,15 +102,15 @@ class Watching(Water):
         self.seen: list[bool] = []
         self._crew = crew
 
-    def imagine(self, state: Any, seat: Any, what: Any) -> dict[str, Json]:
+    def what_if(self, state: Any, seat: Any, what: Any) -> dict[str, Json]:
         self.seen.append(self._crew.is_stopped(seat))
-        return super().imagine(state, seat, what)
+        return super().what_if(state, seat, what)
 
 
 def test_who_asks_nature_stands_still_with_all_its_threads(tmp_path: Path) -> None:
     """A bot that spins beside its question uses no CPU time while it is answered."""
     crew = Crew(tmp_path)
-    crew.game.nature = nature = Watching(crew)
+    crew.game.simulator = simulator = Watching(crew)
     asks, waits = crew.member(f"{SPIN}; {ASK}"), crew.member("pass")
     try:
         record = sail(asks, waits, game=crew.game, clock=crew.clock, options={"rounds": 1})
@@ -119,7 +119,7 @@ def test_who_asks_nature_stands_still_with_all_its_threads(tmp_path: Path) -> No
         waits.close(grace_s=0.0)
 
     assert record.termination.value == "normal"
-    assert nature.seen == [True, True]
+    assert simulator.seen == [True, True]
     assert record.seats[0].faults == {}
 
 
@@ -134,7 +134,7 @@ def test_who_is_too_late_stands_still_and_goes_on_later(tmp_path: Path) -> None:
         late.close(grace_s=0.0)
         other.close(grace_s=0.0)
 
-    assert acted(record, 0)[0].stand_in == "timeout"
+    assert acted(record, 0)[0].fallback_for == "timeout"
     assert record.seats[0].ignored in ({"stale": 1}, {"early": 1})
     assert record.termination.value == "normal"
     assert is_stopped == [True, True]

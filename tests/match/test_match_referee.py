@@ -18,7 +18,7 @@ from arena.games.luck import derive
 from arena.match.record import Acted, Drawn, Step
 from arena.match.referee import play
 from arena.match.secret_luck import Secret, draw_block
-from arena.match.terms import MatchSpec
+from arena.match.settings import MatchSpec
 from arena.process.scripted import Reply
 
 NORMAL = {"heaps": [3, 4, 5]}

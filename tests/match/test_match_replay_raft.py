@@ -15,7 +15,7 @@ from arena.errors import Crashed, OutOfTime
 from arena.games import GAMES
 from arena.match.record import Acted, MatchRecord, Refusal, Simulated, Step, Termination, pack, unpack
 from arena.match.replay import problems, replay
-from arena.match.resimulation import resimulate
+from arena.verify.resimulation import resimulate
 
 replace = msgspec.structs.replace
 FAR = {"mm": 1000}
@@ -87,7 +87,7 @@ def test_stand_ins_and_pardoned_faults_can_be_verified() -> None:
 
     assert record.termination is Termination.NORMAL
     assert [seat.faults for seat in record.seats] == [{"illegal_action": 3}, {"timeout": 2}]
-    assert [step.stand_in for step in record.steps if isinstance(step, Acted) and step.stand_in]
+    assert [step.fallback_for for step in record.steps if isinstance(step, Acted) and step.fallback_for]
     assert problems(record) == []
 
 
@@ -150,7 +150,7 @@ def with_stand_in(**changes: Any) -> MatchRecord:
     place = place_of(record, Acted, seat=0)
     step = record.steps[place]
     assert isinstance(step, Acted)
-    assert step.stand_in == "illegal_action"
+    assert step.fallback_for == "illegal_action"
     return with_step(record, place, replace(step, **changes))
 
 
@@ -158,10 +158,13 @@ def with_stand_in(**changes: Any) -> MatchRecord:
     ("changes", "said"),
     [
         ({"action": {"mm": 20}}, 'but {"mm":0} stands in'),
-        ({"stand_in": "crash"}, "for which nothing stands in"),
-        ({"stand_in": "laziness"}, "for which nothing stands in"),
-        ({"stand_in": ""}, "recorded 5 answers of seat 0, which acted 3 times, with 3 faults"),
-        ({"stand_in": "timeout"}, "recorded faults {'illegal_action': 3} of seat 0, for which {'timeout': 1} stood in"),
+        ({"fallback_for": "crash"}, "for which nothing stands in"),
+        ({"fallback_for": "laziness"}, "for which nothing stands in"),
+        ({"fallback_for": ""}, "recorded 5 answers of seat 0, which acted 3 times, with 3 faults"),
+        (
+            {"fallback_for": "timeout"},
+            "recorded faults {'illegal_action': 3} of seat 0, for which {'timeout': 1} stood in",
+        ),
     ],
 )
 def test_a_forged_stand_in_is_found(changes: dict[str, Any], said: str) -> None:
@@ -215,11 +218,11 @@ def test_faults_in_a_game_that_pardons_none_are_found(monkeypatch: pytest.Monkey
     """There each of them would have been the end."""
     record = stored(raft_bot(), raft_bot())
     strict = Raft()
-    strict.lenience = None
+    strict.fault_policy = None
     monkeypatch.setattr("match_raft.GAME", strict)
 
     assert problems(with_seat(record, 0, faults={"timeout": 1}, moves=record.seats[0].moves + 1))
-    assert problems(with_step(record, 0, Acted(seat=0, action={"mm": 0}, stand_in="timeout")))
+    assert problems(with_step(record, 0, Acted(seat=0, action={"mm": 0}, fallback_for="timeout")))
 
 
 @pytest.mark.parametrize(
@@ -272,7 +275,7 @@ def test_a_fingerprint_belongs_to_a_game_with_a_nature() -> None:
     """One without says nothing of what the results were made by."""
     record = stored(raft_bot(), raft_bot())
 
-    assert problems(replace(record, nature=UNSET)) == ["m: recorded as simulated by nobody knows what"]
+    assert problems(replace(record, simulator=UNSET)) == ["m: recorded as simulated by nobody knows what"]
 
 
 def test_an_unfinished_decision_of_several_is_found() -> None:

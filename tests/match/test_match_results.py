@@ -7,7 +7,7 @@ from hashlib import sha256
 import msgspec
 import pytest
 
-from arena.match.luck_sum import MatchLuck
+from arena.match.luck import MatchLuck
 from arena.match.record import (
     MatchRecord,
     PackedRecord,
@@ -18,7 +18,7 @@ from arena.match.record import (
     unpack,
 )
 from arena.match.results import MatchKey, MatchResult, result_of, rotate
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 
 SEATS = (
     SeatRecord(

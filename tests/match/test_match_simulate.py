@@ -15,7 +15,7 @@ from arena.games.api import Json, Seat
 from arena.match.lookahead import NO_SIMULATIONS_LEFT
 from arena.match.record import MatchRecord, Simulated, encoded
 from arena.match.referee import hello_for
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
 
 WALL = msgspec.structs.replace(CLOCK, decides="wall", wall_ms=1100.0)
@@ -56,7 +56,7 @@ def test_nature_is_asked_for_the_seat_and_the_state_of_the_request() -> None:
     game = Raft()
     sail(on_raft(raft_bot(30), game), on_raft(asking({"mm": 5}), game), game=game)
 
-    assert game.nature.asked == [(Seat(1), {"mm": 5})]
+    assert game.simulator.asked == [(Seat(1), {"mm": 5})]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_more_than_the_budget_is_refused_and_nature_not_asked() -> None:
     assert [message["refused"] and message["refused"]["reason"] for message in heard(bot)] == [
         *(None, None, None, NO_SIMULATIONS_LEFT, NO_SIMULATIONS_LEFT)
     ]
-    assert len(game.nature.asked) == 3
+    assert len(game.simulator.asked) == 3
     assert acted(record, 0)[0].action.mm == 20
 
 
@@ -218,14 +218,14 @@ class Slow(Water):
         super().__init__()
         self._bot = bot
 
-    def imagine(self, state: Any, seat: Any, what: Any) -> dict[str, Json]:
+    def what_if(self, state: Any, seat: Any, what: Any) -> dict[str, Json]:
         self._bot.times.wall_s += 5.0
-        return super().imagine(state, seat, what)
+        return super().what_if(state, seat, what)
 
 
 def slow_match(bot: ScriptedBot, clock: ClockSettings) -> MatchRecord:
     game = Raft()
-    game.nature = Slow(bot)
+    game.simulator = Slow(bot)
     return sail(on_raft(bot, game, clock), on_raft(raft_bot(30), game, clock), game=game, clock=clock)
 
 
@@ -267,7 +267,7 @@ def test_who_asks_too_late_is_not_answered() -> None:
     bot._odd = late
     record = sail(on_raft(bot, game), on_raft(raft_bot(30), game), game=game)
 
-    assert (record.seats[0].faults, game.nature.asked) == ({"timeout": 1}, [])
+    assert (record.seats[0].faults, game.simulator.asked) == ({"timeout": 1}, [])
 
 
 class Watched(ScriptedChannel):
@@ -340,7 +340,7 @@ def test_our_own_fault_makes_the_match_void() -> None:
             raise HarnessFault("the water is gone")
 
     game = Raft()
-    game.nature = Leaking()
+    game.simulator = Leaking()
 
     with pytest.raises(HarnessFault, match="the water is gone"):
         sail(on_raft(raft_bot(), game), on_raft(raft_bot(), game), game=game)
@@ -353,7 +353,7 @@ def test_simulations_are_recorded_and_told_to_all() -> None:
 
     tips = [step for step in record.steps if isinstance(step, Simulated)]
     assert tips[0] == Simulated(key="tip/1", result={"tilt": 50, "wet": [1]})
-    assert record.nature == {"engine": "water 1"}
+    assert record.simulator == {"engine": "water 1"}
     for bot in bots:
         events = [event for message in bot.heard for event in message.get("events", [])]
         assert {"event": "simulation", "key": "tip/1", "result": {"tilt": 50, "wet": [1]}} in events
@@ -375,7 +375,7 @@ def test_a_state_may_have_no_budget_though_the_game_has() -> None:
         return [simulate(message, 1, {"mm": 1}), answer(message, 0)] if number == 2 else None
 
     game = Raft()
-    game.nature = Tired()
+    game.simulator = Tired()
     bot = raft_bot(20, at_the_sail, hello=[SIMULATING])
     sail(on_raft(bot, game), on_raft(raft_bot(30), game), game=game)
 

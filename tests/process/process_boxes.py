@@ -21,8 +21,8 @@ from arena.process.clock import MoveClock
 from arena.process.launch import Confinement
 from arena.process.limits import Limits
 from arena.process.manifest import BotSpec, Manifest
+from arena.process.process import BotProcess
 from arena.process.reaper import descendants
-from arena.process.running import BotProcess
 from arena.process.sandbox import bubblewrap, probe, runtimes
 from arena.process.usage import resident_bytes
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from arena.errors import Crashed, MalformedReply, OutOfTime
 from arena.process.channel import KEPT_STDERR, HeadAndTail, ProcessChannel
 from arena.process.clock import MoveClock
-from arena.process.running import BotProcess
+from arena.process.process import BotProcess
 from arena.process.scripted import ScriptedChannel
 
 CHUNKS = st.lists(st.text(alphabet="abcdefgh \n", max_size=40).map(str.encode), max_size=12)

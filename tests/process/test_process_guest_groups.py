@@ -18,7 +18,7 @@ from process_boxes import BOT, FORKING, ask, eventually, folder_of, ran, started
 from arena.process import launch
 from arena.process.limits import Limits
 from arena.process.sandbox import box, bubblewrap, cgroup, runtimes, scope
-from arena.process.sandbox.reach import reachable
+from arena.process.sandbox.users import reachable
 
 pytestmark = pytest.mark.guest
 LIMIT_MIB: Final = 64

@@ -18,7 +18,7 @@ from arena.errors import HarnessFault
 from arena.process import rlimits
 from arena.process.limits import Limits
 from arena.process.sandbox import box, bubblewrap, closed_calls, kernel_files, probe, syscalls
-from arena.process.sandbox.reach import reachable
+from arena.process.sandbox.users import reachable
 
 pytestmark = in_a_box
 

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from process_boxes import BOT, FORKING, ask, eventually, folder_of, in_a_box, talking, wall_clock
 
+from arena.process.process import BotProcess
 from arena.process.reaper import descendants
-from arena.process.running import BotProcess
 
 pytestmark = in_a_box
 

@@ -18,8 +18,8 @@ from test_process_sandbox_canary import box_with, without
 from arena.errors import Crashed
 from arena.process.channel import ProcessChannel
 from arena.process.limits import Limits
+from arena.process.process import BotProcess
 from arena.process.reaper import descendants
-from arena.process.running import BotProcess
 from arena.process.sandbox import box, runtimes
 
 pytestmark = in_a_box

@@ -10,8 +10,8 @@ import pytest
 from process_boxes import ask, folder_of, host_python, in_a_box, ran, ran_command, started, talking
 
 from arena.errors import HarnessFault
-from arena.process.running import BotProcess
-from arena.process.sandbox import reach
+from arena.process.process import BotProcess
+from arena.process.sandbox import users
 
 IS_ROOT = os.geteuid() == 0
 pytestmark = in_a_box
@@ -43,13 +43,13 @@ def test_each_running_bot_has_a_user_of_its_own(tmp_path: Path) -> None:
 def test_a_user_is_given_back(tmp_path: Path) -> None:
     """So that one process can start bots for ever."""
     folder = folder_of(tmp_path, bot_py="")
-    before = set(reach._taken)
+    before = set(users._taken)
 
-    for _ in range(reach._UIDS_PER_PROCESS + 2):
+    for _ in range(users._UIDS_PER_PROCESS + 2):
         with started(folder):
             pass
 
-    assert reach._taken == before
+    assert users._taken == before
 
 
 @as_root
@@ -57,24 +57,24 @@ def test_a_user_is_given_back_by_a_start_that_fails(tmp_path: Path) -> None:
     """Whatever the reason."""
     folder = folder_of(tmp_path / "closed", bot_py="")
     folder.chmod(0o700)
-    before = set(reach._taken)
+    before = set(users._taken)
 
     with pytest.raises(HarnessFault, match="can be read by its owner only"), started(folder):
         pass
 
-    assert reach._taken == before
+    assert users._taken == before
 
 
 @as_root
 def test_more_bots_than_users_are_refused() -> None:
     """With the number."""
-    taken = [reach.take_uid() for _ in range(reach._UIDS_PER_PROCESS - len(reach._taken))]
+    taken = [users.take_uid() for _ in range(users._UIDS_PER_PROCESS - len(users._taken))]
     try:
         with pytest.raises(HarnessFault, match="more than 64 bots at once"):
-            reach.take_uid()
+            users.take_uid()
     finally:
         for uid in taken:
-            reach.give_back_uid(uid)
+            users.give_back_uid(uid)
 
 
 @as_root
@@ -140,7 +140,7 @@ def test_a_bot_is_the_user_of_the_harness(tmp_path: Path) -> None:
     """An ordinary user has no other to give."""
     with started(folder_of(tmp_path, bot_py=WAIT)) as process:
         assert users_of(process) == {os.geteuid()}
-    assert reach.take_uid() is None
+    assert users.take_uid() is None
 
 
 @as_ordinary_user
@@ -151,7 +151,7 @@ def test_a_folder_of_the_users_own_is_as_good_as_any(tmp_path: Path) -> None:
     (tmp_path / "closed").chmod(0o700)
 
     assert ran_command(folder).out == "here\n"
-    assert reach.reachable(folder) == folder.resolve()
+    assert users.reachable(folder) == folder.resolve()
 
 
 def test_processes_outside_do_not_count_as_the_bots(tmp_path: Path) -> None:

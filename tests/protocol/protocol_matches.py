@@ -7,9 +7,9 @@ from functools import cache
 from typing import Any
 
 from arena.games import load_game
-from arena.match.contestant import Contestant
+from arena.match.bot_player import Contestant
 from arena.match.referee import hello_for, play
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.channel import Channel
 from arena.process.scripted import ScriptedChannel
 

@@ -20,10 +20,10 @@ from arena.games.shanghaien.awards import neighbour_pips, winners
 from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.rules import Shanghaien
 from arena.games.shanghaien.variant import action_types
-from arena.match.contestant import Contestant
+from arena.match.bot_player import Contestant
 from arena.match.record import MatchRecord, Termination
 from arena.match.referee import hello_for, play
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.settings import ClockSettings, MatchSpec
 from arena.process import launch
 from arena.process.channel import ProcessChannel
 from arena.process.manifest import read_bot

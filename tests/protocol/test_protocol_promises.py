@@ -8,10 +8,10 @@ import pytest
 from protocol_matches import scripted
 
 from arena.games import load_game
-from arena.match.contestant import Contestant
+from arena.match.bot_player import Contestant
 from arena.match.record import MatchRecord, Termination
 from arena.match.referee import hello_for, play
-from arena.match.terms import ClockSettings, MatchSpec
+from arena.match.settings import ClockSettings, MatchSpec
 
 Said = list[str]
 Script = Callable[[dict[str, Any], Said], Said]

@@ -34,7 +34,7 @@ def states(seats: int, seed: str, act: Any) -> Iterator[State]:
             case Chance():
                 state = GAME.resolve(state, draw(seed, turn))
             case Simulation():
-                state = GAME.nature.settle(state, GAME.nature.simulate(state))
+                state = GAME.simulator.apply_result(state, GAME.simulator.simulate(state))
     yield state
 
 
@@ -42,14 +42,14 @@ def chosen(state: State, seat: Seat, act: Any) -> Any:
     """What the referee makes of the answer, the stand-in after a refusal included."""
     legal = GAME.legal(state, seat)
     listed = None if legal is None else list(legal)
-    answer = act({"view": GAME.observe(state, seat), "legal": listed}, GAME.material({}, len(state.players)))
+    answer = act({"view": GAME.observe(state, seat), "legal": listed}, GAME.game_info({}, len(state.players)))
     if isinstance(answer, int):
         return legal[answer]
     try:
         action = GAME.parse(state, seat, answer)
-        GAME.nature.insist(state, seat, action)
+        GAME.simulator.require(state, seat, action)
     except BotFault:
-        return GAME.lenience.stand_in(state, seat)
+        return GAME.fault_policy.fallback_action(state, seat)
     return action
 
 
@@ -89,7 +89,7 @@ def test_every_field_of_the_view_has_its_row() -> None:
 
 def test_every_field_of_the_material_is_named() -> None:
     """Down to the parts of a piece."""
-    material = GAME.material({}, 4)
+    material = GAME.game_info({}, 4)
     crate, area = material["kinds"]["crate"], material["areas"]["7"]
     shown = {*fields(material), *fields(crate), *fields(area), *fields(material["load"])}
     shown |= {*material["load"]["way_down"], *material["load"]["hands"]}
@@ -175,9 +175,9 @@ def test_a_question_to_the_simulator_can_be_chained() -> None:
     """What comes back as ship and cargo goes in again, with the fields the section names."""
     state = GAME.setup({}, 2)
 
-    first = GAME.nature.imagine(state, Seat(0), {"load": LOAD, "area": 5})
+    first = GAME.simulator.what_if(state, Seat(0), {"load": LOAD, "area": 5})
     again = {"ship": first["ship"], "cargo": first["cargo"], "noise": [1.0, 0.0, 0.0, 0.01, 0.0]}
-    second = GAME.nature.imagine(state, Seat(0), {"load": {**LOAD, "v_mm": -55}, "area": 6, **again})
+    second = GAME.simulator.what_if(state, Seat(0), {"load": {**LOAD, "v_mm": -55}, "area": 6, **again})
 
     assert [piece["on"] for piece in second["cargo"]] == [5, 6]
     described = section_of("### What to ask the simulator")

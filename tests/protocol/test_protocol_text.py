@@ -11,12 +11,12 @@ import pytest
 import yaml
 from protocol_pages import PROTOCOL, ROOT, TEXT, blocks_of, section_of
 
-from arena import strict, yaml_file
+from arena import validation, yaml_file
 from arena.errors import SpecError
 from arena.games import luck
 from arena.match import secret_luck
 from arena.match.record import Termination
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process import launch
 from arena.process.bot_files import FILE_LIMIT, SIZE_LIMIT
 from arena.process.channel import KEPT_STDERR
@@ -81,7 +81,7 @@ def test_every_field_is_described(heading: str, kinds: list[type[msgspec.Struct]
     """A field in the code that the text does not mention would be a secret."""
     section = section_of(heading)
 
-    missing = [field for kind in kinds for field in kind.__struct_fields__ if f"`{field}`" not in section]
+    missing = [field for kind in kinds for field in kind.__struct_encode_fields__ if f"`{field}`" not in section]
     assert missing == []
 
 
@@ -137,7 +137,7 @@ def test_the_manifest_on_the_page_is_one() -> None:
 
 
 def read_yaml(text: str) -> Manifest:
-    return strict.read(yaml.safe_load(text), Manifest, place="protocol.md")
+    return validation.read(yaml.safe_load(text), Manifest, place="protocol.md")
 
 
 def test_the_environment_is_listed_whole() -> None:

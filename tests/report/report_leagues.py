@@ -9,7 +9,7 @@ from typing import Any, Final
 from arena.league.tournament import Player, Tournament
 from arena.match.record import Termination
 from arena.match.results import MatchKey, MatchResult, PairingRanks, ranked
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
 from arena.standings import sums
 from arena.standings.ratings import RatingSettings

@@ -4,7 +4,7 @@ All at once lay a stone of weight 1 to 3 down, hidden from each other; then each
 9.9, which nobody can list. A die stirs the water, and nature says how deep the raft lies. Whoever sinks it loses.
 """
 
-# ruff: noqa: ARG002 - the signatures of Game and Nature
+# ruff: noqa: ARG002 - the signatures of Game and Simulator
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, cast
@@ -23,10 +23,10 @@ from arena.games.api import (
     Randomness,
     Seat,
     Simulation,
+    Simulator,
     Turn,
     ranks_by_score,
 )
-from arena.games.doors import Nature
 from arena.games.luck import derive, draw
 from arena.match.record import Acted, Drawn, Fault, MatchRecord, SeatRecord, Simulated, Step, Termination
 from arena.protocol.messages import ClockTerms
@@ -58,10 +58,10 @@ class State(msgspec.Struct, frozen=True):
     sunk_by: int | None = None
 
 
-class Lenience:
+class FaultPolicy:
     """Something stands in: the lightest stone."""
 
-    def stand_in(self, state: State, seat: Seat) -> Stone:
+    def fallback_action(self, state: State, seat: Seat) -> Stone:
         return Stone(weight=1.0)
 
 
@@ -78,7 +78,7 @@ class Water:
         self._insist_on_engine()
         return {"engine": self._engine, "platform": "test"}
 
-    def insist(self, state: State, seat: Seat, action: Stone) -> None:
+    def require(self, state: State, seat: Seat, action: Stone) -> None:
         self._insist_on_engine()
         if self._refuses and state.first:
             raise IllegalAction(self._refuses, reason="no_room")
@@ -88,7 +88,7 @@ class Water:
         depth = round(state.depth + (state.pending or 0.0) + state.stirred / 100 + self._error, 5)
         return {"depth": depth, "sinks": depth > 30.0}
 
-    def settle(self, state: State, result: Json) -> State:
+    def apply_result(self, state: State, result: Json) -> State:
         if not isinstance(result, dict) or set(result) != {"depth", "sinks"} or result["depth"] < state.depth:
             raise ValueError("a raft does not rise under a stone")
         loads = (*state.loads, state.pending or 0.0)
@@ -102,7 +102,7 @@ class Water:
     def budget(self, state: State) -> int:
         return 0
 
-    def imagine(self, state: State, seat: Seat, what: Mapping[str, Json]) -> dict[str, Json]:
+    def what_if(self, state: State, seat: Seat, what: Mapping[str, Json]) -> dict[str, Json]:
         raise IllegalAction("nobody can imagine that")
 
     def distance(self, state: State, one: Json, other: Json) -> str:
@@ -121,8 +121,8 @@ class Raft:
     seat_counts: ClassVar[tuple[int, ...]] = (2, 3, 4)
 
     def __init__(self) -> None:
-        self.lenience = Lenience()
-        self.nature: Nature = Water()
+        self.fault_policy = FaultPolicy()
+        self.simulator: Simulator = Water()
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
         if seats not in self.seat_counts or options:
@@ -198,7 +198,7 @@ def voyage(
             load = 1.0 if not state.first or number in stood else weights[number] if number < len(weights) else 2.0
             code = stood.get(number, "") if state.first else ""
             stone = Stone(weight=load)
-            steps += [Acted(seat=seat, action={"weight": load}, stand_in=code) for seat in turn.seats]
+            steps += [Acted(seat=seat, action={"weight": load}, fallback_for=code) for seat in turn.seats]
             state = GAME.apply(state, dict.fromkeys(turn.seats, stone))
         elif isinstance(turn, Chance):
             drawn = draw(SEED, turn)
@@ -207,7 +207,7 @@ def voyage(
         else:
             result = Water().simulate(state)
             steps.append(Simulated(key=turn.key, result=result))
-            state = GAME.nature.settle(state, result)
+            state = GAME.simulator.apply_result(state, result)
     outcome = GAME.outcome(state)
     return recorded(tuple(steps), seats, faults or {}, scores=outcome.scores, ranks=outcome.ranks, match=match)
 
@@ -227,7 +227,7 @@ def recorded(steps: tuple[Step, ...], seats: int, faults: Mapping[int, dict[str,
         "steps": steps,
         "termination": Termination.NORMAL,
         "fault": None,
-        "nature": Water().fingerprint(),
+        "simulator": Water().fingerprint(),
     }
     return MatchRecord(**{**fields, **changes})
 
@@ -245,7 +245,7 @@ def forfeited(record: MatchRecord, steps: int, seat: int, moves: Mapping[int, in
 
 
 def _seat(seat: int, steps: tuple[Step, ...], faults: dict[str, int]) -> SeatRecord:
-    own = sum(isinstance(step, Acted) and step.seat == seat and not step.stand_in for step in steps)
+    own = sum(isinstance(step, Acted) and step.seat == seat and not step.fallback_for for step in steps)
     return SeatRecord(
         player=("ann", "bob", "cid", "dot")[seat],
         bot=f"{seat}" * 64,

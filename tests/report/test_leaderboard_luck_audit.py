@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from report_leagues import FOUR, league
 
 from arena.match.results import LUCK_UNIT, MatchResult
-from arena.report.footer import luck_audit
 from arena.report.leaderboard import FORMATS, render
+from arena.report.notes import luck_audit
 from arena.standings.luck_audit import LEVEL
 from arena.standings.rows import Entrant
 from arena.standings.table import Standings

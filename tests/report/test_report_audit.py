@@ -15,9 +15,9 @@ from report_made import Kept
 from arena.errors import DamagedStore
 from arena.games.nim.rules import Nim
 from arena.match.record import pack, unpack
-from arena.report.audit import audit
 from arena.store import database
 from arena.store.matches import MatchStore
+from arena.verify.audit import audit
 
 
 def findings(kept: Kept) -> list[tuple[bool, str]]:

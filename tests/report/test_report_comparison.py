@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from arena.league.compare import Compared
+from arena.league.sprt import Compared
 from arena.match.secret_luck import LuckOrigin
 from arena.report.comparison import as_json, as_text
 from arena.statistics.elo import estimate

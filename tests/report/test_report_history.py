@@ -12,18 +12,18 @@ from report_made import Kept
 from arena.games import load_game
 from arena.league.schedule import match_spec, pairings
 from arena.league.state import state_of
-from arena.match.contestant import Contestant
+from arena.match.bot_player import Contestant
 from arena.match.record import pack, unpack
 from arena.match.referee import hello_for, play
 from arena.match.results import result_of
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
-from arena.report.audit import Look, audit
 from arena.report.table import table
 from arena.standings.table import standings_json
 from arena.store import database, history, rows
 from arena.store.history import Head, NewEntry
 from arena.store.matches import MatchStore
+from arena.verify.audit import Look, audit
 
 
 def head_of(kept: Kept) -> Head:

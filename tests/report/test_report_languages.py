@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.report.languages import languages
+from arena.doctor.languages import languages
 
 
 def program(folder: Path, name: str) -> Path:

@@ -14,7 +14,7 @@ from report_leagues import FOUR, HOSTILE, NUMBERS_THAT_ARE_NONE, RATING, league,
 from arena.errors import SpecError
 from arena.match.results import MatchResult
 from arena.report.formats import FORMATS
-from arena.report.matrix_page import mark, render, shaded
+from arena.report.matrix import mark, render, shaded
 from arena.standings import sums
 from arena.standings.matrix import HeadToHead, Intransitive, _lopsided, compared
 from arena.standings.profile import profile

@@ -24,7 +24,7 @@ from arena.errors import SpecError
 from arena.match.results import MatchResult
 from arena.report.formats import FORMATS
 from arena.report.leaderboard import render as leaderboard
-from arena.report.profile_page import Page, render
+from arena.report.profile import Page, render
 from arena.report.table import entrants
 from arena.standings.profile import luck_adjusted, profile
 from arena.standings.ratings import rate

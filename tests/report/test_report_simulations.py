@@ -16,16 +16,16 @@ from arena.games import GAMES
 from arena.league.schedule import Fixture, PlayedBlock
 from arena.match.record import MatchRecord, Simulated, pack
 from arena.match.replay import problems, replay
-from arena.match.resimulation import resimulate
 from arena.match.results import PlayedMatch, result_of
 from arena.match.secret_luck import Secret, draw_block
-from arena.report.audit import HERE, Look, Watch, audit
-from arena.report.audit_history import Finding
-from arena.report.match_audit import Checked, Task, check, checked_here
-from arena.report.spread import spread
 from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
+from arena.verify.audit import HERE, Look, Watch, audit
+from arena.verify.history import Finding
+from arena.verify.match import Checked, Task, check, checked_here
+from arena.verify.parallel import spread
+from arena.verify.resimulation import resimulate
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def _raft_is_on_offer(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def put_water(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Give the game another nature."""
-    return lambda **terms: monkeypatch.setattr(report_raft.GAME, "nature", Water(**terms))
+    return lambda **terms: monkeypatch.setattr(report_raft.GAME, "simulator", Water(**terms))
 
 
 def with_result(record: MatchRecord, number: int, **changes: Any) -> MatchRecord:
@@ -119,14 +119,14 @@ def test_another_engine_is_told_and_no_problem(put_water: Any) -> None:
     assert found.farthest.apart == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize("nature", [{}, {"engine": "1.0", "mood": "good"}])
-def test_a_fingerprint_of_another_kind_is_a_problem(nature: Any) -> None:
+@pytest.mark.parametrize("simulator", [{}, {"engine": "1.0", "mood": "good"}])
+def test_a_fingerprint_of_another_kind_is_a_problem(simulator: Any) -> None:
     """Otherwise whoever forges a result could make it incomparable by leaving the fingerprint out."""
-    record = replace(voyage(2.0), nature=nature)
+    record = replace(voyage(2.0), simulator=simulator)
 
     _, wrong = resimulate(record)
 
-    told = "nothing" if not nature else "engine, mood"
+    told = "nothing" if not simulator else "engine, mood"
     assert wrong == [f"the fingerprint tells {told}; expected engine, platform"]
 
 
@@ -140,7 +140,7 @@ def test_a_fingerprint_of_another_kind_is_a_problem(nature: Any) -> None:
 )
 def test_of_several_differences_the_farthest_is_told(changes: tuple[dict[str, Any], ...], number: int) -> None:
     """By numbers; anything else that is not the same is farther than all numbers."""
-    record = replace(voyage(2.0), nature={"engine": "0.9"})
+    record = replace(voyage(2.0), simulator={"engine": "0.9"})
     for place, change in enumerate(changes):
         record = with_result(record, place, **change)
     if number == 2:
@@ -257,7 +257,7 @@ def test_the_audit_names_match_and_step_of_a_forgery(tmp_path: Path) -> None:
 
 def test_the_audit_tells_of_other_machines(tmp_path: Path, put_water: Any) -> None:
     """Matches of two engines are two sentences; the one that is here is made again, the other compared."""
-    old = replace(voyage(2.0), nature={"engine": "0.9", "platform": "test"})
+    old = replace(voyage(2.0), simulator={"engine": "0.9", "platform": "test"})
     shelf = Shelf(tmp_path, old, voyage(2.0))
     put_water(error=0.125)
 

@@ -18,7 +18,7 @@ from report_raft import NAME, voyage
 from arena.errors import CheckFailed, SpecError
 from arena.games import GAMES
 from arena.match.record import Acted, MatchRecord
-from arena.report.slides import PAGE, page, slides, write_slides
+from arena.report.viewer import PAGE, page, slides, write_slides
 
 HOSTILE = "</script><script>alert('x')</script><img src=http://evil/x>"
 

@@ -18,7 +18,7 @@ from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.match.record import PackedRecord, Termination
 from arena.match.results import MatchKey, MatchResult, PlayedMatch, ranked, rotate
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
 from arena.report.table import publish, standings_of, table
 from arena.standings.ratings import RatingSettings

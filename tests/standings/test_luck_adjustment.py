@@ -318,7 +318,7 @@ def test_luck_must_be_known_of_all_matches_asked_for() -> None:
     assert [luck_version([one]) for one in (bare, mixed, three, other)] == ["", "", "", "2"]
 
 
-def insist(found: Coverage, what: str, *, varies: bool) -> None:
+def require(found: Coverage, what: str, *, varies: bool) -> None:
     """93 % at least; and 97 % at most of 20 blocks and more that vary, up to what so many runs can tell."""
     told = f"{what}: {found}"
     assert found.covered >= 0.93 - 2 * found.error, told
@@ -333,7 +333,7 @@ def test_coverage_of_made_blocks(made: Made, blocks: int) -> None:
     """With the choice of the interval included; what varies is held from above as well."""
     found = coverage({AB: population(made)}, "ann", blocks, 200, random.Random(blocks))
 
-    insist(found, f"{made.__name__}, {blocks} blocks", varies=blocks == 20 and made in {decided_by_luck, erring})
+    require(found, f"{made.__name__}, {blocks} blocks", varies=blocks == 20 and made in {decided_by_luck, erring})
 
 
 @pytest.mark.slow
@@ -343,7 +343,7 @@ def test_coverage_of_many_made_blocks(made: Made, blocks: int) -> None:
     """The same in 3000 runs."""
     found = coverage({AB: population(made)}, "ann", blocks, 3000, random.Random(blocks))
 
-    insist(found, f"{made.__name__}, {blocks} blocks", varies=blocks >= 20 and made in {decided_by_luck, exaggerated})
+    require(found, f"{made.__name__}, {blocks} blocks", varies=blocks >= 20 and made in {decided_by_luck, exaggerated})
 
 
 @pytest.mark.slow
@@ -356,7 +356,7 @@ def test_coverage_of_real_blocks(pair: Pair, blocks: int) -> None:
 
     found = coverage({pair: own}, pair[0], blocks, 1000, random.Random(blocks))
 
-    insist(found, f"{pair}, {blocks} blocks", varies=blocks >= 20 and spread > 1.0)
+    require(found, f"{pair}, {blocks} blocks", varies=blocks >= 20 and spread > 1.0)
 
 
 @pytest.mark.slow
@@ -366,7 +366,7 @@ def test_coverage_in_a_real_league(player: str, blocks: int) -> None:
     """All 21 pairs of seven bots together."""
     found = coverage(real_blocks(), player, blocks, 400, random.Random(blocks))
 
-    insist(found, f"{player}, {blocks} blocks", varies=blocks == 20)
+    require(found, f"{player}, {blocks} blocks", varies=blocks == 20)
 
 
 @pytest.mark.parametrize("pair", EVEN_AND_LOPSIDED, ids=" ".join)
@@ -374,7 +374,7 @@ def test_coverage_of_some_real_blocks(pair: Pair) -> None:
     """A few runs of the slow ones; between equals the interval is narrower at 40 blocks."""
     found = coverage({pair: real_blocks()[pair]}, pair[0], 40, 150, random.Random(1))
 
-    insist(found, f"{pair}", varies=False)
+    require(found, f"{pair}", varies=False)
     if "coarse" in pair:
         assert found.shown > 0.75
         assert found.width < 0.85 * found.plain_width

@@ -11,12 +11,12 @@ from arena.games import load_game
 from arena.league.schedule import Pairing, PlayedBlock, fixture, match_spec, pairings
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
-from arena.match.contestant import Contestant
+from arena.match.bot_player import Contestant
 from arena.match.record import pack
 from arena.match.referee import hello_for, play
 from arena.match.results import MatchResult, PlayedMatch, result_of, rotate
 from arena.match.secret_luck import Secret
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
 from arena.process.scripted import Reply, ScriptedChannel
 from arena.standings.ratings import RatingSettings

@@ -9,7 +9,7 @@ from typing import ClassVar, cast
 
 import msgspec
 
-from arena import strict
+from arena import validation
 from arena.errors import IllegalAction, MalformedReply, SpecError
 from arena.games.api import Decision, Json, Number, Outcome, Over, Randomness, Seat, Turn, ranks_by_score
 
@@ -50,7 +50,7 @@ class Nim:
         """The heaps of the options, seat 0 to move."""
         if seats not in self.seat_counts:
             raise SpecError(f"nim is for 2 players, not {seats}")
-        read = strict.read(dict(options), Options, place="options of nim")
+        read = validation.read(dict(options), Options, place="options of nim")
         if not read.heaps or min(read.heaps) < 1 or max(read.heaps) > 1000 or len(read.heaps) > 20:
             raise SpecError(f"options of nim: heaps: found {list(read.heaps)}, expected 1 to 20 heaps of 1 to 1000")
         return State(heaps=read.heaps, is_misere=read.misere)
@@ -74,7 +74,7 @@ class Nim:
         try:
             take = msgspec.convert(raw, type=Take)
         except (msgspec.ValidationError, UnicodeEncodeError):
-            sentence = strict.why_not(raw, Take, place="not an action of nim")
+            sentence = validation.why_not(raw, Take, place="not an action of nim")
             raise MalformedReply(sentence, hint='{"heap": 0, "count": 2}') from None
         if seat != state.to_move:
             raise IllegalAction(f"seat {seat} is not to move; seat {state.to_move} is")

@@ -15,7 +15,7 @@ from arena.games.riffraff.refusal import HANDS_WITHIN_MM, ranges_mm
 from arena.games.riffraff.state import Variant
 
 
-def material(variant: Variant) -> dict[str, Json]:
+def game_info(variant: Variant) -> dict[str, Json]:
     """Plain JSON values; lists of numbers are x, y, z or low, high unless docs/riffraff.md says otherwise."""
     return {
         "seats": variant.seats,

@@ -41,10 +41,10 @@ __all__ = [
     "afloat",
     "distance",
     "fingerprint",
-    "insist",
-    "insist_apart",
     "place",
     "released",
+    "require",
+    "require_apart",
     "settle",
 ]
 
@@ -138,7 +138,7 @@ def afloat(table: Table) -> World:
     return World(table, [(piece.kind, piece.pose) for piece in _sorted(table.cargo)])
 
 
-def insist_apart(table: Table) -> None:
+def require_apart(table: Table) -> None:
     """IllegalAction where pieces of a table that somebody made up stand in each other, or in the ship.
 
     They would fly apart, which is no use to anybody and takes the engine seconds.
@@ -223,7 +223,7 @@ class _Descent:
         return float(tops.max(initial=floor_m))
 
 
-def insist(table: Table, area: Area, load: Load) -> None:
+def require(table: Table, area: Area, load: Load) -> None:
     """IllegalAction where the piece finds no room or no support in its intended pose, without any noise.
 
     The geometry of the load is taken for granted: kind, face and place are allowed on that area.
@@ -253,7 +253,7 @@ class Released(NamedTuple):
 
 def released(table: Table, area: Area, load: Load, noise: Noise, piece: PieceId) -> Released:
     """The ship at the moment at which a placement begins to settle. Raises as `insist` does."""
-    insist(table, area, load)
+    require(table, area, load)
     pose, halved = _shifted(table, area, load, noise)
     new = Piece(id=piece, kind=cast(Kind, load.kind), card=area.number, by=_NOBODY, pose=pose)
     pieces = _sorted((*table.cargo, new))

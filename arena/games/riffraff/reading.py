@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from arena import strict
+from arena import validation
 from arena.errors import IllegalAction, MalformedReply
 from arena.games.api import Json, Seat
 from arena.games.riffraff import refusal
@@ -102,7 +102,7 @@ def _converted(raw: Json, form: Form) -> Any:
     try:
         return msgspec.convert(raw, type=form.kind)
     except (msgspec.ValidationError, UnicodeEncodeError):
-        sentence = strict.why_not(raw, form.kind, place=f"not {form.name}")
+        sentence = validation.why_not(raw, form.kind, place=f"not {form.name}")
         raise MalformedReply(sentence, hint=f"for example {form.example}") from None
 
 

@@ -10,28 +10,29 @@ from typing import Any, ClassVar, Final, cast
 
 import msgspec
 
-from arena import strict
+from arena import validation
 from arena.errors import SpecError
 from arena.games.api import (
     Chance,
     Decision,
+    FaultPolicy,
     Json,
     Outcome,
     Over,
     Randomness,
     Seat,
     Simulation,
+    Simulator,
     Turn,
     ranks_by_score,
 )
-from arena.games.doors import Lenience, Nature
 from arena.games.riffraff import facts, reading, rounds, turns, view
 from arena.games.riffraff.actions import PASS, Announce, AnyAction, Load, Name, Order, Pass, Play
 from arena.games.riffraff.drawing import diagram, picture
 from arena.games.riffraff.material import AREAS, KINDS
-from arena.games.riffraff.nature import RiffRaffNature
 from arena.games.riffraff.noise import DICE
 from arena.games.riffraff.refusal import faces_on, ranges_mm, why_not_placed
+from arena.games.riffraff.simulator import RiffRaffSimulator
 from arena.games.riffraff.state import Phase, Player, State, Variant, Weather
 
 _TRIES: Final = 60
@@ -47,10 +48,10 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     simulations: int = 20
 
 
-class RiffRaffLenience:
+class RiffRaffFaultPolicy:
     """After a fault that does not forfeit, the game goes on with the least that the rules allow."""
 
-    def stand_in(self, state: State, seat: Seat) -> AnyAction:
+    def fallback_action(self, state: State, seat: Seat) -> AnyAction:
         """The lowest card, himself as captain, the seats as they sit, one piece, no load."""
         match state.phase:
             case Phase.CARD:
@@ -71,10 +72,10 @@ class RiffRaff:
     name: ClassVar[str] = "riffraff"
     rules_version: ClassVar[str] = "1"
     seat_counts: ClassVar[tuple[int, ...]] = (2, 3, 4)
-    lenience: ClassVar[Lenience] = RiffRaffLenience()
+    fault_policy: ClassVar[FaultPolicy] = RiffRaffFaultPolicy()
 
-    def __init__(self, nature: Nature | None = None) -> None:
-        self.nature: Nature = nature or RiffRaffNature()
+    def __init__(self, simulator: Simulator | None = None) -> None:
+        self.simulator: Simulator = simulator or RiffRaffSimulator()
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
         """An empty ship, ten cards and one set of cargo for each, two sets for two players; seat 0 is captain."""
@@ -156,15 +157,15 @@ class RiffRaff:
         """See `picture.picture`."""
         return picture.picture(state)
 
-    def material(self, options: Mapping[str, Json], seats: int) -> dict[str, Json]:
+    def game_info(self, options: Mapping[str, Json], seats: int) -> dict[str, Json]:
         """See `facts.material`."""
-        return facts.material(_variant(options, seats))
+        return facts.game_info(_variant(options, seats))
 
 
 def _variant(options: Mapping[str, Json], seats: int) -> Variant:
     if seats not in RiffRaff.seat_counts:
         raise SpecError(f"riffraff is for 2 to 4 players, not {seats}")
-    read = strict.read(dict(options), Options, place="options of riffraff")
+    read = validation.read(dict(options), Options, place="options of riffraff")
     if not 0 <= read.simulations <= _SIMULATIONS_MAX:
         found = f"found {read.simulations}, expected a number from 0 to {_SIMULATIONS_MAX}"
         raise SpecError(f"options of riffraff: simulations: {found}")

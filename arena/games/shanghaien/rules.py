@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, cast
 import msgspec
 from msgspec.structs import replace
 
-from arena import strict
+from arena import validation
 from arena.errors import IllegalAction, MalformedReply, SpecError
 from arena.games.api import Chance, Decision, Dice, Json, Outcome, Over, Randomness, Seat, Shuffle, Turn, ranks_by_score
 from arena.games.shanghaien import diagram, turns, view
@@ -23,7 +23,7 @@ from arena.games.shanghaien.expansion import Expansion
 from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.refusal import why_illegal
 from arena.games.shanghaien.state import DICE_PER_PLAYER, ROW_SIZE, Interlude, Phase, Player, State, numbering_choices
-from arena.games.shanghaien.value import ShanghaienValue
+from arena.games.shanghaien.value.position import ShanghaienValue
 from arena.games.shanghaien.variant import Options, action_types, compose, read_options
 
 # Looking a member up on its Enum costs as much as a whole comparison; these are met at every step.
@@ -104,7 +104,7 @@ class Shanghaien:
         try:
             action = msgspec.convert(raw, type=self._action_type)
         except (msgspec.ValidationError, UnicodeEncodeError):
-            sentence = strict.why_not(raw, self._action_type, place="not an action of shanghaien")
+            sentence = validation.why_not(raw, self._action_type, place="not an action of shanghaien")
             raise MalformedReply(sentence, hint=_FORMS_HINT) from None
         owner = self._owners.get(type(action))
         if owner is not None and owner not in state.variant.expansions:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from arena import strict
+from arena import validation
 from arena.errors import SpecError
 from arena.games.api import Json
 from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
@@ -37,11 +37,11 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def read_options(raw: Mapping[str, Json], known: Mapping[str, Expansion]) -> Options:
     """Options from plain data; SpecError names an unknown key, an unknown expansion or an impossible value."""
-    options = strict.read(dict(raw), Options, place="options of shanghaien")
+    options = validation.read(dict(raw), Options, place="options of shanghaien")
     for index, name in enumerate(options.expansions):
         if name not in known:
             place = f"options of shanghaien: expansions[{index}]"
-            raise SpecError(f"{place}: {strict.unknown('expansion', name, known)}")
+            raise SpecError(f"{place}: {validation.unknown('expansion', name, known)}")
         if name in options.expansions[:index]:
             raise SpecError(f'options of shanghaien: expansions[{index}]: "{name}" is given twice')
     counts = msgspec.structs.asdict(options.tricks)

@@ -25,7 +25,7 @@ from arena.process.reaper import children, descendants
 from arena.process.rlimits import limit_box, take_first
 from arena.process.sandbox import bubblewrap, cgroup, kernel_files, leftovers, syscalls
 from arena.process.sandbox.advice import advice_on
-from arena.process.sandbox.reach import give_back_uid, insist_on_readable, reachable, real_user, take_uid
+from arena.process.sandbox.users import give_back_uid, insist_on_readable, reachable, real_user, take_uid
 from arena.process.usage import MemoryWatch, SleepWatch, delayed_s, is_held
 
 _HANDSHAKE_S: Final = 20.0

@@ -15,7 +15,7 @@ from typing import Final
 
 from arena.errors import HarnessFault
 from arena.process.sandbox import kernel_files, runtimes
-from arena.process.sandbox.reach import reachable
+from arena.process.sandbox.users import reachable
 
 BWRAP: Final = "ARENA_BWRAP"
 """Environment variable: the bwrap program to use."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.errors import HarnessFault, SpecError
-from arena.process.sandbox.reach import reachable
+from arena.process.sandbox.users import reachable
 
 RUNTIMES: Final = "ARENA_RUNTIMES"
 """Environment variable: more folders that bots see, with colons between them."""

@@ -12,7 +12,7 @@ from typing import Any
 from arena.games import load_game
 from arena.games.api import Chance, Seat
 from arena.games.luck import draw
-from arena.games.shanghaien.value import ShanghaienValue
+from arena.games.shanghaien.value.position import ShanghaienValue
 from arena.match.secret_luck import Secret, draw_block
 
 GAME, VALUE = load_game("shanghaien"), ShanghaienValue()

@@ -37,9 +37,9 @@ class Exchange(Action, frozen=True, tag="exchange"):
 
 
 class Waters(msgspec.Struct, frozen=True):
-    """`face_down`: numbers of the cards turned down in this round; `feeding`: the turn in which the next one is."""
+    """`before_reveal`: numbers of the cards turned down in this round; `feeding`: the turn in which the next one is."""
 
-    face_down: tuple[int, ...] = ()
+    before_reveal: tuple[int, ...] = ()
     feeding: int = -1
 
 
@@ -78,13 +78,13 @@ def _on_placed(state: State, dice: tuple[int, ...]) -> State:
     waters = _waters(state)
     if waters.feeding != state.turn:
         return state
-    face_down = tuple(sorted({*waters.face_down, *dice}))
-    return replace(state, extras=with_extra(state, NAME, Waters(face_down=face_down)))
+    before_reveal = tuple(sorted({*waters.before_reveal, *dice}))
+    return replace(state, extras=with_extra(state, NAME, Waters(before_reveal=before_reveal)))
 
 
 def _award(state: State, winners: Winners) -> Winners:
     """Cards turned down leave the game whatever dice lie there; the dice count for their neighbours."""
-    down = _waters(state).face_down
+    down = _waters(state).before_reveal
     if not down:
         return winners
     return tuple([None if number in down else seat for number, seat in enumerate(winners, start=1)])
@@ -96,11 +96,11 @@ def _end_round(state: State) -> State:
 
 def _view(state: State) -> dict[str, Json]:
     waters = _waters(state)
-    return {"face_down": waters.face_down, "feeding": waters.feeding == state.turn}
+    return {"face_down": waters.before_reveal, "feeding": waters.feeding == state.turn}
 
 
 def _notes(state: State) -> tuple[str, ...]:
-    down = _waters(state).face_down
+    down = _waters(state).before_reveal
     return (f"fed to the sharks: {', '.join(f'({number})' for number in down)}",) if down else ()
 
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from arena.games.shanghaien.cards import JOKER_VALUE, Card, is_sailor, nation_of, value_of
 from arena.games.shanghaien.state import ROUNDS
-from arena.games.shanghaien.value_chance import chance_of, scale
-from arena.games.shanghaien.value_numbers import START, TRICK
-from arena.games.shanghaien.value_stakes import Jokers, expected, pool_of, tricks_worth
+from arena.games.shanghaien.value.chance import chance_of, scale
+from arena.games.shanghaien.value.constants import START, TRICK
+from arena.games.shanghaien.value.stakes import Jokers, expected, pool_of, tricks_worth
 
 Won = tuple[int, ...]
 """Who wins each card, by position from the left: 1 seat 0, -1 seat 1, 0 nobody."""

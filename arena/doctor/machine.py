@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Final
 
 from arena import __version__
+from arena.doctor.check_result import Finding, bad, note, ok
 from arena.errors import SpecError
 from arena.games import GAMES, load_game
-from arena.games.doors import nature_of
+from arena.games.api import simulator_of
 from arena.process.clock import cpu_clock
-from arena.report.finding import Finding, bad, note, ok
 from arena.text import counted
 
 _NETWORK: Final = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "afs", "ceph"}
@@ -42,9 +42,9 @@ def games() -> list[Finding]:
     playable: list[str] = []
     missing: list[Finding] = []
     for name in GAMES:
-        nature = nature_of(load_game(name))
+        simulator = simulator_of(load_game(name))
         try:
-            engine = "" if nature is None else f" ({nature.fingerprint()['engine']})"
+            engine = "" if simulator is None else f" ({simulator.fingerprint()['engine']})"
         except SpecError as error:
             missing.append(note(f"{name} cannot be played: {error}"))
         else:

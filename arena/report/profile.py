@@ -34,8 +34,8 @@ from arena.standings.scores import Mean
 from arena.standings.table import Timing
 from arena.statistics.drift import LEAST_BLOCKS, LEAST_UNUSUAL, Drift
 from arena.statistics.interval import Z_95
-from arena.strict import printable
 from arena.text import counted
+from arena.validation import printable
 
 MOST_IDS: Final = 4
 """Of a kind of fault, in the table; the other formats have more."""

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from arena import strict
+from arena import validation
 from arena.errors import IllegalAction, MalformedReply
 from arena.games.api import Json, Number, Seat
 from arena.games.riffraff import view
@@ -78,7 +78,7 @@ def read(state: State, seat: Seat, raw: Mapping[str, Json]) -> Question:
     try:
         what = msgspec.convert(raw, type=What)
     except (msgspec.ValidationError, UnicodeEncodeError):
-        sentence = strict.why_not(raw, What, place="nothing that can be simulated")
+        sentence = validation.why_not(raw, What, place="nothing that can be simulated")
         raise MalformedReply(sentence, hint=f"for example {_HINT}") from None
     area = _area(state, seat, what)
     load = read_load(what.load)

@@ -1,6 +1,6 @@
 """How much of a match was luck: at each chance node, what fell compared with what could have fallen.
 
-With the value V of the game (`arena.games.doors.ValueFunction`) the luck of a node is V(what happened) - mean of V(what
+With the value V of the game (`arena.games.api.ValueFunction`) the luck of a node is V(what happened) - mean of V(what
 could have happened), in payoff: 1 a win, 1/2 a draw, 0 a loss. Nodes are the draws of dice, and hidden cards at the
 moment they are turned up: a deck shuffled up front is as good as each card drawn when it is first seen.
 
@@ -22,8 +22,7 @@ from typing import Any, Final
 import msgspec
 
 from arena.games import load_game
-from arena.games.api import Chance, Game, Simulation
-from arena.games.doors import LEAST_VALUE, ValueFunction, value_of
+from arena.games.api import LEAST_VALUE, Chance, Game, Simulation, ValueFunction, value_of
 from arena.match.record import Drawn, MatchRecord
 from arena.match.replay import replay
 
@@ -81,7 +80,7 @@ class LuckMeter:
         turn = self._game.turn(before)
         if isinstance(turn, Simulation):  # what is simulated follows from the state: there is no luck in it
             return
-        waiting = before if isinstance(turn, Chance) else value.face_down(before, after)
+        waiting = before if isinstance(turn, Chance) else value.before_reveal(before, after)
         if waiting is None:
             return
         expected = value(waiting)

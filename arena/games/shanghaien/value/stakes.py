@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card, is_sailor, nation_of, value_of
-from arena.games.shanghaien.value_numbers import FIRST_JOKER, SECOND_JOKER, SHARE, TRICK
+from arena.games.shanghaien.value.constants import FIRST_JOKER, SECOND_JOKER, SHARE, TRICK
 
 Pool = tuple[tuple[int, ...], ...]
 """By nation the values of the sailors still to come, in ascending order."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from arena.games.shanghaien.awards import Counts, neighbour_pips
 from arena.games.shanghaien.state import ROW_SIZE
-from arena.games.shanghaien.value_numbers import CHANCES
+from arena.games.shanghaien.value.constants import CHANCES
 
 _EMPTY, _TIE_WON, _TIE_EVEN, _TIE_LOST = range(4)
 _LEADS: Final = {1: 4, 2: 5, 3: 6, -1: 7, -2: 8, -3: 9}

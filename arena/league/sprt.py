@@ -13,7 +13,7 @@ import msgspec
 from arena.errors import CheckFailed
 from arena.league.schedule import Chunk
 from arena.league.tournament import SEATS
-from arena.match.luck_sum import luck_of
+from arena.match.luck import luck_of
 from arena.match.record import MatchRecord, unpack
 from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch
 from arena.standings.scores import mean_of, share_of

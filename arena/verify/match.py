@@ -10,17 +10,17 @@ import msgspec
 from msgspec import UNSET
 
 from arena.games import load_game
-from arena.games.doors import value_of
+from arena.games.api import value_of
 from arena.games.luck import derive
 from arena.league.schedule import Pairing
 from arena.league.tournament import OLD_FORMAT, Player, Tournament, luck_origin
-from arena.match.luck_sum import luck_of
+from arena.match.luck import luck_of
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import other_rules, problems
-from arena.match.resimulation import Resimulated, resimulate
 from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch, result_of, rotate
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
 from arena.protocol.messages import ClockTerms
+from arena.verify.resimulation import Resimulated, resimulate
 
 LUCK_TOLERANCE: Final = 2
 """In millionths: luck is measured with floats, and another machine may round the last digit otherwise."""

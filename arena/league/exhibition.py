@@ -18,7 +18,7 @@ from arena.league.worker import ATTEMPTS, Matches, Tables, clear, lay_tables, pl
 from arena.match.record import MatchRecord
 from arena.match.results import MatchResult, result_of
 from arena.match.secret_luck import Secret
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process import reaper
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec

@@ -12,9 +12,9 @@ from typing import Any, Final
 import msgspec
 
 from arena.games.api import Game, Json, Seat
-from arena.match.contestant import Contestant
+from arena.match.bot_player import Contestant
+from arena.match.settings import ClockSettings
 from arena.match.suggestion import suggest
-from arena.match.terms import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
 from arena.protocol.messages import Hello
 

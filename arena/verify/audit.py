@@ -14,14 +14,20 @@ import msgspec
 from arena.errors import DamagedStore
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Tournament, public_secret
-from arena.match.resimulation import Resimulated
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
-from arena.report.audit_history import Finding, audit_history
-from arena.report.audit_replay import audit_by_replay
-from arena.report.footer import luck_audit
-from arena.report.match_audit import (
+from arena.report.notes import luck_audit
+from arena.report.table import standings_after
+from arena.standings.ratings import rate, rate_by_factor_graph
+from arena.standings.sums import sums_of
+from arena.standings.table import standings_json
+from arena.store.bots import BotStore
+from arena.store.history import Head
+from arena.store.matches import MatchStore
+from arena.text import counted
+from arena.verify.history import Finding, audit_history
+from arena.verify.match import (
     CHECKED,
     Checked,
     Checker,
@@ -33,14 +39,8 @@ from arena.report.match_audit import (
     expected,
     luck_version,
 )
-from arena.report.table import standings_after
-from arena.standings.ratings import rate, rate_by_factor_graph
-from arena.standings.sums import sums_of
-from arena.standings.table import standings_json
-from arena.store.bots import BotStore
-from arena.store.history import Head
-from arena.store.matches import MatchStore
-from arena.text import counted
+from arena.verify.replay import audit_by_replay
+from arena.verify.resimulation import Resimulated
 
 RATING_TOLERANCE: Final = 1e-6
 

@@ -23,8 +23,8 @@ from arena.report.formats import (
     wrapped,
 )
 from arena.standings.matrix import WRONG, HeadToHead, Meeting, Ranked
-from arena.strict import printable
 from arena.text import counted
+from arena.validation import printable
 
 NOBODY: Final = "·"
 """In the cell of a player against itself."""

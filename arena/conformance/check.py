@@ -11,18 +11,17 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from arena.conformance.remarks import idle_told, ignored_told, refusals_told, seat_of, timeouts_told
 from arena.errors import BotFault
 from arena.games import load_game
-from arena.games.api import Game
-from arena.games.doors import lenience_of, nature_of
+from arena.games.api import Game, fault_policy_of, simulator_of
+from arena.match.baseline import HouseGame, house_contestant
 from arena.match.bot import open_channel
-from arena.match.contestant import GRACE_S, Contestant
-from arena.match.habits import idle_told, ignored_told, refusals_told, seat_of, timeouts_told
-from arena.match.house import HouseGame, house_contestant
+from arena.match.bot_player import GRACE_S, Contestant
 from arena.match.record import Acted, MatchRecord
 from arena.match.referee import hello_for, play
 from arena.match.secret_luck import Secret, draw_block
-from arena.match.terms import ClockSettings, Setting, spec_of
+from arena.match.settings import ClockSettings, Setting, spec_of
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 from arena.process.launch import Confinement
@@ -126,7 +125,7 @@ class _Examination:
         self._bot = bot
         self._confinement = confinement
         self._rules = load_game(game)
-        self._in_a_row = MATCHES_IN_A_ROW if nature_of(self._rules) is None else SIMULATED_IN_A_ROW
+        self._in_a_row = MATCHES_IN_A_ROW if simulator_of(self._rules) is None else SIMULATED_IN_A_ROW
         self._game = game
         self._options = options
         self._clock = clock
@@ -151,7 +150,7 @@ class _Examination:
 
     def _of_lenience(self) -> list[tuple[str, Callable[[], str]]]:
         """Elsewhere a refused answer has ended its match, and with it the check."""
-        return [("gives answers that count", self._refused)] if lenience_of(self._rules) is not None else []
+        return [("gives answers that count", self._refused)] if fault_policy_of(self._rules) is not None else []
 
     def end(self) -> None:
         """Nothing of the bot is left running."""

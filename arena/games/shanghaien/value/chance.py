@@ -8,7 +8,7 @@ from functools import cache
 from math import sqrt
 
 from arena.games.shanghaien.state import ROUNDS
-from arena.games.shanghaien.value_numbers import DEVIATION, LAST_DEVIATION, MOST_DICE, SLOPE
+from arena.games.shanghaien.value.constants import DEVIATION, LAST_DEVIATION, MOST_DICE, SLOPE
 
 
 @cache

@@ -17,7 +17,7 @@ from multiprocessing.connection import wait
 from typing import Final
 
 from arena.errors import DamagedStore, HarnessFault
-from arena.report.match_audit import Checked, Checker, Task, check
+from arena.verify.match import Checked, Checker, Task, check
 
 _AHEAD: Final = 4
 """Tasks in flight for each process: enough that none waits, few enough that a large league needs no memory."""

@@ -12,8 +12,7 @@ from msgspec import UNSET
 
 from arena.errors import ArenaError, IllegalAction, SpecError
 from arena.games import load_game
-from arena.games.api import Json, Seat
-from arena.games.doors import Nature, nature_of
+from arena.games.api import Json, Seat, Simulator, simulator_of
 from arena.match.record import Acted, MatchRecord, Simulated, Step
 from arena.match.replay import Moment, replay
 
@@ -53,19 +52,19 @@ def resimulate(record: MatchRecord) -> tuple[Resimulated | None, list[str]]:
 
     CheckFailed if the record cannot be replayed.
     """
-    nature = nature_of(load_game(record.game))
-    if nature is None:
+    simulator = simulator_of(load_game(record.game))
+    if simulator is None:
         return None, []
     try:
-        here = nature.fingerprint()
+        here = simulator.fingerprint()
     except SpecError as error:
         return Resimulated("", 0, 0, None, str(error)), []
-    recorded = {} if record.nature is UNSET else record.nature
+    recorded = {} if record.simulator is UNSET else record.simulator
     terms = _terms(recorded, here)
     made = equal = 0
     differences = []
     for number, moment in enumerate(replay(record), start=1):
-        difference = _difference(nature, moment)
+        difference = _difference(simulator, moment)
         if isinstance(moment.step, Simulated):
             made += 1
             equal += difference is None
@@ -78,14 +77,14 @@ def resimulate(record: MatchRecord) -> tuple[Resimulated | None, list[str]]:
     return Resimulated(terms, made, equal, farthest), wrong
 
 
-def _difference(nature: Nature, moment: Moment) -> Difference | None:
+def _difference(simulator: Simulator, moment: Moment) -> Difference | None:
     """How the step comes out here, if otherwise. A forged state may be one that no engine was made for."""
     step = moment.step
     try:
-        if isinstance(step, Acted) and not step.forced and not step.stand_in:
-            nature.insist(moment.before, Seat(step.seat), moment.action)
+        if isinstance(step, Acted) and not step.forced and not step.fallback_for:
+            simulator.require(moment.before, Seat(step.seat), moment.action)
         elif isinstance(step, Simulated):
-            return _compared(nature, moment.before, step)
+            return _compared(simulator, moment.before, step)
     except IllegalAction as refusal:
         return Difference(f"{_named(step)}: not possible here: {refusal.message}", math.inf)
     except (ArenaError, ArithmeticError, ValueError) as error:
@@ -93,11 +92,11 @@ def _difference(nature: Nature, moment: Moment) -> Difference | None:
     return None
 
 
-def _compared(nature: Nature, before: Any, step: Simulated) -> Difference | None:
-    again = nature.simulate(before)
+def _compared(simulator: Simulator, before: Any, step: Simulated) -> Difference | None:
+    again = simulator.simulate(before)
     if _bytes(again) == _bytes(step.result):
         return None
-    told = nature.distance(before, step.result, again) or "in its last digits"
+    told = simulator.distance(before, step.result, again) or "in its last digits"
     return Difference(f"{_named(step)}: comes out otherwise here: {told}", _apart(step.result, again))
 
 

@@ -15,12 +15,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from arena.errors import BotFault, MalformedReply
-from arena.games.api import Game, Json, Seat
-from arena.games.doors import lenience_of, nature_of
+from arena.games.api import Game, Json, Seat, fault_policy_of, simulator_of
 from arena.match.participant import Question, TranscriptLine
 from arena.match.record import Lines, Requests
+from arena.match.settings import ClockSettings
 from arena.match.suggestion import suggest
-from arena.match.terms import ClockSettings
 from arena.protocol import codec
 from arena.protocol.messages import ActionEvent, Answer, AnyEvent, ChanceEvent, MatchStart
 
@@ -62,9 +61,9 @@ class DrawnGame:
         self._game = game
         self._seat = seat
         self._random = random.Random(0)  # noqa: S311 - examples, not secrets
-        nature = nature_of(game)
-        if nature is not None:
-            self.nature = _ToldNature(nature)
+        simulator = simulator_of(game)
+        if simulator is not None:
+            self.simulator = _ToldNature(simulator)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._game, name)
@@ -74,32 +73,32 @@ class DrawnGame:
         view = self._game.observe(state, seat)
         if seat != self._seat:
             return view
-        told = self.nature.told() if nature_of(self._game) is not None else []
+        told = self.simulator.told() if simulator_of(self._game) is not None else []
         view = {**view, DRAWN: self._game.describe(state), TOLD: told}
         if self._game.legal(state, seat) is not None:
             return view
-        lenience = lenience_of(self._game)
+        fault_policy = fault_policy_of(self._game)
         return {
             **view,
             SUGGESTED: [suggest(self._game, state, seat, self._random) for _ in range(_SUGGESTIONS)],
-            STAND_IN: None if lenience is None else lenience.stand_in(state, seat),
+            STAND_IN: None if fault_policy is None else fault_policy.fallback_action(state, seat),
         }
 
 
 class _ToldNature:
     """A nature that remembers what it would tell a person."""
 
-    def __init__(self, nature: Any) -> None:
-        self._nature = nature
+    def __init__(self, simulator: Any) -> None:
+        self._simulator = simulator
         self._told: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._nature, name)
+        return getattr(self._simulator, name)
 
-    def settle(self, state: Any, result: Json) -> Any:
-        """See Nature.settle."""
-        after = self._nature.settle(state, result)
-        self._told.append(self._nature.tell(state, result, after))
+    def apply_result(self, state: Any, result: Json) -> Any:
+        """See Simulator.settle."""
+        after = self._simulator.apply_result(state, result)
+        self._told.append(self._simulator.tell(state, result, after))
         return after
 
     def told(self) -> list[str]:
@@ -168,7 +167,13 @@ class Person:
             if max(event.outcome) <= _LARGEST_DIE:
                 self._say(f"dice: {' '.join(map(str, event.outcome))}")
         elif isinstance(event, ActionEvent):
-            manner = " (forced)" if event.forced else f" (instead, after: {event.stand_in})" if event.stand_in else ""
+            manner = (
+                " (forced)"
+                if event.forced
+                else f" (instead, after: {event.fallback_for})"
+                if event.fallback_for
+                else ""
+            )
             self._say(f"{self._players[event.seat]}: {event.action}{manner}")
 
     def finish(
@@ -195,9 +200,9 @@ class Person:
     def _write(self, view: dict[str, Json], table: list[str]) -> dict[str, Json]:
         """The action that was written down, or chosen of those in the view."""
         suggested = deque(view[SUGGESTED])
-        stand_in = "" if view[STAND_IN] is None else f"; p: {view[STAND_IN]}"
+        fallback_action = "" if view[STAND_IN] is None else f"; p: {view[STAND_IN]}"
         while True:
-            text = self._typed(f"your action as JSON; s: an example{stand_in}", [*table, "", HELP_UNLISTED])
+            text = self._typed(f"your action as JSON; s: an example{fallback_action}", [*table, "", HELP_UNLISTED])
             chosen: Any = None
             if text == "p" and view[STAND_IN] is not None:
                 chosen = view[STAND_IN]

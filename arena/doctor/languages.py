@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from arena.doctor.check_result import Finding, note, ok
 from arena.process.sandbox import runtimes
-from arena.report.finding import Finding, note, ok
 
 _PROGRAMS: Final = (
     *("python3", "node", "java", "javac", "perl", "bash", "awk", "ruby", "lua", "php"),

@@ -10,11 +10,11 @@ from arena.games.shanghaien.actions import End
 from arena.games.shanghaien.awards import Counts
 from arena.games.shanghaien.cards import DECK_SIZE, JOKER_VALUE, Card
 from arena.games.shanghaien.state import DICE_PER_PLAYER, ROUNDS, Player, State
-from arena.games.shanghaien.value_chance import chance_of, scale, steepness
-from arena.games.shanghaien.value_endings import Endings, Side
-from arena.games.shanghaien.value_faces import WAITING, after_each, standings, winners
-from arena.games.shanghaien.value_numbers import CHANCES, ENDED, LESSER, LOOKAHEAD, MOST_DICE, START, TRICK
-from arena.games.shanghaien.value_stakes import (
+from arena.games.shanghaien.value.chance import chance_of, scale, steepness
+from arena.games.shanghaien.value.constants import CHANCES, ENDED, LESSER, LOOKAHEAD, MOST_DICE, START, TRICK
+from arena.games.shanghaien.value.endings import Endings, Side
+from arena.games.shanghaien.value.faces import WAITING, after_each, standings, winners
+from arena.games.shanghaien.value.stakes import (
     crews_margin,
     jokers_of,
     mirrored,

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from arena.doctor.check_result import Finding, bad, note, ok, weak
 from arena.errors import ArenaError
 from arena.process.sandbox import bubblewrap, probe
-from arena.report.finding import Finding, bad, note, ok, weak
 
 _WITHOUT_GROUP: Final = (
     "bots have no control group: memory is watched each 20 to 50 ms, and a bot may exceed its limit for that long;"

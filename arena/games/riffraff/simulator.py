@@ -10,7 +10,7 @@ import msgspec
 
 from arena.errors import HarnessFault, IllegalAction
 from arena.games.api import Json, Seat
-from arena.games.riffraff import imagined, turns
+from arena.games.riffraff import turns, what_if
 from arena.games.riffraff.actions import AnyAction, Load, Reason
 from arena.games.riffraff.drawing import captions
 from arena.games.riffraff.falls import under_way
@@ -22,10 +22,10 @@ from arena.games.riffraff.table import STILL, Noise, PieceId, Settled, Table
 class Physics(Protocol):
     """The simulated ship, or what stands for it in a test."""
 
-    def insist(self, table: Table, area: Area, load: Load) -> None:
+    def require(self, table: Table, area: Area, load: Load) -> None:
         """IllegalAction if there is no room or no support for a load."""
 
-    def insist_apart(self, table: Table) -> None:
+    def require_apart(self, table: Table) -> None:
         """IllegalAction if pieces of the table stand in each other."""
 
     def place(self, table: Table, area: Area, load: Load, noise: Noise, piece_id: PieceId) -> Settled:
@@ -38,8 +38,8 @@ class Physics(Protocol):
         """How far two results are apart, for a person; empty if they are the same."""
 
 
-class RiffRaffNature:
-    """The nature as `arena.games.doors.Nature` asks for it, of MuJoCo or of a physics that is handed in."""
+class RiffRaffSimulator:
+    """The nature as `arena.games.api.Simulator` asks for it, of MuJoCo or of a physics that is handed in."""
 
     def __init__(self, physics: Physics | None = None) -> None:
         self._given = physics
@@ -56,11 +56,11 @@ class RiffRaffNature:
         """See `physics.fingerprint`."""
         return self._physics.fingerprint()
 
-    def insist(self, state: State, seat: Seat, action: AnyAction) -> None:  # noqa: ARG002 - the signature of Nature
+    def require(self, state: State, seat: Seat, action: AnyAction) -> None:  # noqa: ARG002 - the signature of Simulator
         """A load needs room under the next level and support below; nothing else asks anything of the world."""
         if isinstance(action, Load):
             assert state.area is not None, "a load is asked for in a turn"
-            self._physics.insist(state.table, AREAS[state.area], action)
+            self._physics.require(state.table, AREAS[state.area], action)
 
     def simulate(self, state: State) -> Json:
         """What comes of the load that is under way, as plain JSON values of `table.Settled`."""
@@ -69,11 +69,11 @@ class RiffRaffNature:
         result = self._physics.place(state.table, AREAS[area], load, state.noise, state.next_id)
         return msgspec.to_builtins(result)
 
-    def settle(self, state: State, result: Json) -> State:
+    def apply_result(self, state: State, result: Json) -> State:
         """See `turns.settled`."""
         return turns.settled(state, _decoded(result))
 
-    def tell(self, before: State, result: Json, after: State) -> str:  # noqa: ARG002 - the signature of Nature
+    def tell(self, before: State, result: Json, after: State) -> str:  # noqa: ARG002 - the signature of Simulator
         """How the load was disturbed, how long the ship rocked and how far, what became of the pieces that fell."""
         loaded = after.last[-1]
         end = "at rest" if loaded.end == "rest" else "not at rest"
@@ -86,19 +86,19 @@ class RiffRaffNature:
         """The option `simulations`, while a bot is asked for anything."""
         return state.variant.simulations if state.movers else 0
 
-    def imagine(self, state: State, seat: Seat, what: Mapping[str, Json]) -> dict[str, Json]:
+    def what_if(self, state: State, seat: Seat, what: Mapping[str, Json]) -> dict[str, Json]:
         """What would come of a load; see `imagined`. What the physics cannot follow is refused as `diverged`."""
-        question = imagined.read(state, seat, what)
+        question = what_if.read(state, seat, what)
         try:
             if question.table != state.table:
-                self._physics.insist_apart(question.table)
-            self._physics.insist(question.table, question.area, question.load)
+                self._physics.require_apart(question.table)
+            self._physics.require(question.table, question.area, question.load)
             result = self._physics.place(question.table, question.area, question.load, question.noise, question.new)
         except HarnessFault as fault:
             raise IllegalAction(f"the simulation found no end to this: {fault}", reason=Reason.DIVERGED) from fault
-        return imagined.answer(question, result)
+        return what_if.answer(question, result)
 
-    def distance(self, state: State, one: Json, other: Json) -> str:  # noqa: ARG002 - the signature of Nature
+    def distance(self, state: State, one: Json, other: Json) -> str:  # noqa: ARG002 - the signature of Simulator
         """See `physics.distance`; results that are the same are not looked at."""
         return "" if one == other else self._physics.distance(_decoded(one), _decoded(other))
 

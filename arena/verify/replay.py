@@ -20,10 +20,10 @@ from arena.league.worker import play_chunk
 from arena.match.record import Acted, MatchRecord, unpack
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
-from arena.report.audit_history import Finding
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
 from arena.text import counted
+from arena.verify.history import Finding
 
 SHOWN: Final = 20
 """Differences of a league that are told one by one."""

@@ -1,6 +1,6 @@
 """What a position of Shanghaien is worth to each seat: the chance to win, a draw counting half.
 
-It serves to tell luck from skill (see `arena.match.luck_sum`); bots and rules never ask it. It knows the base game:
+It serves to tell luck from skill (see `arena.match.luck`); bots and rules never ask it. It knows the base game:
 what an expansion adds it values by the dice and cards that lie there, or not at all. That costs precision, never truth:
 whatever the value is, the luck measured with it has mean 0 as long as it keeps the rule of this module: it looks at
 nothing that the players cannot know, and a position that waits for chance is worth exactly the mean over what can
@@ -18,9 +18,9 @@ from arena.games.shanghaien.awards import final_scores
 from arena.games.shanghaien.expansion import Expansion
 from arena.games.shanghaien.state import ENDS, Phase, State
 from arena.games.shanghaien.turns import rolled
-from arena.games.shanghaien.value_faces import with_dice
-from arena.games.shanghaien.value_numbers import VERSION
-from arena.games.shanghaien.value_round import Round, mean_of_better, round_of
+from arena.games.shanghaien.value.constants import VERSION
+from arena.games.shanghaien.value.faces import with_dice
+from arena.games.shanghaien.value.round import Round, mean_of_better, round_of
 
 _FACES: Final = range(1, 7)
 _SINGLES: Final = tuple([((face,), 1) for face in _FACES])
@@ -36,7 +36,7 @@ _ENUMERATED: Final[Mapping[Dice | Shuffle, _Ways]] = {
 
 
 class ShanghaienValue:
-    """The value as `arena.games.doors.ValueFunction` asks for it."""
+    """The value as `arena.games.api.ValueFunction` asks for it."""
 
     version: ClassVar[str] = VERSION
 
@@ -45,7 +45,7 @@ class ShanghaienValue:
         first = _first_payoff(state)
         return first, 1.0 - first
 
-    def face_down(self, before: State, after: State) -> State | None:
+    def before_reveal(self, before: State, after: State) -> State | None:
         """`after` with the row that was turned up on the way still lying on the pile; None if none was."""
         is_new = after.row != before.row and after.phase is Phase.TURN and after.one_at is None
         if not is_new:

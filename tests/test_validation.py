@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import pytest
 
-from arena import strict
+from arena import validation
 from arena.errors import SpecError
 from arena.yaml_file import read_yaml
 
@@ -59,7 +59,7 @@ class Words(msgspec.Struct, frozen=True):
 
 def refusal(raw: object) -> str:
     with pytest.raises(SpecError) as caught:
-        strict.read(raw, Tournament, place="t.yaml")
+        validation.read(raw, Tournament, place="t.yaml")
     return str(caught.value)
 
 
@@ -81,7 +81,7 @@ def test_good_data_becomes_the_struct() -> None:
         "pace": "fast",
     }
 
-    read = strict.read(raw, Tournament, place="t.yaml")
+    read = validation.read(raw, Tournament, place="t.yaml")
 
     assert read == Tournament(
         name="cup",
@@ -189,7 +189,7 @@ def test_a_wrong_type_shows_where_and_what_was_found(extra: dict[str, Any], sent
 def test_a_type_is_told_in_words_that_need_no_programmer(raw: object, sentence: str) -> None:
     """A description of the type's own goes first; what YAML took for a number or a date is put into quotes."""
     with pytest.raises(SpecError) as caught:
-        strict.read(raw, Words, place="w")
+        validation.read(raw, Words, place="w")
 
     assert str(caught.value) == f"w: {sentence}"
 
@@ -332,40 +332,40 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 )
 def test_what_a_bot_sent_is_told_in_the_words_of_json(raw: object, sentence: str) -> None:
     """Fields instead of keys, null instead of nothing, only ASCII; nothing is said of what is well formed."""
-    assert strict.why_not(raw, Words, place="m") == sentence
+    assert validation.why_not(raw, Words, place="m") == sentence
 
 
 def test_a_message_may_be_of_several_kinds() -> None:
     """The tag tells which one it was meant to be."""
     kinds = Swiss | League
 
-    assert strict.why_not({"kind": "swiss"}, kinds, place="m") == 'm: the field "rounds" is missing'
-    assert strict.why_not({"kind": "leag"}, kinds, place="m") == (
+    assert validation.why_not({"kind": "swiss"}, kinds, place="m") == 'm: the field "rounds" is missing'
+    assert validation.why_not({"kind": "leag"}, kinds, place="m") == (
         'm: kind: unknown value "leag"; known: swiss, league; did you mean "league"?'
     )
 
 
 def test_unknown_names_what_is_known() -> None:
     """With the nearest one if there is a near one, and without a list if there is none."""
-    assert strict.unknown("option", "wnd", ["wind", "sail"]) == (
+    assert validation.unknown("option", "wnd", ["wind", "sail"]) == (
         'unknown option "wnd"; known: wind, sail; did you mean "wind"?'
     )
-    assert strict.unknown("option", "zzz", ["wind"]) == 'unknown option "zzz"; known: wind'
-    assert strict.unknown("option", "zzz", []) == 'unknown option "zzz"; known: none'
+    assert validation.unknown("option", "zzz", ["wind"]) == 'unknown option "zzz"; known: wind'
+    assert validation.unknown("option", "zzz", []) == 'unknown option "zzz"; known: none'
 
 
 def test_of_many_known_names_the_nearest_and_a_few_are_listed() -> None:
     """Three hundred players are no answer; thirty are."""
     names = [f"bot-{number:03}" for number in range(300)]
 
-    said = strict.unknown("player", "bot-1234", names)
-    strange = strict.unknown("player", "?", names)
+    said = validation.unknown("player", "bot-1234", names)
+    strange = validation.unknown("player", "?", names)
 
     assert said.startswith('unknown player "bot-1234"; known: bot-')
     assert said.endswith(' and 295 more; did you mean "bot-234"?')
     assert said.count("bot-") == 7
     assert strange == 'unknown player "?"; known: bot-000, bot-001, bot-002, bot-003, bot-004 and 295 more'
-    assert strict.unknown("player", "?", names[:30]).endswith(", ".join(names[:30]))
+    assert validation.unknown("player", "?", names[:30]).endswith(", ".join(names[:30]))
 
 
 def test_all_mistakes_are_told_in_one_message() -> None:
@@ -410,11 +410,10 @@ def test_a_message_of_a_bot_has_one_mistake() -> None:
     """It is answered in one line."""
     raw = {"nick": 7, "motto": 8, "x\ny": 9}
 
-    assert "\n" not in strict.why_not(raw, Words, place="m")
-    assert (
-        strict.why_not(raw, Words, place="m").count("expected") + strict.why_not(raw, Words, place="m").count("unk")
-        == 1
-    )
+    told = validation.why_not(raw, Words, place="m")
+
+    assert "\n" not in told
+    assert told.count("expected") + told.count("unk") == 1
 
 
 def test_options_are_named_as_they_are_given() -> None:
@@ -425,7 +424,7 @@ def test_options_are_named_as_they_are_given() -> None:
         bank_ms: float = 1.0
 
     with pytest.raises(SpecError) as caught:
-        strict.read_options({"move_ms": 0, "bank_ms": "x"}, Clock)
+        validation.read_options({"move_ms": 0, "bank_ms": "x"}, Clock)
 
     assert str(caught.value).splitlines() == [
         "command line: 2 mistakes:",
@@ -440,6 +439,6 @@ def test_nothing_that_is_quoted_acts_on_a_terminal(text: str) -> None:
     raw = {text: 1, "name": "cup", "unit": text, "aliases": {text: {"bot": 7}}, "players": [text]}
 
     with pytest.raises(SpecError) as caught:
-        strict.read(raw, Tournament, place=f"{text}.yaml")
+        validation.read(raw, Tournament, place=f"{text}.yaml")
 
     assert str(caught.value).replace("\n  ", "").isprintable()

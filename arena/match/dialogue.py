@@ -139,7 +139,7 @@ class Conversation:
             if message is not None and not isinstance(message, Simulate):
                 return message
             if message is not None and look_ahead.left:
-                self._imagine(message, look_ahead, clock)
+                self._what_if(message, look_ahead, clock)
                 continue
             useless += 1
             if useless > _USELESS_KEPT:
@@ -196,7 +196,7 @@ class Conversation:
         self.channel.send(line, clock)
         self.is_whole = True
 
-    def _imagine(self, asked: Simulate, look_ahead: LookAhead, clock: MoveClock) -> None:
+    def _what_if(self, asked: Simulate, look_ahead: LookAhead, clock: MoveClock) -> None:
         """Answer a question while the bot and its clock stand still."""
         clock.pause()
         self.channel.rest()

@@ -14,12 +14,12 @@ from typing import Final
 from msgspec import UNSET
 
 from arena.errors import BotFault, MalformedReply, OutOfTime
-from arena.match.conversation import Conversation, error_of
+from arena.match.dialogue import Conversation, error_of
 from arena.match.kept import HELLO, READY, KeptLines
 from arena.match.lookahead import NO_LOOK_AHEAD
 from arena.match.participant import Question, TranscriptLine
 from arena.match.record import Lines, Requests, Said, fraction_written
-from arena.match.terms import ClockSettings
+from arena.match.settings import ClockSettings
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 from arena.process.suspension import WATCH

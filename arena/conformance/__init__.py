@@ -1,0 +1,1 @@
+"""The conformance check of a bot, step by step."""

@@ -1,0 +1,1 @@
+"""The machine, its sandbox and its languages, looked at before somebody plays on it."""

@@ -1,0 +1,1 @@
+"""The value of a Shanghaien position: expected final result, and luck as its change at each draw."""
