@@ -64,8 +64,12 @@ KNOWN_UNEQUAL = [
 
 def closed_form(chosen: RatingSettings) -> Any:
     """The update of a match of two, by ratings."""
-    update = ratings._closed_form(chosen)
-    return lambda old, ranks: as_ratings(update(belief(old[0]), belief(old[1]), ranks))
+
+    def update(old: Sequence[Rating], ranks: tuple[int, ...]) -> list[Rating]:
+        beliefs = dict(zip(PLAYERS, map(belief, old), strict=False))
+        return as_ratings([*advance(beliefs, [(PLAYERS[:2], ranks)], chosen).values()])
+
+    return update
 
 
 def factor_graph(chosen: RatingSettings) -> Any:
