@@ -176,7 +176,7 @@ def _update(beliefs: dict[str, Belief], seats: Sequence[str], ranks: Sequence[in
 
 
 def _drawn(gap: float, margin: float) -> tuple[float, float]:
-    """v and w of a draw."""
+    """Update terms of a draw: v and w."""
     away = abs(gap)
     low, high = -margin - away, margin - away
     chance = _cdf(high) - _cdf(low)

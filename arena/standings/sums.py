@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -134,9 +135,7 @@ def in_schedule_order(pairings: Iterable[PairingRanks]) -> Iterator[Ranking]:
             if course not in known:
                 known[course] = tuple(_rankings(one.players, course))
             by_block[block].append(known[course])
-    for block in sorted(by_block):
-        for played in by_block[block]:
-            yield from played
+    return chain.from_iterable(chain.from_iterable(by_block[block] for block in sorted(by_block)))
 
 
 def _rankings(players: tuple[str, ...], course: str) -> Iterator[Ranking]:
