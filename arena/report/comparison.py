@@ -12,8 +12,9 @@ from tabulate import tabulate
 
 from arena.league.sprt import Compared
 from arena.match.secret_luck import LuckOrigin
-from arena.report.formats import fixed, half_width, likelihood, percent
+from arena.report.formats import UNKNOWN, fixed, half_width, likelihood, percent
 from arena.report.luck_origin import origin_told
+from arena.statistics.elo import Estimate
 from arena.statistics.interval import Interval
 from arena.statistics.pentanomial import PENTANOMIAL, TRINOMIAL
 from arena.statistics.sequential import State, Verdict
@@ -125,7 +126,7 @@ def _rows(compared: Compared) -> list[tuple[str, str]]:
     return [
         *rows,
         ("Elo", _interval(found.elo, 1.0, 1)),
-        ("normalised Elo", _interval(found.normalised, 1.0, 1)),
+        ("normalised Elo", _normalised(found)),
         ("LOS", f"{likelihood(found.superiority)} % (likelihood that the first is the better one)"),
     ]
 
@@ -137,8 +138,14 @@ def _margins(state: State) -> MarginEstimate | None:
 
 
 def _of_margins(margin: MarginEstimate) -> list[tuple[str, str]]:
-    normalised = "-" if margin.normalised is None else _interval(margin.normalised, 1.0, 1)
-    return [("margin", f"{margin.margin.value:+.2f} {half_width(margin.margin)}"), ("normalised Elo", normalised)]
+    return [
+        ("margin", f"{margin.margin.value:+.2f} {half_width(margin.margin)}"),
+        ("normalised Elo", _normalised(margin)),
+    ]
+
+
+def _normalised(found: Estimate | MarginEstimate) -> str:
+    return UNKNOWN if found.normalised is None else _interval(found.normalised, 1.0, 1)
 
 
 def _fishtest(compared: Compared) -> list[str]:

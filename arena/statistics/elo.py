@@ -8,18 +8,19 @@ which tells how many matches it takes to see it. Between equals without draws an
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from arena.statistics.interval import Z_95, Interval
-from arena.statistics.pentanomial import ZERO_FLOOR
+from arena.statistics.interval import NO_SPREAD, UNSEEN, Interval, t_quantile
+from arena.statistics.pentanomial import ZERO_FLOOR, moments
 
 NORMALISED_SCALE: Final = 800.0 / math.log(10.0)
 """Normalised Elo of one standard deviation of a match, 347.4356: makes it logistic Elo where sd is 1/2, near equals."""
 
 
 class Blocks(Protocol):
-    """Block scores, counted or one by one: mean and variance, also with a floor that leaves some variance."""
+    """Block scores, counted or one by one: their mean and variance, and the scores with the weight of each."""
 
     @property
     def blocks(self) -> int: ...  # noqa: D102
@@ -28,17 +29,20 @@ class Blocks(Protocol):
     @property
     def moments(self) -> tuple[float, float]: ...  # noqa: D102
     @property
-    def floored_moments(self) -> tuple[float, float]: ...  # noqa: D102
+    def weighted(self) -> tuple[Sequence[float], Sequence[float]]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What counted blocks say of NEW against OLD. `superiority`: the chance that NEW is better (LOS), 0 to 1."""
+    """What counted blocks say of NEW against OLD. `superiority`: the chance that NEW is better (LOS), 0 to 1.
+
+    `normalised` divides by the spread of blocks, and is None where they have none.
+    """
 
     blocks: int
     score: Interval
     elo: Interval
-    normalised: Interval
+    normalised: Interval | None
     superiority: float
 
 
@@ -79,10 +83,36 @@ def normal_cdf(x: float) -> float:
     return 0.5 * math.erfc(-x / math.sqrt(2.0))
 
 
-def _normalised(seen: Blocks) -> Interval:
-    mean, variance = seen.moments
-    if not variance:  # with the zero floor as in the tests, to stay finite
-        mean, variance = seen.floored_moments
-    value = normalised_elo((mean - 0.5) / math.sqrt(variance), seen.matches)
-    error = normalised_elo(Z_95 / math.sqrt(seen.blocks), seen.matches)
-    return Interval(value, value - error, value + error)
+def ratio_interval(ratio: float, squares: float, blocks: float) -> Interval:
+    """The interval of a mean in standard deviations of blocks, where both are estimated from so many, 2 or more.
+
+    `squares` is the number of blocks times the variance of `ratio`. Less than 1, that of a known standard deviation,
+    is not believed. The interval is even on the scale of asinh, on which large ratios err by about the same.
+    """
+    error = math.sqrt(max(1.0, squares) / (blocks - 1.0))
+    middle, half = math.asinh(ratio), t_quantile(blocks - 1.0) * error / math.hypot(1.0, ratio)
+    return Interval(ratio, math.sinh(middle - half), math.sinh(middle + half))
+
+
+def _normalised(seen: Blocks) -> Interval | None:
+    """With half of a block that was not seen yet at either end of the scores, as every interval has it."""
+    if math.sqrt(seen.moments[1]) <= NO_SPREAD:
+        return None
+    weights, scores = seen.weighted
+    found = _ratio(weights, scores)
+    wider = [found, *(_ratio([*weights, UNSEEN], [*scores, end]) for end in (0.0, 1.0))]
+    whole = Interval(found.value, min(each.low for each in wider), max(each.high for each in wider))
+    return whole.scaled(normalised_elo(1.0, seen.matches))
+
+
+def _ratio(weights: Sequence[float], scores: Sequence[float]) -> Interval:
+    """(mean - 1/2) / sd = t, with the variance of the delta method: 1 - skewness t + (kurtosis - 1) t^2 / 4."""
+    mean, variance = moments(weights, scores)
+    blocks, sd = math.fsum(weights), math.sqrt(variance)
+    skewness, kurtosis = (
+        math.fsum(weight * ((score - mean) / sd) ** power for weight, score in zip(weights, scores, strict=True))
+        / blocks
+        for power in (3, 4)
+    )
+    ratio = (mean - 0.5) / sd
+    return ratio_interval(ratio, 1.0 - skewness * ratio + (kurtosis - 1.0) * ratio**2 / 4.0, blocks)

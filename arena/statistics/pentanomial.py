@@ -91,6 +91,11 @@ class Counts:
         return tuple(float(number) or ZERO_FLOOR for number in self.numbers)
 
     @property
+    def weighted(self) -> tuple[Sequence[float], Sequence[float]]:
+        """How many blocks had each score, and the scores."""
+        return self.numbers, self.values
+
+    @property
     def moments(self) -> tuple[float, float]:
         """Mean and variance of the scores of blocks; ValueError without a block."""
         if not self.blocks:

@@ -6,12 +6,12 @@ is assumed of its scale: only the ratio t of mean to standard deviation over blo
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
-from arena.statistics.elo import normal_cdf, normalised_elo, standardised
-from arena.statistics.interval import Z_95, Interval, interval
+from arena.statistics.elo import normal_cdf, normalised_elo, ratio_interval, standardised
+from arena.statistics.interval import Interval, interval
 from arena.statistics.pentanomial import ZERO_FLOOR, moments
 
 SMALLEST: Final = 1e-100
@@ -75,11 +75,16 @@ class Sample:
         return len(self.values)
 
     @property
+    def weighted(self) -> tuple[Sequence[float], Sequence[float]]:
+        """Each score once."""
+        return [1.0] * self.blocks, self.values
+
+    @property
     def moments(self) -> tuple[float, float]:
         """Mean and variance; ValueError without a block."""
         if not self.values:
             raise ValueError("expected at least one block to estimate from, found none")
-        return moments([1.0] * self.blocks, self.values)
+        return moments(*self.weighted)
 
     @property
     def floored_moments(self) -> tuple[float, float]:
@@ -122,10 +127,10 @@ def margin_estimate(blocks: Moments, *, matches: int) -> MarginEstimate:
     if not blocks.squares:
         return MarginEstimate(blocks.blocks, margin, None, None)
     root = math.sqrt(blocks.blocks)
-    value, half = normalised_elo(blocks.ratio, matches), normalised_elo(Z_95 / root, matches)
+    ratio = ratio_interval(blocks.ratio, 1.0 + blocks.ratio**2 / 2.0, blocks.blocks)  # as of normal margins
     return MarginEstimate(
         blocks=blocks.blocks,
         margin=margin,
-        normalised=Interval(value, value - half, value + half),
+        normalised=ratio.scaled(normalised_elo(1.0, matches)),
         superiority=normal_cdf(blocks.ratio * root),
     )

@@ -3,6 +3,7 @@
 import math
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena.statistics import elo as of_elo
 from arena.statistics.elo import Estimate, elo_of, expected_score, normalised_elo, standardised
-from arena.statistics.interval import Z_95, Interval
+from arena.statistics.interval import Z_95, Interval, t_quantile
 from arena.statistics.likelihood import normalised_llr
 from arena.statistics.pentanomial import PENTANOMIAL, Counts, block_score, category, moments
 from arena.statistics.student import Moments, Sample, margin_estimate
@@ -93,18 +94,19 @@ def test_blocks_of_three_have_no_counts() -> None:
 @pytest.mark.parametrize(
     ("numbers", "elo", "normalised", "superiority"),
     [
-        ((34, 54, 63, 64, 75), (55.58, 27.65), (57.94, 28.28), 1.0000),
-        ((332, 433, 498, 333, 334), (-8.64, 10.33), (-9.17, 10.96), 0.0505),
+        ((34, 54, 63, 64, 75), (55.58, 27.65), 57.94, 1.0000),
+        ((332, 433, 498, 333, 334), (-8.64, 10.33), -9.17, 0.0505),
     ],
 )
 def test_pairs_as_fastchess_has_them(
-    numbers: tuple[int, ...], elo: tuple[float, float], normalised: tuple[float, float], superiority: float
+    numbers: tuple[int, ...], elo: tuple[float, float], normalised: float, superiority: float
 ) -> None:
-    """Elo, normalised Elo, their 95 % errors and the likelihood of superiority, to the digits of its unit tests."""
+    """Elo with its 95 % error, normalised Elo and the likelihood of superiority, to the digits of its unit tests."""
     found = estimate(Counts(numbers))
 
     assert (found.elo.value, found.elo.error) == pytest.approx(elo, abs=5.1e-3)
-    assert (found.normalised.value, found.normalised.error) == pytest.approx(normalised, abs=5.1e-3)
+    assert found.normalised is not None
+    assert found.normalised.value == pytest.approx(normalised, abs=5.1e-3)
     assert found.superiority == pytest.approx(superiority, abs=5.1e-5)
 
 
@@ -123,7 +125,9 @@ def test_normalised_elo_of_rows_with_one_digit_less() -> None:
     """A row of single matches (89 lost, 123 drawn, 76 won) by fastchess, and a row of pairs of a fishtest page."""
     single, pairs = estimate(Counts((89, 123, 76))), estimate(Counts((13, 37, 50, 25, 3)))
 
-    assert (single.normalised.value, single.normalised.error) == pytest.approx((-20.76, 40.13), abs=5.1e-3)
+    assert single.normalised is not None
+    assert pairs.normalised is not None
+    assert single.normalised.value == pytest.approx(-20.76, abs=5.1e-3)
     assert single.superiority == pytest.approx(0.1553, abs=5.1e-5)
     assert pairs.normalised.value == pytest.approx(-63.97, abs=5.1e-3)
 
@@ -147,18 +151,18 @@ def test_one_block_proves_nothing() -> None:
 @pytest.mark.parametrize(
     ("numbers", "elo", "normalised", "superiority", "draws", "pairs", "llr"),
     [
-        ((1, 11, 47, 25, 16), (77.71, 33.03), (117.50, 48.15), 1.0, 47.0, 3.42, 1.71),
-        ((1, 15, 25, 33, 26), (123.02, 40.58), (159.46, 48.15), 1.0, 25.0, 3.69, 2.19),
-        ((1, 24, 42, 25, 8), (26.11, 31.23), (40.51, 48.15), 0.9504, 42.0, 1.32, 0.60),
-        ((2, 23, 32, 35, 8), (41.89, 33.28), (61.39, 48.15), 0.9938, 32.0, 1.72, 0.92),
-        ((1, 42, 106, 46, 5), (10.43, 17.99), (19.76, 34.05), 0.8723, 53.0, 1.19, 0.49),
-        ((0, 0, 3, 40, 7), (209.91, 30.05), (603.02, 68.10), 1.0, 6.0, math.inf, 1.45),
+        ((1, 11, 47, 25, 16), (77.71, 33.03), 117.50, 1.0, 47.0, 3.42, 1.71),
+        ((1, 15, 25, 33, 26), (123.02, 40.58), 159.46, 1.0, 25.0, 3.69, 2.19),
+        ((1, 24, 42, 25, 8), (26.11, 31.23), 40.51, 0.9504, 42.0, 1.32, 0.60),
+        ((2, 23, 32, 35, 8), (41.89, 33.28), 61.39, 0.9938, 32.0, 1.72, 0.92),
+        ((1, 42, 106, 46, 5), (10.43, 17.99), 19.76, 0.8723, 53.0, 1.19, 0.49),
+        ((0, 0, 3, 40, 7), (209.91, 30.05), 603.02, 1.0, 6.0, math.inf, 1.45),
     ],
 )
 def test_a_page_of_fastchess(
     numbers: tuple[int, ...],
     elo: tuple[float, float],
-    normalised: tuple[float, float],
+    normalised: float,
     superiority: float,
     draws: float,
     pairs: float,
@@ -169,11 +173,51 @@ def test_a_page_of_fastchess(
     found = estimate(counts)
 
     assert (found.elo.value, found.elo.error) == pytest.approx(elo, abs=5.1e-3)
-    assert (found.normalised.value, found.normalised.error) == pytest.approx(normalised, abs=5.1e-3)
+    assert found.normalised is not None
+    assert found.normalised.value == pytest.approx(normalised, abs=5.1e-3)
     assert found.superiority == pytest.approx(superiority, abs=5.1e-5)
     assert counts.even == pytest.approx(draws / 100)
     assert counts.won_by_lost == pytest.approx(pairs, abs=5.1e-3)
     assert normalised_llr(counts, 0.0, 10.0) == pytest.approx(llr, abs=5.1e-3)
+
+
+@pytest.mark.parametrize(("lost", "won"), [(50, 50), (10, 90), (1, 99), (3, 4)])
+def test_the_error_of_wins_and_losses_by_hand(lost: int, won: int) -> None:
+    """Blocks of one match: t = (p - 1/2) / sqrt(p q), whose derivative by p makes the variance 1 / (4 p q)^2 / N."""
+    p, q, blocks = won / (won + lost), lost / (won + lost), won + lost
+    ratio = (p - 0.5) / math.sqrt(p * q)
+
+    found = of_elo._ratio((lost, 0, won), (0.0, 0.5, 1.0))
+
+    half = t_quantile(blocks - 1) / (4 * p * q) / math.sqrt(blocks - 1) / math.hypot(1.0, ratio)
+    assert found.value == pytest.approx(ratio)
+    assert math.asinh(found.high) == pytest.approx(math.asinh(ratio) + half)
+    assert math.asinh(found.low) == pytest.approx(math.asinh(ratio) - half)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "chances"),
+    [
+        (16, (0.1, 0.2, 0.4, 0.2, 0.1)),
+        (50, (0.01, 0.02, 0.07, 0.3, 0.6)),
+        (100, (0.01, 0.02, 0.07, 0.3, 0.6)),
+        (100, (0.0, 0.0, 0.0, 0.03, 0.97)),
+        (100, (0.0, 0.02, 0.95, 0.03, 0.0)),
+        (400, (0.0, 0.0, 0.06, 0.8, 0.14)),
+    ],
+)
+def test_intervals_of_normalised_elo_hold(blocks: int, chances: tuple[float, ...]) -> None:
+    """By simulation, where blocks hardly vary, too: there z / sqrt(N) held 5 to 60 %, as if their spread were known."""
+    scores = np.arange(5) / 4
+    mean = float(scores @ chances)
+    truth = normalised_elo((mean - 0.5) / math.sqrt(float((scores - mean) ** 2 @ chances)), 2)
+    samples = np.random.default_rng(7).multinomial(blocks, chances, size=1500)
+
+    found = [estimate(Counts(tuple(map(int, numbers)))).normalised for numbers in samples]
+
+    known = [one.low <= truth <= one.high for one in found if one is not None]
+    assert 0.945 <= sum(known) / len(known)
+    assert len(known) > 0.9 * len(samples)
 
 
 def test_ratios_without_blocks() -> None:
@@ -191,12 +235,11 @@ def test_one_by_one_or_counted_is_the_same() -> None:
 
 
 def test_nothing_but_wins_stays_finite() -> None:
-    """4250 wins in 4250 matches: finite numbers of Elo."""
+    """4250 wins in 4250 matches: finite numbers of Elo; without any spread nothing can be divided by it."""
     found = estimate(Counts((0, 0, 4250)))
 
     assert 1200.0 < found.elo.low <= found.elo.value < math.inf
-    assert math.isfinite(found.normalised.value)
-    assert found.superiority == 1.0
+    assert (found.normalised, found.superiority) == (None, 1.0)
 
 
 def test_nothing_but_even_blocks() -> None:
@@ -204,7 +247,7 @@ def test_nothing_but_even_blocks() -> None:
     found = estimate(Counts((0, 0, 500, 0, 0)))
 
     assert (found.score.value, found.elo.value, found.superiority) == (0.5, 0.0, 0.5)
-    assert found.normalised.value == pytest.approx(0.0, abs=1e-9)
+    assert found.normalised is None
 
 
 @patiently
@@ -213,7 +256,8 @@ def test_estimates_are_numbers_in_order(counts: Counts) -> None:
     """No counts up to a million lead to nan, infinity or an interval that does not hold its value."""
     found = estimate(counts)
 
-    for interval in (found.score, found.elo, found.normalised):
+    assert (found.normalised is None) == (max(counts.numbers) == counts.blocks)
+    for interval in filter(None, (found.score, found.elo, found.normalised)):
         assert all(math.isfinite(one) for one in (interval.value, interval.low, interval.high))
         assert interval.low <= interval.value <= interval.high
     assert 0.0 <= found.score.low <= found.score.high <= 1.0
