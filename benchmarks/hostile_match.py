@@ -1,7 +1,7 @@
 """One match against the hostile bot: how it ended, when, and what it cost the referee.
 
 Rule: time counts from the line that the bot failed to answer, as the referee's own transcript has it, to the end of
-`play`, with the bot's process killed and reaped. Memory is the growth of this process's resident set at its peak.
+`play_match`, with the bot's process killed and reaped. Memory is the growth of this process's resident set at its peak.
 """
 
 import re
@@ -17,7 +17,7 @@ from benchbots import ours
 from recording import SHANGHAIEN, match_of, seated
 
 from arena.match.bot_player import TranscriptLine
-from arena.match.referee import play
+from arena.match.referee import play_match
 from arena.match.settings import ClockSettings
 
 _ASKING: Final = (b'{"type":"hello"', b'{"type":"match_start"', b'{"type":"request"')
@@ -49,11 +49,11 @@ class _Transcript(deque[TranscriptLine]):
 def ending(manner: str, clock: ClockSettings) -> Ending:
     """The end of a match of the bot with this manner against an instant one."""
     bots = (ours("ill_mannered.py"), ours("instant.py"))  # the second one ignores the argument
-    with seated(SHANGHAIEN, bots, clock, (manner,)) as contestants:
-        contestants[0].transcript = transcript = _Transcript(maxlen=_KEPT_LINES)
+    with seated(SHANGHAIEN, bots, clock, (manner,)) as bot_players:
+        bot_players[0].transcript = transcript = _Transcript(maxlen=_KEPT_LINES)
         before_mb, before_s = _resident_mb("VmRSS"), time.process_time()
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak starts again from here
-        record = play(match_of(SHANGHAIEN, clock), contestants)
+        record = play_match(match_of(SHANGHAIEN, clock), bot_players)
         now_s = time.monotonic()
         return Ending(
             termination=record.termination.value,
@@ -73,8 +73,8 @@ def ending_in_fresh_process(manner: str, clock: ClockSettings) -> Ending:
 def _after_one_match(manner: str, clock: ClockSettings) -> Ending:
     """A first, peaceful match takes what every process needs once."""
     instant = ours("instant.py")
-    with seated(SHANGHAIEN, (instant, instant)) as contestants:
-        play(match_of(SHANGHAIEN), contestants)
+    with seated(SHANGHAIEN, (instant, instant)) as bot_players:
+        play_match(match_of(SHANGHAIEN), bot_players)
     return ending(manner, clock)
 
 

@@ -17,7 +17,7 @@ from measure import one_core
 from recording import NIM, SHANGHAIEN, match_of, seated
 
 from arena.match.record import pack
-from arena.match.referee import play
+from arena.match.referee import play_match
 
 
 @click.command()
@@ -25,20 +25,20 @@ from arena.match.referee import play
 @click.option("--matches", default=100, show_default=True, help="How many matches to play.")
 @click.option("--lines", default=30, show_default=True, help="How many functions to show.")
 def main(game: str, matches: int, lines: int) -> None:
-    """Profile `play` and `pack`, and print the functions with the most time of their own."""
+    """Profile `play_match` and `pack`, and print the functions with the most time of their own."""
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     setting = {each.game: each for each in (SHANGHAIEN, NIM)}[game]
     with tempfile.TemporaryDirectory() as folder, one_core():
         bots, _ = instant(Path(folder))
         bot = next(iter(bots.values()))
-        with seated(setting, (bot, bot)) as contestants:
-            play(match_of(setting), contestants)
+        with seated(setting, (bot, bot)) as bot_players:
+            play_match(match_of(setting), bot_players)
             profile = cProfile.Profile()
             moves = 0
             for number in range(matches):
                 spec = match_of(setting, name=f"bench-{number}-0")
                 profile.enable()
-                record = play(spec, contestants)
+                record = play_match(spec, bot_players)
                 pack(record)
                 profile.disable()
                 moves += sum(seat.moves for seat in record.seats)

@@ -17,8 +17,8 @@ from recording import CLOCK, NIM, match_of, seated
 from tables import Figure, Goal, Row, Table
 
 from arena.match.bot import open_channel
-from arena.match.bot_player import Contestant
-from arena.match.referee import play
+from arena.match.bot_player import BotPlayer
+from arena.match.referee import play_match
 from arena.process.clock import MoveClock
 from arena.process.launch import Confinement
 from arena.process.limits import Isolation, Limits
@@ -97,8 +97,8 @@ def _request_table(bots: dict[str, BotSpec], notes: tuple[str, ...], rounds: int
             seated(NIM, pair) as frozen,
         ):
             tables = {"bare": bare, "boxed": boxed, "frozen": frozen}
-            requests = sum(seat.moves for seat in play(spec, bare).seats)
-            timers = {name: _timer(contestants, requests) for name, contestants in tables.items()}
+            requests = sum(seat.moves for seat in play_match(spec, bare).seats)
+            timers = {name: _timer(bot_players, requests) for name, bot_players in tables.items()}
             samples = interleaved(timers, rounds)
         box_s = median(a - b for a, b in zip(samples["boxed"], samples["bare"], strict=True))
         freeze_s = median(a - b for a, b in zip(samples["frozen"], samples["boxed"], strict=True))
@@ -115,13 +115,13 @@ def _request_table(bots: dict[str, BotSpec], notes: tuple[str, ...], rounds: int
     return Table(title="Sandbox: request", headers=headers, rows=tuple(rows), notes=notes + more)
 
 
-def _timer(contestants: list[Contestant], requests: int) -> Callable[[], float]:
+def _timer(bot_players: list[BotPlayer], requests: int) -> Callable[[], float]:
     spec = match_of(NIM)
 
     def play_ten() -> float:
         begun_s = time.perf_counter()
         for _ in range(10):
-            play(spec, contestants)
+            play_match(spec, bot_players)
         return (time.perf_counter() - begun_s) / 10 / requests
 
     return play_ten

@@ -25,7 +25,7 @@ from arena.league.schedule import Pairing, PlayedBlock, fixture, match_count, pa
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Player, Tournament
 from arena.match.record import PackedRecord, Termination
-from arena.match.results import MatchKey, MatchResult, PlayedMatch, ranked, rotate
+from arena.match.results import MatchKey, MatchResult, PlayedMatch, canonical_ranks, rotate
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
@@ -209,7 +209,9 @@ def _match(rng: random.Random, pairing: Pairing, rotation: int) -> MatchResult:
     return MatchResult(
         key=MatchKey(pairing.key, 0, rotation),
         players=players,
-        ranks=ranked([-score for score in scores] if at_fault is None else [int(at_fault == seat) for seat in (0, 1)]),
+        ranks=canonical_ranks(
+            [-score for score in scores] if at_fault is None else [int(at_fault == seat) for seat in (0, 1)]
+        ),
         scores=tuple(map(Fraction, scores)) if at_fault is None else None,
         termination=Termination.NORMAL if at_fault is None else Termination.TIMEOUT,
         at_fault=at_fault,

@@ -1,4 +1,4 @@
-"""Real matches for the benchmarks: contestants as a league seats them, and the lines of one match as it was played.
+"""Real matches for the benchmarks: bot_players as a league seats them, and the lines of one match as it was played.
 
 Rule: the lines come from the referee itself, so that the floor moves the very same bytes.
 """
@@ -11,11 +11,11 @@ import msgspec
 
 from arena.games import load_game
 from arena.league.tournament import Player
-from arena.league.worker import contestant
+from arena.league.worker import bot_player
 from arena.match import settings as match_settings
-from arena.match.bot_player import Contestant
+from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord
-from arena.match.referee import hello_for, play
+from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
 from arena.process import launch
 from arena.process.channel import ProcessChannel
@@ -74,14 +74,14 @@ def seated(
     clock: ClockSettings = CLOCK,
     arguments: tuple[str, ...] = (),
     isolation: Isolation = "sandbox",
-) -> Iterator[list[Contestant]]:
+) -> Iterator[list[BotPlayer]]:
     """Contestants by seat, made as a worker makes them; their processes end with the context.
 
     `arguments` go to all bots.
     """
     players = [Player(name=f"p{seat}", bot=bot, arguments=arguments) for seat, bot in enumerate(bots)]
-    terms = match_settings.Setting(setting.game, setting.options, clock)
-    made = [contestant(each, terms, isolation) for each in players]
+    terms = match_settings.MatchSettings(setting.game, setting.options, clock)
+    made = [bot_player(each, terms, isolation) for each in players]
     try:
         yield made
     finally:
@@ -92,8 +92,8 @@ def seated(
 def record(setting: Setting, bot: BotSpec) -> Recording:
     """Play one match of the bot against itself and keep every line."""
     hello = hello_for(load_game(setting.game), setting.options, CLOCK.startup_ms)
-    contestants = [
-        Contestant(
+    bot_players = [
+        BotPlayer(
             player=f"p{seat}",
             bot=bot.digest,
             open_channel=lambda: ProcessChannel(launch.start(bot), limit=LINE_FROM_BOT_LIMIT),
@@ -104,11 +104,11 @@ def record(setting: Setting, bot: BotSpec) -> Recording:
         for seat in (0, 1)
     ]
     try:
-        played = play(match_of(setting), contestants)
+        played = play_match(match_of(setting), bot_players)
     finally:
-        for each in contestants:
+        for each in bot_players:
             each.close()
-    lines = sorted((when, seat, way, line) for seat in (0, 1) for when, way, line in contestants[seat].transcript)
+    lines = sorted((when, seat, way, line) for seat in (0, 1) for when, way, line in bot_players[seat].transcript)
     return Recording(
         record=played,
         requests=tuple((seat, line) for _, seat, way, line in lines if way == ">" and line.startswith(_REQUEST)),

@@ -14,12 +14,12 @@ import msgspec
 from tabulate import tabulate
 
 from arena.league.tournament import Player
-from arena.league.worker import contestant
-from arena.match.rebuilt import lines_of
+from arena.league.worker import bot_player
+from arena.match.reconstruction import lines_of
 from arena.match.record import MatchRecord, pack
-from arena.match.referee import play
+from arena.match.referee import play_match
 from arena.match.secret_luck import Secret, draw_block
-from arena.match.settings import ClockSettings, Setting, spec_of
+from arena.match.settings import ClockSettings, MatchSettings, spec_of
 from arena.process.manifest import read_bot
 
 BOTS: Final = Path(__file__).resolve().parent.parent / "bots"
@@ -45,15 +45,15 @@ def main() -> None:
 
 def _played(game: str, number: int) -> MatchRecord:
     first, second, options = SETTINGS[game]
-    setting = Setting(game, options, ClockSettings())
+    setting = MatchSettings(game, options, ClockSettings())
     players = [
         Player(name=f"p{seat}", bot=read_bot(BOTS / name), arguments=tuple(more))
         for seat, (name, *more) in enumerate((first, second))
     ]
-    seats = [contestant(player, setting, "none") for player in players]
+    seats = [bot_player(player, setting, "none") for player in players]
     try:
         drawn = draw_block(Secret.public("records"), f"records-{number}", 2)
-        record = play(spec_of(setting, f"records-{number}-0", drawn, 0, "none"), seats)
+        record = play_match(spec_of(setting, f"records-{number}-0", drawn, 0, "none"), seats)
     finally:
         for each in seats:
             each.close()

@@ -17,7 +17,7 @@ from tables import Figure
 from arena.games import load_game
 from arena.games.api import Chance, Decision, Seat
 from arena.games.luck import draw
-from arena.match.record import Acted, MatchRecord, pack
+from arena.match.record import ActionStep, MatchRecord, pack
 from arena.protocol import codec
 from arena.protocol.messages import Request
 
@@ -55,7 +55,7 @@ def rules_s(record: MatchRecord) -> Counter[str]:
             actions: dict[Seat, Any] = {}
             for seat in turn.seats:
                 step = next(steps)
-                assert isinstance(step, Acted)
+                assert isinstance(step, ActionStep)
                 watch("legal", game.legal, state, seat)
                 if not step.forced:
                     watch("observe", game.observe, state, seat)

@@ -16,7 +16,7 @@ from recording import NIM, SHANGHAIEN, Recording, Setting, match_of, record, sea
 from referee_split import split
 from tables import Figure, Goal, Row, Table
 
-from arena.match.referee import play
+from arena.match.referee import play_match
 from arena.process.manifest import BotSpec
 
 _GOAL: Final = Goal("<=", 3)
@@ -47,14 +47,14 @@ def _sample(setting: Setting, bot: BotSpec, recording: Recording, rounds: int) -
     count = len(recording.requests)
     times = max(1, _REQUESTS_PER_SAMPLE // count)
     spec = match_of(setting)
-    with floor(bot, recording) as bare, seated(setting, (bot, bot)) as contestants:
-        play(spec, contestants)
+    with floor(bot, recording) as bare, seated(setting, (bot, bot)) as bot_players:
+        play_match(spec, bot_players)
         seated_pids = list(descendants(os.getpid()) - set(bare.pids))
         return interleaved(
             {
                 "bare": lambda: _cost(bare.bare, times, count, bare.pids),
                 "loop": lambda: _cost(bare.loop, times, count, bare.pids),
-                "referee": lambda: _cost(lambda: play(spec, contestants), times, count, seated_pids),
+                "referee": lambda: _cost(lambda: play_match(spec, bot_players), times, count, seated_pids),
             },
             rounds,
         )

@@ -23,8 +23,7 @@ from arena.cli.options import (
     results_option,
     shelf_option,
 )
-from arena.conformance.check import Verdict
-from arena.conformance.check import check as check_bot
+from arena.conformance.check import StepVerdict, check_bot
 from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
 from arena.league.exhibition import friendly, play_here, seat_all
@@ -256,7 +255,7 @@ def _check(
     click.echo(f"checking {bot.label} at {game}: {shown(bot.manifest.command)}")
     for step in check_bot(bot, game=game, options=options, clock=clock, confinement=confinement, secret=secret):
         click.echo(step.text())
-        if step.verdict is Verdict.FAILED:
+        if step.verdict is StepVerdict.FAILED:
             said = f"\nthe bot's stderr:\n{step.stderr.rstrip()}" if step.stderr.strip() else "\nits stderr is empty"
             raise CheckFailed(f"{bot.label} did not pass step {step.number}{said}")
 

@@ -25,13 +25,12 @@ from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import Game
 from arena.league.exhibition import insist_on_seats, named_apart
-from arena.league.worker import contestant
-from arena.match.human import DrawnGame, Person
+from arena.league.worker import bot_player
+from arena.match.human import DrawnGame, HumanPlayer
 from arena.match.record import MatchRecord
-from arena.match.referee import Participant
-from arena.match.referee import play as play_match
+from arena.match.referee import Participant, play_match
 from arena.match.secret_luck import Secret, draw_block
-from arena.match.settings import ClockSettings, Setting, spec_of
+from arena.match.settings import ClockSettings, MatchSettings, spec_of
 from arena.process.limits import Isolation
 from arena.process.suspension import never
 from arena.report.luck_origin import luck_told, secret_told
@@ -76,16 +75,16 @@ def play(
     insist_on(isolation, game)
     given = chosen_luck(settings["seed"], settings["secret_file"])
     secret = given or Secret.random()
-    person = Person(say=click.echo, prompt=lambda text: click.prompt(text, prompt_suffix="> "))
+    person = HumanPlayer(say=click.echo, prompt=lambda text: click.prompt(text, prompt_suffix="> "))
     clock = ClockSettings(move_ms=1000, bank_ms=10_000)
-    setting = Setting(game, options, clock)
+    setting = MatchSettings(game, options, clock)
     spec = spec_of(setting, "play-0-0", draw_block(secret, "play-0", seats), 0, isolation)
     drawn = cast(Game[Any, Any], DrawnGame(load_game(game), seat))
     with contextlib.ExitStack() as ending:
         table: list[Participant] = []
         for rival in rivals:
             installed = msgspec.structs.replace(rival, bot=store.install(rival.bot))
-            seated = contestant(installed, setting, isolation, seats=seats)
+            seated = bot_player(installed, setting, isolation, seats=seats)
             seated.suspended = never  # a person who presses Ctrl-Z comes back to the same match
             ending.callback(seated.close, grace_s=0.0)
             table.append(seated)

@@ -11,17 +11,17 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from arena.conformance.remarks import idle_told, ignored_told, refusals_told, seat_of, timeouts_told
+from arena.conformance.remarks import bot_seat, idle_remark, ignored_remark, refusals_remark, timeouts_remark
 from arena.errors import BotFault
 from arena.games import load_game
 from arena.games.api import Game, fault_policy_of, simulator_of
-from arena.match.baseline import HouseGame, house_contestant
+from arena.match.baseline import HouseGame, baseline_player
 from arena.match.bot import open_channel
-from arena.match.bot_player import GRACE_S, Contestant
-from arena.match.record import Acted, MatchRecord
-from arena.match.referee import hello_for, play
+from arena.match.bot_player import GRACE_S, BotPlayer
+from arena.match.record import ActionStep, MatchRecord
+from arena.match.referee import hello_for, play_match
 from arena.match.secret_luck import Secret, draw_block
-from arena.match.settings import ClockSettings, Setting, spec_of
+from arena.match.settings import ClockSettings, MatchSettings, spec_of
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 from arena.process.launch import Confinement
@@ -33,7 +33,7 @@ SIMULATED_IN_A_ROW: Final = 2
 """Where a match is simulated it takes seconds, and a check should not take minutes."""
 
 
-class Verdict(Enum):
+class StepVerdict(Enum):
     """What came of a step."""
 
     PASSED = "ok"
@@ -41,19 +41,19 @@ class Verdict(Enum):
     FAILED = "FAILED"
 
 
-class Step(msgspec.Struct, frozen=True):
+class CheckStep(msgspec.Struct, frozen=True):
     """One step of the check: its number from 1, what was tried, and what came of it."""
 
     number: int
     title: str
-    verdict: Verdict
+    verdict: StepVerdict
     detail: str
     stderr: str = ""
 
     def text(self) -> str:
         """The step for a person, in lines: why it failed comes first, and then in brackets what was tried."""
         what = f"{self.title}: {self.detail}"
-        if self.verdict is Verdict.FAILED:
+        if self.verdict is StepVerdict.FAILED:
             reason, _, rest = self.detail.partition("\n")
             what = "\n".join([reason, f"[tried: {self.title}]", *rest.splitlines()])
         indented = what.replace("\n", f"\n{'':>13}")
@@ -73,7 +73,7 @@ class _Remark(Exception):
     """Something the author should know, but that breaks no promise."""
 
 
-def check(
+def check_bot(
     bot: BotSpec,
     *,
     game: str,
@@ -81,7 +81,7 @@ def check(
     clock: ClockSettings,
     confinement: Confinement,
     secret: Secret,
-) -> Iterator[Step]:
+) -> Iterator[CheckStep]:
     """The steps, each given out when it has been taken. The last one FAILED, or all others passed.
 
     The luck of the matches is drawn under `secret`: with the same one they are the same again.
@@ -92,21 +92,23 @@ def check(
             taken = _take(number, title, step)
             taken = msgspec.structs.replace(taken, detail=f"{taken.detail}{_copy_told(bot, taken)}")
             yield taken
-            if taken.verdict is Verdict.FAILED:
+            if taken.verdict is StepVerdict.FAILED:
                 return
     finally:
         examination.end()
 
 
-def _take(number: int, title: str, step: Callable[[], str]) -> Step:
+def _take(number: int, title: str, step: Callable[[], str]) -> CheckStep:
     try:
-        return Step(number=number, title=title, verdict=Verdict.PASSED, detail=step())
+        return CheckStep(number, title, StepVerdict.PASSED, step())
     except _Remark as remark:
-        return Step(number=number, title=title, verdict=Verdict.REMARK, detail=str(remark))
+        return CheckStep(number, title, StepVerdict.REMARK, str(remark))
     except _Failure as failure:
-        return Step(number=number, title=title, verdict=Verdict.FAILED, detail=failure.detail, stderr=failure.stderr)
+        return CheckStep(
+            number=number, title=title, verdict=StepVerdict.FAILED, detail=failure.detail, stderr=failure.stderr
+        )
     except BotFault as fault:  # a start that failed outside a match
-        return Step(number=number, title=title, verdict=Verdict.FAILED, detail=fault.message)
+        return CheckStep(number, title, StepVerdict.FAILED, fault.message)
 
 
 class _Examination:
@@ -130,7 +132,7 @@ class _Examination:
         self._options = options
         self._clock = clock
         self._hello = hello_for(self._rules, options, clock.startup_ms, confinement.limits.line_bytes)
-        self._contestant = self._enter(self._open)
+        self._player = self._enter(self._open)
         self._records: list[MatchRecord] = []
 
     def steps(self) -> list[tuple[str, Callable[[], str]]]:
@@ -154,13 +156,13 @@ class _Examination:
 
     def end(self) -> None:
         """Nothing of the bot is left running."""
-        self._contestant.close(grace_s=0.0)
+        self._player.close(grace_s=0.0)
 
     def _open(self) -> Channel:
         return open_channel(self._bot, self._confinement)
 
-    def _enter(self, open_channel: Callable[[], Channel]) -> Contestant:
-        return Contestant(
+    def _enter(self, open_channel: Callable[[], Channel]) -> BotPlayer:
+        return BotPlayer(
             player=self._bot.name,
             bot=self._bot.digest,
             open_channel=open_channel,
@@ -169,21 +171,21 @@ class _Examination:
             suspended=never,
         )
 
-    def _match(self, *, seat: int, number: int, contestant: Contestant | None = None) -> str:
-        record = self._play(contestant or self._contestant, seat=seat, number=number)
+    def _match(self, *, seat: int, number: int, bot_player: BotPlayer | None = None) -> str:
+        record = self._play(bot_player or self._player, seat=seat, number=number)
         self._records.append(record)
         asked = record.seats[seat].moves
         scores = "-" if record.scores is None else ":".join(map(str, record.scores))
         house = "the house" if self._records[1:] else "the house, which plays random legal actions"
         return f"{asked} answers, {scores} against {house}"
 
-    def _play(self, contestant: Contestant, *, seat: int, number: int) -> MatchRecord:
+    def _play(self, bot_player: BotPlayer, *, seat: int, number: int) -> MatchRecord:
         drawn = draw_block(self._secret, f"check-{number}", 2)
-        setting = Setting(self._game, self._options, self._clock)
+        setting = MatchSettings(self._game, self._options, self._clock)
         spec = spec_of(setting, f"check-{number}-{seat}", drawn, seat, self._confinement.isolation)
-        house = house_contestant(self._hello, self._clock)
-        seats = [contestant, house] if seat == 0 else [house, contestant]
-        record = play(spec, seats, game=cast(Game[Any, Any], HouseGame(self._rules, {1 - seat}, spec.seed)))
+        house = baseline_player(self._hello, self._clock)
+        seats = [bot_player, house] if seat == 0 else [house, bot_player]
+        record = play_match(spec, seats, game=cast(Game[Any, Any], HouseGame(self._rules, {1 - seat}, spec.seed)))
         if record.fault is not None:
             fault = record.fault
             details = [f"{record.termination}: {fault.message}"]
@@ -196,12 +198,12 @@ class _Examination:
     def _several(self) -> str:
         for number in range(1, self._in_a_row + 1):
             self._match(seat=number % 2, number=number)
-        return f"{sum(seat_of(record, self._bot.digest).moves for record in self._records)} answers so far"
+        return f"{sum(bot_seat(record, self._bot.digest).moves for record in self._records)} answers so far"
 
     def _noise(self) -> str:
         noisy = self._enter(lambda: _NoisyChannel(self._open()))
         try:
-            self._match(seat=0, number=0, contestant=noisy)
+            self._match(seat=0, number=0, bot_player=noisy)
         except _Failure as failure:
             raise _Failure(
                 f"after an unknown message type and unknown fields: {failure.detail}", failure.stderr
@@ -211,26 +213,26 @@ class _Examination:
         return "new fields and messages may come with later versions of the protocol"
 
     def _again(self) -> str:
-        record = self._play(self._contestant, seat=0, number=0)
+        record = self._play(self._player, seat=0, number=0)
         if _actions(record) != _actions(self._records[0]):
             raise _Remark("other actions with the same bot_seed: results of such a bot cannot be reproduced")
         return f"the same {len(_actions(record))} actions"
 
     def _refused(self) -> str:
-        if told := refusals_told(self._records, self._bot.digest):
+        if told := refusals_remark(self._records, self._bot.digest):
             raise _Remark(told)
         return "none was refused"
 
     def _clean(self) -> str:
-        ignored = ignored_told(self._records, self._bot.digest)
+        ignored = ignored_remark(self._records, self._bot.digest)
         if ignored:
             raise _Remark(f"ignored lines: {ignored} (stray: no JSON; stale: another id; early: before the request)")
         return "not one line too many"
 
     def _time(self) -> str:
-        seats = [seat_of(record, self._bot.digest) for record in self._records]
-        slowest, idle = max(seat.slowest_ms for seat in seats), idle_told(seats, self._contestant.terms)
-        if late := timeouts_told(self._records, self._bot.digest):
+        seats = [bot_seat(record, self._bot.digest) for record in self._records]
+        slowest, idle = max(seat.slowest_ms for seat in seats), idle_remark(seats, self._player.terms)
+        if late := timeouts_remark(self._records, self._bot.digest):
             raise _Remark(f"{late}; slowest answer {slowest:.1f} ms{idle}")
         if slowest > self._clock.move_ms:
             raise _Remark(
@@ -242,10 +244,10 @@ class _Examination:
         return f"slowest answer {slowest:.1f} of {self._clock.move_ms:g} ms"
 
     def _quit(self) -> str:
-        ending = self._contestant.close()
+        ending = self._player.close()
         if ending == "was killed":
             raise _Failure(
-                'still running a second after {"type": "quit"}; end the program there', self._contestant.stderr()
+                'still running a second after {"type": "quit"}; end the program there', self._player.stderr()
             )
         if ending != "ended with exit code 0":
             raise _Remark(f"the bot {ending}")
@@ -289,7 +291,7 @@ class _NoisyChannel:
         return self._channel.close(grace_s)
 
 
-def _copy_told(bot: BotSpec, step: Step) -> str:
+def _copy_told(bot: BotSpec, step: CheckStep) -> str:
     """Where the file is that a traceback should have named: bots run from a copy, and its path says nothing."""
     if bot.folder not in step.detail + step.stderr or bot.folder in {bot.source, str(Path(bot.source).parent)}:
         return ""
@@ -297,4 +299,4 @@ def _copy_told(bot: BotSpec, step: Step) -> str:
 
 
 def _actions(record: MatchRecord) -> list[bytes]:
-    return [msgspec.json.encode(step) for step in record.steps if isinstance(step, Acted)]
+    return [msgspec.json.encode(step) for step in record.steps if isinstance(step, ActionStep)]

@@ -16,17 +16,17 @@ _IDLE_MS: Final = 100.0
 """Less in a match is not worth a word."""
 
 
-def seat_of(record: MatchRecord, bot: str) -> SeatRecord:
+def bot_seat(record: MatchRecord, bot: str) -> SeatRecord:
     """The share of the bot with that hash."""
     return next(seat for seat in record.seats if seat.bot == bot)
 
 
-def ignored_told(records: Sequence[MatchRecord], bot: str) -> str:
+def ignored_remark(records: Sequence[MatchRecord], bot: str) -> str:
     """`3 stale, 1 stray`."""
-    return _added(seat_of(record, bot).ignored for record in records)
+    return _added(bot_seat(record, bot).ignored for record in records)
 
 
-def timeouts_told(records: Sequence[MatchRecord], bot: str) -> str:
+def timeouts_remark(records: Sequence[MatchRecord], bot: str) -> str:
     """How many answers came too late without ending a match."""
     late = _pardoned(records, bot)[Termination.TIMEOUT]
     if not late:
@@ -35,7 +35,7 @@ def timeouts_told(records: Sequence[MatchRecord], bot: str) -> str:
     return f"{timeouts}, after which the match went on; the third in a match forfeits it"
 
 
-def idle_told(seats: Iterable[SeatRecord], terms: ClockTerms) -> str:
+def idle_remark(seats: Iterable[SeatRecord], terms: ClockTerms) -> str:
     """How long the bot slept or waited while it owed answers, in the match in which that was longest."""
     idle_ms = max((seat.idle_ms or 0.0 for seat in seats), default=0.0)
     if terms.idle_ms is UNSET or idle_ms < _IDLE_MS:
@@ -46,13 +46,13 @@ def idle_told(seats: Iterable[SeatRecord], terms: ClockTerms) -> str:
     )
 
 
-def refusals_told(records: Sequence[MatchRecord], bot: str) -> str:
+def refusals_remark(records: Sequence[MatchRecord], bot: str) -> str:
     """How many answers were refused, for which reasons as far as they were kept, and the first of them in full."""
     counts = _pardoned(records, bot)
     del counts[Termination.TIMEOUT]
     if not counts:
         return ""
-    kept = [(record, each) for record in records for each in seat_of(record, bot).refusals or ()]
+    kept = [(record, each) for record in records for each in bot_seat(record, bot).refusals or ()]
     refused = [(record, each) for record, each in kept if each.code in counts]
     reasons = _added({each.reason or each.code: 1} for _, each in refused)
     which = "" if len(refused) == counts.total() else f", of the first {REFUSALS_KEPT} of each match"
@@ -67,7 +67,7 @@ def _pardoned(records: Sequence[MatchRecord], bot: str) -> Counter[str]:
     """Faults after which a match went on, by their code."""
     counts = Counter[str]()
     for record in records:
-        faults = seat_of(record, bot).faults
+        faults = bot_seat(record, bot).faults
         counts.update({} if faults is UNSET else faults)
     return counts
 

@@ -85,7 +85,7 @@ def named_apart(bots: Sequence[BotSpec]) -> list[Player]:
 
 
 def seat_all(tournament: Tournament, isolation: Isolation, *, keep_transcript: bool = False) -> Tables:
-    """The players as contestants at a table for each rotation; nothing is started yet."""
+    """The players as bot_players at a table for each rotation; nothing is started yet."""
     (pairing,) = pairings(tournament)
     return lay_tables(pairing, tournament.setting, isolation, keep_transcript=keep_transcript)
 

@@ -25,7 +25,7 @@ from arena.league.schedules.settings import Knockout, Swiss, decided
 from arena.league.tournament import OLD_FORMAT, SEATS, Player, Tournament, luck_origin, public_secret
 from arena.match.results import PlayedMatch
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
-from arena.match.settings import ClockSettings, MatchSpec, Setting, spec_of
+from arena.match.settings import ClockSettings, MatchSettings, MatchSpec, spec_of
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
 
 KEY_LENGTH: Final = 12
@@ -78,9 +78,9 @@ class Chunk(msgspec.Struct, frozen=True):
     luck: bool = True
 
     @property
-    def setting(self) -> Setting:
+    def setting(self) -> MatchSettings:
         """What its matches have in common."""
-        return Setting(self.game, self.options, self.clock, self.limits)
+        return MatchSettings(self.game, self.options, self.clock, self.limits)
 
 
 class PlayedBlock(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from arena.errors import SpecError
 from arena.games import GAMES, load_game
 from arena.league.schedules.settings import Count, RoundRobin, Schedule, settle
 from arena.match.secret_luck import LuckOrigin, Secret
-from arena.match.settings import ClockSettings, Setting
+from arena.match.settings import ClockSettings, MatchSettings
 from arena.process.limits import Limits, agree
 from arena.process.manifest import BotSpec, Name, Word
 from arena.standings.ratings import RatingSettings, validate
@@ -105,9 +105,9 @@ class Tournament(msgspec.Struct, frozen=True):
     format: str = FORMAT
 
     @property
-    def setting(self) -> Setting:
+    def setting(self) -> MatchSettings:
         """What all its matches have in common."""
-        return Setting(self.game, self.options, self.clock, self.limits)
+        return MatchSettings(self.game, self.options, self.clock, self.limits)
 
 
 def public_secret(tournament: Tournament) -> Secret | None:

@@ -21,12 +21,12 @@ from arena.games.api import value_of
 from arena.league.schedule import Chunk, Fixture, Pairing, PlayedBlock, match_spec
 from arena.league.tournament import Player, Tournament
 from arena.match.bot import clock_for, confine, open_channel
-from arena.match.bot_player import GRACE_S, Contestant
+from arena.match.bot_player import GRACE_S, BotPlayer
 from arena.match.luck import MatchLuck, luck_of
 from arena.match.record import MatchRecord, pack
-from arena.match.referee import hello_for, play
+from arena.match.referee import hello_for, play_match
 from arena.match.results import PlayedMatch, result_of, rotate
-from arena.match.settings import Setting
+from arena.match.settings import MatchSettings
 from arena.process import reaper
 from arena.process.limits import Isolation
 from arena.process.sandbox import probe
@@ -37,16 +37,16 @@ CHUNK_S: Final = 10.0
 _LEAVE_WITHIN_S: Final = 0.3
 log: Final = logging.getLogger("arena.worker")
 
-Tables = list[list[Contestant]]
-"""By rotation: the contestants of that match of each block, in the order of the pairing."""
+Tables = list[list[BotPlayer]]
+"""By rotation: the bot_players of that match of each block, in the order of the pairing."""
 Matches = Iterator[tuple[int, MatchRecord]]
 """The matches of a block in the order in which they are played: the rotation and the record of each."""
 
 
-def contestant(
-    player: Player, setting: Setting, isolation: Isolation, *, seats: int = 2, keep_transcript: bool = False
-) -> Contestant:
-    """The player's bot as a contestant on the terms of `setting`, at tables with that many seats.
+def bot_player(
+    player: Player, setting: MatchSettings, isolation: Isolation, *, seats: int = 2, keep_transcript: bool = False
+) -> BotPlayer:
+    """The player's bot as a bot_player on the terms of `setting`, at tables with that many seats.
 
     Its process starts with its first match.
 
@@ -54,7 +54,7 @@ def contestant(
     """
     clock = clock_for(player.bot, setting.clock)
     confinement = confine(player.bot, setting.limits, setting.clock, isolation)
-    return Contestant(
+    return BotPlayer(
         player=player.name,
         bot=player.bot.digest,
         open_channel=lambda: open_channel(player.bot, confinement, player.arguments, may_ponder=clock.ponder),
@@ -97,14 +97,16 @@ def play_chunk_alone(chunk: Chunk) -> list[PlayedBlock]:
             log.warning("%s: killed %d processes that bots had left behind", chunk.pairing.key, left)
 
 
-def lay_tables(pairing: Pairing, setting: Setting, isolation: Isolation, *, keep_transcript: bool = False) -> Tables:
+def lay_tables(
+    pairing: Pairing, setting: MatchSettings, isolation: Isolation, *, keep_transcript: bool = False
+) -> Tables:
     """A table for each rotation, with all players at each: no process meets the luck of a block twice.
 
     The matches of a block share their luck. A bot that stayed for the next one would know what comes.
     """
     return [
         [
-            contestant(player, setting, isolation, seats=len(pairing.players), keep_transcript=keep_transcript)
+            bot_player(player, setting, isolation, seats=len(pairing.players), keep_transcript=keep_transcript)
             for player in pairing.players
         ]
         for _ in pairing.players
@@ -117,7 +119,7 @@ def play_rotations(
     """Play the matches of a block but the first `after`, each at its own table, in the order that was drawn."""
     for rotation in fixture.draw.order[after:]:
         spec = match_spec(setting, fixture, rotation, isolation)
-        yield rotation, play(spec, rotate(tables[rotation], rotation))
+        yield rotation, play_match(spec, rotate(tables[rotation], rotation))
 
 
 def clear(tables: Tables, grace_s: float = GRACE_S) -> None:

@@ -14,7 +14,7 @@ from arena.match.record import (
     LAST_TIMEOUT,
     PARDONABLE,
     REFUSALS_KEPT,
-    Acted,
+    ActionStep,
     MatchRecord,
     SeatRecord,
     Termination,
@@ -24,7 +24,7 @@ _REFUSALS: Final = 2
 """Refused answers to one request, after which something stands in."""
 
 
-def miscount(record: MatchRecord, awaited: Collection[int], *, is_lenient: bool) -> str:
+def answer_count_error(record: MatchRecord, awaited: Collection[int], *, is_lenient: bool) -> str:
     """What is wrong, in a sentence; empty if all fits. `awaited` are the seats that had to act at a forfeit."""
     for seat, entry in enumerate(record.seats):
         faults = {} if entry.faults is UNSET else entry.faults
@@ -61,7 +61,7 @@ def _by_request(entry: SeatRecord) -> str:
 def _of_seat(record: MatchRecord, seat: int, faults: dict[str, int], *, is_awaited: bool, is_lenient: bool) -> str:
     if faults and (not is_lenient or not set(faults) <= set(PARDONABLE) or min(faults.values()) < 1):
         return f"recorded faults {faults} of seat {seat}, which nobody pardons"
-    steps = [step for step in record.steps if isinstance(step, Acted) and step.seat == seat and not step.forced]
+    steps = [step for step in record.steps if isinstance(step, ActionStep) and step.seat == seat and not step.forced]
     stood_in = Counter(step.fallback_for for step in steps if step.fallback_for)
     own = len(steps) - stood_in.total()
     is_open = is_awaited or (record.fault is not None and record.fault.seat == seat)

@@ -12,9 +12,9 @@ from typing import Any, Final
 import msgspec
 
 from arena.games.api import Game, Json, Seat
-from arena.match.bot_player import Contestant
+from arena.match.bot_player import BotPlayer
 from arena.match.settings import ClockSettings
-from arena.match.suggestion import suggest
+from arena.match.suggestion import random_action
 from arena.process.scripted import Reply, ScriptedChannel
 from arena.protocol.messages import Hello
 
@@ -22,9 +22,9 @@ SUGGESTED: Final = "suggested"
 """The key under which `HouseGame` adds an action to a view."""
 
 
-def house_contestant(hello: Hello, clock: ClockSettings) -> Contestant:
-    """A contestant that chooses among the legal actions by its bot_seed; unlisted ones come with a `HouseGame` only."""
-    return Contestant(
+def baseline_player(hello: Hello, clock: ClockSettings) -> BotPlayer:
+    """A bot_player that chooses among the legal actions by its bot_seed; unlisted ones come with a `HouseGame` only."""
+    return BotPlayer(
         player="house",
         bot="house",
         open_channel=lambda: ScriptedChannel(_HouseBot().respond),
@@ -52,7 +52,7 @@ class HouseGame:
         view = self._game.observe(state, seat)
         if seat not in self._seats or self._game.legal(state, seat) is not None:
             return view
-        return {**view, SUGGESTED: msgspec.to_builtins(suggest(self._game, state, seat, self._random))}
+        return {**view, SUGGESTED: msgspec.to_builtins(random_action(self._game, state, seat, self._random))}
 
 
 class _HouseBot:

@@ -14,11 +14,11 @@ from typing import Final
 from msgspec import UNSET
 
 from arena.errors import BotFault, MalformedReply, OutOfTime
-from arena.match.dialogue import Conversation, error_of
-from arena.match.kept import HELLO, READY, KeptLines
+from arena.match.dialogue import Dialogue, error_of
+from arena.match.line_recorder import HELLO, READY, LineRecorder
 from arena.match.lookahead import NO_LOOK_AHEAD
-from arena.match.participant import Question, TranscriptLine
-from arena.match.record import Lines, Requests, Said, fraction_written
+from arena.match.participant import ActionRequest, TranscriptLine
+from arena.match.record import Requests, Said, SeatLines, fraction_written
 from arena.match.settings import ClockSettings
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
@@ -37,14 +37,14 @@ from arena.protocol.messages import (
     TimeUsed,
 )
 
-__all__ = ["GRACE_S", "Contestant", "TranscriptLine"]
+__all__ = ["GRACE_S", "BotPlayer", "TranscriptLine"]
 
 GRACE_S: Final = 1.0
 START_ATTEMPTS: Final = 2
 TRANSCRIPT_LINES: Final = 20
 
 
-class Contestant:
+class BotPlayer:
     """A player's bot. `open_channel` starts a fresh process; `hello` is what a new process is greeted with.
 
     `suspended` tells of suspensions, which make a match void; `never` where nobody could play it again.
@@ -74,12 +74,12 @@ class Contestant:
         self._wall = wall
         self.suspended = suspended
         self._decides_cpu = clock.decides == "cpu"
-        self._talk: Conversation | None = None
+        self._talk: Dialogue | None = None
         self._answered_cpu_s: float | None = None
         self._failed_starts: list[BotFault] = []
         self._request_id = 0
         self._match = ""
-        self._kept = KeptLines()
+        self._kept = LineRecorder()
         self._said_hello: Said | None = None
         self._reset()
         self.transcript: deque[TranscriptLine] = deque(maxlen=None if keep_transcript else TRANSCRIPT_LINES)
@@ -123,11 +123,11 @@ class Contestant:
         )
 
     @property
-    def lines(self) -> Lines:
+    def lines(self) -> SeatLines:
         """See Participant.lines. The lines of a process's `hello` stand in the record of each of its matches."""
         kept, hello = self._kept, self._said_hello
         said = kept.said if hello is None else {**kept.said, HELLO: hello}
-        return Lines(
+        return SeatLines(
             startup_ms=self._hello.limits.startup_ms,
             line_bytes=self._hello.limits.line_from_bot,
             checksum=kept.checksum,
@@ -165,7 +165,7 @@ class Contestant:
             raise
         self._failed_starts.clear()
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: ActionRequest) -> Answer:
         """The bot's answer to a request with this view, these actions, and the events since the last one."""
         talk = self._talking()
         wall_s = self._allow(question)
@@ -271,9 +271,9 @@ class Contestant:
         """What the bot's process wrote to stderr, running or ended."""
         return self._talk.stderr() if self._talk is not None else self.last_stderr
 
-    def _start_process(self) -> Conversation:
+    def _start_process(self) -> Dialogue:
         self.last_stderr = ""
-        return Conversation(
+        return Dialogue(
             self._open_channel(),
             wall=self._wall,
             suspended=self.suspended,
@@ -283,15 +283,15 @@ class Contestant:
             kept=self._kept,
         )
 
-    def _talking(self) -> Conversation:
+    def _talking(self) -> Dialogue:
         """The conversation, or the fault by which it was lost while a notice was sent."""
         talk = self._talk
-        assert talk is not None, "a contestant is asked only between begin and its failure or close"
+        assert talk is not None, "a bot_player is asked only between begin and its failure or close"
         if talk.lost is not None:
             raise talk.lost
         return talk
 
-    def _allow(self, question: Question) -> float:
+    def _allow(self, question: ActionRequest) -> float:
         """Set what the move may use besides the bank; the backstop of wall time.
 
         Who is asked once more has what it left of both, so that nothing is gained by a first answer.
@@ -304,7 +304,7 @@ class Contestant:
         self._move_us = max(0, self._move_us - _whole_us(self._clock.used_s))
         return self._clock.left_of_wall_s()
 
-    def _request(self, question: Question, talk: Conversation) -> Request:
+    def _request(self, question: ActionRequest, talk: Dialogue) -> Request:
         refused, look_ahead = question.refused, question.look_ahead
         self._request_id += 1
         return Request(
@@ -320,7 +320,7 @@ class Contestant:
             simulations=look_ahead.left if look_ahead is not None and talk.session.may_simulate else UNSET,
         )
 
-    def _prepare(self, talk: Conversation, message: Hello | MatchStart, number: int) -> None:
+    def _prepare(self, talk: Dialogue, message: Hello | MatchStart, number: int) -> None:
         """Ask for `hello` or `ready`, for which a match has one time together; a move's CPU time counts from there."""
         self._kept.open(number)
         try:
@@ -335,9 +335,9 @@ class Contestant:
         self.startup_us += _whole_us(started.used_s)
         self._answered_cpu_s = None if self._settings.ponder else started.cpu_s
 
-    def _keep_lines(self, form: tuple[str, ...]) -> KeptLines:
+    def _keep_lines(self, form: tuple[str, ...]) -> LineRecorder:
         """What keeps the lines of the match that begins, of a process whose answers had that form."""
-        return KeptLines(form)
+        return LineRecorder(form)
 
     def _move_clock(self, channel: Channel, wall_s: float) -> MoveClock:
         """The clock of a request that is about to be sent."""

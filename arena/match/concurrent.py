@@ -22,7 +22,7 @@ _END_S: Final = 60.0
 """How long a fault of ours waits for them: a simulation cannot be broken off, and what a thread holds is used again."""
 
 
-class Asking(Generic[T]):
+class Inquiry(Generic[T]):
     """`call` asks one participant and gives what came of it."""
 
     def __init__(self, participant: Participant, call: Callable[[], T]) -> None:
@@ -45,14 +45,14 @@ class Asking(Generic[T]):
         return self._results[0]
 
 
-def ask_at_once(askings: Sequence[Asking[T]]) -> list[T]:
+def ask_concurrently(askings: Sequence[Inquiry[T]]) -> list[T]:
     """What came of each, in their order; returns when all have answered.
 
     A person is asked in the calling thread, which has the terminal and hears Ctrl-C; so is one who is alone.
     """
     here = [each for each in askings if each.participant.is_person or len(askings) == 1]
     there = [each for each in askings if each not in here]
-    finished: SimpleQueue[Asking[T]] = SimpleQueue()
+    finished: SimpleQueue[Inquiry[T]] = SimpleQueue()
     threads = [threading.Thread(target=_run, args=(each, finished), daemon=True) for each in there]
     try:
         for thread in threads:
@@ -68,12 +68,12 @@ def ask_at_once(askings: Sequence[Asking[T]]) -> list[T]:
     return [each.outcome() for each in askings]
 
 
-def _run(asking: Asking[T], finished: "SimpleQueue[Asking[T]]") -> None:
+def _run(asking: Inquiry[T], finished: "SimpleQueue[Inquiry[T]]") -> None:
     asking.run()
     finished.put(asking)
 
 
-def _break_off(askings: Sequence[Asking[T]], threads: Sequence[threading.Thread], patience_s: float) -> None:
+def _break_off(askings: Sequence[Inquiry[T]], threads: Sequence[threading.Thread], patience_s: float) -> None:
     for each in askings:
         each.participant.abandon()
     deadline_s = time.monotonic() + patience_s

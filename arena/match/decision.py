@@ -14,11 +14,11 @@ from msgspec import UNSET
 
 from arena.errors import BotFault, IllegalAction, MalformedReply, OutOfTime
 from arena.games.api import Game, Seat, fault_policy_of, simulator_of
-from arena.match.concurrent import Asking, ask_at_once
+from arena.match.concurrent import Inquiry, ask_concurrently
 from arena.match.lookahead import LookAhead, refusal_of
-from arena.match.participant import Participant, Question
-from arena.match.record import LAST_TIMEOUT, PARDONABLE, REFUSALS_KEPT, Acted, Refusal, Termination
-from arena.protocol.codec import shown
+from arena.match.participant import ActionRequest, Participant
+from arena.match.record import LAST_TIMEOUT, PARDONABLE, REFUSALS_KEPT, ActionStep, RefusedAnswer, Termination
+from arena.protocol.codec import excerpt
 from arena.validation import printable
 
 
@@ -46,9 +46,9 @@ class Decisions:
         self._participants = participants
         self._seats: tuple[Seat, ...] = ()
         self._first = 1
-        self.refusals: list[list[Refusal]] = [[] for _ in participants]
+        self.refusals: list[list[RefusedAnswer]] = [[] for _ in participants]
 
-    def decide(self, state: Any, seats: tuple[Seat, ...], first: int) -> list[Acted]:
+    def decide(self, state: Any, seats: tuple[Seat, ...], first: int) -> list[ActionStep]:
         """What each seat does, in their order. Forfeited if the fault of one ends the match.
 
         `first` is the number, from 1, of the first step that comes of it.
@@ -59,45 +59,45 @@ class Decisions:
         (seat,) = seats
         legal = self._game.legal(state, seat)
         if legal is not None and len(legal) == 1:
-            return [Acted(seat=seat, action=legal[0], forced=True)]
+            return [ActionStep(seat=seat, action=legal[0], forced=True)]
         return [self._act(state, seat, self._question(state, seat, legal))]
 
-    def _at_once(self, state: Any, seats: tuple[Seat, ...]) -> list[Acted]:
-        acted: dict[Seat, Acted | Forfeited] = {}
-        askings: dict[Seat, Asking[Acted | Forfeited]] = {}
+    def _at_once(self, state: Any, seats: tuple[Seat, ...]) -> list[ActionStep]:
+        acted: dict[Seat, ActionStep | Forfeited] = {}
+        askings: dict[Seat, Inquiry[ActionStep | Forfeited]] = {}
         for seat in seats:
             legal = self._game.legal(state, seat)
             if legal is not None and len(legal) == 1:
-                acted[seat] = Acted(seat=seat, action=legal[0], forced=True)
+                acted[seat] = ActionStep(seat=seat, action=legal[0], forced=True)
             else:
                 call = partial(self._act_or_forfeit, state, seat, self._question(state, seat, legal))
-                askings[seat] = Asking(self._participants[seat], call)
-        acted |= zip(askings, ask_at_once(list(askings.values())), strict=True)
+                askings[seat] = Inquiry(self._participants[seat], call)
+        acted |= zip(askings, ask_concurrently(list(askings.values())), strict=True)
         return self._all_acted([acted[seat] for seat in seats])
 
-    def _all_acted(self, results: list[Acted | Forfeited]) -> list[Acted]:
+    def _all_acted(self, results: list[ActionStep | Forfeited]) -> list[ActionStep]:
         """The steps, if nobody failed. Otherwise the first fault counts, and the others end their processes too."""
         failed = [each for each in results if isinstance(each, Forfeited)]
         if failed:
             for other in failed[1:]:
                 self._participants[other.seat].fail(other.fault)
             raise failed[0]
-        return [each for each in results if isinstance(each, Acted)]
+        return [each for each in results if isinstance(each, ActionStep)]
 
-    def _question(self, state: Any, seat: Seat, legal: tuple[Any, ...] | None) -> Question:
+    def _question(self, state: Any, seat: Seat, legal: tuple[Any, ...] | None) -> ActionRequest:
         simulator = self._simulator
         if simulator is None:
-            return Question(self._game.observe(state, seat), legal)
+            return ActionRequest(self._game.observe(state, seat), legal)
         look_ahead = LookAhead(simulator.budget(state), lambda what: simulator.what_if(state, seat, what))
-        return Question(self._game.observe(state, seat), legal, None, look_ahead)
+        return ActionRequest(self._game.observe(state, seat), legal, None, look_ahead)
 
-    def _act_or_forfeit(self, state: Any, seat: Seat, question: Question) -> Acted | Forfeited:
+    def _act_or_forfeit(self, state: Any, seat: Seat, question: ActionRequest) -> ActionStep | Forfeited:
         try:
             return self._act(state, seat, question)
         except Forfeited as forfeited:
             return forfeited
 
-    def _act(self, state: Any, seat: Seat, question: Question) -> Acted:
+    def _act(self, state: Any, seat: Seat, question: ActionRequest) -> ActionStep:
         """What the seat does in answer to the question, or what stands in for it. Nothing stands in for a person."""
         is_patient = self._participants[seat].is_person
         while True:
@@ -110,9 +110,9 @@ class Decisions:
                 break
             question = msgspec.structs.replace(question, refused=refusal_of(last))
         assert self._fault_policy is not None, "only a lenient game pardons"
-        return Acted(seat=seat, action=self._fault_policy.fallback_action(state, seat), fallback_for=last.code)
+        return ActionStep(seat=seat, action=self._fault_policy.fallback_action(state, seat), fallback_for=last.code)
 
-    def _answered(self, state: Any, seat: Seat, question: Question) -> Acted:
+    def _answered(self, state: Any, seat: Seat, question: ActionRequest) -> ActionStep:
         """What the bot answers. Raises its fault."""
         try:
             answer = self._participants[seat].ask(question)
@@ -125,7 +125,7 @@ class Decisions:
         except BotFault as fault:
             fault.got = fault.got or self._last_answer(seat)
             raise
-        return Acted(seat=seat, action=action, note="" if answer.note is UNSET else str(answer.note))
+        return ActionStep(seat=seat, action=action, note="" if answer.note is UNSET else str(answer.note))
 
     def _pardon(self, seat: Seat, fault: BotFault) -> None:
         """Refuse what the seat did, and go on. Forfeited if the match cannot."""
@@ -147,7 +147,7 @@ class Decisions:
         kept = self.refusals[seat]
         if len(kept) < REFUSALS_KEPT and not self._participants[seat].is_person:
             step = self._first + self._seats.index(seat)
-            kept.append(Refusal(step=step, code=fault.code, message=fault.message, reason=fault.reason))
+            kept.append(RefusedAnswer(step=step, code=fault.code, message=fault.message, reason=fault.reason))
 
     def _by_index(self, state: Any, seat: Seat, legal: tuple[Any, ...] | None, index: int) -> Any:
         if legal is None:
@@ -172,4 +172,4 @@ class Decisions:
     def _last_answer(self, seat: Seat) -> str:
         """The beginning of what the seat said last; empty if the last word was the referee's."""
         said = self._participants[seat].transcript
-        return shown(said[-1][2]) if said and said[-1][1] == "<" else ""
+        return excerpt(said[-1][2]) if said and said[-1][1] == "<" else ""

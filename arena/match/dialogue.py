@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 
 from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime, ProtocolViolation
-from arena.match.kept import KeptLines
+from arena.match.line_recorder import LineRecorder
 from arena.match.lookahead import NO_LOOK_AHEAD, LookAhead
 from arena.match.participant import TranscriptLine
-from arena.match.unheard import Unheard
+from arena.match.unheard import DiscardedOutput
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 from arena.protocol import codec
@@ -32,15 +32,15 @@ _USELESS_KEPT: Final = 1000
 """Lines that count for nothing, before one that counts, in the transcript: a flood must not fill the memory."""
 
 
-class Started(NamedTuple):
+class StartupCost(NamedTuple):
     """What `hello` or `ready` took of the time for both, and the bot's CPU clock when it was there; in seconds."""
 
     used_s: float
     cpu_s: float
 
 
-class Conversation:
-    """One process, from its `hello` to its end. `transcript`, `ignored`, `kept` are those of its contestant.
+class Dialogue:
+    """One process, from its `hello` to its end. `transcript`, `ignored`, `kept` are those of its bot_player.
 
     `lost` is the fault for which the process was ended, because it could not take a notice. `is_whole` tells whether
     all that was written for the open question has gone out; the rest of a line that was cut off cannot be sent later.
@@ -55,11 +55,11 @@ class Conversation:
         is_strict: bool,
         transcript: deque[TranscriptLine],
         ignored: Counter[str],
-        kept: KeptLines,
+        kept: LineRecorder,
     ) -> None:
         self.channel = channel
         self.session = Session()
-        self.unheard = Unheard()
+        self.unheard = DiscardedOutput()
         self.ignored = ignored
         self.kept = kept
         self.is_whole = False
@@ -71,7 +71,7 @@ class Conversation:
 
     def ask_within_startup(
         self, message: Hello | MatchStart, startup_s: float, *, spent_s: float, decides_cpu: bool
-    ) -> Started:
+    ) -> StartupCost:
         """Ask for `hello` or `ready` in what is left of the time for both. Then the bot is stopped.
 
         Real time counts without what the machine kept from the bot; and its CPU time, unless it cannot be trusted.
@@ -87,7 +87,7 @@ class Conversation:
             suspended=self._suspended,
         )
         owed = "hello" if isinstance(message, Hello) else "ready"
-        self.unheard = Unheard()
+        self.unheard = DiscardedOutput()
         try:
             self.ask(message, clock)
             self.hear(clock)
@@ -108,11 +108,11 @@ class Conversation:
                 f'{crash.message} before its "{owed}"; it was started as {channel.origin}',
                 hint=crash.hint if owed == "hello" else hint,
             ) from None
-        return Started(used_s=clock.charged_s if decides_cpu else clock.elapsed_s, cpu_s=cpu_s)
+        return StartupCost(used_s=clock.charged_s if decides_cpu else clock.elapsed_s, cpu_s=cpu_s)
 
     def forget(self) -> None:
         """Nothing that was said in vain before concerns what is asked now. Lines that lie there already are early."""
-        self.unheard = Unheard()
+        self.unheard = DiscardedOutput()
         self.is_whole = False
         early = self.channel.pending()
         if early:
@@ -227,7 +227,7 @@ class Conversation:
         fault = MalformedReply(
             "a line on stdout that is not a JSON object",
             hint="print to stderr: stdout belongs to the protocol",
-            got=codec.shown(line),
+            got=codec.excerpt(line),
         )
         if self._is_strict:
             raise fault

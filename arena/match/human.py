@@ -16,10 +16,10 @@ from msgspec import UNSET, UnsetType
 
 from arena.errors import BotFault, MalformedReply
 from arena.games.api import Game, Json, Seat, fault_policy_of, simulator_of
-from arena.match.participant import Question, TranscriptLine
-from arena.match.record import Lines, Requests
+from arena.match.participant import ActionRequest, TranscriptLine
+from arena.match.record import Requests, SeatLines
 from arena.match.settings import ClockSettings
-from arena.match.suggestion import suggest
+from arena.match.suggestion import random_action
 from arena.protocol import codec
 from arena.protocol.messages import ActionEvent, Answer, AnyEvent, ChanceEvent, MatchStart
 
@@ -80,7 +80,7 @@ class DrawnGame:
         fault_policy = fault_policy_of(self._game)
         return {
             **view,
-            SUGGESTED: [suggest(self._game, state, seat, self._random) for _ in range(_SUGGESTIONS)],
+            SUGGESTED: [random_action(self._game, state, seat, self._random) for _ in range(_SUGGESTIONS)],
             STAND_IN: None if fault_policy is None else fault_policy.fallback_action(state, seat),
         }
 
@@ -107,7 +107,7 @@ class _ToldNature:
         return told
 
 
-class Person:
+class HumanPlayer:
     """Asks by `say` and `prompt`, functions that show a line and that ask for one."""
 
     is_person = True
@@ -119,7 +119,7 @@ class Person:
         self.moves = 0
         self.startup_us = 0
         self.requests: Requests | UnsetType = UNSET
-        self.lines: Lines | UnsetType = UNSET
+        self.lines: SeatLines | UnsetType = UNSET
         self.timeouts_by_load = 0
         self.ignored: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
@@ -140,7 +140,7 @@ class Person:
         self._players = start.players
         self._say(f"You sit in seat {start.seat}. Type the number in front of an action, ? for help, q to give up.")
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: ActionRequest) -> Answer:
         """See Participant.ask."""
         table = [*question.view.get(TOLD, ()), f"\n{question.view[DRAWN]}\n"]
         if question.legal is not None:

@@ -23,12 +23,12 @@ import msgspec
 
 from arena.games import load_game
 from arena.games.api import LEAST_VALUE, Chance, Game, Simulation, ValueFunction, value_of
-from arena.match.record import Drawn, MatchRecord
+from arena.match.record import ChanceStep, MatchRecord
 from arena.match.replay import replay
 
 LEAST: Final = -2.0
 """No seat's luck of a match is less. Before a draw that could bring it below, for any seat, measuring ends."""
-SHOWN: Final = 8
+SHOWN_FACES: Final = 8
 """Faces are shown, the order of a whole deck is not."""
 
 
@@ -45,7 +45,7 @@ class LuckNode(msgspec.Struct, frozen=True):
     outcome: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        fell = f": {' '.join(map(str, self.outcome))}" if 0 < len(self.outcome) <= SHOWN else ""
+        fell = f": {' '.join(map(str, self.outcome))}" if 0 < len(self.outcome) <= SHOWN_FACES else ""
         by_seat = ", ".join([f"seat {seat} {luck:+.3f}" for seat, luck in enumerate(self.luck)])
         return f"step {self.step}, {self.key or 'cards turned up'}{fell} ({by_seat})"
 
@@ -118,7 +118,7 @@ def luck_of(record: MatchRecord, value: ValueFunction[Any] | None = None) -> Mat
 def _named(record: MatchRecord, nodes: Iterable[LuckNode]) -> Iterable[LuckNode]:
     for node in nodes:
         step = record.steps[node.step]
-        if isinstance(step, Drawn):
+        if isinstance(step, ChanceStep):
             yield msgspec.structs.replace(node, key=step.key, outcome=step.outcome)
         else:
             yield node

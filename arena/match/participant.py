@@ -1,6 +1,6 @@
 """Whoever sits at the table, as the referee knows them, and what they are asked.
 
-Rule: words only. How a bot is asked is the contestant's business, how a person is asked the person's.
+Rule: words only. How a bot is asked is the bot_player's business, how a person is asked the person's.
 """
 
 from collections import Counter, deque
@@ -13,14 +13,14 @@ from msgspec import UnsetType
 from arena.errors import BotFault
 from arena.games.api import Json
 from arena.match.lookahead import LookAhead
-from arena.match.record import Lines, Requests
+from arena.match.record import Requests, SeatLines
 from arena.protocol.messages import Answer, AnyEvent, ClockTerms, MatchStart, Refused
 
 TranscriptLine = tuple[float, str, bytes]
 """Wall-clock seconds, `>` to the bot or `<` from it, the line."""
 
 
-class Question(msgspec.Struct, frozen=True):
+class ActionRequest(msgspec.Struct, frozen=True):
     """What a seat is asked. `legal` is None where the game cannot list the actions.
 
     `refused`: why the last answer did not count; the same is asked once more, in what is left of the move's time.
@@ -34,7 +34,7 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class Participant(Protocol):
-    """A bot (`Contestant`), or a person. One thread at a time speaks to it.
+    """A bot (`BotPlayer`) or a human. One thread at a time speaks to it.
 
     `faults`: answers that were refused in this match and did not end it, by their code.
     """
@@ -54,7 +54,7 @@ class Participant(Protocol):
         """The use of time in this match by request; UNSET for people."""
 
     @property
-    def lines(self) -> Lines | UnsetType:
+    def lines(self) -> SeatLines | UnsetType:
         """What tells all lines of this match again; UNSET for people."""
 
     @property
@@ -68,7 +68,7 @@ class Participant(Protocol):
     def begin(self, start: MatchStart) -> None:
         """Get ready for a match. Raises BotFault."""
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: ActionRequest) -> Answer:
         """The answer to a question. Raises BotFault."""
 
     def refuse(self, fault: BotFault) -> None:

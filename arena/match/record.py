@@ -43,7 +43,7 @@ REFUSALS_KEPT: Final = 5
 """Refusals of a seat in one match that are told with their sentences; the others are counted."""
 
 
-class Acted(msgspec.Struct, frozen=True, tag_field="step", tag="action", omit_defaults=True):
+class ActionStep(msgspec.Struct, frozen=True, tag_field="step", tag="action", omit_defaults=True):
     """`seat` did `action` (its JSON form); `forced` if it was the only legal one and the bot was not asked.
 
     `fallback_for` (JSON: `stand_in`): the code of the fault after which this fallback action was played; empty for an
@@ -57,24 +57,24 @@ class Acted(msgspec.Struct, frozen=True, tag_field="step", tag="action", omit_de
     fallback_for: str = msgspec.field(name="stand_in", default="")
 
 
-class Drawn(msgspec.Struct, frozen=True, tag_field="step", tag="chance"):
+class ChanceStep(msgspec.Struct, frozen=True, tag_field="step", tag="chance"):
     """Chance under `key` came out as `outcome`."""
 
     key: str
     outcome: tuple[int, ...]
 
 
-class Simulated(msgspec.Struct, frozen=True, tag_field="step", tag="simulation"):
+class SimulationStep(msgspec.Struct, frozen=True, tag_field="step", tag="simulation"):
     """The simulation under `key` gave `result`, plain JSON values in the game's own form."""
 
     key: str
     result: Any
 
 
-Step = Acted | Drawn | Simulated
+Step = ActionStep | ChanceStep | SimulationStep
 
 
-class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
+class RefusedAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """A fault after which the match went on: its code, the game's word for it, and the sentence that the bot got.
 
     `step` is the number, from 1, of the step for which the seat was asked; a forfeit may have come before it.
@@ -119,7 +119,7 @@ class Said(msgspec.Struct, frozen=True, array_like=True):
     early: tuple[str, ...] = ()
 
 
-class ToldFault(msgspec.Struct, frozen=True, omit_defaults=True):
+class ReportedFault(msgspec.Struct, frozen=True, omit_defaults=True):
     """A fault in an answer to a request, with all that the bot was told of it; `sent` lines had gone to it by then."""
 
     request: int
@@ -132,8 +132,8 @@ class ToldFault(msgspec.Struct, frozen=True, omit_defaults=True):
     is_fatal: bool = False
 
 
-class Lines(msgspec.Struct, frozen=True, omit_defaults=True):
-    """All of a seat's lines that cannot be told from the steps; `arena.match.rebuilt` makes the others again.
+class SeatLines(msgspec.Struct, frozen=True, omit_defaults=True):
+    """All of a seat's lines that cannot be told from the steps; `arena.match.reconstruction` makes the others again.
 
     `startup_ms` and `line_bytes` stood in the `hello` to its process, `first_id` in the first request. `form` is what
     stands before, between and after the two numbers of an answer by index; answers of that form are not in `said`.
@@ -150,7 +150,7 @@ class Lines(msgspec.Struct, frozen=True, omit_defaults=True):
     clock: ClockTerms | UnsetType = UNSET
     form: tuple[str, ...] = ()
     said: tuple[Said, ...] = ()
-    told: tuple[ToldFault, ...] = ()
+    told: tuple[ReportedFault, ...] = ()
     left_out: int = 0
     lost_at: int = 0
 
@@ -178,15 +178,15 @@ class SeatRecord(msgspec.Struct, frozen=True):
     ignored: dict[str, int]
     decides: Literal["cpu", "wall"] = "cpu"
     faults: dict[str, int] | UnsetType = UNSET
-    refusals: tuple[Refusal, ...] | UnsetType = UNSET
+    refusals: tuple[RefusedAnswer, ...] | UnsetType = UNSET
     startup_ms: float | UnsetType = UNSET
     idle_ms: float | UnsetType = UNSET
     timeouts_by_load: int | UnsetType = UNSET
     requests: Requests | UnsetType = UNSET
-    lines: Lines | UnsetType = UNSET
+    lines: SeatLines | UnsetType = UNSET
 
 
-class Fault(msgspec.Struct, frozen=True):
+class Forfeit(msgspec.Struct, frozen=True):
     """Whose fault ended the match, in a sentence, with the last lines both ways (`>` to the bot, `<` from it)."""
 
     seat: int
@@ -221,7 +221,7 @@ class MatchRecord(msgspec.Struct, frozen=True):
     ranks: tuple[int, ...]
     scores: tuple[Fraction, ...] | None
     termination: Termination
-    fault: Fault | None
+    fault: Forfeit | None
     simulator: dict[str, str] | UnsetType = msgspec.field(name="nature", default=UNSET)
     wire_id: str | UnsetType = UNSET
     bot_seeds: tuple[int, ...] | UnsetType = UNSET

@@ -1,6 +1,6 @@
 """One match, from set-up to outcome: the rules ask, chance is drawn, bots answer, everything is recorded.
 
-Rule: `play` always returns a record. What a bot does wrong is pardoned by the game or ends the match as its forfeit;
+Rule: `play_match` always returns a record. A fault of a bot is pardoned by the game, or forfeits the match;
 only a `HarnessFault` leaves this module, and then there is no record and the match is played again. (Before anything is
 played it can be a SpecError: that this game, or its nature, cannot be played here.)
 """
@@ -20,20 +20,20 @@ from arena.games.luck import draw
 from arena.match.decision import Decisions, Forfeited
 from arena.match.participant import Participant
 from arena.match.record import (
-    Acted,
-    Drawn,
-    Fault,
-    Lines,
+    ActionStep,
+    ChanceStep,
+    Forfeit,
     MatchRecord,
-    Refusal,
+    RefusedAnswer,
     Requests,
+    SeatLines,
     SeatRecord,
-    Simulated,
+    SimulationStep,
     Step,
     Termination,
 )
 from arena.match.settings import MatchSpec
-from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, shown
+from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, excerpt
 from arena.protocol.messages import (
     CAPABILITIES,
     PROTOCOL_MAJORS,
@@ -43,13 +43,13 @@ from arena.protocol.messages import (
     ChanceEvent,
     ClockTerms,
     Hello,
-    Limits,
+    LineLimits,
     MatchStart,
     SimulationEvent,
 )
 from arena.validation import printable
 
-__all__ = ["Participant", "hello_for", "play"]
+__all__ = ["Participant", "hello_for", "play_match"]
 
 KEPT_STDERR_IN_FAULT: Final = 4000
 
@@ -75,12 +75,14 @@ def hello_for(
         rules=game.rules_version,
         options=options,
         capabilities=tuple(each for each in CAPABILITIES if each != "simulate" or can_simulate),
-        limits=Limits(line_to_bot=LINE_TO_BOT_LIMIT, line_from_bot=line_bytes, startup_ms=int(startup_ms)),
+        limits=LineLimits(line_to_bot=LINE_TO_BOT_LIMIT, line_from_bot=line_bytes, startup_ms=int(startup_ms)),
         material=material or UNSET,
     )
 
 
-def play(spec: MatchSpec, participants: Sequence[Participant], *, game: Game[Any, Any] | None = None) -> MatchRecord:
+def play_match(
+    spec: MatchSpec, participants: Sequence[Participant], *, game: Game[Any, Any] | None = None
+) -> MatchRecord:
     """Play one match; `participants` by seat. `game` stands in for the one that `spec` names."""
     return _Table(spec, participants, game or load_game(spec.game)).play()
 
@@ -143,7 +145,7 @@ class _Table:
             elif isinstance(turn, Chance):
                 drawn = draw(seed, turn)
                 state = game.resolve(state, drawn)
-                steps.append(Drawn(key=turn.key, outcome=drawn))
+                steps.append(ChanceStep(key=turn.key, outcome=drawn))
                 if turn.is_public:
                     self._tell_all(ChanceEvent(key=turn.key, outcome=drawn))
             elif isinstance(turn, Simulation):
@@ -156,7 +158,7 @@ class _Table:
         assert self._simulator is not None, "only a game with a nature asks for simulations"
         result = self._simulator.simulate(state)
         after = self._simulator.apply_result(state, result)
-        self._steps.append(Simulated(key=key, result=result))
+        self._steps.append(SimulationStep(key=key, result=result))
         self._tell_all(SimulationEvent(key=key, result=result))
         return after
 
@@ -164,7 +166,7 @@ class _Table:
         for participant in self._participants:
             participant.happened(event)
 
-    def _tell_action(self, step: Acted) -> None:
+    def _tell_action(self, step: ActionStep) -> None:
         """Those who do not know it: the others, and the seat itself where the action was not its own."""
         event = ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
         is_told = bool(step.forced or step.fallback_for)
@@ -176,13 +178,13 @@ class _Table:
         """The seat at fault is last, the others share the first place."""
         participant = self._participants[guilty]
         participant.fail(fault)
-        kept = Fault(
+        kept = Forfeit(
             seat=guilty,
             message=fault.message,
             hint=fault.hint,
             got=printable(fault.got),
             stderr=participant.stderr()[-KEPT_STDERR_IN_FAULT:],
-            transcript=tuple(f"{direction} {shown(line.rstrip())}" for _, direction, line in participant.transcript)[
+            transcript=tuple(f"{direction} {excerpt(line.rstrip())}" for _, direction, line in participant.transcript)[
                 -20:
             ],
         )
@@ -190,7 +192,11 @@ class _Table:
         return self._record(ranks, None, Termination(fault.code), kept)
 
     def _record(
-        self, ranks: tuple[int, ...], scores: tuple[Fraction, ...] | None, termination: Termination, fault: Fault | None
+        self,
+        ranks: tuple[int, ...],
+        scores: tuple[Fraction, ...] | None,
+        termination: Termination,
+        fault: Forfeit | None,
     ) -> MatchRecord:
         at_fault = None if fault is None else fault.seat
         for participant in self._participants[: self._begun]:
@@ -226,7 +232,7 @@ class _Table:
         )
 
 
-def _lines(participant: Participant, clock: ClockTerms) -> Lines | UnsetType:
+def _lines(participant: Participant, clock: ClockTerms) -> SeatLines | UnsetType:
     """Its lines, with its clock if that is another than the one of the match."""
     lines, own = participant.lines, participant.terms
     return lines if lines is UNSET or own == clock else replace(lines, clock=own)
@@ -238,7 +244,7 @@ def _seat_record(
     *,
     took_part: bool,
     is_lenient: bool,
-    refusals: tuple[Refusal, ...],
+    refusals: tuple[RefusedAnswer, ...],
 ) -> SeatRecord:
     """What the participant did in this match; one that never heard of it, because another failed first, did nothing.
 

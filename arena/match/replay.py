@@ -15,14 +15,23 @@ from arena.errors import ArenaError, BotFault, CheckFailed
 from arena.games import GAMES, load_game
 from arena.games.api import Chance, Decision, Game, Over, Seat, Simulation, fault_policy_of, simulator_of
 from arena.games.luck import draw
-from arena.match.answers import miscount
-from arena.match.record import FAULTS, PARDONABLE, Acted, Drawn, MatchRecord, Simulated, Step, Termination
+from arena.match.answers import answer_count_error
+from arena.match.record import (
+    FAULTS,
+    PARDONABLE,
+    ActionStep,
+    ChanceStep,
+    MatchRecord,
+    SimulationStep,
+    Step,
+    Termination,
+)
 
 _SHOWN: Final = 400
 """Characters of a step in a message."""
 
 
-class Moment(msgspec.Struct, frozen=True):
+class ReplayStep(msgspec.Struct, frozen=True):
     """A step of a replay: the state before it, the step, the action as the game knows it, and the state after it.
 
     `action` is None for chance and simulations. The moments of a decision of several seats share both states; only the
@@ -36,7 +45,7 @@ class Moment(msgspec.Struct, frozen=True):
     is_complete: bool = True
 
 
-def replay(record: MatchRecord) -> Iterator[Moment]:
+def replay(record: MatchRecord) -> Iterator[ReplayStep]:
     """The moments of a match, each checked before it is given out. CheckFailed tells the first that cannot be."""
     if other := other_rules(record):
         raise CheckFailed(f"{record.match}: {other}")
@@ -72,7 +81,7 @@ def problems(record: MatchRecord) -> list[str]:
     return []
 
 
-def _advance(record: MatchRecord, game: Game[Any, Any], state: Any, rest: list[Step]) -> list[Moment]:
+def _advance(record: MatchRecord, game: Game[Any, Any], state: Any, rest: list[Step]) -> list[ReplayStep]:
     """The moments of one turn: a draw, a simulation, or the action of each seat that decides."""
     match game.turn(state):
         case Chance() as chance:
@@ -85,17 +94,17 @@ def _advance(record: MatchRecord, game: Game[Any, Any], state: Any, rest: list[S
             raise _wrong(record, f"recorded {_shown(rest[0])} after the end of the game")
 
 
-def _drawn(record: MatchRecord, game: Game[Any, Any], state: Any, chance: Chance, step: Step) -> Moment:
+def _drawn(record: MatchRecord, game: Game[Any, Any], state: Any, chance: Chance, step: Step) -> ReplayStep:
     drawn = draw(record.seed, chance)
-    expected = Drawn(key=chance.key, outcome=drawn)
+    expected = ChanceStep(key=chance.key, outcome=drawn)
     if step != expected:
         raise _wrong(record, f"recorded {_shown(step)}, the seed gives {_shown(expected)}")
-    return Moment(before=state, step=expected, action=None, after=game.resolve(state, drawn))
+    return ReplayStep(before=state, step=expected, action=None, after=game.resolve(state, drawn))
 
 
-def _simulated(record: MatchRecord, game: Game[Any, Any], state: Any, key: str, step: Step) -> Moment:
+def _simulated(record: MatchRecord, game: Game[Any, Any], state: Any, key: str, step: Step) -> ReplayStep:
     """The recorded result, if it is one that could have come from this state."""
-    if not isinstance(step, Simulated) or step.key != key:
+    if not isinstance(step, SimulationStep) or step.key != key:
         raise _wrong(record, f"recorded {_shown(step)} where the simulation {key} was due")
     simulator = simulator_of(game)
     assert simulator is not None, f"{game.name} asks for simulations and has no nature"
@@ -103,25 +112,25 @@ def _simulated(record: MatchRecord, game: Game[Any, Any], state: Any, key: str, 
         after = simulator.apply_result(state, step.result)
     except ValueError as error:
         raise _wrong(record, f"recorded {_shown(step)}, which cannot be: {error}") from None
-    return Moment(before=state, step=step, action=None, after=after)
+    return ReplayStep(before=state, step=step, action=None, after=after)
 
 
 def _decided(
     record: MatchRecord, game: Game[Any, Any], state: Any, seats: tuple[Seat, ...], rest: list[Step]
-) -> list[Moment]:
+) -> list[ReplayStep]:
     if len(rest) < len(seats):
         raise _wrong(record, "the record ends in the middle of a decision of several seats")
     steps = rest[: len(seats)]
     actions = {seat: _action(record, game, state, seat, step) for seat, step in zip(seats, steps, strict=True)}
     after = game.apply(state, actions)
     return [
-        Moment(before=state, step=step, action=action, after=after, is_complete=step is steps[-1])
+        ReplayStep(before=state, step=step, action=action, after=after, is_complete=step is steps[-1])
         for step, action in zip(steps, actions.values(), strict=True)
     ]
 
 
 def _action(record: MatchRecord, game: Game[Any, Any], state: Any, seat: Seat, step: Step) -> Any:
-    if not isinstance(step, Acted) or step.seat != seat:
+    if not isinstance(step, ActionStep) or step.seat != seat:
         raise _wrong(record, f"recorded {_shown(step)} where seat {seat} had to act")
     try:
         # a record that was never stored holds actions of the game itself, and `parse` judges JSON
@@ -138,7 +147,7 @@ def _action(record: MatchRecord, game: Game[Any, Any], state: Any, seat: Seat, s
     return action
 
 
-def _check_stand_in(record: MatchRecord, game: Game[Any, Any], state: Any, step: Acted, action: Any) -> None:
+def _check_stand_in(record: MatchRecord, game: Game[Any, Any], state: Any, step: ActionStep, action: Any) -> None:
     """Only a lenient game has stand-ins, only for pardonable faults of who was asked, and it names the action."""
     fault_policy = fault_policy_of(game)
     if fault_policy is None or step.fallback_for not in PARDONABLE or step.forced:
@@ -156,7 +165,7 @@ def _check_end(record: MatchRecord, game: Game[Any, Any], state: Any) -> None:
         awaited: tuple[Seat, ...] = ()
     else:
         awaited = _check_forfeit(record, game, state)
-    problem = miscount(record, awaited, is_lenient=fault_policy_of(game) is not None)
+    problem = answer_count_error(record, awaited, is_lenient=fault_policy_of(game) is not None)
     if problem:
         raise _wrong(record, problem)
 

@@ -170,7 +170,7 @@ def result_of(record: MatchRecord, luck: MatchLuck | None = None) -> MatchResult
     return MatchResult(
         key=MatchKey.read(record.match),
         players=tuple([seat.player for seat in record.seats]),
-        ranks=ranked(record.ranks),
+        ranks=canonical_ranks(record.ranks),
         scores=record.scores,
         termination=record.termination,
         at_fault=None if record.fault is None else record.fault.seat,
@@ -210,10 +210,10 @@ def _fit_64_bits(scores: Sequence[Fraction]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _are_ranks(ranks: tuple[int, ...]) -> bool:
-    return ranks == ranked(ranks)
+    return ranks == canonical_ranks(ranks)
 
 
-def ranked(ranks: Sequence[int]) -> tuple[int, ...]:
+def canonical_ranks(ranks: Sequence[int]) -> tuple[int, ...]:
     """The same order with canonical numbers: how many came out better."""
     return tuple([sum(other < own for other in ranks) for own in ranks])
 

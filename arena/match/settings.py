@@ -50,7 +50,7 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-class Setting(msgspec.Struct, frozen=True):
+class MatchSettings(msgspec.Struct, frozen=True):
     """What all matches of a tournament have in common. `limits`: the most that a bot may use."""
 
     game: str
@@ -77,7 +77,7 @@ class MatchSpec(msgspec.Struct, frozen=True):
     isolation: Isolation = "none"
 
 
-def spec_of(setting: Setting, match: str, drawn: BlockDraw, rotation: int, isolation: Isolation) -> MatchSpec:
+def spec_of(setting: MatchSettings, match: str, drawn: BlockDraw, rotation: int, isolation: Isolation) -> MatchSpec:
     """The match of a block with that rotation of the seats; `match` is the id under which it is stored."""
     return MatchSpec(
         match=match,

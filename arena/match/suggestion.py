@@ -12,7 +12,7 @@ _TRIES: Final = 20
 """In the second game two of three samples find room, on a full ship fewer."""
 
 
-def suggest(game: Game[Any, Any], state: Any, seat: Seat, rng: Randomness) -> Any:
+def random_action(game: Game[Any, Any], state: Any, seat: Seat, rng: Randomness) -> Any:
     """Some action. After tries in vain what stands in for one, or, without lenience, the last that was tried."""
     simulator, fault_policy = simulator_of(game), fault_policy_of(game)
     action = game.sample(state, seat, rng)

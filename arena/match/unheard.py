@@ -10,7 +10,7 @@ from arena.protocol import codec
 from arena.protocol.messages import Answer, Simulate
 
 
-class Unheard(msgspec.Struct):
+class DiscardedOutput(msgspec.Struct):
     """`wrong_id`: of what was said to another request, `wrong_kind`; `early_id`: of an answer before the request."""
 
     strays: int = 0
@@ -23,7 +23,7 @@ class Unheard(msgspec.Struct):
     def stray(self, line: bytes) -> None:
         """Note a line that is no JSON object."""
         self.strays += 1
-        self.first_stray = self.first_stray or codec.shown(line)
+        self.first_stray = self.first_stray or codec.excerpt(line)
 
     def stale(self, message: Answer | Simulate) -> None:
         """Note an answer or a question to a request that is not open."""

@@ -62,7 +62,7 @@ def _decode_strictly(line: bytes) -> FromBot:
     try:
         message: FromBot = msgspec.convert(raw, type=FromBot)
     except msgspec.ValidationError as error:
-        raise MalformedReply(f"not a message of arena/1: {_plain(error)}", hint=_hint(raw), got=shown(line)) from None
+        raise MalformedReply(f"not a message of arena/1: {_plain(error)}", hint=_hint(raw), got=excerpt(line)) from None
     return message
 
 
@@ -74,23 +74,23 @@ def decode_object(line: bytes) -> dict[str, Any]:
         if "\\u" in text:
             json.dumps(raw, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as error:
-        raise MalformedReply(f"the line is not UTF-8 at byte {error.start}", got=shown(line)) from None
+        raise MalformedReply(f"the line is not UTF-8 at byte {error.start}", got=excerpt(line)) from None
     except UnicodeEncodeError:
         raise MalformedReply(
-            "the line contains half of a surrogate pair (\\ud800 to \\udfff)", got=shown(line)
+            "the line contains half of a surrogate pair (\\ud800 to \\udfff)", got=excerpt(line)
         ) from None
     except RecursionError:
         raise _too_deep(line) from None
     except ValueError as error:
-        raise MalformedReply(f"the line is not one JSON object: {error}", hint=_LINE_HINT, got=shown(line)) from None
+        raise MalformedReply(f"the line is not one JSON object: {error}", hint=_LINE_HINT, got=excerpt(line)) from None
     if not isinstance(raw, dict):
-        raise MalformedReply("the line is not a JSON object", hint=_LINE_HINT, got=shown(line))
+        raise MalformedReply("the line is not a JSON object", hint=_LINE_HINT, got=excerpt(line))
     if _is_too_deep(raw, line):
         raise _too_deep(line)
     return raw
 
 
-def shown(line: bytes) -> str:
+def excerpt(line: bytes) -> str:
     """The beginning of a line as printable text, for error messages and logs."""
     text = line[:SHOWN_BYTES].decode("utf-8", "backslashreplace")
     clean = printable(text)
@@ -120,7 +120,7 @@ def _plain(error: msgspec.ValidationError) -> str:
 
 def _too_deep(line: bytes) -> MalformedReply:
     return MalformedReply(
-        f"the line is nested too deeply, more than {DEEPEST} levels", hint=_LINE_HINT, got=shown(line)
+        f"the line is nested too deeply, more than {DEEPEST} levels", hint=_LINE_HINT, got=excerpt(line)
     )
 
 

@@ -22,7 +22,7 @@ class Message(msgspec.Struct, frozen=True, tag_field="type"):
     """One line. The tag `type` tells which message it is."""
 
 
-class Limits(msgspec.Struct, frozen=True):
+class LineLimits(msgspec.Struct, frozen=True):
     """Longest lines in bytes, newline included, and milliseconds for start-up and for `ready`."""
 
     line_to_bot: int
@@ -42,7 +42,7 @@ class Hello(Message, frozen=True, tag="hello"):
     rules: str
     options: dict[str, Json]
     capabilities: tuple[str, ...]
-    limits: Limits
+    limits: LineLimits
     material: dict[str, Json] | UnsetType = UNSET
 
 

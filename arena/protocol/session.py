@@ -30,7 +30,7 @@ from arena.protocol.messages import (
 from arena.validation import printable
 
 
-class Phase(Enum):
+class SessionPhase(Enum):
     """Where the dialogue stands. The value says what the bot is doing, for error messages."""
 
     __hash__ = object.__hash__  # members are single; Enum's own hash is Python code, and this is met at every line
@@ -43,24 +43,24 @@ class Phase(Enum):
     CLOSED = "was told to quit"
 
 
-SENT: Final[dict[tuple[Phase, type[Message]], Phase]] = {
-    (Phase.NEW, Hello): Phase.GREETING,
-    (Phase.IDLE, MatchStart): Phase.PREPARING,
-    (Phase.PLAYING, Request): Phase.THINKING,
-    (Phase.THINKING, Request): Phase.THINKING,  # the last answer was malformed, or did not come in time
-    (Phase.THINKING, Simulated): Phase.THINKING,
-    (Phase.PREPARING, MatchEnd): Phase.IDLE,
-    (Phase.PLAYING, MatchEnd): Phase.IDLE,
-    (Phase.THINKING, MatchEnd): Phase.IDLE,
-    **{(phase, EventMessage): phase for phase in (Phase.PLAYING, Phase.THINKING)},
-    **{(phase, ErrorMessage): phase for phase in Phase},
-    **{(phase, Quit): Phase.CLOSED for phase in Phase},
+SENT: Final[dict[tuple[SessionPhase, type[Message]], SessionPhase]] = {
+    (SessionPhase.NEW, Hello): SessionPhase.GREETING,
+    (SessionPhase.IDLE, MatchStart): SessionPhase.PREPARING,
+    (SessionPhase.PLAYING, Request): SessionPhase.THINKING,
+    (SessionPhase.THINKING, Request): SessionPhase.THINKING,  # the last answer was malformed, or did not come in time
+    (SessionPhase.THINKING, Simulated): SessionPhase.THINKING,
+    (SessionPhase.PREPARING, MatchEnd): SessionPhase.IDLE,
+    (SessionPhase.PLAYING, MatchEnd): SessionPhase.IDLE,
+    (SessionPhase.THINKING, MatchEnd): SessionPhase.IDLE,
+    **{(phase, EventMessage): phase for phase in (SessionPhase.PLAYING, SessionPhase.THINKING)},
+    **{(phase, ErrorMessage): phase for phase in SessionPhase},
+    **{(phase, Quit): SessionPhase.CLOSED for phase in SessionPhase},
 }
-RECEIVED: Final[dict[tuple[Phase, type[Message]], Phase]] = {
-    (Phase.GREETING, BotHello): Phase.IDLE,
-    (Phase.PREPARING, Ready): Phase.PLAYING,
-    (Phase.THINKING, Answer): Phase.PLAYING,
-    (Phase.THINKING, Simulate): Phase.THINKING,
+RECEIVED: Final[dict[tuple[SessionPhase, type[Message]], SessionPhase]] = {
+    (SessionPhase.GREETING, BotHello): SessionPhase.IDLE,
+    (SessionPhase.PREPARING, Ready): SessionPhase.PLAYING,
+    (SessionPhase.THINKING, Answer): SessionPhase.PLAYING,
+    (SessionPhase.THINKING, Simulate): SessionPhase.THINKING,
 }
 
 
@@ -72,7 +72,7 @@ class Session:
     """The dialogue with one bot process."""
 
     def __init__(self) -> None:
-        self.phase = Phase.NEW
+        self.phase = SessionPhase.NEW
         self.match = ""
         self.request_id = -1
         self.wants_events = False
@@ -130,9 +130,9 @@ def _name(message: FromBot) -> str:
     return str(message.__struct_config__.tag)
 
 
-def _hint(phase: Phase) -> str:
+def _hint(phase: SessionPhase) -> str:
     return {
-        Phase.GREETING: 'the first line must be {"type": "hello", "protocols": [1]}',
-        Phase.PREPARING: 'answer match_start with {"type": "ready", "match": ...}',
-        Phase.THINKING: 'answer a request with {"type": "action", "id": ..., "action": ...}',
+        SessionPhase.GREETING: 'the first line must be {"type": "hello", "protocols": [1]}',
+        SessionPhase.PREPARING: 'answer match_start with {"type": "ready", "match": ...}',
+        SessionPhase.THINKING: 'answer a request with {"type": "action", "id": ..., "action": ...}',
     }.get(phase, "speak only when asked: hello to hello, ready to match_start, action to request")

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from tabulate import tabulate
 
 from arena.errors import CheckFailed
-from arena.match.rebuilt import SeatLines, lines_of
+from arena.match.reconstruction import SeatTranscript, lines_of
 from arena.match.record import MatchRecord, Requests
 from arena.validation import printable
 
@@ -47,7 +47,7 @@ def lines_told(record: MatchRecord) -> Iterator[str]:
             yield f"{max(number, 0):>4} {way} {printable(line.decode('utf-8', 'backslashreplace'))}"
 
 
-def _exactness(told: SeatLines) -> str:
+def _exactness(told: SeatTranscript) -> str:
     if told.left_out:
         return f"all lines but {told.left_out} of the bot's own, which said more than a record keeps:"
     return (
@@ -55,7 +55,7 @@ def _exactness(told: SeatLines) -> str:
     )
 
 
-def _banks(told: SeatLines) -> dict[int, float]:
+def _banks(told: SeatTranscript) -> dict[int, float]:
     """By request: milliseconds that the bank held before it."""
     requests = {n: line for n, way, line in told.lines if way == ">" and line.startswith(b'{"type":"request"')}
     return {number: msgspec.json.decode(line)["clock"]["bank_ms"] for number, line in requests.items()}

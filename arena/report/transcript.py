@@ -12,9 +12,9 @@ from msgspec import UNSET
 from arena.games import load_game
 from arena.games.api import simulator_of
 from arena.match.bot_player import TranscriptLine
-from arena.match.luck import SHOWN, LuckNode, extremes, luck_of
-from arena.match.record import Acted, Drawn, MatchRecord, SeatRecord, Simulated, Step
-from arena.match.replay import Moment, other_rules, replay
+from arena.match.luck import SHOWN_FACES, LuckNode, extremes, luck_of
+from arena.match.record import ActionStep, ChanceStep, MatchRecord, SeatRecord, SimulationStep, Step
+from arena.match.replay import ReplayStep, other_rules, replay
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.validation import printable
 
@@ -54,9 +54,9 @@ def _as_recorded(record: MatchRecord, other: str) -> Iterator[str]:
 
 
 def _recorded(record: MatchRecord, step: Step) -> str:
-    if isinstance(step, Drawn):
+    if isinstance(step, ChanceStep):
         return _drawn(step)
-    if isinstance(step, Simulated):
+    if isinstance(step, SimulationStep):
         return f"simulation {step.key}"
     action = printable(msgspec.json.encode(step.action).decode())
     return f"{_name(record, step)} {action}{_mark(step)}{_note(step)}"
@@ -90,7 +90,7 @@ def stored_luck_lines(record: MatchRecord, result: MatchResult) -> Iterator[str]
 
 
 def _fallen(node: LuckNode) -> str:
-    outcome = f": {' '.join(map(str, node.outcome))}" if 0 < len(node.outcome) <= SHOWN else ""
+    outcome = f": {' '.join(map(str, node.outcome))}" if 0 < len(node.outcome) <= SHOWN_FACES else ""
     return f"{node.key or 'cards turned up'}{outcome}"
 
 
@@ -132,35 +132,35 @@ def _head(record: MatchRecord, luck: str) -> Iterator[str]:
     yield ""
 
 
-def step_line(record: MatchRecord, moment: Moment) -> str:
+def step_line(record: MatchRecord, moment: ReplayStep) -> str:
     """What happened in a step, on one line: who did what, what luck or nature came to."""
     step = moment.step
-    if isinstance(step, Drawn):
+    if isinstance(step, ChanceStep):
         return _drawn(step)
-    if isinstance(step, Simulated):
+    if isinstance(step, SimulationStep):
         simulator = simulator_of(load_game(record.game))
         told = "" if simulator is None else simulator.tell(moment.before, step.result, moment.after)
         return f"simulation {step.key}{': ' if told else ''}{told}"
     return f"{_name(record, step)} {moment.action}{_mark(step)}{_note(step)}"
 
 
-def _drawn(step: Drawn) -> str:
+def _drawn(step: ChanceStep) -> str:
     outcome = " ".join(map(str, step.outcome)) if len(step.outcome) <= 6 else f"{len(step.outcome)} items"
     return f"chance {step.key}: {outcome}"
 
 
-def _mark(step: Acted) -> str:
+def _mark(step: ActionStep) -> str:
     """That nobody was asked, or that something stood in for what a bot would have had to say."""
     return (
         " (forced)" if step.forced else f" (stands in after a fault: {step.fallback_for})" if step.fallback_for else ""
     )
 
 
-def _name(record: MatchRecord, step: Acted) -> str:
+def _name(record: MatchRecord, step: ActionStep) -> str:
     return f"seat {step.seat} {record.seats[step.seat].player}"
 
 
-def _note(step: Acted) -> str:
+def _note(step: ActionStep) -> str:
     return f"    # {step.note!r}" if step.note else ""
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from arena.errors import DamagedStore
 from arena.match.record import MatchRecord, PackedRecord, Termination, unpack
-from arena.match.results import LUCK_UNIT, MatchKey, MatchResult, microseconds, ranked, result_of, rotate
+from arena.match.results import LUCK_UNIT, MatchKey, MatchResult, canonical_ranks, microseconds, result_of, rotate
 from arena.store import rows
 
 SUMMARIES: Final = """
@@ -96,7 +96,7 @@ def _from_summary(old: _Summary, key: MatchKey, players: tuple[str, ...]) -> Mat
     return MatchResult(
         key=key,
         players=rotate(players, key.rotation),
-        ranks=ranked(old.ranks),
+        ranks=canonical_ranks(old.ranks),
         scores=None if old.scores is None else tuple(map(Fraction, old.scores)),
         termination=old.termination,
         at_fault=None if old.at_fault == -1 else old.at_fault,

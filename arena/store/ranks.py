@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from arena.errors import DamagedStore
-from arena.match.results import PairingRanks, ranked
+from arena.match.results import PairingRanks, canonical_ranks
 from arena.standings.sums import MISSING, matches_of
 from arena.store import rows
 
@@ -97,7 +97,7 @@ def _with_holes(connection: sqlite3.Connection, due: Wanted) -> PairingRanks:
 def _is_sound(course: str, seats: int) -> bool:
     """Whether a block can have these ranks."""
     try:
-        return all(each is None or ranked(each) == each for each in matches_of(course, seats))
+        return all(each is None or canonical_ranks(each) == each for each in matches_of(course, seats))
     except ValueError:
         return False
 

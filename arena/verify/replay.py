@@ -17,7 +17,7 @@ from arena.league.schedule import Chunk, PlayedBlock, chunks, fixture
 from arena.league.state import LeagueState
 from arena.league.tournament import OLD_FORMAT, Tournament
 from arena.league.worker import play_chunk
-from arena.match.record import Acted, MatchRecord, unpack
+from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.store.bots import BotStore
@@ -112,7 +112,7 @@ def _differences(store: MatchStore, block: PlayedBlock) -> Iterator[str]:
 
 def _first_difference(then: MatchRecord, now: MatchRecord) -> str:
     """The first action that is another one, or how the ends differ; empty for the same match."""
-    pair = [[step for step in record.steps if isinstance(step, Acted)] for record in (then, now)]
+    pair = [[step for step in record.steps if isinstance(step, ActionStep)] for record in (then, now)]
     for number, (old, new) in enumerate(zip(*pair, strict=False), start=1):
         if (old.seat, old.action) != (new.seat, new.action):
             player = then.seats[old.seat].player

@@ -13,8 +13,8 @@ from msgspec import UNSET
 from arena.errors import ArenaError, IllegalAction, SpecError
 from arena.games import load_game
 from arena.games.api import Json, Seat, Simulator, simulator_of
-from arena.match.record import Acted, MatchRecord, Simulated, Step
-from arena.match.replay import Moment, replay
+from arena.match.record import ActionStep, MatchRecord, SimulationStep, Step
+from arena.match.replay import ReplayStep, replay
 
 _SHOWN: Final = 16
 """Characters of a value of a fingerprint: a hash is told by its beginning."""
@@ -65,7 +65,7 @@ def resimulate(record: MatchRecord) -> tuple[Resimulated | None, list[str]]:
     differences = []
     for number, moment in enumerate(replay(record), start=1):
         difference = _difference(simulator, moment)
-        if isinstance(moment.step, Simulated):
+        if isinstance(moment.step, SimulationStep):
             made += 1
             equal += difference is None
         if difference is not None:
@@ -77,13 +77,13 @@ def resimulate(record: MatchRecord) -> tuple[Resimulated | None, list[str]]:
     return Resimulated(terms, made, equal, farthest), wrong
 
 
-def _difference(simulator: Simulator, moment: Moment) -> Difference | None:
+def _difference(simulator: Simulator, moment: ReplayStep) -> Difference | None:
     """How the step comes out here, if otherwise. A forged state may be one that no engine was made for."""
     step = moment.step
     try:
-        if isinstance(step, Acted) and not step.forced and not step.fallback_for:
+        if isinstance(step, ActionStep) and not step.forced and not step.fallback_for:
             simulator.require(moment.before, Seat(step.seat), moment.action)
-        elif isinstance(step, Simulated):
+        elif isinstance(step, SimulationStep):
             return _compared(simulator, moment.before, step)
     except IllegalAction as refusal:
         return Difference(f"{_named(step)}: not possible here: {refusal.message}", math.inf)
@@ -92,7 +92,7 @@ def _difference(simulator: Simulator, moment: Moment) -> Difference | None:
     return None
 
 
-def _compared(simulator: Simulator, before: Any, step: Simulated) -> Difference | None:
+def _compared(simulator: Simulator, before: Any, step: SimulationStep) -> Difference | None:
     again = simulator.simulate(before)
     if _bytes(again) == _bytes(step.result):
         return None
@@ -101,7 +101,7 @@ def _compared(simulator: Simulator, before: Any, step: Simulated) -> Difference 
 
 
 def _named(step: Step) -> str:
-    return f"seat {step.seat}" if isinstance(step, Acted) else step.key
+    return f"seat {step.seat}" if isinstance(step, ActionStep) else step.key
 
 
 def _terms(recorded: dict[str, str], here: dict[str, str]) -> str:

@@ -28,7 +28,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 BOTS: Final = ROOT / "bots"
 TEMPLATES: Final = ROOT / "arena" / "cli" / "templates"
 DEADLINE_S: Final = 20.0
-LIMITS: Final = m.Limits(line_to_bot=2**20, line_from_bot=2**16, startup_ms=10_000)
+LIMITS: Final = m.LineLimits(line_to_bot=2**20, line_from_bot=2**16, startup_ms=10_000)
 CLOCK: Final = m.ClockTerms(decides="cpu", move_ms=100, bank_ms=1000, wall_ms=2000)
 NO_OPTIONS: Final[Mapping[str, Any]] = {}
 EXPANSIONS: Final = ("crazy_captain", "no_shanghai", "sharks", "doubles")

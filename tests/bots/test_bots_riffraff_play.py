@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from arena.cli import cli
 from arena.games.riffraff import GAME
 from arena.match.lookahead import LookAhead
-from arena.match.record import Acted, MatchRecord
+from arena.match.record import ActionStep, MatchRecord
 from arena.protocol import messages as m
 
 pytestmark = pytest.mark.process
@@ -48,7 +48,7 @@ def test_equal_seeds_give_equal_matches(record: MatchRecord) -> None:
 
 
 def _actions(record: MatchRecord) -> list[Any]:
-    return [plain(step) for step in record.steps if isinstance(step, Acted)]
+    return [plain(step) for step in record.steps if isinstance(step, ActionStep)]
 
 
 def _asked(bot: Bot, state: Any, simulations: int = 0) -> Any:

@@ -12,8 +12,8 @@ from hostile_league import honest_bots, honest_players, league_of, played
 from hostile_zoo import Animal, bot_of, stage
 
 from arena.league.tournament import Player
-from arena.match.rebuilt import lines_of
-from arena.match.record import Acted, MatchRecord
+from arena.match.reconstruction import lines_of
+from arena.match.record import ActionStep, MatchRecord
 from arena.match.replay import problems
 from arena.match.settings import ClockSettings
 from arena.process.limits import Limits
@@ -68,7 +68,7 @@ def seat_of(player: str, record: MatchRecord) -> int:
 
 def said_in(record: MatchRecord, seat: int) -> str:
     """What the bot said besides its actions: notes, and what is kept of its fault."""
-    notes = [step.note for step in record.steps if isinstance(step, Acted) and step.seat == seat]
+    notes = [step.note for step in record.steps if isinstance(step, ActionStep) and step.seat == seat]
     if record.fault is not None and record.fault.seat == seat:
         notes += [record.fault.message, record.fault.stderr]
     return "\n".join(filter(None, notes))

@@ -9,10 +9,10 @@ from typing import Any, Final
 from arena.games import load_game
 from arena.games.api import Json, Seat
 from arena.games.luck import derive
-from arena.match.baseline import house_contestant
-from arena.match.bot_player import Contestant
+from arena.match.baseline import baseline_player
+from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord
-from arena.match.referee import Participant, hello_for, play
+from arena.match.referee import Participant, hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.channel import Channel, ProcessChannel
 from arena.process.launch import STRICTEST, Confinement, start
@@ -33,7 +33,7 @@ WITH_PROCESSES: Final = Confinement(limits=Limits(processes=True, scratch_mib=0)
 
 
 class Guest:
-    """A bot as a contestant, with the processes it was given."""
+    """A bot as a bot_player, with the processes it was given."""
 
     def __init__(
         self, bot: BotSpec, *arguments: str, clock: ClockSettings = CLOCK, confinement: Confinement = STRICTEST
@@ -42,7 +42,7 @@ class Guest:
         self._confinement = confinement
         self._bot = bot
         self._arguments = arguments
-        self.contestant = Contestant(
+        self.bot_player = BotPlayer(
             player=" ".join(arguments) or bot.name,
             bot=bot.digest,
             open_channel=self._open,
@@ -65,11 +65,11 @@ def against(
     bot: Participant, other: Participant | None = None, *, game: Any = None, clock: ClockSettings = CLOCK
 ) -> MatchRecord:
     """A match of nim of `bot` in seat 0, against the house if there is no other."""
-    house = house_contestant(hello_for(NIM, {}, clock.startup_ms), clock)
+    house = baseline_player(hello_for(NIM, {}, clock.startup_ms), clock)
     spec = MatchSpec(
         match="m", game="nim", options={}, seed=derive("hostile"), clock=clock, wire_id="m", bot_seeds=(1, 2, 3, 4)
     )
-    return play(spec, [bot, other or house], game=game)
+    return play_match(spec, [bot, other or house], game=game)
 
 
 class WideNim:

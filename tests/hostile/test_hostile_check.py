@@ -8,7 +8,7 @@ import pytest
 from hostile_play import BARE, CLOCK, HOSTILE
 from msgspec import structs
 
-from arena.conformance.check import Step, Verdict, check
+from arena.conformance.check import CheckStep, StepVerdict, check_bot
 from arena.match.secret_luck import Secret
 from arena.process.launch import STRICTEST, Confinement
 from arena.process.manifest import BotSpec, read_bot
@@ -29,15 +29,15 @@ def bot_of(tmp_path: Path) -> Callable[[str], BotSpec]:
     return read
 
 
-def steps_of(bot: BotSpec, confinement: Confinement = STRICTEST) -> list[Step]:
-    return list(check(bot, game="nim", options={}, clock=CLOCK, confinement=confinement, secret=SECRET))
+def steps_of(bot: BotSpec, confinement: Confinement = STRICTEST) -> list[CheckStep]:
+    return list(check_bot(bot, game="nim", options={}, clock=CLOCK, confinement=confinement, secret=SECRET))
 
 
 def test_an_honest_bot_passes_every_step(bot_of: Callable[[str], BotSpec]) -> None:
     """Numbered from one, each with what it found."""
     steps = steps_of(bot_of("honest"))
 
-    assert {step.verdict for step in steps} == {Verdict.PASSED}
+    assert {step.verdict for step in steps} == {StepVerdict.PASSED}
     assert [step.number for step in steps] == list(range(1, len(steps) + 1))
     assert all(step.detail for step in steps)
 
@@ -51,9 +51,9 @@ def test_an_honest_bot_passes_every_step(bot_of: Callable[[str], BotSpec]) -> No
 )
 def test_a_harmless_habit_is_a_remark(bot_of: Callable[[str], BotSpec], mode: str, title: str, detail: str) -> None:
     """The bot may play, its author hears of it."""
-    remarks = [step for step in steps_of(bot_of(mode)) if step.verdict is not Verdict.PASSED]
+    remarks = [step for step in steps_of(bot_of(mode)) if step.verdict is not StepVerdict.PASSED]
 
-    assert [step.verdict for step in remarks] == [Verdict.REMARK]
+    assert [step.verdict for step in remarks] == [StepVerdict.REMARK]
     assert remarks[0].title.startswith(title)
     assert detail in remarks[0].detail
 
@@ -73,8 +73,8 @@ def test_a_broken_promise_ends_the_check(bot_of: Callable[[str], BotSpec], mode:
     """With the number of the step, the fault and the last lines both ways."""
     *before, last = steps_of(bot_of(mode))
 
-    assert all(step.verdict is Verdict.PASSED for step in before)
-    assert (last.number, last.verdict) == (number, Verdict.FAILED)
+    assert all(step.verdict is StepVerdict.PASSED for step in before)
+    assert (last.number, last.verdict) == (number, StepVerdict.FAILED)
     assert detail in last.detail
 
 
@@ -133,5 +133,5 @@ def test_a_start_that_fails_between_the_steps_fails_the_step(tmp_path: Path) -> 
 
     last = steps_of(read_bot(tmp_path), BARE)[-1]
 
-    assert last.verdict is Verdict.FAILED
+    assert last.verdict is StepVerdict.FAILED
     assert "is not executable" in last.detail

@@ -22,13 +22,13 @@ from arena.process import reaper
 
 reaper.become_subreaper()
 bot = hostile("daemon", confinement=BARE)
-record = against(bot.contestant)
-bot.contestant.close(grace_s=0.0)
+record = against(bot.bot_player)
+bot.bot_player.close(grace_s=0.0)
 deadline = time.monotonic() + 5
 while not reaper.children(os.getpid()) and time.monotonic() < deadline:
     os.sched_yield()
 print(record.termination.value, reaper.kill_descendants(), reaper.descendants(os.getpid()))
-print(bot.contestant.stderr())
+print(bot.bot_player.stderr())
 """
 
 KILLED = """
@@ -36,7 +36,7 @@ import sys
 from hostile_play import BARE, STRICTEST, against, hostile
 
 bot = hostile(sys.argv[1], confinement=BARE if sys.argv[2] == "none" else STRICTEST)
-bot.contestant._open_channel()
+bot.bot_player._open_channel()
 print(bot.processes[0].pid, bot.processes[0].group, flush=True)
 sys.stdin.readline()
 """
@@ -61,7 +61,7 @@ def test_a_bot_in_the_sandbox_cannot_fork(mode: str) -> None:
     """Unless its manifest says that it needs to; its author reads so."""
     bot = hostile(mode)
 
-    record = against(bot.contestant)
+    record = against(bot.bot_player)
 
     assert record.termination.value == "crash"
     assert record.fault is not None
@@ -72,10 +72,10 @@ def test_a_bot_in_the_sandbox_cannot_fork(mode: str) -> None:
 def test_an_orphan_goes_with_its_box() -> None:
     """With all that the bot started there."""
     bot = hostile("orphan", confinement=WITH_PROCESSES)
-    record = against(bot.contestant)
+    record = against(bot.bot_player)
     before = left_of(bot)
 
-    bot.contestant.close(grace_s=0.0)
+    bot.bot_player.close(grace_s=0.0)
 
     assert record.termination.value == "normal"
     assert len(before) == 4  # bwrap outside and inside, the bot, its grandchild
@@ -85,12 +85,12 @@ def test_an_orphan_goes_with_its_box() -> None:
 def test_a_daemon_gets_no_session_of_its_own_in_the_sandbox() -> None:
     """So that one signal to the group reaches everything of a bot."""
     bot = hostile("daemon", confinement=WITH_PROCESSES)
-    record = against(bot.contestant)
+    record = against(bot.bot_player)
 
-    bot.contestant.close(grace_s=0.0)
+    bot.bot_player.close(grace_s=0.0)
 
     assert record.termination.value == "normal"
-    assert "OSError: [Errno 38] Function not implemented" in bot.contestant.stderr()
+    assert "OSError: [Errno 38] Function not implemented" in bot.bot_player.stderr()
     assert is_gone(lambda: left_of(bot))
 
 
@@ -108,10 +108,10 @@ def test_a_daemon_is_killed_by_the_sweep() -> None:
 def test_a_grandchild_in_the_group_goes_with_the_bot() -> None:
     """Without any sweep: the whole group is killed although the child in between is gone."""
     bot = hostile("orphan", confinement=BARE)
-    against(bot.contestant)
+    against(bot.bot_player)
     assert len(left_of(bot)) == 2
 
-    bot.contestant.close(grace_s=0.0)
+    bot.bot_player.close(grace_s=0.0)
 
     assert is_gone(lambda: left_of(bot))
 
@@ -121,7 +121,7 @@ def test_a_child_that_holds_the_pipes_goes_with_a_bot_that_died(confinement: Con
     """The group is killed before the dead leader is reaped, while its id is still its own."""
     bot = hostile("forked", confinement=confinement)
 
-    record = against(bot.contestant)
+    record = against(bot.bot_player)
 
     assert record.termination.value == "crash"
     assert record.fault is not None
@@ -136,7 +136,7 @@ def test_a_shell_around_the_bot_does_not_save_it(tmp_path: Path) -> None:
     )
     bot = Guest(read_bot(tmp_path), confinement=BARE)
     records: list[MatchRecord] = []
-    took_s = elapsed_s(lambda: records.append(against(bot.contestant)))
+    took_s = elapsed_s(lambda: records.append(against(bot.bot_player)))
 
     assert records[0].termination.value == "timeout"
     assert took_s < 0.4 + 2.0
@@ -147,7 +147,7 @@ def test_a_shell_around_the_bot_in_the_sandbox_says_what_it_cannot(tmp_path: Pat
     """A shell forks for each of its commands but the last."""
     (tmp_path / "bot.yaml").write_text("name: wrapped\ncommand: [sh, -c, 'python3 bot.py; true']\n")
 
-    record = against(Guest(read_bot(tmp_path)).contestant)
+    record = against(Guest(read_bot(tmp_path)).bot_player)
 
     assert record.fault is not None
     assert "Cannot fork" in record.fault.stderr
@@ -170,11 +170,11 @@ def test_a_bot_dies_with_its_referee(mode: str, confinement: Confinement) -> Non
 def test_ctrl_c_at_the_terminal_does_not_reach_a_bot(confinement: Confinement) -> None:
     """It leads a session of its own, so the signal for the foreground group is not for it."""
     bot = hostile("honest", confinement=confinement)
-    against(bot.contestant)
+    against(bot.bot_player)
     pids = {bot.processes[0].pid, bot.processes[0].group}
 
     assert {(os.getsid(pid), os.getpgid(pid)) for pid in pids} == {(pid, pid) for pid in pids}
-    bot.contestant.close(grace_s=0.0)
+    bot.bot_player.close(grace_s=0.0)
 
 
 @EVERY_WAY
@@ -185,7 +185,7 @@ def test_a_bot_inherits_nothing(tmp_path: Path, confinement: Confinement) -> Non
     with (tmp_path / "bot.py").open() as ours:
         os.set_inheritable(ours.fileno(), True)
         bot = Guest(read_bot(tmp_path / "bot.py"), confinement=confinement)
-        record = against(bot.contestant)
+        record = against(bot.bot_player)
 
     assert record.fault is not None
     seen = next(line for line in record.fault.transcript if line.startswith("< ["))

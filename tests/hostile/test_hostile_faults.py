@@ -52,8 +52,8 @@ def test_a_fault_is_the_loss_of_who_did_it(mode: str) -> None:
     """In time, nothing of it left, and the other bot plays its next match as if nothing had been."""
     bad, good = hostile(mode), hostile("honest")
     try:
-        took_s = elapsed_s(lambda: check_forfeit(against(bad.contestant, good.contestant), *FAULTS[mode]))
-        after = against(good.contestant)
+        took_s = elapsed_s(lambda: check_forfeit(against(bad.bot_player, good.bot_player), *FAULTS[mode]))
+        after = against(good.bot_player)
 
         assert took_s < WALL_S + 2 * SLACK_S
         assert is_gone(lambda: left_of(bad))
@@ -79,7 +79,7 @@ def test_what_is_only_a_nuisance_costs_no_match(mode: str) -> None:
     """Two matches end by the rules in one process; what did not count is reported."""
     bot = hostile(mode)
     try:
-        records = [against(bot.contestant) for _ in range(2)]
+        records = [against(bot.bot_player) for _ in range(2)]
 
         assert [record.termination.value for record in records] == ["normal", "normal"]
         assert records[0].seats[0].ignored == NUISANCES[mode]
@@ -94,7 +94,7 @@ def test_answers_nobody_asked_for_are_never_applied(mode: str, most: int) -> Non
     """The same match is played as without them; each is counted, as early or stale."""
     plain, bot = hostile("honest"), hostile(mode)
     try:
-        expected, record = against(plain.contestant), against(bot.contestant)
+        expected, record = against(plain.bot_player), against(bot.bot_player)
 
         assert record.steps == expected.steps
         counted = record.seats[0].ignored
@@ -116,7 +116,7 @@ def test_a_request_larger_than_the_pipe_to_who_does_not_read(mode: str, terminat
     """The referee neither hangs in the write nor takes the closed pipe for a fault of its own."""
     bot = hostile(mode)
     try:
-        took_s = elapsed_s(lambda: check_forfeit(against(bot.contestant, game=WideNim(200_000)), termination, sentence))
+        took_s = elapsed_s(lambda: check_forfeit(against(bot.bot_player, game=WideNim(200_000)), termination, sentence))
 
         assert took_s < WALL_S + 2 * SLACK_S
     finally:
@@ -128,7 +128,7 @@ def test_a_large_request_reaches_who_reads() -> None:
     """Ten times the pipe, in pieces."""
     bot = hostile("honest")
     try:
-        assert against(bot.contestant, game=WideNim(700_000)).termination.value == "normal"
+        assert against(bot.bot_player, game=WideNim(700_000)).termination.value == "normal"
     finally:
         end(bot)
 
@@ -137,9 +137,9 @@ def test_the_death_between_two_matches_is_named_at_the_next() -> None:
     """It is stopped until then; the process is expected to read on; the message says how it ended and what to do."""
     bot = hostile("exit-after-match")
     try:
-        first = against(bot.contestant)
-        second = against(bot.contestant)
-        third = against(bot.contestant)
+        first = against(bot.bot_player)
+        second = against(bot.bot_player)
+        third = against(bot.bot_player)
     finally:
         end(bot)
 
@@ -153,10 +153,10 @@ def test_the_death_between_two_matches_is_named_at_the_next() -> None:
 def test_who_ignores_everything_is_killed_after_the_grace() -> None:
     """SIGTERM, the end of input and quit are ignored; a second later it is over."""
     bot = hostile("ignore-all")
-    against(bot.contestant)
+    against(bot.bot_player)
 
     endings: list[str] = []
-    took_s = elapsed_s(lambda: endings.append(bot.contestant.close()))
+    took_s = elapsed_s(lambda: endings.append(bot.bot_player.close()))
 
     assert endings == ["was killed"]
     assert took_s < 1.0 + SLACK_S
@@ -166,11 +166,11 @@ def test_who_ignores_everything_is_killed_after_the_grace() -> None:
 def test_who_has_much_to_say_at_the_end_can_say_it() -> None:
     """More than a pipe holds; nobody listens, but it is not killed for it."""
     bot = hostile("talk-at-quit")
-    against(bot.contestant)
+    against(bot.bot_player)
 
-    assert bot.contestant.close() == "ended with exit code 0"
+    assert bot.bot_player.close() == "ended with exit code 0"
 
 
 def end(*guests: Guest) -> None:
     for guest in guests:
-        guest.contestant.close(grace_s=0.0)
+        guest.bot_player.close(grace_s=0.0)

@@ -24,13 +24,13 @@ def test_a_flood_ends_with_the_clock_and_is_not_kept(mode: str) -> None:
     """As fast as the bot can write, for the whole of its time."""
     bot = hostile(mode, clock=LONGER)
     records: list[MatchRecord] = []
-    against(hostile("exit-0").contestant)  # what is imported and cached at first is not the flood's
+    against(hostile("exit-0").bot_player)  # what is imported and cached at first is not the flood's
     before_mb = resident_mb()
     forget_peak()
     try:
-        took_s = elapsed_s(lambda: records.append(against(bot.contestant, clock=LONGER)))
+        took_s = elapsed_s(lambda: records.append(against(bot.bot_player, clock=LONGER)))
     finally:
-        bot.contestant.close(grace_s=0.0)
+        bot.bot_player.close(grace_s=0.0)
 
     assert records[0].termination.value == FLOODS[mode]
     assert resident_mb("VmHWM") - before_mb < MOST_MB
@@ -42,18 +42,18 @@ def test_a_flood_ends_with_the_clock_and_is_not_kept(mode: str) -> None:
 def test_the_ends_of_a_flood_on_stderr_are_kept() -> None:
     """The first lines and the last ones, and how much lay between."""
     bot = hostile("flood-stderr", clock=LONGER)
-    record = against(bot.contestant, clock=LONGER)
+    record = against(bot.bot_player, clock=LONGER)
 
     assert record.fault is not None
     assert record.fault.stderr.endswith("debug\n") or "debug" in record.fault.stderr[-10:]
-    assert "bytes left out" in bot.contestant.stderr()
+    assert "bytes left out" in bot.bot_player.stderr()
 
 
 def test_a_kept_transcript_is_bounded_too() -> None:
     """Whoever asks for the whole transcript gets the first thousand useless lines, not all of them."""
     bot = hostile("flood-lines", clock=LONGER)
-    bot.contestant.transcript = type(bot.contestant.transcript)()
-    against(bot.contestant, clock=LONGER)
+    bot.bot_player.transcript = type(bot.bot_player.transcript)()
+    against(bot.bot_player, clock=LONGER)
 
-    assert 1000 < len(bot.contestant.transcript) < 1100
-    assert bot.contestant.ignored["stray"] > 1100
+    assert 1000 < len(bot.bot_player.transcript) < 1100
+    assert bot.bot_player.ignored["stray"] > 1100

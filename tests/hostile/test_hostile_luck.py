@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from arena.league.schedule import chunks
 from arena.league.tournament import FORMAT, Player, Tournament
 from arena.league.worker import play_chunk
-from arena.match.record import Acted, MatchRecord, unpack
+from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process.limits import Limits
@@ -76,7 +76,7 @@ def foretold(secret: Secret) -> list[tuple[int, int]]:
 
 
 def _last_note(record: MatchRecord) -> tuple[int, int]:
-    notes = [step.note for step in record.steps if isinstance(step, Acted) and step.note]
+    notes = [step.note for step in record.steps if isinstance(step, ActionStep) and step.note]
     words = notes[-1].split()
     return int(words[1]), int(words[3])
 

@@ -14,9 +14,9 @@ from msgspec import Struct
 
 from arena.games import load_game
 from arena.games.luck import derive
-from arena.match.bot_player import Contestant
-from arena.match.record import Acted, MatchRecord, Simulated, pack, unpack
-from arena.match.referee import hello_for, play
+from arena.match.bot_player import BotPlayer
+from arena.match.record import ActionStep, MatchRecord, SimulationStep, pack, unpack
+from arena.match.referee import hello_for, play_match
 from arena.match.replay import problems
 from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.launch import STRICTEST
@@ -109,7 +109,7 @@ class Table:
         facts = json.dumps({"capabilities": rascal.capabilities})
         confinement = WITH_PROCESSES if rascal.processes else STRICTEST
         guest = Guest(bot, rascal.habit, facts, clock=self.clock, confinement=confinement)
-        guest.contestant = Contestant(
+        guest.bot_player = BotPlayer(
             player=rascal.habit,
             bot=bot.digest,
             open_channel=guest._open,
@@ -130,10 +130,10 @@ class Table:
             bot_seeds=(1, 2, 3, 4),
         )
         try:
-            return unpack(pack(play(spec, [guest.contestant for guest in self.guests])))
+            return unpack(pack(play_match(spec, [guest.bot_player for guest in self.guests])))
         finally:
             for guest in self.guests:
-                guest.contestant.close(grace_s=0.0)
+                guest.bot_player.close(grace_s=0.0)
             for guest in self.guests:
                 assert is_gone(lambda guest=guest: left_of(guest))  # type: ignore[misc]
 
@@ -154,9 +154,9 @@ def course(record: MatchRecord) -> list[Any]:
     """What must not depend on how the passes of one seat came about."""
     found: list[Any] = []
     for step in record.steps:
-        if isinstance(step, Acted):
+        if isinstance(step, ActionStep):
             found.append((step.seat, step.action))
-        elif isinstance(step, Simulated):
+        elif isinstance(step, SimulationStep):
             found.append((step.key, step.result))
         else:
             found.append((step.key, step.outcome))
@@ -193,7 +193,7 @@ def test_a_rascal_costs_nobody_but_itself(rascal: Rascal, staged: Path, undistur
     record = Table(staged, (HONEST, rascal, HONEST), rascal.clock).play()
     took_s = time.monotonic() - begin_s
 
-    said = "\n".join(step.note for step in record.steps if isinstance(step, Acted) and step.seat == EVIL)
+    said = "\n".join(step.note for step in record.steps if isinstance(step, ActionStep) and step.seat == EVIL)
     fault = record.fault
     if fault is not None:
         said = f"{fault.message}\n{fault.hint}\n{fault.stderr}"
@@ -239,7 +239,7 @@ def test_four_that_simulate_at_once_get_the_same_answers(staged: Path) -> None:
     """Each in a thread of its own: no simulation disturbs another."""
     record = Table(staged, (Rascal("ask-with-all-others"),) * 4, CLOCK).play()
 
-    notes = [step.note for step in record.steps if isinstance(step, Acted) and step.note]
+    notes = [step.note for step in record.steps if isinstance(step, ActionStep) and step.note]
     assert len(notes) == 4
     assert len(set(" ".join(notes).split())) == 1
     assert [seat.faults for seat in record.seats] == [{}] * 4

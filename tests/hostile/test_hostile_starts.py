@@ -8,7 +8,7 @@ import pytest
 from hostile_play import BARE, CLOCK, HOSTILE, SLACK_S, Guest, against, elapsed_s, hostile, is_gone, left_of
 
 from arena.errors import HarnessFault
-from arena.match.record import Fault, MatchRecord
+from arena.match.record import Forfeit, MatchRecord
 from arena.process.manifest import BotSpec, read_bot
 from arena.process.sandbox import runtimes
 
@@ -25,12 +25,12 @@ def folder_with(folder: Path, command: str, **files: str) -> BotSpec:
     return read_bot(folder)
 
 
-def fault_of(guest: Guest) -> Fault:
-    record = against(guest.contestant)
+def fault_of(guest: Guest) -> Forfeit:
+    record = against(guest.bot_player)
     assert record.termination.value == "crash"
     assert record.fault is not None
     assert (record.ranks, record.steps, record.seats[0].moves) == ((1, 0), (), 0)
-    guest.contestant.close(grace_s=0.0)
+    guest.bot_player.close(grace_s=0.0)
     return record.fault
 
 
@@ -150,14 +150,14 @@ def test_a_folder_that_vanished_is_not_the_bots_fault(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "bot")
 
     with pytest.raises(HarnessFault, match=r"the folder of starter 1 .* is gone"):
-        against(Guest(bot).contestant)
+        against(Guest(bot).bot_player)
 
 
 def test_a_bot_that_never_says_hello_is_named_too() -> None:
     """It runs, so there is no exit code; the rest of its description is there."""
     bot = hostile("mute", clock=type(CLOCK)(move_ms=100, bank_ms=0, startup_ms=300))
     records: list[MatchRecord] = []
-    took_s = elapsed_s(lambda: records.append(against(bot.contestant)))
+    took_s = elapsed_s(lambda: records.append(against(bot.bot_player)))
 
     (record,) = records
     assert record.termination.value == "timeout"
@@ -183,10 +183,10 @@ def test_the_stderr_of_an_earlier_process_is_not_shown_again(tmp_path: Path) -> 
 def test_who_sits_behind_a_bot_that_cannot_start_has_not_played(tmp_path: Path) -> None:
     """Its counters are those of this match, not of the one before; and its process goes on to the next."""
     good, bad = hostile("honest"), Guest(folder_with(tmp_path, "[python3, missing.py]"))
-    before = against(good.contestant)
-    failed = against(bad.contestant, good.contestant)
-    after = against(good.contestant)
-    good.contestant.close(grace_s=0.0)
+    before = against(good.bot_player)
+    failed = against(bad.bot_player, good.bot_player)
+    after = against(good.bot_player)
+    good.bot_player.close(grace_s=0.0)
 
     assert before.seats[0].moves > 0
     assert (failed.seats[1].moves, failed.seats[1].wall_ms) == (0, 0.0)

@@ -10,11 +10,11 @@ import pytest
 from hostile_league import PYTHON
 
 from arena.games import load_game
-from arena.match.baseline import house_contestant
+from arena.match.baseline import baseline_player
 from arena.match.bot import clock_for, confine, open_channel
-from arena.match.bot_player import Contestant
+from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord
-from arena.match.referee import hello_for, play
+from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.limits import Limits
 from arena.process.manifest import BotSpec, Manifest
@@ -104,7 +104,7 @@ def played(folder: Path, deed: str) -> MatchRecord:
     bot = BotSpec(manifest=manifest, source=str(folder), folder=str(folder), digest="0" * 64)
     confinement = confine(bot, Limits(), CLOCK, "sandbox")
     hello = hello_for(load_game("nim"), {}, CLOCK.startup_ms)
-    guest = Contestant(
+    guest = BotPlayer(
         player="guest",
         bot=bot.digest,
         open_channel=lambda: open_channel(bot, confinement),
@@ -115,7 +115,7 @@ def played(folder: Path, deed: str) -> MatchRecord:
         match="m", game="nim", options={"heaps": [1, 1, 1]}, seed="", clock=CLOCK, wire_id="m", bot_seeds=(1, 2)
     )
     try:
-        return play(spec, [guest, house_contestant(hello, CLOCK)])
+        return play_match(spec, [guest, baseline_player(hello, CLOCK)])
     finally:
         guest.close(grace_s=0.0)
 

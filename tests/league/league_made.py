@@ -9,7 +9,7 @@ from typing import Any
 from arena.league.schedule import Chunk, Fixture, PlayedBlock, pairings
 from arena.league.tournament import Player, Tournament
 from arena.match.record import PackedRecord, Termination
-from arena.match.results import MatchKey, MatchResult, PlayedMatch, ranked, rotate
+from arena.match.results import MatchKey, MatchResult, PlayedMatch, canonical_ranks, rotate
 from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest, read_bot
 from arena.standings.ratings import RatingSettings
@@ -104,7 +104,7 @@ def match(key: MatchKey, players: Sequence[str], scores: Sequence[int]) -> Playe
     result = MatchResult(
         key=key,
         players=rotate(players, key.rotation),
-        ranks=ranked([-score for score in scores]),
+        ranks=canonical_ranks([-score for score in scores]),
         scores=tuple(map(Fraction, scores)),
         termination=Termination.NORMAL,
         at_fault=None,

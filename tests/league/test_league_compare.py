@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from arena.errors import CheckFailed
 from arena.league.sprt import Comparison
 from arena.match.luck import MatchLuck
-from arena.match.record import Acted, MatchRecord, SeatRecord, Termination, pack
+from arena.match.record import ActionStep, MatchRecord, SeatRecord, Termination, pack
 from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch, result_of
 from arena.match.settings import ClockSettings
 from arena.statistics.control_variate import adjusted_in_turn
@@ -32,7 +32,7 @@ def record(scores: tuple[int, int] | None, *, steps: int = 1) -> MatchRecord:
     seat = SeatRecord(player="p", bot="b", moves=1, cpu_ms=0.0, wall_ms=0.0, slowest_ms=0.0, ignored={})
     return MatchRecord(
         match="m", arena="0", game="nim", rules="1", options={}, seed="0", clock=ClockSettings().terms(),
-        isolation="sandbox", seats=(seat, seat), steps=(Acted(seat=0, action=0),) * steps, ranks=ranks,
+        isolation="sandbox", seats=(seat, seat), steps=(ActionStep(seat=0, action=0),) * steps, ranks=ranks,
         scores=None if scores is None else tuple(map(Fraction, scores)),
         termination=Termination.NORMAL if scores else Termination.CRASH, fault=None,
     )  # fmt: skip

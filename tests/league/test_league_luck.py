@@ -12,10 +12,10 @@ from arena.games.luck import derive
 from arena.league.exhibition import friendly
 from arena.league.schedule import chunks, pairings
 from arena.league.worker import _luck
-from arena.match.baseline import house_contestant
+from arena.match.baseline import baseline_player
 from arena.match.luck import luck_of
 from arena.match.record import MatchRecord
-from arena.match.referee import hello_for, play
+from arena.match.referee import hello_for, play_match
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings, MatchSpec
 
@@ -24,8 +24,8 @@ CLOCK = ClockSettings()
 
 def record(game: str) -> MatchRecord:
     hello = hello_for(load_game(game), {}, CLOCK.startup_ms)
-    seats = [house_contestant(hello, CLOCK) for _ in range(2)]
-    return play(
+    seats = [baseline_player(hello, CLOCK) for _ in range(2)]
+    return play_match(
         MatchSpec(
             match="m", game=game, options={}, seed=derive("luck"), clock=CLOCK, wire_id="m", bot_seeds=(1, 2, 3, 4)
         ),

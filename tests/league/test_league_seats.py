@@ -17,9 +17,9 @@ from arena.games import GAMES, load_game
 from arena.league.schedule import Chunk, PlayedBlock, match_count, match_spec, pairings
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss, settle
 from arena.league.tournament import Player, read_tournament
-from arena.match.bot_player import Contestant
+from arena.match.bot_player import BotPlayer
 from arena.match.record import pack
-from arena.match.referee import hello_for, play
+from arena.match.referee import hello_for, play_match
 from arena.match.results import PlayedMatch, result_of, rotate
 from arena.process.scripted import Reply, ScriptedChannel
 from arena.standings.ratings import RatingSettings, rate
@@ -38,7 +38,7 @@ def played(chunk: Chunk) -> list[PlayedBlock]:
     blocks = []
     for fixture in chunk.fixtures:
         records = [
-            play(match_spec(chunk, fixture, rotation, "none"), rotate(seated, rotation))
+            play_match(match_spec(chunk, fixture, rotation, "none"), rotate(seated, rotation))
             for rotation in range(len(seated))
         ]
         matches = [PlayedMatch(result_of(record), pack(record)) for record in records]
@@ -46,8 +46,8 @@ def played(chunk: Chunk) -> list[PlayedBlock]:
     return blocks
 
 
-def _contestant(player: Player, chunk: Chunk) -> Contestant:
-    return Contestant(
+def _contestant(player: Player, chunk: Chunk) -> BotPlayer:
+    return BotPlayer(
         player=player.name,
         bot=player.bot.digest,
         open_channel=lambda: ScriptedChannel(lambda line: _respond(line, player.name)),

@@ -14,7 +14,7 @@ from arena.league.tournament import Player
 from arena.league.worker import play_chunk, play_rotations
 from arena.match import referee
 from arena.match.participant import Participant
-from arena.match.record import Acted, MatchRecord, unpack
+from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.secret_luck import Secret
 from arena.match.settings import MatchSpec
 from arena.process.manifest import read_bot
@@ -36,7 +36,7 @@ for line in sys.stdin:
 def processes(block: PlayedBlock) -> list[set[str]]:
     """Of each match, the processes that played it, as they noted it themselves."""
     records = [unpack(match.record) for match in block.matches]
-    return [{step.note for step in record.steps if isinstance(step, Acted) and step.note} for record in records]
+    return [{step.note for step in record.steps if isinstance(step, ActionStep) and step.note} for record in records]
 
 
 @pytest.mark.process
@@ -81,7 +81,7 @@ def _void_in(seed: str) -> Callable[..., MatchRecord]:
     def play(spec: MatchSpec, participants: Sequence[Participant]) -> MatchRecord:
         if spec.seed == seed:
             raise HarnessFault("all was quiet")
-        return referee.play(spec, participants)
+        return referee.play_match(spec, participants)
 
     return play
 

@@ -18,11 +18,11 @@ from match_raft import Raft
 from arena.errors import Crashed, MalformedReply
 from arena.games import load_game
 from arena.games.luck import derive
-from arena.match import rebuilt
+from arena.match import reconstruction
 from arena.match.baseline import HouseGame, _HouseBot
-from arena.match.bot_player import Contestant
+from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord, pack, unpack
-from arena.match.referee import hello_for, play
+from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.channel import Channel
 from arena.process.scripted import Reply, ScriptedChannel
@@ -227,11 +227,11 @@ class Table:
         self.ticks[scene.seat] = Ticks(_TICK_MS[transport])
         self.bots: list[ScriptedBot | PipedBot] = []
         self.honest_bots: list[ScriptedBot] = []
-        self.contestants = [self._contestant(seat) for seat in (0, 1)]
+        self.bot_players = [self._player(seat) for seat in (0, 1)]
 
-    def _contestant(self, seat: int) -> Contestant:
+    def _player(self, seat: int) -> BotPlayer:
         name = "changed" if seat == self.scene.seat else "honest"
-        return Contestant(
+        return BotPlayer(
             player=name,
             bot=name,
             open_channel=self._open_changed if seat == self.scene.seat else self._open_honest,
@@ -252,7 +252,7 @@ class Table:
         return self.honest_bots[-1].channel
 
     def play(self, match: str = MATCH) -> MatchRecord:
-        """One match; the same contestants, another if the name is another."""
+        """One match; the same bot_players, another if the name is another."""
         spec = MatchSpec(
             match=match,
             game=self.game.name,
@@ -262,7 +262,7 @@ class Table:
             wire_id=match,
             bot_seeds=(1, 2),
         )
-        record = play(spec, self.contestants, game=self.game)
+        record = play_match(spec, self.bot_players, game=self.game)
         if match == MATCH or self.game.name != "raft":  # where the suggestions of the house are those of a new game
             self.is_told_again(record)
         return record
@@ -270,11 +270,11 @@ class Table:
     def is_told_again(self, record: MatchRecord) -> None:
         """All lines can be made again from the record, or it tells how many it could not keep."""
         for entry, told in zip(
-            record.seats, rebuilt.lines_of(unpack(pack(record)), game=game_of(self.scene)), strict=True
+            record.seats, reconstruction.lines_of(unpack(pack(record)), game=game_of(self.scene)), strict=True
         ):
             assert told.left_out or told.is_exact, (entry, told.lines)
 
     def close(self) -> None:
         """End both bots."""
-        for contestant in self.contestants:
-            contestant.close()
+        for bot_player in self.bot_players:
+            bot_player.close()

@@ -10,8 +10,8 @@ from match_raft import Raft
 from match_table import CLOCK, Message, ScriptedBot, answer, match_of, seated
 
 from arena.games import GAMES
-from arena.match.bot_player import Contestant
-from arena.match.record import Acted, MatchRecord
+from arena.match.bot_player import BotPlayer
+from arena.match.record import ActionStep, MatchRecord
 from arena.match.referee import Participant
 from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply
@@ -44,8 +44,8 @@ def raft_bot(mm: int = 20, odd: Odd = lambda _message, _number: None, **more: An
 
 def on_raft(
     bot: ScriptedBot, game: Raft, clock: ClockSettings = CLOCK, *, seats: int = 2, keep_transcript: bool = True
-) -> Contestant:
-    """The bot's contestant at a table of that size."""
+) -> BotPlayer:
+    """The bot's bot_player at a table of that size."""
     return seated(bot, clock, game=game, seats=seats, keep_transcript=keep_transcript)
 
 
@@ -72,6 +72,6 @@ def simulate(message: Message, query: int, what: Any, **more: Any) -> bytes:
     return json.dumps({"type": "simulate", "id": message["id"], "query": query, "what": what, **more}).encode()
 
 
-def acted(record: MatchRecord, seat: int) -> list[Acted]:
+def acted(record: MatchRecord, seat: int) -> list[ActionStep]:
     """What a seat did, in order."""
-    return [step for step in record.steps if isinstance(step, Acted) and step.seat == seat]
+    return [step for step in record.steps if isinstance(step, ActionStep) and step.seat == seat]

@@ -9,11 +9,11 @@ from typing import Any, Final
 from arena.games import load_game
 from arena.games.api import Game
 from arena.games.luck import derive
-from arena.match.baseline import HouseGame, house_contestant
-from arena.match.bot_player import Contestant
-from arena.match.rebuilt import lines_of
+from arena.match.baseline import HouseGame, baseline_player
+from arena.match.bot_player import BotPlayer
+from arena.match.reconstruction import lines_of
 from arena.match.record import MatchRecord, pack, unpack
-from arena.match.referee import Participant, hello_for, play
+from arena.match.referee import Participant, hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.scripted import Reply, ScriptedChannel
 
@@ -102,8 +102,8 @@ def seated(
     keep_transcript: bool = True,
     game: Game[Any, Any] = NIM,
     seats: int = 2,
-) -> Contestant:
-    return Contestant(
+) -> BotPlayer:
+    return BotPlayer(
         player="scripted",
         bot="0" * 64,
         open_channel=bot.open,
@@ -114,8 +114,8 @@ def seated(
     )
 
 
-def house(clock: ClockSettings = CLOCK) -> Contestant:
-    return house_contestant(hello_for(NIM, {}, clock.startup_ms), clock)
+def house(clock: ClockSettings = CLOCK) -> BotPlayer:
+    return baseline_player(hello_for(NIM, {}, clock.startup_ms), clock)
 
 
 def match_of(
@@ -138,17 +138,17 @@ def match_of(
         bot_seeds=(1, 2, 3, 4)[: len(participants)],
     )
     for each in participants:
-        if isinstance(each, Contestant) and (each._hello.game, each._hello.options) != (game, spec.options):
+        if isinstance(each, BotPlayer) and (each._hello.game, each._hello.options) != (game, spec.options):
             greet(each, rules or load_game(game), spec)
-    record = play(spec, participants, game=rules)
+    record = play_match(spec, participants, game=rules)
     assert_told_again(record, participants, rules)
     return record
 
 
-def greet(contestant: Contestant, game: Game[Any, Any], spec: MatchSpec) -> None:
+def greet(bot_player: BotPlayer, game: Game[Any, Any], spec: MatchSpec) -> None:
     """Its `hello` is for this game, as in every league."""
-    limits = contestant._hello.limits
-    contestant._hello = hello_for(game, spec.options, limits.startup_ms, limits.line_from_bot, len(spec.bot_seeds))
+    limits = bot_player._hello.limits
+    bot_player._hello = hello_for(game, spec.options, limits.startup_ms, limits.line_from_bot, len(spec.bot_seeds))
 
 
 def assert_told_again(record: MatchRecord, participants: Iterable[Participant], rules: Game[Any, Any] | None) -> None:

@@ -14,9 +14,9 @@ from match_raft_table import SIMULATING, STRICT, acted, on_raft, raft_bot, sail,
 from match_table import CLOCK, Message, ScriptedBot, answer
 
 from arena.errors import Crashed, HarnessFault
-from arena.match.bot_player import Contestant
-from arena.match.human import Person
-from arena.match.record import Acted
+from arena.match.bot_player import BotPlayer
+from arena.match.human import HumanPlayer
+from arena.match.record import ActionStep
 from arena.match.referee import hello_for
 from arena.process.clock import MoveClock
 from arena.process.scripted import Reply, ScriptedChannel
@@ -45,7 +45,7 @@ def test_all_are_asked_before_anybody_has_answered() -> None:
     record = sail_bots(*[raft_bot(10 * seat, meeting(barrier)) for seat in range(4)])
 
     assert record.termination.value == "normal"
-    assert [step.action.mm for step in record.steps[:4] if isinstance(step, Acted)] == [0, 10, 20, 30]
+    assert [step.action.mm for step in record.steps[:4] if isinstance(step, ActionStep)] == [0, 10, 20, 30]
 
 
 def test_what_each_is_asked_was_settled_before() -> None:
@@ -141,7 +141,7 @@ def test_the_other_seats_hear_the_end_of_a_match_that_one_forfeits() -> None:
     assert record.seats[0].moves == 1
 
 
-def silent_contestant(game: Raft) -> Contestant:
+def silent_contestant(game: Raft) -> BotPlayer:
     """A bot that never answers, by the real clock."""
     bot = raft_bot(20, lambda _message, _number: [])
 
@@ -151,7 +151,7 @@ def silent_contestant(game: Raft) -> Contestant:
                 time.sleep(min(clock.wait_s(), 0.02))
             return super().receive(clock)
 
-    return Contestant(
+    return BotPlayer(
         player="silent",
         bot="0" * 64,
         open_channel=lambda: Patient(bot._respond),
@@ -194,7 +194,7 @@ def test_a_person_who_stops_ends_the_waiting_too() -> None:
         assert threading.current_thread() is threading.main_thread()
         raise KeyboardInterrupt
 
-    person = Person(say=lambda _line: None, prompt=stop)
+    person = HumanPlayer(say=lambda _line: None, prompt=stop)
     before = threading.active_count()
     drawn: Any = Drawn()
 

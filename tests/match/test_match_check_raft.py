@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from match_raft_table import raft_on_offer
 
-from arena.conformance.check import Verdict, check
+from arena.conformance.check import StepVerdict, check_bot
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process.launch import Confinement
@@ -46,7 +46,7 @@ def remarks(folder: Path, action: str) -> dict[int, str]:
     unconfined = Confinement(isolation="none", limits=Limits())
     with raft_on_offer():
         steps = list(
-            check(
+            check_bot(
                 read_bot(script),
                 game="raft",
                 options={},
@@ -57,7 +57,7 @@ def remarks(folder: Path, action: str) -> dict[int, str]:
         )
     assert [step.number for step in steps] == list(range(1, 11))
     assert steps[5].title == "gives answers that count"
-    return {step.number: step.detail for step in steps if step.verdict is not Verdict.PASSED}
+    return {step.number: step.detail for step in steps if step.verdict is not StepVerdict.PASSED}
 
 
 def test_a_good_bot_has_no_remarks(tmp_path: Path) -> None:

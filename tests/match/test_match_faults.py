@@ -24,9 +24,9 @@ from arena.process.scripted import Reply, ScriptedChannel
 def test_a_fault_ends_the_process_and_the_next_match_starts_a_new_one(replies: list[Reply], code: str) -> None:
     """With a last word to the bot that says what was wrong."""
     bot = ScriptedBot(only(1, *replies))
-    contestant = seated(bot)
-    first = match_of(contestant, house())
-    second = match_of(contestant, house())
+    bot_player = seated(bot)
+    first = match_of(bot_player, house())
+    second = match_of(bot_player, house())
 
     assert (first.termination.value, second.termination.value) == (code, "normal")
     assert [channel.is_closed for channel in bot.channels] == [True, False]
@@ -60,8 +60,8 @@ def test_a_start_that_fails_is_a_forfeit(bot: ScriptedBot, code: str, sentence: 
 def test_a_bot_that_does_not_start_is_not_tried_for_ever() -> None:
     """Two attempts; the matches after them are forfeited at once, with the same fault."""
     bot = ScriptedBot(hello=[Crashed("the bot ended")])
-    contestant = seated(bot)
-    records = [match_of(contestant, house()) for _ in range(5)]
+    bot_player = seated(bot)
+    records = [match_of(bot_player, house()) for _ in range(5)]
 
     assert [record.termination.value for record in records] == ["crash"] * 5
     assert len({record.fault.message for record in records if record.fault is not None}) == 1
@@ -108,9 +108,9 @@ def test_who_cannot_take_an_event_loses_when_it_is_asked_next(fault: BotFault) -
     """The match goes on until then; it is no accident of the referee."""
     bot = ScriptedBot(hello=[b'{"type":"hello","protocols":[1],"capabilities":["events"]}'])
     bot.open = deaf(bot, b"event", fault)  # type: ignore[method-assign]
-    contestant = seated(bot)
+    bot_player = seated(bot)
 
-    first, second = match_of(contestant, house()), match_of(contestant, house())
+    first, second = match_of(bot_player, house()), match_of(bot_player, house())
 
     assert (first.termination.value, second.termination.value) == (fault.code, "normal")
     assert first.fault is not None
@@ -131,18 +131,18 @@ def test_who_cannot_take_the_end_of_a_match_loses_nothing() -> None:
     """The match is over; the next one starts a new process."""
     bot = ScriptedBot()
     bot.open = deaf(bot, b"match_end")  # type: ignore[method-assign]
-    contestant = seated(bot)
+    bot_player = seated(bot)
 
-    assert [match_of(contestant, house()).termination.value for _ in range(2)] == ["normal", "normal"]
+    assert [match_of(bot_player, house()).termination.value for _ in range(2)] == ["normal", "normal"]
     assert len(bot.channels) == 2
 
 
 def test_who_cannot_take_the_quit_is_killed() -> None:
-    """And a contestant without a process says so."""
+    """And a bot_player without a process says so."""
     bot = ScriptedBot()
     bot.open = deaf(bot, b"quit")  # type: ignore[method-assign]
-    contestant = seated(bot)
-    match_of(contestant, house())
+    bot_player = seated(bot)
+    match_of(bot_player, house())
 
-    assert contestant.close() == "was killed"
-    assert contestant.close() == "was not running"
+    assert bot_player.close() == "was killed"
+    assert bot_player.close() == "was not running"

@@ -11,7 +11,7 @@ from match_fuzz_depth import fuzzed
 from match_fuzz_table import VARIANTS, Said, Scene, Table, scenes
 from match_raft_table import raft_on_offer
 
-from arena.match.record import Acted, MatchRecord, Termination, encoded, pack, unpack
+from arena.match.record import ActionStep, MatchRecord, Termination, encoded, pack, unpack
 from arena.match.replay import problems
 
 LONGEST_STEP = 12_000
@@ -70,7 +70,7 @@ def unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def is_said(step: Acted, request: dict[str, Any], raw: dict[str, Any]) -> bool:
+def is_said(step: ActionStep, request: dict[str, Any], raw: dict[str, Any]) -> bool:
     """Whether that answer is the step."""
     legal, action = request["legal"], raw["action"]
     if legal is None:
@@ -83,7 +83,7 @@ def is_said(step: Acted, request: dict[str, Any], raw: dict[str, Any]) -> bool:
     )
 
 
-def is_first(step: Acted, request: dict[str, Any], lines: list[bytes]) -> bool:
+def is_first(step: ActionStep, request: dict[str, Any], lines: list[bytes]) -> bool:
     """Whether the step is the first line of those that is an object, no question, and no answer to another request."""
     for line in lines:
         if line.strip().startswith(b"{") and not is_question(line):
@@ -100,7 +100,7 @@ def is_question(line: bytes) -> bool:
     return False
 
 
-def is_somewhere(step: Acted, request: dict[str, Any], lines: list[bytes]) -> bool:
+def is_somewhere(step: ActionStep, request: dict[str, Any], lines: list[bytes]) -> bool:
     """Whether the step is any of the lines."""
     for line in lines:
         with contextlib.suppress(ValueError, AssertionError):
@@ -115,7 +115,7 @@ def has_only_answers(record: MatchRecord, table: Table) -> None:
     bot = table.bots[0]
     asked = bot.speaker.requests
     last = [number for number in range(1, len(asked) + 1) if number == len(asked) or "refused" not in asked[number]]
-    acted = [step for step in record.steps if isinstance(step, Acted) and step.seat == table.scene.seat]
+    acted = [step for step in record.steps if isinstance(step, ActionStep) and step.seat == table.scene.seat]
     for number, step in zip(last, [step for step in acted if not step.forced], strict=False):
         if step.fallback_for:
             continue

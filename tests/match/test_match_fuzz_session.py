@@ -14,7 +14,7 @@ from arena.protocol.messages import (
     ErrorMessage,
     EventMessage,
     Hello,
-    Limits,
+    LineLimits,
     MatchEnd,
     MatchStart,
     Quit,
@@ -26,7 +26,7 @@ from arena.protocol.messages import (
     TimeUsed,
     ToBot,
 )
-from arena.protocol.session import Phase, Session
+from arena.protocol.session import Session, SessionPhase
 
 OURS = st.sampled_from(["m1", "m2"])
 THEIRS = st.sampled_from(["m1", "m2", "", "\x1b[31m"])
@@ -53,7 +53,7 @@ class Dialogue(RuleBasedStateMachine):
 
     @rule()
     def greet(self) -> None:
-        limits = Limits(line_to_bot=1, line_from_bot=1, startup_ms=1)
+        limits = LineLimits(line_to_bot=1, line_from_bot=1, startup_ms=1)
         hello = Hello(
             protocols=(1,),
             minor=0,
@@ -196,13 +196,13 @@ class Dialogue(RuleBasedStateMachine):
     @invariant()
     def the_phase_is_what_the_model_says(self) -> None:
         expected = {
-            ("street", ""): Phase.NEW,
-            ("door", "hello"): Phase.GREETING,
-            ("hall", ""): Phase.IDLE,
-            ("table", "ready"): Phase.PREPARING,
-            ("table", ""): Phase.PLAYING,
-            ("table", "action"): Phase.THINKING,
-            ("gone", ""): Phase.CLOSED,
+            ("street", ""): SessionPhase.NEW,
+            ("door", "hello"): SessionPhase.GREETING,
+            ("hall", ""): SessionPhase.IDLE,
+            ("table", "ready"): SessionPhase.PREPARING,
+            ("table", ""): SessionPhase.PLAYING,
+            ("table", "action"): SessionPhase.THINKING,
+            ("gone", ""): SessionPhase.CLOSED,
         }
         assert self.session.phase is expected[self.place, self.owes]
         assert self.session.wants_events is self.has_events

@@ -8,7 +8,7 @@ from match_table import CLOCK, Message, answer
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from arena.conformance.remarks import idle_told, refusals_told, timeouts_told
+from arena.conformance.remarks import idle_remark, refusals_remark, timeouts_remark
 from arena.errors import OutOfTime
 from arena.match.record import MatchRecord
 from arena.process.scripted import Reply
@@ -34,14 +34,14 @@ def test_good_habits_are_not_told() -> None:
     """An empty phrase."""
     records = [sailed()]
 
-    assert (refusals_told(records, BOT), timeouts_told(records, BOT)) == ("", "")
+    assert (refusals_remark(records, BOT), timeouts_remark(records, BOT)) == ("", "")
 
 
 def test_refused_answers_are_counted_by_reason_and_the_first_is_told() -> None:
     """All matches together; a timeout is no refused answer."""
     records = [sailed(), sailed(None, {"mm": 13}), sailed(TOO_FAR, {"cm": 1}, TOO_FAR)]
 
-    assert refusals_told(records, BOT) == (
+    assert refusals_remark(records, BOT) == (
         "refused answers: 3 illegal_action, 1 malformed_reply; by reason: 1 malformed_reply, 1 rotten, 2 too_far\n"
         "m, step 6: the plank at 13 mm is rotten"
     )
@@ -51,7 +51,7 @@ def test_reasons_are_those_of_the_refusals_that_were_kept() -> None:
     """All are counted, and that not all are told by reason is said."""
     odd = raft_bot(odd=lambda message, _: [answer(message, TOO_FAR if message["legal"] is None else 9)])
 
-    told = refusals_told([sail_bots(odd, raft_bot(30))], BOT)
+    told = refusals_remark([sail_bots(odd, raft_bot(30))], BOT)
 
     assert told.startswith("refused answers: 6 illegal_action; by reason, of the first 5 of each match: ")
 
@@ -60,8 +60,8 @@ def test_timeouts_are_counted() -> None:
     """With what would come of more."""
     end = "after which the match went on; the third in a match forfeits it"
 
-    assert timeouts_told([sailed(None)], BOT) == f"1 timeout, {end}"
-    assert timeouts_told([sailed(None), sailed(None, None)], BOT) == f"3 timeouts, {end}"
+    assert timeouts_remark([sailed(None)], BOT) == f"1 timeout, {end}"
+    assert timeouts_remark([sailed(None), sailed(None, None)], BOT) == f"3 timeouts, {end}"
 
 
 def test_idle_time_is_told_of_the_worst_match() -> None:
@@ -69,8 +69,8 @@ def test_idle_time_is_told_of_the_worst_match() -> None:
     seats = [replace(sailed().seats[0], idle_ms=each) for each in (UNSET, 2500.0, 40.0)]
     terms = CLOCK.terms()
 
-    assert idle_told(seats, terms) == (
+    assert idle_remark(seats, terms) == (
         "; in one match it was idle for 2.5 s while it owed answers, allowed are 10 s: it slept or waited"
     )
-    assert idle_told(seats[::2], terms) == ""
-    assert idle_told(seats, replace(CLOCK, decides="wall").terms()) == ""
+    assert idle_remark(seats[::2], terms) == ""
+    assert idle_remark(seats, replace(CLOCK, decides="wall").terms()) == ""

@@ -13,7 +13,7 @@ import pytest
 from match_table import CLOCK, NIM, house, match_of
 
 from arena.match.bot import open_channel
-from arena.match.bot_player import Contestant
+from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord, SeatRecord
 from arena.match.referee import hello_for
 from arena.match.settings import ClockSettings
@@ -70,7 +70,7 @@ def played(folder: Path, thought: str, *, before: str = "", requests: int = 6, *
     path.write_text(BOT.format(thought=thought, before=before), encoding="utf-8")
     bot = read_bot(path)
     settings: ClockSettings = msgspec.structs.replace(CLOCK, move_ms=1000.0, startup_ms=30_000.0, **clock)
-    contestant = Contestant(
+    bot_player = BotPlayer(
         player="bot",
         bot=bot.digest,
         open_channel=lambda: open_channel(bot, BARE),
@@ -79,9 +79,9 @@ def played(folder: Path, thought: str, *, before: str = "", requests: int = 6, *
     )
     try:
         options = {"heaps": [1] * (2 * requests - 1)}
-        return match_of(contestant, house(settings), clock=settings, options=options)
+        return match_of(bot_player, house(settings), clock=settings, options=options)
     finally:
-        contestant.close(grace_s=0.0)
+        bot_player.close(grace_s=0.0)
 
 
 def seat(record: MatchRecord) -> SeatRecord:

@@ -14,7 +14,7 @@ from match_table import CLOCK, HELLO, Message, ScriptedBot, answer, house, match
 from msgspec import UNSET
 
 from arena.errors import Crashed, MalformedReply
-from arena.match.record import REFUSALS_KEPT, Acted, Refusal, encoded
+from arena.match.record import REFUSALS_KEPT, ActionStep, RefusedAnswer, encoded
 from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
 
@@ -36,10 +36,10 @@ def test_a_refused_answer_is_asked_for_once_more_line_by_line() -> None:
     """A warning, and the same request with another id, the reason, and no new events."""
     bot = raft_bot(20, leaning(TOO_FAR))
     game = Raft()
-    contestant = on_raft(bot, game, keep_transcript=True)
-    sail(contestant, on_raft(raft_bot(30), game), game=game)
+    bot_player = on_raft(bot, game, keep_transcript=True)
+    sail(bot_player, on_raft(raft_bot(30), game), game=game)
 
-    lines = [(way, json.loads(line)) for _, way, line in contestant.transcript][4:9]
+    lines = [(way, json.loads(line)) for _, way, line in bot_player.transcript][4:9]
     request, again = lines[0][1], lines[3][1]
     view = {"you": 0, "round": 1, "phase": "lean", "scores": [0, 0], "leans": []}
     reason = {
@@ -111,8 +111,8 @@ def test_refusals_are_kept_with_their_sentences() -> None:
     record = sail_bots(raft_bot(30), raft_bot(20, leaning(TOO_FAR, {"mm": 13})))
 
     assert record.seats[1].refusals == (
-        Refusal(step=2, code="illegal_action", reason="too_far", message="nobody leans out 101 mm"),
-        Refusal(step=2, code="illegal_action", reason="rotten", message="the plank at 13 mm is rotten"),
+        RefusedAnswer(step=2, code="illegal_action", reason="too_far", message="nobody leans out 101 mm"),
+        RefusedAnswer(step=2, code="illegal_action", reason="rotten", message="the plank at 13 mm is rotten"),
     )
     assert record.steps[1] == acted(record, 1)[0]
     assert record.seats[0].refusals is UNSET
@@ -164,7 +164,7 @@ def test_after_the_second_refusal_something_stands_in() -> None:
     bots = [raft_bot(20, leaning(TOO_FAR, {"cm": 1})), raft_bot(30)]
     record = sail_bots(*bots)
 
-    assert acted(record, 0)[0] == Acted(seat=0, action=HOLD_ON, fallback_for="malformed_reply")
+    assert acted(record, 0)[0] == ActionStep(seat=0, action=HOLD_ON, fallback_for="malformed_reply")
     assert record.seats[0].faults == {"illegal_action": 1, "malformed_reply": 1}
     assert record.seats[0].moves == 4
     assert [error["fatal"] for error in bots[0].of_type("error")] == [False, False]
@@ -180,7 +180,7 @@ def test_who_is_too_late_is_not_asked_again() -> None:
 
     record = sail_bots(bot, raft_bot(30))
 
-    assert acted(record, 0)[0] == Acted(seat=0, action=HOLD_ON, fallback_for="timeout")
+    assert acted(record, 0)[0] == ActionStep(seat=0, action=HOLD_ON, fallback_for="timeout")
     assert record.seats[0].faults == {"timeout": 1}
     assert record.seats[0].ignored == {"stale": 1}
     assert record.termination.value == "normal"
@@ -304,9 +304,9 @@ def test_the_third_timeout_of_a_seat_forfeits() -> None:
     """Two are pardoned in a match; in the next one they are forgotten."""
     game = Raft()
     bot = raft_bot(20, silent(1, 2, 3, 4, 5))
-    contestant, other = on_raft(bot, game), on_raft(raft_bot(30), game)
-    first = sail(contestant, other, game=game)
-    second = sail(contestant, other, game=game)
+    bot_player, other = on_raft(bot, game), on_raft(raft_bot(30), game)
+    first = sail(bot_player, other, game=game)
+    second = sail(bot_player, other, game=game)
 
     assert (first.termination.value, first.ranks) == ("timeout", (1, 0))
     assert [step.fallback_for for step in acted(first, 0)] == ["timeout", "timeout"]

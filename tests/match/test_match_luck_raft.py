@@ -8,7 +8,7 @@ from match_raft_table import raft_bot, sail_bots
 
 from arena.games import GAMES
 from arena.match.luck import luck_of
-from arena.match.record import Drawn
+from arena.match.record import ChanceStep
 
 
 class Leaning:
@@ -47,7 +47,7 @@ def test_what_is_simulated_is_no_luck() -> None:
 
     luck = luck_of(record, value)
 
-    waves = [place for place, step in enumerate(record.steps) if isinstance(step, Drawn)]
+    waves = [place for place, step in enumerate(record.steps) if isinstance(step, ChanceStep)]
     assert [node.step for node in luck.nodes] == waves
     assert [node.key for node in luck.nodes] == ["wave/1", "wave/2"]
     assert len(value.turned) == 4  # of each round the leaning and the trimming

@@ -11,7 +11,7 @@ from match_raft_table import acted, sail
 from match_table import CLOCK
 
 from arena.games.api import Json
-from arena.match.bot_player import Contestant
+from arena.match.bot_player import BotPlayer
 from arena.match.referee import hello_for
 from arena.process import launch
 from arena.process.channel import ProcessChannel
@@ -51,7 +51,7 @@ class Crew:
         self.channels: list[ProcessChannel] = []
         self._folder = folder
 
-    def member(self, thought: str) -> Contestant:
+    def member(self, thought: str) -> BotPlayer:
         path = self._folder / f"bot{len(list(self._folder.iterdir()))}.py"
         path.write_text(BOT.format(thought=thought), encoding="utf-8")
         bot = read_bot(path)
@@ -61,7 +61,7 @@ class Crew:
             return self.channels[-1]
 
         hello = hello_for(self.game, {}, self.clock.startup_ms)
-        return Contestant(player=path.stem, bot=bot.digest, open_channel=start, hello=hello, clock=self.clock)
+        return BotPlayer(player=path.stem, bot=bot.digest, open_channel=start, hello=hello, clock=self.clock)
 
     def states(self) -> list[str]:
         """Of each process, as the kernel calls it: T is stopped."""

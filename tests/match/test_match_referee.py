@@ -15,8 +15,8 @@ from arena.errors import Crashed, HarnessFault, MalformedReply, OutOfTime
 from arena.games import load_game
 from arena.games.api import Seat
 from arena.games.luck import derive
-from arena.match.record import Acted, Drawn, Step
-from arena.match.referee import play
+from arena.match.record import ActionStep, ChanceStep, Step
+from arena.match.referee import play_match
 from arena.match.secret_luck import Secret, draw_block
 from arena.match.settings import MatchSpec
 from arena.process.scripted import Reply
@@ -30,7 +30,7 @@ def test_a_match_that_ends_by_the_rules_is_recorded_whole() -> None:
 
     assert (record.match, record.game, record.rules, record.options) == ("x-0-0", "nim", "1", {"heaps": [2, 1]})
     assert (record.termination.value, record.fault, record.isolation) == ("normal", None, "none")
-    assert [(step.seat, step.forced) for step in record.steps if isinstance(step, Acted)] == [
+    assert [(step.seat, step.forced) for step in record.steps if isinstance(step, ActionStep)] == [
         *((0, False), (1, False), (0, True))
     ]
     assert record.scores == (Fraction(1), Fraction(0))
@@ -155,7 +155,7 @@ def test_a_bot_gets_the_seed_of_its_seat_and_nothing_of_the_luck() -> None:
             wire_id=drawn.wire_ids[rotation],
             bot_seeds=drawn.bot_seeds,
         )
-        play(spec, [seated(bot) for bot in seats])
+        play_match(spec, [seated(bot) for bot in seats])
 
     starts = {bot: bot.of_type("match_start") for bot in (first, second)}
     seeds = {bot: tuple(start["bot_seed"] for start in starts[bot]) for bot in starts}
@@ -238,9 +238,9 @@ def test_views_and_actions_are_those_of_the_seat() -> None:
 
 
 def _told(step: Step) -> Message:
-    if isinstance(step, Drawn):
+    if isinstance(step, ChanceStep):
         return {"event": "chance", "key": step.key, "outcome": list(step.outcome), "forced": False}
-    assert isinstance(step, Acted), "nim and shanghaien simulate nothing"
+    assert isinstance(step, ActionStep), "nim and shanghaien simulate nothing"
     action = step.action if isinstance(step.action, dict) else _plain(step.action)
     return {"event": "action", "seat": step.seat, "action": action, "forced": step.forced}
 
@@ -252,4 +252,4 @@ def _plain(action: Any) -> Any:
 
 
 def _is_secret(step: Step) -> bool:
-    return isinstance(step, Drawn) and not step.key.startswith("roll")
+    return isinstance(step, ChanceStep) and not step.key.startswith("roll")

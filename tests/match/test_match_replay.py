@@ -12,7 +12,7 @@ from match_table import ScriptedBot, house, match_of, random_match, seated
 from arena.errors import CheckFailed, Crashed
 from arena.games import load_game
 from arena.games.api import Over
-from arena.match.record import Acted, Drawn, Fault, MatchRecord, Termination, pack, unpack
+from arena.match.record import ActionStep, ChanceStep, Forfeit, MatchRecord, Termination, pack, unpack
 from arena.match.replay import problems, replay
 
 replace = msgspec.structs.replace
@@ -46,10 +46,10 @@ def test_a_replay_gives_every_step_with_its_states() -> None:
     assert tuple(moment.step for moment in moments) == SHANGHAIEN.steps
     assert all(before.after == after.before for before, after in pairwise(moments))
     assert isinstance(load_game("shanghaien").turn(moments[-1].after), Over)
-    assert all((moment.action is None) == isinstance(moment.step, Drawn) for moment in moments)
+    assert all((moment.action is None) == isinstance(moment.step, ChanceStep) for moment in moments)
 
 
-def with_step(record: MatchRecord, place: int, step: Acted | Drawn) -> MatchRecord:
+def with_step(record: MatchRecord, place: int, step: ActionStep | ChanceStep) -> MatchRecord:
     return replace(record, steps=(*record.steps[:place], step, *record.steps[place + 1 :]))
 
 
@@ -68,7 +68,7 @@ def test_each_step_that_is_dropped_doubled_or_moved_is_found(record: MatchRecord
 def test_each_seat_and_each_forced_flag_that_is_changed_is_found(record: MatchRecord) -> None:
     """At every action."""
     for place, step in enumerate(record.steps):
-        if isinstance(step, Acted):
+        if isinstance(step, ActionStep):
             for seat in (1 - step.seat, 2, -1):
                 assert problems(with_step(record, place, replace(step, seat=seat))), f"seat of step {place}"
             assert problems(with_step(record, place, replace(step, forced=not step.forced))), f"flag of step {place}"
@@ -77,11 +77,11 @@ def test_each_seat_and_each_forced_flag_that_is_changed_is_found(record: MatchRe
 def test_each_draw_that_is_changed_is_found() -> None:
     """Its outcome, its key, its place."""
     for place, step in enumerate(SHANGHAIEN.steps):
-        if isinstance(step, Drawn):
+        if isinstance(step, ChanceStep):
             other = tuple(face % 6 + 1 for face in step.outcome)
             assert problems(with_step(SHANGHAIEN, place, replace(step, outcome=other))), f"outcome of step {place}"
             assert problems(with_step(SHANGHAIEN, place, replace(step, key=f"{step.key}x"))), f"key of step {place}"
-            assert problems(with_step(SHANGHAIEN, place, Acted(seat=0, action={}))), f"kind of step {place}"
+            assert problems(with_step(SHANGHAIEN, place, ActionStep(seat=0, action={}))), f"kind of step {place}"
 
 
 def test_each_other_take_in_nim_is_found() -> None:
@@ -89,7 +89,7 @@ def test_each_other_take_in_nim_is_found() -> None:
     game = load_game("nim")
     for place, moment in enumerate(replay(NIM)):
         step = moment.step
-        assert isinstance(step, Acted)
+        assert isinstance(step, ActionStep)
         for action in game.legal(moment.before, step.seat) or ():  # type: ignore[arg-type]
             plain = msgspec.to_builtins(action)
             if plain != step.action:
@@ -100,12 +100,12 @@ def test_each_other_take_in_nim_is_found() -> None:
 @pytest.mark.parametrize("record", [NIM, SHANGHAIEN])
 def test_an_action_that_is_none_is_found(record: MatchRecord, action: Any) -> None:
     """Whatever JSON stands in its place."""
-    place = next(place for place, step in enumerate(record.steps) if isinstance(step, Acted))
+    place = next(place for place, step in enumerate(record.steps) if isinstance(step, ActionStep))
 
-    assert problems(with_step(record, place, Acted(seat=record.steps[place].seat, action=action)))  # type: ignore[union-attr]
+    assert problems(with_step(record, place, ActionStep(seat=record.steps[place].seat, action=action)))  # type: ignore[union-attr]
 
 
-FAULT = Fault(seat=0, message="", hint="", got="", stderr="", transcript=())
+FAULT = Forfeit(seat=0, message="", hint="", got="", stderr="", transcript=())
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from arena.errors import Crashed, OutOfTime
 from arena.games import GAMES
-from arena.match.record import Acted, MatchRecord, Refusal, Simulated, Step, Termination, pack, unpack
+from arena.match.record import ActionStep, MatchRecord, RefusedAnswer, SimulationStep, Step, Termination, pack, unpack
 from arena.match.replay import problems, replay
 from arena.verify.resimulation import resimulate
 
@@ -87,7 +87,7 @@ def test_stand_ins_and_pardoned_faults_can_be_verified() -> None:
 
     assert record.termination is Termination.NORMAL
     assert [seat.faults for seat in record.seats] == [{"illegal_action": 3}, {"timeout": 2}]
-    assert [step.fallback_for for step in record.steps if isinstance(step, Acted) and step.fallback_for]
+    assert [step.fallback_for for step in record.steps if isinstance(step, ActionStep) and step.fallback_for]
     assert problems(record) == []
 
 
@@ -147,9 +147,9 @@ def test_whatever_bots_do_can_be_verified(seats: int, odd: list[str]) -> None:
 def with_stand_in(**changes: Any) -> MatchRecord:
     """A match in which seat 0 leaned by a stand-in, with that step changed."""
     record = stored(raft_bot(odd=refused), raft_bot())
-    place = place_of(record, Acted, seat=0)
+    place = place_of(record, ActionStep, seat=0)
     step = record.steps[place]
-    assert isinstance(step, Acted)
+    assert isinstance(step, ActionStep)
     assert step.fallback_for == "illegal_action"
     return with_step(record, place, replace(step, **changes))
 
@@ -189,8 +189,8 @@ def test_a_forged_stand_in_is_found(changes: dict[str, Any], said: str) -> None:
         {"faults": {"malformed_reply": 3}},
         {"faults": {"illegal_action": 3, "timeout": 0}},
         {"faults": {"illegal_action": 4, "timeout": -1}},
-        {"refusals": (Refusal(step=1, code="timeout", message="late"),)},
-        {"refusals": (Refusal(step=1, code="illegal_action", message="too far"),) * 4},
+        {"refusals": (RefusedAnswer(step=1, code="timeout", message="late"),)},
+        {"refusals": (RefusedAnswer(step=1, code="illegal_action", message="too far"),) * 4},
         {"moves": 6},
         {"moves": 8},
     ],
@@ -222,7 +222,7 @@ def test_faults_in_a_game_that_pardons_none_are_found(monkeypatch: pytest.Monkey
     monkeypatch.setattr("match_raft.GAME", strict)
 
     assert problems(with_seat(record, 0, faults={"timeout": 1}, moves=record.seats[0].moves + 1))
-    assert problems(with_step(record, 0, Acted(seat=0, action={"mm": 0}, fallback_for="timeout")))
+    assert problems(with_step(record, 0, ActionStep(seat=0, action={"mm": 0}, fallback_for="timeout")))
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_faults_in_a_game_that_pardons_none_are_found(monkeypatch: pytest.Monkey
 def test_a_forged_simulation_is_found(changed: dict[str, Any]) -> None:
     """Its key, and a result that cannot be; without simulating anything."""
     record = stored(raft_bot(), raft_bot())
-    place = place_of(record, Simulated)
+    place = place_of(record, SimulationStep)
     step = record.steps[place]
 
     (problem,) = problems(with_step(record, place, replace(step, **changed)))
@@ -248,7 +248,7 @@ def test_a_forged_simulation_is_found(changed: dict[str, Any]) -> None:
 def test_another_step_in_the_place_of_a_simulation_is_found() -> None:
     """And the other way round."""
     record = stored(raft_bot(), raft_bot())
-    place = place_of(record, Simulated)
+    place = place_of(record, SimulationStep)
 
     assert "where the simulation tip/1 was due" in problems(with_step(record, place, record.steps[0]))[0]
     assert "where seat 0 had to act" in problems(with_step(record, 0, record.steps[place]))[0]
@@ -257,9 +257,9 @@ def test_another_step_in_the_place_of_a_simulation_is_found() -> None:
 def test_a_result_that_could_be_and_was_not_is_found_by_simulating() -> None:
     """Nobody got wet, says the record."""
     record = stored(raft_bot(90), raft_bot(90), options={"rounds": 1})
-    place = place_of(record, Simulated)
+    place = place_of(record, SimulationStep)
     step = record.steps[place]
-    assert isinstance(step, Simulated)
+    assert isinstance(step, SimulationStep)
     forged = replace(
         with_step(record, place, replace(step, result={"tilt": 1, "wet": []})), scores=(90, 90), ranks=(0, 0)
     )

@@ -4,7 +4,7 @@ import pytest
 from match_table import Message, ScriptedBot, answer, match_of, seated
 
 from arena.games import load_game
-from arena.match.record import Acted, MatchRecord, pack, unpack
+from arena.match.record import ActionStep, MatchRecord, pack, unpack
 from arena.match.replay import problems, replay
 from arena.process.scripted import Reply
 from arena.report.transcript import transcript
@@ -32,7 +32,7 @@ def test_a_record_can_be_replayed_before_it_is_stored() -> None:
     record = passed(passer(), passer())
 
     assert problems(record) == problems(unpack(pack(record))) == []
-    assert any(str(step.action) == "passes" for step in record.steps if isinstance(step, Acted))
+    assert any(str(step.action) == "passes" for step in record.steps if isinstance(step, ActionStep))
     assert [moment.action for moment in replay(record)] == [moment.action for moment in replay(unpack(pack(record)))]
     assert any(line.endswith("passes") for line in transcript(record, every_state=False))
 

@@ -13,7 +13,7 @@ from match_table import CLOCK, HELLO, NIM, Message, ScriptedBot, answer, house, 
 from arena.errors import Crashed, HarnessFault
 from arena.games.api import Json, Seat
 from arena.match.lookahead import NO_SIMULATIONS_LEFT
-from arena.match.record import MatchRecord, Simulated, encoded
+from arena.match.record import MatchRecord, SimulationStep, encoded
 from arena.match.referee import hello_for
 from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
@@ -101,9 +101,9 @@ def test_answers_beyond_the_budget_are_in_the_transcript() -> None:
     patient = msgspec.structs.replace(CLOCK, wall_ms=10_000_000.0)
     lines = []
     for bot in (few, many):
-        contestant = on_raft(bot, game, patient, keep_transcript=True)
-        sail(contestant, on_raft(raft_bot(30), game), game=game, clock=patient)
-        lines.append([(way, json.loads(line)["type"]) for _, way, line in contestant.transcript])
+        bot_player = on_raft(bot, game, patient, keep_transcript=True)
+        sail(bot_player, on_raft(raft_bot(30), game), game=game, clock=patient)
+        lines.append([(way, json.loads(line)["type"]) for _, way, line in bot_player.transcript])
 
     question_and_answer = [("<", "simulate"), (">", "simulated")]
     assert lines[0][5:17] == [*question_and_answer * 5, ("<", "action"), (">", "request")]
@@ -351,8 +351,8 @@ def test_simulations_are_recorded_and_told_to_all() -> None:
     bots = [raft_bot(20), raft_bot(90), raft_bot(-60)]
     record = sail_bots(*bots)
 
-    tips = [step for step in record.steps if isinstance(step, Simulated)]
-    assert tips[0] == Simulated(key="tip/1", result={"tilt": 50, "wet": [1]})
+    tips = [step for step in record.steps if isinstance(step, SimulationStep)]
+    assert tips[0] == SimulationStep(key="tip/1", result={"tilt": 50, "wet": [1]})
     assert record.simulator == {"engine": "water 1"}
     for bot in bots:
         events = [event for message in bot.heard for event in message.get("events", [])]

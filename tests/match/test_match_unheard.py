@@ -3,11 +3,11 @@
 import pytest
 from match_table import ScriptedBot, answer, house, match_of, only, seated
 
-from arena.match.record import Fault
+from arena.match.record import Forfeit
 from arena.process.scripted import Reply
 
 
-def fault_of(bot: ScriptedBot, **options: list[int]) -> Fault:
+def fault_of(bot: ScriptedBot, **options: list[int]) -> Forfeit:
     record = match_of(seated(bot), house(), options=options)
     assert record.termination.value == "timeout"
     assert record.fault is not None

@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any
 
 from arena.games import load_game
-from arena.match.bot_player import Contestant
-from arena.match.referee import hello_for, play
+from arena.match.bot_player import BotPlayer
+from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.channel import Channel
 from arena.process.scripted import ScriptedChannel
@@ -101,10 +101,10 @@ def overheard(player: str, bot: Bot, said: list[Said]) -> Bot:
     return answer
 
 
-def dialogues(match: str, game: str, options: dict[str, Any], bots: dict[str, Bot]) -> list[Contestant]:
-    """The contestants of a match that was played, with their transcripts."""
-    contestants = [
-        Contestant(
+def dialogues(match: str, game: str, options: dict[str, Any], bots: dict[str, Bot]) -> list[BotPlayer]:
+    """The bot_players of a match that was played, with their transcripts."""
+    bot_players = [
+        BotPlayer(
             player=name,
             bot=name,
             open_channel=scripted(bot),
@@ -115,7 +115,7 @@ def dialogues(match: str, game: str, options: dict[str, Any], bots: dict[str, Bo
         )
         for name, bot in bots.items()
     ]
-    play(
+    play_match(
         MatchSpec(
             match=match,
             game=game,
@@ -125,15 +125,15 @@ def dialogues(match: str, game: str, options: dict[str, Any], bots: dict[str, Bo
             wire_id=match,
             bot_seeds=BOT_SEEDS,
         ),
-        contestants,
+        bot_players,
     )
-    for each in contestants:
+    for each in bot_players:
         each.close()
-    return contestants
+    return bot_players
 
 
 @cache
-def expansions_match() -> tuple[list[Contestant], list[Said]]:
+def expansions_match() -> tuple[list[BotPlayer], list[Said]]:
     """The seats of the match with all expansions, and all that was said, in order.
 
     The salts are those of a match in which a trick is allowed and the placement after it vetoed, in round 1, and every
@@ -145,7 +145,7 @@ def expansions_match() -> tuple[list[Contestant], list[Said]]:
 
 
 @cache
-def refused_match() -> tuple[list[Contestant], list[Said]]:
+def refused_match() -> tuple[list[BotPlayer], list[Said]]:
     """The seats of the match of riffraff, and all that was said, in order. Nothing is ever loaded in it."""
     said: list[Said] = []
     bots = {"alice": overheard("alice", loading_bot(6), said), "bob": loading_bot(2)}
@@ -153,7 +153,7 @@ def refused_match() -> tuple[list[Contestant], list[Said]]:
 
 
 @cache
-def example_matches() -> list[Contestant]:
+def example_matches() -> list[BotPlayer]:
     """The seats of the matches that protocol.md quotes."""
     nim = {"heaps": [1, 2]}
     return [
@@ -169,8 +169,8 @@ def lines(direction: str) -> list[Any]:
     """All messages of the example matches in that direction (`>` to a bot), stray lines left out."""
     return [
         timeless(json.loads(line))
-        for contestant in example_matches()
-        for way, line in [(way, line) for _, way, line in contestant.transcript]
+        for bot_player in example_matches()
+        for way, line in [(way, line) for _, way, line in bot_player.transcript]
         if way == direction and line.startswith(b"{")
     ]
 

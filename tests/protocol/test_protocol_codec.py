@@ -254,7 +254,7 @@ def test_a_line_longer_than_promised_is_our_fault() -> None:
 @given(st.binary(max_size=400))
 def test_shown_lines_are_printable_and_short(line: bytes) -> None:
     """Whatever a bot sent can be put into a log, and into a message to it."""
-    text = codec.shown(line)
+    text = codec.excerpt(line)
 
     assert text.isprintable()
     assert len(text) <= 10 * codec.SHOWN_BYTES + 30

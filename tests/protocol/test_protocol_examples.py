@@ -20,9 +20,9 @@ from arena.games.shanghaien.awards import neighbour_pips, winners
 from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.rules import Shanghaien
 from arena.games.shanghaien.variant import action_types
-from arena.match.bot_player import Contestant
+from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord, Termination
-from arena.match.referee import hello_for, play
+from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
 from arena.process import launch
 from arena.process.channel import ProcessChannel
@@ -217,19 +217,19 @@ def test_the_bot_of_five_minutes_plays(game: str, tmp_path: Path) -> None:
     """The program on the page, saved as a file, plays both seats of a whole match and ends by itself."""
     path = tmp_path / "mybot.py"
     path.write_text(only("python"), encoding="utf-8")
-    contestants = [contestant(path, game, player) for player in ("one", "two")]
+    bot_players = [bot_player(path, game, player) for player in ("one", "two")]
 
-    records = [played(game, contestants), played(game, contestants[::-1])]
+    records = [played(game, bot_players), played(game, bot_players[::-1])]
 
-    endings = [each.close() for each in contestants]
+    endings = [each.close() for each in bot_players]
     assert [record.termination for record in records] == [Termination.NORMAL] * 2
     assert [seat.ignored for record in records for seat in record.seats] == [{}] * 4
     assert endings == ["ended with exit code 0"] * 2
 
 
-def contestant(path: Path, game: str, player: str) -> Contestant:
+def bot_player(path: Path, game: str, player: str) -> BotPlayer:
     bot = read_bot(path)
-    return Contestant(
+    return BotPlayer(
         player=player,
         bot=bot.digest,
         open_channel=lambda: ProcessChannel(launch.start(bot), limit=codec.LINE_FROM_BOT_LIMIT),
@@ -238,8 +238,8 @@ def contestant(path: Path, game: str, player: str) -> Contestant:
     )
 
 
-def played(game: str, contestants: list[Contestant]) -> MatchRecord:
-    return play(
+def played(game: str, bot_players: list[BotPlayer]) -> MatchRecord:
+    return play_match(
         MatchSpec(
             match="m-0-0",
             game=game,
@@ -249,7 +249,7 @@ def played(game: str, contestants: list[Contestant]) -> MatchRecord:
             wire_id="m-0-0",
             bot_seeds=BOT_SEEDS,
         ),
-        contestants,
+        bot_players,
     )
 
 

@@ -8,9 +8,9 @@ import pytest
 from protocol_matches import scripted
 
 from arena.games import load_game
-from arena.match.bot_player import Contestant
+from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord, Termination
-from arena.match.referee import hello_for, play
+from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
 
 Said = list[str]
@@ -26,8 +26,8 @@ class Seats:
         self.guest = self._contestant("guest", script)
         self.honest = self._contestant("honest", lambda _, said: said)
 
-    def _contestant(self, player: str, script: Script) -> Contestant:
-        return Contestant(
+    def _contestant(self, player: str, script: Script) -> BotPlayer:
+        return BotPlayer(
             player=player,
             bot=player,
             open_channel=scripted(lambda message: script(message, honestly(message))),
@@ -48,7 +48,7 @@ class Seats:
             wire_id=match,
             bot_seeds=(1, 2),
         )
-        return play(spec, [self.guest, self.honest])
+        return play_match(spec, [self.guest, self.honest])
 
     def told(self, kind: str) -> list[dict[str, Any]]:
         """The messages of that type which the guest got."""

@@ -20,7 +20,7 @@ from arena.protocol.messages import (
     ErrorMessage,
     EventMessage,
     Hello,
-    Limits,
+    LineLimits,
     MatchEnd,
     MatchStart,
     Quit,
@@ -44,7 +44,7 @@ TO_BOT: tuple[ToBot, ...] = (
         rules="1",
         options={"heaps": [1, 2]},
         capabilities=("events",),
-        limits=Limits(line_to_bot=1, line_from_bot=1, startup_ms=1),
+        limits=LineLimits(line_to_bot=1, line_from_bot=1, startup_ms=1),
     ),
     MatchStart(
         match="m",

@@ -13,7 +13,7 @@ from arena.protocol.messages import (
     EventMessage,
     FromBot,
     Hello,
-    Limits,
+    LineLimits,
     MatchEnd,
     MatchStart,
     Message,
@@ -26,7 +26,7 @@ from arena.protocol.messages import (
     TimeUsed,
     ToBot,
 )
-from arena.protocol.session import RECEIVED, SENT, Phase, Session
+from arena.protocol.session import RECEIVED, SENT, Session, SessionPhase
 
 HELLO = Hello(
     protocols=(1,),
@@ -35,7 +35,7 @@ HELLO = Hello(
     rules="1",
     options={},
     capabilities=("events", "simulate"),
-    limits=Limits(line_to_bot=1, line_from_bot=1, startup_ms=1),
+    limits=LineLimits(line_to_bot=1, line_from_bot=1, startup_ms=1),
 )
 START = MatchStart(
     match="m",
@@ -66,7 +66,7 @@ TO_BOT: tuple[ToBot, ...] = (HELLO, START, REQUEST, SIMULATED, EVENT, ERROR, END
 FROM_BOT: tuple[FromBot, ...] = (BotHello(protocols=(1,)), Ready(match="m"), Answer(id=5, action=0), ASK)
 
 
-def session_in(phase: Phase, *, may_simulate: bool = True) -> Session:
+def session_in(phase: SessionPhase, *, may_simulate: bool = True) -> Session:
     """A session in that phase, in the match `m`, whose last request was number 5."""
     session = Session()
     session.phase, session.match, session.request_id = phase, "m", 5
@@ -75,15 +75,15 @@ def session_in(phase: Phase, *, may_simulate: bool = True) -> Session:
 
 
 def name(value: object) -> str:
-    return value.name if isinstance(value, Phase) else type(value).__name__
+    return value.name if isinstance(value, SessionPhase) else type(value).__name__
 
 
 @pytest.mark.parametrize("message", TO_BOT, ids=name)
-@pytest.mark.parametrize("phase", Phase, ids=name)
-def test_the_referee_keeps_to_the_table(phase: Phase, message: ToBot) -> None:
+@pytest.mark.parametrize("phase", SessionPhase, ids=name)
+def test_the_referee_keeps_to_the_table(phase: SessionPhase, message: ToBot) -> None:
     """What is in the table leads to its phase; what is not would be our own bug."""
     session = session_in(phase)
-    key: tuple[Phase, type[Message]] = (phase, type(message))
+    key: tuple[SessionPhase, type[Message]] = (phase, type(message))
 
     if key not in SENT:
         with pytest.raises(AssertionError, match="the referee sent"):
@@ -95,11 +95,11 @@ def test_the_referee_keeps_to_the_table(phase: Phase, message: ToBot) -> None:
 
 
 @pytest.mark.parametrize("message", FROM_BOT, ids=name)
-@pytest.mark.parametrize("phase", Phase, ids=name)
-def test_a_bot_keeps_to_the_table_or_violates_the_protocol(phase: Phase, message: FromBot) -> None:
+@pytest.mark.parametrize("phase", SessionPhase, ids=name)
+def test_a_bot_keeps_to_the_table_or_violates_the_protocol(phase: SessionPhase, message: FromBot) -> None:
     """A message in the table counts; an answer or question at another time is dropped; the rest is a violation."""
     session = session_in(phase)
-    key: tuple[Phase, type[Message]] = (phase, type(message))
+    key: tuple[SessionPhase, type[Message]] = (phase, type(message))
 
     if key in RECEIVED:
         assert session.receive(message)
@@ -116,8 +116,8 @@ def test_a_bot_keeps_to_the_table_or_violates_the_protocol(phase: Phase, message
 
 
 @pytest.mark.parametrize("number", [-1, 0, 4, 6])
-@pytest.mark.parametrize("phase", Phase, ids=name)
-def test_an_answer_with_another_id_is_dropped(phase: Phase, number: int) -> None:
+@pytest.mark.parametrize("phase", SessionPhase, ids=name)
+def test_an_answer_with_another_id_is_dropped(phase: SessionPhase, number: int) -> None:
     """A stale or invented id is never applied, whatever is open; nor is a question with it answered."""
     session = session_in(phase)
 
@@ -128,8 +128,8 @@ def test_an_answer_with_another_id_is_dropped(phase: Phase, number: int) -> None
 
 
 @pytest.mark.parametrize("number", [4, 5])
-@pytest.mark.parametrize("phase", Phase, ids=name)
-def test_a_question_of_who_may_not_ask_is_a_violation(phase: Phase, number: int) -> None:
+@pytest.mark.parametrize("phase", SessionPhase, ids=name)
+def test_a_question_of_who_may_not_ask_is_a_violation(phase: SessionPhase, number: int) -> None:
     """Whenever it comes, and whatever its id."""
     session = session_in(phase, may_simulate=False)
 
@@ -141,7 +141,7 @@ def test_a_question_of_who_may_not_ask_is_a_violation(phase: Phase, number: int)
 
 def test_questions_go_to_and_fro_until_the_answer() -> None:
     """As many as wanted; and the request may be made anew while no answer has come."""
-    session = session_in(Phase.PLAYING)
+    session = session_in(SessionPhase.PLAYING)
 
     session.send(REQUEST)
     for _ in range(3):
@@ -152,7 +152,7 @@ def test_questions_go_to_and_fro_until_the_answer() -> None:
     assert not session.receive(ASK)
     assert not session.receive(Answer(id=5, action=0))
     assert session.receive(Answer(id=6, action=0))
-    assert session.phase is Phase.PLAYING
+    assert session.phase is SessionPhase.PLAYING
 
 
 def test_a_whole_dialogue() -> None:
@@ -170,20 +170,20 @@ def test_a_whole_dialogue() -> None:
         session.send(END)
     session.send(QUIT)
 
-    assert session.phase is Phase.CLOSED
+    assert session.phase is SessionPhase.CLOSED
 
 
 def test_ready_for_another_match_is_a_violation() -> None:
     """The bot that is ready for the last match has missed the start of this one; its words are quoted in one line."""
     with pytest.raises(ProtocolViolation, match=r'ready for match "old\\n", expected "m"'):
-        session_in(Phase.PREPARING).receive(Ready(match="old\n"))
+        session_in(SessionPhase.PREPARING).receive(Ready(match="old\n"))
 
 
 @pytest.mark.parametrize(("protocols", "spoken"), [((2, 3), "arena/2, arena/3"), ((), "none")])
 def test_without_a_common_protocol_nothing_is_played(protocols: tuple[int, ...], spoken: str) -> None:
     """The sentence says what each side speaks, and the hint what to send."""
     with pytest.raises(ProtocolViolation) as violated:
-        session_in(Phase.GREETING).receive(BotHello(protocols=protocols))
+        session_in(SessionPhase.GREETING).receive(BotHello(protocols=protocols))
 
     assert f"the bot speaks {spoken}, this referee speaks arena/1" in violated.value.message
     assert '"protocols": [1]' in violated.value.hint
@@ -192,7 +192,7 @@ def test_without_a_common_protocol_nothing_is_played(protocols: tuple[int, ...],
 @pytest.mark.parametrize(("capabilities", "wants"), [((), False), (("events",), True), (("tea", "events"), True)])
 def test_events_are_sent_to_those_who_ask(capabilities: tuple[str, ...], *, wants: bool) -> None:
     """Unknown capabilities are no error: a bot may be newer than the referee."""
-    session = session_in(Phase.GREETING)
+    session = session_in(SessionPhase.GREETING)
 
     session.receive(BotHello(protocols=(1,), capabilities=capabilities))
 

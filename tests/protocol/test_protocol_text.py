@@ -22,7 +22,7 @@ from arena.process.bot_files import FILE_LIMIT, SIZE_LIMIT
 from arena.process.channel import KEPT_STDERR
 from arena.process.manifest import _INTERPRETERS, MANIFEST_LIMIT, Manifest
 from arena.protocol import codec, messages
-from arena.protocol.session import RECEIVED, SENT, Phase
+from arena.protocol.session import RECEIVED, SENT, SessionPhase
 from arena.yaml_file import parse_yaml
 
 
@@ -33,10 +33,10 @@ def test_the_dialogue_table_is_the_sessions() -> None:
         for line in section_of("## Dialogue").splitlines()
         if line.count("|") == 6
     ]
-    phases = {phase.value: phase for phase in Phase}
-    written: set[tuple[Phase, str, str, Phase]] = set()
+    phases = {phase.value: phase for phase in SessionPhase}
+    written: set[tuple[SessionPhase, str, str, SessionPhase]] = set()
     for states, sends, then, says, after in rows[2:]:
-        for phase in list(Phase) if states == "any" else [phases[state] for state in states.split(", ")]:
+        for phase in list(SessionPhase) if states == "any" else [phases[state] for state in states.split(", ")]:
             for way, cell, state in ((">", sends, then), ("<", says, after)):
                 if cell:
                     written.add(
@@ -63,7 +63,7 @@ EVENTS = (messages.ActionEvent, messages.ChanceEvent, messages.SimulationEvent)
 @pytest.mark.parametrize(
     ("heading", "kinds"),
     [
-        ("### hello\n\n```json to-bot", [messages.Hello, messages.Limits]),
+        ("### hello\n\n```json to-bot", [messages.Hello, messages.LineLimits]),
         ("### match_start", [messages.MatchStart, messages.ClockTerms]),
         ("### request", [messages.Request, messages.TimeLeft, messages.Refused, *EVENTS]),
         ("### simulated", [messages.Simulated, messages.Refused]),

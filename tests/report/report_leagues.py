@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from arena.league.tournament import Player, Tournament
 from arena.match.record import Termination
-from arena.match.results import MatchKey, MatchResult, PairingRanks, ranked
+from arena.match.results import MatchKey, MatchResult, PairingRanks, canonical_ranks
 from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
 from arena.standings import sums
@@ -61,7 +61,7 @@ def result(block: int, players: tuple[str, ...], scores: tuple[int, ...] | None,
 
 def forfeit(block: int, players: tuple[str, ...], at_fault: int, kind: str = "timeout", **changes: Any) -> MatchResult:
     """A match that the seat `at_fault` lost by its own fault."""
-    ranks = ranked([int(seat == at_fault) for seat in range(len(players))])
+    ranks = canonical_ranks([int(seat == at_fault) for seat in range(len(players))])
     return result(block, players, None, ranks=ranks, at_fault=at_fault, termination=Termination(kind), **changes)
 
 

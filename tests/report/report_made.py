@@ -11,9 +11,9 @@ from arena.games import load_game
 from arena.league.schedule import Pairing, PlayedBlock, fixture, match_spec, pairings
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
-from arena.match.bot_player import Contestant
+from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord, pack
-from arena.match.referee import hello_for, play
+from arena.match.referee import hello_for, play_match
 from arena.match.results import PlayedMatch, result_of, rotate
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings, MatchSpec
@@ -71,7 +71,7 @@ class Kept:
 def record(*, cheats: bool = False) -> MatchRecord:
     """One match outside any store."""
     seats = [_contestant(name, f"{name}-hash", {}, ClockSettings()) for name in ("cheat" if cheats else "ann", "bob")]
-    return play(
+    return play_match(
         MatchSpec(
             match="m-0-0",
             game="nim",
@@ -109,13 +109,13 @@ def _block(league: Tournament, pair: Pairing, block: int) -> PlayedBlock:
     seated = [_contestant(each.name, each.bot.digest, league.options, league.clock) for each in pair.players]
     matches = []
     for rotation in range(2):
-        played = play(match_spec(league, planned, rotation, "none"), rotate(seated, rotation))
+        played = play_match(match_spec(league, planned, rotation, "none"), rotate(seated, rotation))
         matches.append(PlayedMatch(result_of(played), pack(played)))
     return PlayedBlock(fixture=planned, matches=tuple(matches))
 
 
-def _contestant(name: str, digest: str, options: dict[str, Any], clock: ClockSettings) -> Contestant:
-    return Contestant(
+def _contestant(name: str, digest: str, options: dict[str, Any], clock: ClockSettings) -> BotPlayer:
+    return BotPlayer(
         player=name,
         bot=digest,
         open_channel=lambda: ScriptedChannel(lambda line: _respond(line, cheats=name == "cheat")),

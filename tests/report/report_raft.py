@@ -28,7 +28,16 @@ from arena.games.api import (
     ranks_by_score,
 )
 from arena.games.luck import derive, draw
-from arena.match.record import Acted, Drawn, Fault, MatchRecord, SeatRecord, Simulated, Step, Termination
+from arena.match.record import (
+    ActionStep,
+    ChanceStep,
+    Forfeit,
+    MatchRecord,
+    SeatRecord,
+    SimulationStep,
+    Step,
+    Termination,
+)
 from arena.protocol.messages import ClockTerms
 
 NAME: Final = "raft"
@@ -198,15 +207,15 @@ def voyage(
             load = 1.0 if not state.first or number in stood else weights[number] if number < len(weights) else 2.0
             code = stood.get(number, "") if state.first else ""
             stone = Stone(weight=load)
-            steps += [Acted(seat=seat, action={"weight": load}, fallback_for=code) for seat in turn.seats]
+            steps += [ActionStep(seat=seat, action={"weight": load}, fallback_for=code) for seat in turn.seats]
             state = GAME.apply(state, dict.fromkeys(turn.seats, stone))
         elif isinstance(turn, Chance):
             drawn = draw(SEED, turn)
-            steps.append(Drawn(key=turn.key, outcome=drawn))
+            steps.append(ChanceStep(key=turn.key, outcome=drawn))
             state = GAME.resolve(state, drawn)
         else:
             result = Water().simulate(state)
-            steps.append(Simulated(key=turn.key, result=result))
+            steps.append(SimulationStep(key=turn.key, result=result))
             state = GAME.simulator.apply_result(state, result)
     outcome = GAME.outcome(state)
     return recorded(tuple(steps), seats, faults or {}, scores=outcome.scores, ranks=outcome.ranks, match=match)
@@ -239,13 +248,13 @@ def forfeited(record: MatchRecord, steps: int, seat: int, moves: Mapping[int, in
         msgspec.structs.replace(entry, moves=moves.get(place, entry.moves), faults=UNSET)
         for place, entry in enumerate(record.seats)
     )
-    fault = Fault(seat=seat, message="gone", hint="", got="", stderr="", transcript=())
+    fault = Forfeit(seat=seat, message="gone", hint="", got="", stderr="", transcript=())
     changed = {"steps": record.steps[:steps], "seats": seats, "ranks": ranks, "scores": None, "fault": fault}
     return msgspec.structs.replace(record, termination=Termination.CRASH, **changed)
 
 
 def _seat(seat: int, steps: tuple[Step, ...], faults: dict[str, int]) -> SeatRecord:
-    own = sum(isinstance(step, Acted) and step.seat == seat and not step.fallback_for for step in steps)
+    own = sum(isinstance(step, ActionStep) and step.seat == seat and not step.fallback_for for step in steps)
     return SeatRecord(
         player=("ann", "bob", "cid", "dot")[seat],
         bot=f"{seat}" * 64,

@@ -12,9 +12,9 @@ from report_made import Kept
 from arena.games import load_game
 from arena.league.schedule import match_spec, pairings
 from arena.league.state import state_of
-from arena.match.bot_player import Contestant
+from arena.match.bot_player import BotPlayer
 from arena.match.record import pack, unpack
-from arena.match.referee import hello_for, play
+from arena.match.referee import hello_for, play_match
 from arena.match.results import result_of
 from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
@@ -50,7 +50,7 @@ class Forger:
         planned, match = block.fixture, block.matches[0]
         seats = [_otherwise(player.name, player.bot.digest) for player in pairs[planned.pairing]]
         spec = match_spec(self.kept.league, planned, 0, "none")
-        forged = play(spec, seats)
+        forged = play_match(spec, seats)
         packed = pack(forged)
         assert forged.steps != unpack(match.record).steps
         place = "WHERE (SELECT key FROM pairing WHERE id = pairing) = ? AND block = ? AND rotation = 0"
@@ -104,9 +104,9 @@ class Forger:
         self.kept.tamper(statement, *parameters)
 
 
-def _otherwise(name: str, digest: str) -> Contestant:
+def _otherwise(name: str, digest: str) -> BotPlayer:
     """Takes the first action on the list, which the bots of the league never do."""
-    return Contestant(
+    return BotPlayer(
         player=name,
         bot=digest,
         open_channel=lambda: ScriptedChannel(_first),

@@ -14,7 +14,7 @@ from report_raft import NAME, Water, recorded, voyage
 from arena.errors import DamagedStore, HarnessFault
 from arena.games import GAMES
 from arena.league.schedule import Fixture, PlayedBlock
-from arena.match.record import MatchRecord, Simulated, pack
+from arena.match.record import MatchRecord, SimulationStep, pack
 from arena.match.replay import problems, replay
 from arena.match.results import PlayedMatch, result_of
 from arena.match.secret_luck import Secret, draw_block
@@ -41,9 +41,9 @@ def put_water(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def with_result(record: MatchRecord, number: int, **changes: Any) -> MatchRecord:
     """The record with another result of its n-th simulation."""
-    place = [place for place, step in enumerate(record.steps) if isinstance(step, Simulated)][number]
+    place = [place for place, step in enumerate(record.steps) if isinstance(step, SimulationStep)][number]
     step = record.steps[place]
-    assert isinstance(step, Simulated)
+    assert isinstance(step, SimulationStep)
     changed = replace(step, result={**step.result, **changes})
     return replace(record, steps=(*record.steps[:place], changed, *record.steps[place + 1 :]))
 

@@ -17,7 +17,7 @@ from report_raft import NAME, voyage
 
 from arena.errors import CheckFailed, SpecError
 from arena.games import GAMES
-from arena.match.record import Acted, MatchRecord
+from arena.match.record import ActionStep, MatchRecord
 from arena.report.viewer import PAGE, page, slides, write_slides
 
 HOSTILE = "</script><script>alert('x')</script><img src=http://evil/x>"
@@ -50,7 +50,7 @@ class Found(HTMLParser):
 def hostile() -> MatchRecord:
     """A match whose bots try to be markup."""
     played = record()
-    steps = tuple(replace(step, note=HOSTILE) if isinstance(step, Acted) else step for step in played.steps)
+    steps = tuple(replace(step, note=HOSTILE) if isinstance(step, ActionStep) else step for step in played.steps)
     return replace(played, steps=steps, seats=tuple(replace(seat, player=HOSTILE) for seat in played.seats))
 
 

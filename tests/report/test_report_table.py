@@ -17,7 +17,7 @@ from arena.league.schedules.settings import Knockout, RoundRobin, Swiss
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.match.record import PackedRecord, Termination
-from arena.match.results import MatchKey, MatchResult, PlayedMatch, ranked, rotate
+from arena.match.results import MatchKey, MatchResult, PlayedMatch, canonical_ranks, rotate
 from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
 from arena.report.table import publish, standings_of, table
@@ -73,7 +73,7 @@ def played(planned: Any, chunk: Chunk, rng: Random) -> PlayedBlock:
         result = MatchResult(
             key=MatchKey(planned.pairing, planned.block, rotation),
             players=rotate(chunk.pairing.names, rotation),
-            ranks=ranked([-score for score in scores]),
+            ranks=canonical_ranks([-score for score in scores]),
             scores=tuple(map(Fraction, scores)),
             termination=Termination.NORMAL,
             at_fault=None,

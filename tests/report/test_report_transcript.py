@@ -9,7 +9,7 @@ from report_made import record
 from report_raft import NAME, voyage
 
 from arena.games import GAMES
-from arena.match.record import Drawn, Refusal, Simulated
+from arena.match.record import ChanceStep, RefusedAnswer, SimulationStep
 from arena.report.transcript import dialogue, luck_lines, refusal_lines, result_line, transcript
 
 
@@ -49,7 +49,11 @@ def test_a_match_by_other_rules_is_told_as_it_was_recorded() -> None:
 
 def test_chance_and_simulations_of_other_rules_are_told_by_their_keys() -> None:
     """Outcomes stand in the record, results are a matter of the game."""
-    steps = (Drawn(key="roll/1", outcome=(3, 4)), Drawn(key="deck", outcome=tuple(range(48))), Simulated("x", {"a": 1}))
+    steps = (
+        ChanceStep(key="roll/1", outcome=(3, 4)),
+        ChanceStep(key="deck", outcome=tuple(range(48))),
+        SimulationStep("x", {"a": 1}),
+    )
     old = replace(record(), game="chess", steps=steps)
 
     lines = list(transcript(old, every_state=False))
@@ -179,8 +183,8 @@ def test_who_shares_the_first_place_is_named(
 def test_refused_answers_are_told_in_full() -> None:
     """At the end below their seat; below the line of a result only the first."""
     refusals = (
-        Refusal(step=8, code="illegal_action", message="no stone weighs 12", reason="no_such_stone"),
-        Refusal(step=10, code="timeout", message="no answer within 100 ms"),
+        RefusedAnswer(step=8, code="illegal_action", message="no stone weighs 12", reason="no_such_stone"),
+        RefusedAnswer(step=10, code="timeout", message="no answer within 100 ms"),
     )
     plain = voyage(2.0, 9.9, stand_ins={2: "timeout"}, faults={2: {"illegal_action": 1, "timeout": 1}})
     played = replace(plain, seats=(*plain.seats[:2], replace(plain.seats[2], refusals=refusals)))

@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 from arena.match.record import FAULTS, PARDONABLE, Termination
-from arena.match.results import MatchKey, MatchResult, ranked, rotate
+from arena.match.results import MatchKey, MatchResult, canonical_ranks, rotate
 
 
 def made(pairing: str, block: int, rotation: int, places: Sequence[str], **changes: Any) -> MatchResult:
     """A match of these players, by place in their pairing; `scores` give the ranks unless `at_fault` is a seat."""
     seats = len(places)
     scores, at_fault = changes.pop("scores", (0,) * seats), changes.pop("at_fault", None)
-    ranks = ranked([-score for score in scores])
+    ranks = canonical_ranks([-score for score in scores])
     if at_fault is not None:
-        ranks, scores = ranked([int(seat == at_fault) for seat in range(seats)]), None
+        ranks, scores = canonical_ranks([int(seat == at_fault) for seat in range(seats)]), None
         changes.setdefault("termination", Termination.TIMEOUT)
     fields: dict[str, Any] = {
         "key": MatchKey(pairing, block, rotation),

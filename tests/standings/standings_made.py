@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from arena.match.record import FAULTS, Termination
-from arena.match.results import MatchKey, MatchResult, ranked, rotate
+from arena.match.results import MatchKey, MatchResult, canonical_ranks, rotate
 from arena.standings.ratings import RatingSettings, rate
 from arena.standings.rows import Entrant, Row
 from arena.standings.sums import ranks_of, sums_of
@@ -45,7 +45,7 @@ def played(
 def forfeited(players: str, kind: str, at_fault: int, *, block: int = 0, pairing: int = 0) -> MatchResult:
     """A match that the seat `at_fault` lost by `kind`, the others sharing the first place."""
     normal = played(players, (0,) * len(players), block=block, pairing=pairing)
-    ranks = ranked([int(seat == at_fault) for seat in range(len(players))])
+    ranks = canonical_ranks([int(seat == at_fault) for seat in range(len(players))])
     return msgspec.structs.replace(normal, ranks=ranks, scores=None, termination=Termination(kind), at_fault=at_fault)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena.match.record import Termination
-from arena.match.results import MatchKey, MatchResult, PairingRanks, ranked, rotate
+from arena.match.results import MatchKey, MatchResult, PairingRanks, canonical_ranks, rotate
 from arena.standings.sums import (
     BlockSums,
     LuckSums,
@@ -55,7 +55,7 @@ def made(rng: random.Random, key: MatchKey, places: tuple[str, ...], *, luck: fl
     is_forfeit = rng.random() < 0.15
     names = ("time_us", "slowest_us", "startup_us", "idle_us", "timeouts_by_load")
     times: Any = {name: tuple(rng.randrange(1000) for _ in range(seats)) for name in names}
-    ranks = ranked([rng.randrange(seats) for _ in range(seats)])
+    ranks = canonical_ranks([rng.randrange(seats) for _ in range(seats)])
     has_luck = rng.random() < luck
     return result(
         *key,

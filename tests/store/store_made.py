@@ -11,9 +11,9 @@ from arena.games import load_game
 from arena.league.schedule import Pairing, PlayedBlock, fixture, match_spec, pairings
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
-from arena.match.bot_player import Contestant
+from arena.match.bot_player import BotPlayer
 from arena.match.record import pack
-from arena.match.referee import hello_for, play
+from arena.match.referee import hello_for, play_match
 from arena.match.results import MatchResult, PlayedMatch, result_of, rotate
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
@@ -65,14 +65,14 @@ def block_of(league: Tournament, pair: Pairing, block: int) -> PlayedBlock:
     seated = [_contestant(player, league) for player in pair.players]
     matches = []
     for rotation in range(2):
-        record = play(match_spec(league, planned, rotation, "none"), rotate(seated, rotation))
+        record = play_match(match_spec(league, planned, rotation, "none"), rotate(seated, rotation))
         matches.append(PlayedMatch(result_of(record), pack(record)))
     return PlayedBlock(fixture=planned, matches=tuple(matches))
 
 
-def _contestant(player: Player, league: Tournament) -> Contestant:
+def _contestant(player: Player, league: Tournament) -> BotPlayer:
     """Takes the last action on the list; a player called `cheat` takes one that is not there."""
-    return Contestant(
+    return BotPlayer(
         player=player.name,
         bot=player.bot.digest,
         open_channel=lambda: ScriptedChannel(lambda line: _respond(line, cheats=player.name == "cheat")),

@@ -15,10 +15,10 @@ from msgspec import UNSET
 from arena.errors import BotFault, CheckFailed, Crashed, IllegalAction, MalformedReply, OutOfTime, SpecError
 from arena.games import load_game
 from arena.games.api import Game, Json, Seat, simulator_of
-from arena.match.bot_player import Contestant
-from arena.match.kept import HELLO, READY, KeptLines, line_of, plain
-from arena.match.record import Acted, Lines, MatchRecord, Requests, Said, Simulated, ToldFault
-from arena.match.referee import hello_for, play
+from arena.match.bot_player import BotPlayer
+from arena.match.line_recorder import HELLO, READY, LineRecorder, line_of, plain
+from arena.match.record import ActionStep, MatchRecord, ReportedFault, Requests, Said, SeatLines, SimulationStep
+from arena.match.referee import hello_for, play_match
 from arena.match.replay import other_rules
 from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.channel import Channel
@@ -31,7 +31,7 @@ _AFTER_AN_ANSWER: Final = (OutOfTime.code, Crashed.code)
 """Faults that may be found once the answer is there: it came too late, or the bot ended behind it."""
 
 
-class SeatLines(msgspec.Struct, frozen=True):
+class SeatTranscript(msgspec.Struct, frozen=True):
     """The lines of a seat in the order of time: `>` to the bot or `<` from it, and the line without its newline.
 
     `number` of each: the request that it belongs to, from 1; 0 or less before the first.
@@ -44,7 +44,7 @@ class SeatLines(msgspec.Struct, frozen=True):
     left_out: int
 
 
-def lines_of(record: MatchRecord, *, game: Game[Any, Any] | None = None) -> tuple[SeatLines, ...]:
+def lines_of(record: MatchRecord, *, game: Game[Any, Any] | None = None) -> tuple[SeatTranscript, ...]:
     """All lines by seat. CheckFailed if the record does not keep them, or cannot be played again here.
 
     A seat that never heard of the match, because another one failed before, has none. `game` stands in for the one that
@@ -63,7 +63,7 @@ def lines_of(record: MatchRecord, *, game: Game[Any, Any] | None = None) -> tupl
         raise CheckFailed(f"{record.match}: its lines do not fit its steps: {error!r}") from None
 
 
-def _played_again(record: MatchRecord, game: Game[Any, Any]) -> tuple[SeatLines, ...]:
+def _played_again(record: MatchRecord, game: Game[Any, Any]) -> tuple[SeatTranscript, ...]:
     scripts = [_Script(record, seat) for seat in range(len(record.seats))]
     told: Any = game if simulator_of(game) is None else _ToldGame(game, record, scripts)
     seated = [_Retold(record, script, told) for script in scripts]
@@ -76,12 +76,12 @@ def _played_again(record: MatchRecord, game: Game[Any, Any]) -> tuple[SeatLines,
         wire_id=record.wire_id or "",
         bot_seeds=record.bot_seeds or (),
     )
-    play(spec, seated, game=told)
+    play_match(spec, seated, game=told)
     return tuple(each.told() for each in seated)
 
 
 def _settings(record: MatchRecord, seat: int) -> ClockSettings:
-    """The clock of a seat, as its contestant got it."""
+    """The clock of a seat, as its bot_player got it."""
     lines = record.seats[seat].lines
     terms = record.clock if lines is UNSET or lines.clock is UNSET else lines.clock
     return ClockSettings(
@@ -95,7 +95,7 @@ def _settings(record: MatchRecord, seat: int) -> ClockSettings:
     )
 
 
-class _AllLines(KeptLines):
+class _AllLines(LineRecorder):
     """Keeps each line of a match with the number of its request and its direction, but no `hello` of an old process."""
 
     def __init__(self, *, is_new: bool) -> None:
@@ -104,24 +104,24 @@ class _AllLines(KeptLines):
         self._is_new = is_new
 
     def open(self, number: int) -> None:
-        """See KeptLines.open."""
+        """See LineRecorder.open."""
         super().open(number)
         if number == READY and not self._is_new:
             self.all, self.checksum = [], 0
 
     def to_bot(self, line: bytes) -> None:
-        """See KeptLines.to_bot."""
+        """See LineRecorder.to_bot."""
         super().to_bot(line)
         self.all.append((self.number, ">", line.removesuffix(b"\n")))
 
     def from_bot(self, line: bytes, *, is_early: bool = False) -> None:
-        """See KeptLines.from_bot."""
+        """See LineRecorder.from_bot."""
         super().from_bot(line, is_early=is_early)
         self.all.append((self.number, "<", line))
 
 
-class _Retold(Contestant):
-    """A contestant on a clock that never runs out: faults of time are told by the script."""
+class _Retold(BotPlayer):
+    """A bot_player on a clock that never runs out: faults of time are told by the script."""
 
     def __init__(self, record: MatchRecord, script: "_Script", game: Game[Any, Any]) -> None:
         self._script = script
@@ -143,13 +143,13 @@ class _Retold(Contestant):
         """Not after a fault that was fatal."""
         return super().is_reachable and not self._script.is_over
 
-    def told(self) -> SeatLines:
+    def told(self) -> SeatTranscript:
         """All lines of the match."""
         kept = self._script.kept
         is_exact = self._lines.checksum == kept.checksum and not kept.left_out
-        return SeatLines(self.player, tuple(self._lines.all), is_exact, kept.left_out)
+        return SeatTranscript(self.player, tuple(self._lines.all), is_exact, kept.left_out)
 
-    def _keep_lines(self, form: tuple[str, ...]) -> KeptLines:  # noqa: ARG002 - all are kept
+    def _keep_lines(self, form: tuple[str, ...]) -> LineRecorder:  # noqa: ARG002 - all are kept
         self._lines = _AllLines(is_new=self._script.kept.is_new)
         return self._lines
 
@@ -180,7 +180,7 @@ class _ToldClock(MoveClock):
 class _ToldFatally(BotFault):
     """A fault that ended the match, in the words of the record; nobody adds to them."""
 
-    def __init__(self, told: ToldFault) -> None:
+    def __init__(self, told: ReportedFault) -> None:
         super().__init__(told.message, hint=told.hint, got=told.got, reason=told.reason)
         vars(self)["code"] = told.code  # of the class that it had
 
@@ -195,14 +195,14 @@ class _Script(ScriptedChannel):
         super().__init__(lambda _: (), cpu=lambda: self.cpu_s)
         entry = record.seats[seat]
         self.seat = seat
-        self.kept = Lines(startup_ms=1, line_bytes=1, checksum=0) if entry.lines is UNSET else entry.lines
+        self.kept = SeatLines(startup_ms=1, line_bytes=1, checksum=0) if entry.lines is UNSET else entry.lines
         self.number = READY
         self.is_over = False
         self.cpu_s = self.wall_s = 0.0
         self._times = Requests() if entry.requests is UNSET else entry.requests
         self._said = {said.request: said for said in self.kept.said}
         self._steps = [
-            each for each in record.steps if isinstance(each, Acted) and each.seat == seat and _is_answer(each)
+            each for each in record.steps if isinstance(each, ActionStep) and each.seat == seat and _is_answer(each)
         ]
         self._faulty = sorted({fault.request for fault in self.kept.told})
         self._due = deque(self.kept.told)
@@ -271,7 +271,7 @@ class _Script(ScriptedChannel):
 
     def _fault(self) -> BotFault:
         """The next fault of the record, as it came from the bot's process."""
-        told = self._due.popleft() if self._due else ToldFault(self.number, Crashed.code, "not told", is_fatal=True)
+        told = self._due.popleft() if self._due else ReportedFault(self.number, Crashed.code, "not told", is_fatal=True)
         if told.is_fatal:
             self.is_over = True
             return _ToldFatally(told)
@@ -296,7 +296,7 @@ class _Script(ScriptedChannel):
         return [msgspec.json.encode({"type": "action", "id": request["id"], "action": action})]
 
 
-def _is_answer(step: Acted) -> bool:
+def _is_answer(step: ActionStep) -> bool:
     return not step.forced and not step.fallback_for
 
 
@@ -315,7 +315,7 @@ class _ToldNature:
     def __init__(self, simulator: Any, record: MatchRecord, scripts: list[_Script]) -> None:
         self._simulator = simulator
         self._scripts = scripts
-        self._results = deque(step.result for step in record.steps if isinstance(step, Simulated))
+        self._results = deque(step.result for step in record.steps if isinstance(step, SimulationStep))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._simulator, name)

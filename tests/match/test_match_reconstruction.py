@@ -11,8 +11,8 @@ from match_raft_table import raft_bot, raft_on_offer, sail_bots, simulate
 from match_table import CLOCK, ScriptedBot, Times, answer, house, match_of, only, random_match, seated
 
 from arena.errors import CheckFailed, Crashed, OutOfTime
-from arena.match import kept
-from arena.match.rebuilt import lines_of
+from arena.match import line_recorder
+from arena.match.reconstruction import lines_of
 from arena.match.record import KEPT_BYTES, MatchRecord, Requests, SeatRecord, encoded, pack, unpack
 from arena.match.replay import problems
 from arena.process.scripted import ScriptedChannel
@@ -44,8 +44,8 @@ def test_a_match_that_never_was_heard_of_has_no_lines() -> None:
 def test_a_process_of_many_matches_was_greeted_once() -> None:
     """Its ids count on, and lines after the first match are those of the second."""
     bot = ScriptedBot(hello=[b'{"type":"hello","protocols":[1],"capabilities":["events"]}'])
-    contestant = seated(bot)
-    first, second = (match_of(contestant, house(), options=HEAPS) for _ in range(2))
+    bot_player = seated(bot)
+    first, second = (match_of(bot_player, house(), options=HEAPS) for _ in range(2))
 
     assert [line for _, line in by_seat(first)[0]].count(bot.channels[0].sent[0].rstrip()) == 1
     assert b'"match_start"' in by_seat(second)[0][0][1]
@@ -65,7 +65,7 @@ def test_bytes_that_are_no_text_are_told_as_they_were(line: bytes) -> None:
 @given(line=st.binary(max_size=20))
 def test_each_line_is_kept_as_a_text_of_its_own(line: bytes) -> None:
     """Back it is the same, whatever it was."""
-    assert kept.line_of(kept.text_of(line)) == line
+    assert line_recorder.line_of(line_recorder.text_of(line)) == line
 
 
 def test_what_a_bot_says_without_end_is_counted_and_not_kept() -> None:
@@ -117,10 +117,10 @@ def test_bytes_of_stderr_are_counted_up_to_each_answer() -> None:
         written[0] += 10 * number
 
     bot = ScriptedBot(say)
-    contestant = seated(bot)
-    contestant._open_channel = lambda: Talkative(bot._respond)
+    bot_player = seated(bot)
+    bot_player._open_channel = lambda: Talkative(bot._respond)
     written[0] = 1000
-    record = match_of(contestant, house())
+    record = match_of(bot_player, house())
     requests = record.seats[0].requests
     assert requests
 

@@ -8,7 +8,7 @@ from match_table import CLOCK, HELLO, NIM, Message, ScriptedBot, answer, house, 
 from msgspec import UNSET
 
 from arena.errors import HarnessFault
-from arena.match.bot_player import Contestant
+from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for
 from arena.match.results import result_of
@@ -24,10 +24,10 @@ def played(bot: ScriptedBot, clock: object = CLOCK) -> MatchRecord:
 def test_a_dialogue_goes_in_the_order_of_the_protocol() -> None:
     """hello, match_start, requests with rising ids, match_end; and a second match without another hello."""
     bot = ScriptedBot()
-    contestant = seated(bot)
-    match_of(contestant, house(), match="a")
-    match_of(contestant, house(), match="b")
-    contestant.close()
+    bot_player = seated(bot)
+    match_of(bot_player, house(), match="a")
+    match_of(bot_player, house(), match="b")
+    bot_player.close()
 
     kinds = [message["type"] for message in bot.heard]
     assert kinds[:3] == ["hello", "match_start", "request"]
@@ -81,11 +81,11 @@ def test_an_answer_after_the_end_is_stale_in_the_next_match() -> None:
     bot = ScriptedBot()
     late: list[Reply] = []
     bot._ready = lambda message: [*late, ready(message)]
-    contestant = seated(bot)
-    match_of(contestant, house())
+    bot_player = seated(bot)
+    match_of(bot_player, house())
     late.append(answer(bot.of_type("request")[-1]))
 
-    assert match_of(contestant, house()).seats[0].ignored == {"stale": 1}
+    assert match_of(bot_player, house()).seats[0].ignored == {"stale": 1}
 
 
 @pytest.mark.parametrize("ending", [b"\r", b"   ", b"\t\r"])
@@ -100,9 +100,9 @@ def test_lines_may_end_as_on_other_systems(ending: bytes) -> None:
 def test_a_stray_print_is_warned_of_once_a_match() -> None:
     """However many there are; the warning shows the line."""
     bot = ScriptedBot(lambda message, _: [b"hm\x1b[2J", b"hm", answer(message)])
-    contestant = seated(bot)
-    match_of(contestant, house())
-    match_of(contestant, house())
+    bot_player = seated(bot)
+    match_of(bot_player, house())
+    match_of(bot_player, house())
 
     errors = bot.of_type("error")
     assert [(error["code"], error["fatal"]) for error in errors] == [("malformed_reply", False)] * 2
@@ -154,9 +154,9 @@ def test_the_bank_pays_what_goes_beyond_a_move() -> None:
 
 def test_the_bank_is_full_again_in_the_next_match() -> None:
     """It is a bank per match."""
-    contestant = seated(bot := thinking(ScriptedBot(), 0.9))
-    match_of(contestant, house())
-    match_of(contestant, house(), match="b")
+    bot_player = seated(bot := thinking(ScriptedBot(), 0.9))
+    match_of(bot_player, house())
+    match_of(bot_player, house(), match="b")
 
     assert next(m["clock"]["bank_ms"] for m in bot.of_type("request") if m["match"] == "b") == 1000
 
@@ -264,9 +264,9 @@ def test_hello_and_ready_share_the_start_up_time_of_a_match(hello_s: float, read
 
 def test_later_matches_of_a_process_have_the_whole_start_up_time_again() -> None:
     """A budget for each match: no match depends on how many came before it."""
-    contestant = seated(starting(2.0, 2.9))
+    bot_player = seated(starting(2.0, 2.9))
 
-    records = [match_of(contestant, house(), match=name) for name in ("a", "b", "c")]
+    records = [match_of(bot_player, house(), match=name) for name in ("a", "b", "c")]
 
     assert [record.termination.value for record in records] == ["normal"] * 3
     assert [round(float(record.seats[0].startup_ms or 0.0), -2) for record in records] == [4900, 2900, 2900]
@@ -291,7 +291,7 @@ def by_wall(*, waited: bool) -> MatchRecord:
             channel.delayed_s = lambda: bot.times.wall_s
         return channel
 
-    contestant = Contestant(
+    bot_player = BotPlayer(
         player="scripted",
         bot="0" * 64,
         open_channel=open_channel,
@@ -299,7 +299,7 @@ def by_wall(*, waited: bool) -> MatchRecord:
         clock=clock,
         wall=bot.times.wall,
     )
-    return match_of(contestant, house(clock), clock=clock)
+    return match_of(bot_player, house(clock), clock=clock)
 
 
 @pytest.mark.parametrize("waited", [True, False])
@@ -324,9 +324,9 @@ def stopped_once(suspended_s: float) -> MatchRecord:
         return [answer(message)]
 
     bot._odd = stopped
-    contestant = seated(bot)
-    contestant.suspended = lambda _: suspended_s
-    return match_of(contestant, house())
+    bot_player = seated(bot)
+    bot_player.suspended = lambda _: suspended_s
+    return match_of(bot_player, house())
 
 
 def test_a_suspension_while_a_bot_owes_an_answer_makes_the_match_void() -> None:

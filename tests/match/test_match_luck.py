@@ -18,7 +18,7 @@ from arena.games.api import Chance, Decision, Dice, Seat, value_of
 from arena.games.luck import draw
 from arena.games.shanghaien.value.position import ShanghaienValue
 from arena.match.luck import LEAST, LuckMeter, LuckNode, MatchLuck, extremes, luck_of
-from arena.match.record import Drawn, MatchRecord, Termination, pack, unpack
+from arena.match.record import ChanceStep, MatchRecord, Termination, pack, unpack
 
 VALUE: Final = ShanghaienValue()
 SHANGHAIEN: Final = load_game("shanghaien")
@@ -79,7 +79,7 @@ def test_luck_is_of_one_seat_what_it_is_not_of_the_other(number: int) -> None:
     luck = luck_of(record, VALUE)
 
     assert all(sum(node.luck) == pytest.approx(0, abs=1e-12) for node in luck.nodes)
-    draws = [(place, step.key, step.outcome) for place, step in enumerate(record.steps) if isinstance(step, Drawn)]
+    draws = [(place, step.key, step.outcome) for place, step in enumerate(record.steps) if isinstance(step, ChanceStep)]
     assert [(node.step, node.key, node.outcome) for node in luck.nodes if node.key] == draws
     assert sum(not node.key for node in luck.nodes) == 7
 

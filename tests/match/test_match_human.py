@@ -13,11 +13,11 @@ from msgspec import UNSET
 from arena.errors import BotFault
 from arena.games.api import Seat
 from arena.games.luck import derive
-from arena.match.baseline import HouseGame, house_contestant
-from arena.match.human import DRAWN, HELP, HELP_UNLISTED, DrawnGame, Person
-from arena.match.participant import Participant, Question
-from arena.match.record import Acted, MatchRecord
-from arena.match.referee import hello_for, play
+from arena.match.baseline import HouseGame, baseline_player
+from arena.match.human import DRAWN, HELP, HELP_UNLISTED, DrawnGame, HumanPlayer
+from arena.match.participant import ActionRequest, Participant
+from arena.match.record import ActionStep, MatchRecord
+from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
 
 
@@ -36,7 +36,7 @@ class Terminal:
 
 
 def match_with(terminal: Terminal, *, seat: int = 0, heaps: tuple[int, ...] = (2, 1)) -> MatchRecord:
-    person = Person(say=terminal.shown.append, prompt=terminal.prompt)
+    person = HumanPlayer(say=terminal.shown.append, prompt=terminal.prompt)
     spec = MatchSpec(
         match="m",
         game="nim",
@@ -48,7 +48,7 @@ def match_with(terminal: Terminal, *, seat: int = 0, heaps: tuple[int, ...] = (2
     )
     players: list[Participant] = [person, house()] if seat == 0 else [house(), person]
     game: Any = DrawnGame(NIM, seat)
-    return play(spec, players, game=game)
+    return play_match(spec, players, game=game)
 
 
 def test_a_person_plays_by_number_from_one() -> None:
@@ -114,18 +114,18 @@ def test_the_bot_across_the_table_sees_no_drawing() -> None:
 
 def test_giving_up_is_no_crash_of_the_referee() -> None:
     """It is a fault of the seat, as the referee knows them."""
-    person = Person(say=lambda _: None, prompt=lambda _: "q")
+    person = HumanPlayer(say=lambda _: None, prompt=lambda _: "q")
 
     with pytest.raises(BotFault, match="gave up"):
-        person.ask(Question(view={DRAWN: ""}, legal=(1, 2)))
+        person.ask(ActionRequest(view={DRAWN: ""}, legal=(1, 2)))
 
 
 def raft_with(terminal: Terminal, *, seat: int = 0, clock: ClockSettings = CLOCK) -> MatchRecord:
     """A match of one round of raft, where leaning out cannot be listed; the house sits opposite."""
     housed: Any = HouseGame(Raft(), {1 - seat}, "person")
     game: Any = DrawnGame(housed, seat)
-    person = Person(say=terminal.shown.append, prompt=terminal.prompt)
-    opponent = house_contestant(hello_for(game, {}, clock.startup_ms), clock)
+    person = HumanPlayer(say=terminal.shown.append, prompt=terminal.prompt)
+    opponent = baseline_player(hello_for(game, {}, clock.startup_ms), clock)
     players: list[Participant] = [person, opponent] if seat == 0 else [opponent, person]
     spec = MatchSpec(
         match="m",
@@ -136,11 +136,11 @@ def raft_with(terminal: Terminal, *, seat: int = 0, clock: ClockSettings = CLOCK
         wire_id="m",
         bot_seeds=(1, 2, 3, 4),
     )
-    return play(spec, players, game=game)
+    return play_match(spec, players, game=game)
 
 
-def own_lean(record: MatchRecord, seat: int = 0) -> Acted:
-    return next(step for step in record.steps if isinstance(step, Acted) and step.seat == seat)
+def own_lean(record: MatchRecord, seat: int = 0) -> ActionStep:
+    return next(step for step in record.steps if isinstance(step, ActionStep) and step.seat == seat)
 
 
 def test_a_person_writes_down_what_cannot_be_listed() -> None:
@@ -187,7 +187,7 @@ def test_a_person_may_let_it_be() -> None:
     """Then happens what stands in for an action; it is an action like any other."""
     record = raft_with(Terminal("p", "1"))
 
-    assert own_lean(record) == Acted(seat=0, action=Lean(0))
+    assert own_lean(record) == ActionStep(seat=0, action=Lean(0))
 
 
 def test_without_lenience_there_is_nothing_to_let_be() -> None:
@@ -196,7 +196,7 @@ def test_without_lenience_there_is_nothing_to_let_be() -> None:
     game.fault_policy = None
     terminal = Terminal("p", '{"mm": 1}', "1")
     drawn: Any = DrawnGame(game, 0)
-    person = Person(say=terminal.shown.append, prompt=terminal.prompt)
+    person = HumanPlayer(say=terminal.shown.append, prompt=terminal.prompt)
     spec = MatchSpec(
         match="m",
         game="raft",
@@ -206,7 +206,7 @@ def test_without_lenience_there_is_nothing_to_let_be() -> None:
         wire_id="m",
         bot_seeds=(1, 2, 3, 4),
     )
-    play(spec, [person, on_raft(raft_bot(), game)], game=drawn)
+    play_match(spec, [person, on_raft(raft_bot(), game)], game=drawn)
 
     assert "'p' is not a JSON object; ? for help" in terminal.shown
     assert "your action as JSON; s: an example" in terminal.shown
@@ -220,7 +220,7 @@ def test_what_is_refused_is_shown_and_asked_again_until_it_is_possible() -> None
     refused = [line for line in terminal.shown if line.startswith("not possible: ")]
     assert refused[:2] == ["not possible: nobody leans out 101 mm", "not possible: the plank at 13 mm is rotten"]
     assert len(refused) == 3
-    assert own_lean(record) == Acted(seat=0, action=Lean(25))
+    assert own_lean(record) == ActionStep(seat=0, action=Lean(25))
     assert (record.seats[0].moves, record.seats[0].faults, record.seats[0].refusals) == (2, {}, UNSET)
     assert sum(line == "\nround 1, scores 0 0\n" for line in terminal.shown) == 2
 
@@ -246,7 +246,7 @@ def test_a_person_is_told_what_simulations_came_to() -> None:
     """In the words of the game, before the table of the next question."""
     game: Any = DrawnGame(Raft(), 0)
     terminal = Terminal('{"mm": 40}', "1", "p")
-    person = Person(say=terminal.shown.append, prompt=terminal.prompt)
+    person = HumanPlayer(say=terminal.shown.append, prompt=terminal.prompt)
     spec = MatchSpec(
         match="m",
         game="raft",
@@ -256,7 +256,7 @@ def test_a_person_is_told_what_simulations_came_to() -> None:
         wire_id="m",
         bot_seeds=(1, 2, 3, 4),
     )
-    play(spec, [person, on_raft(raft_bot(30), game)], game=game)
+    play_match(spec, [person, on_raft(raft_bot(30), game)], game=game)
 
     told = terminal.shown.index("the raft tips by 70")
     assert terminal.shown[told + 1] == "\nround 2, scores 40 30\n"

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Final
 
 from arena.errors import BotFault
-from arena.match.record import KEPT_BYTES, Discarded, Said, ToldFault
+from arena.match.record import KEPT_BYTES, Discarded, ReportedFault, Said
 
 HELLO: Final = -1
 READY: Final = 0
@@ -22,7 +22,7 @@ _LONGEST_FORM: Final = 200
 _ALL_BITS: Final = 0xFFFFFFFF
 
 
-class KeptLines:
+class LineRecorder:
     """The lines of a match, in the order of time. `number` is that of the open request, `sent` how many it was told.
 
     `form` may be that of an earlier match: what stands before, between and after the numbers of an answer.
@@ -36,7 +36,7 @@ class KeptLines:
         self.left_out = 0
         self.lost_at = 0
         self.said: dict[int, Said] = {}
-        self.faults: list[ToldFault] = []
+        self.faults: list[ReportedFault] = []
         self._discarded: Counter[tuple[int, str]] = Counter()
         self._room = KEPT_BYTES
         self._is_cut = self._is_open = False
@@ -108,7 +108,7 @@ class KeptLines:
         if self._is_open:
             self.close()
         self.keep_answer()
-        told = ToldFault(
+        told = ReportedFault(
             request=self.number,
             code=fault.code,
             message=fault.message,

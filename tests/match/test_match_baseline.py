@@ -10,16 +10,16 @@ from match_table import CLOCK
 
 from arena.errors import IllegalAction
 from arena.games.api import Seat
-from arena.match.baseline import SUGGESTED, HouseGame, house_contestant
+from arena.match.baseline import SUGGESTED, HouseGame, baseline_player
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for
-from arena.match.suggestion import suggest
+from arena.match.suggestion import random_action
 
 
 def game_of_houses(seed: str, *, seats: int = 3) -> MatchRecord:
     game: Any = HouseGame(Raft(), range(seats), seed)
     hello = hello_for(game, {}, CLOCK.startup_ms, seats=seats)
-    return sail(*[house_contestant(hello, CLOCK) for _ in range(seats)], game=game, options={"rounds": 20})
+    return sail(*[baseline_player(hello, CLOCK) for _ in range(seats)], game=game, options={"rounds": 20})
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
@@ -67,5 +67,5 @@ def test_what_nature_refuses_is_not_suggested() -> None:
     strict.simulator, strict.fault_policy = Rough(), None
     state = rough.setup({}, 2)
 
-    assert suggest(rough, state, Seat(0), Random(1)) == Kindness().fallback_action(state, Seat(0))
-    assert isinstance(suggest(strict, state, Seat(0), Random(1)), Lean)
+    assert random_action(rough, state, Seat(0), Random(1)) == Kindness().fallback_action(state, Seat(0))
+    assert isinstance(random_action(strict, state, Seat(0), Random(1)), Lean)
