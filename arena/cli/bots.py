@@ -4,9 +4,9 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Iterator
-from importlib.resources import as_file, files
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 from tabulate import tabulate
@@ -42,6 +42,10 @@ from arena.validation import printable
 
 BASELINE = "random"
 """The shelf's bot that a submission meets, so that the author sees a first result."""
+PACKAGE: Final = Path(str(files("arena")))
+_TEMPLATES: Final = PACKAGE / "cli" / "templates"
+_KITS: Final = {"python": "sensible/arena_kit.py", "python-riffraff": "shipmate/riffraff_kit.py"}
+"""The kit of a template is a file of a bundled bot."""
 
 
 @click.command()
@@ -157,11 +161,12 @@ def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
     """
     target = folder or Path(name)
     path = str(target) if "/" in str(target) else f"./{target}"
-    with as_file(files("arena.cli") / "templates") as templates:
-        template = _template(templates, lang, game)
-        if target.exists():
-            raise SpecError(f"{target} exists already; choose another name or --folder")
-        shutil.copytree(template, target, ignore=shutil.ignore_patterns("__pycache__"))
+    template = _template(lang, game)
+    if target.exists():
+        raise SpecError(f"{target} exists already; choose another name or --folder")
+    shutil.copytree(_TEMPLATES / template, target, ignore=shutil.ignore_patterns("__pycache__"))
+    if template in _KITS:
+        shutil.copy(bundled_bots(PACKAGE) / _KITS[template], target)
     for file in target.iterdir():
         file.write_text(file.read_text(encoding="utf-8").replace("{{name}}", name), encoding="utf-8")
     try:
@@ -174,16 +179,22 @@ def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
     click.echo(f"made {target}/ with {made}\nnext: arena check {path}{for_game}")
 
 
-def _template(templates: Path, lang: str, game: str) -> Path:
+def bundled_bots(package: Path) -> Path:
+    """The bots that come with arena: inside the installed package, or beside it in a checkout."""
+    inside = package / "bots"
+    return inside if inside.is_dir() else package.parent / "bots"
+
+
+def _template(lang: str, game: str) -> str:
     """The folder `LANG-GAME` where the game has its own, as one without listed actions needs, else `LANG`."""
     load_game(game)
-    folders = sorted(path.name for path in templates.iterdir() if path.is_dir())
+    folders = sorted(path.name for path in _TEMPLATES.iterdir() if path.is_dir())
     own = [folder.removesuffix(f"-{game}") for folder in folders if folder.endswith(f"-{game}")]
     known = own or [folder for folder in folders if "-" not in folder]
     if lang not in known:
         what = f"language for {game}" if own else "language"
         raise SpecError(f"--lang: {validation.unknown(what, lang, known)}")
-    return templates / (f"{lang}-{game}" if own else lang)
+    return f"{lang}-{game}" if own else lang
 
 
 def _is_there_already(bots: BotStore, bot: BotSpec) -> bool:

@@ -24,9 +24,10 @@ from arena.games.api import Chance, Decision, Seat
 from arena.games.luck import draw
 from arena.protocol import messages as m
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-BOTS: Final = ROOT / "bots"
-TEMPLATES: Final = ROOT / "arena" / "cli" / "templates"
+BOTS: Final = Path(__file__).resolve().parents[2] / "bots"
+TEMPLATES: Final = [f"templates/{language}" for language in ("python", "javascript", "c", "perl")]
+Prepare = Callable[[str], Path]
+"""The fixture `prepare`."""
 DEADLINE_S: Final = 20.0
 LIMITS: Final = m.LineLimits(line_to_bot=2**20, line_from_bot=2**16, startup_ms=10_000)
 CLOCK: Final = m.ClockTerms(decides="cpu", move_ms=100, bank_ms=1000, wall_ms=2000)

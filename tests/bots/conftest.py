@@ -2,34 +2,36 @@
 
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
-from bots_driver import BOTS, TEMPLATES
+from bots_driver import BOTS, Prepare
+from click.testing import CliRunner
+
+from arena.cli import cli
 
 
 @pytest.fixture(scope="session")
-def prepare(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def prepare(tmp_path_factory: pytest.TempPathFactory) -> Prepare:
     """`greedy` or `templates/perl` -> a folder with that bot, ready to run; skips if its language is not installed."""
     ready: dict[str, Path] = {}
 
     def folder_of(name: str) -> Path:
         if name not in ready:
-            is_template = name.startswith("templates/")
-            source = TEMPLATES / name.removeprefix("templates/") if is_template else BOTS / name
-            ready[name] = _prepared(source, tmp_path_factory.mktemp("bot") / "bot", with_name=is_template)
+            ready[name] = _prepared(name, tmp_path_factory.mktemp("bot") / "bot")
         return ready[name]
 
     return folder_of
 
 
-def _prepared(source: Path, folder: Path, *, with_name: bool) -> Path:
-    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    if with_name:
-        manifest_file = folder / "bot.yaml"
-        manifest_file.write_text(manifest_file.read_text().replace("{{name}}", "my-bot"))
+def _prepared(name: str, folder: Path) -> Path:
+    if name.startswith("templates/"):
+        language = name.removeprefix("templates/")
+        made = CliRunner().invoke(cli, ["new-bot", "my-bot", "--lang", language, "--folder", str(folder)])
+        assert made.exit_code == 0, made.output
+    else:
+        shutil.copytree(BOTS / name, folder, ignore=shutil.ignore_patterns("__pycache__"))
     manifest = yaml.safe_load((folder / "bot.yaml").read_text())
     for command in [*manifest.get("build", []), manifest["command"]]:
         if "/" not in command[0] and not shutil.which(command[0]):

@@ -1,21 +1,18 @@
 """The bots of the house play Shanghaien with every set of expansions, and sensible plays their cards well."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
-from bots_driver import VARIANTS, Bot, Played, play_bots, started
+from bots_driver import TEMPLATES, VARIANTS, Bot, Played, Prepare, play_bots, started
 
 pytestmark = pytest.mark.process
 
 ALL: Final = VARIANTS[-1]
-TEMPLATES: Final = ["templates/python", "templates/javascript", "templates/c", "templates/perl"]
 # What a player does with cards of the expansions where he could do something else; the words of protocol.md.
 OF_EXPANSIONS: Final = {
     *("crazy_captain", "veto", "no_shanghai", "reroll_all", "feed", "exchange", "doubles", "take_doubles")
 }
-Prepare = Callable[[str], Path]
 
 
 @pytest.mark.parametrize(

@@ -3,19 +3,17 @@
 import json
 import random
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from bots_driver import VARIANTS, Bot, play, started
+from bots_driver import VARIANTS, Bot, Prepare, play, started
 
 from arena.games.api import Seat
 from arena.protocol import messages as m
 
 pytestmark = pytest.mark.process
 
-Prepare = Callable[[str], Path]
 Write = Callable[[m.Request], bytes]
 
 

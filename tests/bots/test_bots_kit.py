@@ -3,16 +3,18 @@
 And what the skeletons do, in every language, where no actions are listed.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
-from bots_driver import BOTS, TEMPLATES, Bot, hello, started
+from bots_driver import BOTS, Bot, Prepare, hello, started
+from click.testing import CliRunner
 
+from arena.cli import cli
+from arena.cli.bots import PACKAGE, bundled_bots
 from arena.protocol import messages as m
 
-KIT = TEMPLATES / "python" / "arena_kit.py"
+KIT = BOTS / "sensible" / "arena_kit.py"
 REQUEST = m.Request(id=4, match="m1", view={}, events=(), legal=("a", "b"), clock=m.TimeLeft(move_ms=1, bank_ms=1))
 
 NOISY = """
@@ -45,11 +47,25 @@ def _bot_that_acts(folder: Path, body: str) -> Path:
     return _bot(folder, f"{source}        {body}\nrun(MyBot())\n")
 
 
-def test_the_copy_of_the_kit_is_the_kit() -> None:
-    """sensible's copy is byte for byte the one that authors get."""
-    copy = BOTS / "sensible" / "arena_kit.py"
+def test_bundled_bots_lie_in_the_package_or_beside_it(tmp_path: Path) -> None:
+    """An installed package has them inside; a checkout has them beside the package."""
+    installed, checkout = tmp_path / "site-packages" / "arena", tmp_path / "checkout" / "arena"
+    (installed / "bots").mkdir(parents=True)
 
-    assert copy.read_bytes() == KIT.read_bytes()
+    assert bundled_bots(installed) == installed / "bots"
+    assert bundled_bots(checkout) == tmp_path / "checkout" / "bots"
+    assert bundled_bots(PACKAGE) == BOTS
+
+
+@pytest.mark.parametrize("game", ["nim", "riffraff"])
+def test_a_kit_stands_in_the_tree_once_and_new_bot_copies_it(tmp_path: Path, game: str) -> None:
+    """The kit of a template is a file of a bundled bot."""
+    made = CliRunner().invoke(cli, ["new-bot", "mine", "--game", game, "--folder", str(tmp_path / "mine")])
+
+    assert made.exit_code == 0, made.output
+    (kit,) = (tmp_path / "mine").glob("*_kit.py")
+    (original,) = [*BOTS.rglob(kit.name), *(PACKAGE / "cli" / "templates").rglob(kit.name)]
+    assert kit.read_bytes() == original.read_bytes()
 
 
 @pytest.mark.process
@@ -146,7 +162,7 @@ run(Listener())
 
 @pytest.mark.process
 @pytest.mark.parametrize("name", ["python", "javascript", "c", "perl"])
-def test_a_skeleton_passes_where_no_actions_are_listed(prepare: Callable[[str], Path], name: str) -> None:
+def test_a_skeleton_passes_where_no_actions_are_listed(prepare: Prepare, name: str) -> None:
     """In Riff Raff that is legal whenever `legal` is null; a listed request after it is answered as ever."""
     cards = msgspec.structs.replace(REQUEST, legal=({"card": 1}, {"card": 2}))
     load = msgspec.structs.replace(REQUEST, id=5, legal=None)

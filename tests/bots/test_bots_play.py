@@ -1,18 +1,13 @@
 """Every bot of the house and every template plays whole matches and keeps to the protocol."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import msgspec
 import pytest
-from bots_driver import DEADLINE_S, Bot, hello, play_bots, started
+from bots_driver import DEADLINE_S, TEMPLATES, Bot, Prepare, hello, play_bots, started
 
 pytestmark = pytest.mark.process
 
-TEMPLATES = ["templates/python", "templates/javascript", "templates/c", "templates/perl"]
 BOTS = ["random", "greedy", "greedy-c", "sensible", *TEMPLATES]
 ANY_GAME = ["random", *TEMPLATES]
-Prepare = Callable[[str], Path]
 
 
 @pytest.mark.parametrize(

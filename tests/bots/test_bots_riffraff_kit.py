@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bots_driver import TEMPLATES, Bot, hello
+from bots_driver import Bot, hello
 from bots_riffraff import KIT, SEAT, SHIPMATE, kit, material, plain, position, to_load, view_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,13 +18,6 @@ from arena.protocol import messages as m
 
 EMPTY = GAME.setup({}, 4)
 FACE_WORDS = sorted({face for faces in FACES.values() for face in faces} | {"sideways"})
-
-
-def test_the_copy_of_the_kit_is_the_kit() -> None:
-    """shipmate's copy is byte for byte the one that authors get."""
-    template = TEMPLATES / "python-riffraff" / "riffraff_kit.py"
-
-    assert template.read_bytes() == KIT.read_bytes()
 
 
 def test_no_file_of_the_bot_imports_arena_at_the_start() -> None:

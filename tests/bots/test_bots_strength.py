@@ -1,10 +1,7 @@
 """The bots of the house are a ladder: random, greedy, sensible."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from bots_driver import Bot, play_bots, started
+from bots_driver import Bot, Prepare, play_bots, started
 
 pytestmark = pytest.mark.process
 
@@ -13,9 +10,7 @@ pytestmark = pytest.mark.process
 @pytest.mark.parametrize(
     ("better", "worse", "blocks", "expected"), [("sensible", "greedy", 100, 0.9), ("greedy", "random", 40, 0.9)]
 )
-def test_the_better_bot_wins(
-    prepare: Callable[[str], Path], better: str, worse: str, blocks: int, expected: float
-) -> None:
+def test_the_better_bot_wins(prepare: Prepare, better: str, worse: str, blocks: int, expected: float) -> None:
     """Over mirrored blocks the better bot scores far beyond luck: 97 % were measured for each pair."""
     with started(prepare(better)) as strong, started(prepare(worse)) as weak:
         scores = [_score(strong, weak, f"block {number}") for number in range(blocks)]
