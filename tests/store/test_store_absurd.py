@@ -1,5 +1,6 @@
 """Stored values that are well formed and absurd: every page says something of them, and none ends in a traceback."""
 
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +13,7 @@ from arena.cli import run
 from arena.store import database
 
 SIZES = (0, 1, 3, 999_983, 2_000_000, 1 << 31, 1 << 53, 1 << 60, 1 << 61)
-PAGES = ("leaderboard", "stats ann", "stats ann --format json", "matrix", "calibration", "league matches", "verify")
+PAGES = ("leaderboard", "stats ann", "stats ann --format json", "matrix", "calibration", "league status", "verify")
 
 
 def absurd(results: Path, rng: Random, sizes: tuple[int, ...]) -> None:
@@ -41,3 +42,28 @@ def test_no_page_ends_in_a_traceback(
     said = {page: (run([*page.split(), "--results", str(tmp_path)]), capsys.readouterr().err) for page in PAGES}
 
     assert {page: (code, err) for page, (code, err) in said.items() if code not in {0, 1}} == {}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE match SET ranks = CASE ranks WHEN '01' THEN '10' ELSE '01' END WHERE (block, rotation) = (1, 0)",
+        "UPDATE match SET ranks = '00' WHERE (block, rotation) = (1, 0)",
+        "UPDATE match SET ranks = CASE ranks WHEN '01' THEN '10' ELSE '01' END WHERE block < 2",
+        "UPDATE seat SET points = 2 - points WHERE (block, rotation) = (1, 0)",
+        "UPDATE seat SET points = 1 WHERE (place, block, rotation) = (0, 1, 0)",
+        "DELETE FROM seat WHERE (place, block, rotation) = (0, 1, 0)",
+    ],
+)
+def test_all_pages_refuse_the_same_damage(tmp_path: Path, capsys: pytest.CaptureFixture[str], change: str) -> None:
+    """Ranks that contradict points: with the same sentence, which names a match, and without a table."""
+    fill(tmp_path, tournament())
+    with closing(sqlite3.connect(database.path_in(tmp_path))) as connection:
+        connection.execute(change)
+        connection.commit()
+
+    said = {(run([*page.split(), "--results", str(tmp_path)]), capsys.readouterr().err) for page in PAGES[:-1]}
+
+    ((code, sentence),) = said
+    assert code == 1
+    assert re.match(r"error: match \w+-\d-\d cannot be read: ", sentence)

@@ -108,7 +108,7 @@ def test_a_score_beyond_64_bits_is_refused() -> None:
         result(scores=(Fraction(MOST_SCORE, 3), Fraction(1, 5)))
 
 
-@pytest.mark.parametrize("query", [ranks._MATCHES, sums._SEATS])
+@pytest.mark.parametrize("query", [ranks._MATCHES, ranks._POINTS, sums._SEATS])
 @pytest.mark.parametrize("condition", ["pairing BETWEEN 1 AND 9", "pairing = 1 AND block < 9"])
 def test_rows_are_joined_in_the_order_of_their_keys(tmp_path: Path, query: str, condition: str) -> None:
     """SQLite reads along the primary key and sorts nothing; so texts come in the order of blocks and rotations."""
