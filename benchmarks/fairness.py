@@ -18,9 +18,9 @@ from benchbots import ours
 from tables import Figure, Goal, Row, Table
 
 from arena.league.driver import run
-from arena.league.exhibition import friendly
+from arena.league.exhibition import exhibition
 from arena.league.pool import LocalBackend
-from arena.league.schedule import PlayedBlock, chunks
+from arena.league.schedule import PlayedBlock, batches
 from arena.league.tournament import Player
 from arena.match.record import unpack
 from arena.match.results import MatchResult
@@ -80,12 +80,12 @@ def _play(workers: int, matches: int) -> tuple[list[MatchResult], float]:
     bot = ours("thinker.py")
     players = (Player(name="thinker-1", bot=bot), Player(name="thinker-2", bot=bot))
     options = {"heaps": [2, 2, 2]}
-    tournament = friendly(
+    tournament = exhibition(
         players, game="nim", options=options, clock=_CLOCK, secret=Secret.public("fair"), blocks=matches // 2
     )
     small = msgspec.structs.replace(tournament, chunk_blocks=5)  # so that all workers have something to do
     played: list[PlayedBlock] = []
-    run(chunks(small, {}), LocalBackend(workers), commit=played.extend)
+    run(batches(small, {}), LocalBackend(workers), commit=played.extend)
     results = [match.result for block in played for match in block.matches]
     seats = [seat for block in played for match in block.matches for seat in unpack(match.record).seats]
     return results, sum(seat.wall_ms for seat in seats) / sum(seat.cpu_ms for seat in seats)

@@ -1,6 +1,6 @@
 """Section 3: matches per second of a league, played by worker processes and stored in the database.
 
-Rule: what counts is stored. Workers are warm (a league starts them once); bots start with each chunk, as in a league.
+Rule: what counts is stored. Workers are warm (a league starts them once); bots start with each batch, as in a league.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from tables import Figure, Goal, Row, Table
 
 from arena.league.driver import run
 from arena.league.pool import Backend, LocalBackend
-from arena.league.schedule import Chunk, PlayedBlock, chunks
+from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.tournament import Player, Tournament
 from arena.process.manifest import BotSpec
 from arena.standings.ratings import RatingSettings
@@ -51,9 +51,9 @@ class Share:
         """See Backend.slots."""
         return self._slots
 
-    def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
+    def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
         """See Backend.submit."""
-        return self._backend.submit(chunk)
+        return self._backend.submit(batch)
 
     def close(self, *, is_interrupted: bool) -> None:
         """Nothing: whoever made the backend closes it."""
@@ -84,7 +84,7 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
         "2 workers,\nwith luck",
     )
     more = (
-        f"C, Python: instant bots that answer index 0; random: bots/random; chunks of {_CHUNK_BLOCKS * 2} matches",
+        f"C, Python: instant bots that answer index 0; random: bots/random; batches of {_CHUNK_BLOCKS * 2} matches",
         "stored: through arena.league.driver, LocalBackend and MatchStore into a database in the temporary folder",
     )
     return [Table(title="League: matches stored", headers=headers, rows=rows, notes=notes + more)]
@@ -124,7 +124,7 @@ class _Case:
 
 
 def _league(scratch: Path, backend: Backend, bot: BotSpec, *, chunks_played: int, with_luck: bool = False) -> Speed:
-    """Play and store a league of two players that falls into so many chunks."""
+    """Play and store a league of two players that falls into so many batches."""
     tournament = Tournament(
         name="bench",
         game=SHANGHAIEN.game,
@@ -150,7 +150,7 @@ def _league(scratch: Path, backend: Backend, bot: BotSpec, *, chunks_played: int
                 matches.append(sum(match.result.moves))
 
         start_s = time.perf_counter()
-        run(chunks(tournament, {}), backend, commit=commit)
+        run(batches(tournament, {}), backend, commit=commit)
         elapsed_s = time.perf_counter() - start_s
     return Speed(matches_per_s=len(matches) / elapsed_s, requests=sum(matches) / len(matches))
 

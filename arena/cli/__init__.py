@@ -12,8 +12,7 @@ from typing import Any, Final
 import click
 
 from arena import __version__
-from arena.cli.edge import close_streams, explained, secure_streams, tell
-from arena.cli.stopping import ignore_impatience
+from arena.cli.edge import close_streams, explained, ignore_signals, secure_streams, tell
 from arena.errors import Interrupted
 
 COMMANDS: Final = {
@@ -26,7 +25,7 @@ COMMANDS: Final = {
     "compare": ("arena.cli.compare", "Play two bots until it is decided which is better."),
     "play": ("arena.cli.play", "Play against bots in the terminal."),
     "league": ("arena.cli.league", "Run a tournament file, see how far it is."),
-    "leaderboard": ("arena.cli.leaderboard", "Print the standings of a league."),
+    "leaderboard": ("arena.cli.stats", "Print the standings of a league."),
     "stats": ("arena.cli.stats", "Print all that a league tells of one bot."),
     "matrix": ("arena.cli.stats", "Print who scored what against whom."),
     "calibration": ("arena.cli.stats", "Print how well ratings foretell matches."),
@@ -92,9 +91,9 @@ def main() -> None:
     try:
         exit_code = close_streams(run(sys.argv[1:]))
         if exit_code == Interrupted.exit_code:
-            ignore_impatience()
+            ignore_signals()
     except KeyboardInterrupt:  # another one, while the first was being told
-        ignore_impatience()
+        ignore_signals()
         exit_code = Interrupted.exit_code
     sys.exit(exit_code)
 

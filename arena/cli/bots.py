@@ -14,19 +14,19 @@ from tabulate import tabulate
 from arena import validation
 from arena.cli.options import (
     DEFAULT_GAME,
+    bots_option,
     chosen_luck,
     clock_settings,
     game_option,
     insist_on,
-    insist_on_games,
     match_options,
+    require_games,
     results_option,
-    shelf_option,
 )
 from arena.conformance.check import StepVerdict, check_bot
 from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
-from arena.league.exhibition import friendly, play_here, seat_all
+from arena.league.exhibition import exhibition, play_here, seat_all
 from arena.league.tournament import Player, Tournament
 from arena.match.bot import clock_for, confine
 from arena.match.secret_luck import Secret
@@ -34,7 +34,7 @@ from arena.match.settings import ClockSettings
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import MANIFEST, BotSpec
 from arena.process.program import shown
-from arena.report.luck_origin import luck_told, secret_told
+from arena.report.luck_origin import chosen_luck_description, secret_description
 from arena.report.transcript import refusal_lines, result_line
 from arena.store import database
 from arena.store.bots import BotStore
@@ -96,7 +96,7 @@ def submit(bot: str, baseline: str, replace: bool, results: Path, shelf: Path, *
     with _luck(given) as secret:
         _check(candidate, settings["game"], settings["options"], clock, isolation, secret)
         players = (_named(candidate, candidate), _named(bots.install(rival), candidate))
-        meeting = friendly(
+        meeting = exhibition(
             players, game=settings["game"], options=settings["options"], clock=clock, secret=secret, blocks=1
         )
         _meet(candidate, meeting, isolation, secret)
@@ -108,7 +108,7 @@ def submit(bot: str, baseline: str, replace: bool, results: Path, shelf: Path, *
 @click.command()
 @click.argument("bot", metavar="NAME[@HASH]")
 @results_option
-@shelf_option
+@bots_option
 def withdraw(bot: str, results: Path, shelf: Path) -> None:
     """Take a submitted bot off the list: the one of that hash, or the latest of that name.
 
@@ -126,7 +126,7 @@ def withdraw(bot: str, results: Path, shelf: Path) -> None:
 
 @click.command()
 @results_option
-@shelf_option
+@bots_option
 def bots(results: Path, shelf: Path) -> None:
     """List the bots on offer: the shelf's and the submitted ones.
 
@@ -248,7 +248,9 @@ def _luck(given: Secret | None) -> Iterator[Secret]:
     """The secret of all matches inside; a new one is told at the end, so that a failure can be repeated."""
     secret = given or Secret.random()
     with contextlib.ExitStack() as end:
-        end.callback(lambda: click.echo(secret_told(secret) if given is None else luck_told(secret)))
+        end.callback(
+            lambda: click.echo(secret_description(secret) if given is None else chosen_luck_description(secret))
+        )
         try:
             yield secret
         except SpecError:  # nothing was played
@@ -259,7 +261,7 @@ def _luck(given: Secret | None) -> Iterator[Secret]:
 def _check(
     bot: BotSpec, game: str, options: dict[str, Any], clock: ClockSettings, isolation: Isolation, secret: Secret
 ) -> None:
-    insist_on_games([bot], game)
+    require_games([bot], game)
     load_game(game).setup(options, 2)
     confinement = confine(bot, Limits(), clock, isolation)
     clock = clock_for(bot, clock)

@@ -12,20 +12,20 @@ from typing import Any, get_args
 import click
 import msgspec
 
+from arena.cli.edge import stoppable
 from arena.cli.options import (
     chosen_luck,
     clock_settings,
     insist_on,
     match_options,
 )
-from arena.cli.stopping import stoppable
 from arena.errors import Interrupted, SpecError
 from arena.games import load_game
 from arena.games.api import value_of
 from arena.league.driver import run
-from arena.league.exhibition import friendly
+from arena.league.exhibition import exhibition
 from arena.league.pool import LocalBackend
-from arena.league.schedule import Chunk, PlayedBlock, chunks
+from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.sprt import Comparison
 from arena.league.state import state_of
 from arena.league.tournament import SEATS, Player, Tournament, luck_origin
@@ -33,7 +33,7 @@ from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.report.comparison import as_json, as_text, line
-from arena.report.luck_origin import origin_told
+from arena.report.luck_origin import luck_description
 from arena.statistics.sequential import Model, SequentialSettings
 from arena.store import database
 from arena.store.bots import BotStore
@@ -41,7 +41,7 @@ from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
 
 _CHUNKS_IN_A_BATCH = 2
-"""Smaller chunks leave fewer blocks in flight that come too late to count; larger ones start fewer processes."""
+"""Smaller batches leave fewer blocks in flight that come too late to count; larger ones start fewer processes."""
 
 
 @click.command()
@@ -100,9 +100,9 @@ def compare(new: str, old: str, form: str, results: Path, shelf: Path, **setting
         comparison, finished = _compared(store, tournament, tester, players[0].name)
         store.save_league(tournament)
         if tournament.seed is None:
-            click.echo(origin_told(luck_origin(tournament)), err=True)
+            click.echo(luck_description(luck_origin(tournament)), err=True)
         backend = LocalBackend(settings["workers"] or len(os.sched_getaffinity(0)))
-        needed = comparison.needed(chunks(tournament, finished, isolation, secret=secret))
+        needed = comparison.needed(batches(tournament, finished, isolation, secret=secret))
         _play(store, needed, comparison, backend)
     names, luck = (players[0].name, players[1].name), luck_origin(tournament)
     click.echo((as_json if form == "json" else as_text)(comparison.compared, names, luck))
@@ -123,7 +123,7 @@ def _players(new: BotSpec, old: BotSpec) -> tuple[Player, Player]:
 def _tournament(
     players: tuple[Player, Player], settings: dict[str, Any], test: SequentialSettings, given: Secret | None
 ) -> Tournament:
-    meeting = friendly(
+    meeting = exhibition(
         players,
         game=settings["game"],
         options=settings["options"],
@@ -132,8 +132,8 @@ def _tournament(
         blocks=test.last,
     )
     name = f"compare-{players[0].name}-{players[1].name}"
-    chunk = max(1, test.batch // _CHUNKS_IN_A_BATCH)
-    return msgspec.structs.replace(meeting, name=name, chunk_blocks=chunk, luck=test.model == "luck-adjusted")
+    batch = max(1, test.batch // _CHUNKS_IN_A_BATCH)
+    return msgspec.structs.replace(meeting, name=name, chunk_blocks=batch, luck=test.model == "luck-adjusted")
 
 
 def _compared(
@@ -151,7 +151,7 @@ def _compared(
     return comparison, state.finished
 
 
-def _play(store: MatchStore, needed: Iterator[Chunk], comparison: Comparison, backend: LocalBackend) -> None:
+def _play(store: MatchStore, needed: Iterator[Batch], comparison: Comparison, backend: LocalBackend) -> None:
     """Play until it is decided."""
     show = _shower(comparison)
 

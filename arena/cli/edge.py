@@ -1,14 +1,21 @@
-"""The edge of the program: every error becomes a sentence and an exit code; missing and full streams are told.
+"""The edge of the program: errors become a sentence and an exit code, signals a KeyboardInterrupt; closed streams.
 
 Rule: exit code 4 and a traceback are for our own mistakes only. Whatever the machine, the disk, the terminal or a name
 on the disk brings about is said in words; and no words are no reason to fail.
+
+Ctrl-C, the SIGTERM of a service manager or a job queue and the SIGHUP of a terminal are the same KeyboardInterrupt,
+raised once. A second one does not disturb the clean-up after the first; only if that takes too long it ends the program
+on the spot, with the same exit code.
 """
 
 import contextlib
 import errno
 import os
+import signal
 import sys
+import time
 import traceback
+from collections.abc import Iterator
 from io import TextIOWrapper
 from typing import Final, TextIO
 
@@ -138,3 +145,45 @@ def _is_open(number: int) -> bool:
 
 def _opened(number: int, mode: str) -> TextIO:
     return os.fdopen(number, mode, encoding="utf-8", errors="backslashreplace", closefd=False)  # type: ignore[return-value]
+
+
+_STOPS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_CLEAN_UP_S: Final = 5.0
+"""How long after a stop another one is taken for impatience; a clean-up takes less than a second of its own time."""
+
+
+@contextlib.contextmanager
+def stoppable() -> Iterator[None]:
+    """SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt inside; what the shell had ignored (`nohup`) stays ignored.
+
+    After a stop they keep this meaning, because the program is about to end and impatience may come until it has.
+    """
+    last_s = float("-inf")
+
+    def stop(_number: int, _frame: object) -> None:
+        nonlocal last_s
+        if last_s < 0:
+            last_s = time.monotonic()
+            raise KeyboardInterrupt
+        if time.monotonic() - last_s > _CLEAN_UP_S:
+            # No second exception: it would come out anywhere, and where nobody expects it. Workers leave with us.
+            with contextlib.suppress(OSError):
+                sys.stderr.write("interrupted again, before the end of the clean-up\n")
+            os._exit(Interrupted.exit_code)
+
+    former = {number: signal.getsignal(number) for number in _STOPS}
+    heard = [number for number, handler in former.items() if handler is not signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        if last_s < 0:
+            for number in heard:
+                signal.signal(number, former[number])
+
+
+def ignore_signals() -> None:
+    """For the very last moments, when Python itself would fall back to dying of the signal."""
+    for number in _STOPS:
+        signal.signal(number, signal.SIG_IGN)

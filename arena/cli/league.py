@@ -15,24 +15,24 @@ import click
 import msgspec
 
 from arena.cli import SuggestingGroup
+from arena.cli.edge import stoppable
 from arena.cli.options import (
+    bots_option,
     chosen_luck,
     insist_on,
     isolation_option,
     results_option,
     secret_file_option,
-    shelf_option,
     terminal_width,
 )
 from arena.cli.progress import LeagueProgress, Progress, called, how_far
-from arena.cli.stopping import stoppable
-from arena.cli.update import Beginning, insist_on_agreement, preview, tell_newer
+from arena.cli.update import BegunLeagues, confirm_update, preview, report_kept_versions
 from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import DamagedStore, Interrupted, SpecError
 from arena.league.driver import BlocksLost
-from arena.league.driver import run as run_chunks
+from arena.league.driver import run as run_batches
 from arena.league.pool import Backend, ExecutorBackend, LocalBackend
-from arena.league.schedule import Chunk, PlayedBlock, chunks
+from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.state import LeagueState, Replay, state_of
 from arena.league.tournament import Tournament, decided_by_wall, luck_origin, read_tournament
 from arena.match.record import unpack
@@ -40,7 +40,7 @@ from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.report import matches as matches_page
 from arena.report.leaderboard import FORMATS, render
-from arena.report.luck_origin import origin_told, secrets_told
+from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.table import publish
 from arena.store import database
 from arena.store.bots import BotStore
@@ -78,7 +78,7 @@ def league() -> None:
 @secret_file_option
 @isolation_option
 @results_option
-@shelf_option
+@bots_option
 def run(
     file: Path,
     workers: int | None,
@@ -106,7 +106,7 @@ def run(
     if (yes or dry_run) and not update:
         raise SpecError("--yes and --dry-run go with --update")
     bots, given = BotStore(results, shelf, isolation), chosen_luck(None, secret_file)
-    beginning = Beginning(bots, results)
+    beginning = BegunLeagues(bots, results)
     tournament = read_tournament(file, bots.find) if update else read_tournament(file, bots.find, beginning.keep)
     if dry_run:
         with stored(results) as store:
@@ -120,8 +120,8 @@ def run(
         contextlib.closing(database.open_for_writing(results)) as connection,
     ):
         store = MatchStore(connection, results)
-        insist_on_agreement(store, tournament, update=update, yes=yes)
-        tell_newer(tournament.name, beginning.newer)
+        confirm_update(store, tournament, update=update, yes=yes)
+        report_kept_versions(tournament.name, beginning.newer)
         installed = tuple(msgspec.structs.replace(each, bot=bots.install(each.bot)) for each in tournament.players)
         tournament = msgspec.structs.replace(tournament, players=installed)
         tournament, drawing = SecretKeeper(store, results).settle(
@@ -129,7 +129,7 @@ def run(
         )
         store.save_league(tournament)
         if tournament.seed is None:
-            click.echo(f"league {tournament.name}: {origin_told(luck_origin(tournament))}", err=True)
+            click.echo(f"league {tournament.name}: {luck_description(luck_origin(tournament))}", err=True)
         if executor is None and (doubt := doubt_of_wall_time(decided_by_wall(tournament), backend.slots())):
             click.echo(doubt, err=True)
         with _logging_to(results / "logs" / f"{tournament.name}.log"):
@@ -189,8 +189,8 @@ def status(name: str | None, results: Path) -> None:
 
 def _luck_of(store: MatchStore, tournament: Tournament) -> list[str]:
     if tournament.seed is not None:
-        return [origin_told(luck_origin(tournament))]
-    return secrets_told(store.secrets(tournament.name))
+        return [luck_description(luck_origin(tournament))]
+    return secret_descriptions(store.secrets(tournament.name))
 
 
 @league.command()
@@ -307,12 +307,12 @@ def _play(
             _log_forfeits(block, forfeits)
         progress.add(sum(len(block.matches) for block in blocks), forfeits.total() - before)
 
-    def next_round() -> Iterator[Chunk] | None:
+    def next_round() -> Iterator[Batch] | None:
         """What is left of the open round; None if all that is known is stored."""
         state = replay.state
         current = state.rounds[-1]
         progress.begin(state)
-        left = chunks(tournament, state.finished, isolation, of=current, secret=secret)
+        left = batches(tournament, state.finished, isolation, of=current, secret=secret)
         first = next(left, None)
         if first is None:
             return None
@@ -322,7 +322,7 @@ def _play(
     lost: BlocksLost | None = None
     log.info("%s: %d of %s matches are there", tournament.name, progress.done, progress.whole)
     try:
-        run_chunks(iter(()), backend, commit=commit, tick=progress.draw, then=next_round)
+        run_batches(iter(()), backend, commit=commit, tick=progress.draw, then=next_round)
     except KeyboardInterrupt:
         progress.end()
         _log_end(tournament.name, "interrupted", progress, forfeits)

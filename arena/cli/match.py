@@ -9,21 +9,21 @@ from typing import Any
 import click
 import msgspec
 
+from arena.cli.edge import stoppable
 from arena.cli.options import (
     chosen_luck,
     clock_settings,
     insist_on,
-    insist_on_games,
     match_options,
+    require_games,
     terminal_width,
 )
 from arena.cli.progress import Progress
-from arena.cli.stopping import stoppable
 from arena.errors import Interrupted
 from arena.league.driver import run
-from arena.league.exhibition import friendly, insist_on_seats, named_apart, play_here, seat_all
+from arena.league.exhibition import exhibition, named_apart, play_here, require_seats, seat_all
 from arena.league.pool import LocalBackend
-from arena.league.schedule import PlayedBlock, chunks, match_count
+from arena.league.schedule import PlayedBlock, batches, match_count
 from arena.league.tournament import Tournament
 from arena.league.worker import Tables
 from arena.match.bot_player import TranscriptLine
@@ -31,7 +31,7 @@ from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.report.leaderboard import render
-from arena.report.luck_origin import secret_told
+from arena.report.luck_origin import secret_description
 from arena.report.table import entrants, standings_of
 from arena.report.transcript import dialogue, refusal_lines, result_line, transcript
 from arena.standings.sums import sums_of
@@ -64,13 +64,13 @@ def match(bots: tuple[str, ...], results: Path, shelf: Path, **settings: Any) ->
     Example: arena match ./mybot greedy --blocks 50
     """
     isolation: Isolation = settings["isolation"]
-    insist_on_seats(settings["game"], len(bots))
+    require_seats(settings["game"], len(bots))
     store = BotStore(results, shelf, isolation)
     players = named_apart([store.find(each) for each in bots])
-    insist_on_games([player.bot for player in players], settings["game"])
+    require_games([player.bot for player in players], settings["game"])
     given = chosen_luck(settings["seed"], settings["secret_file"])
     secret = given or Secret.random()
-    tournament = friendly(
+    tournament = exhibition(
         players,
         game=settings["game"],
         options=settings["options"],
@@ -95,7 +95,7 @@ def match(bots: tuple[str, ...], results: Path, shelf: Path, **settings: Any) ->
             times = timing(entrants(tournament), sums_of(played))
             click.echo(render(standings_of(tournament, played), times, format="table", width=terminal_width()))
             if given is None:
-                click.echo(secret_told(secret))
+                click.echo(secret_description(secret))
     if is_interrupted:
         raise Interrupted(f"interrupted after {len(played)} of {match_count(tournament)} matches")
 
@@ -172,7 +172,7 @@ def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[Match
 
     try:
         backend = LocalBackend(len(os.sched_getaffinity(0)))
-        run(chunks(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=progress.draw)
+        run(batches(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=progress.draw)
     finally:
         progress.end()
         played += sorted(results, key=lambda one: one.key)

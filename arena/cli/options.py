@@ -16,7 +16,7 @@ from arena import validation
 from arena.errors import HarnessFault, MachineFault, SpecError
 from arena.games import GAMES, load_game
 from arena.games.api import require_simulator
-from arena.league.tournament import insist_on_game
+from arena.league.tournament import require_game
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
@@ -40,7 +40,7 @@ def results_option(command: F) -> F:
     )(command)
 
 
-def shelf_option(command: F) -> F:
+def bots_option(command: F) -> F:
     """`--bots DIR`: where bots are looked up by name besides the submitted ones."""
     return click.option(
         "--bots",
@@ -89,11 +89,11 @@ def _enter_scope() -> None:
         raise MachineFault(f"bots have no control group, which {cgroup.SETTING}=required asks for: {why_not}")
 
 
-def insist_on_games(bots: Iterable[BotSpec], game: str) -> None:
+def require_games(bots: Iterable[BotSpec], game: str) -> None:
     """SpecError, with the option that helps, if a bot says that it plays other games."""
     for bot in bots:
         try:
-            insist_on_game(bot, game)
+            require_game(bot, game)
         except SpecError as error:
             known = [each for each in bot.manifest.games if each in GAMES]
             raise SpecError(f"{error}{f'; play it with --game {known[0]}' if known else ''}") from None
@@ -152,7 +152,7 @@ def clock_options(command: F) -> F:
 
 def match_options(command: F) -> F:
     """All options of a command that plays matches: game, luck, clock, isolation and folders."""
-    for option in (shelf_option, results_option, isolation_option, clock_options, luck_options, options_option):
+    for option in (bots_option, results_option, isolation_option, clock_options, luck_options, options_option):
         command = option(command)
     return game_option(command)
 

@@ -11,20 +11,20 @@ import msgspec
 
 from arena.cli.options import (
     DEFAULT_GAME,
+    bots_option,
     chosen_luck,
     game_option,
     insist_on,
-    insist_on_games,
     isolation_option,
     luck_options,
     options_option,
+    require_games,
     results_option,
-    shelf_option,
 )
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import Game
-from arena.league.exhibition import insist_on_seats, named_apart
+from arena.league.exhibition import named_apart, require_seats
 from arena.league.worker import bot_player
 from arena.match.human import DrawnGame, HumanPlayer
 from arena.match.record import MatchRecord
@@ -33,7 +33,7 @@ from arena.match.secret_luck import Secret, draw_block
 from arena.match.settings import ClockSettings, MatchSettings, spec_of
 from arena.process.limits import Isolation
 from arena.process.suspension import never
-from arena.report.luck_origin import luck_told, secret_told
+from arena.report.luck_origin import chosen_luck_description, secret_description
 from arena.store.bots import BotStore
 from arena.text import counted
 
@@ -46,7 +46,7 @@ from arena.text import counted
 @options_option
 @isolation_option
 @results_option
-@shelf_option
+@bots_option
 def play(
     bots: tuple[str, ...],
     seat: int,
@@ -63,7 +63,7 @@ def play(
     game, options, seats = settings["game"], settings["options"], len(bots) + 1
     isolation: Isolation = settings["isolation"]
     try:
-        insist_on_seats(game, seats)
+        require_seats(game, seats)
     except SpecError as error:
         raise SpecError(f"{error}: you and {counted(len(bots), 'bot')}") from None
     if seat >= seats:
@@ -71,7 +71,7 @@ def play(
     load_game(game).setup(options, seats)
     store = BotStore(results, shelf, isolation)
     rivals = named_apart([store.find(each) for each in bots])
-    insist_on_games([rival.bot for rival in rivals], game)
+    require_games([rival.bot for rival in rivals], game)
     insist_on(isolation, game)
     given = chosen_luck(settings["seed"], settings["secret_file"])
     secret = given or Secret.random()
@@ -91,7 +91,7 @@ def play(
         table.insert(seat, person)
         record = play_match(spec, table, game=drawn)
     click.echo(_result(record, seat))
-    click.echo(secret_told(secret) if given is None else luck_told(secret))
+    click.echo(secret_description(secret) if given is None else chosen_luck_description(secret))
     luck = ["--secret-file", "FILE"] if secret.seed is None else ["--seed", secret.seed]
     click.echo(f"the same luck again: {_again(bots, seat, luck, game, options)}")
 

@@ -13,10 +13,10 @@ from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import other_rules, replay
-from arena.report.luck_origin import match_told
-from arena.report.requests import lines_told, times_told
+from arena.report.luck_origin import match_luck_description
+from arena.report.requests import time_lines, wire_lines
 from arena.report.transcript import luck_lines, stored_luck_lines, transcript
-from arena.report.viewer import write_slides
+from arena.report.viewer import write_viewer
 from arena.text import counted
 
 
@@ -62,17 +62,17 @@ def show(
             record = unpack(found.record)
         except (ValueError, msgspec.MsgspecError) as error:
             raise CheckFailed(f"match {match_id}: {error}") from None
-        origin = match_told(record, None if record.commitment is UNSET else store.secret(record.commitment))
+        origin = match_luck_description(record, None if record.commitment is UNSET else store.secret(record.commitment))
     other = other_rules(record)
     if other and (svg is not None or slides is not None):
         raise SpecError(f"match {match_id}: no pictures without a replay: {other}")
     if svg is not None:
         svg.write_text(_picture(record, step), encoding="utf-8")
     if slides is not None:
-        pictures = write_slides(record, slides, origin)
+        pictures = write_viewer(record, slides, origin)
         click.echo(f"{counted(pictures, 'picture')} in {slides}; open {slides / 'index.html'} in a browser", err=True)
     luck = stored_luck_lines(record, found.result) if other else luck_lines(record)
-    requests = itertools.chain(times_told(record) if times else (), lines_told(record) if lines else ())
+    requests = itertools.chain(time_lines(record) if times else (), wire_lines(record) if lines else ())
     for line in itertools.chain(transcript(record, every_state=states, luck=origin), luck, requests):
         click.echo(line)
 

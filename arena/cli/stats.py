@@ -1,4 +1,4 @@
-"""`arena stats`, `matrix` and `calibration`: what the stored matches of a league tell beyond its leaderboard."""
+"""`arena leaderboard`, `stats`, `matrix` and `calibration`: the pages of a league, computed from its stored matches."""
 
 import os
 import sys
@@ -21,8 +21,9 @@ from arena.report import calibration as calibration_page
 from arena.report import matrix as matrix_page
 from arena.report import profile as profile_page
 from arena.report.formats import FORMATS
-from arena.report.luck_origin import origin_told, with_origin
-from arena.report.table import entrants, standings_after
+from arena.report.leaderboard import render
+from arena.report.luck_origin import luck_description, with_origin
+from arena.report.table import entrants, standings_after, table
 from arena.standings.calibration import judged
 from arena.standings.luck_adjustment import SEATS, luck_version
 from arena.standings.matrix import compared
@@ -31,6 +32,24 @@ from arena.standings.sums import sums_of
 from arena.standings.table import timing
 from arena.store.matches import MatchStore
 from arena.validation import unknown
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of the output.")
+@click.option("--no-timing", is_flag=True, help="Leave times out: equal results then give equal bytes.")
+@results_option
+def leaderboard(name: str | None, form: str, no_timing: bool, results: Path) -> None:
+    """Print the standings of league NAME; NAME may be left out if there is only one.
+
+    Example: arena leaderboard first --format markdown
+    """
+    with stored(results) as store:
+        state = one_league(store, name)
+        standings, timing = table(store, state)
+    shown = render(standings, None if no_timing else timing, format=form, width=terminal_width(), news=state.news)
+    click.echo(shown)
+
 
 _format_option = click.option(
     "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of the output."
@@ -181,7 +200,7 @@ def _measured(match: PlayedMatch) -> MatchResult:
 
 def _show(page: str, tournament: Tournament, form: str) -> None:
     """Print a page of statistics with the sentence on the luck of its league."""
-    told = origin_told(luck_origin(tournament))
+    told = luck_description(luck_origin(tournament))
     click.echo(with_origin(page, told, format=form, width=terminal_width()))
 
 

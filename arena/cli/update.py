@@ -12,10 +12,9 @@ import click
 import msgspec
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.changes import changes
 from arena.league.state import state_of
 from arena.league.tournament import PlayerEntry, Tournament, portable
-from arena.league.update import Loss, loss, loss_told
+from arena.league.update import Loss, changes, loss, loss_sentences
 from arena.process.manifest import BotSpec
 from arena.store import database
 from arena.store.bots import BotStore
@@ -23,7 +22,7 @@ from arena.store.matches import MatchStore
 from arena.text import counted
 
 
-class Beginning:
+class BegunLeagues:
     """The versions of bots with which the leagues of a results folder began; `newer` tells of those passed over."""
 
     def __init__(self, bots: BotStore, results: Path) -> None:
@@ -81,7 +80,7 @@ class Beginning:
             yield MatchStore(connection, self._results)
 
 
-def tell_newer(league: str, newer: list[str]) -> None:
+def report_kept_versions(league: str, newer: list[str]) -> None:
     """Say that the league goes on with other versions than those of today."""
     if newer:
         click.echo(
@@ -100,7 +99,7 @@ def preview(store: MatchStore, asked: Tournament) -> None:
     _tell(former, asked, _loss(store, former, asked), is_error=False)
 
 
-def insist_on_agreement(store: MatchStore, asked: Tournament, *, update: bool, yes: bool) -> None:
+def confirm_update(store: MatchStore, asked: Tournament, *, update: bool, yes: bool) -> None:
     """Go on only if no stored match is left behind, or a person wants that. SpecError otherwise."""
     if asked.name not in store.leagues():
         return
@@ -143,5 +142,5 @@ def _begun_as(store: MatchStore, asked: Tournament) -> Tournament:
 def _tell(former: Tournament, asked: Tournament, found: Loss, *, is_error: bool) -> None:
     what = ", ".join(changes(former, asked)) or "nothing changed"
     click.echo(f"league {asked.name}: {what}", err=is_error)
-    for sentence in loss_told(found):
+    for sentence in loss_sentences(found):
         click.echo(f"  {sentence}", err=is_error)

@@ -11,17 +11,17 @@ from typing import Final
 
 import click
 
+from arena.cli.edge import stoppable
 from arena.cli.league import stored
 from arena.cli.options import (
+    bots_option,
     chosen_luck,
     insist_on,
     isolation_option,
     results_option,
     secret_file_option,
-    shelf_option,
 )
 from arena.cli.progress import Progress
-from arena.cli.stopping import stoppable
 from arena.errors import ArenaError, CheckFailed
 from arena.games import load_game
 from arena.games.api import simulator_of
@@ -32,7 +32,7 @@ from arena.store.history import read_head
 from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
 from arena.text import counted
-from arena.verify.audit import Look, audit
+from arena.verify.audit import AuditSettings, audit
 from arena.verify.match import Checker, checked_here
 from arena.verify.parallel import spread
 
@@ -65,7 +65,7 @@ _BETWEEN_LINES_S: Final = 0.1
 @isolation_option
 @secret_file_option
 @results_option
-@shelf_option
+@bots_option
 def verify(
     names: tuple[str, ...],
     workers: int | None,
@@ -102,7 +102,7 @@ def verify(
         with _checker(processes) as checked, contextlib.closing(watch):
             keeper = SecretKeeper(store, results)
             at_hand = partial(_secrets, keeper, given)
-            look = Look(checked, watch.heard, at_hand, kept, replays, isolation)
+            look = AuditSettings(checked, watch.heard, at_hand, kept, replays, isolation)
             lines = audit(store, BotStore(results, shelf), leagues, look)
             found = list(_printed(watch.aside(lines)))
     if found:
@@ -138,7 +138,7 @@ class _Watch:
         self._is_shown = sys.stderr is not None and sys.stderr.isatty()
 
     def heard(self, league: str, done: int, total: int) -> None:
-        """See arena.verify.audit.Watch."""
+        """See arena.verify.audit.OnProgress."""
         if self._progress is None or league != self._league:
             self._league, self._progress = league, Progress(total=total)
         self._progress.total = total

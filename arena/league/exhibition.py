@@ -1,6 +1,6 @@
 """A few matches at one table outside any league: the same blocks, luck and standings, but nothing is stored.
 
-Rule: a friendly is a tournament with as many seats as players, whose results stay in memory.
+Rule: a exhibition is a tournament with as many seats as players, whose results stay in memory.
 """
 
 import logging
@@ -13,8 +13,8 @@ from arena.errors import HarnessFault, SpecError
 from arena.games import load_game
 from arena.league.pool import helpers
 from arena.league.schedule import Fixture, fixture, pairings
-from arena.league.tournament import Player, Tournament, insist_on_game
-from arena.league.worker import ATTEMPTS, Matches, Tables, clear, lay_tables, play_rotations
+from arena.league.tournament import Player, Tournament, require_game
+from arena.league.worker import ATTEMPTS, Matches, Tables, clear, play_rotations, seat_players
 from arena.match.record import MatchRecord
 from arena.match.results import MatchResult, result_of
 from arena.match.secret_luck import Secret
@@ -30,7 +30,7 @@ Played = Generator[tuple[MatchRecord, MatchResult], None, None]
 """Matches as they end; closing it ends the bots."""
 
 
-def friendly(
+def exhibition(
     players: Sequence[Player],
     *,
     game: str,
@@ -43,9 +43,9 @@ def friendly(
 
     SpecError if the game is not for so many or has other options, or if a bot plays other games.
     """
-    insist_on_seats(game, len(players))
+    require_seats(game, len(players))
     for player in players:
-        insist_on_game(player.bot, game)
+        require_game(player.bot, game)
     load_game(game).setup(options, len(players))
     return Tournament(
         name="friendly",
@@ -64,7 +64,7 @@ def friendly(
     )
 
 
-def insist_on_seats(game: str, players: int) -> None:
+def require_seats(game: str, players: int) -> None:
     """SpecError if the game is for other numbers of players."""
     counts = load_game(game).seat_counts
     if players not in counts:
@@ -87,7 +87,7 @@ def named_apart(bots: Sequence[BotSpec]) -> list[Player]:
 def seat_all(tournament: Tournament, isolation: Isolation, *, keep_transcript: bool = False) -> Tables:
     """The players as bot_players at a table for each rotation; nothing is started yet."""
     (pairing,) = pairings(tournament)
-    return lay_tables(pairing, tournament.setting, isolation, keep_transcript=keep_transcript)
+    return seat_players(pairing, tournament.setting, isolation, keep_transcript=keep_transcript)
 
 
 def play_here(tournament: Tournament, tables: Tables, isolation: Isolation, secret: Secret) -> Played:

@@ -1,8 +1,8 @@
-"""Where chunks are played in parallel: any `concurrent.futures` executor behind a few methods.
+"""Where batches are played in parallel: any `concurrent.futures` executor behind a few methods.
 
-Rule: a backend runs chunks and returns futures; it stores nothing and decides nothing. `LocalBackend` keeps one
+Rule: a backend runs batches and returns futures; it stores nothing and decides nothing. `LocalBackend` keeps one
 single-worker pool per slot, because a shared pool loses everything in flight when one worker dies; so the blame for a
-death is exact, and only the chunk of that worker is played again. Nothing is started before the first chunk.
+death is exact, and only the batch of that worker is played again. Nothing is started before the first batch.
 """
 
 import contextlib
@@ -22,8 +22,8 @@ from typing import Any, Final, Protocol
 from multiprocessing_logging import MultiProcessingHandler
 
 from arena.errors import MachineFault
-from arena.league.schedule import Chunk, PlayedBlock
-from arena.league.worker import initialise, play_chunk, play_chunk_alone
+from arena.league.schedule import Batch, PlayedBlock
+from arena.league.worker import initialise, play_batch, play_batch_alone
 from arena.process import reaper
 
 _START_METHOD: Final = "forkserver"
@@ -33,13 +33,13 @@ log: Final = logging.getLogger("arena.pool")
 
 
 class Backend(Protocol):
-    """Something that plays chunks."""
+    """Something that plays batches."""
 
     def slots(self) -> int:
-        """How many chunks may be in flight at once."""
+        """How many batches may be in flight at once."""
 
-    def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
-        """Play the chunk. The future fails with BrokenExecutor if its worker died; raises it if nothing works."""
+    def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
+        """Play the batch. The future fails with BrokenExecutor if its worker died; raises it if nothing works."""
 
     def close(self, *, is_interrupted: bool) -> None:
         """Release everything; at once, with all that is in flight thrown away, if interrupted."""
@@ -56,9 +56,9 @@ class ExecutorBackend:
         """See Backend.slots."""
         return self._slots
 
-    def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
+    def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
         """See Backend.submit."""
-        return self._executor.submit(play_chunk, chunk)
+        return self._executor.submit(play_batch, batch)
 
     def close(self, *, is_interrupted: bool) -> None:
         """See Backend.close."""
@@ -88,14 +88,14 @@ class _Slot:
     def is_free(self) -> bool:
         return self.busy is None or self.busy.done()
 
-    def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
-        """Play the chunk in this slot. BrokenExecutor if the worker had died before."""
+    def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
+        """Play the batch in this slot. BrokenExecutor if the worker had died before."""
         if self._executor is None:
             with _translated():
                 self._open()
         assert self._executor is not None, "it was opened just now"
         with _translated():
-            self.busy = self._executor.submit(play_chunk_alone, chunk)
+            self.busy = self._executor.submit(play_batch_alone, batch)
         return self.busy
 
     def pids(self) -> list[int]:
@@ -129,7 +129,7 @@ class _Slot:
 
 
 class LocalBackend:
-    """Worker processes on this machine, one chunk in flight each; if pinned, each on one core with its bots."""
+    """Worker processes on this machine, one batch in flight each; if pinned, each on one core with its bots."""
 
     def __init__(self, workers: int, *, is_pinned: bool = False) -> None:
         cores = sorted(os.sched_getaffinity(0))
@@ -140,7 +140,7 @@ class LocalBackend:
         """See Backend.slots."""
         return len(self._slots)
 
-    def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
+    def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
         """See Backend.submit. A worker that has died is replaced."""
         if not self._is_ready:
             with _translated():
@@ -148,12 +148,12 @@ class LocalBackend:
             self._is_ready = True
         slot = next(slot for slot in self._slots if slot.is_free)
         try:
-            return slot.submit(chunk)
+            return slot.submit(batch)
         except BrokenExecutor:
             log.warning("worker %s died; a new one takes its place", slot.pids())
             slot.abandon()
             self._kill_orphans()
-            return slot.submit(chunk)
+            return slot.submit(batch)
 
     def close(self, *, is_interrupted: bool) -> None:
         """See Backend.close."""

@@ -1,4 +1,4 @@
-"""What is played, in which order: rounds of fixtures computed from a tournament, and the chunks that workers get.
+"""What is played, in which order: rounds of fixtures computed from a tournament, and the batches that workers get.
 
 Rule: pure functions. A fixture's id depends only on what its matches depend on: game, options, clock, limits, the
 commitment under which the league was begun, its players and the number of the block. So a league may be stopped,
@@ -19,9 +19,11 @@ from typing import Any, Final
 import msgspec
 
 from arena.games import load_game
-from arena.league.schedules.choice import course_of, most_blocks, tables_of
-from arena.league.schedules.plan import Plan, Table
-from arena.league.schedules.settings import Knockout, Swiss, decided
+from arena.league.schedules import Plan, ScheduleGenerator, Table, tables
+from arena.league.schedules.cycles import cycles, until_decided
+from arena.league.schedules.knockout import knockout
+from arena.league.schedules.settings import Gauntlet, Knockout, Swiss, decided
+from arena.league.schedules.swiss import swiss
 from arena.league.tournament import OLD_FORMAT, SEATS, Player, Tournament, luck_origin, public_secret
 from arena.match.results import PlayedMatch
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
@@ -60,7 +62,7 @@ class Fixture(msgspec.Struct, frozen=True):
         return f"{self.pairing}-{self.block}-{rotation}"
 
 
-class Chunk(msgspec.Struct, frozen=True):
+class Batch(msgspec.Struct, frozen=True):
     """Fixtures of one pairing that one worker plays in a row, with bots started once.
 
     `attempt` counts from 1. `luck`: whether that of each match is measured.
@@ -148,26 +150,26 @@ def fixture(secret: Secret, pairing: Pairing, block: int) -> Fixture:
     return Fixture(pairing=pairing.key, block=block, draw=drawn)
 
 
-def chunks(
+def batches(
     tournament: Tournament,
     finished: Mapping[str, Collection[int]],
     isolation: Isolation = DEFAULT_ISOLATION,
     *,
     of: Round | None = None,
     secret: Secret | None = None,
-) -> Iterator[Chunk]:
+) -> Iterator[Batch]:
     """What is left to play of a round, by default the first; `finished` holds the stored blocks by pairing key.
 
     Blocks are drawn under `secret`, which may be left out where the tournament has a public seed.
 
     Chunks are cut at multiples of `chunk_blocks`, whatever is finished and however many workers there are. So a bot's
     process meets the same matches in the same order in every run that nothing cuts short. It meets fewer of them, in
-    the same order, after a stop, a void block or a worker's death, and where a chunk takes so long that a worker hands
+    the same order, after a stop, a void block or a worker's death, and where a batch takes so long that a worker hands
     it back half played: its rest then starts with new processes. A bot that keeps nothing from match to match plays
     the same in all these cases.
     """
     secret = secret or public_secret(tournament)
-    planned = Planner(tournament).plan(next(course_of(tournament))) if of is None else of
+    planned = Planner(tournament).plan(next(generator_of(tournament))) if of is None else of
     size = tournament.chunk_blocks
     last = max((first + planned.blocks for first in planned.first), default=0)
     for start in range(0, last, size):
@@ -177,7 +179,7 @@ def chunks(
             blocks = [block for block in span if block not in done]
             if blocks:
                 assert secret is not None, "a league without a public seed draws under a secret"
-                yield Chunk(
+                yield Batch(
                     tournament=tournament.name,
                     game=tournament.game,
                     options=tournament.options,
@@ -190,7 +192,7 @@ def chunks(
                 )
 
 
-def match_spec(setting: Tournament | Chunk, planned: Fixture, rotation: int, isolation: Isolation) -> MatchSpec:
+def match_spec(setting: Tournament | Batch, planned: Fixture, rotation: int, isolation: Isolation) -> MatchSpec:
     """What the referee is told of the match of `planned` with that rotation of the seats."""
     return spec_of(setting.setting, planned.match_id(rotation), planned.draw, rotation, isolation)
 
@@ -277,3 +279,39 @@ def _around_the_table(players: tuple[Player, ...], digest: str) -> tuple[Player,
     ways = math.factorial(len(players) - 1)
     way = next(islice(permutations(players[1:]), int(digest[KEY_LENGTH:], 16) % ways, None))
     return (players[0], *way)
+
+
+def generator_of(tournament: Tournament) -> ScheduleGenerator:
+    """The rounds of the tournament, by the schedule of its file."""
+    schedule = tournament.schedule
+    names = [player.name for player in tournament.players]
+    if isinstance(schedule, Swiss):
+        return swiss(names, schedule.rounds)
+    if isinstance(schedule, Knockout):
+        return knockout(names, schedule.blocks_per_tie, schedule.cap_blocks or schedule.blocks_per_tie)
+    rule = decided(schedule)
+    if rule is None:
+        return cycles(tables_of(tournament), tournament.cycles)
+    return until_decided(names, tables_of(tournament), tournament.cycles, rule, tournament.rating)
+
+
+def tables_of(tournament: Tournament) -> tuple[Table, ...]:
+    """All who can meet: the tables of one cycle; for schedules without cycles, all pairs."""
+    names = [player.name for player in tournament.players]
+    if not isinstance(tournament.schedule, Gauntlet):
+        return tables.cycle(names, tournament.seats)
+    challengers = tournament.schedule.challengers
+    return tables.gauntlet(challengers, [name for name in names if name not in challengers], tournament.seats)
+
+
+def most_blocks(tournament: Tournament) -> int:
+    """Blocks of the whole tournament; where results decide how many, at most."""
+    schedule, players = tournament.schedule, len(tournament.players)
+    if isinstance(schedule, Swiss):
+        return schedule.rounds * (players // 2)
+    if isinstance(schedule, Knockout):
+        return (players - 1) * (schedule.cap_blocks or schedule.blocks_per_tie)
+    rule, blocks = decided(schedule), tournament.cycles
+    if rule is not None:
+        blocks += (rule.cap_blocks - blocks) // rule.step_blocks * rule.step_blocks
+    return len(tables_of(tournament)) * blocks

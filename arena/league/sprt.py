@@ -11,7 +11,7 @@ from itertools import count, islice
 import msgspec
 
 from arena.errors import CheckFailed
-from arena.league.schedule import Chunk
+from arena.league.schedule import Batch
 from arena.league.tournament import SEATS
 from arena.match.luck import luck_of
 from arena.match.record import MatchRecord, unpack
@@ -99,9 +99,9 @@ class Comparison:
         settings = self.state.settings
         self.state = verdict(self._values, settings, identical=self._identical, after=self.state)
 
-    def needed(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
-        """Those of `chunks` that are handed out before the test is decided."""
-        while not self.is_decided and (following := list(islice(chunks, 1))):
+    def needed(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """Those of `batches` that are handed out before the test is decided."""
+        while not self.is_decided and (following := list(islice(batches, 1))):
             yield from following
 
     def _take(self, number: int, matches: Sequence[PlayedMatch]) -> None:

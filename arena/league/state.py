@@ -11,9 +11,8 @@ from functools import cached_property
 import msgspec
 
 from arena.errors import DamagedStore
-from arena.league.schedule import Pairing, Planner, PlayedBlock, Round, is_open_ended, match_count
-from arena.league.schedules.choice import course_of
-from arena.league.schedules.plan import Plan
+from arena.league.schedule import Pairing, Planner, PlayedBlock, Round, generator_of, is_open_ended, match_count
+from arena.league.schedules import Plan
 from arena.league.tournament import Tournament
 from arena.match.results import PairingRanks
 from arena.statistics.pairs import MISSING
@@ -96,7 +95,7 @@ class Replay:
     def __init__(self, tournament: Tournament, stored: Stored) -> None:
         self.tournament = tournament
         self._stored = stored
-        self._course = course_of(tournament)
+        self._course = generator_of(tournament)
         self._planner = Planner(tournament)
         self._rounds: list[Round] = []
         self._news: list[str] = []

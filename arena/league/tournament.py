@@ -207,7 +207,7 @@ def _player(index: int, entry: PlayerEntry, file: TournamentFile, bot_of: Callab
     return Player(name=entry.name or bot.name, bot=bot, arguments=entry.arguments)
 
 
-def insist_on_game(bot: BotSpec, game: str) -> None:
+def require_game(bot: BotSpec, game: str) -> None:
     """SpecError if the bot says that it plays other games."""
     games = bot.manifest.games
     if games and game not in games:
@@ -218,7 +218,7 @@ def insist_on_game(bot: BotSpec, game: str) -> None:
 
 def _insist_on_terms(bot: BotSpec, file: TournamentFile) -> None:
     """SpecError if the bot plays other games, or asks for more than the tournament allows."""
-    insist_on_game(bot, file.game)
+    require_game(bot, file.game)
     manifest = bot.manifest
     try:
         agree(manifest.limits, file.limits, processes=manifest.processes, startup_ms=file.clock.startup_ms)

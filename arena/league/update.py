@@ -1,16 +1,66 @@
-"""The matches that a changed tournament leaves behind: those of it before, and not of it afterwards.
+"""A changed tournament file against the league that is stored: the differences, and the matches left behind.
 
 Rule: nothing is deleted. A match left behind stays in the store and counts for no league, or for this one again as
-soon as it asks for the same players, versions, terms and luck again, as when rounds are dealt again.
+soon as it asks for the same players, versions, settings and luck again, as when rounds are dealt again.
 """
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
 from arena.league.state import LeagueState
+from arena.league.tournament import Player, Tournament
 from arena.text import counted
+
+
+def changes(former: Tournament, now: Tournament) -> list[str]:
+    """One phrase for each change: `cycles changed from 5 to 6`, `player ann left`."""
+    terms = (*_parts("clock", former.clock, now.clock), *_parts("limits", former.limits, now.limits))
+    return [*_fields(former, now), *terms, *_players(former, now)]
+
+
+def _fields(former: Tournament, now: Tournament) -> Iterator[str]:
+    for name in ("game", "rules", "options", "seats", "schedule", "cycles"):
+        yield from _difference(name, getattr(former, name), getattr(now, name))
+    yield from _luck(former, now)
+
+
+def _luck(former: Tournament, now: Tournament) -> Iterator[str]:
+    if former.format != now.format:
+        luck = "a secret" if now.seed is None else f"public seed {now.seed}"
+        yield f"the recipe of luck changed from that of arena 0.1.0 (seed {former.seed}) to {luck}"
+    else:
+        yield from _difference("seed", *("none" if each.seed is None else each.seed for each in (former, now)))
+
+
+def _parts(name: str, former: msgspec.Struct, now: msgspec.Struct) -> Iterator[str]:
+    for part, value in msgspec.structs.asdict(former).items():
+        yield from _difference(f"{name}.{part}", value, getattr(now, part))
+
+
+def _players(former: Tournament, now: Tournament) -> Iterator[str]:
+    old, new = ({player.name: player for player in each.players} for each in (former, now))
+    yield from (f"player {name} left" for name in old if name not in new)
+    yield from (f"player {name} joined" for name in new if name not in old)
+    for name in old:
+        if name in new:
+            yield from _difference(f"player {name}", _described(old[name]), _described(new[name]))
+
+
+def _described(player: Player) -> str:
+    return " ".join([player.bot.label, *player.arguments])
+
+
+def _difference(name: str, old: Any, new: Any) -> Iterator[str]:
+    if old != new:
+        yield f"{name} changed from {_text(old)} to {_text(new)}"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
 
 _MOST_NAMED = 20
 
@@ -62,7 +112,7 @@ def loss(former: LeagueState, now: LeagueState) -> Loss:
     return Loss(dict(sorted(by_player.items())), tuple(by_round), tuple(again))
 
 
-def loss_told(found: Loss) -> Iterator[str]:
+def loss_sentences(found: Loss) -> Iterator[str]:
     """The loss in sentences: how many matches, by player, and by round where there are several."""
     if not found.dropped:
         yield f"no stored match is dropped ({found.stored} are there)"

@@ -1,4 +1,4 @@
-"""What happens in a worker process: a chunk goes in, played blocks come out.
+"""What happens in a worker process: a batch goes in, played blocks come out.
 
 Rule: a worker writes nothing but log records. It plays a void block again; a process that does nothing else also kills
 what its bots left behind, and ends with everything it started when its parent ends.
@@ -18,7 +18,7 @@ from typing import Any, Final
 from arena.errors import HarnessFault
 from arena.games import load_game
 from arena.games.api import value_of
-from arena.league.schedule import Chunk, Fixture, Pairing, PlayedBlock, match_spec
+from arena.league.schedule import Batch, Fixture, Pairing, PlayedBlock, match_spec
 from arena.league.tournament import Player, Tournament
 from arena.match.bot import clock_for, confine, open_channel
 from arena.match.bot_player import GRACE_S, BotPlayer
@@ -32,8 +32,8 @@ from arena.process.limits import Isolation
 from arena.process.sandbox import probe
 
 ATTEMPTS: Final = 3
-CHUNK_S: Final = 10.0
-"""Wall time after which a worker begins no other block of its chunk: what it holds is lost if the program is killed."""
+BATCH_S: Final = 10.0
+"""Wall time after which a worker begins no other block of its batch: what it holds is lost if the program is killed."""
 _LEAVE_WITHIN_S: Final = 0.3
 log: Final = logging.getLogger("arena.worker")
 
@@ -66,20 +66,20 @@ def bot_player(
     )
 
 
-def play_chunk(chunk: Chunk, budget_s: float = CHUNK_S) -> list[PlayedBlock]:
-    """The blocks of the chunk that were begun within the time, at least the first.
+def play_batch(batch: Batch, budget_s: float = BATCH_S) -> list[PlayedBlock]:
+    """The blocks of the batch that were begun within the time, at least the first.
 
     One that is void each time it is played says so and has no matches; the others are played all the same.
 
-    Other chunks may be played in the same process, in other threads: nothing but the chunk's own bots is ended.
+    Other batches may be played in the same process, in other threads: nothing but the batch's own bots is ended.
     """
-    probe.insist_on(chunk.isolation)
-    tables = lay_tables(chunk.pairing, chunk.setting, chunk.isolation)
+    probe.insist_on(batch.isolation)
+    tables = seat_players(batch.pairing, batch.setting, batch.isolation)
     end_s = time.monotonic() + budget_s
     played: list[PlayedBlock] = []
     try:
-        for fixture in chunk.fixtures:
-            played.append(_play_block(chunk, fixture, tables))
+        for fixture in batch.fixtures:
+            played.append(_play_block(batch, fixture, tables))
             if time.monotonic() >= end_s:
                 break
         return played
@@ -87,17 +87,17 @@ def play_chunk(chunk: Chunk, budget_s: float = CHUNK_S) -> list[PlayedBlock]:
         clear(tables)
 
 
-def play_chunk_alone(chunk: Chunk) -> list[PlayedBlock]:
+def play_batch_alone(batch: Batch) -> list[PlayedBlock]:
     """The same in a process that plays nothing else: whatever runs below it afterwards was left by a bot."""
     try:
-        return play_chunk(chunk)
+        return play_batch(batch)
     finally:
         left = reaper.kill_descendants()
         if left:
-            log.warning("%s: killed %d processes that bots had left behind", chunk.pairing.key, left)
+            log.warning("%s: killed %d processes that bots had left behind", batch.pairing.key, left)
 
 
-def lay_tables(
+def seat_players(
     pairing: Pairing, setting: MatchSettings, isolation: Isolation, *, keep_transcript: bool = False
 ) -> Tables:
     """A table for each rotation, with all players at each: no process meets the luck of a block twice.
@@ -114,7 +114,7 @@ def lay_tables(
 
 
 def play_rotations(
-    setting: Chunk | Tournament, fixture: Fixture, tables: Tables, isolation: Isolation, *, after: int = 0
+    setting: Batch | Tournament, fixture: Fixture, tables: Tables, isolation: Isolation, *, after: int = 0
 ) -> Matches:
     """Play the matches of a block but the first `after`, each at its own table, in the order that was drawn."""
     for rotation in fixture.draw.order[after:]:
@@ -129,31 +129,31 @@ def clear(tables: Tables, grace_s: float = GRACE_S) -> None:
             each.close(grace_s=grace_s)
 
 
-def _play_block(chunk: Chunk, fixture: Fixture, tables: Tables) -> PlayedBlock:
+def _play_block(batch: Batch, fixture: Fixture, tables: Tables) -> PlayedBlock:
     reason = ""
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            return PlayedBlock(fixture=fixture, matches=tuple(_play_matches(chunk, fixture, tables)))
+            return PlayedBlock(fixture=fixture, matches=tuple(_play_matches(batch, fixture, tables)))
         except HarnessFault as fault:
             reason = str(fault)
             log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
             clear(tables, grace_s=0.0)
             # Their bots' failed starts go with the attempt: the next one must not depend on which one was void.
-            tables[:] = lay_tables(chunk.pairing, chunk.setting, chunk.isolation)
+            tables[:] = seat_players(batch.pairing, batch.setting, batch.isolation)
     return PlayedBlock(fixture=fixture, matches=(), void=f"void {ATTEMPTS} times, the last time because {reason}")
 
 
-def _play_matches(chunk: Chunk, fixture: Fixture, tables: Tables) -> list[PlayedMatch]:
+def _play_matches(batch: Batch, fixture: Fixture, tables: Tables) -> list[PlayedMatch]:
     """The matches of a block by rotation, whatever the order in which they were played."""
     matches = {}
-    for rotation, record in play_rotations(chunk, fixture, tables, chunk.isolation):
-        matches[rotation] = PlayedMatch(result_of(record, _luck(chunk, record)), pack(record))
+    for rotation, record in play_rotations(batch, fixture, tables, batch.isolation):
+        matches[rotation] = PlayedMatch(result_of(record, _luck(batch, record)), pack(record))
     return [matches[rotation] for rotation in sorted(matches)]
 
 
-def _luck(chunk: Chunk, record: MatchRecord) -> MatchLuck | None:
+def _luck(batch: Batch, record: MatchRecord) -> MatchLuck | None:
     """The luck of a match, where it is wanted and known; HarnessFault if our own value of the game fails."""
-    if not chunk.luck or value_of(load_game(chunk.game)) is None:
+    if not batch.luck or value_of(load_game(batch.game)) is None:
         return None
     try:
         return luck_of(record)
@@ -191,6 +191,6 @@ def _leave_with_parent() -> None:
 
 
 def _leave() -> None:
-    """End at once and leave nothing behind; the chunk in hand was not reported, so it will be played again."""
+    """End at once and leave nothing behind; the batch in hand was not reported, so it will be played again."""
     reaper.kill_descendants()
     os._exit(1)

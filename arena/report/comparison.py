@@ -13,7 +13,7 @@ from tabulate import tabulate
 from arena.league.sprt import Compared
 from arena.match.secret_luck import LuckOrigin
 from arena.report.formats import UNKNOWN, fixed, half_width, likelihood, percent
-from arena.report.luck_origin import origin_told
+from arena.report.luck_origin import luck_description
 from arena.statistics.elo import Estimate
 from arena.statistics.interval import Interval
 from arena.statistics.pentanomial import PENTANOMIAL, TRINOMIAL
@@ -40,7 +40,7 @@ def line(state: State) -> str:
 def as_text(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str:
     """The verdict, the numbers behind it, fishtest's lines, and the origin of the luck."""
     numbers = tabulate(_rows(compared), tablefmt="plain", disable_numparse=True)
-    parts = [_sentence(compared.state, names), numbers, "\n".join(_fishtest(compared)), origin_told(luck)]
+    parts = [_sentence(compared.state, names), numbers, "\n".join(_fishtest(compared)), luck_description(luck)]
     return "\n\n".join(filter(None, parts))
 
 
@@ -62,7 +62,7 @@ def as_json(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str
         "alpha": settings.alpha,
         "beta": settings.beta,
         "expected_blocks": state.blocks_to_go,
-        "luck": origin_told(luck),
+        "luck": luck_description(luck),
         **msgspec.to_builtins(luck),
         "wins": compared.wins,
         "draws": compared.draws,

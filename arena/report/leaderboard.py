@@ -27,8 +27,8 @@ from arena.report.formats import (
     width_of,
     wrapped,
 )
-from arena.report.luck_origin import origin_told
-from arena.report.notes import footer, luck_audit
+from arena.report.luck_origin import luck_description
+from arena.report.notes import luck_audit, notes
 from arena.standings.luck_audit import PlayerLuck
 from arena.standings.rows import Row, deprecated, record
 from arena.standings.scores import Mean
@@ -84,7 +84,7 @@ def _table(standings: Standings, timing: Sequence[Timing] | None, news: Sequence
         table = tabulated(columns, "simple")
     headers = tuple(column.header.split("\n")[0] for column in columns)
     return "\n".join(
-        [table, "", *(wrapped(printable(line), width) for line in footer(standings, headers, timing or (), news))]
+        [table, "", *(wrapped(printable(line), width) for line in notes(standings, headers, timing or (), news))]
     )
 
 
@@ -102,7 +102,7 @@ def _markdown(standings: Standings, timing: Sequence[Timing] | None, news: Seque
     headers = tuple(column.header.split("\n")[0] for column in columns)
     # An empty line makes each sentence a paragraph of its own.
     return "\n\n".join(
-        [tabulated(columns, "pipe"), *(escaped(line) for line in footer(standings, headers, timing or (), news))]
+        [tabulated(columns, "pipe"), *(escaped(line) for line in notes(standings, headers, timing or (), news))]
     )
 
 
@@ -164,7 +164,7 @@ def _faults(row: Row, *, named: int) -> str:
 
 def _csv(standings: Standings, timing: Sequence[Timing] | None, _: Sequence[str]) -> str:
     by_name = None if timing is None else _by_name(timing)
-    luck = {"luck": origin_told(standings.luck, standings.isolation)}
+    luck = {"luck": luck_description(standings.luck, standings.isolation)}
     records = [
         _spread_out(row, by_name[row.name] if by_name else None) | luck | old
         for row, old in zip(standings.rows, deprecated(standings.rows), strict=True)
@@ -193,7 +193,7 @@ def _json(standings: Standings, timing: Sequence[Timing] | None, news: Sequence[
     document: dict[str, object] = {
         "standings": msgspec.Raw(standings_json(standings)),
         "luck_audit": luck_audit(standings),
-        "luck": origin_told(standings.luck, standings.isolation),
+        "luck": luck_description(standings.luck, standings.isolation),
         "news": news,
     }
     if timing is not None:

@@ -19,7 +19,7 @@ PUBLIC: Final = "public seed: bots can foretell the luck"
 _ORIGINS: Final = {"drawn": "drawn here", "file": "given by --secret-file: who has the file can foretell the luck"}
 
 
-def origin_told(origin: LuckOrigin, isolation: str = "") -> str:
+def luck_description(origin: LuckOrigin, isolation: str = "") -> str:
     """The sentence below a table; empty if nothing is known of its luck."""
     if origin.public_seed is not None:
         return f"luck from a {PUBLIC} (seed: {origin.public_seed})"
@@ -30,7 +30,7 @@ def origin_told(origin: LuckOrigin, isolation: str = "") -> str:
     return f"luck drawn in secret, {words} {', '.join(origin.commitments)}{warning}"
 
 
-def secret_told(secret: Secret) -> str:
+def secret_description(secret: Secret) -> str:
     """The sentence below matches whose secret is drawn for them and kept nowhere: it is given out with the result."""
     return (
         f"luck: secret {secret.reveal()}, commitment {secret.commitment}; --secret-file FILE, with this secret in"
@@ -38,12 +38,12 @@ def secret_told(secret: Secret) -> str:
     )
 
 
-def luck_told(secret: Secret) -> str:
+def chosen_luck_description(secret: Secret) -> str:
     """The sentence for luck that a person chose: the secret is theirs to keep."""
-    return origin_told(LuckOrigin((secret.commitment,), secret.seed))
+    return luck_description(LuckOrigin((secret.commitment,), secret.seed))
 
 
-def secrets_told(known: Sequence[LeagueSecret]) -> list[str]:
+def secret_descriptions(known: Sequence[LeagueSecret]) -> list[str]:
     """A line for each secret of a league: its commitment, its origin, and whether it was revealed."""
     return [
         f"luck: commitment {each.commitment}, {_ORIGINS.get(each.origin, each.origin)}, "
@@ -52,7 +52,7 @@ def secrets_told(known: Sequence[LeagueSecret]) -> list[str]:
     ]
 
 
-def match_told(record: MatchRecord, known: LeagueSecret | None) -> str:
+def match_luck_description(record: MatchRecord, known: LeagueSecret | None) -> str:
     """The line of one match: the luck of its block, and its commitment; `known` is what is stored of the secret."""
     block = f"block luck {record.seed}"
     if record.wire_id is not UNSET:

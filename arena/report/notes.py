@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from arena.report.formats import clipped, half_width, percent, some
-from arena.report.luck_origin import origin_told
+from arena.report.luck_origin import luck_description
 from arena.standings.luck_audit import LEVEL, PlayerLuck
 from arena.standings.rows import Row
 from arena.standings.skills import worth
@@ -23,7 +23,7 @@ _STARTUP_S: Final = 1.0
 """Seconds a match from which on it is told who takes them."""
 
 
-def footer(
+def notes(
     standings: Standings, headers: Sequence[str], timing: Sequence[Timing], news: Sequence[str] = ()
 ) -> list[str]:
     """The sentences for a table with these columns; `timing` is empty where times are left out, `news` as it is."""
@@ -96,7 +96,7 @@ def _warning(isolation: str) -> str:
 
 
 def _of_luck_origin(standings: Standings) -> Iterator[str]:
-    if told := origin_told(standings.luck, standings.isolation):
+    if told := luck_description(standings.luck, standings.isolation):
         yield told
 
 

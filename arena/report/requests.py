@@ -18,7 +18,7 @@ from arena.validation import printable
 _HEADERS: Final = ("request", "CPU ms", "wall ms", "idle ms", "bank ms", "stderr", "discarded")
 
 
-def times_told(record: MatchRecord) -> Iterator[str]:
+def time_lines(record: MatchRecord) -> Iterator[str]:
     """A table of each seat, a line a request. CheckFailed if the record does not keep times by request."""
     if all(entry.requests is UNSET for entry in record.seats):
         raise CheckFailed(f"{record.match}: arena {record.arena} stored it without times by request")
@@ -35,7 +35,7 @@ def times_told(record: MatchRecord) -> Iterator[str]:
             yield from tabulate(rows, _HEADERS, floatfmt=".3f").splitlines()
 
 
-def lines_told(record: MatchRecord) -> Iterator[str]:
+def wire_lines(record: MatchRecord) -> Iterator[str]:
     """Every line both ways, seat by seat: the number of its request, `>` to the bot or `<` from it, the line.
 
     CheckFailed if they cannot be made again.

@@ -24,7 +24,7 @@ PAGE: Final = "index.html"
 _LEAST_DIGITS: Final = 3
 
 
-class Slide(msgspec.Struct, frozen=True):
+class ViewerStep(msgspec.Struct, frozen=True):
     """A step by its number, 0 for the start: what happened, and the picture of what it led to."""
 
     step: int
@@ -49,17 +49,17 @@ class _Page(msgspec.Struct, frozen=True):
     pictures: tuple[bytes, ...]
 
 
-def slides(record: MatchRecord) -> Iterator[Slide]:
+def slides(record: MatchRecord) -> Iterator[ViewerStep]:
     """The start and every step. CheckFailed if the record cannot be replayed."""
     game = load_game(record.game)
-    yield Slide(0, "the start", game.picture(game.setup(record.options, len(record.seats))))
+    yield ViewerStep(0, "the start", game.picture(game.setup(record.options, len(record.seats))))
     for number, moment in enumerate(replay(record), start=1):
-        yield Slide(
+        yield ViewerStep(
             number, step_line(record, moment), game.picture(moment.after if moment.is_complete else moment.before)
         )
 
 
-def write_slides(record: MatchRecord, folder: Path, luck: str = "") -> int:
+def write_viewer(record: MatchRecord, folder: Path, luck: str = "") -> int:
     """Write pictures and page into a new or empty folder; how many pictures. `luck` is told below the result."""
     shown = list(slides(record))
     digits = max(_LEAST_DIGITS, len(str(len(shown) - 1)))
@@ -73,7 +73,7 @@ def write_slides(record: MatchRecord, folder: Path, luck: str = "") -> int:
     return len(changed)
 
 
-def page(record: MatchRecord, shown: list[Slide], luck: str = "") -> str:
+def page(record: MatchRecord, shown: list[ViewerStep], luck: str = "") -> str:
     """The page of these slides as HTML."""
     pictures = [slide.svg for slide in _changed(shown)]
     place, steps = -1, []
@@ -91,10 +91,10 @@ def page(record: MatchRecord, shown: list[Slide], luck: str = "") -> str:
     )
     # Inside a script element only `<` could end it.
     data = msgspec.json.encode(told).decode().replace("<", "\\u003c")
-    template = (files("arena.report") / "slides.html").read_text(encoding="utf-8")
+    template = (files("arena.report") / "viewer.html").read_text(encoding="utf-8")
     return template.replace("{{title}}", escape(title)).replace("{{match}}", data)
 
 
-def _changed(shown: list[Slide]) -> list[Slide]:
+def _changed(shown: list[ViewerStep]) -> list[ViewerStep]:
     """Those whose picture is another than that of the step before."""
     return [slide for number, slide in enumerate(shown) if number == 0 or slide.svg != shown[number - 1].svg]

@@ -26,7 +26,7 @@ from arena.store.bots import BotStore
 from arena.store.history import Head
 from arena.store.matches import MatchStore
 from arena.text import counted
-from arena.verify.history import Finding, audit_history
+from arena.verify.history import AuditLine, audit_history
 from arena.verify.match import (
     CHECKED,
     Checked,
@@ -44,29 +44,31 @@ from arena.verify.resimulation import Resimulated
 
 RATING_TOLERANCE: Final = 1e-6
 
-Watch = Callable[[str, int, int], object]
+OnProgress = Callable[[str, int, int], object]
 """Hears before the first match and after each: of which league it is, how many are checked, how many there are."""
 
 
-class Look(NamedTuple):
+class AuditSettings(NamedTuple):
     """How matches are looked at: by whom, who hears how far it is, and with which secrets of luck and old roots.
 
     `replays`: so many batches of each league are played again, with the bots isolated like that.
     """
 
     checked: Checker = checked_here
-    watch: Watch = lambda *_: None
+    watch: OnProgress = lambda *_: None
     secrets: Callable[[Iterable[str]], list[Secret]] = lambda _: []
     roots: tuple[Head, ...] = ()
     replays: int = 0
     isolation: Isolation = DEFAULT_ISOLATION
 
 
-HERE: Final = Look()
+HERE: Final = AuditSettings()
 """In this process, and nobody hears."""
 
 
-def audit(store: MatchStore, bots: BotStore, leagues: tuple[str, ...], look: Look = HERE) -> Iterator[Finding]:
+def audit(
+    store: MatchStore, bots: BotStore, leagues: tuple[str, ...], look: AuditSettings = HERE
+) -> Iterator[AuditLine]:
     """The findings about the database as a whole, about each league, and if these are all, about matches of none."""
     yield from _audit_database(store)
     yield from audit_history(store, look.roots)
@@ -87,7 +89,7 @@ def audit(store: MatchStore, bots: BotStore, leagues: tuple[str, ...], look: Loo
             yield True, f"no league: {error}"
 
 
-def _audit_league(store: MatchStore, bots: BotStore, state: LeagueState, look: Look) -> Iterator[Finding]:
+def _audit_league(store: MatchStore, bots: BotStore, state: LeagueState, look: AuditSettings) -> Iterator[AuditLine]:
     for part in (_audit_matches(store, state, look), _audit_standings(store, state)):
         try:
             yield from part
@@ -99,7 +101,7 @@ def _audit_league(store: MatchStore, bots: BotStore, state: LeagueState, look: L
         )
 
 
-def _audit_database(store: MatchStore) -> Iterator[Finding]:
+def _audit_database(store: MatchStore) -> Iterator[AuditLine]:
     try:
         damage = store.integrity_errors()
         loose, bare = store.loose_records(), store.bare_matches()
@@ -115,7 +117,7 @@ def _audit_database(store: MatchStore) -> Iterator[Finding]:
         yield True, f"database: {counted(bare, 'match has', 'matches have')} no record"
 
 
-def _audit_bots(bots: BotStore, tournament: Tournament) -> Iterator[Finding]:
+def _audit_bots(bots: BotStore, tournament: Tournament) -> Iterator[AuditLine]:
     changed = set(bots.changed({player.bot.digest for player in tournament.players}))
     for player in tournament.players:
         if player.bot.digest in changed:
@@ -124,7 +126,7 @@ def _audit_bots(bots: BotStore, tournament: Tournament) -> Iterator[Finding]:
         yield False, f"{tournament.name}: {len(tournament.players)} bots have their hashes"
 
 
-def _audit_matches(store: MatchStore, state: LeagueState, look: Look) -> Iterator[Finding]:
+def _audit_matches(store: MatchStore, state: LeagueState, look: AuditSettings) -> Iterator[AuditLine]:
     tournament = state.tournament
     by_key = {span.pairing.key: span.pairing for span in state.spans}
     secrets = _secrets_of(tournament, look)
@@ -132,7 +134,7 @@ def _audit_matches(store: MatchStore, state: LeagueState, look: Look) -> Iterato
         Task(match, expected(tournament, by_key[match.result.key.pairing], match), due_luck(tournament, match, secrets))
         for match in store.matches(state.blocks)
     )
-    tour = _Tour(tournament.name, look, total=state.stored)
+    tour = _MatchAudit(tournament.name, look, total=state.stored)
     yield from tour.problems(tasks)
     results = store.in_schedule_order(state.blocks)
     yield False, f"{tournament.name}: {tour.replayed} of {counted(state.scheduled, 'match', 'matches')} replayed"
@@ -143,16 +145,16 @@ def _audit_matches(store: MatchStore, state: LeagueState, look: Look) -> Iterato
     yield from _audit_blocks(tournament, results, tour.checked)
 
 
-def _secrets_of(tournament: Tournament, look: Look) -> list[Secret]:
+def _secrets_of(tournament: Tournament, look: AuditSettings) -> list[Secret]:
     """The secrets of the league that are at hand; anybody has that of a public seed."""
     public = public_secret(tournament)
     return [public] if public is not None else look.secrets(tournament.commitments)
 
 
-class _Tour:
+class _MatchAudit:
     """A walk past the matches of a league, or of none: what is wrong with each, and what their simulations come to."""
 
-    def __init__(self, name: str, look: Look, *, total: int) -> None:
+    def __init__(self, name: str, look: AuditSettings, *, total: int) -> None:
         self._name = name
         self._look = look
         self._total = total
@@ -162,7 +164,7 @@ class _Tour:
         self._other_rules: Counter[str] = Counter()
         self._luck: Counter[str] = Counter()
 
-    def problems(self, tasks: Iterable[Task]) -> Iterator[Finding]:
+    def problems(self, tasks: Iterable[Task]) -> Iterator[AuditLine]:
         """What is wrong with matches, one after the other."""
         if self._total:
             self._look.watch(self._name, 0, self._total)
@@ -180,7 +182,7 @@ class _Tour:
         """The matches whose rules this arena has."""
         return self._other_rules[""]
 
-    def other_rules(self) -> Iterator[Finding]:
+    def other_rules(self) -> Iterator[AuditLine]:
         """The matches that cannot be replayed here; no fault of theirs, and their records were read and summed up."""
         for why, count in sorted(self._other_rules.items()):
             if why:
@@ -197,7 +199,7 @@ class _Tour:
         self._resimulated[kind] = self._resimulated[kind] + one if kind in self._resimulated else one
         self._matches[kind] += 1
 
-    def luck(self) -> Iterator[Finding]:
+    def luck(self) -> Iterator[AuditLine]:
         """How many matches have the luck of their secret; and those that could not be checked, by what is missing."""
         for found, count in sorted(self._luck.items(), key=lambda item: item[0] != CHECKED):
             matches = counted(count, "match", "matches")
@@ -207,7 +209,7 @@ class _Tour:
                 told = f"the luck of {matches} not compared with the secret of commitment {found}, which is not here"
                 yield False, f"{self._name}: {told}; only the dice and cards, with the luck in each record"
 
-    def simulations(self) -> Iterator[Finding]:
+    def simulations(self) -> Iterator[AuditLine]:
         """What simulations came to here, in a sentence for all matches that were simulated on the same terms."""
         for kind, found in sorted(self._resimulated.items(), key=lambda item: item[0]):
             same, made = found.equal, counted(found.made, "simulation", "simulations")
@@ -221,7 +223,7 @@ class _Tour:
                 yield False, f"{self._name}: {made} made again, {'all' if same == found.made else same} as recorded"
 
 
-def _audit_blocks(tournament: Tournament, results: list[MatchResult], checked: int) -> Iterator[Finding]:
+def _audit_blocks(tournament: Tournament, results: list[MatchResult], checked: int) -> Iterator[AuditLine]:
     """Every match needs its record, and every block all its matches."""
     if len(results) != checked:
         yield (
@@ -234,9 +236,9 @@ def _audit_blocks(tournament: Tournament, results: list[MatchResult], checked: i
         yield True, f"{tournament.name}: {counted(incomplete, 'block lacks', 'blocks lack')} a match"
 
 
-def _audit_orphans(store: MatchStore, leagues: list[LeagueState], look: Look) -> Iterator[Finding]:
+def _audit_orphans(store: MatchStore, leagues: list[LeagueState], look: AuditSettings) -> Iterator[AuditLine]:
     """Matches of no current league, as a changed tournament leaves them: each against its own record."""
-    tour = _Tour("no league", look, total=0)
+    tour = _MatchAudit("no league", look, total=0)
     secrets = [secret for league in leagues for secret in _secrets_of(league.tournament, look)]
     blocks: Counter[str] = Counter()
     for league in leagues:
@@ -251,7 +253,7 @@ def _audit_orphans(store: MatchStore, leagues: list[LeagueState], look: Look) ->
         yield from tour.simulations()
 
 
-def _audit_luck(tournament: Tournament, results: list[MatchResult]) -> Iterator[Finding]:
+def _audit_luck(tournament: Tournament, results: list[MatchResult]) -> Iterator[AuditLine]:
     """How many matches had their luck measured again; that of another version of the value cannot be."""
     current = luck_version(tournament.game)
     known = Counter(one.luck_version == current for one in results if one.luck_version)
@@ -262,7 +264,7 @@ def _audit_luck(tournament: Tournament, results: list[MatchResult]) -> Iterator[
         yield False, f"{tournament.name}: the luck of {what} is of another version of the value, and not checked"
 
 
-def _audit_standings(store: MatchStore, state: LeagueState) -> Iterator[Finding]:
+def _audit_standings(store: MatchStore, state: LeagueState) -> Iterator[AuditLine]:
     tournament = state.tournament
     sums = store.sums(state.blocks)
     results = store.in_schedule_order(state.blocks)
@@ -286,7 +288,7 @@ def _audit_standings(store: MatchStore, state: LeagueState) -> Iterator[Finding]
         yield True, f"{tournament.name}: the published standings are not those of the matches"
 
 
-def _audit_ratings(tournament: Tournament, results: list[MatchResult]) -> Iterator[Finding]:
+def _audit_ratings(tournament: Tournament, results: list[MatchResult]) -> Iterator[AuditLine]:
     names = [player.name for player in tournament.players]
     games = [(result.players, result.ranks) for result in results]
     fast = rate(names, games, tournament.rating)

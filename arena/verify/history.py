@@ -12,13 +12,13 @@ from arena.store.history import Entry, Head, Tree
 from arena.store.matches import MatchStore
 from arena.text import counted
 
-Finding = tuple[bool, str]
+AuditLine = tuple[bool, str]
 """Whether it is a problem, and the sentence."""
 
 _NAME: Final = "history"
 
 
-def audit_history(store: MatchStore, roots: Sequence[Head] = ()) -> Iterator[Finding]:
+def audit_history(store: MatchStore, roots: Sequence[Head] = ()) -> Iterator[AuditLine]:
     """Findings about the history. `roots` were kept by a person: the first so many matches are computed again."""
     try:
         yield from _walked(store, roots)
@@ -28,7 +28,7 @@ def audit_history(store: MatchStore, roots: Sequence[Head] = ()) -> Iterator[Fin
         yield True, f"{_NAME}: {error}"
 
 
-def _walked(store: MatchStore, roots: Sequence[Head]) -> Iterator[Finding]:
+def _walked(store: MatchStore, roots: Sequence[Head]) -> Iterator[AuditLine]:
     tree, heads = Tree(), {root.size: Tree().head() for root in roots}
     proven = max((root.size for root in roots), default=0)
     misfits = 0
@@ -45,7 +45,7 @@ def _walked(store: MatchStore, roots: Sequence[Head]) -> Iterator[Finding]:
     yield from (_compared(root, heads[root.size], head.size) for root in roots)
 
 
-def _audit_entry(store: MatchStore, entry: Entry, *, is_proven: bool) -> Iterator[Finding]:
+def _audit_entry(store: MatchStore, entry: Entry, *, is_proven: bool) -> Iterator[AuditLine]:
     """An entry against the record that is stored now; where a root is to be proven, against its bytes too."""
     if entry.stored is None:
         yield True, f"{_NAME}: match {entry.match} was stored and is gone"
@@ -58,7 +58,7 @@ def _audit_entry(store: MatchStore, entry: Entry, *, is_proven: bool) -> Iterato
             yield True, f"{_NAME}: match {entry.match}: {error}"
 
 
-def _compared(root: Head, found: Head, size: int) -> Finding:
+def _compared(root: Head, found: Head, size: int) -> AuditLine:
     """Whether the first matches of the history are those that a root was computed of."""
     if root.size > size:
         what = counted(size, "match", "matches")

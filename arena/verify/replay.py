@@ -13,17 +13,17 @@ from msgspec.structs import replace
 
 from arena.errors import ArenaError
 from arena.games import load_game
-from arena.league.schedule import Chunk, PlayedBlock, chunks, fixture
+from arena.league.schedule import Batch, PlayedBlock, batches, fixture
 from arena.league.state import LeagueState
 from arena.league.tournament import OLD_FORMAT, Tournament
-from arena.league.worker import play_chunk
+from arena.league.worker import play_batch
 from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
 from arena.text import counted
-from arena.verify.history import Finding
+from arena.verify.history import AuditLine
 
 SHOWN: Final = 20
 """Differences of a league that are told one by one."""
@@ -36,7 +36,7 @@ def audit_by_replay(
     secrets: Sequence[Secret],
     count: int,
     isolation: Isolation,
-) -> Iterator[Finding]:
+) -> Iterator[AuditLine]:
     """Play `count` random batches of a league again and tell which actions differ. Nothing of it is a problem."""
     tournament = state.tournament
     name = tournament.name
@@ -48,9 +48,9 @@ def audit_by_replay(
         whole = _whole_batches(store, state, secrets, isolation)
         chosen = random.Random().sample(whole, min(count, len(whole)))  # noqa: S311 - other batches each time
         differences, matches = list[str](), 0
-        for chunk in chosen:
-            seated = replace(chunk.pairing, players=tuple(players[name] for name in chunk.pairing.names))
-            for block in play_chunk(replace(chunk, pairing=seated), inf):
+        for batch in chosen:
+            seated = replace(batch.pairing, players=tuple(players[name] for name in batch.pairing.names))
+            for block in play_batch(replace(batch, pairing=seated), inf):
                 matches += len(block.matches)
                 differences += _differences(store, block)
     except ArenaError as error:
@@ -78,20 +78,20 @@ def _obstacle(tournament: Tournament, secrets: Sequence[Secret]) -> str:
 
 def _whole_batches(
     store: MatchStore, state: LeagueState, secrets: Sequence[Secret], isolation: Isolation
-) -> list[Chunk]:
+) -> list[Batch]:
     """The batches of which every block is stored and drawn under a secret that is at hand, as they were drawn."""
     by_commitment = {secret.commitment: secret for secret in secrets}
-    found: list[Chunk] = []
+    found: list[Batch] = []
     for planned in state.rounds:
-        for chunk in chunks(state.tournament, {}, isolation, of=planned, secret=secrets[0]):
-            blocks = [each.block for each in chunk.fixtures]
-            if not set(blocks) <= state.finished[chunk.pairing.key]:
+        for batch in batches(state.tournament, {}, isolation, of=planned, secret=secrets[0]):
+            blocks = [each.block for each in batch.fixtures]
+            if not set(blocks) <= state.finished[batch.pairing.key]:
                 continue
-            commitments = [_record(store, chunk.pairing.key, block, 0).commitment for block in blocks]
+            commitments = [_record(store, batch.pairing.key, block, 0).commitment for block in blocks]
             if all(each in by_commitment for each in commitments):
                 drawn = [by_commitment[str(each)] for each in commitments]
-                fixtures = (fixture(one, chunk.pairing, block) for one, block in zip(drawn, blocks, strict=True))
-                found.append(replace(chunk, fixtures=tuple(fixtures), luck=False))
+                fixtures = (fixture(one, batch.pairing, block) for one, block in zip(drawn, blocks, strict=True))
+                found.append(replace(batch, fixtures=tuple(fixtures), luck=False))
     return found
 
 

@@ -21,7 +21,7 @@ from arena.games.luck import draw
 from arena.games.riffraff import GAME
 from arena.games.riffraff.material import KINDS
 from arena.games.riffraff.state import Phase, State
-from arena.league.exhibition import friendly, play_here, seat_all
+from arena.league.exhibition import exhibition, play_here, seat_all
 from arena.league.tournament import Player
 from arena.match.record import MatchRecord
 from arena.match.secret_luck import Secret
@@ -103,7 +103,7 @@ def match(policies: tuple[str, ...], *, seed: str, **options: Any) -> MatchRecor
     """One match of real processes, each playing in the way of its name; the record tells who sat where."""
     bot = read_bot(SHIPMATE)
     players, secret = [Player(way, bot, (way,)) for way in policies], Secret.public(seed)
-    meeting = friendly(players, game="riffraff", options=options, clock=ClockSettings(), secret=secret, blocks=1)
+    meeting = exhibition(players, game="riffraff", options=options, clock=ClockSettings(), secret=secret, blocks=1)
     with closing(play_here(meeting, seat_all(meeting, "none"), "none", secret)) as played:
         record, _ = next(played)
     return record

@@ -52,7 +52,7 @@ def test_a_block_that_stays_void_is_named_and_tried_again_by_the_next_run(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """League, block, players and reason; all others are played and ranked in a table that says so; exit code 4."""
-    monkeypatch.setattr(worker, "play", suspended_in(1))
+    monkeypatch.setattr(worker, "play_match", suspended_in(1))
     incomplete = terminal.arena(RUN)
     monkeypatch.undo()
     monkeypatch.chdir(terminal.folder)
@@ -136,7 +136,7 @@ def test_a_void_match_outside_of_leagues_is_played_again(
             raise HarnessFault("the referee was suspended for 9.0 s")
         return referee.play_match(spec, participants)
 
-    monkeypatch.setattr(worker, "play", play)
+    monkeypatch.setattr(worker, "play_match", play)
 
     said = terminal.arena("match random random --game nim")
 

@@ -8,7 +8,6 @@ import pytest
 from cli_arena import Said, Terminal
 
 from arena.league import schedule
-from arena.league.schedules import choice
 
 COMMANDS = (
     "league status",
@@ -36,7 +35,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> "Counter[str]":
         return call
 
     for module in ("state", "schedule"):
-        monkeypatch.setattr(f"arena.league.{module}.course_of", counting("replays", choice.course_of))
+        monkeypatch.setattr(f"arena.league.{module}.generator_of", counting("replays", schedule.generator_of))
     monkeypatch.setattr(schedule._Dealer, "_made", counting("hashes", schedule._Dealer._made))
     return counts
 

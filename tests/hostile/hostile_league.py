@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from arena.league.driver import run
 from arena.league.pool import Backend
-from arena.league.schedule import Chunk, PlayedBlock, chunks
+from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
-from arena.league.worker import play_chunk
+from arena.league.worker import play_batch
 from arena.match.record import MatchRecord, unpack
 from arena.match.settings import ClockSettings
 from arena.process.limits import Isolation, Limits
@@ -46,16 +46,16 @@ for line in sys.stdin:
 
 
 class InThisProcess:
-    """A backend that plays each chunk when it is submitted, so that nothing can grow unseen."""
+    """A backend that plays each batch when it is submitted, so that nothing can grow unseen."""
 
     def slots(self) -> int:
         """See Backend.slots."""
         return 1
 
-    def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
+    def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
         """See Backend.submit."""
         future: Future[list[PlayedBlock]] = Future()
-        future.set_result(play_chunk(chunk))
+        future.set_result(play_batch(batch))
         return future
 
     def close(self, *, is_interrupted: bool) -> None:
@@ -102,7 +102,7 @@ def played(
     with contextlib.closing(database.open_for_writing(results)) as connection:
         store = MatchStore(connection, results)
         store.save_league(tournament)
-        run(chunks(tournament, {}, isolation), backend or InThisProcess(), commit=store.save)
+        run(batches(tournament, {}, isolation), backend or InThisProcess(), commit=store.save)
         return [unpack(match.record) for match in store.matches(state_of(tournament, store.ranks).blocks)]
 
 

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from arena.league.schedule import chunks
+from arena.league.schedule import batches
 from arena.league.tournament import FORMAT, Player, Tournament
-from arena.league.worker import play_chunk
+from arena.league.worker import play_batch
 from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
@@ -70,8 +70,8 @@ def facts() -> str:
 def foretold(secret: Secret) -> list[tuple[int, int]]:
     """Of each match of a block: how many public rolls the seer knew beforehand, and how many there were."""
     found = replace(league((facts(),)), seed=secret.seed, commitments=() if secret.seed else (secret.commitment,))
-    (chunk,) = chunks(found, {}, "none", secret=secret)
-    (block,) = play_chunk(chunk)
+    (batch,) = batches(found, {}, "none", secret=secret)
+    (block,) = play_batch(batch)
     return [_last_note(unpack(match.record)) for match in block.matches]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from arena.league.schedules.plan import Course, Plan, Table
+from arena.league.schedules import Plan, ScheduleGenerator, Table
 from arena.match.results import PairingRanks
 
 Winner = Callable[[str, str, int], str | None]
@@ -30,7 +30,7 @@ def pairing_ranks(players: Sequence[str], winners: Iterable[str | None], *, firs
 class Event:
     """A course played to its end: its plans, the ranks of each, and its last news."""
 
-    def __init__(self, course: Course, winner: Winner = better) -> None:
+    def __init__(self, course: ScheduleGenerator, winner: Winner = better) -> None:
         self.plans: list[Plan] = []
         self.answers: list[list[PairingRanks]] = []
         self.news: tuple[str, ...] = ()

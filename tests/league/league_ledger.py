@@ -7,13 +7,13 @@ from itertools import chain
 from league_made import FakeBackend, match
 
 from arena.league.driver import run
-from arena.league.schedule import Chunk, PlayedBlock, chunks
+from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.state import LeagueState, Replay, state_of
 from arena.league.tournament import Tournament
 from arena.match.results import MatchKey, MatchResult, PairingRanks, rotate
 from arena.standings.sums import ranks_of
 
-Play = Callable[[Chunk], list[PlayedBlock]]
+Play = Callable[[Batch], list[PlayedBlock]]
 
 
 class Ledger:
@@ -56,9 +56,9 @@ class Ledger:
         replay = Replay(league, self.ranks)
         left = most_chunks
 
-        def then() -> Iterator[Chunk] | None:
+        def then() -> Iterator[Batch] | None:
             state = replay.state
-            more = chunks(league, state.finished, of=state.rounds[-1])
+            more = batches(league, state.finished, of=state.rounds[-1])
             first = next(more, None)
             return None if first is None else chain((first,), more)
 
@@ -74,17 +74,17 @@ class Ledger:
         return replay.state
 
 
-def by_luck(chunk: Chunk) -> list[PlayedBlock]:
-    """The chunk as if it had been played: who wins depends on the seed and the players alone."""
-    return [_block(chunk, number) for number in range(len(chunk.fixtures))]
+def by_luck(batch: Batch) -> list[PlayedBlock]:
+    """The batch as if it had been played: who wins depends on the seed and the players alone."""
+    return [_block(batch, number) for number in range(len(batch.fixtures))]
 
 
-def _block(chunk: Chunk, number: int) -> PlayedBlock:
-    fixture = chunk.fixtures[number]
+def _block(batch: Batch, number: int) -> PlayedBlock:
+    fixture = batch.fixtures[number]
     matches = []
-    for rotation in range(len(chunk.pairing.players)):
-        seats = [player.name for player in rotate(chunk.pairing.players, rotation)]
+    for rotation in range(len(batch.pairing.players)):
+        seats = [player.name for player in rotate(batch.pairing.players, rotation)]
         luck = [sha256(f"{fixture.draw.luck}{name}{rotation}".encode()).digest()[0] // 64 for name in seats]
         scores = tuple(value + (name < "c") for value, name in zip(luck, seats, strict=True))
-        matches.append(match(MatchKey(fixture.pairing, fixture.block, rotation), chunk.pairing.names, scores))
+        matches.append(match(MatchKey(fixture.pairing, fixture.block, rotation), batch.pairing.names, scores))
     return PlayedBlock(fixture=fixture, matches=tuple(matches))

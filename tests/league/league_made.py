@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from arena.league.schedule import Chunk, Fixture, PlayedBlock, pairings
+from arena.league.schedule import Batch, Fixture, PlayedBlock, pairings
 from arena.league.tournament import Player, Tournament
 from arena.match.record import PackedRecord, Termination
 from arena.match.results import MatchKey, MatchResult, PlayedMatch, canonical_ranks, rotate
@@ -36,7 +36,7 @@ for line in sys.stdin:
 class FakeBackend:
     """Plays at once, in the order of `play`, which may raise; knows how full it has been and how it ended."""
 
-    def __init__(self, play: Callable[[Chunk], list[PlayedBlock]], slots: int = 3) -> None:
+    def __init__(self, play: Callable[[Batch], list[PlayedBlock]], slots: int = 3) -> None:
         self._play = play
         self._slots = slots
         self.flights: list[Future[list[PlayedBlock]]] = []
@@ -46,11 +46,11 @@ class FakeBackend:
     def slots(self) -> int:
         return self._slots
 
-    def submit(self, chunk: Chunk) -> "Future[list[PlayedBlock]]":
+    def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
         future: Future[list[PlayedBlock]] = Future()
         self.flights.append(future)
         try:
-            future.set_result(self._play(chunk))
+            future.set_result(self._play(batch))
         except Exception as error:  # noqa: BLE001 - what an executor does
             future.set_exception(error)
         return future
@@ -119,9 +119,9 @@ def match(key: MatchKey, players: Sequence[str], scores: Sequence[int]) -> Playe
     return PlayedMatch(result, RECORD)
 
 
-def played(chunk: Chunk) -> list[PlayedBlock]:
-    """The chunk as if seat 0 had won each match."""
-    return [played_block(fixture, chunk.pairing.names) for fixture in chunk.fixtures]
+def played(batch: Batch) -> list[PlayedBlock]:
+    """The batch as if seat 0 had won each match."""
+    return [played_block(fixture, batch.pairing.names) for fixture in batch.fixtures]
 
 
 def played_block(fixture: Fixture, players: Sequence[str] = ("ann", "bob")) -> PlayedBlock:

@@ -23,7 +23,7 @@ SCHEDULES: dict[str, dict[str, Any]] = {
 
 
 class Stopping(ThreadPoolExecutor):
-    """Threads; Ctrl-C comes when it is given one chunk more than the variable says.
+    """Threads; Ctrl-C comes when it is given one batch more than the variable says.
 
     By then all of these but the last are stored: the window is filled before the disk is waited for.
     """
@@ -58,7 +58,7 @@ def standings(results: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> s
 def test_stopped_anywhere_it_ends_with_the_same_standings(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Stopped after each chunk or two, and again played in one go by two workers: the same bytes, all of them sound."""
+    """Stopped after each batch or two, and again played in one go by two workers: the same bytes, all of them sound."""
     path = write(tmp_path, kind)
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
     command = ["league", "run", str(path), "--isolation", "none"]

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from arena.errors import HarnessFault
 from arena.games import load_game
 from arena.games.luck import derive
-from arena.league.exhibition import friendly
-from arena.league.schedule import chunks, pairings
+from arena.league.exhibition import exhibition
+from arena.league.schedule import batches, pairings
 from arena.league.worker import _luck
 from arena.match.baseline import baseline_player
 from arena.match.luck import luck_of
@@ -33,17 +33,17 @@ def record(game: str) -> MatchRecord:
     )
 
 
-def chunk(**changes: Any) -> Any:
-    return next(chunks(tournament("ann", "bob", **changes), {}))
+def batch(**changes: Any) -> Any:
+    return next(batches(tournament("ann", "bob", **changes), {}))
 
 
 def test_luck_is_measured_where_it_is_wanted_and_known() -> None:
     """By default, in games with a value; the file may say no."""
     dice = record("shanghaien")
 
-    assert _luck(chunk(game="shanghaien"), dice) == luck_of(dice)
-    assert _luck(chunk(game="shanghaien", luck=False), dice) is None
-    assert _luck(chunk(), record("nim")) is None
+    assert _luck(batch(game="shanghaien"), dice) == luck_of(dice)
+    assert _luck(batch(game="shanghaien", luck=False), dice) is None
+    assert _luck(batch(), record("nim")) is None
 
 
 def test_a_value_that_fails_is_our_fault() -> None:
@@ -52,7 +52,7 @@ def test_a_value_that_fails_is_our_fault() -> None:
     broken = replace(dice, steps=dice.steps[::-1])
 
     with pytest.raises(HarnessFault, match="match m: its luck cannot be measured"):
-        _luck(chunk(game="shanghaien"), broken)
+        _luck(batch(game="shanghaien"), broken)
 
 
 def test_whether_luck_is_measured_changes_no_match() -> None:
@@ -60,8 +60,8 @@ def test_whether_luck_is_measured_changes_no_match() -> None:
     with_luck, without = (tournament("ann", "bob", luck=luck) for luck in (True, False))
     one, other = with_luck.players
 
-    meeting = friendly((one, other), game="nim", options={}, clock=CLOCK, secret=Secret.public("1"), blocks=1)
+    meeting = exhibition((one, other), game="nim", options={}, clock=CLOCK, secret=Secret.public("1"), blocks=1)
 
     assert pairings(with_luck) == pairings(without)
-    assert [each.fixtures for each in chunks(with_luck, {})] == [each.fixtures for each in chunks(without, {})]
+    assert [each.fixtures for each in batches(with_luck, {})] == [each.fixtures for each in batches(without, {})]
     assert not meeting.luck

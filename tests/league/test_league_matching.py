@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.league.schedules.matching import Matching
+from arena.league.schedules.swiss import Matching
 
 NODES = 8
 EDGES = [(one, other) for one in range(NODES) for other in range(one)]

@@ -20,7 +20,7 @@ from league_made import ROOT, all_blocks, numbers, real_tournament
 from arena.errors import HarnessFault
 from arena.league.driver import run
 from arena.league.pool import Backend, ExecutorBackend, LocalBackend, helpers
-from arena.league.schedule import PlayedBlock, chunks
+from arena.league.schedule import PlayedBlock, batches
 from arena.league.tournament import Tournament
 from arena.match.record import unpack
 from arena.process import reaper
@@ -32,7 +32,7 @@ DEADLINE_S = 20.0
 def outcome(league: Tournament, backend: Backend, **changes: Any) -> dict[tuple[str, int, int], object]:
     """What was played, without its times, by pairing, block and rotation."""
     blocks: list[PlayedBlock] = []
-    run(chunks(league, {}), backend, commit=blocks.extend, **changes)
+    run(batches(league, {}), backend, commit=blocks.extend, **changes)
     assert len(numbers(blocks)) == len(set(numbers(blocks)))
     found: dict[tuple[str, int, int], object] = {}
     for block in blocks:
@@ -108,7 +108,7 @@ def test_starts_nothing_before_the_first_chunk() -> None:
 
 
 def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
-    """SIGKILL of a worker in mid-chunk: the chunk is played again, every block is there once, no bot lives on."""
+    """SIGKILL of a worker in mid-batch: the batch is played again, every block is there once, no bot lives on."""
     league = real_tournament(tmp_path, cycles=80, chunk_blocks=10)  # at the first tick most of it is still to come
     backend = LocalBackend(2)
     killed: list[int] = []
@@ -120,7 +120,7 @@ def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
 
     blocks: list[PlayedBlock] = []
     with log_file(tmp_path / "log") as log:
-        run(chunks(league, {}), backend, commit=blocks.extend, tick=kill_once)
+        run(batches(league, {}), backend, commit=blocks.extend, tick=kill_once)
 
     assert killed
     assert Counter(numbers(blocks)) == Counter(all_blocks(league))
@@ -131,9 +131,9 @@ def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_died_while_idle_is_replaced(tmp_path: Path) -> None:
-    """Its next chunk goes to a new one, without an error."""
+    """Its next batch goes to a new one, without an error."""
     league = real_tournament(tmp_path, cycles=2, chunk_blocks=1, options={"heaps": [1]})
-    first, second = chunks(league, {})
+    first, second = batches(league, {})
     backend = LocalBackend(1)
 
     backend.submit(first).result(DEADLINE_S)
@@ -160,7 +160,7 @@ def test_a_worker_that_dies_each_time_ends_with_its_block_named(tmp_path: Path) 
             os.kill(pid, signal.SIGKILL)
 
     with pytest.raises(HarnessFault, match="1 block could not be played"):
-        run(chunks(league, {}), backend, commit=lambda _: None, tick=kill)
+        run(batches(league, {}), backend, commit=lambda _: None, tick=kill)
 
     assert len(deaths) == 3
     until(lambda: not others(), within_s=2.0)
@@ -176,7 +176,7 @@ def test_a_sweep_for_orphans_spares_the_bots_of_living_workers(tmp_path: Path) -
         while not stop.is_set():
             backend._kill_orphans()
 
-    backend.submit(next(chunks(league, {}))).result(DEADLINE_S)
+    backend.submit(next(batches(league, {}))).result(DEADLINE_S)
     thread = threading.Thread(target=sweep)
     thread.start()
     try:
@@ -189,11 +189,11 @@ def test_a_sweep_for_orphans_spares_the_bots_of_living_workers(tmp_path: Path) -
 
 
 def test_an_interrupted_backend_is_gone_within_a_second(tmp_path: Path) -> None:
-    """With chunks in flight, close leaves no worker and no bot."""
+    """With batches in flight, close leaves no worker and no bot."""
     league = real_tournament(tmp_path, cycles=40, chunk_blocks=20)
     backend = LocalBackend(2)
-    for chunk in chunks(league, {}):
-        backend.submit(chunk)
+    for batch in batches(league, {}):
+        backend.submit(batch)
     until(lambda: len(others()) >= 4)
 
     start_s = time.monotonic()
@@ -220,7 +220,7 @@ def log_for_ever() -> None:
 
 def opened(backend: LocalBackend, league: Tournament) -> list[Any]:
     """The executors of all slots, each with a running worker."""
-    futures = [backend.submit(chunk) for chunk in chunks(league, {})]
+    futures = [backend.submit(batch) for batch in batches(league, {})]
     for future in futures:
         future.result(DEADLINE_S)
     executors = [slot._executor for slot in backend._slots]

@@ -14,7 +14,7 @@ from league_scramble import NAME
 
 from arena.errors import SpecError
 from arena.games import GAMES, load_game
-from arena.league.schedule import Chunk, PlayedBlock, match_count, match_spec, pairings
+from arena.league.schedule import Batch, PlayedBlock, match_count, match_spec, pairings
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss, settle
 from arena.league.tournament import Player, read_tournament
 from arena.match.bot_player import BotPlayer
@@ -32,13 +32,13 @@ def _scramble_is_on_offer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(GAMES, NAME, "league_scramble")
 
 
-def played(chunk: Chunk) -> list[PlayedBlock]:
-    """The chunk, played by functions through the referee."""
-    seated = [_contestant(player, chunk) for player in chunk.pairing.players]
+def played(batch: Batch) -> list[PlayedBlock]:
+    """The batch, played by functions through the referee."""
+    seated = [_contestant(player, batch) for player in batch.pairing.players]
     blocks = []
-    for fixture in chunk.fixtures:
+    for fixture in batch.fixtures:
         records = [
-            play_match(match_spec(chunk, fixture, rotation, "none"), rotate(seated, rotation))
+            play_match(match_spec(batch, fixture, rotation, "none"), rotate(seated, rotation))
             for rotation in range(len(seated))
         ]
         matches = [PlayedMatch(result_of(record), pack(record)) for record in records]
@@ -46,13 +46,13 @@ def played(chunk: Chunk) -> list[PlayedBlock]:
     return blocks
 
 
-def _contestant(player: Player, chunk: Chunk) -> BotPlayer:
+def _contestant(player: Player, batch: Batch) -> BotPlayer:
     return BotPlayer(
         player=player.name,
         bot=player.bot.digest,
         open_channel=lambda: ScriptedChannel(lambda line: _respond(line, player.name)),
-        hello=hello_for(load_game(chunk.game), chunk.options, chunk.clock.startup_ms),
-        clock=chunk.clock,
+        hello=hello_for(load_game(batch.game), batch.options, batch.clock.startup_ms),
+        clock=batch.clock,
     )
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from league_events import Event, Winner, better
 
-from arena.league.schedules.plan import half_points
+from arena.league.schedules import half_points
 from arena.league.schedules.swiss import BYE, pair_up, swiss
 
 NAMES = [f"p{number:02}" for number in range(40)]

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.league.schedules.design import base_tables
-from arena.league.schedules.tables import MOST_TABLES, circle_method, cycle, gauntlet, is_complete
+from arena.league.schedules.tables import MOST_TABLES, base_tables, circle_method, cycle, gauntlet, is_complete
 
 BASE_13_4 = ((0, 1, 5, 11),)
 BASE_16_3 = ((0, 4, 6), (0, 6, 7), (0, 8, 11))

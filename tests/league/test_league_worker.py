@@ -9,9 +9,9 @@ from league_made import tournament
 
 from arena.errors import HarnessFault
 from arena.league import worker
-from arena.league.schedule import PlayedBlock, chunks, fixture, pairings
+from arena.league.schedule import PlayedBlock, batches, fixture, pairings
 from arena.league.tournament import Player
-from arena.league.worker import play_chunk, play_rotations
+from arena.league.worker import play_batch, play_rotations
 from arena.match import referee
 from arena.match.participant import Participant
 from arena.match.record import ActionStep, MatchRecord, unpack
@@ -46,9 +46,9 @@ def test_no_process_meets_the_luck_of_a_block_twice(tmp_path: Path) -> None:
     script.write_text(WITNESS)
     players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
     league = tournament(players=players, cycles=2, options={"heaps": [2, 2]}, chunk_blocks=2)
-    (chunk,) = chunks(league, {}, "none")
+    (batch,) = batches(league, {}, "none")
 
-    first, second = map(processes, play_chunk(chunk))
+    first, second = map(processes, play_batch(batch))
 
     assert [len(match) for match in first] == [2, 2]
     assert not first[0] & first[1]
@@ -64,10 +64,10 @@ def test_a_block_that_is_void_three_times_costs_the_others_nothing(
     script.write_text(WITNESS)
     players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
     league = tournament(players=players, cycles=2, options={"heaps": [2, 2]}, chunk_blocks=2)
-    (chunk,) = chunks(league, {}, "none")
-    monkeypatch.setattr(worker, "play", _void_in(chunk.fixtures[0].draw.luck))
+    (batch,) = batches(league, {}, "none")
+    monkeypatch.setattr(worker, "play_match", _void_in(batch.fixtures[0].draw.luck))
 
-    first, second = play_chunk(chunk)
+    first, second = play_batch(batch)
 
     assert (first.matches, first.void) == ((), "void 3 times, the last time because all was quiet")
     assert (len(second.matches), second.void) == (2, "")
@@ -92,7 +92,7 @@ def test_the_matches_of_a_block_are_played_in_the_drawn_order(monkeypatch: pytes
     (pair,) = pairings(league)
     played: list[tuple[str, str, str]] = []
     monkeypatch.setattr(
-        "arena.league.worker.play", lambda spec, seats: played.append((spec.match, spec.wire_id, seats[0]))
+        "arena.league.worker.play_match", lambda spec, seats: played.append((spec.match, spec.wire_id, seats[0]))
     )
     tables: Any = [["ann at 0", "bob at 0"], ["ann at 1", "bob at 1"]]
 

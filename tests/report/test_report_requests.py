@@ -6,7 +6,7 @@ from report_made import record
 
 from arena.errors import CheckFailed
 from arena.match.record import MatchRecord
-from arena.report.requests import lines_told, times_told
+from arena.report.requests import time_lines, wire_lines
 
 replace = msgspec.structs.replace
 
@@ -20,7 +20,7 @@ def older(played: MatchRecord) -> MatchRecord:
 def test_each_request_has_its_times_and_what_did_not_count() -> None:
     """One line for each answer; the bank is the one that the bot was told."""
     played = record()
-    told = list(times_told(played))
+    told = list(time_lines(played))
 
     assert told[1].startswith("seat 0 ann, by request: ")
     assert sum(line.split()[:1] == ["1"] for line in told) == len(played.seats)
@@ -31,7 +31,7 @@ def test_each_request_has_its_times_and_what_did_not_count() -> None:
 
 def test_all_lines_are_told_in_order_and_printable() -> None:
     """With the number of their request and their direction."""
-    told = list(lines_told(record()))
+    told = list(wire_lines(record()))
 
     assert told[1] == "seat 0 ann, all lines as they went over the wire:"
     assert told[2].startswith('   0 > {"type":"hello"')
@@ -48,7 +48,7 @@ def test_lines_that_are_not_those_of_the_day_say_so() -> None:
     other = replace(first, lines=replace(first.lines, checksum=1))
     cut = replace(first, lines=replace(first.lines, left_out=3))
 
-    wrong, short = (list(lines_told(replace(played, seats=(each, *played.seats[1:])))) for each in (other, cut))
+    wrong, short = (list(wire_lines(replace(played, seats=(each, *played.seats[1:])))) for each in (other, cut))
 
     assert wrong[1].endswith("all lines, but NOT as they went over the wire:")
     assert "all lines but 3 of the bot's own" in short[1]
@@ -59,9 +59,9 @@ def test_older_records_and_other_rules_say_why_not() -> None:
     played = record()
 
     with pytest.raises(CheckFailed, match="without times by request"):
-        list(times_told(older(played)))
+        list(time_lines(older(played)))
     with pytest.raises(CheckFailed, match="without what its lines could be made from"):
-        list(lines_told(older(played)))
-    told = list(times_told(replace(played, rules="0")))
+        list(wire_lines(older(played)))
+    told = list(time_lines(replace(played, rules="0")))
     assert told[0].startswith("no banks: m-0-0: played by rules 0 of nim")
     assert len(told) > 4

@@ -21,8 +21,8 @@ from arena.match.secret_luck import Secret, draw_block
 from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
-from arena.verify.audit import HERE, Look, Watch, audit
-from arena.verify.history import Finding
+from arena.verify.audit import HERE, AuditSettings, OnProgress, audit
+from arena.verify.history import AuditLine
 from arena.verify.match import Checked, Task, check, checked_here
 from arena.verify.parallel import spread
 from arena.verify.resimulation import resimulate
@@ -214,7 +214,7 @@ class Shelf:
         with closing(database.open_for_writing(self.results)) as connection:
             MatchStore(connection, self.results).save(block(number, one) for number, one in enumerate(records))
 
-    def findings(self, look: Look = HERE) -> list[Finding]:
+    def findings(self, look: AuditSettings = HERE) -> list[AuditLine]:
         connection = database.open_for_reading(self.results)
         assert connection is not None
         with closing(connection):
@@ -284,9 +284,9 @@ def test_the_audit_tells_that_the_engine_is_missing(tmp_path: Path, put_water: A
 def test_the_audit_tells_how_far_it_is(tmp_path: Path) -> None:
     """After each match."""
     heard: list[tuple[str, int, int]] = []
-    watch: Watch = lambda *far: heard.append(far)  # noqa: E731
+    watch: OnProgress = lambda *far: heard.append(far)  # noqa: E731
 
-    Shelf(tmp_path, voyage(), voyage()).findings(Look(checked_here, watch))
+    Shelf(tmp_path, voyage(), voyage()).findings(AuditSettings(checked_here, watch))
 
     assert heard == [("no league", 1, 1), ("no league", 2, 2)]
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.league.schedule import Chunk, PlayedBlock, chunks
+from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.schedules.settings import Knockout, RoundRobin, Swiss
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
@@ -63,16 +63,16 @@ def league(**changes: Any) -> Tournament:
     return Tournament(**{**fields, **changes})
 
 
-def played(planned: Any, chunk: Chunk, rng: Random) -> PlayedBlock:
+def played(planned: Any, batch: Batch, rng: Random) -> PlayedBlock:
     """A block that was never played."""
-    seats = len(chunk.pairing.names)
+    seats = len(batch.pairing.names)
     matches = []
     for rotation in range(seats):
         scores = [rng.randrange(4) for _ in range(seats)]
         times = tuple(rng.randrange(9000) for _ in range(seats))
         result = MatchResult(
             key=MatchKey(planned.pairing, planned.block, rotation),
-            players=rotate(chunk.pairing.names, rotation),
+            players=rotate(batch.pairing.names, rotation),
             ranks=canonical_ranks([-score for score in scores]),
             scores=tuple(map(Fraction, scores)),
             termination=Termination.NORMAL,
@@ -94,9 +94,9 @@ def play(store: MatchStore, tournament: Tournament, rng: Random) -> Standings:
     store.save_league(tournament)
     while not (state := state_of(tournament, store.ranks)).is_complete:
         current = state.rounds[-1]
-        planned = [(each, chunk) for chunk in chunks(tournament, {}, of=current) for each in chunk.fixtures]
-        for each, chunk in rng.sample(planned, len(planned)):
-            store.save([played(each, chunk, Random(f"{each.pairing} {each.block}"))])
+        planned = [(each, batch) for batch in batches(tournament, {}, of=current) for each in batch.fixtures]
+        for each, batch in rng.sample(planned, len(planned)):
+            store.save([played(each, batch, Random(f"{each.pairing} {each.block}"))])
             if rng.random() < 0.1:
                 rng.choice((publish, table))(store, state_of(tournament, store.ranks))
     return publish(store, state)[0]
@@ -126,7 +126,7 @@ def test_the_standings_do_not_depend_on_what_happened_in_between(
         assert stores[0].published("test") == standings_json(first)
 
 
-IMPORTS = "import sys, arena.cli.leaderboard, arena.cli.league; print('numpy' in sys.modules)"
+IMPORTS = "import sys, arena.cli.stats, arena.cli.league; print('numpy' in sys.modules)"
 
 
 @pytest.mark.process

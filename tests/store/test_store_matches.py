@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from store_made import block_of, blocks_of, counted, dump, fill, reading, tournament, writing
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.schedule import PlayedBlock, chunks, pairings
+from arena.league.schedule import PlayedBlock, batches, pairings
 from arena.league.state import state_of
 from arena.league.tournament import Tournament, portable
 from arena.store import database
@@ -142,8 +142,8 @@ def test_scheduled_minus_stored_is_left(tmp_path: Path) -> None:
     with reading(tmp_path) as store:
         left = [
             (each.pairing, each.block)
-            for chunk in chunks(league, state_of(league, store.ranks).finished)
-            for each in chunk.fixtures
+            for batch in batches(league, state_of(league, store.ranks).finished)
+            for each in batch.fixtures
         ]
 
     there = {(block.fixture.pairing, block.fixture.block) for block in some}

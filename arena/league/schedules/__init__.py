@@ -3,3 +3,49 @@
 Rule: pure. A schedule knows no keys, seeds, files or workers, and of matches only their results; so the same results
 give the same next round, whoever was faster and however often the league was stopped.
 """
+
+from collections import Counter
+from collections.abc import Generator, Iterable, Sequence
+
+import msgspec
+
+from arena.match.results import PairingRanks, points, rotate
+from arena.standings.sums import matches_of
+
+Table = tuple[str, ...]
+"""Players who meet, by their names."""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """A round: `blocks` blocks for each of `tables`, in this order.
+
+    `title` is what a person calls it, `news` are sentences about what the rounds before it decided. `is_awaited` tells
+    whether anything depends on its results.
+    """
+
+    tables: tuple[Table, ...]
+    blocks: int
+    title: str = ""
+    news: tuple[str, ...] = ()
+    is_awaited: bool = True
+
+
+ScheduleGenerator = Generator[Plan, Sequence[PairingRanks], tuple[str, ...]]
+"""The rounds of a schedule: each is answered with the ranks of its blocks, in the order of the plan's tables."""
+
+
+def half_points(played: Iterable[PairingRanks]) -> "Counter[str]":
+    """Two for a win, one for a draw, in matches of two: whole numbers, whose order of adding cannot matter."""
+    found: Counter[str] = Counter()
+    for pairing in played:
+        for course, times in Counter(pairing.courses).items():
+            for rotation, ranks in enumerate(matches_of(course, len(pairing.players))):
+                worth = () if ranks is None else points(ranks)
+                for player, own in zip(rotate(pairing.players, rotation), worth, strict=False):
+                    found[player] += times * own
+    return found
+
+
+def shown(half: int) -> str:
+    """Half points as a person writes them: `3`, `3.5`."""
+    return f"{half // 2}.5" if half % 2 else str(half // 2)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from arena.league.schedules.plan import Course, Plan, Table, half_points
+from arena.league.schedules import Plan, ScheduleGenerator, Table, half_points
 from arena.league.schedules.settings import Decided
 from arena.match.results import PairingRanks
 from arena.standings.ratings import RatingSettings
@@ -23,7 +23,7 @@ _MOST_LEAD = 2
 """Points between the players of a block of two matches, at most."""
 
 
-def cycles(tables: Sequence[Table], count: int) -> Course:
+def cycles(tables: Sequence[Table], count: int) -> ScheduleGenerator:
     """Every table once in each cycle; nothing depends on what comes of it."""
     yield Plan(tuple(tables), count, title=counted(count, "cycle"), is_awaited=False)
     return ()
@@ -31,7 +31,7 @@ def cycles(tables: Sequence[Table], count: int) -> Course:
 
 def until_decided(
     players: Sequence[str], tables: Sequence[Table], count: int, rule: Decided, rating: RatingSettings
-) -> Course:
+) -> ScheduleGenerator:
     """The cycles, then blocks for undecided neighbours that are among `tables`.
 
     The news say of each pair of neighbours, when it stops, at which block that was, and why.

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Generator, Sequence
 from typing import Final
 
-from arena.league.schedules.plan import Course, Plan, Table, half_points, shown
+from arena.league.schedules import Plan, ScheduleGenerator, Table, half_points, shown
 from arena.match.results import PairingRanks
 from arena.text import counted
 
 _STAGES: Final = {2: "final", 4: "semi-finals", 8: "quarter-finals"}
 
 
-def knockout(players: Sequence[str], blocks_per_tie: int, cap_blocks: int) -> Course:
+def knockout(players: Sequence[str], blocks_per_tie: int, cap_blocks: int) -> ScheduleGenerator:
     """The rounds of ties; `players` in the order of their seeds."""
     size = 1 << (len(players) - 1).bit_length()
     field: list[str | None] = [players[seed] if seed < len(players) else None for seed in _bracket(size)]

@@ -18,7 +18,7 @@ from report_raft import NAME, voyage
 from arena.errors import CheckFailed, SpecError
 from arena.games import GAMES
 from arena.match.record import ActionStep, MatchRecord
-from arena.report.viewer import PAGE, page, slides, write_slides
+from arena.report.viewer import PAGE, page, slides, write_viewer
 
 HOSTILE = "</script><script>alert('x')</script><img src=http://evil/x>"
 
@@ -69,7 +69,7 @@ def test_there_is_a_slide_for_the_start_and_for_every_step() -> None:
 
 def test_a_picture_is_written_only_if_it_shows_something_new(tmp_path: Path) -> None:
     """Files sort in the order of the steps, and carry the number of the step that led to them."""
-    pictures = write_slides(voyage(2.0), tmp_path / "new" / "ship")
+    pictures = write_viewer(voyage(2.0), tmp_path / "new" / "ship")
 
     names = sorted(path.name for path in (tmp_path / "new" / "ship").iterdir())
 
@@ -82,7 +82,7 @@ def test_pictures_of_two_matches_are_not_mixed(tmp_path: Path) -> None:
     (tmp_path / "step-001.svg").write_text("old")
 
     with pytest.raises(SpecError, match="expected a new or empty folder"):
-        write_slides(record(), tmp_path)
+        write_viewer(record(), tmp_path)
 
     assert [path.name for path in tmp_path.iterdir()] == ["step-001.svg"]
 
@@ -92,7 +92,7 @@ def test_a_record_that_cannot_be_replayed_leaves_no_file(tmp_path: Path) -> None
     played = record()
 
     with pytest.raises(CheckFailed):
-        write_slides(replace(played, steps=played.steps[1:]), tmp_path / "new")
+        write_viewer(replace(played, steps=played.steps[1:]), tmp_path / "new")
 
     assert not (tmp_path / "new").exists()
 

@@ -9,7 +9,7 @@ from league_scramble import NAME
 
 from arena.errors import SpecError
 from arena.games import GAMES
-from arena.league.exhibition import friendly, named_apart
+from arena.league.exhibition import exhibition, named_apart
 from arena.league.schedule import match_count, pairings
 from arena.league.tournament import Tournament
 from arena.match.secret_luck import Secret
@@ -27,7 +27,7 @@ def _scramble_is_on_offer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def meeting(*names: str, game: str = NAME, **options: int) -> Tournament:
     players = named_apart([bot(name) for name in names])
-    return friendly(players, game=game, options=dict(options), clock=CLOCK, secret=Secret.public("1"), blocks=3)
+    return exhibition(players, game=game, options=dict(options), clock=CLOCK, secret=Secret.public("1"), blocks=3)
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
@@ -84,7 +84,7 @@ def test_a_bot_for_other_games_is_refused() -> None:
     bound = msgspec.structs.replace(bob, bot=_with(bob.bot, manifest))
 
     with pytest.raises(SpecError, match="bob plays chess, go, not scramble"):
-        friendly([ann, bound], game=NAME, options={}, clock=CLOCK, secret=Secret.public("1"), blocks=1)
+        exhibition([ann, bound], game=NAME, options={}, clock=CLOCK, secret=Secret.public("1"), blocks=1)
 
 
 def _with(spec: BotSpec, manifest: object) -> BotSpec:

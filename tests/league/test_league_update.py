@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from league_made import bot, players, tournament
 
-from arena.league.changes import changes
 from arena.league.schedules.settings import Swiss
 from arena.league.tournament import Player, portable
+from arena.league.update import changes
 from arena.match.settings import ClockSettings
 from arena.process.limits import Limits
 from arena.text import counted

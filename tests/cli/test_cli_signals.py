@@ -12,19 +12,19 @@ pytestmark = pytest.mark.process
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import sys, time
-from arena.cli import stopping
+from arena.cli import edge
 
-stopping._CLEAN_UP_S = float(sys.argv[1])
+edge._CLEAN_UP_S = float(sys.argv[1])
 end_s = time.monotonic() + 30
 try:
-    with stopping.stoppable():
+    with edge.stoppable():
         print("ready", flush=True)
         while time.monotonic() < end_s:
             time.sleep(0.01)
 except KeyboardInterrupt:
     print("cleaning up", flush=True)
     sys.stdin.readline()
-    stopping.ignore_impatience()
+    edge.ignore_signals()
     print("clean", flush=True)
     sys.stdin.readline()
     sys.exit(3)

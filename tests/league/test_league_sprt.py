@@ -211,7 +211,7 @@ def test_the_order_of_arrival_changes_nothing(order: list[int], cut: int) -> Non
 
 
 def test_nothing_is_handed_out_once_it_is_decided() -> None:
-    """The chunks end there."""
+    """The batches end there."""
     comparison = Comparison(WINS, new=0)
     handed = comparison.needed(iter([None, None]))  # type: ignore[list-item]
 
