@@ -95,6 +95,8 @@ MIGRATIONS: Final = (
     Migration("UPDATE league SET standings = NULL"),
     # A match is rows that SQLite adds up, and its pairing knows the names of its players.
     Migration(migration.SUMMARIES + rows.LAYOUT, migration.fill),
+    # The tables of matches have constraints on every value.
+    Migration("", migration.constrain),
 )
 """The n-th leads from version n to n+1, kept in the file as `user_version`."""
 

@@ -6,6 +6,7 @@ stays as it is. Results come out in schedule order, whatever the order in which 
 
 import contextlib
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +21,7 @@ from arena.match.results import MatchKey, MatchResult, PairingRanks, PlayedMatch
 from arena.standings.sums import PairingSums
 from arena.store import database, history, rows
 from arena.store.ranks import ranks, wanted
+from arena.text import counted
 
 _OLD_RULES: Final = "1"
 """Of every game in arena 0.1.0, which stored no version of the rules with a league."""
@@ -247,10 +249,12 @@ class MatchStore:
             return int(self._connection.execute(query).fetchone()[0])
 
     def integrity_errors(self) -> list[str]:
-        """What SQLite itself finds wrong with the file."""
+        """What SQLite itself finds wrong with the file: pages, constraints, rows of matches that are not there."""
         with database.speaking_for(self._path):
             found = [text for (text,) in self._connection.execute("PRAGMA integrity_check(5)")]
-        return [] if found == ["ok"] else found
+            lost = Counter(table for table, *_ in self._connection.execute("PRAGMA foreign_key_check"))
+        found += [f"{counted(number, 'row')} of {table} without a match or a pairing" for table, number in lost.items()]
+        return found[found[:1] == ["ok"] :]
 
     def _save_match(self, one: PlayedMatch, committed: list[history.NewEntry]) -> None:
         """Store a match if it is not there; `committed` gets it then."""

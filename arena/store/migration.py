@@ -64,6 +64,21 @@ def fill(connection: sqlite3.Connection) -> None:
     connection.execute("DROP TABLE summary")
 
 
+def constrain(connection: sqlite3.Connection) -> None:
+    """Give the tables of matches the constraints of today, at once, whatever the number of their rows.
+
+    So SQLite's documentation does it ("Making Other Kinds Of Table Schema Changes"). A row that breaks a constraint
+    stays, for `verify` to find: nothing is refused that could be read before.
+    """
+    (version,) = connection.execute("PRAGMA schema_version").fetchone()
+    connection.execute("PRAGMA writable_schema=ON")
+    for statement in map(str.strip, rows.LAYOUT.split(";")):
+        table = statement.split()[2]
+        connection.execute("UPDATE sqlite_master SET sql = ? WHERE type = 'table' AND name = ?", (statement, table))
+    connection.execute(f"PRAGMA schema_version={version + 1}")
+    connection.execute("PRAGMA writable_schema=OFF")
+
+
 def _players(connection: sqlite3.Connection, pairing: int, key: str) -> tuple[str, ...]:
     """The players of a pairing by place, as the first of its records that can be read has them."""
     query = "SELECT block, rotation FROM summary WHERE pairing = ? ORDER BY block, rotation"

@@ -20,26 +20,37 @@ from arena.errors import DamagedStore
 from arena.match.record import PackedRecord, Termination
 from arena.match.results import MatchKey, MatchResult, PlayedMatch, margins_of, points, rotate, score_unit
 
-LAYOUT: Final = """
+
+def _whole(column: str, least: int = 0) -> str:
+    """A column of whole numbers from `least` on: without a check SQLite takes text there, and fractions."""
+    return f"{column} INTEGER NOT NULL CHECK (typeof({column}) = 'integer' AND {column} >= {least})"
+
+
+def _known(column: str, more: str = "") -> str:
+    """A column of whole numbers of either sign, or NULL."""
+    return f"{column} INTEGER CHECK (typeof({column}) IN ('integer', 'null'){more})"
+
+
+LAYOUT: Final = f"""
     CREATE TABLE match (
-        pairing INTEGER NOT NULL REFERENCES pairing, block INTEGER NOT NULL CHECK (block >= 0),
-        rotation INTEGER NOT NULL CHECK (rotation >= 0), ranks TEXT NOT NULL CHECK (ranks GLOB '*0*'),
-        termination TEXT NOT NULL, at_fault INTEGER CHECK ((at_fault IS NULL) = (termination = 'normal')),
-        isolation TEXT NOT NULL, luck_version TEXT NOT NULL, score_unit INTEGER NOT NULL CHECK (score_unit > 0),
+        pairing INTEGER NOT NULL REFERENCES pairing, {_whole("block")}, {_whole("rotation")},
+        ranks TEXT NOT NULL CHECK (ranks GLOB '*0*'), termination TEXT NOT NULL,
+        {_known("at_fault", " AND (at_fault IS NULL) = (termination = 'normal')")},
+        isolation TEXT NOT NULL, luck_version TEXT NOT NULL, {_whole("score_unit", 1)},
         PRIMARY KEY (pairing, block, rotation)
     ) WITHOUT ROWID;
     CREATE TABLE seat (
-        pairing INTEGER NOT NULL REFERENCES pairing, place INTEGER NOT NULL CHECK (place >= 0),
-        block INTEGER NOT NULL, rotation INTEGER NOT NULL, points INTEGER NOT NULL CHECK (points >= 0),
-        score INTEGER, margin INTEGER CHECK ((margin IS NULL) = (score IS NULL)), luck INTEGER,
-        moves INTEGER NOT NULL CHECK (moves >= 0), time_us INTEGER NOT NULL, slowest_us INTEGER NOT NULL,
-        startup_us INTEGER NOT NULL, idle_us INTEGER NOT NULL, timeouts_by_load INTEGER NOT NULL,
-        PRIMARY KEY (pairing, place, block, rotation)
+        pairing INTEGER NOT NULL REFERENCES pairing, {_whole("place")}, {_whole("block")}, {_whole("rotation")},
+        {_whole("points")}, {_known("score")}, {_known("margin", " AND (margin IS NULL) = (score IS NULL)")},
+        {_known("luck")}, {_whole("moves")}, {_whole("time_us")}, {_whole("slowest_us")}, {_whole("startup_us")},
+        {_whole("idle_us")}, {_whole("timeouts_by_load")},
+        PRIMARY KEY (pairing, place, block, rotation),
+        FOREIGN KEY (pairing, block, rotation) REFERENCES match
     ) WITHOUT ROWID;
     CREATE TABLE pardon (
-        pairing INTEGER NOT NULL REFERENCES pairing, block INTEGER NOT NULL, rotation INTEGER NOT NULL,
-        place INTEGER NOT NULL, code TEXT NOT NULL, count INTEGER NOT NULL CHECK (count > 0),
-        PRIMARY KEY (pairing, block, rotation, place, code)
+        pairing INTEGER NOT NULL REFERENCES pairing, {_whole("block")}, {_whole("rotation")}, {_whole("place")},
+        code TEXT NOT NULL, {_whole("count", 1)}, PRIMARY KEY (pairing, block, rotation, place, code),
+        FOREIGN KEY (pairing, block, rotation) REFERENCES match
     ) WITHOUT ROWID
 """
 """Names of players by place are JSON in `pairing.players`; scores and margins count in parts of 1 / `score_unit`."""
@@ -123,6 +134,8 @@ def read(
         except UNREADABLE as error:
             raise damaged(str(place), error) from None
         yield result, record
+    if pardons.are_left:
+        raise damaged(f"after the last of pairing {key}", "faults are counted for a match that is not there")
 
 
 def played(one: tuple[MatchResult, PackedRecord | None]) -> PlayedMatch | None:
@@ -150,6 +163,11 @@ class _Pardons:
     def __init__(self, rows: Iterable[tuple[int, int, int, str, int]]) -> None:
         self._rows = iter(rows)
         self._next = next(self._rows, None)
+
+    @property
+    def are_left(self) -> bool:
+        """Whether a row has not found its match."""
+        return self._next is not None
 
     def of(self, key: MatchKey) -> list[tuple[int, str, int]]:
         found = []

@@ -60,7 +60,10 @@ _SEATS: Final = (
     " group_concat(coalesce(luck, -9223372036854775807)) FROM seat WHERE {} GROUP BY pairing, place"
 )
 _UNITS: Final = "SELECT score_unit FROM match WHERE {} ORDER BY pairing, block, rotation"
-_PARDONS: Final = "SELECT pairing, code, place, sum(count) FROM pardon WHERE {} GROUP BY 1, 2, 3"
+_PARDONS: Final = (
+    "SELECT pairing, code, CASE WHEN EXISTS (SELECT 1 FROM match m WHERE (m.pairing, m.block, m.rotation) ="
+    " (p.pairing, p.block, p.rotation)) THEN place ELSE -1 END, sum(count) FROM pardon p WHERE {} GROUP BY 1, 2, 3"
+)
 
 
 def sums(

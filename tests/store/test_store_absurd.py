@@ -2,12 +2,13 @@
 
 import re
 import sqlite3
+import tarfile
 from contextlib import closing
 from pathlib import Path
 from random import Random
 
 import pytest
-from store_made import fill, tournament
+from store_made import fill, tournament, writing
 
 from arena.cli import run
 from arena.store import database
@@ -67,3 +68,44 @@ def test_all_pages_refuse_the_same_damage(tmp_path: Path, capsys: pytest.Capture
     ((code, sentence),) = said
     assert code == 1
     assert re.match(r"error: match \w+-\d-\d cannot be read: ", sentence)
+
+
+@pytest.mark.parametrize("block", [-1, 1, 99])
+def test_faults_of_no_match_are_damage(tmp_path: Path, capsys: pytest.CaptureFixture[str], block: int) -> None:
+    """Before, between and after the matches; who changes a database without foreign keys may store such rows."""
+    fill(tmp_path, tournament())
+    with closing(sqlite3.connect(database.path_in(tmp_path))) as connection:
+        connection.execute("PRAGMA ignore_check_constraints=ON")
+        connection.execute("INSERT INTO pardon SELECT pairing, ?, 7, 0, 'timeout', 1 FROM match LIMIT 1", (block,))
+        connection.commit()
+
+    assert [run([*page.split(), "--results", str(tmp_path)]) for page in ("leaderboard", "stats ann", "verify")] == [
+        1
+    ] * 3
+    assert "1 row of pardon without a match or a pairing" in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize(
+    ("change", "constraint"),
+    [
+        ("UPDATE seat SET time_us = -time_us - 1", "time_us >= 0"),
+        ("UPDATE seat SET idle_us = -5 WHERE (place, block) = (0, 0)", "idle_us >= 0"),
+        ("UPDATE seat SET moves = 'many'", "typeof(moves)"),
+        ("UPDATE seat SET luck = 0.5", "typeof(luck)"),
+        ("UPDATE match SET score_unit = 0", "score_unit >= 1"),
+        ("INSERT INTO pardon SELECT pairing, block, rotation, 0, 'timeout', 'x' FROM match", "typeof(count)"),
+        ("INSERT INTO pardon SELECT pairing, block + 99, rotation, 0, 'timeout', 1 FROM match", "FOREIGN KEY"),
+        ("UPDATE seat SET block = block + 99", "FOREIGN KEY"),
+        ("DELETE FROM match", "FOREIGN KEY"),
+    ],
+)
+@pytest.mark.parametrize("is_old", [False, True])
+def test_sqlite_holds_the_constraints(tmp_path: Path, change: str, constraint: str, is_old: bool) -> None:
+    """In a new database, and in one of layout 11, which had few of them."""
+    if is_old:
+        with tarfile.open(Path(__file__).parent / "arena-layout-11.tar.gz") as archive:
+            archive.extractall(tmp_path, filter="data")
+    else:
+        fill(tmp_path, tournament())
+    with writing(tmp_path) as store, pytest.raises(sqlite3.IntegrityError, match=re.escape(constraint)):
+        store._connection.execute(change)

@@ -420,6 +420,7 @@ def test_matches_and_records_without_each_other_are_counted(tmp_path: Path) -> N
     fill(tmp_path, tournament("ann", "bob", cycles=3))
     with writing(tmp_path) as store:
         store._connection.execute("DELETE FROM record WHERE block = 1")
-        store._connection.execute("DELETE FROM match WHERE block = 2 AND rotation = 0")
+        for table in ("seat", "match"):
+            store._connection.execute(f"DELETE FROM {table} WHERE block = 2 AND rotation = 0")
 
         assert (store.bare_matches(), store.loose_records()) == (2, 1)
