@@ -170,7 +170,7 @@ def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: b
     (row,) = (each for each in table.rows if each.name == player.name)
     (use,) = timing([each for each in entrants(state.tournament) if each.name == player.name], sums)
     own = {span.pairing.key: span.blocks for span in state.spans if player.name in span.pairing.names}
-    found = profile(row, state.ranks, store.results(own))
+    found = profile(row, store.columns(player.name, own, state.ranks))
     if asks_luck and not luck_version([one for one in sums if one.key in own]):
         sums = sums_of(map(_measured, _counted(store.matches(own), row.matches)))
     ranked = sum(each.group == row.group for each in table.rows)

@@ -1,39 +1,51 @@
 """A player's matches -> all that they tell of the player: by opponent, by seat, by tenth of the schedule, and in time.
 
 Rule: the block is the unit of every error, and opponents are compared with themselves only: whether a player gets
-better or worse is asked within each pairing. Matches pass one at a time, so that a million of them need little memory.
+better or worse is asked within each pairing. Matches come as columns, so that a million of them take seconds.
 """
 
-from array import array
-from bisect import bisect_right, insort
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
-from heapq import merge
-from itertools import groupby
-from math import ceil
-from operator import itemgetter
-from typing import Final, Generic, TypeVar
+from math import ceil, lcm
+from typing import Any, Final, NamedTuple
 
 import msgspec
+import numpy as np
 
 from arena.match.record import FAULTS, PARDONABLE
-from arena.match.results import MatchKey, MatchResult, PairingRanks, points
+from arena.match.results import MatchKey, PairingRanks, rotate
 from arena.standings.luck_adjustment import LuckAdjustment
 from arena.standings.rows import Row
-from arena.standings.scores import Mean, mean_of, share_of
-from arena.standings.sums import PairingSums
+from arena.standings.scores import Mean, Share, mean_of, share_of
+from arena.standings.sums import MISSING, PairingSums
 from arena.statistics.drift import TENTHS, Drift, drift_of
 
-V = TypeVar("V")
+Array = np.ndarray[Any, Any]
 Number = int | Fraction
 MOST_EXTREMES: Final = 3
 """Of the biggest wins, and of the biggest losses."""
 MOST_IDS: Final = 1000
 """Of matches with a kind of fault; the count has all of them."""
-_Place = tuple[int, int, int]
-"""Of a match in the schedule: block, number of the pairing, rotation."""
+
+
+class PlayerColumns(msgspec.Struct, frozen=True):
+    """A player's matches of a pairing in the order of blocks and rotations; each column has an entry a match.
+
+    `scores` are by place, in parts of 1 / `unit`, and 0 after a forfeit; `at_fault` is a seat, -1 without a forfeit.
+    `moves`, `time_us` and `slowest_us` are the player's own, and so are `pardons`: block, rotation, kind and count.
+    """
+
+    key: str
+    ranks: PairingRanks
+    unit: int
+    scores: Array
+    termination: Array
+    at_fault: Array
+    moves: Array
+    time_us: Array
+    slowest_us: Array
+    pardons: tuple[tuple[int, int, str, int], ...]
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -99,45 +111,27 @@ class Profile(msgspec.Struct, frozen=True):
     """
 
     total: Line
-    opponents: tuple[Line, ...]
-    seats: tuple[Line, ...]
-    tenths: tuple[Line, ...]
-    drift: Drift | None
-    times: Times
-    faults: tuple[Fault, ...]
-    pardons: tuple[Fault, ...]
-    opponents_forfeits: int
-    wins: tuple[Extreme, ...]
-    losses: tuple[Extreme, ...]
+    opponents: tuple[Line, ...] = ()
+    seats: tuple[Line, ...] = ()
+    tenths: tuple[Line, ...] = ()
+    drift: Drift | None = None
+    times: Times = Times(0, Percentiles(None, None), Percentiles(None, None), None)
+    faults: tuple[Fault, ...] = ()
+    pardons: tuple[Fault, ...] = ()
+    opponents_forfeits: int = 0
+    wins: tuple[Extreme, ...] = ()
+    losses: tuple[Extreme, ...] = ()
 
 
-_Part = tuple[int, int, Number | None, bool]
-"""The player's part in one match: twice the points, -1 to 1 for lost to won, the margin, and an own forfeit."""
-
-
-def profile(row: Row, pairings: Mapping[str, PairingRanks], results: Iterable[MatchResult]) -> Profile:
+def profile(row: Row, columns: Iterable[PlayerColumns]) -> Profile:
     """Gather what the matches of a player tell, whose row of the table is given.
 
-    `pairings` are all of the league by key, in the order of the schedule; `results` are those of the player's pairings,
-    in the order of pairings, blocks and rotations. ValueError for another order, or for a match of others.
+    `columns` are of the player's pairings in the order of the schedule.
     """
-    player = row.name
-    order = {key: number for number, (key, one) in enumerate(pairings.items()) if player in one.players}
-    schedule = _Schedule(player, [pairings[key] for key in order], [*order.values()])
-    counting, before = _Counting(player), (-1, -1)
-    for (key, block), matches in groupby(results, key=lambda one: one.key[:2]):
-        if key not in order:
-            raise ValueError(f"block {block} of pairing {key} is none of {player}")
-        if (order[key], block) <= before:
-            raise ValueError(f"block {block} of pairing {key} comes after a later one")
-        before = order[key], block
-        counting.add(before, tuple(matches), schedule.tenth(before))
-    return counting.profile(_total(row), schedule.drift)
-
-
-def _total(row: Row) -> Line:
     counts = (row.matches, row.wins, row.draws, row.losses)
-    return Line("all", *counts, row.score, row.margin, sum(row.faults.values()), row.luck_adjusted)
+    total = Line("all", *counts, row.score, row.margin, sum(row.faults.values()), row.luck_adjusted)
+    played = [*columns]
+    return _Gathered(row.name, played).profile(total) if played else Profile(total)
 
 
 def luck_adjusted(found: Profile, player: str, pairings: Iterable[PairingSums]) -> Profile:
@@ -157,252 +151,217 @@ def luck_adjusted(found: Profile, player: str, pairings: Iterable[PairingSums]) 
     return msgspec.structs.replace(found, total=adjusted(found.total, own), opponents=tuple(opponents))
 
 
-class _Schedule:
-    """The blocks of a player as they are scheduled: what a tenth of them is, and whether scores drift."""
+class _Matches(NamedTuple):
+    """Matches in schedule order, an entry each; of `ranks` and `scores` the first column is the player's own.
 
-    def __init__(self, player: str, pairings: Sequence[PairingRanks], numbers: Sequence[int]) -> None:
-        scores: list[float] = []
-        of: list[int] = []
-        blocks = [_scores(player, one, number) for one, number in zip(pairings, numbers, strict=True)]
-        total = sum(len(one.blocks) for one in pairings)
-        self._starts: list[tuple[int, int]] = []
-        """Block and pairing of the first block of each tenth."""
-        for place, (block, number, score) in enumerate(merge(*blocks)):
-            if place * TENTHS // total == len(self._starts):
-                self._starts.append((block, number))
-            scores.append(score)
-            of.append(number)
-        self._has_tenths = total >= TENTHS
-        self.drift = drift_of(scores, of)
+    The others are those of the next places of the pairing, the last one followed by the first. `pairing` is a number.
+    """
 
-    def tenth(self, at: tuple[int, int]) -> int:
-        """The tenth, from 1, of a block of a pairing; 0 if there are too few blocks for tenths."""
-        return bisect_right(self._starts, at[::-1]) if self._has_tenths else 0
+    pairing: Array
+    block: Array
+    rotation: Array
+    seat: Array
+    ranks: Array
+    scores: Array
+    termination: Array
+    at_fault: Array
+    moves: Array
+    time_us: Array
+    slowest_us: Array
 
 
-def _scores(player: str, pairing: PairingRanks, number: int) -> Iterator[tuple[int, int, float]]:
-    """The blocks of a pairing with its number and the player's mean score in each."""
-    place, seats = pairing.players.index(player), len(pairing.players)
-    known: dict[str, float] = {}
-    for block, start in zip(pairing.blocks, range(0, len(pairing.ranks), seats * seats), strict=True):
-        course = pairing.ranks[start : start + seats * seats]
-        if course not in known:
-            known[course] = _score(course, place, seats)
-        yield block, number, known[course]
+def _in_schedule_order(player: str, played: Sequence[PlayerColumns], unit: int) -> _Matches:
+    pairings = [_matches(player, number, one, unit) for number, one in enumerate(played)]
+    columns = _Matches(*[np.concatenate(column) for column in zip(*pairings, strict=True)])
+    order = np.lexsort((columns.rotation, columns.pairing, columns.block))
+    return _Matches(*[column[order] for column in columns])
 
 
-def _score(course: str, place: int, seats: int) -> float:
-    played = [
-        (rotation, tuple(map(int, course[rotation * seats : (rotation + 1) * seats])))
-        for rotation in range(seats)
-        if course[rotation * seats] != "-"
-    ]
-    gained = sum(points(ranks)[(place - rotation) % seats] for rotation, ranks in played)
-    return gained / (2 * (seats - 1) * len(played))
+def _matches(player: str, number: int, one: PlayerColumns, unit: int) -> _Matches:
+    """The matches of a pairing, with scores in parts of 1 / `unit`."""
+    seats, place = len(one.ranks.players), one.ranks.players.index(player)
+    digits = np.frombuffer(one.ranks.ranks.encode("ascii"), dtype=np.uint8).reshape(-1, seats, seats)
+    block, rotation = (digits[:, :, 0] != ord(MISSING)).nonzero()
+    seat = (place - rotation) % seats
+    ranks = np.take_along_axis(digits[block, rotation], (seat[:, None] + np.arange(seats)) % seats, axis=1)
+    scores = one.scores if unit == one.unit else one.scores.astype(object) * (unit // one.unit)
+    return _Matches(
+        np.full(len(block), number),
+        np.asarray(one.ranks.blocks)[block],
+        rotation,
+        seat,
+        ranks - ord("0"),
+        np.roll(scores, -place, axis=1),
+        *(one.termination, one.at_fault, one.moves, one.time_us, one.slowest_us),
+    )
 
 
-class _Counted:
-    """A line while it is counted: by pairing, how often blocks came to so many matches and points, or margin."""
+class _Part(NamedTuple):
+    """The player's part in matches in schedule order, a column for each value.
 
-    def __init__(self) -> None:
-        self.signs = [0, 0, 0]
-        """Draws, wins and losses: the last one is that of -1."""
-        self.forfeits = 0
-        self.points: defaultdict[int, Counter[tuple[int, int]]] = defaultdict(Counter)
-        self.margins: defaultdict[int, Counter[tuple[int, Number]]] = defaultdict(Counter)
+    `sign` is -1 to 1 for lost to won; the margin counts where `has_margin` is 1, and is 0 elsewhere.
+    """
 
-    def add(self, pairing: int, parts: Sequence[_Part]) -> None:
-        """Add the player's parts in the matches of a block."""
-        total, normal = 0, 0
-        total_margin: Number = 0
-        for gained, sign, margin, has_forfeited in parts:
-            total += gained
-            self.signs[sign] += 1
-            self.forfeits += has_forfeited
-            if margin is not None:
-                total_margin += margin
-                normal += 1
-        self.points[pairing][len(parts), total] += 1
-        if normal:
-            self.margins[pairing][normal, total_margin] += 1
+    pairing: Array
+    block: Array
+    points: Array
+    sign: Array
+    margin: Array
+    has_margin: Array
+    has_forfeited: Array
 
-    def line(self, name: str, full: int) -> Line:
-        """The line; `full` are the points of a win over all."""
+    @property
+    def starts(self) -> Array:
+        """The first match of each block."""
+        changes = (np.diff(self.pairing, prepend=-1) != 0) | (np.diff(self.block, prepend=-1) != 0)
+        return np.flatnonzero(changes)
+
+    def lines(self, labels: Array, names: Sequence[str], full: int, unit: int) -> tuple[Line, ...]:
+        """A line for each label: the number, among `names`, that a match has."""
+        found = {label: labels == label for label in np.unique(labels).tolist()}
+        return tuple(
+            _Part(*[column[rows] for column in self]).line(names[label], full, unit) for label, rows in found.items()
+        )
+
+    def line(self, name: str, full: int, unit: int) -> Line:
+        """The line of all; `full` are the points of a win over all."""
         return Line(
             name=name,
-            matches=sum(self.signs),
-            wins=self.signs[1],
-            draws=self.signs[0],
-            losses=self.signs[-1],
-            score=mean_of(map(share_of, self.points.values()), unit=full, lowest=0.0, highest=1.0),
-            margin=mean_of(map(share_of, self.margins.values())),
-            forfeits=self.forfeits,
+            matches=len(self.sign),
+            wins=int((self.sign > 0).sum()),
+            draws=int((self.sign == 0).sum()),
+            losses=int((self.sign < 0).sum()),
+            score=mean_of(self._shares(np.ones_like(self.points), self.points), unit=full, lowest=0.0, highest=1.0),
+            margin=mean_of(self._shares(self.has_margin, self.margin, unit)),
+            forfeits=int(self.has_forfeited.sum()),
         )
 
-
-class _First(Generic[V]):
-    """The first few of many that come in any order."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._found: list[tuple[tuple[Number, ...], V]] = []
-
-    def takes(self, place: tuple[Number, ...]) -> bool:
-        """Whether something at that place is one of the first by now. No place occurs twice."""
-        return len(self._found) < self._most or place < self._found[-1][0]
-
-    def add(self, place: tuple[Number, ...], value: V) -> None:
-        """Take it in, if it is one of the first by now."""
-        if self.takes(place):
-            insort(self._found, (place, value), key=itemgetter(0))
-            del self._found[self._most :]
-
-    def values(self) -> tuple[V, ...]:
-        """In order."""
-        return tuple(value for _, value in self._found)
+    def _shares(self, matches: Array, values: Array, unit: int = 1) -> Iterator[Share]:
+        """By pairing what blocks come to: matches, and values in parts of 1 / `unit`."""
+        starts = self.starts
+        columns = (self.pairing[starts], np.add.reduceat(matches, starts), np.add.reduceat(values, starts))
+        found: defaultdict[int, dict[tuple[int, Number], int]] = defaultdict(dict)
+        for (pairing, m, y), times in Counter(zip(*[column.tolist() for column in columns], strict=True)).items():
+            if m:
+                found[pairing][m, _exact(y, unit)] = times
+        return map(share_of, found.values())
 
 
-class _Kind:
-    """A kind of fault while it is counted."""
+class _Gathered:
+    """A player's matches, of which one question after the other is asked."""
 
-    def __init__(self) -> None:
-        self.faults = self.matches = 0
-        self.first: _First[MatchKey] = _First(MOST_IDS)
+    def __init__(self, player: str, played: Sequence[PlayerColumns]) -> None:
+        self._played, self._unit = played, lcm(*[one.unit for one in played])
+        self._names = [rotate(one.ranks.players, one.ranks.players.index(player)) for one in played]
+        self._seats = len(self._names[0])
+        self._all = _in_schedule_order(player, played, self._unit)
+        self._has_forfeited = self._all.at_fault == self._all.seat
+        own, others, scores = self._all.ranks[:, :1], self._all.ranks[:, 1:], self._all.scores
+        self._part = self._against(
+            points=(2 * (own < others) + (own == others)).sum(axis=1),
+            sign=np.where(own[:, 0] > 0, -1, (others > 0).all(axis=1)),
+            margin=scores[:, 0] - scores[:, 1:].max(axis=1),
+        )
 
-    def add(self, place: _Place, match: MatchKey, count: int) -> None:
-        self.faults += count
-        self.matches += 1
-        self.first.add(place, match)
-
-
-class _Counting:
-    """A player's matches while they pass, block by block."""
-
-    def __init__(self, player: str) -> None:
-        self._player = player
-        self._seats = 2
-        self._opponents: defaultdict[str, _Counted] = defaultdict(_Counted)
-        self._by_seat: defaultdict[int, _Counted] = defaultdict(_Counted)
-        self._tenths: defaultdict[int, _Counted] = defaultdict(_Counted)
-        self._faults: defaultdict[str, _Kind] = defaultdict(_Kind)
-        self._pardons: defaultdict[str, _Kind] = defaultdict(_Kind)
-        self._opponents_forfeits = 0
-        self._wins, self._losses = _First[Extreme](MOST_EXTREMES), _First[Extreme](MOST_EXTREMES)
-        self._slowest: _First[MatchKey] = _First(1)
-        self._means_us, self._slowest_us = array("d"), array("q")
-
-    def add(self, at: tuple[int, int], matches: Sequence[MatchResult], tenth: int) -> None:
-        """Add the matches of a block: its pairing and number, and the tenth of the schedule it is in."""
-        pairing, number = at
-        parts = []
-        for one in matches:
-            seat = one.players.index(self._player)
-            part = _part(one, seat)
-            parts.append(part)
-            self._by_seat[seat].add(pairing, [part])
-            place = number, pairing, one.key.rotation
-            self._add_time(one, seat, place)
-            self._add_faults(one, seat, place)
-            self._add_extreme(one, part[2], place)
-        if tenth:
-            self._tenths[tenth].add(pairing, parts)
-        self._add_opponents(pairing, matches, parts)
-
-    def profile(self, total: Line, drift: Drift | None) -> Profile:
-        """All that has been counted."""
-        full = 2 * (self._seats - 1)
-        opponents = [one.line(name, 2) for name, one in self._opponents.items()]
+    def profile(self, total: Line) -> Profile:
+        """The answers."""
+        full, unit = 2 * (self._seats - 1), self._unit
+        tenths, drift = self._in_time(full)
         return Profile(
             total=total,
-            opponents=tuple(sorted(opponents, key=lambda line: (line.score.value if line.score else 0.0, line.name))),
-            seats=tuple(self._by_seat[seat].line(str(seat), full) for seat in sorted(self._by_seat)),
-            tenths=tuple(self._tenths[tenth].line(str(tenth), full) for tenth in sorted(self._tenths)),
+            opponents=tuple(sorted(self._opponents(), key=lambda one: (one.score.value if one.score else 0, one.name))),
+            seats=self._part.lines(self._all.seat, [*map(str, range(self._seats))], full, unit),
+            tenths=self._part.lines(tenths, [*map(str, range(1, TENTHS + 1))], full, unit) if len(tenths) else (),
             drift=drift,
             times=self._times(),
-            faults=tuple(_faults([kind.value for kind in FAULTS], self._faults)),
-            pardons=tuple(_faults([kind.value for kind in PARDONABLE], self._pardons)),
-            opponents_forfeits=self._opponents_forfeits,
-            wins=self._wins.values(),
-            losses=self._losses.values(),
+            faults=tuple(self._faults()),
+            pardons=tuple(self._pardons()),
+            opponents_forfeits=int((self._all.at_fault >= 0).sum() - self._has_forfeited.sum()),
+            wins=self._extremes(1),
+            losses=self._extremes(-1),
         )
 
-    def _add_opponents(self, pairing: int, matches: Sequence[MatchResult], parts: Sequence[_Part]) -> None:
-        self._seats = len(matches[0].players)
-        for other in matches[0].players:
-            if other != self._player:
-                against = parts if self._seats == 2 else [_against(one, self._player, other) for one in matches]
-                self._opponents[other].add(pairing, against)
+    def _against(self, points: Array, sign: Array, margin: Array) -> _Part:
+        """The player's part in each match, against all others or, with a column for each, against them one by one."""
+        times = points.size // len(points)
+        same = (self._all.pairing, self._all.block, self._all.at_fault < 0, self._has_forfeited)
+        pairing, block, has_margin, has_forfeited = (np.repeat(column, times) for column in same)
+        values = (points.ravel(), sign.ravel(), margin.ravel())
+        return _Part(pairing, block, *values, has_margin.astype(np.int64), has_forfeited)
 
-    def _add_time(self, one: MatchResult, seat: int, place: _Place) -> None:
-        if one.moves[seat]:
-            self._means_us.append(one.time_us[seat] / one.moves[seat])
-            self._slowest_us.append(one.slowest_us[seat])
-            self._slowest.add((-one.slowest_us[seat], *place), one.key)
+    def _opponents(self) -> Sequence[Line]:
+        """Against each other player alone."""
+        ranks, scores = self._all.ranks.astype(np.int64), self._all.scores
+        sign = np.sign(ranks[:, 1:] - ranks[:, :1])
+        part = self._against(1 + sign, sign, scores[:, :1] - scores[:, 1:])
+        known = sorted({name for names in self._names for name in names[1:]})
+        numbers = np.array([[known.index(name) for name in names[1:]] for names in self._names])
+        return part.lines(numbers[self._all.pairing].ravel(), known, 2, self._unit)
 
-    def _add_faults(self, one: MatchResult, seat: int, place: _Place) -> None:
-        if one.at_fault == seat:
-            self._faults[one.termination.value].add(place, one.key, 1)
-        elif one.at_fault is not None:
-            self._opponents_forfeits += 1
-        if one.pardoned:
-            for kind, count in one.pardoned[seat].items():
-                self._pardons[kind].add(place, one.key, count)
-
-    def _add_extreme(self, one: MatchResult, margin: Number | None, place: _Place) -> None:
-        if margin and one.scores is not None:
-            extremes = self._wins if margin > 0 else self._losses
-            rank = (-margin if margin > 0 else margin, *place)
-            if extremes.takes(rank):
-                extremes.add(rank, Extreme(one.key, one.players, tuple(map(_plain, one.scores)), margin))
+    def _in_time(self, full: int) -> tuple[Array, Drift | None]:
+        """The tenth of each match, from 0, none with too few blocks; and whether the scores of blocks drift."""
+        starts = self._part.starts
+        sizes = np.diff(starts, append=len(self._all.block))
+        scores = np.add.reduceat(self._part.points, starts) / (full * sizes)
+        tenths = np.repeat(np.arange(len(starts)) * TENTHS // len(starts), sizes)
+        drift = drift_of(scores.tolist(), self._all.pairing[starts].tolist())
+        return tenths[: len(tenths) if len(starts) >= TENTHS else 0], drift
 
     def _times(self) -> Times:
+        rows = np.flatnonzero(self._all.moves)
+        slowest = self._all.slowest_us[rows]
         return Times(
-            matches=len(self._means_us),
-            means_ms=_percentiles(self._means_us),
-            slowest_decisions_ms=_percentiles(self._slowest_us),
-            slowest_match=next(iter(self._slowest.values()), None),
+            matches=len(rows),
+            means_ms=_percentiles(self._all.time_us[rows] / self._all.moves[rows]),
+            slowest_decisions_ms=_percentiles(slowest),
+            slowest_match=self._key(rows[slowest.argmax()]) if len(rows) else None,
         )
 
+    def _faults(self) -> Iterator[Fault]:
+        rows = np.flatnonzero(self._has_forfeited)
+        for kind in FAULTS:
+            own = rows[self._all.termination[rows] == kind.value]
+            if len(own):
+                yield Fault(kind.value, len(own), len(own), tuple(map(self._key, own[:MOST_IDS])))
 
-def _part(one: MatchResult, seat: int) -> _Part:
-    """The player's part in a match, against all others. Equal ranks share the mean of their places."""
-    gained, sign = _outcome(one.ranks, seat)
-    margin = None
-    if one.scores is not None:
-        scores = [*map(_plain, one.scores)]
-        own = scores.pop(seat)
-        margin = own - max(scores)
-    return gained, sign, margin, one.at_fault == seat
+    def _pardons(self) -> Iterator[Fault]:
+        counted = sorted(
+            (block, number, rotation, code, count)
+            for number, one in enumerate(self._played)
+            for block, rotation, code, count in one.pardons
+        )
+        for kind in PARDONABLE:
+            own = [each for each in counted if each[3] == kind.value]
+            first = [MatchKey(self._played[number].key, block, turn) for block, number, turn, *_ in own[:MOST_IDS]]
+            if own:
+                yield Fault(kind.value, sum(count for *_, count in own), len(own), tuple(first))
+
+    def _extremes(self, sign: int) -> tuple[Extreme, ...]:
+        """The biggest wins, or losses with a `sign` of -1; of equal ones the first."""
+        margins = sign * self._part.margin
+        rows = np.flatnonzero(margins > 0)
+        return tuple(map(self._extreme, rows[np.argsort(-margins[rows], kind="stable")][:MOST_EXTREMES]))
+
+    def _extreme(self, row: int) -> Extreme:
+        first = -int(self._all.seat[row]) % self._seats
+        scores = [_exact(score, self._unit) for score in self._all.scores[row].tolist()]
+        players = rotate(self._names[self._all.pairing[row]], first)
+        return Extreme(self._key(row), players, rotate(scores, first), _exact(int(self._part.margin[row]), self._unit))
+
+    def _key(self, row: int) -> MatchKey:
+        one = self._all
+        return MatchKey(self._played[one.pairing[row]].key, int(one.block[row]), int(one.rotation[row]))
 
 
-@lru_cache(maxsize=4096)
-def _outcome(ranks: tuple[int, ...], seat: int) -> tuple[int, int]:
-    sign = -1 if ranks[seat] else 1 if ranks.count(0) == 1 else 0
-    return points(ranks)[seat], sign
+def _exact(parts: int, unit: int) -> Number:
+    """Parts of 1 / `unit`, whole ones as an int."""
+    found = Fraction(parts, unit)
+    return found.numerator if found.denominator == 1 else found
 
 
-def _against(one: MatchResult, player: str, other: str) -> _Part:
-    """The player's part against one of the others alone."""
-    seat, theirs = one.players.index(player), one.players.index(other)
-    sign = (one.ranks[seat] < one.ranks[theirs]) - (one.ranks[seat] > one.ranks[theirs])
-    margin = None if one.scores is None else _plain(one.scores[seat]) - _plain(one.scores[theirs])
-    return 1 + sign, sign, margin, one.at_fault == seat
-
-
-def _plain(score: Fraction) -> Number:
-    """The same number; whole ones are added several times as fast as an int."""
-    return score.numerator if score.denominator == 1 else score
-
-
-def _faults(kinds: Iterable[str], found: Mapping[str, _Kind]) -> Iterator[Fault]:
-    for kind in kinds:
-        if kind in found:
-            yield Fault(kind, found[kind].faults, found[kind].matches, found[kind].first.values())
-
-
-def _percentiles(us: Sequence[float]) -> Percentiles:
+def _percentiles(us: Array) -> Percentiles:
     """The p-th one is a value that p % of all do not exceed, and that occurred."""
-    if not us:
+    if not len(us):
         return Percentiles(None, None)
-    ordered = sorted(us)
-    return Percentiles(*(ordered[ceil(percent * len(ordered) / 100) - 1] / 1e3 for percent in (50, 99)))
+    ordered = np.sort(us)
+    return Percentiles(*(float(ordered[ceil(percent * len(ordered) / 100) - 1]) / 1e3 for percent in (50, 99)))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
@@ -22,6 +22,9 @@ from arena.standings.sums import PairingSums
 from arena.store import database, history, rows
 from arena.store.ranks import ranks, wanted
 from arena.text import counted
+
+if TYPE_CHECKING:
+    from arena.standings.profile import PlayerColumns
 
 _OLD_RULES: Final = "1"
 """Of every game in arena 0.1.0, which stored no version of the rules with a league."""
@@ -172,6 +175,15 @@ class MatchStore:
 
         with database.speaking_for(self._path), self.snapshot():
             return tuple(sums(self._connection, wanted(self._connection, blocks), known))
+
+    def columns(
+        self, player: str, blocks: Mapping[str, int], known: Mapping[str, PairingRanks]
+    ) -> "list[PlayerColumns]":
+        """The matches of a player's pairings as columns; ranks and sums are known, from the same snapshot."""
+        from arena.store.columns import columns  # noqa: PLC0415 - as in `sums`
+
+        with database.speaking_for(self._path), self.snapshot():
+            return [*columns(self._connection, wanted(self._connection, blocks), player, known)]
 
     def results(self, blocks: Mapping[str, int]) -> Iterator[MatchResult]:
         """The same matches one by one, by pairing in the order of `blocks`, block and rotation."""

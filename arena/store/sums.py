@@ -37,7 +37,7 @@ Array = np.ndarray[Any, Any]
 BATCH: Final = 1 << 18
 """Matches whose sums are made at once, so that memory stays bounded."""
 _MOST: Final = 1 << 62
-_NONE: Final = 1 - (1 << 63)
+NONE: Final = 1 - (1 << 63)
 """Stands for NULL in a text of numbers; no value is as small."""
 
 _INTEGER: Final = frozenset((int,))
@@ -268,12 +268,12 @@ class _Adding:
         _, present = self._courses
         shape = (*present.shape, self._seats)
         texts = [",".join([row[column] for row in self._rows[place :: self._seats]]) for place in range(self._seats)]
-        values = np.full(shape, _NONE, dtype=np.int64)
+        values = np.full(shape, NONE, dtype=np.int64)
         for place, text in enumerate(texts):
-            values[present, place] = _numbers(text) if text else []
-        has = values[:, :, 0] != _NONE
+            values[present, place] = numbers(text) if text else []
+        has = values[:, :, 0] != NONE
         values[~has] = 0
-        if (values == _NONE).any():
+        if (values == NONE).any():
             raise ValueError("a seat has no value where another one of the same match has")
         return values, has
 
@@ -349,7 +349,7 @@ def _parts(values: Sequence[int], unit: int) -> tuple[int | Fraction, ...]:
     return tuple(values) if unit == 1 else tuple([Fraction(value, unit) for value in values])
 
 
-def _numbers(text: str) -> Array:
+def numbers(text: str) -> Array:
     """The whole numbers of a text, between commas. ValueError for anything else."""
     with warnings.catch_warnings(action="error"):
         try:

@@ -9,13 +9,13 @@ from statistics import NormalDist
 
 import msgspec
 import pytest
+from profile_made import columns_of
 from report_leagues import FOUR, HOSTILE, NUMBERS_THAT_ARE_NONE, RATING, league, mirrored, odd_leagues, ranks_of, result
 
 from arena.errors import SpecError
 from arena.match.results import MatchResult
 from arena.report.formats import FORMATS
 from arena.report.matrix import mark, render, shaded
-from arena.standings import sums
 from arena.standings.matrix import HeadToHead, Intransitive, _lopsided, compared
 from arena.standings.profile import profile
 from arena.standings.ratings import Rating, RatingSettings
@@ -40,12 +40,6 @@ def row(player: str) -> Row:
     """The row of a player of whom nothing but the name matters."""
     (made,), _ = rows_of([Entrant(player, "", "", "")], [], {player: Rating(25.0, 8.0)})
     return made
-
-
-def in_order(results: list[MatchResult]) -> list[MatchResult]:
-    """As the store gives them."""
-    keys = [*sums.ranks_of(results)]
-    return sorted(results, key=lambda one: (keys.index(one.key.pairing), one.key.block, one.key.rotation))
 
 
 def plain(text: str) -> str:
@@ -260,8 +254,7 @@ def test_the_score_of_a_cell_has_the_interval_of_the_page_of_a_player(name: str)
     cells = {(one.player, one.opponent): one for one in page.meetings if one.matches}
     scored = 0
     for player in FOUR:
-        own = [one for one in results if player in one.players]
-        for other in profile(row(player), sums.ranks_of(own), in_order(own)).opponents:
+        for other in profile(row(player), columns_of(player, results)).opponents:
             cell, mirror = cells[player, other.name], cells[other.name, player]
             assert other.score is not None
             ends = other.score.interval

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 import pytest
+from profile_made import columns_of
 from report_leagues import (
     FOUR,
     HOSTILE,
@@ -40,17 +41,12 @@ def tables(results: Sequence[MatchResult], names: Sequence[str] = FOUR) -> tuple
 
 
 def made(player: str, results: Sequence[MatchResult], names: Sequence[str] = FOUR) -> Page:
-    ranks, (table, use) = ranks_of(results), tables(results, names)
+    table, use = tables(results, names)
     (row,) = (one for one in table.rows if one.name == player)
     (timed,) = (one for one in use if one.name == player)
     ranked = sum(one.group == row.group for one in table.rows)
-    found = profile(row, ranks, in_order([one for one in results if player in one.players], [*ranks]))
+    found = profile(row, columns_of(player, results))
     return Page("test", (), row, ranked, timed, luck_adjusted(found, player, sums_of(results)))
-
-
-def in_order(results: Sequence[MatchResult], keys: Sequence[str]) -> list[MatchResult]:
-    """As the store gives them."""
-    return sorted(results, key=lambda one: (keys.index(one.key.pairing), one.key.block, one.key.rotation))
 
 
 def page(player: str, results: Sequence[MatchResult], form: str = "table", width: int | None = None) -> str:

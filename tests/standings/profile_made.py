@@ -1,16 +1,24 @@
-"""Made leagues of `MatchResult`s, and a player's page of them computed naively: the reference for streaming."""
+"""Made leagues of `MatchResult`s, a player's columns of them, and a page computed naively: the reference."""
 
 import math
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from fractions import Fraction
 from itertools import chain
+from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from arena.match.record import FAULTS, PARDONABLE, Termination
-from arena.match.results import MatchKey, MatchResult, canonical_ranks, rotate
+from arena.league.schedule import Fixture, PlayedBlock
+from arena.match.record import FAULTS, PARDONABLE, PackedRecord, Termination
+from arena.match.results import MatchKey, MatchResult, PlayedMatch, canonical_ranks, rotate
+from arena.match.secret_luck import Secret, draw_block
+from arena.standings.profile import PlayerColumns
+from arena.store import database
+from arena.store.matches import MatchStore
 
 
 def made(pairing: str, block: int, rotation: int, places: Sequence[str], **changes: Any) -> MatchResult:
@@ -39,11 +47,15 @@ def made(pairing: str, block: int, rotation: int, places: Sequence[str], **chang
     return MatchResult(**{**fields, **changes})
 
 
-def in_order(results: Iterable[MatchResult]) -> list[MatchResult]:
-    """As the store gives them: pairing by pairing in the order of first mention, by block and rotation."""
-    matches = list(results)
-    order = {key: number for number, key in enumerate(dict.fromkeys(one.key.pairing for one in matches))}
-    return sorted(matches, key=lambda one: (order[one.key.pairing], one.key.block, one.key.rotation))
+def columns_of(player: str, results: Sequence[MatchResult]) -> list[PlayerColumns]:
+    """Those of the player's pairings, in the order of first mention, out of a store."""
+    record = PackedRecord(codec="none", digest="", body=b"")
+    matches = tuple(PlayedMatch(one, record) for one in results)
+    blocks = {one.key.pairing: 1000 for one in results if player in one.players}
+    with tempfile.TemporaryDirectory() as folder, closing(database.open_for_writing(Path(folder))) as connection:
+        store = MatchStore(connection, Path(folder))
+        store.save([PlayedBlock(Fixture("", 0, draw_block(Secret.public("x"), "x", 2)), matches)])
+        return store.columns(player, blocks, store.ranks(blocks))
 
 
 NAMES = ("ann", "=1+1", "a|b", "\x1b[31mred", "日本")
@@ -60,7 +72,7 @@ def leagues(draw: st.DrawFn) -> list[MatchResult]:
         for block in draw(st.sets(st.integers(0, 30), max_size=12)):
             rotations = draw(st.sets(st.integers(0, seats - 1), min_size=1))
             results += [draw(_match(f"k{number}", block, rotation, table)) for rotation in rotations]
-    return in_order(results)
+    return results
 
 
 def _match(key: str, block: int, rotation: int, table: Sequence[str]) -> st.SearchStrategy[MatchResult]:

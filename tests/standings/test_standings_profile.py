@@ -1,26 +1,22 @@
-"""A player's page from streaming matches: equal to the one that a slow reference computes, and cases by hand."""
+"""A player's page from columns: equal to the one that a slow reference computes, and cases by hand."""
 
-import random
-import tracemalloc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from profile_made import NAMES, Part, Reference, error_of, in_order, leagues, made, mean_score
+from profile_made import NAMES, Part, Reference, columns_of, error_of, leagues, made, mean_score
 
 from arena.match.record import FAULTS, PARDONABLE
-from arena.match.results import MatchResult, PairingRanks
+from arena.match.results import MOST_SCORE, MatchResult
 from arena.standings.profile import MOST_IDS, Line, Profile, profile
 from arena.standings.ratings import Rating
 from arena.standings.rows import Entrant, Row, rows_of
-from arena.standings.sums import ranks_of
 
 
 def page_of(player: str, results: Sequence[MatchResult]) -> Profile:
-    own = [one for one in in_order(results) if player in one.players]
-    return profile(row(player), ranks_of(results), own)
+    return profile(row(player), columns_of(player, results))
 
 
 def row(player: str) -> Row:
@@ -46,7 +42,7 @@ def assert_line(line: Line, player: str, parts: Sequence[Part]) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(leagues(), st.sampled_from(NAMES))
-def test_streaming_gives_the_page_of_the_reference(results: list[MatchResult], player: str) -> None:
+def test_columns_give_the_page_of_the_reference(results: list[MatchResult], player: str) -> None:
     """Tables of 2 to 4, forfeits, pardons, ties, incomplete blocks, hostile names: line by line, id by id."""
     page, slow = page_of(player, results), Reference(player, results)
 
@@ -215,39 +211,20 @@ def test_scores_may_be_fractions() -> None:
     assert page.losses[0].margin == Fraction(-1, 6)
 
 
-@pytest.mark.parametrize("order", [(1, 0), (0, 0)])
-def test_matches_out_of_order_are_refused(order: tuple[int, int]) -> None:
-    """A block would be counted as two."""
-    results = [made("k", block, rotation, ("ann", "bob")) for rotation, block in enumerate(order)]
-    results.insert(1, made("l", 0, 0, ("ann", "cid")))
+@pytest.mark.parametrize("unit", [1, 3])
+def test_no_score_is_too_large(unit: int) -> None:
+    """64 bits hold each score, and neither the margins of a block nor their squares."""
+    most = Fraction(MOST_SCORE // unit * unit, unit)
+    results = [
+        made("k", block, rotation, ("ann", "bob"), scores=scores)
+        for block in range(3)
+        for rotation, scores in enumerate([(most, -most), (-most, most - block)])
+    ]
+    results += [made("l", 0, 0, ("ann", "cid"), scores=(Fraction(1, 7), Fraction(0)))]
 
-    with pytest.raises(ValueError, match="comes after a later one"):
-        profile(row("ann"), ranks_of(in_order(results)), results)
+    page, slow = page_of("ann", results), Reference("ann", results)
 
-
-def test_a_match_of_others_is_refused() -> None:
-    results = [made("k", 0, 0, ("bob", "cid")), made("l", 0, 0, ("ann", "cid"))]
-
-    with pytest.raises(ValueError, match="block 0 of pairing k is none of ann"):
-        profile(row("ann"), ranks_of(results), results)
-
-
-def test_many_matches_need_little_memory() -> None:
-    """Matches pass and are gone: 20 000 of two players leave less than 100 bytes each, whatever came of them."""
-    rng = random.Random(3)
-    courses = [rng.choice(["0110", "1001", "0101", "1010", "0000"]) for _ in range(10_000)]
-    ranks = PairingRanks(("ann", "bob"), range(10_000), "".join(courses))
-
-    def passing() -> Iterator[MatchResult]:
-        for block, course in enumerate(courses):
-            for rotation in (0, 1):
-                own, other = map(int, course[2 * rotation : 2 * rotation + 2])
-                yield made("k", block, rotation, ("ann", "bob"), scores=(-own, -other))
-
-    tracemalloc.start()
-    page = profile(row("ann"), {"k": ranks}, passing())
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-
-    assert page.times.matches == 20_000
-    assert peak < 100 * 20_000
+    for line in page.opponents:
+        assert_line(line, "ann", slow.opponents()[line.name])
+    assert [one.margin for one in page.wins] == [2 * most, 2 * most, 2 * most]
+    assert page.wins[0].scores == (most, -most)
