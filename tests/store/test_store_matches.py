@@ -267,6 +267,10 @@ def test_a_value_that_cannot_be_is_damage_and_never_a_wrong_table(tmp_path: Path
         lambda store: store.sums(counted(league)),
         lambda store: store.ranks(counted(league)),
         lambda store: list(store.results(counted(league))),
+        lambda store: (
+            store.sums(counted(league)),
+            str(store.columns("bob", counted(league), store.ranks(counted(league)))),
+        ),
     ]
     with reading(tmp_path) as store:
         sound = [read(store) for read in readers]
