@@ -34,6 +34,10 @@ _MOST_STEPS: Final = 40
 _LEAST_VARIANCE: Final = 1e-200
 _AT_ONCE: Final = 200_000
 """Integrals, for the sake of memory."""
+_CELLS: Final = 4_000_000
+"""Of the covariances between the rows of pairings, for the same reason."""
+_MANY_SEATS: Final = 7
+"""From so many seats on only rows that share both seats tell the correlation: the others grow as the fifth power."""
 
 
 class Groups(NamedTuple):
@@ -74,30 +78,37 @@ def score_covariance(
     `information` (P, R) is that of the rows, as if all were independent. With two seats and no correlation the result
     is the information itself.
     """
-    seats, count = table.seats, len(table.players)
-    which = pattern(seats)
-    thresholds = Thresholds.of(differences, settings)
-    blocks, both = _blocks_with(table)
-    each = np.sqrt(weight(seats) * information / np.maximum(blocks, 1.0))
-    rows = len(which.projection)
-    together = np.zeros((len(table.places), rows, rows))
-    together[:, range(rows), range(rows)] = 1.0
-    noise = np.triu(shared_noise(seats, correlation), 1)
-    one, other = np.nonzero(noise)
-    shared = thresholds.slopes_together(one, other, noise[one, other])
-    together[:, one, other] = together[:, other, one] = shared
-    together *= both * each[:, :, None] * each[:, None, :]
-    # einsum keeps away from BLAS: see `newton.solve`
-    of_places = np.einsum("pab,ai->pib", together, which.projection)
-    of_places = np.einsum("pib,bj->pij", of_places, which.projection)
-    size = count + seats
-    parameters = np.concatenate(
-        (table.places, np.broadcast_to(np.arange(count, size), (len(table.places), seats))), axis=1
-    )
-    cells = parameters[:, :, None] * size + parameters[:, None, :]
-    found = np.bincount(cells.ravel(), weights=of_places.ravel(), minlength=size * size).reshape(size, size)
+    count, which = len(table.players), pattern(table.seats)
+    size = count + table.seats
+    noise = np.triu(shared_noise(table.seats, correlation), 1)
+    by_mask = _blocks_by_mask(table)
+    seat_numbers = np.broadcast_to(np.arange(count, size), table.places.shape)
+    parameters = np.concatenate((table.places, seat_numbers), axis=1)
+    found = np.zeros(size * size)
+    step = max(1, _CELLS // len(noise) ** 2)
+    for start in range(0, len(table.places), step):
+        part = slice(start, start + step)
+        both = np.einsum("pm,ma,mb->pab", by_mask[part], table.masks, table.masks)
+        together = both * _slopes_together(Thresholds.of(differences[part], settings), noise)
+        each = np.sqrt(weight(table.seats) * information[part] / np.maximum(np.einsum("paa->pa", both), 1.0))
+        together *= each[:, :, None] * each[:, None, :]
+        # einsum keeps away from BLAS: see `newton.solve`
+        of_places = np.einsum("pab,ai->pib", together, which.projection)
+        of_places = np.einsum("pib,bj->pij", of_places, which.projection)
+        cells = parameters[part, :, None] * size + parameters[part, None, :]
+        found += np.bincount(cells.ravel(), weights=of_places.ravel(), minlength=size * size)
     kept = size if settings.seat_sigma > 0.0 else count
-    return found[:kept, :kept].astype(np.float64)
+    return found.reshape(size, size)[:kept, :kept]
+
+
+def _slopes_together(thresholds: "Thresholds", noise: Floats) -> Floats:
+    """The correlation of the slopes of each two rows (P, R, R); `noise` is that of their noises above the diagonal."""
+    one, other = np.nonzero(noise)
+    rows = range(len(noise))
+    found = np.zeros((len(thresholds.noise[0]), len(noise), len(noise)))
+    found[:, rows, rows] = 1.0
+    found[:, one, other] = found[:, other, one] = thresholds.slopes_together(one, other, noise[one, other])
+    return found
 
 
 class Thresholds(NamedTuple):
@@ -182,7 +193,8 @@ def _correlation(table: Table, groups: Groups, deviations: Floats, thresholds: T
     """The one for which the products of different matches of a block are expected to add up to what they do."""
     which = pattern(table.seats)
     degrees = np.maximum(groups.blocks - 1.0, 0.0)
-    one, other = np.nonzero(np.triu(which.shared_seat))
+    least = 1.0 if table.seats >= _MANY_SEATS else 0.5
+    one, other = np.nonzero(np.triu(np.abs(which.shared_seat)) >= least)
     seen = 0.0
     for a, b in zip(one, other, strict=True):
         seen += which.shared_seat[a, b] * float((table.times * deviations[:, a] * deviations[:, b]).sum())
@@ -230,14 +242,9 @@ def _root(function: Callable[[float], float], most: float) -> float:
     return float(low + high) / 2.0
 
 
-def _blocks_with(table: Table) -> tuple[Floats, Floats]:
-    """By pairing, how many blocks have each row (P, R), and each two rows together (P, R, R)."""
-    pairings = len(table.places)
-    by_mask = np.bincount(
-        table.pairing * len(table.masks) + table.presence,
-        weights=table.times,
-        minlength=pairings * len(table.masks),
-    ).reshape(pairings, len(table.masks))
-    alone = np.einsum("pm,ma->pa", by_mask, table.masks)
-    both = np.einsum("pm,ma,mb->pab", by_mask, table.masks, table.masks)
-    return alone, both
+def _blocks_by_mask(table: Table) -> Floats:
+    """By pairing, how many blocks have the matches of each mask (P, M)."""
+    key = table.pairing * len(table.masks) + table.presence
+    counts = np.bincount(key, weights=table.times, minlength=len(table.places) * len(table.masks))
+    found: Floats = counts.reshape(len(table.places), len(table.masks)).astype(np.float64)
+    return found

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from statistics_bootstrap import bootstrap
 from statistics_leagues import blocks, mirrored
 
+from arena.statistics import block_correlation
 from arena.statistics.block_correlation import MOST, _exceeding_both
 from arena.statistics.model import BlockEffect
+from arena.statistics.newton import Floats
 from arena.statistics.pairs import Counted
 from arena.statistics.probit import fit
 
@@ -160,3 +162,19 @@ class _Listed:
 
     def __init__(self, players: tuple[str, ...], courses: tuple[str, ...]) -> None:
         self.players, self.courses = players, courses
+
+
+def test_the_work_does_not_explode_with_the_seats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of ten seats has 81 times as many pairs of rows as one of five, and takes few of them one by one."""
+    done: dict[int, int] = dict.fromkeys((5, 10), 0)
+
+    def counted(h: Floats, k: Floats, noise: Floats) -> Floats:
+        done[seats] += h.size
+        return _exceeding_both(h, k, noise)
+
+    monkeypatch.setattr(block_correlation, "_exceeding_both", counted)
+    for seats in done:
+        skills = {f"p{place}": 25.0 + place for place in range(seats)}
+        fit(skills, mirrored(skills, random.Random(1), per_pairing=8, seats=seats, shared_luck=0.5))
+
+    assert done[10] < 10 * done[5]

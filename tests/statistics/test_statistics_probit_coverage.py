@@ -55,6 +55,10 @@ CASES = {
     "three seats": Case(spread(5, 3.0), 12, luck=0.8, seats=3, first_seat=2.0),
     "three seats, no luck": Case(spread(5, 3.0), 12, luck=0.0, seats=3),
     "four seats": Case(spread(6, 3.0), 8, luck=0.8, seats=4, first_seat=2.0, leagues=100),
+    "five seats": Case(spread(7, 3.0), 6, luck=0.8, seats=5, first_seat=2.0, leagues=100),
+    "five seats, no luck": Case(spread(6, 3.0), 12, luck=0.0, seats=5, leagues=100),
+    "six seats": Case(spread(8, 3.0), 4, luck=0.8, seats=6, first_seat=2.0, leagues=60),
+    "seven seats": Case(spread(8, 3.0), 6, luck=0.8, seats=7, first_seat=2.0, leagues=50),
 }
 
 
