@@ -18,8 +18,8 @@ from arena.games.api import Seat
 from arena.games.riffraff import physics
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.falls import at_rest, with_new
-from arena.games.riffraff.material import AREAS, KINDS, Area, Face, Kind
 from arena.games.riffraff.model import STEP_S
+from arena.games.riffraff.scene import AREAS, KINDS, Area, Face, Kind
 from arena.games.riffraff.table import Noise, PieceId
 from arena.games.riffraff.table import Table as Ship
 

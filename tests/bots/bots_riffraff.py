@@ -19,7 +19,7 @@ from arena.errors import IllegalAction
 from arena.games.api import Chance, Decision, Seat
 from arena.games.luck import draw
 from arena.games.riffraff import GAME
-from arena.games.riffraff.material import KINDS
+from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.state import Phase, State
 from arena.league.exhibition import exhibition, play_here, seat_all
 from arena.league.tournament import Player

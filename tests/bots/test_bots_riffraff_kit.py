@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from arena.errors import BotFault
 from arena.games.riffraff import GAME
 from arena.games.riffraff.geometry import extents, inverse, laid, rotated, ship_rotation, times
-from arena.games.riffraff.material import AREAS, FACES, KINDS
+from arena.games.riffraff.scene import AREAS, FACES, KINDS
 from arena.protocol import messages as m
 
 EMPTY = GAME.setup({}, 4)

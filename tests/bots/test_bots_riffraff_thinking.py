@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arena.games.riffraff import GAME, turns
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.falls import fates
-from arena.games.riffraff.material import AREAS, HAND_RADIUS_M, KINDS
+from arena.games.riffraff.scene import AREAS, HAND_RADIUS_M, KINDS
 from arena.games.riffraff.table import Fall, Settled
 
 RADIUS_MM = 1000 * HAND_RADIUS_M

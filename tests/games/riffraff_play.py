@@ -17,9 +17,9 @@ from arena.games.api import Json, Seat
 from arena.games.riffraff.actions import Load, Play, Reason
 from arena.games.riffraff.falls import hand_at
 from arena.games.riffraff.geometry import extents, laid
-from arena.games.riffraff.material import AREAS, FACES, KINDS, Area, Face, Kind
-from arena.games.riffraff.refusal import faces_on, ranges_mm, why_not_placed
+from arena.games.riffraff.legality import check_pose, faces_on, ranges_mm
 from arena.games.riffraff.rules import RiffRaff
+from arena.games.riffraff.scene import AREAS, FACES, KINDS, Area, Face, Kind
 from arena.games.riffraff.simulator import RiffRaffSimulator
 from arena.games.riffraff.state import Phase, Player, State
 from arena.games.riffraff.table import DIGITS, Fall, Noise, Piece, PieceId, Pose, Rest, Settled, Table
@@ -176,10 +176,19 @@ def raw_load(state: State, kind: str | None = None, **changes: Json) -> dict[str
     u, v = round((low_u + high_u) / 2, 1), round((low_v + high_v) / 2, 1)
     for face, yaw in product(faces_on(area, held), (0, 90)):
         load = Load(kind=held, face=face, u_mm=u, v_mm=v, yaw_deg=yaw, hands_mm=HANDS)
-        if why_not_placed(area, load) is None:
+        if is_placeable(area, load):
             raw: dict[str, Json] = msgspec.to_builtins(load)
             return raw | changes
     raise AssertionError(f"a {held} fits somehow into the middle of area {area.number}")
+
+
+def is_placeable(area: Area, load: Load) -> bool:
+    """Whether geometry has nothing against the load."""
+    try:
+        check_pose(area, load)
+    except IllegalAction:
+        return False
+    return True
 
 
 def under_way(state: State, **load: Json) -> State:

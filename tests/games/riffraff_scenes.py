@@ -7,7 +7,7 @@ from typing import Final
 
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.material import Kind
+from arena.games.riffraff.scene import Kind
 from arena.games.riffraff.state import Fallen, Loaded, Phase, Player, State, Variant
 from arena.games.riffraff.table import STILL, Piece, PieceId, Pose, Table
 
@@ -107,7 +107,7 @@ def fallen(name: str, kind: Kind, x_mm: float, y_mm: float, hand: int | None = N
 
 def loaded(*falls: Fallen) -> Loaded:
     """The bottle k31 of seat 2, and what fell under it."""
-    return Loaded(Seat(2), PieceId("k31"), 6, _LOAD, STILL, "rest", 1.312, 17.42, falls, "0" * 16)
+    return Loaded(Seat(2), PieceId("k31"), "bottle", 6, _LOAD, STILL, "rest", 1.312, 17.42, falls, "0" * 16)
 
 
 def fresh(table: Table = EMPTY, *, seats: int = 4) -> State:

@@ -8,7 +8,7 @@ from arena.games.api import Seat
 from arena.games.riffraff import physics
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.falls import at_rest, with_new
-from arena.games.riffraff.material import AREAS, FACES, KINDS, Face, Kind
+from arena.games.riffraff.scene import AREAS, FACES, KINDS, Face, Kind
 from arena.games.riffraff.table import STILL, Noise, Piece, PieceId, Pose, Settled, Table
 
 BREEZE = Noise(u_mm=1.5, v_mm=1.5, yaw_deg=3, roll_rad_s=0.05, pitch_rad_s=0.05)

@@ -14,7 +14,7 @@ from arena.games.luck import draw
 from arena.games.riffraff import GAME
 from arena.games.riffraff.actions import Reason
 from arena.games.riffraff.geometry import area_of
-from arena.games.riffraff.material import CATCH_PLANE_M, KINDS
+from arena.games.riffraff.scene import CATCH_PLANE_M, KINDS
 from arena.games.riffraff.state import State
 
 SIMULATOR = GAME.simulator

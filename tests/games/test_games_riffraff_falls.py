@@ -17,7 +17,7 @@ from riffraff_play import (
     with_pieces,
 )
 
-from arena.games.riffraff.material import KINDS
+from arena.games.riffraff.scene import KINDS
 
 
 @pytest.mark.parametrize(

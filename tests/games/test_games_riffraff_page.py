@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 from arena.games.riffraff.actions import DROP_MAX_MM, HANDS_MAX, Reason
-from arena.games.riffraff.material import AREAS, CATCH_PLANE_M, FACES, HAND_RADIUS_M, KINDS, MASS_KG
+from arena.games.riffraff.legality import ranges_mm
 from arena.games.riffraff.noise import SIGMAS
-from arena.games.riffraff.refusal import ranges_mm
+from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, FACES, HAND_RADIUS_M, KINDS, MASS_KG
 
 PAGE = (Path(__file__).parents[2] / "docs" / "riffraff.md").read_text(encoding="utf-8")
 
@@ -52,7 +52,7 @@ def test_the_weather_is_as_told() -> None:
     told = rows("| Weather | Shift along u and v | Turn | Roll and pitch rate |")
 
     assert {row[0].split("`")[1]: sum(map(numbers, row[1:]), ()) for row in told if "none" not in row[1]} == {
-        name: (sigma.uv_mm, sigma.yaw_deg, sigma.rate_rad_s) for name, sigma in SIGMAS.items() if sigma.uv_mm
+        name: (sigma.uv_mm, sigma.yaw_deg, sigma.kick_rad_s) for name, sigma in SIGMAS.items() if sigma.uv_mm
     }
     assert [row[0] for row in told if row[1:] == ["none"] * 3] == ["`still`"]
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from riffraff_tables import after, laden, piece, put, settled, tidy_load
 
 from arena.errors import IllegalAction
-from arena.games.riffraff import physics
+from arena.games.riffraff import engine, physics
 from arena.games.riffraff.actions import Load, Reason
-from arena.games.riffraff.material import AREAS, FACES, KINDS, Face, Kind
 from arena.games.riffraff.model import LOOK_S
+from arena.games.riffraff.scene import AREAS, FACES, KINDS, Face, Kind
 from arena.games.riffraff.table import STILL, Noise, PieceId, Table
 
 _STRAIGHT: dict[Kind, Face] = {kind: next(iter(FACES[kind])) for kind in KINDS}
@@ -21,7 +21,7 @@ _STRAIGHT: dict[Kind, Face] = {kind: next(iter(FACES[kind])) for kind in KINDS}
 
 def _roll_after_release(degrees: float, looks: int) -> NDArray[np.float64]:
     """Roll at the start and after every look, of an empty ship let go at that roll."""
-    world = physics.afloat(Table(roll=math.radians(degrees)))
+    world = engine.afloat(Table(roll=math.radians(degrees)))
     rolls = []
     for _ in range(looks):
         rolls.append(float(world.state[0]))
@@ -45,7 +45,7 @@ def _released(area: int, load: Load, noise: Noise = STILL) -> physics.Released:
 
 def test_an_upright_ship_stays_upright() -> None:
     """Nothing moves an empty ship, for three seconds and to the last bit."""
-    world = physics.afloat(Table())
+    world = engine.afloat(Table())
 
     for _ in range(300):
         world.look()
@@ -55,7 +55,7 @@ def test_an_upright_ship_stays_upright() -> None:
 
 def test_the_ship_weighs_and_rights_itself_as_specified() -> None:
     """The ship weighs 0.733 kg, and a restoring moment of 0.425 N m a radian comes from its centre of mass."""
-    model = physics.afloat(Table()).model
+    model = engine.afloat(Table()).model
 
     mass_kg, centre_m = float(model.body_mass[1]), float(model.body_ipos[1][2])
 
@@ -226,7 +226,7 @@ def test_a_shift_without_room_is_halved_until_there_is_some(u_mm: float, halved:
 @pytest.mark.parametrize("pieces", [5, 10])
 def test_pieces_at_rest_hardly_reach_into_each_other(pieces: int) -> None:
     """The engine's contacts are soft, but by less than 0.05 mm, before and after another look."""
-    world = physics.afloat(laden(pieces))
+    world = engine.afloat(laden(pieces))
     before_m = float(world.contacts().dist.min())
 
     world.look()

@@ -18,11 +18,10 @@ import pytest
 from riffraff_tables import after, laden, random_load, random_noise, settled, tidy_load
 
 from arena.errors import IllegalAction
-from arena.games.riffraff import physics
+from arena.games.riffraff import engine, physics
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.canary import arithmetic
-from arena.games.riffraff.material import AREAS, KINDS
-from arena.games.riffraff.model import model_digest
+from arena.games.riffraff.model import arithmetic, model_digest
+from arena.games.riffraff.scene import AREAS, KINDS
 from arena.games.riffraff.settling import distance
 from arena.games.riffraff.table import Fall, Noise, PieceId, Rest, Settled, Table
 
@@ -33,8 +32,8 @@ import sys
 import msgspec
 from arena.games.riffraff import physics
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.canary import arithmetic
-from arena.games.riffraff.material import AREAS
+from arena.games.riffraff.model import arithmetic
+from arena.games.riffraff.scene import AREAS
 from arena.games.riffraff.table import Noise, Table
 cases = msgspec.json.decode(sys.stdin.buffer.read(), type=list[tuple[Table, int, Load, Noise]])
 results = [physics.place(table, AREAS[area], load, noise, "k99") for table, area, load, noise in cases]
@@ -79,7 +78,7 @@ def test_the_same_placement_gives_the_same_bytes_again() -> None:
     first = _results(cases)
 
     again = _results(cases)
-    physics._compiled.cache_clear()
+    engine._compiled.cache_clear()
     physics._intended.cache_clear()
     backwards = msgspec.json.decode(_results(cases[::-1]))
 

@@ -9,10 +9,10 @@ import pytest
 from riffraff_tables import after, laden, random_load, random_noise, settled
 
 from arena.errors import IllegalAction
-from arena.games.riffraff import physics
+from arena.games.riffraff import engine
 from arena.games.riffraff.actions import Load, Reason
-from arena.games.riffraff.material import AREAS, CATCH_PLANE_M, KINDS, Kind
 from arena.games.riffraff.model import HALVINGS, LOOK_S, LOOKS_MAX
+from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, KINDS, Kind
 from arena.games.riffraff.table import DIGITS, Settled, Table
 
 _PLACES = [(area, kind) for area in AREAS for kind in KINDS]
@@ -115,6 +115,6 @@ def test_a_thousand_random_placements_on_growing_tables(tmp_path: Path) -> None:
 
 def test_the_engine_does_not_start_afresh_by_itself() -> None:
     """The engine's silent reset after a divergence is off, so that every divergence is seen."""
-    world = physics.afloat(Table())
+    world = engine.afloat(Table())
 
     assert world.model.opt.disableflags & world.engine.mjtDisableBit.mjDSBL_AUTORESET

@@ -24,7 +24,7 @@ from arena.games.riffraff.geometry import (
     ship_rotation,
     times,
 )
-from arena.games.riffraff.material import AREAS, FACES, KINDS, PARTS, Kind, Shape
+from arena.games.riffraff.scene import AREAS, FACES, KINDS, PARTS, Kind, Shape
 from arena.games.riffraff.table import Pose, Table
 
 _DEGREES = st.floats(-360, 360)

@@ -10,10 +10,10 @@ import pytest
 from riffraff_tables import laden, piece, settled
 
 from arena.errors import HarnessFault
-from arena.games.riffraff import physics
+from arena.games.riffraff import engine
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.geometry import UPRIGHT, extents
-from arena.games.riffraff.material import AREAS, KINDS, PARTS, YARDS, Kind
+from arena.games.riffraff.scene import AREAS, KINDS, PARTS, YARDS, Kind
 from arena.games.riffraff.settling import poses
 from arena.games.riffraff.table import Noise, Table
 
@@ -23,7 +23,7 @@ _FIVE_S = 500
 
 def test_fourteen_pieces_do_not_creep() -> None:
     """A laden ship left alone for 5 s moves its cargo by less than 0.3 mm."""
-    world = physics.afloat(laden(14))
+    world = engine.afloat(laden(14))
     before = world.state.copy()
 
     for _ in range(_FIVE_S):
@@ -41,7 +41,7 @@ def test_a_piece_with_corners_does_not_jitter(kind: Kind) -> None:
     That is what the ship itself gives way in its dry friction; engine boxes crept 16 mm.
     """
     result = settled(Table(), 1, Load(kind, "lying" if kind == "sailor" else "flat", 50, 24))
-    world = physics.afloat(Table(result.roll, result.pitch, (piece(1, kind, result.rests[0].pose),)))
+    world = engine.afloat(Table(result.roll, result.pitch, (piece(1, kind, result.rests[0].pose),)))
     for _ in range(_FIVE_S // 5):
         world.look()
     before = poses(world.state).copy()
@@ -66,7 +66,7 @@ def test_a_hung_sailor_comes_to_rest(area: int) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_model_reaches_as_far_as_the_geometry(kind: Kind) -> None:
     """Meshes and primitives of the engine have the same extents as the geometry by which placements are refused."""
-    world = physics.World(Table(), [(kind, (0, 0, 1, 1, 0, 0, 0))])
+    world = engine.World(Table(), [(kind, (0, 0, 1, 1, 0, 0, 0))])
     world.contacts()
     own = world.model.geom_bodyid == world.model.nbody - 1
 
@@ -111,11 +111,11 @@ def test_a_pose_that_is_none_is_our_fault(tmp_path: Path) -> None:
 def test_a_fresh_process_leaves_no_file_behind(tmp_path: Path) -> None:
     """The very first use of the engine may be a divergence, too: no file in the working directory."""
     script = (
-        "from arena.games.riffraff import physics\n"
+        "from arena.games.riffraff import engine\n"
         "from arena.games.riffraff.table import Table\n"
-        "world = physics.afloat(Table(roll=float('nan')))\n"
+        "world = engine.afloat(Table(roll=float('nan')))\n"
         "try: world.look()\n"
-        "except physics.HarnessFault as fault: print(fault)\n"
+        "except engine.HarnessFault as fault: print(fault)\n"
     )
 
     done = subprocess.run(

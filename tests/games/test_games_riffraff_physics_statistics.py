@@ -6,13 +6,13 @@ from functools import partial
 from random import Random
 
 import pytest
+from riffraff_play import is_placeable
 from riffraff_tables import after, random_load, random_noise, settled, tidy_load
 
 from arena.errors import IllegalAction
 from arena.games.riffraff import physics
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.material import AREAS, KINDS
-from arena.games.riffraff.refusal import why_not_placed
+from arena.games.riffraff.scene import AREAS, KINDS
 from arena.games.riffraff.table import Table
 
 _Policy = Callable[[Random, Table, int], Load]
@@ -26,7 +26,7 @@ def _legal(draw: Callable[[Random], Load], rng: Random, table: Table, area: int)
     """The first load drawn that is not refused."""
     while True:
         load = draw(rng)
-        if why_not_placed(AREAS[area], load) is not None:
+        if not is_placeable(AREAS[area], load):
             continue
         try:
             physics.require(table, AREAS[area], load)

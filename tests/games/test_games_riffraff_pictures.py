@@ -10,7 +10,7 @@ from riffraff_scenes import AT_SEA, CROWDED, EMPTY, ONE_CRATE, QUIET, fallen, fr
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.drawing.ink import SEATS, lit, words
 from arena.games.riffraff.drawing.picture import picture
-from arena.games.riffraff.material import KINDS
+from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.state import Phase, State
 from arena.games.riffraff.table import Table
 

@@ -18,8 +18,8 @@ from arena.errors import BotFault
 from arena.games.api import Decision, Json, Over, Seat, Simulation
 from arena.games.riffraff.actions import PASS, Load
 from arena.games.riffraff.geometry import laid, rotated
-from arena.games.riffraff.material import AREAS, FACES, KINDS, PARTS, Kind
-from arena.games.riffraff.refusal import ranges_mm
+from arena.games.riffraff.legality import ranges_mm
+from arena.games.riffraff.scene import AREAS, FACES, KINDS, PARTS, Kind
 from arena.games.riffraff.state import CARDS, Phase, State
 
 SEEDS = st.integers(0, 10**6)

@@ -8,7 +8,7 @@ from riffraff_play import GAME, did, loaded, others_pass, played, raw_load, star
 from arena.errors import BotFault, IllegalAction, MalformedReply
 from arena.games.api import Json, Seat
 from arena.games.riffraff.actions import PASS, Load, Pass, Reason
-from arena.games.riffraff.material import KINDS
+from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.state import State
 
 CARDS = start()

@@ -13,7 +13,7 @@ from riffraff_play import AT_SEA, GAME, did, loaded, others_pass, played, raw_lo
 
 from arena.games.api import Seat
 from arena.games.riffraff import what_if
-from arena.games.riffraff.material import AREAS, FACES, KINDS, MASS_KG, PARTS
+from arena.games.riffraff.scene import AREAS, FACES, KINDS, MASS_KG, PARTS
 from arena.games.riffraff.state import CARDS, State
 from arena.games.riffraff.table import DIGITS, Piece, PieceId, Table
 

@@ -167,7 +167,7 @@ def test_the_weather_is_recomputed_from_the_page() -> None:
     assert [blown.roll_rad_s, blown.pitch_rad_s] == [round(z[3] * 0.05, 4), round(z[4] * 0.05, 4)]
     rows = re.findall(r"^\| `(\w+)` \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", SECTION, re.MULTILINE)
     assert {row[0]: tuple(map(float, row[1:])) for row in rows} == {
-        name: (sigma.uv_mm, sigma.yaw_deg, sigma.rate_rad_s) for name, sigma in SIGMAS.items() if name != "still"
+        name: (sigma.uv_mm, sigma.yaw_deg, sigma.kick_rad_s) for name, sigma in SIGMAS.items() if name != "still"
     }
 
 

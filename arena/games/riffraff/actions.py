@@ -1,7 +1,7 @@
-"""What a player can do, as small values with one JSON form and one text form each.
+"""The actions of a player, as small values with one JSON form and one text form each.
 
 Rule: an action carries all its choices, and its numbers are rounded: u and v to 0.1 mm, yaw to 1 degree, drop to 1 mm,
-hands to 0.1 mm. So what a log says is exactly what was done. The phase tells which action is asked for.
+hands to 0.1 mm. So a log names exactly the action that was done. The phase tells which action is asked for.
 """
 
 from typing import Annotated, Final, Literal, TypeVar
@@ -109,4 +109,4 @@ class Reason:
     NO_SUPPORT: Final = "no_support"
     OVERLAP: Final = "overlap"
     DIVERGED: Final = "diverged"
-    """Only for what a bot thinks about: the simulation found no end to it."""
+    """Only for a look-ahead: the simulation found no end to it."""

@@ -1,4 +1,4 @@
-"""What a simulation came to: the table after it, and what becomes of each piece that fell.
+"""The result of a placement: the table after it, and the fate of each piece that fell.
 
 Source: R18 to R21 in docs/riffraff.md. Rule: values in, values out; a result that cannot be one of this state is a
 ValueError, because it came from a record or another program and not from the rules.
@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.material import CATCH_PLANE_M, HAND_RADIUS_M, Kind
+from arena.games.riffraff.scene import CATCH_PLANE_M, HAND_RADIUS_M, Kind
 from arena.games.riffraff.state import Fallen, Fate, State
 from arena.games.riffraff.table import DIGITS, NOWHERE, Piece, PieceId, Settled, Table, remaining
 
@@ -21,7 +21,7 @@ _UNIT_SLACK: Final = 0.001
 
 
 def under_way(state: State) -> tuple[Seat, int, Load]:
-    """Who is loading, onto which area, and what: in a state that waits for chance or simulation."""
+    """The seat that loads, the area and the load of a state that waits for chance or simulation."""
     assert state.pending is not None, "a piece has been let go"
     assert state.active is not None, "by the player whose turn it is"
     assert state.area is not None, "onto the area of the card"
@@ -34,13 +34,13 @@ def kind_of(load: Load) -> Kind:
 
 
 def table_after(state: State, result: Settled) -> Table:
-    """What lies where after the placement; ValueError if the result cannot have come from this state."""
+    """The table after the placement; ValueError if the result cannot have come from this state."""
     seat, area, load = under_way(state)
     aboard = with_new(state.table, state.next_id, load, area, seat)
-    _insist_on_pieces(result, tuple(aboard), state.next_id)
-    _insist_on_numbers(result)
-    _insist_on_canonical(result)
-    _insist_on_hands(result, load)
+    _require_pieces(result, tuple(aboard), state.next_id)
+    _require_numbers(result)
+    _require_canonical(result)
+    _require_hands(result, load)
     table = at_rest(aboard, result)
     if table.digest() != result.digest:
         raise ValueError(f"the digest {result.digest} is not that of the table it is said to be of, {table.digest()}")
@@ -67,7 +67,7 @@ def hand_at(x_mm: float, y_mm: float, hands_mm: Sequence[tuple[float, float]]) -
 
 
 def fates(state: State, result: Settled) -> tuple[Fallen, ...]:
-    """What becomes of the pieces that fell, in the order of falling.
+    """The fates of the pieces that fell, in the order of falling.
 
     A piece in a hand is out of the game. But if nothing was saved except the piece just loaded, that does not count:
     it goes back to the active player, like everything that fell into the sea.
@@ -89,7 +89,7 @@ def fates(state: State, result: Settled) -> tuple[Fallen, ...]:
     )
 
 
-def _insist_on_pieces(result: Settled, aboard: tuple[PieceId, ...], new: PieceId) -> None:
+def _require_pieces(result: Settled, aboard: tuple[PieceId, ...], new: PieceId) -> None:
     """Every piece must lie on the ship or have fallen, exactly one of both."""
     if result.id != new:
         raise ValueError(f"the result is of piece {result.id}, but {new} was placed")
@@ -101,7 +101,7 @@ def _insist_on_pieces(result: Settled, aboard: tuple[PieceId, ...], new: PieceId
         raise ValueError(f"pieces at rest or fallen: {', '.join(found)}; expected once each: {', '.join(aboard)}")
 
 
-def _insist_on_numbers(result: Settled) -> None:
+def _require_numbers(result: Settled) -> None:
     """No number that is none, or that nothing on or under a ship can have."""
     numbers = [result.roll, result.pitch, result.t_s, result.tilt_max_deg]
     numbers += [number for rest in result.rests for number in rest.pose]
@@ -113,7 +113,7 @@ def _insist_on_numbers(result: Settled) -> None:
         raise ValueError("a time, a tilt or a count in the result is negative")
 
 
-def _insist_on_canonical(result: Settled) -> None:
+def _require_canonical(result: Settled) -> None:
     """Every number of the table after it is rounded, and every piece lies above the plane in which hands are."""
     for rest in result.rests:
         if rest.pose[2] < CATCH_PLANE_M or abs(math.hypot(*rest.pose[3:]) - 1) > _UNIT_SLACK:
@@ -124,7 +124,7 @@ def _insist_on_canonical(result: Settled) -> None:
         raise ValueError(f"the number {unrounded[0]} of the table after it has more than {DIGITS} decimals")
 
 
-def _insist_on_hands(result: Settled, load: Load) -> None:
+def _require_hands(result: Settled, load: Load) -> None:
     """A piece is in the hand that was held out where it fell, and in no other."""
     for fall in result.fallen:
         expected = hand_at(fall.x_mm, fall.y_mm, load.hands_mm)

@@ -1,13 +1,13 @@
-"""Rotations, extents and where a piece lies: what can be said of a pose without any physics.
+"""Rotations, extents and the area on which a piece lies: geometry without any physics.
 
-Rule: pure functions of `material` and numbers, plain Python; lengths in m, quaternions as (w, x, y, z).
+Rule: pure functions of `scene` and numbers, plain Python; lengths in m, quaternions as (w, x, y, z).
 """
 
 import math
 from collections.abc import Iterator
 from typing import Final
 
-from arena.games.riffraff.material import (
+from arena.games.riffraff.scene import (
     FACES,
     FIRST_YARD_AREA,
     PARTS,
@@ -77,7 +77,7 @@ def ship_rotation(table: Table) -> Quaternion:
 
 
 def laid(kind: Kind, face: Face, yaw_deg: float) -> Quaternion:
-    """How a piece of `kind` lies in the ship frame: turned on its face, then by yaw about z."""
+    """The rotation of a piece that lies in the ship frame: turned on its face, then by yaw about z."""
     side = FACES[kind][face]
     return times(about("z", yaw_deg), about(side.axis, side.degrees))
 
@@ -91,12 +91,12 @@ def extents(kind: Kind, rotation: Quaternion) -> tuple[Vector, Vector]:
 
 
 def part_rotation(part: Shape, rotation: Quaternion) -> Quaternion:
-    """How a part of a piece that is turned by `rotation` lies."""
+    """The rotation of a part of a piece that is turned by `rotation`."""
     return times(rotation, about("y", _ACROSS_DEG)) if part.is_across else rotation
 
 
 def _reaches(kind: Kind, rotation: Quaternion) -> Iterator[tuple[tuple[float, float], ...]]:
-    """For each part and axis, how far it reaches."""
+    """The lowest and highest coordinate of each part along each axis."""
     for part in PARTS[kind]:
         centre = rotated(rotation, part.at_m)
         rows = matrix(part_rotation(part, rotation))
@@ -155,6 +155,6 @@ def area_of(piece: Piece, table: Table) -> int:
 
 
 def room_above(area: Area) -> float:
-    """The height of whatever is next above the surface of an area, in m: the lower face of a yard, or open air."""
+    """The height of the next obstacle above the surface of an area, in m: the lower face of a yard, or open air."""
     undersides = [yard.top_m - YARD_THICKNESS_M for yard in YARDS]
     return min([height for height in undersides if height > area.surface_m] + [area.surface_m + _OPEN_AIR_M])

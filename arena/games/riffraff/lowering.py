@@ -1,46 +1,116 @@
-"""How a piece is let down: from under the next level to what it first touches.
+"""A piece on its way down: from under the next level to its first contact, or to the height from which it is dropped.
 
-Rule: a search over heights, in m in the ship frame; whether something is touched there is asked, not known here.
+Rule: a search over heights, in m in the ship frame; the engine is asked for contacts of the new piece only.
 """
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, cast
 
-import msgspec
+import numpy as np
 
 from arena.errors import IllegalAction
 from arena.games.riffraff.actions import Load, Reason
-from arena.games.riffraff.material import Area
-from arena.games.riffraff.model import DEEPEST_HOOK_M, DEEPEST_M, LOWERING_END_M, LOWERING_STEP_M
+from arena.games.riffraff.engine import FIRST_PIECE, SHIP, World, by_id
+from arena.games.riffraff.geometry import extents, laid, matrix, room_above, rotated, ship_rotation, times
+from arena.games.riffraff.model import DEEPEST_HOOK_M, DEEPEST_M, LOWERING_END_M, LOWERING_STEP_M, START_GAP_M
+from arena.games.riffraff.scene import Area, Face, Kind
+from arena.games.riffraff.settling import POSE, State
+from arena.games.riffraff.table import NOWHERE, Noise, Pose, Table
 
 _NAMES_MAX: Final = 3
+_CLEARANCE_M: Final = 0.00001
+"""More than the engine's tolerance in telling whether two bodies touch."""
 Touches = Callable[[float], bool]
 """Whether the piece, with its origin at this height, reaches into anything."""
 
 
-class Refusal(msgspec.Struct, frozen=True):
-    """Why a piece cannot be let down somewhere: `Reason.NO_ROOM` and what is in its way, or `Reason.NO_SUPPORT`."""
+class Descent:
+    """A piece above the ship of a table, and its contacts on the way down."""
 
-    reason: str
-    touched: tuple[str, ...] = ()
+    def __init__(self, table: Table, area: Area, load: Load) -> None:
+        cargo, kind = by_id(table.cargo), cast(Kind, load.kind)
+        self._names = ["the ship", *(f"{piece.id} ({piece.kind})" for piece in cargo)]
+        self._area, self._load, self._kind = area, load, kind
+        self._ship = ship_rotation(table)
+        self._to_table = np.array(matrix(self._ship))
+        self._world = world = World(table, [*((piece.kind, piece.pose) for piece in cargo), (kind, NOWHERE)])
+        self._body = FIRST_PIECE + len(cargo)
+        self._own = world.model.geom_bodyid == self._body
+        # Only contacts of the new piece are asked for: its bits meet those of the others, and theirs meet nobody's.
+        world.model.geom_contype[~self._own] = world.model.geom_conaffinity[self._own] = 0
+        world.model.body_contype[: self._body] = world.model.body_conaffinity[self._body] = 0
 
-    def fault(self, load: Load, area: Area) -> IllegalAction:
-        """The refusal as the bot's author reads it."""
-        place = f"u {load.u_mm:g} v {load.v_mm:g} yaw {load.yaw_deg:g} on area {area.number}"
-        piece = f"a {load.kind} {load.face} at {place}"
-        if self.reason == Reason.NO_ROOM:
-            message = f"no room for {piece}: where its way down begins it would reach into {_listed(self.touched)}"
-            hint = "a piece is let down from just under the next higher level: choose a place or a face that fits there"
-        else:
-            deepest_m = DEEPEST_HOOK_M if load.face == "hang" else DEEPEST_M
-            message = f"no support for {piece}: nothing is met down to {1000 * deepest_m:g} mm below the surface"
-            hint = "choose a place where more of it is above the surface or above other cargo"
-        return IllegalAction(message, hint=hint, reason=self.reason)
+    def release(self, noise: Noise, share: float) -> Pose:
+        """The pose in the table frame in which the piece is let go, shifted by that share of the noise.
 
+        IllegalAction if there is no room or no support.
+        """
+        load = self._load
+        u_m, v_m = (load.u_mm + share * noise.u_mm) / 1000, (load.v_mm + share * noise.v_mm) / 1000
+        rotation = laid(self._kind, cast(Face, load.face), load.yaw_deg + share * noise.yaw_deg)
+        low, high = extents(self._kind, rotation)
+        turned = times(self._ship, rotation)
+        pose = self._world.state[-POSE:]
+        pose[3:] = turned
 
-def _listed(names: tuple[str, ...]) -> str:
-    more = len(names) - _NAMES_MAX
-    return " and ".join([*names[:_NAMES_MAX], *([f"{more} more"] if more > 0 else [])])
+        def touches(height_m: float) -> bool:
+            pose[:3] = rotated(self._ship, (u_m, v_m, height_m))
+            return self._touches()
+
+        surface_m = self._area.surface_m
+        top_m = room_above(self._area) - START_GAP_M - high[2]
+        if touches(top_m):
+            raise self._no_room()
+        floor_m = surface_m - (DEEPEST_HOOK_M if load.face == "hang" else DEEPEST_M + low[2])
+        at = np.array((u_m, v_m, top_m))
+        clear_m = self._highest_below(at + low, at + high, floor_m + low[2]) - low[2]
+        contact_m = first_contact(touches, top_m=top_m, clear_m=clear_m, floor_m=floor_m)
+        if contact_m is None:
+            raise self._no_support()
+        height_m = let_go_at(touches, contact_m=contact_m, drop_m=load.drop_mm / 1000, top_m=top_m)
+        return (*rotated(self._ship, (u_m, v_m, height_m)), *turned)
+
+    def _touches(self) -> bool:
+        return bool((self._world.contacts().dist < 0).any())
+
+    def _no_room(self) -> IllegalAction:
+        bodies = set(self._world.model.geom_bodyid[self._world.data.contact.geom].flat) - {self._body}
+        touched = [self._names[body - SHIP] for body in sorted(bodies)]
+        more = [f"{len(touched) - _NAMES_MAX} more"] if len(touched) > _NAMES_MAX else []
+        found = " and ".join([*touched[:_NAMES_MAX], *more])
+        return IllegalAction(
+            f"no room for {self._piece()}: where its way down begins it would reach into {found}",
+            hint="a piece is let down from just under the next higher level: choose a place or a face that fits there",
+            reason=Reason.NO_ROOM,
+        )
+
+    def _no_support(self) -> IllegalAction:
+        deepest_m = DEEPEST_HOOK_M if self._load.face == "hang" else DEEPEST_M
+        return IllegalAction(
+            f"no support for {self._piece()}: nothing is met down to {1000 * deepest_m:g} mm below the surface",
+            hint="choose a place where more of it is above the surface or above other cargo",
+            reason=Reason.NO_SUPPORT,
+        )
+
+    def _piece(self) -> str:
+        load = self._load
+        place = f"u {load.u_mm:g} v {load.v_mm:g} yaw {load.yaw_deg:g} on area {self._area.number}"
+        return f"a {load.kind} {load.face} at {place}"
+
+    def _highest_below(self, low: State, high: State, floor_m: float) -> float:
+        """The top of the highest box around anything over or under which the piece's own box hangs; ship frame."""
+        model, data = self._world.model, self._world.data
+        frames = data.geom_xmat.reshape(-1, 3, 3)
+        middle, half = model.geom_aabb[:, :3], model.geom_aabb[:, 3:]
+        # Sums written out: a matrix product would be left to a library with threads of its own.
+        places = data.geom_xpos + np.einsum("nij,nj->ni", frames, middle)
+        centre = np.einsum("ni,ij->nj", places, self._to_table)
+        turns = np.abs(np.einsum("ji,njk->nik", self._to_table, frames))
+        reach = np.einsum("nij,nj->ni", turns, half) + _CLEARANCE_M
+        # Boxes above the start are of no interest; what is beside it is, as the piece comes past.
+        is_in_column = ((centre - reach) < high).all(axis=1) & ((centre + reach)[:, :2] > low[:2]).all(axis=1)
+        tops = (centre + reach)[is_in_column & ~self._own & (model.geom_conaffinity != 0), 2]
+        return float(tops.max(initial=floor_m))
 
 
 def first_contact(touches: Touches, *, top_m: float, clear_m: float, floor_m: float) -> float | None:
@@ -74,7 +144,7 @@ def _narrowed(touches: Touches, *, free_m: float, touching_m: float) -> float:
 def let_go_at(touches: Touches, *, contact_m: float, drop_m: float, top_m: float) -> float:
     """The height of release `drop_m` above the contact, but not above the start and not inside of anything.
 
-    What the steps of the way down passed over can be in the way up: then the drop is halved, and at last nothing.
+    Obstacles that the steps of the way down passed over can be in the way up: then the drop is halved, at last to 0.
     """
     while drop_m > LOWERING_END_M:
         height_m = min(contact_m + drop_m, top_m)

@@ -1,36 +1,23 @@
-"""The ship and its cargo as the text that the physics engine reads (MJCF), and all parameters of the simulation.
+"""Ship and cargo as the text that the physics engine reads (MJCF), all parameters of the simulation, its fingerprint.
 
 Rule: pure strings and numbers, no engine here. Source of the numbers: docs/riffraff.md; each was measured together
-with the others, so none is changed alone.
+with the others, so none is changed alone: with any of them changes every fingerprint, and stored matches are not
+comparable any more.
 """
 
+import math
+import platform
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Final
 
 import msgspec
 
-from arena.games.riffraff import material
+from arena.games.riffraff import scene
+from arena.games.riffraff.actions import Load
 from arena.games.riffraff.geometry import volume
-from arena.games.riffraff.material import (
-    BALL_HEIGHT_M,
-    BALL_RADIUS_M,
-    DECK_TOP_M,
-    HULL_HALF_M,
-    KINDS,
-    MASS_KG,
-    MAST_RADIUS_M,
-    MAST_TOP_M,
-    PARTS,
-    ROD_RADIUS_M,
-    ROLLING,
-    YARD_HALF_WIDTH_M,
-    YARD_THICKNESS_M,
-    YARDS,
-    Kind,
-    Shape,
-)
-from arena.games.riffraff.table import DIGITS
+from arena.games.riffraff.scene import BALL, HULL, KINDS, MASS_KG, MAST, PARTS, ROD, ROLLING, YARD_SPARS, Kind, Shape
+from arena.games.riffraff.table import DIGITS, Noise
 
 STEP_S: Final = 0.002
 STEPS_PER_LOOK: Final = 5
@@ -45,7 +32,7 @@ LOOKS_MAX: Final = 1200
 REST_TILT_RAD: Final = 0.0008
 REST_SHIFT_M: Final = 0.0002
 REST_TURN: Final = 0.004
-"""What a hinge, a position and a component of a quaternion may move within the window of a ship at rest."""
+"""Motion of a hinge, a position and a component of a quaternion within the window of a ship at rest, at most."""
 
 LOWERING_STEP_M: Final = 0.001
 LOWERING_END_M: Final = 0.00002
@@ -53,9 +40,9 @@ START_GAP_M: Final = 0.001
 """A piece is let down from this far below the next level, in steps, and the first contact found to `LOWERING_END_M`."""
 DEEPEST_M: Final = 0.030
 DEEPEST_HOOK_M: Final = 0.020
-"""How far below the surface of an area its lowest point, or the origin of a hook, may find support."""
+"""Depth below the surface of an area at which its lowest point, or the origin of a hook, may find support."""
 HALVINGS: Final = 6
-"""How often a shift is halved to find room; then there is none."""
+"""A shift is halved so often to find room; then there is none."""
 
 TILT_LIMIT_DEG: Final = 35
 _BALL_KG: Final = 0.45
@@ -99,10 +86,10 @@ def mjcf(kinds: Sequence[Kind]) -> str:
 
 
 def model_digest() -> str:
-    """16 hex digits of SHA-256 over everything that this code and the material put into a result."""
+    """16 hex digits of SHA-256 over everything that this code and the scene put into a result."""
     settings = [STEPS_PER_LOOK, LOOKS_PER_WINDOW, LOOKS_MAX, REST_TILT_RAD, REST_SHIFT_M, REST_TURN]
     lowering = [LOWERING_STEP_M, LOWERING_END_M, START_GAP_M, DEEPEST_M, DEEPEST_HOOK_M, HALVINGS, DIGITS, _DENSE_MAX]
-    places = [material.AREAS, material.FACES, material.CATCH_PLANE_M, material.HAND_RADIUS_M]
+    places = [scene.AREAS, scene.FACES, scene.CATCH_PLANE_M, scene.HAND_RADIUS_M]
     return sha256(msgspec.json.encode([mjcf(KINDS), settings, lowering, places])).hexdigest()[:16]
 
 
@@ -115,34 +102,25 @@ def _hinge(name: str, axis: str) -> str:
 
 
 def _ship() -> Iterator[str]:
-    hull_at = _numbers(0, 0, DECK_TOP_M - HULL_HALF_M[2])
-    yield f'<geom class="still" type="box" size="{_numbers(*HULL_HALF_M)}" pos="{hull_at}" density="{_HULL_DENSITY}"/>'
-    half_mast_m = (MAST_TOP_M - DECK_TOP_M) / 2
-    mast = f'size="{_numbers(MAST_RADIUS_M, half_mast_m)}" pos="{_numbers(0, 0, DECK_TOP_M + half_mast_m)}"'
-    yield f'<geom class="still" type="cylinder" {mast} density="{_SPAR_DENSITY}"/>'
-    for yard in YARDS:
-        size = _numbers(YARD_HALF_WIDTH_M, yard.half_length_m, YARD_THICKNESS_M / 2)
-        at = _numbers(0, 0, yard.top_m - YARD_THICKNESS_M / 2)
-        yield f'<geom class="still" type="box" size="{size}" pos="{at}" density="{_SPAR_DENSITY}"/>'
-    rod = f'size="{_numbers(ROD_RADIUS_M, -BALL_HEIGHT_M / 2)}" pos="{_numbers(0, 0, BALL_HEIGHT_M / 2)}"'
-    yield f'<geom type="cylinder" {rod} density="{_SPAR_DENSITY}" {_THROUGH}/>'
-    ball = f'size="{_numbers(BALL_RADIUS_M)}" pos="{_numbers(0, 0, BALL_HEIGHT_M)}"'
-    yield f'<geom type="sphere" {ball} mass="{_BALL_KG}" {_THROUGH}/>'
+    for part in (HULL, MAST, *YARD_SPARS):
+        density = _HULL_DENSITY if part is HULL else _SPAR_DENSITY
+        yield f'<geom class="still" {_form(part)} density="{density}"/>'
+    yield f'<geom {_form(ROD)} density="{_SPAR_DENSITY}" {_THROUGH}/>'
+    yield f'<geom {_form(BALL)} mass="{_BALL_KG}" {_THROUGH}/>'
 
 
 def _parts(kind: Kind) -> Iterator[str]:
     whole = sum(map(volume, PARTS[kind]))
+    name = "rolling" if kind in ROLLING else "still"
     for number, part in enumerate(PARTS[kind]):
         mass = _numbers(MASS_KG[kind] * volume(part) / whole)
-        name = "rolling" if kind in ROLLING else "still"
         turn = ' euler="0 90 0"' if part.is_across else ""
-        yield f'<geom class="{name}" {_form(kind, number, part)} pos="{_numbers(*part.at_m)}" mass="{mass}"{turn}/>'
+        mesh = f'type="mesh" mesh="{kind}{number}" pos="{_numbers(*part.at_m)}"'
+        yield f'<geom class="{name}" {mesh if part.form == "box" else _form(part)} mass="{mass}"{turn}/>'
 
 
-def _form(kind: Kind, number: int, part: Shape) -> str:
-    if part.form == "box":
-        return f'type="mesh" mesh="{kind}{number}"'
-    return f'type="{part.form}" size="{_numbers(*part.half_m)}"'
+def _form(part: Shape) -> str:
+    return f'type="{part.form}" size="{_numbers(*part.half_m)}" pos="{_numbers(*part.at_m)}"'
 
 
 def _meshes(kind: Kind) -> str:
@@ -164,3 +142,33 @@ def _corners(box: Shape) -> str:
 
 def _numbers(*values: float) -> str:
     return " ".join(f"{value:.9g}" for value in values)
+
+
+SCENARIO: Final[tuple[tuple[int, Load, Noise], ...]] = (
+    (1, Load("barrel", "lying", 40, 20, 30), Noise(0.7, -1.1, 2.5, 0.03, -0.04)),
+    (6, Load("sailor", "hang", 0, -60), Noise(-0.4, 0.9, 3.1, -0.05, 0.02)),
+    (5, Load("crate", "flat", 2, 90, 45), Noise(1.3, -0.2, -4.0, 0.06, 0.01)),
+    (7, Load("chest", "flat", 0, 50, 90), Noise(-0.8, -0.5, 1.7, -0.02, 0.05)),
+    (10, Load("plank", "flat", 0, -30, 80, 10), Noise(0.2, 1.9, -2.2, 0.04, -0.03)),
+    (8, Load("bottle", "lying", 8, -80, 10, 20, ((0, -90), (60, -90))), Noise(2.1, -1.4, 6.3, 0.09, 0.08)),
+)
+"""Area, load and noise of one placement after the other: it rolls, hangs, lies across, and the last piece falls."""
+
+
+def surroundings() -> dict[str, str]:
+    """Platform and C library, whose sines the engine uses, and the digest of model and material."""
+    return {
+        "platform": f"{platform.system()} {platform.machine()}",
+        "libc": " ".join(platform.libc_ver()).strip() or "unknown",
+        "model": f"sha256:{model_digest()}",
+    }
+
+
+def arithmetic() -> str:
+    """16 hex digits over sines and powers, whose last bits differ between processors under the same C library.
+
+    The engine takes them from there. A short scenario can come out the same all the same, a long match not.
+    """
+    values = [number / 7 for number in range(1, 2000)]
+    found = [(math.sin(value), math.cos(value), math.exp(-value), value**0.3, math.atan2(1, value)) for value in values]
+    return sha256(msgspec.json.encode(found)).hexdigest()[:16]

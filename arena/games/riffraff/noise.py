@@ -1,4 +1,4 @@
-"""The weather: how much an unsteady hand and the sea add to a placement, from dice that nobody sees in advance.
+"""The weather: the noise that an unsteady hand and the sea add to a placement, from dice that nobody sees in advance.
 
 Rule: each of the five amounts is normal with mean 0. It follows from one die of a million faces, so that the luck of a
 match stays a list of whole numbers, and it is rounded, so that what a log says is exactly what was done.
@@ -24,7 +24,7 @@ class Sigma(msgspec.Struct, frozen=True):
 
     uv_mm: float
     yaw_deg: float
-    rate_rad_s: float
+    kick_rad_s: float
 
 
 SIGMAS: Final[Mapping[Weather, Sigma]] = {
@@ -36,22 +36,16 @@ SIGMAS: Final[Mapping[Weather, Sigma]] = {
 _NORMAL: Final = NormalDist()
 
 
-def told(weather: Weather) -> dict[str, float]:
-    """The standard deviations as bots are told them."""
-    sigma = SIGMAS[weather]
-    return {"uv_mm": sigma.uv_mm, "yaw_deg": sigma.yaw_deg, "kick_rad_s": sigma.rate_rad_s}
-
-
 def noise(faces: tuple[int, ...], weather: Weather) -> Noise:
-    """What the dice come to in this weather."""
+    """The noise of these dice in this weather."""
     sigma = SIGMAS[weather]
     u, v, yaw, roll, pitch = (_NORMAL.inv_cdf((face - 0.5) / FACES) for face in faces)
     return Noise(
         u_mm=_rounded(u * sigma.uv_mm, 2),
         v_mm=_rounded(v * sigma.uv_mm, 2),
         yaw_deg=_rounded(yaw * sigma.yaw_deg, 2),
-        roll_rad_s=_rounded(roll * sigma.rate_rad_s, 4),
-        pitch_rad_s=_rounded(pitch * sigma.rate_rad_s, 4),
+        roll_rad_s=_rounded(roll * sigma.kick_rad_s, 4),
+        pitch_rad_s=_rounded(pitch * sigma.kick_rad_s, 4),
     )
 
 

@@ -1,4 +1,4 @@
-"""What is seen while a ship settles: what falls and where, when all is at rest, and what remains as canonical values.
+"""Observations while a ship settles: falls and their places, rest, and the remaining cargo in canonical values.
 
 Rule: no engine here, only states as it numbers them: roll and pitch, then x y z w x y z of each piece; SI units.
 """
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from arena.games.riffraff.falls import hand_at
 from arena.games.riffraff.geometry import inverse, times
-from arena.games.riffraff.material import CATCH_PLANE_M
 from arena.games.riffraff.model import LOOK_S, LOOKS_PER_WINDOW, REST_SHIFT_M, REST_TILT_RAD, REST_TURN
-from arena.games.riffraff.table import DIGITS, Fall, PieceId, Pose, Rest, Settled
+from arena.games.riffraff.scene import CATCH_PLANE_M
+from arena.games.riffraff.table import Fall, PieceId, Pose, Rest, Settled, canonical_pose
 
 State = NDArray[np.float64]
 HINGES: Final = 2
@@ -28,13 +28,8 @@ def poses(state: State) -> State:
     return state[HINGES:].reshape(-1, POSE)
 
 
-def canonical(value: float) -> float:
-    """Rounded as in every canonical state; never -0.0, which is equal to 0.0 but has another text."""
-    return round(float(value), DIGITS) + 0.0
-
-
 class Watch:
-    """Sees the state at the start and after every look, and keeps what matters.
+    """Observer of the state at the start and after every look.
 
     `fallen` in the order of falling; `tilt_max_rad` is the largest roll or pitch either way.
     """
@@ -87,7 +82,7 @@ class Watch:
         return tuple(Rest(id=name, pose=canonical_pose(pose)) for name, pose, is_aboard in rows if is_aboard)
 
     def _fall(self, index: int, before: State, after: State) -> Fall:
-        """Where and when a piece went through the catch plane between two looks, as if it flew straight.
+        """Place and time at which a piece went through the catch plane between two looks, as if it flew straight.
 
         The hand is found by the rounded place, so that a record tells why a piece was caught or not.
         """
@@ -105,14 +100,8 @@ class Watch:
         )
 
 
-def canonical_pose(pose: Sequence[float] | State) -> Pose:
-    """The pose as it stands in a canonical state."""
-    x, y, z, w, i, j, k = map(canonical, pose)
-    return (x, y, z, w, i, j, k)
-
-
 def distance(one: Settled, other: Settled) -> str:
-    """How far two results of the same placement are apart, for a person; empty if they are the same.
+    """The difference of two results of the same placement, for a person; empty if they are the same.
 
     Only pieces that rest in both are compared.
     """

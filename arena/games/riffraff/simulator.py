@@ -1,6 +1,6 @@
-"""The nature of Riff Raff: between the position and the simulated ship, in the words that the house has for both.
+"""The simulator of Riff Raff: from the position to the simulated ship and back.
 
-Rule: the physics is reached here only, and only when it is needed, so that all else works where it is not installed.
+Rule: the physics is imported here only, and only when it is needed, so that all else works without it.
 """
 
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ from arena.games.riffraff import turns, what_if
 from arena.games.riffraff.actions import AnyAction, Load, Reason
 from arena.games.riffraff.drawing import captions
 from arena.games.riffraff.falls import under_way
-from arena.games.riffraff.material import AREAS, Area
+from arena.games.riffraff.scene import AREAS, Area
 from arena.games.riffraff.state import State
 from arena.games.riffraff.table import STILL, Noise, PieceId, Settled, Table
 
 
 class Physics(Protocol):
-    """The simulated ship, or what stands for it in a test."""
+    """The simulated ship, or a scripted one in a test."""
 
     def require(self, table: Table, area: Area, load: Load) -> None:
         """IllegalAction if there is no room or no support for a load."""
@@ -29,17 +29,17 @@ class Physics(Protocol):
         """IllegalAction if pieces of the table stand in each other."""
 
     def place(self, table: Table, area: Area, load: Load, noise: Noise, piece_id: PieceId) -> Settled:
-        """What comes of a load that has room and support, under this noise."""
+        """The result of a load that has room and support, under this noise."""
 
     def fingerprint(self) -> dict[str, str]:
-        """What the results depend on besides the arguments."""
+        """The causes of results besides the arguments."""
 
     def distance(self, one: Settled, other: Settled) -> str:
-        """How far two results are apart, for a person; empty if they are the same."""
+        """The difference of two results, for a person; empty if they are the same."""
 
 
 class RiffRaffSimulator:
-    """The nature as `arena.games.api.Simulator` asks for it, of MuJoCo or of a physics that is handed in."""
+    """The simulator as `arena.games.api.Simulator` asks for it, of MuJoCo or of a physics that is handed in."""
 
     def __init__(self, physics: Physics | None = None) -> None:
         self._given = physics
@@ -53,7 +53,7 @@ class RiffRaffSimulator:
         return self._given
 
     def fingerprint(self) -> dict[str, str]:
-        """See `physics.fingerprint`."""
+        """The physics's own fingerprint."""
         return self._physics.fingerprint()
 
     def require(self, state: State, seat: Seat, action: AnyAction) -> None:  # noqa: ARG002 - the signature of Simulator
@@ -63,18 +63,18 @@ class RiffRaffSimulator:
             self._physics.require(state.table, AREAS[state.area], action)
 
     def simulate(self, state: State) -> Json:
-        """What comes of the load that is under way, as plain JSON values of `table.Settled`."""
+        """The result of the load that is under way, as plain JSON values of `table.Settled`."""
         _, area, load = under_way(state)
         assert state.noise is not None, "the wind has blown"
         result = self._physics.place(state.table, AREAS[area], load, state.noise, state.next_id)
         return msgspec.to_builtins(result)
 
     def apply_result(self, state: State, result: Json) -> State:
-        """See `turns.settled`."""
+        """The state after the result; ValueError if it cannot have come from this state."""
         return turns.settled(state, _decoded(result))
 
     def tell(self, before: State, result: Json, after: State) -> str:  # noqa: ARG002 - the signature of Simulator
-        """How the load was disturbed, how long the ship rocked and how far, what became of the pieces that fell."""
+        """The disturbance of the load, time and tilt until rest, and the fates of the pieces that fell."""
         loaded = after.last[-1]
         end = "at rest" if loaded.end == "rest" else "not at rest"
         words = [captions.disturbance(loaded.noise)] if loaded.noise != STILL else []
@@ -87,7 +87,7 @@ class RiffRaffSimulator:
         return state.variant.simulations if state.movers else 0
 
     def what_if(self, state: State, seat: Seat, what: Mapping[str, Json]) -> dict[str, Json]:
-        """What would come of a load; see `imagined`. What the physics cannot follow is refused as `diverged`."""
+        """The result that a load would have. A question that breaks the physics is refused as `diverged`."""
         question = what_if.read(state, seat, what)
         try:
             if question.table != state.table:
@@ -99,7 +99,7 @@ class RiffRaffSimulator:
         return what_if.answer(question, result)
 
     def distance(self, state: State, one: Json, other: Json) -> str:  # noqa: ARG002 - the signature of Simulator
-        """See `physics.distance`; results that are the same are not looked at."""
+        """The difference of two results, for a person; equal ones need no physics."""
         return "" if one == other else self._physics.distance(_decoded(one), _decoded(other))
 
 

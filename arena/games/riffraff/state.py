@@ -10,7 +10,7 @@ import msgspec
 
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.material import KINDS, Kind
+from arena.games.riffraff.scene import KINDS, Kind
 from arena.games.riffraff.table import Noise, PieceId, Table
 
 CARDS: Final = tuple(range(1, 11))
@@ -21,7 +21,7 @@ Fate = Literal["removed", "returned", "to_supply"]
 
 
 class Phase(Enum):
-    """What is asked for; `NOISE` waits for chance, `SETTLING` for the simulation."""
+    """The action that is asked for; `NOISE` waits for chance, `SETTLING` for the simulation."""
 
     __hash__ = object.__hash__
     CARD = "card"
@@ -39,7 +39,7 @@ TURN_PHASES: Final = frozenset({Phase.ANNOUNCE, Phase.LOAD, Phase.NOISE, Phase.S
 
 
 class Variant(msgspec.Struct, frozen=True):
-    """What the options make of the game: the weather, and the look-aheads a bot may ask for in each request."""
+    """The game that the options choose: the weather, and the look-aheads a bot may ask for in each request."""
 
     weather: Weather
     simulations: int
@@ -78,7 +78,7 @@ class Player(msgspec.Struct, frozen=True):
 
 
 class Fallen(msgspec.Struct, frozen=True):
-    """What became of a piece that fell; places in mm in the catch plane."""
+    """A piece that fell, and its fate; places in mm in the catch plane."""
 
     id: PieceId
     kind: Kind
@@ -88,11 +88,12 @@ class Fallen(msgspec.Struct, frozen=True):
     fate: Fate
 
 
-class Loaded(msgspec.Struct, frozen=True):
-    """One finished placement, as all players see it afterwards."""
+class Loaded(msgspec.Struct, frozen=True, tag_field="event", tag="loaded"):
+    """One finished placement, as all players see it afterwards: the fields are those of the view."""
 
     seat: Seat
     id: PieceId
+    kind: Kind
     area: int
     load: Load
     noise: Noise
@@ -100,7 +101,7 @@ class Loaded(msgspec.Struct, frozen=True):
     t_s: float
     tilt_max_deg: float
     fallen: tuple[Fallen, ...]
-    digest: str
+    digest: str = msgspec.field(name="hash")
 
 
 class State(msgspec.Struct, frozen=True):
@@ -138,7 +139,7 @@ class State(msgspec.Struct, frozen=True):
 
     @property
     def area(self) -> int | None:
-        """Where the active player loads: the number of the card."""
+        """The area on which the active player loads: the number of the card."""
         return None if self.active is None else self.players[self.active].card
 
     @property
@@ -152,16 +153,5 @@ class State(msgspec.Struct, frozen=True):
 
     @property
     def next_id(self) -> PieceId:
-        """What the next piece is called that comes aboard; two digits are enough for the 80 placements of a match."""
+        """The id of the next piece that comes aboard; two digits are enough for the 80 placements of a match."""
         return PieceId(f"k{self.placements + 1:02d}")
-
-
-def with_player(players: tuple[Player, ...], seat: Seat, player: Player) -> tuple[Player, ...]:
-    """The players with another one in that seat."""
-    return (*players[:seat], player, *players[seat + 1 :])
-
-
-def gained(counts: tuple[int, ...], kind: Kind, by: int = 1) -> tuple[int, ...]:
-    """Numbers of pieces by kind, with `by` more of one kind."""
-    index = KINDS.index(kind)
-    return (*counts[:index], counts[index] + by, *counts[index + 1 :])

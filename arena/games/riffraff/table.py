@@ -1,4 +1,4 @@
-"""What lies on the ship, and what a placement came to: the values that rules, physics and records share.
+"""Cargo on the ship, noise, and the result of a placement: the values that rules, physics and records share.
 
 Rule: values only, no rules and no physics. The canonical state between two placements is a `Table`: roll, pitch and one
 pose for each piece, rounded to `DIGITS` decimals, everything at rest. All that the physics does is a function from a
@@ -12,7 +12,7 @@ from typing import Final, Literal, NewType
 import msgspec
 
 from arena.games.api import Seat
-from arena.games.riffraff.material import Kind
+from arena.games.riffraff.scene import Kind
 
 PieceId = NewType("PieceId", str)
 """`k01`, `k02`...: numbered in the order of loading over the whole match, so that sorting them is that order."""
@@ -51,7 +51,7 @@ class Table(msgspec.Struct, frozen=True):
         return sha256(msgspec.json.encode([self.roll, self.pitch, poses])).hexdigest()[:16]
 
 
-class Noise(msgspec.Struct, frozen=True):
+class Noise(msgspec.Struct, frozen=True, array_like=True):
     """The unsteady hand and the wave of one placement: shifts in mm, a turn in degrees, rates in rad/s."""
 
     u_mm: float = 0.0
@@ -65,7 +65,7 @@ STILL: Final = Noise()
 
 
 class Fall(msgspec.Struct, frozen=True):
-    """A piece that fell: where and when its centre crossed the catch plane, and the hand that was there, if any."""
+    """A piece that fell: place and time at which its centre crossed the catch plane, and the hand there, if any."""
 
     id: PieceId
     x_mm: float
@@ -82,7 +82,7 @@ class Rest(msgspec.Struct, frozen=True):
 
 
 class Settled(msgspec.Struct, frozen=True):
-    """What a placement came to.
+    """The result of a placement.
 
     `id` is the piece that was placed. `end`: everything came to rest, or the simulated time ran out and the poses are
     taken as they are. `halved`: how often the shift of the noise had to be halved to find room. `t_s`: simulated
@@ -100,6 +100,17 @@ class Settled(msgspec.Struct, frozen=True):
     pitch: float
     rests: tuple[Rest, ...]
     digest: str
+
+
+def canonical(value: float) -> float:
+    """Rounded as in every canonical state; never -0.0, which is equal to 0.0 but has another text."""
+    return round(float(value), DIGITS) + 0.0
+
+
+def canonical_pose(pose: Iterable[float]) -> Pose:
+    """The pose as it stands in a canonical state."""
+    x, y, z, w, i, j, k = map(canonical, pose)
+    return (x, y, z, w, i, j, k)
 
 
 def remaining(pieces: Iterable[Piece], *, roll: float, pitch: float, rests: Sequence[Rest]) -> Table:

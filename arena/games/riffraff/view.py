@@ -1,20 +1,25 @@
-"""What one seat may know, as plain JSON values: everything but the cards that others have played face down.
+"""The view of one seat and the facts that bots get once, as plain JSON values. docs/riffraff.md describes each field.
 
-Rule: hidden information leaves by this door only. Lengths in mm and angles in degrees have as many decimals as the
-canonical state needs to be computed back from them. docs/riffraff.md describes each field.
+Rule: hidden information leaves by `observe` only: everything but the cards that others have played face down. Lengths
+in mm and angles in degrees have as many decimals as the canonical state needs to be computed back from them. Facts are
+computed from the tables that rules and physics read, in mm, g and degrees, so that a bot needs no constant of its own.
 """
 
 import math
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 import msgspec
 
 from arena.games.api import Json, Seat
-from arena.games.riffraff.geometry import area_of
-from arena.games.riffraff.material import KINDS
-from arena.games.riffraff.noise import told
-from arena.games.riffraff.state import Loaded, Phase, Player, State
-from arena.games.riffraff.table import Noise, Piece, Table
+from arena.games.riffraff import model, scene
+from arena.games.riffraff.actions import DROP_MAX_MM, HANDS_MAX
+from arena.games.riffraff.geometry import area_of, centre_of_mass, room_above
+from arena.games.riffraff.legality import HANDS_WITHIN_MM, ranges_mm
+from arena.games.riffraff.noise import SIGMAS
+from arena.games.riffraff.scene import AREAS, FACES, KINDS, MASS_KG, PARTS, Area, Kind
+from arena.games.riffraff.state import Loaded, Phase, Player, State, Variant
+from arena.games.riffraff.table import Piece, Table
 
 MM_DIGITS: Final = 2
 DEG_DIGITS: Final = 4
@@ -36,13 +41,13 @@ def observe(state: State, seat: Seat) -> dict[str, Json]:
         "pieces_left_to_load": state.to_load,
         "ship": ship(state.table),
         "cargo": cargo(state.table),
-        "noise": told(state.variant.weather),
+        "noise": msgspec.to_builtins(SIGMAS[state.variant.weather]),
         "last": [_placement(each) for each in state.last],
     }
 
 
 def ship(table: Table) -> dict[str, float]:
-    """How the ship lies, in degrees."""
+    """Roll and pitch in degrees."""
     return {"roll_deg": _degrees(table.roll), "pitch_deg": _degrees(table.pitch)}
 
 
@@ -58,7 +63,7 @@ def _piece(piece: Piece, table: Table) -> dict[str, Json]:
         "on": area_of(piece, table),
         "card": piece.card,
         "by": piece.by,
-        "pos_mm": [round(metres * 1000, MM_DIGITS) + 0.0 for metres in piece.pose[:3]],
+        "pos_mm": _mm(piece.pose[:3], MM_DIGITS),
         "quat": list(piece.pose[3:]),
     }
 
@@ -80,22 +85,78 @@ def _side(player: Player, *, is_open: bool) -> dict[str, Json]:
 
 
 def _placement(loaded: Loaded) -> dict[str, Json]:
+    shown: dict[str, Json] = msgspec.to_builtins(loaded)
+    return {**shown, "fallen": list(shown["fallen"])}
+
+
+def game_info(variant: Variant) -> dict[str, Json]:
+    """Facts for the first message; lists of numbers are x, y, z or low, high unless docs/riffraff.md says otherwise."""
     return {
-        "event": "loaded",
-        "seat": loaded.seat,
-        "id": loaded.id,
-        "kind": loaded.load.kind,
-        "area": loaded.area,
-        "load": msgspec.to_builtins(loaded.load),
-        "noise": _noise(loaded.noise),
-        "end": loaded.end,
-        "t_s": loaded.t_s,
-        "tilt_max_deg": loaded.tilt_max_deg,
-        "fallen": [msgspec.to_builtins(fall) for fall in loaded.fallen],
-        "hash": loaded.digest,
+        "seats": variant.seats,
+        "rounds": variant.rounds,
+        "sets": variant.sets,
+        "simulations": variant.simulations,
+        "noise": msgspec.to_builtins(SIGMAS[variant.weather]),
+        "ship": {
+            "hull_half_mm": _mm(scene.HULL_HALF_M),
+            **_lengths({"deck_top": scene.DECK_TOP_M}),
+            "mast": _lengths({"radius": scene.MAST_RADIUS_M, "top": scene.MAST_TOP_M}),
+            "yards": [_lengths({"top": yard.top_m, "half_length": yard.half_length_m}) for yard in scene.YARDS],
+            **_lengths({"yard_half_width": scene.YARD_HALF_WIDTH_M, "yard_thickness": scene.YARD_THICKNESS_M}),
+            "tilt_limit_deg": model.TILT_LIMIT_DEG,
+        },
+        "areas": {str(number): _area(area) for number, area in AREAS.items()},
+        "kinds": {kind: _kind(kind) for kind in KINDS},
+        "load": _load(),
     }
 
 
-def _noise(noise: Noise) -> list[float]:
-    """In the order of the protocol: u, v, yaw, roll rate, pitch rate."""
-    return [noise.u_mm, noise.v_mm, noise.yaw_deg, noise.roll_rad_s, noise.pitch_rad_s]
+def _area(area: Area) -> dict[str, Json]:
+    """`side_u`, `side_v`: the sign that u or v of the whole piece must have; 0 where it may have either."""
+    return {
+        **_lengths({"surface": area.surface_m, "room": room_above(area) - area.surface_m}),
+        **{f"{name}_mm": list(limits) for name, limits in ranges_mm(area).items()},
+        "side_u": area.side_u,
+        "side_v": area.side_v,
+        "yard": area.is_yard,
+    }
+
+
+def _kind(kind: Kind) -> dict[str, Json]:
+    return {
+        "mass_g": round(1000 * MASS_KG[kind], 1),
+        "centre_of_mass_mm": _mm(centre_of_mass(kind), 3),
+        "faces": msgspec.to_builtins(FACES[kind]),
+        "parts": [
+            {"form": part.form, "half_mm": _mm(part.half_m), "at_mm": _mm(part.at_m), "across": part.is_across}
+            for part in PARTS[kind]
+        ],
+    }
+
+
+def _load() -> dict[str, Json]:
+    """Steps and limits of the numbers in a load, and of the way down that is tried before it is let go."""
+    hands = _lengths({"radius": scene.HAND_RADIUS_M, "plane": scene.CATCH_PLANE_M})
+    return {
+        "grid": {"u_mm": 0.1, "v_mm": 0.1, "yaw_deg": 1, "drop_mm": 1, "hands_mm": 0.1},
+        "drop_max_mm": DROP_MAX_MM,
+        "hands": {"most": HANDS_MAX, **hands, "within_mm": HANDS_WITHIN_MM},
+        "way_down": _lengths(
+            {
+                "start_gap": model.START_GAP_M,
+                "step": model.LOWERING_STEP_M,
+                "deepest": model.DEEPEST_M,
+                "deepest_hook": model.DEEPEST_HOOK_M,
+            }
+        ),
+    }
+
+
+def _lengths(metres: dict[str, float]) -> dict[str, Any]:
+    """Each length in mm, under its name with the unit."""
+    return dict(zip((f"{name}_mm" for name in metres), _mm(metres.values()), strict=True))
+
+
+def _mm(metres: Iterable[float], digits: int = 1) -> list[float]:
+    """Rounded; every measure of the tables has at most a tenth of a millimetre. Adding 0 turns -0.0 into 0.0."""
+    return [round(1000 * each, digits) + 0.0 for each in metres]

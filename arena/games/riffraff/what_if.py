@@ -1,4 +1,4 @@
-"""What a bot thinks about before it acts: a load, on the table as it is or as it might be, in the form of the view.
+"""A load that a bot thinks about before it acts, on the table as it is or as it might be, in the form of the view.
 
 Rule: nothing is taken from the position but what every seat can see, and nothing reaches the physics that could not
 also lie on a real table: known kinds, plain ids, numbers within limits.
@@ -10,31 +10,31 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from arena import validation
 from arena.errors import IllegalAction, MalformedReply
 from arena.games.api import Json, Number, Seat
 from arena.games.riffraff import view
 from arena.games.riffraff.actions import Load, Reason
 from arena.games.riffraff.falls import at_rest, with_new
-from arena.games.riffraff.material import AREAS, CATCH_PLANE_M, Area, Kind
+from arena.games.riffraff.legality import check_pose, converted, malformed, read_load, require_within
 from arena.games.riffraff.model import TILT_LIMIT_DEG
-from arena.games.riffraff.reading import read_load
-from arena.games.riffraff.refusal import why_no_kind, why_not_placed
+from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, Area, Kind
 from arena.games.riffraff.state import State
-from arena.games.riffraff.table import DIGITS, STILL, Noise, Piece, PieceId, Settled, Table
+from arena.games.riffraff.table import STILL, Noise, Piece, PieceId, Settled, Table, canonical, canonical_pose
 
 PIECES_MAX: Final = 32
 _WITHIN_MM: Final = 500.0
-_NOISE_MAX: Final = (50.0, 50.0, 180.0, 2.0, 2.0)
-"""Far more than a storm brings: mm, mm, degrees, rad/s, rad/s."""
+_NOISE_MAX: Final = Noise(50.0, 50.0, 180.0, 2.0, 2.0)
+"""Far more than a storm brings."""
 _TILT_MAX_DEG: Final = TILT_LIMIT_DEG + 5.0
 """The stops of the gimbal are a little soft."""
 _UNIT_SLACK: Final = 0.001
-_HINT: Final = '{"area": 7, "load": {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 55}, "noise": [1, 0, 0, 0, 0]}'
+_EXAMPLE: Final = (
+    '{"area": 7, "load": {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 55}, "noise": [1, 0, 0, 0, 0]}'
+)
 
 
 class Tilt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the ship lies, as in the view."""
+    """The ship, as in the view."""
 
     roll_deg: float
     pitch_deg: float
@@ -63,7 +63,7 @@ class What(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Question(msgspec.Struct, frozen=True):
-    """The question as the physics takes it; `new` is what the piece will be called."""
+    """The question as the physics takes it; `new` is the id of the piece."""
 
     table: Table
     area: Area
@@ -75,26 +75,23 @@ class Question(msgspec.Struct, frozen=True):
 
 def read(state: State, seat: Seat, raw: Mapping[str, Json]) -> Question:
     """The question that `raw` asks; MalformedReply or IllegalAction as for an action."""
-    try:
-        what = msgspec.convert(raw, type=What)
-    except (msgspec.ValidationError, UnicodeEncodeError):
-        sentence = validation.why_not(raw, What, place="nothing that can be simulated")
-        raise MalformedReply(sentence, hint=f"for example {_HINT}") from None
-    area = _area(state, seat, what)
+    what = converted(raw, What)
+    if what is None:
+        raise malformed(raw, What, place="nothing that can be simulated", example=_EXAMPLE)
+    area = _area(state, seat, what.area)
     load = read_load(what.load)
-    refused = why_no_kind(load) or why_not_placed(area, load)
-    if refused is not None:
-        raise refused.error()
-    table = Table(
-        roll=state.table.roll if what.ship is None else _radians("roll_deg", what.ship.roll_deg),
-        pitch=state.table.pitch if what.ship is None else _radians("pitch_deg", what.ship.pitch_deg),
-        cargo=state.table.cargo if what.cargo is None else _cargo(what.cargo),
-    )
+    check_pose(area, load)
+    table = state.table
+    if what.ship is not None:
+        roll, pitch = _radians("roll_deg", what.ship.roll_deg), _radians("pitch_deg", what.ship.pitch_deg)
+        table = msgspec.structs.replace(table, roll=roll, pitch=pitch)
+    if what.cargo is not None:
+        table = msgspec.structs.replace(table, cargo=_cargo(what.cargo))
     return Question(table=table, area=area, load=load, noise=_noise(what), new=_free_id(state, table), seat=seat)
 
 
 def answer(question: Question, result: Settled) -> dict[str, Json]:
-    """What came of it, in the words and units of the view."""
+    """The result in the words and units of the view."""
     aboard = with_new(question.table, question.new, question.load, question.area.number, question.seat)
     table = at_rest(aboard, result)
     return {
@@ -110,14 +107,13 @@ def answer(question: Question, result: Settled) -> dict[str, Json]:
     }
 
 
-def _area(state: State, seat: Seat, what: What) -> Area:
-    number = what.area
+def _area(state: State, seat: Seat, number: int | None) -> Area:
     if number is None and state.active == seat:
         number = state.area
     if number is None:
         raise MalformedReply(
             "`area` is missing, and it is not your turn, so no card tells which area is meant",
-            hint=f"for example {_HINT}",
+            hint=f"for example {_EXAMPLE}",
         )
     if number not in AREAS:
         raise IllegalAction(f"there is no area {number}; the areas are 1 to {max(AREAS)}", reason=Reason.NOT_A_CHOICE)
@@ -127,14 +123,16 @@ def _area(state: State, seat: Seat, what: What) -> Area:
 def _noise(what: What) -> Noise:
     if what.noise is None:
         return STILL
-    for name, amount, most in zip(Noise.__struct_fields__, what.noise, _NOISE_MAX, strict=True):
-        _insist_within(f"{name} in `noise`", amount, -most, most)
-    return Noise(*what.noise)
+    noise = Noise(*what.noise)
+    for name in Noise.__struct_fields__:
+        most = getattr(_NOISE_MAX, name)
+        require_within(f"{name} in `noise`", getattr(noise, name), -most, most)
+    return noise
 
 
 def _radians(name: str, degrees: float) -> float:
-    _insist_within(f"`{name}` of the ship", degrees, -_TILT_MAX_DEG, _TILT_MAX_DEG)
-    return round(math.radians(degrees), DIGITS) + 0.0
+    require_within(f"`{name}` of the ship", degrees, -_TILT_MAX_DEG, _TILT_MAX_DEG)
+    return canonical(math.radians(degrees))
 
 
 def _cargo(lying: tuple[Lying, ...]) -> tuple[Piece, ...]:
@@ -148,17 +146,11 @@ def _cargo(lying: tuple[Lying, ...]) -> tuple[Piece, ...]:
 def _piece(lying: Lying) -> Piece:
     for axis, place in zip("xyz", lying.pos_mm, strict=True):
         low = 1000 * CATCH_PLANE_M if axis == "z" else -_WITHIN_MM
-        _insist_within(f"{axis} in `pos_mm` of piece {lying.id}", place, low, _WITHIN_MM)
+        require_within(f"{axis} in `pos_mm` of piece {lying.id}", place, low, _WITHIN_MM)
     length = math.hypot(*lying.quat)
-    _insist_within(f"the length of `quat` of piece {lying.id}", length, 1 - _UNIT_SLACK, 1 + _UNIT_SLACK)
-    x, y, z = (round(place / 1000, DIGITS) + 0.0 for place in lying.pos_mm)
-    w, i, j, k = (round(component, DIGITS) + 0.0 for component in lying.quat)
-    return Piece(id=PieceId(lying.id), kind=lying.kind, card=lying.card, by=Seat(lying.by), pose=(x, y, z, w, i, j, k))
-
-
-def _insist_within(what: str, found: float, low: float, high: float) -> None:
-    if not low <= found <= high:
-        raise IllegalAction(f"{what} must be from {low:g} to {high:g}, found {found:g}", reason=Reason.BAD_NUMBER)
+    require_within(f"the length of `quat` of piece {lying.id}", length, 1 - _UNIT_SLACK, 1 + _UNIT_SLACK)
+    pose = canonical_pose([*(place / 1000 for place in lying.pos_mm), *lying.quat])
+    return Piece(id=PieceId(lying.id), kind=lying.kind, card=lying.card, by=Seat(lying.by), pose=pose)
 
 
 def _free_id(state: State, table: Table) -> PieceId:

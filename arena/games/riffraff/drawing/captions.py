@@ -8,9 +8,9 @@ from typing import Final
 
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.rounds import leaders
 from arena.games.riffraff.state import Fallen, Phase, State
 from arena.games.riffraff.table import Noise
+from arena.games.riffraff.turns import leaders
 
 _LEVEL_DEG: Final = 0.05
 """Below it an angle shows as 0.0 degrees, so that no side is named."""

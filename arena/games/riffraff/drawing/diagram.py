@@ -11,7 +11,7 @@ from arena.games.api import Seat
 from arena.games.riffraff.drawing import captions
 from arena.games.riffraff.drawing.silhouette import LETTERS, silhouettes
 from arena.games.riffraff.geometry import area_of
-from arena.games.riffraff.material import AREAS, KINDS
+from arena.games.riffraff.scene import AREAS, KINDS
 from arena.games.riffraff.state import CARDS, Loaded, Player, State
 
 _COLUMNS: Final = 110

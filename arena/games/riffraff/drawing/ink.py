@@ -9,7 +9,7 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 from arena.games.riffraff.drawing.outline import Point
-from arena.games.riffraff.material import Kind
+from arena.games.riffraff.scene import Kind
 
 INK: Final = "#2b2118"
 FADED: Final = "#8a7a66"

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from arena.games.riffraff.geometry import Quaternion, Vector, inverse, matrix, part_rotation
-from arena.games.riffraff.material import PARTS, Kind, Shape
+from arena.games.riffraff.scene import PARTS, Kind, Shape
 from arena.games.riffraff.table import Pose
 
 Point = tuple[float, float]

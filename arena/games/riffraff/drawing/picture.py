@@ -35,7 +35,7 @@ from arena.games.riffraff.drawing.scenery import Ship, hands, reaches, splashes,
 from arena.games.riffraff.drawing.sidebar import BADGE, CARD_HEIGHT, CARD_WIDTH, SIGNS, legend, order_of_play, seats
 from arena.games.riffraff.drawing.stowage import Frame, drawn, labels, sheets, symbol
 from arena.games.riffraff.geometry import extents, laid, room_above, rotated, ship_rotation, times
-from arena.games.riffraff.material import AREAS, CATCH_PLANE_M, Face, Kind
+from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, Face, Kind
 from arena.games.riffraff.state import Fallen, Fate, Loaded, State
 from arena.games.riffraff.table import NOWHERE, Piece, PieceId
 

@@ -33,7 +33,7 @@ from arena.games.riffraff.drawing.ink import (
 from arena.games.riffraff.drawing.outline import ABOVE, FRONT, Outline, hull, solid
 from arena.games.riffraff.drawing.stowage import Frame, Sheet
 from arena.games.riffraff.geometry import Quaternion, Vector, rotated, ship_rotation
-from arena.games.riffraff.material import (
+from arena.games.riffraff.scene import (
     BALL_HEIGHT_M,
     BALL_RADIUS_M,
     CATCH_PLANE_M,

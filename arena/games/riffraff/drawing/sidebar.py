@@ -31,7 +31,7 @@ from arena.games.riffraff.drawing.ink import (
 from arena.games.riffraff.drawing.outline import View, piece_solids
 from arena.games.riffraff.drawing.stowage import Frame, symbol
 from arena.games.riffraff.geometry import about
-from arena.games.riffraff.material import KINDS, Kind
+from arena.games.riffraff.scene import KINDS, Kind
 from arena.games.riffraff.state import CARDS, Phase, Player, State
 from arena.games.riffraff.table import Pose
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from arena.games.riffraff.drawing.outline import FRONT, SIDE, Outline, View, chord, piece_solids
 from arena.games.riffraff.geometry import inverse, rotated, ship_rotation, times
-from arena.games.riffraff.material import (
+from arena.games.riffraff.scene import (
     CATCH_PLANE_M,
     DECK_TOP_M,
     HAND_RADIUS_M,

@@ -27,7 +27,7 @@ from arena.games.riffraff.drawing.ink import (
 )
 from arena.games.riffraff.drawing.outline import Outline, Point, Solid, View, contains, piece_solids
 from arena.games.riffraff.geometry import Vector, rotated
-from arena.games.riffraff.material import Kind
+from arena.games.riffraff.scene import Kind
 from arena.games.riffraff.table import Piece, PieceId, Pose
 
 _ROUND_LIGHT: Final = 0.45

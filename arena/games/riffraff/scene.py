@@ -1,4 +1,4 @@
-"""Ship, cargo, areas and faces: sizes, masses and places. Plain data in SI units.
+"""The scene: sizes, masses and places of ship, cargo, areas and faces. Plain data in SI units.
 
 Source: docs/riffraff.md. No rule text gives dimensions; all numbers were chosen and measured for a game in which
 careful play works and careless play sheds cargo. Rule: rules, physics and pictures read the same tables, and nothing
@@ -41,7 +41,7 @@ class Turned(msgspec.Struct, frozen=True):
 
 
 class Area(msgspec.Struct, frozen=True):
-    """Where the centre of a piece may be put: u along x, v along y of the ship frame, in m, both ends included.
+    """Places for the centre of a piece: u along x, v along y of the ship frame, in m, both ends included.
 
     `surface_m` is the height that carries it. `side_u`, `side_v`: the sign of u and v over which no piece of this area
     may stick out into another area; 0 where nothing limits it. Areas from 5 on lie on yards.
@@ -134,6 +134,21 @@ BALL_HEIGHT_M: Final = -0.135
 """Centre of the counterweight on its rod."""
 BALL_RADIUS_M: Final = 0.025
 ROD_RADIUS_M: Final = 0.004
+
+HULL: Final = Shape("box", HULL_HALF_M, (0.0, 0.0, DECK_TOP_M - HULL_HALF_M[2]))
+_HALF_MAST_M: Final = (MAST_TOP_M - DECK_TOP_M) / 2
+MAST: Final = Shape("cylinder", (MAST_RADIUS_M, _HALF_MAST_M), (0.0, 0.0, DECK_TOP_M + _HALF_MAST_M))
+YARD_SPARS: Final = tuple(
+    Shape(
+        "box",
+        (YARD_HALF_WIDTH_M, yard.half_length_m, YARD_THICKNESS_M / 2),
+        (0.0, 0.0, yard.top_m - YARD_THICKNESS_M / 2),
+    )
+    for yard in YARDS
+)
+ROD: Final = Shape("cylinder", (ROD_RADIUS_M, -BALL_HEIGHT_M / 2), (0.0, 0.0, BALL_HEIGHT_M / 2))
+BALL: Final = Shape("sphere", (BALL_RADIUS_M,), (0.0, 0.0, BALL_HEIGHT_M))
+"""The parts of the ship, in its frame."""
 
 FIRST_YARD_AREA: Final = 5
 

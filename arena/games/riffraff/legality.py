@@ -1,0 +1,282 @@
+"""From a bot's JSON to an action that the rules allow, or to the bot's fault.
+
+Rule: first whose move it is, then the form of the action that is asked for, then its meaning. Numbers are rounded
+before the position is asked about them, so that the log names exactly the load that was refused or done. Pure geometry
+and bookkeeping; the simulator decides about room and support. A refusal has a word for the program and a sentence for
+its author, with what was found and what is allowed, in mm and degrees of the ship frame.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
+
+from arena import validation
+from arena.errors import IllegalAction, MalformedReply
+from arena.games.api import Json, Seat
+from arena.games.riffraff import turns
+from arena.games.riffraff.actions import (
+    DROP_MAX_MM,
+    HANDS_MAX,
+    Announce,
+    AnyAction,
+    Load,
+    Name,
+    Order,
+    Pass,
+    Play,
+    Reason,
+)
+from arena.games.riffraff.geometry import extents, laid
+from arena.games.riffraff.scene import AREAS, FACES, KINDS, Area, Face, Kind
+from arena.games.riffraff.state import Phase, State
+
+T = TypeVar("T")
+HANDS_WITHIN_MM: Final = 1000
+_YAW_MAX_DEG: Final = 360
+_SLACK_MM: Final = 1e-6
+"""Rotations by 90 degrees are not exact in floating point; a millionth of a millimetre is no trespass."""
+
+
+class Form(NamedTuple):
+    """An action as it is written: its type, its name in a sentence, an example."""
+
+    kind: type[Any]
+    name: str
+    example: str
+
+
+_LOAD: Final = Form(
+    Load, "a load", '{"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 55, "yaw_deg": 90, "hands_mm": [[45, 75]]}'
+)
+_PASS: Final = Form(Pass, "a pass", '{"pass": true}')
+_ANNOUNCE: Final = Form(Announce, "an announcement", '{"pieces": 2}')
+_FORMS: Final = {
+    Phase.CARD: Form(Play, "a card", '{"card": 7}'),
+    Phase.NEW_CAPTAIN: Form(Name, "the seat of the new captain", '{"seat": 1}'),
+    Phase.ORDER: Form(Order, "an order of seats", '{"seats": [3, 0]}'),
+    Phase.ANNOUNCE: _ANNOUNCE,
+    Phase.LOAD: _LOAD,
+}
+
+
+def parse(state: State, seat: Seat, raw: Json) -> AnyAction:
+    """The action of `seat` that `raw` describes. MalformedReply or IllegalAction with a reason and a sentence."""
+    if seat not in state.movers:
+        verb = "is" if len(state.movers) == 1 else "are"
+        movers = f"{_seats(state.movers)} {verb}" if state.movers else "nobody is"
+        raise IllegalAction(f"seat {seat} is not to move; {movers}", reason=Reason.NOT_TO_MOVE)
+    form = _FORMS[state.phase]
+    if form is _LOAD and isinstance(raw, dict) and "pass" in raw:
+        form = _PASS
+    action: AnyAction | None = converted(raw, form.kind)
+    if action is None:
+        _refuse_other_form(state, raw, form)
+        raise malformed(raw, form.kind, place=f"not {form.name}", example=form.example)
+    if not isinstance(action, Load):
+        _check_choice(state, seat, action)
+        return action
+    assert state.area is not None, "a load is asked for in a turn"
+    load = rounded(action)
+    _check_held(state, seat, load)
+    check_pose(AREAS[state.area], load)
+    return load
+
+
+def read_load(raw: Json) -> Load:
+    """A load of the right form, of a known kind, with usable numbers, rounded; nothing else about it is checked."""
+    load = converted(raw, Load)
+    if load is None:
+        raise malformed(raw, Load, place=f"not {_LOAD.name}", example=_LOAD.example)
+    load = rounded(load)
+    _check_kind(load)
+    return load
+
+
+def rounded(load: Load) -> Load:
+    """The load with its numbers on their grids; IllegalAction if there are some that no grid has."""
+    for name in ("u_mm", "v_mm", "yaw_deg", "drop_mm"):
+        if not math.isfinite(number := getattr(load, name)):
+            raise _refusal(Reason.BAD_NUMBER, f"`{name}` must be a finite number, found {number}")
+    require_within("`yaw_deg`", load.yaw_deg, -_YAW_MAX_DEG, _YAW_MAX_DEG)
+    require_within("`drop_mm`", load.drop_mm, 0, DROP_MAX_MM)
+    _check_hands(load.hands_mm)
+    return msgspec.structs.replace(
+        load,
+        u_mm=_tenth(load.u_mm),
+        v_mm=_tenth(load.v_mm),
+        yaw_deg=float(round(load.yaw_deg) % 360),
+        drop_mm=float(round(load.drop_mm)),
+        hands_mm=tuple((_tenth(x), _tenth(y)) for x, y in load.hands_mm),
+    )
+
+
+def require_within(name: str, found: float, low: float, high: float) -> None:
+    """IllegalAction if a number is not from `low` to `high`."""
+    if not low <= found <= high:
+        raise _refusal(Reason.BAD_NUMBER, f"{name} must be from {low:g} to {high:g}, found {found:g}")
+
+
+def malformed(raw: Json, kind: type[Any], *, place: str, example: str) -> MalformedReply:
+    """The fault of a bot whose JSON has not the form of `kind`."""
+    return MalformedReply(validation.why_not(raw, kind, place=place), hint=f"for example {example}")
+
+
+def converted(raw: Any, kind: type[T]) -> T | None:
+    """The action or question, or None if `raw` has another form."""
+    try:
+        return msgspec.convert(raw, type=kind)
+    except (msgspec.ValidationError, UnicodeEncodeError):
+        return None
+
+
+def _refuse_other_form(state: State, raw: Json, asked: Form) -> None:
+    """IllegalAction if `raw` is an action of another phase."""
+    for form in (*_FORMS.values(), _PASS):
+        if form.kind is asked.kind or converted(raw, form.kind) is None:
+            continue
+        if state.phase is Phase.LOAD and form is _ANNOUNCE:
+            raise _refusal(Reason.NOT_ASKED, f"{_why_no_announcement(state)}; now load it, or pass")
+        raise IllegalAction(
+            f"found {form.name}, but {asked.name} is asked for now (phase {state.phase.value})",
+            hint=f"for example {asked.example}",
+            reason=Reason.NOT_ASKED,
+        )
+
+
+def _why_no_announcement(state: State) -> str:
+    why = "" if state.loaded else turns.why_one(state)
+    if why:
+        return f"only 1 piece can be loaded in this turn: {why}"
+    left = f"{state.to_load} piece{'' if state.to_load == 1 else 's'}"
+    return f"how many pieces are loaded was announced before the turn, {left} left"
+
+
+def _check_choice(state: State, seat: Seat, action: AnyAction) -> None:
+    """An action out of the list in `legal` must stand there."""
+    hint = "choose one of the actions in `legal`"
+    match action:
+        case Play(card=card):
+            hand = state.players[seat].hand
+            if card not in hand:
+                found = f"card {card} is not in your hand; it holds {_listed(hand)}"
+                raise _refusal(Reason.NOT_IN_HAND, found, hint)
+        case Name(seat=named):
+            tied = turns.leaders(state)
+            if named not in tied:
+                found = f"seat {named} cannot become captain; the highest card was played by {_seats(tied)}"
+                raise _refusal(Reason.NOT_A_CHOICE, found, hint)
+        case Order(seats=seats):
+            tied = state.ties[0]
+            if sorted(seats) != sorted(tied):
+                shown = _listed(seats[:8]) + ("..." if len(seats) > 8 else "")
+                found = f"the order must name each of {_seats(tied)} once; found {shown}"
+                raise _refusal(Reason.NOT_A_CHOICE, found, hint)
+        case Announce(pieces=pieces):
+            if pieces not in (1, 2):
+                raise _refusal(Reason.NOT_A_CHOICE, f"1 or 2 pieces can be announced, not {pieces}", hint)
+
+
+def _check_held(state: State, seat: Seat, load: Load) -> None:
+    """A piece must be in the supply of the player who loads it."""
+    _check_kind(load)
+    player = state.players[seat]
+    if not player.holds(load.kind):
+        held = ", ".join(f"{kind} {count}" for kind, count in zip(KINDS, player.supply, strict=True) if count)
+        raise _refusal(Reason.NOT_IN_SUPPLY, f"you hold no {load.kind}; your supply is {held}")
+
+
+def _check_kind(load: Load) -> None:
+    if load.kind not in KINDS:
+        kinds = ", ".join(KINDS)
+        raise _refusal(Reason.NOT_IN_SUPPLY, f"there is no kind {_quoted(load.kind)}; the kinds are {kinds}")
+
+
+def _check_hands(hands: tuple[tuple[float, float], ...]) -> None:
+    if len(hands) > HANDS_MAX:
+        raise _refusal(Reason.BAD_NUMBER, f"`hands_mm` holds {len(hands)} hands; you have {HANDS_MAX}")
+    for x, y in hands:
+        if not all(abs(number) <= HANDS_WITHIN_MM for number in (x, y)):
+            limits = f"both must be from -{HANDS_WITHIN_MM} to {HANDS_WITHIN_MM}"
+            raise _refusal(Reason.BAD_NUMBER, f"a hand at x {x:g}, y {y:g} in `hands_mm`; {limits}")
+
+
+def check_pose(area: Area, load: Load) -> None:
+    """A piece of a known kind lies on one of its faces, its origin inside the area, and reaches into no other area."""
+    kind = next(known for known in KINDS if known == load.kind)
+    allowed = faces_on(area, kind)
+    face = next((known for known in allowed if known == load.face), None)
+    if face is None:
+        where = f" on area {area.number}, a part of the deck" if load.face in FACES[kind] else ""
+        found = f"a {kind} has no face {_quoted(load.face)}{where}; it can be laid {', '.join(allowed)}"
+        raise _refusal(Reason.BAD_FACE, found)
+    _check_inside(area, load)
+    _check_reach(area, kind, face, load)
+
+
+def faces_on(area: Area, kind: Kind) -> tuple[Face, ...]:
+    """The faces on which a piece of that kind can be laid there: nothing hangs on the deck."""
+    return tuple(face for face in FACES[kind] if area.is_yard or face != "hang")
+
+
+def ranges_mm(area: Area) -> Mapping[str, tuple[float, float]]:
+    """The limits of u and v in an area, both ends included, in mm."""
+    sides = {"u": area.u_m, "v": area.v_m}
+    return {name: (round(low * 1000, 1), round(high * 1000, 1)) for name, (low, high) in sides.items()}
+
+
+def _check_inside(area: Area, load: Load) -> None:
+    ranges = ranges_mm(area)
+    (low_u, high_u), (low_v, high_v) = ranges.values()
+    if not (low_u <= load.u_mm <= high_u and low_v <= load.v_mm <= high_v):
+        wanted = ", ".join(f"{name} from {low:g} to {high:g}" for name, (low, high) in ranges.items())
+        where = f"outside area {area.number}, where the origin of a piece can be at {wanted} mm"
+        raise _refusal(Reason.OUTSIDE_AREA, f"u {load.u_mm:g}, v {load.v_mm:g} is {where}")
+
+
+def _check_reach(area: Area, kind: Kind, face: Face, load: Load) -> None:
+    low, high = _reach_mm(kind, face, load.yaw_deg)
+    for axis, (name, origin, side) in enumerate((("u", load.u_mm, area.side_u), ("v", load.v_mm, area.side_v))):
+        over = {1: -(origin + low[axis]), -1: origin + high[axis], 0: 0.0}[side]
+        if over > _SLACK_MM:
+            least = math.ceil((abs(origin) + over - _SLACK_MM) * 10) / 10
+            bound = f"{name} {least:g} or more" if side > 0 else f"{name} {-least:g} or less"
+            limits = ranges_mm(area)[name]
+            turn = "" if limits[0] <= side * least <= limits[1] else ", which is outside this area: turn it"
+            piece = f"at {name} {origin:g} the {kind} ({face}, yaw {load.yaw_deg:g})"
+            far = f"reaches {over:.1f} mm over {name} = 0 into another area; it needs {bound}{turn}"
+            raise _refusal(Reason.INTO_OTHER_AREA, f"{piece} {far}")
+
+
+@lru_cache(maxsize=8192)
+def _reach_mm(kind: Kind, face: Face, yaw_deg: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Lowest and highest reach of a piece that lies so from its origin, along u, v and up."""
+    low, high = extents(kind, laid(kind, face, yaw_deg))
+    return tuple(1000 * reach for reach in low), tuple(1000 * reach for reach in high)
+
+
+def _refusal(reason: str, sentence: str, hint: str = "") -> IllegalAction:
+    return IllegalAction(sentence, hint=hint, reason=reason)
+
+
+def _tenth(number: float) -> float:
+    """Rounded to 0.1; adding 0 turns -0.0 into 0.0."""
+    return round(number, 1) + 0.0
+
+
+def _quoted(word: str) -> str:
+    """Only ASCII, because a message must be fit for every file and terminal."""
+    return json.dumps(word)
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers)) or "nothing"
+
+
+def _seats(seats: Sequence[Seat]) -> str:
+    """`seat 1`, `seats 0, 1 and 3`."""
+    *first, last = map(str, seats)
+    return f"seats {', '.join(first)} and {last}" if first else f"seat {last}"
