@@ -1,6 +1,7 @@
 """Section 5: how long a person waits for the program to start; and the stopwatch for whole commands."""
 
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -25,6 +26,15 @@ def wall_s(*command: str) -> float:
     elapsed_s = time.perf_counter() - start_s
     assert done.returncode == 0, f"{' '.join(command)}: exit code {done.returncode}: {done.stderr.strip()[-500:]}"
     return elapsed_s
+
+
+def cpu_s(*command: str) -> float:
+    """Seconds of CPU time, user and system, of a whole command; its output is dropped. AssertionError as above."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == 0, f"{' '.join(command)}: exit code {done.returncode}: {done.stderr.strip()[-500:]}"
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def measure(_: Path, *, is_quick: bool) -> list[Table]:

@@ -5,7 +5,6 @@ MatchStore, and everything comes out through `arena`. A second league has few ma
 """
 
 import contextlib
-import os
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,11 +16,11 @@ from statistics import median
 from typing import Final
 
 import msgspec
-from commands import ARENA, wall_s
+from commands import ARENA, cpu_s
 from measure import interleaved
 from tables import Figure, Goal, Row, Table
 
-from arena.league.schedule import Pairing, PlayedBlock, fixture, match_count, pairings
+from arena.league.schedule import Pairing, PlayedBlock, fixture, pairings
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Player, Tournament
 from arena.match.record import PackedRecord, Termination
@@ -40,8 +39,9 @@ _MANY_PLAYERS: Final = 300
 _MATCHES: Final = 1_000_000
 _QUICK_MATCHES: Final = 100_000
 _WHOLE: Final = Goal("<", 10)
-_AFTER_ONE: Final = Goal("<", 3)
-_MANY: Final = Goal("<", 3)
+_AT_ONCE: Final = Goal("<", 3)
+_ONE_BY_ONE: Final = Goal("<", 20)
+_BARE: Final = "ten million additions in a loop of Python: the speed of this machine"
 _SAMPLES: Final = 200
 """Different blocks of a pairing, of which all its blocks are drawn."""
 
@@ -52,34 +52,39 @@ Sample = tuple[MatchResult, ...]
 
 
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
-    """Time to compute ratings and table from nothing, then the commands of a person, some with one block more before.
+    """CPU time of ratings and table from nothing, then of the commands of a person, some with one block more before.
 
     The last blocks of the last pairing are kept back for that.
     """
-    results = scratch / "leaderboard-results"
     matches, rounds = (_QUICK_MATCHES, 1) if is_quick else (_MATCHES, 5)
-    pairs = _PLAYERS * (_PLAYERS - 1) // 2
-    tournament = _tournament(_PLAYERS, cycles=-(-matches // (2 * pairs)))
+    results, pair, many = (scratch / name for name in ("leaderboard", "two-players", "many-players"))
+    tournament = _tournament(_PLAYERS, cycles=-(-matches // (_PLAYERS * (_PLAYERS - 1))))
     last = pairings(tournament)[-1]
     kept_back = range(tournament.cycles - rounds, tournament.cycles)
-    filled_s = _timed(lambda: _fill(results, tournament, kept_back))
+    _fill(results, tournament, kept_back)
+    _fill(pair, _tournament(2, cycles=matches // 2), ())
+    _fill(many, _tournament(_MANY_PLAYERS, cycles=1), ())
     rng = random.Random(3)
     more = (_block(last, block, _sample(rng, last)) for block in kept_back)
-    found = [*_from_nothing(results, tournament), *_commands(results, more, rounds)]
-    size = database.path_in(results).stat().st_size / 1e6
-    many = scratch / "many-players-results"
-    field = _tournament(_MANY_PLAYERS, cycles=1)
-    _fill(many, field, ())
-    command = (*ARENA, "leaderboard", "--results", str(many))
-    times = [wall_s(*command) for _ in range(rounds)]
-    found.append((f"arena leaderboard of {_MANY_PLAYERS} players", Figure(median(times), 2, _MANY), _span(times)))
+    commands: dict[str, tuple[Callable[[], float], Goal | None]] = {
+        "arena leaderboard": (_command(results, "leaderboard"), None),
+        "arena leaderboard after one block more": (partial(_after_one, results, more), _AT_ONCE),
+        "arena league status": (_command(results, "league status"), None),
+        "arena stats bot00, two players": (_command(pair, "stats bot00"), _ONE_BY_ONE),
+        "arena league matches --format csv, two players": (_command(pair, "league matches --format csv"), _ONE_BY_ONE),
+    }
+    for words in ("leaderboard", "stats bot00", "matrix"):
+        commands[f"arena {words}, {_MANY_PLAYERS} players"] = (_command(many, words), _AT_ONCE)
+    times = interleaved({name: call for name, (call, _) in commands.items()} | {_BARE: _bare_s}, rounds, warm_ups=0)
+    goals = {name: goal for name, (_, goal) in commands.items()}
+    rows = [(name, Figure(median(own), 2, goals.get(name)), _span(own)) for name, own in times.items()]
     notes = (
-        f"{match_count(tournament)} matches of {_PLAYERS} players, {size:.0f} MB; filled in {filled_s:.1f} s",
-        f"{_MANY_PLAYERS} players: a cycle, {match_count(field)} matches",
-        "cold: the kernel was asked to drop the database file from memory first",
+        f"{matches} matches of {_PLAYERS} players, and of two; {_MANY_PLAYERS} players: a cycle of 2 matches a pair",
+        f"user and system time; {rounds} runs of each command, in turns",
         "after one block more: stored through MatchStore, as `arena league run` does; nothing was kept",
     )
-    return [Table(title="Leaderboard", headers=("what", "median s", "min-max s"), rows=tuple(found), notes=notes)]
+    found = (*_from_nothing(results, tournament), *rows)
+    return [Table(title="Leaderboard", headers=("what", "median CPU s", "min-max s"), rows=found, notes=notes)]
 
 
 def _from_nothing(results: Path, tournament: Tournament) -> list[Row]:
@@ -101,44 +106,34 @@ def _from_nothing(results: Path, tournament: Tournament) -> list[Row]:
     ]
 
 
-def _commands(results: Path, more: Iterator[PlayedBlock], rounds: int) -> list[Row]:
-    leaderboard = (*ARENA, "leaderboard", "--results", str(results))
-    status = (*ARENA, "league", "status", "--results", str(results))
-    found = interleaved(
-        {
-            "arena leaderboard": partial(wall_s, *leaderboard),
-            "arena leaderboard, cold": partial(_cold_s, results, *leaderboard),
-            "arena leaderboard after one block more": partial(_after_one_s, results, more, *leaderboard),
-            "arena league status": partial(wall_s, *status),
-        },
-        rounds,
-        warm_ups=0,
-    )
-    goals = {name: _AFTER_ONE for name in found if "one block" in name}
-    return [(name, Figure(median(times), 2, goals.get(name)), _span(times)) for name, times in found.items()]
+def _command(results: Path, words: str) -> Callable[[], float]:
+    return partial(cpu_s, *ARENA, *words.split(), "--results", str(results))
 
 
-def _after_one_s(results: Path, more: Iterator[PlayedBlock], *command: str) -> float:
+def _after_one(results: Path, more: Iterator[PlayedBlock]) -> float:
     with _writing(results) as store:
         store.save([next(more)])
-    return wall_s(*command)
+    return _command(results, "leaderboard")()
+
+
+def _bare_s() -> float:
+    return _timed(_ten_million_additions)
+
+
+def _ten_million_additions() -> None:
+    total = 0
+    for number in range(10**7):
+        total += number
 
 
 def _timed(call: Callable[[], object]) -> float:
-    start_s = time.perf_counter()
+    start_s = time.process_time()
     call()
-    return time.perf_counter() - start_s
+    return time.process_time() - start_s
 
 
 def _span(times: list[float]) -> str:
     return f"{min(times):.2f}-{max(times):.2f}"
-
-
-def _cold_s(results: Path, *command: str) -> float:
-    with database.path_in(results).open("rb") as file:
-        os.fsync(file.fileno())
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    return wall_s(*command)
 
 
 @contextlib.contextmanager
