@@ -16,7 +16,7 @@ import msgspec
 from benchbots import ours
 from recording import SHANGHAIEN, match_of, seated
 
-from arena.match.bot_player import TranscriptLine
+from arena.match.participant import TranscriptLine
 from arena.match.referee import play_match
 from arena.match.settings import ClockSettings
 

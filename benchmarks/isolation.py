@@ -16,9 +16,9 @@ from measure import interleaved, one_core
 from recording import CLOCK, NIM, match_of, seated
 from tables import Figure, Goal, Row, Table
 
-from arena.match.bot import open_channel
 from arena.match.bot_player import BotPlayer
 from arena.match.referee import play_match
+from arena.match.settings import open_channel
 from arena.process.clock import MoveClock
 from arena.process.launch import Confinement
 from arena.process.limits import Isolation, Limits

@@ -28,9 +28,8 @@ from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
 from arena.league.exhibition import exhibition, play_here, seat_all
 from arena.league.tournament import Player, Tournament
-from arena.match.bot import clock_for, confine
 from arena.match.secret_luck import Secret
-from arena.match.settings import ClockSettings
+from arena.match.settings import ClockSettings, clock_for, confine
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import MANIFEST, BotSpec
 from arena.process.program import shown

@@ -26,7 +26,7 @@ from arena.league.pool import LocalBackend
 from arena.league.schedule import PlayedBlock, batches, match_count
 from arena.league.tournament import Tournament
 from arena.league.worker import Tables
-from arena.match.bot_player import TranscriptLine
+from arena.match.participant import TranscriptLine
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation

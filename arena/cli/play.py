@@ -4,7 +4,7 @@ import contextlib
 import json
 import shlex
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 import msgspec
@@ -23,12 +23,12 @@ from arena.cli.options import (
 )
 from arena.errors import SpecError
 from arena.games import load_game
-from arena.games.api import Game
 from arena.league.exhibition import named_apart, require_seats
 from arena.league.worker import bot_player
-from arena.match.human import DrawnGame, HumanPlayer
+from arena.match.human import HumanPlayer
+from arena.match.participant import Participant
 from arena.match.record import MatchRecord
-from arena.match.referee import Participant, play_match
+from arena.match.referee import play_match
 from arena.match.secret_luck import Secret, draw_block
 from arena.match.settings import ClockSettings, MatchSettings, spec_of
 from arena.process.limits import Isolation
@@ -79,7 +79,6 @@ def play(
     clock = ClockSettings(move_ms=1000, bank_ms=10_000)
     setting = MatchSettings(game, options, clock)
     spec = spec_of(setting, "play-0-0", draw_block(secret, "play-0", seats), 0, isolation)
-    drawn = cast(Game[Any, Any], DrawnGame(load_game(game), seat))
     with contextlib.ExitStack() as ending:
         table: list[Participant] = []
         for rival in rivals:
@@ -89,7 +88,7 @@ def play(
             ending.callback(seated.close, grace_s=0.0)
             table.append(seated)
         table.insert(seat, person)
-        record = play_match(spec, table, game=drawn)
+        record = play_match(spec, table)
     click.echo(_result(record, seat))
     click.echo(secret_description(secret) if given is None else chosen_luck_description(secret))
     luck = ["--secret-file", "FILE"] if secret.seed is None else ["--seed", secret.seed]

@@ -1,40 +1,43 @@
 """Conformance: numbered steps that a bot must pass before it may play.
 
-Rule: each step tries one promise of protocol.md and says in a sentence what came instead. A step that fails ends the
-check; a remark does not.
+Rule: each step tries one promise of protocol.md and tells in a sentence what came instead. A step that fails ends the
+check; a remark does not. Remarks are phrases for the bot's author, made from records alone.
 """
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final, cast
 
 import msgspec
+from msgspec import UNSET
 
-from arena.conformance.remarks import bot_seat, idle_remark, ignored_remark, refusals_remark, timeouts_remark
 from arena.errors import BotFault
 from arena.games import load_game
-from arena.games.api import Game, fault_policy_of, simulator_of
-from arena.match.baseline import HouseGame, baseline_player
-from arena.match.bot import open_channel
+from arena.games.api import fault_policy_of, simulator_of
+from arena.match.baseline import BaselinePlayer
 from arena.match.bot_player import GRACE_S, BotPlayer
-from arena.match.record import ActionStep, MatchRecord
+from arena.match.record import REFUSALS_KEPT, ActionStep, MatchRecord, SeatRecord, Termination
 from arena.match.referee import hello_for, play_match
 from arena.match.secret_luck import Secret, draw_block
-from arena.match.settings import ClockSettings, MatchSettings, spec_of
+from arena.match.settings import ClockSettings, MatchSettings, open_channel, spec_of
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 from arena.process.launch import Confinement
 from arena.process.manifest import BotSpec
 from arena.process.suspension import never
+from arena.protocol.messages import ClockTerms
 
 MATCHES_IN_A_ROW: Final = 10
 SIMULATED_IN_A_ROW: Final = 2
-"""Where a match is simulated it takes seconds, and a check should not take minutes."""
+"""A simulated match takes seconds, and a check should not take minutes."""
+_IDLE_MS: Final = 100.0
+"""Less in a match is not worth a word."""
 
 
 class StepVerdict(Enum):
-    """What came of a step."""
+    """The result of a step."""
 
     PASSED = "ok"
     REMARK = "remark"
@@ -42,7 +45,7 @@ class StepVerdict(Enum):
 
 
 class CheckStep(msgspec.Struct, frozen=True):
-    """One step of the check: its number from 1, what was tried, and what came of it."""
+    """One step of the check: its number from 1, the promise that was tried, and the result."""
 
     number: int
     title: str
@@ -51,7 +54,7 @@ class CheckStep(msgspec.Struct, frozen=True):
     stderr: str = ""
 
     def text(self) -> str:
-        """The step for a person, in lines: why it failed comes first, and then in brackets what was tried."""
+        """The step for a person, in lines: the reason of a failure comes first, and then in brackets its title."""
         what = f"{self.title}: {self.detail}"
         if self.verdict is StepVerdict.FAILED:
             reason, _, rest = self.detail.partition("\n")
@@ -61,11 +64,10 @@ class CheckStep(msgspec.Struct, frozen=True):
 
 
 class _Failure(Exception):
-    """Ends the check: what was wrong, and the bot's stderr."""
+    """Ends the check: the broken promise, and the bot's stderr."""
 
     def __init__(self, detail: str, stderr: str) -> None:
         super().__init__(detail)
-        self.detail = detail
         self.stderr = stderr
 
 
@@ -86,87 +88,77 @@ def check_bot(
 
     The luck of the matches is drawn under `secret`: with the same one they are the same again.
     """
-    examination = _Examination(bot, game, options, clock, confinement, secret)
+    examination = _Examination(bot, MatchSettings(game, options, clock), confinement, secret)
     try:
         for number, (title, step) in enumerate(examination.steps(), start=1):
-            taken = _take(number, title, step)
-            taken = msgspec.structs.replace(taken, detail=f"{taken.detail}{_copy_told(bot, taken)}")
-            yield taken
-            if taken.verdict is StepVerdict.FAILED:
+            verdict, detail, stderr = _take(step)
+            if bot.folder in detail + stderr and bot.folder not in {bot.source, str(Path(bot.source).parent)}:
+                # a traceback names the copy that runs, and its path says nothing to the author
+                detail += f"\n({bot.folder} is a copy of {bot.source})"
+            yield CheckStep(number, title, verdict, detail, stderr)
+            if verdict is StepVerdict.FAILED:
                 return
     finally:
         examination.end()
 
 
-def _take(number: int, title: str, step: Callable[[], str]) -> CheckStep:
+def _take(step: Callable[[], str]) -> tuple[StepVerdict, str, str]:
+    """The verdict of a step, its detail, and the bot's stderr."""
     try:
-        return CheckStep(number, title, StepVerdict.PASSED, step())
+        return StepVerdict.PASSED, step(), ""
     except _Remark as remark:
-        return CheckStep(number, title, StepVerdict.REMARK, str(remark))
+        return StepVerdict.REMARK, str(remark), ""
     except _Failure as failure:
-        return CheckStep(
-            number=number, title=title, verdict=StepVerdict.FAILED, detail=failure.detail, stderr=failure.stderr
-        )
+        return StepVerdict.FAILED, str(failure), failure.stderr
     except BotFault as fault:  # a start that failed outside a match
-        return CheckStep(number, title, StepVerdict.FAILED, fault.message)
+        return StepVerdict.FAILED, fault.message, ""
 
 
 class _Examination:
     """One bot under examination; the steps share its process where they can."""
 
-    def __init__(
-        self,
-        bot: BotSpec,
-        game: str,
-        options: dict[str, Any],
-        clock: ClockSettings,
-        confinement: Confinement,
-        secret: Secret,
-    ) -> None:
+    def __init__(self, bot: BotSpec, settings: MatchSettings, confinement: Confinement, secret: Secret) -> None:
         self._secret = secret
         self._bot = bot
         self._confinement = confinement
-        self._rules = load_game(game)
+        self._settings = settings
+        self._clock = settings.clock
+        self._rules = load_game(settings.game)
         self._in_a_row = MATCHES_IN_A_ROW if simulator_of(self._rules) is None else SIMULATED_IN_A_ROW
-        self._game = game
-        self._options = options
-        self._clock = clock
-        self._hello = hello_for(self._rules, options, clock.startup_ms, confinement.limits.line_bytes)
         self._player = self._enter(self._open)
         self._records: list[MatchRecord] = []
 
     def steps(self) -> list[tuple[str, Callable[[], str]]]:
-        """What is tried, in order."""
+        """The steps in order, each with its title."""
+        # without a fault policy a refused answer has ended its match, and with it the check
+        refusals = [("gives answers that count", self._refused)] if fault_policy_of(self._rules) is not None else []
         return [
             ("starts, says hello, is ready, plays a whole match in seat 0", lambda: self._match(seat=0, number=0)),
             ("plays a whole match in seat 1 in the same process", lambda: self._match(seat=1, number=0)),
             (f"plays {self._in_a_row} more matches in the same process", self._several),
             ("ignores unknown messages and unknown fields", self._noise),
             ("plays the same again with the same bot_seed", self._again),
-            *self._of_lenience(),
+            *refusals,
             ("prints nothing but the protocol to stdout, answers once", self._clean),
             ("stays within the clock", self._time),
             (f"ends by itself within {GRACE_S:.0f} s after quit", self._quit),
             ("ends by itself when its stdin is closed", self._end_of_input),
         ]
 
-    def _of_lenience(self) -> list[tuple[str, Callable[[], str]]]:
-        """Elsewhere a refused answer has ended its match, and with it the check."""
-        return [("gives answers that count", self._refused)] if fault_policy_of(self._rules) is not None else []
-
     def end(self) -> None:
-        """Nothing of the bot is left running."""
+        """Leave nothing of the bot running."""
         self._player.close(grace_s=0.0)
 
     def _open(self) -> Channel:
         return open_channel(self._bot, self._confinement)
 
     def _enter(self, open_channel: Callable[[], Channel]) -> BotPlayer:
+        settings, line_bytes = self._settings, self._confinement.limits.line_bytes
         return BotPlayer(
             player=self._bot.name,
             bot=self._bot.digest,
             open_channel=open_channel,
-            hello=self._hello,
+            hello=hello_for(self._rules, settings.options, self._clock.startup_ms, line_bytes),
             clock=self._clock,
             suspended=never,
         )
@@ -181,11 +173,9 @@ class _Examination:
 
     def _play(self, bot_player: BotPlayer, *, seat: int, number: int) -> MatchRecord:
         drawn = draw_block(self._secret, f"check-{number}", 2)
-        setting = MatchSettings(self._game, self._options, self._clock)
-        spec = spec_of(setting, f"check-{number}-{seat}", drawn, seat, self._confinement.isolation)
-        house = baseline_player(self._hello, self._clock)
-        seats = [bot_player, house] if seat == 0 else [house, bot_player]
-        record = play_match(spec, seats, game=cast(Game[Any, Any], HouseGame(self._rules, {1 - seat}, spec.seed)))
+        spec = spec_of(self._settings, f"check-{number}-{seat}", drawn, seat, self._confinement.isolation)
+        baseline = BaselinePlayer()
+        record = play_match(spec, [bot_player, baseline] if seat == 0 else [baseline, bot_player])
         if record.fault is not None:
             fault = record.fault
             details = [f"{record.termination}: {fault.message}"]
@@ -201,13 +191,11 @@ class _Examination:
         return f"{sum(bot_seat(record, self._bot.digest).moves for record in self._records)} answers so far"
 
     def _noise(self) -> str:
-        noisy = self._enter(lambda: _NoisyChannel(self._open()))
+        noisy = self._enter(lambda: cast(Channel, _NoisyChannel(self._open())))
         try:
             self._match(seat=0, number=0, bot_player=noisy)
         except _Failure as failure:
-            raise _Failure(
-                f"after an unknown message type and unknown fields: {failure.detail}", failure.stderr
-            ) from None
+            raise _Failure(f"after an unknown message type and unknown fields: {failure}", failure.stderr) from None
         finally:
             noisy.close(grace_s=0.0)
         return "new fields and messages may come with later versions of the protocol"
@@ -224,8 +212,7 @@ class _Examination:
         return "none was refused"
 
     def _clean(self) -> str:
-        ignored = ignored_remark(self._records, self._bot.digest)
-        if ignored:
+        if ignored := _added(bot_seat(record, self._bot.digest).ignored for record in self._records):
             raise _Remark(f"ignored lines: {ignored} (stray: no JSON; stale: another id; early: before the request)")
         return "not one line too many"
 
@@ -254,9 +241,7 @@ class _Examination:
         return "with exit code 0"
 
     def _end_of_input(self) -> str:
-        channel = self._open()
-        ending = channel.close(GRACE_S)
-        if ending == "was killed":
+        if self._open().close(GRACE_S) == "was killed":
             raise _Remark("still running a second after its stdin was closed: it would outlive a killed referee")
         return "at the end of its input"
 
@@ -266,37 +251,71 @@ class _NoisyChannel:
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self.cpu = channel.cpu
-        self.delayed_s = channel.delayed_s
-        self.is_asleep = channel.is_asleep
-        self.origin = channel.origin
-        self.wake = channel.wake
-        self.rest = channel.rest
-        self.stderr_bytes = channel.stderr_bytes
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._channel, name)
 
     def send(self, line: bytes, clock: MoveClock) -> None:
         noise = b'{"type":"weather","wind":{"force":[1,2,null]}}\n'
         self._channel.send(noise + line.rstrip()[:-1] + b',"from_the_future":{"x":[true,1.5,"\xc3\xa9"]}}\n', clock)
 
-    def receive(self, clock: MoveClock) -> bytes:
-        return self._channel.receive(clock)
-
-    def pending(self) -> list[bytes]:
-        return self._channel.pending()
-
-    def stderr(self) -> str:
-        return self._channel.stderr()
-
-    def close(self, grace_s: float) -> str:
-        return self._channel.close(grace_s)
-
-
-def _copy_told(bot: BotSpec, step: CheckStep) -> str:
-    """Where the file is that a traceback should have named: bots run from a copy, and its path says nothing."""
-    if bot.folder not in step.detail + step.stderr or bot.folder in {bot.source, str(Path(bot.source).parent)}:
-        return ""
-    return f"\n({bot.folder} is a copy of {bot.source})"
-
 
 def _actions(record: MatchRecord) -> list[bytes]:
     return [msgspec.json.encode(step) for step in record.steps if isinstance(step, ActionStep)]
+
+
+def bot_seat(record: MatchRecord, bot: str) -> SeatRecord:
+    """The share of the bot with that hash."""
+    return next(seat for seat in record.seats if seat.bot == bot)
+
+
+def timeouts_remark(records: Sequence[MatchRecord], bot: str) -> str:
+    """The number of answers that came too late without ending a match."""
+    late = _pardoned(records, bot)[Termination.TIMEOUT]
+    if not late:
+        return ""
+    timeouts = "1 timeout" if late == 1 else f"{late} timeouts"
+    return f"{timeouts}, after which the match went on; the third in a match forfeits it"
+
+
+def idle_remark(seats: Iterable[SeatRecord], terms: ClockTerms) -> str:
+    """The longest time in a match for which the bot slept or waited while it owed answers."""
+    idle_ms = max((seat.idle_ms or 0.0 for seat in seats), default=0.0)
+    if terms.idle_ms is UNSET or idle_ms < _IDLE_MS:
+        return ""
+    return (
+        f"; in one match it was idle for {idle_ms / 1000:.1f} s while it owed answers, allowed are"
+        f" {terms.idle_ms / 1000:g} s: it slept or waited"
+    )
+
+
+def refusals_remark(records: Sequence[MatchRecord], bot: str) -> str:
+    """The number of refused answers, their reasons as far as they were kept, and the first of them in full."""
+    counts = _pardoned(records, bot)
+    del counts[Termination.TIMEOUT]
+    if not counts:
+        return ""
+    kept = [(record, each) for record in records for each in bot_seat(record, bot).refusals or ()]
+    refused = [(record, each) for record, each in kept if each.code in counts]
+    reasons = _added({each.reason or each.code: 1} for _, each in refused)
+    which = "" if len(refused) == counts.total() else f", of the first {REFUSALS_KEPT} of each match"
+    record, first = refused[0]
+    return (
+        f"refused answers: {_added([counts])}; by reason{which}: {reasons}\n"
+        f"{record.match}, step {first.step}: {first.message}"
+    )
+
+
+def _pardoned(records: Sequence[MatchRecord], bot: str) -> Counter[str]:
+    """Faults after which a match went on, by their code."""
+    counts = Counter[str]()
+    for record in records:
+        faults = bot_seat(record, bot).faults
+        counts.update({} if faults is UNSET else faults)
+    return counts
+
+
+def _added(counts: Iterable[Mapping[str, int]]) -> str:
+    """All counts together, by their names."""
+    total: Counter[str] = sum(map(Counter, counts), Counter())
+    return ", ".join(f"{total[kind]} {kind}" for kind in sorted(total))

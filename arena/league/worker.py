@@ -20,13 +20,12 @@ from arena.games import load_game
 from arena.games.api import value_of
 from arena.league.schedule import Batch, Fixture, Pairing, PlayedBlock, match_spec
 from arena.league.tournament import Player, Tournament
-from arena.match.bot import clock_for, confine, open_channel
 from arena.match.bot_player import GRACE_S, BotPlayer
 from arena.match.luck import MatchLuck, luck_of
 from arena.match.record import MatchRecord, pack
 from arena.match.referee import hello_for, play_match
 from arena.match.results import PlayedMatch, result_of, rotate
-from arena.match.settings import MatchSettings
+from arena.match.settings import MatchSettings, clock_for, confine, open_channel
 from arena.process import reaper
 from arena.process.limits import Isolation
 from arena.process.sandbox import probe

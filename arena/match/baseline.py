@@ -1,76 +1,57 @@
-"""The house bot: a legal opponent inside this process, for checking a bot without needing another one.
+"""The baseline player: a legal opponent inside this process, so that a bot can be checked without another one.
 
-Rule: it speaks the protocol like any bot, through a scripted channel; it knows no game. Where the actions are not
-listed it finds one of them in its view: `HouseGame` puts it there.
+Rule: it knows no game, and follows from its bot_seed alone. An action that no list holds is sampled by the game.
 """
 
-import json
 import random
-from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 import msgspec
 
-from arena.games.api import Game, Json, Seat
-from arena.match.bot_player import BotPlayer
+from arena.errors import IllegalAction
+from arena.games.api import Game, Randomness, Seat, fault_policy_of, simulator_of
+from arena.match.participant import ActionRequest, Participant
 from arena.match.settings import ClockSettings
-from arena.match.suggestion import random_action
-from arena.process.scripted import Reply, ScriptedChannel
-from arena.protocol.messages import Hello
+from arena.protocol.messages import Answer, MatchStart
 
-SUGGESTED: Final = "suggested"
-"""The key under which `HouseGame` adds an action to a view."""
+_TRIES: Final = 20
+"""In Riff Raff two of three samples find room, on a full ship fewer."""
 
 
-def baseline_player(hello: Hello, clock: ClockSettings) -> BotPlayer:
-    """A bot_player that chooses among the legal actions by its bot_seed; unlisted ones come with a `HouseGame` only."""
-    return BotPlayer(
-        player="house",
-        bot="house",
-        open_channel=lambda: ScriptedChannel(_HouseBot().respond),
-        hello=hello,
-        clock=clock,
-    )
+class BaselinePlayer(Participant):
+    """Chooses among the legal actions by its bot_seed. No clock runs for it."""
 
-
-class HouseGame:
-    """A game at whose table the house has these seats; it differs for them, and only where actions are not listed.
-
-    One object is for one match: what it suggests follows from `seed` and from what was suggested before.
-    """
-
-    def __init__(self, game: Game[Any, Any], seats: Collection[int], seed: str) -> None:
-        self._game = game
-        self._seats = seats
-        self._random = random.Random(seed)  # noqa: S311 - play, not secrets
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._game, name)
-
-    def observe(self, state: Any, seat: Seat) -> dict[str, Json]:
-        """The view; for the house with an action, where it could not choose from a list."""
-        view = self._game.observe(state, seat)
-        if seat not in self._seats or self._game.legal(state, seat) is not None:
-            return view
-        return {**view, SUGGESTED: msgspec.to_builtins(random_action(self._game, state, seat, self._random))}
-
-
-class _HouseBot:
     def __init__(self) -> None:
-        self._random = random.Random(0)  # noqa: S311 - play, not secrets
+        super().__init__("house", "house", ClockSettings(decides="wall").terms())
 
-    def respond(self, line: bytes) -> Iterable[Reply]:
-        message = json.loads(line)
-        match message["type"]:
-            case "hello":
-                return [b'{"type":"hello","protocols":[1],"name":"house"}']
-            case "match_start":
-                self._random.seed(message["bot_seed"])
-                return [json.dumps({"type": "ready", "match": message["match"]}).encode()]
-            case "request":
-                return [json.dumps({"type": "action", "id": message["id"], "action": self._choose(message)}).encode()]
-        return []
+    def begin(self, start: MatchStart, game: Game[Any, Any]) -> None:
+        """Seed the choices of this match."""
+        super().begin(start, game)
+        self._game = game
+        self._random = random.Random(start.bot_seed)  # noqa: S311 - play, not secrets
 
-    def _choose(self, request: dict[str, Any]) -> Json:
-        legal = request["legal"]
-        return request["view"][SUGGESTED] if legal is None else self._random.randrange(len(legal))
+    def ask(self, request: ActionRequest) -> Answer:
+        """A random action, by its index where the legal ones are listed."""
+        self.moves += 1
+        if request.legal is not None:
+            return Answer(id=self.moves, action=self._random.randrange(len(request.legal)))
+        action = random_action(self._game, request.state, request.seat, self._random)
+        return Answer(id=self.moves, action=msgspec.to_builtins(action))
+
+
+def random_action(game: Game[Any, Any], state: Any, seat: Seat, rng: Randomness) -> Any:
+    """A sample that is legal for the rules, and possible for the simulator if a few tries find one.
+
+    After tries in vain the fallback action, or, without a fault policy, the last sample.
+    """
+    simulator, fault_policy = simulator_of(game), fault_policy_of(game)
+    action = game.sample(state, seat, rng)
+    for _ in range(_TRIES):
+        try:
+            if simulator is not None:
+                simulator.require(state, seat, action)
+        except IllegalAction:
+            action = game.sample(state, seat, rng)
+        else:
+            return action
+    return action if fault_policy is None else fault_policy.fallback_action(state, seat)

@@ -1,27 +1,27 @@
-"""The talk with one process of a bot: lines out, lines in, what counts of them and what does not.
+"""The dialogue with one process of a bot: lines out, lines in, and the ones that count.
 
-Rule: a line becomes a message here, a message a line, and nowhere else. What a bot says in vain is counted and kept for
-the sentence that tells its author; what breaks the protocol is raised. The clocks of moves are made elsewhere.
+Rule: a line becomes a message here, a message a line, and nowhere else. Output that answers nothing is counted and kept
+for the sentence that tells its author; a breach of the protocol is raised. The clocks of moves are made elsewhere.
 """
 
 import math
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final, TypeVar
 
+import msgspec
 from msgspec import UNSET
 
 from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime, ProtocolViolation
 from arena.match.line_recorder import LineRecorder
-from arena.match.lookahead import NO_LOOK_AHEAD, LookAhead
-from arena.match.participant import TranscriptLine
-from arena.match.unheard import DiscardedOutput
+from arena.match.participant import NO_LOOK_AHEAD, LookAhead, TranscriptLine
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 from arena.protocol import codec
-from arena.protocol.messages import Answer, ErrorMessage, FromBot, Hello, MatchStart, Simulate, ToBot
+from arena.protocol import messages as m
 from arena.protocol.session import Session
 
+M = TypeVar("M", bound=m.Message)
 _NOTICE_S: Final = 1.0
 """Wall time a bot has to take a line that asks nothing of it."""
 _NAMED_S: Final = 0.05
@@ -32,18 +32,65 @@ _USELESS_KEPT: Final = 1000
 """Lines that count for nothing, before one that counts, in the transcript: a flood must not fill the memory."""
 
 
-class StartupCost(NamedTuple):
-    """What `hello` or `ready` took of the time for both, and the bot's CPU clock when it was there; in seconds."""
+class DiscardedOutput(msgspec.Struct):
+    """Output while a reply is due that was no reply. It explains a timeout and decides nothing.
 
-    used_s: float
-    cpu_s: float
+    Of each kind the first is kept, the others are counted.
+    """
+
+    strays: int = 0
+    first_stray: str = ""
+    wrong_id: str = ""
+    early_id: str = ""
+    has_early: bool = False
+
+    def stray(self, line: bytes) -> None:
+        """Note a line that is no JSON object."""
+        self.strays += 1
+        self.first_stray = self.first_stray or codec.excerpt(line)
+
+    def stale(self, message: m.Answer | m.Simulate) -> None:
+        """Note an answer or a question to a request that is not open."""
+        kind = "an action" if isinstance(message, m.Answer) else "a simulate"
+        self.wrong_id = self.wrong_id or f"{kind} with id {message.id}"
+
+    def early(self, line: bytes) -> None:
+        """Note a line that lay there before the request; only the first is decoded, for there may be many."""
+        if self.has_early:
+            return
+        self.has_early = True
+        try:
+            message = codec.decode(line)
+        except MalformedReply:
+            return
+        if isinstance(message, m.Answer):
+            self.early_id = str(message.id)
+
+    def strays_text(self) -> str:
+        """`3 lines came, none of them a JSON object; the first: blah`, or nothing."""
+        if not self.strays:
+            return ""
+        if self.strays == 1:
+            return f"1 line came, and it is not a JSON object: {self.first_stray}"
+        return f"{self.strays} lines came, none of them a JSON object; the first: {self.first_stray}"
+
+    def explanation(self, request_id: int) -> str:
+        """The likely reason why request `request_id` has no answer; empty if nothing came."""
+        if self.wrong_id:
+            return f"{self.wrong_id} came, but the open request is {request_id}: repeat the request's id"
+        if self.early_id:
+            return (
+                f"an action with id {self.early_id} came before request {request_id} was sent, and was dropped:"
+                " answer each request once, after it came"
+            )
+        return self.strays_text()
 
 
 class Dialogue:
-    """One process, from its `hello` to its end. `transcript`, `ignored`, `kept` are those of its bot_player.
+    """One process, from its `hello` to its end. `transcript` and `recorder` are those of its player.
 
     `lost` is the fault for which the process was ended, because it could not take a notice. `is_whole` tells whether
-    all that was written for the open question has gone out; the rest of a line that was cut off cannot be sent later.
+    all that was written for the open request has gone out; the rest of a line that was cut off cannot be sent later.
     """
 
     def __init__(
@@ -54,14 +101,12 @@ class Dialogue:
         suspended: Callable[[float], float],
         is_strict: bool,
         transcript: deque[TranscriptLine],
-        ignored: Counter[str],
-        kept: LineRecorder,
+        recorder: LineRecorder,
     ) -> None:
         self.channel = channel
         self.session = Session()
-        self.unheard = DiscardedOutput()
-        self.ignored = ignored
-        self.kept = kept
+        self.discarded = DiscardedOutput()
+        self.recorder = recorder
         self.is_whole = False
         self.lost: BotFault | None = None
         self._wall = wall
@@ -70,11 +115,13 @@ class Dialogue:
         self._transcript = transcript
 
     def ask_within_startup(
-        self, message: Hello | MatchStart, startup_s: float, *, spent_s: float, decides_cpu: bool
-    ) -> StartupCost:
-        """Ask for `hello` or `ready` in what is left of the time for both. Then the bot is stopped.
+        self, message: m.Hello | m.MatchStart, startup_s: float, *, spent_s: float, decides_cpu: bool
+    ) -> tuple[float, float]:
+        """Ask for `hello` or `ready` in the rest of the time for both, then stop the bot.
 
-        Real time counts without what the machine kept from the bot; and its CPU time, unless it cannot be trusted.
+        Real time counts without the machine's own delays; and the bot's CPU time, unless it cannot be trusted.
+
+        The seconds used, and the bot's CPU clock.
         """
         channel, left_s = self.channel, startup_s - spent_s
         clock = MoveClock(
@@ -86,108 +133,102 @@ class Dialogue:
             delayed=channel.delayed_s,
             suspended=self._suspended,
         )
-        owed = "hello" if isinstance(message, Hello) else "ready"
-        self.unheard = DiscardedOutput()
+        is_hello = isinstance(message, m.Hello)
+        owed = "hello" if is_hello else "ready"
+        self.discarded = DiscardedOutput()
         try:
             self.ask(message, clock)
-            self.hear(clock)
+            self.hear(m.BotHello if is_hello else m.Ready, clock)
             clock.stop()
             cpu_s = channel.cpu()
             channel.rest()
         except OutOfTime:
             before = f' ({spent_s:.1f} s went to "hello")' if spent_s >= _NAMED_S else ""
-            strays = self.unheard.strays_told()
+            strays = self.discarded.strays_text()
             used = f"; its threads used {clock.cpu_s:.1f} s of CPU time" if decides_cpu and clock.cpu_s > left_s else ""
             raise OutOfTime(
                 f'no "{owed}" within {startup_s:.1f} s{before} from {channel.origin}{used}{strays and "; " + strays}',
                 hint=f'answer {message.__struct_config__.tag} with "{owed}", and flush stdout',
             ) from None
         except Crashed as crash:
-            hint = f"{crash.hint}; one process plays many matches: after match_end it must read on"
+            more = "" if is_hello else "; one process plays many matches: after match_end it must read on"
             raise Crashed(
-                f'{crash.message} before its "{owed}"; it was started as {channel.origin}',
-                hint=crash.hint if owed == "hello" else hint,
+                f'{crash.message} before its "{owed}"; it was started as {channel.origin}', hint=crash.hint + more
             ) from None
-        return StartupCost(used_s=clock.charged_s if decides_cpu else clock.elapsed_s, cpu_s=cpu_s)
+        return clock.charged_s if decides_cpu else clock.elapsed_s, cpu_s
 
     def forget(self) -> None:
-        """Nothing that was said in vain before concerns what is asked now. Lines that lie there already are early."""
-        self.unheard = DiscardedOutput()
+        """Begin a new request: lines that lie there already are early."""
+        self.discarded = DiscardedOutput()
         self.is_whole = False
         early = self.channel.pending()
         if early:
             self._ignore_early(early)
 
-    def ask(self, message: ToBot, clock: MoveClock) -> None:
+    def ask(self, message: m.ToBot, clock: MoveClock) -> None:
         """Send a line that wants an answer; from now on the bot runs."""
         line = self._line_of(message)
         self.channel.wake()
         self.channel.send(line, clock)
         self.is_whole = True
 
-    def hear(self, clock: MoveClock, look_ahead: LookAhead = NO_LOOK_AHEAD) -> FromBot:
-        """The next message that counts; what does not count is noted, and its time runs on.
+    def hear(self, owed: type[M], clock: MoveClock, look_ahead: LookAhead = NO_LOOK_AHEAD) -> M:
+        """The next message that counts; the time of lines that do not count runs on.
 
-        What the bot asks back meanwhile is answered by `look_ahead`.
+        Questions of the bot meanwhile are answered by `look_ahead`.
         """
         useless = 0
         while useless < _USELESS_LIMIT:
             line = self.channel.receive(clock)
-            self.kept.from_bot(line)
+            self.recorder.from_bot(line)
             self._transcript.append((self._wall(), "<", line))
             message = self._understand(line)
-            if message is not None and not isinstance(message, Simulate):
+            if isinstance(message, owed):
                 return message
-            if message is not None and look_ahead.left:
+            if isinstance(message, m.Simulate) and look_ahead.left:
                 self._what_if(message, look_ahead, clock)
                 continue
             useless += 1
             if useless > _USELESS_KEPT:
                 self._transcript.pop()
-            if message is not None:
+            if isinstance(message, m.Simulate):
                 self._write(self._line_of(look_ahead.answer(message)), clock)
                 if useless > _USELESS_KEPT:
                     self._transcript.pop()
-            self._insist()
+            self._require_process()
             clock.wait_s()
         raise ProtocolViolation(
             f"{_USELESS_LIMIT} lines that answer nothing, where one answer was expected",
             hint="print to stderr: stdout belongs to the protocol",
         )
 
-    def tell(self, message: ToBot, patience_s: float = _NOTICE_S) -> None:
+    def tell(self, message: m.ToBot, patience_s: float = _NOTICE_S) -> None:
         """Send a line that asks nothing. A bot that cannot take it is ended; its next match starts a new process."""
         if self.lost is not None:
             return
-        channel = self.channel
-        clock = MoveClock(
-            cpu=channel.cpu, wall=self._wall, budget_s=math.inf, wall_s=patience_s, decides_cpu=True
-        )  # a suspended referee would be none of its faults either
+        # a suspended referee would be none of the bot's faults either
+        clock = MoveClock(cpu=self.channel.cpu, wall=self._wall, budget_s=math.inf, wall_s=patience_s, decides_cpu=True)
         try:
-            channel.send(self._line_of(message), clock)
+            self.channel.send(self._line_of(message), clock)
         except BotFault as fault:
             self.lost = fault
-            self.kept.lose()
+            self.recorder.lose()
             self.close(0.0)
 
     def close(self, grace_s: float) -> str:
-        """End the process; how it ended, in words."""
+        """End the process; the way it ended, in words."""
         return self.channel.close(grace_s)
 
-    def stderr(self) -> str:
-        """What the process wrote to stderr, running or ended."""
-        return self.channel.stderr()
-
-    def _insist(self) -> None:
-        """The process may have been lost by a warning."""
+    def _require_process(self) -> None:
+        """Raise the fault by which a warning lost the process."""
         if self.lost is not None:
             raise self.lost
 
-    def _line_of(self, message: ToBot) -> bytes:
-        """The line, noted as sent: the session insists that it may be."""
+    def _line_of(self, message: m.ToBot) -> bytes:
+        """The line, noted as sent; the session checks the order."""
         self.session.send(message)
         line = codec.encode(message)
-        self.kept.to_bot(line)
+        self.recorder.to_bot(line)
         self._transcript.append((self._wall(), ">", line))
         return line
 
@@ -196,7 +237,7 @@ class Dialogue:
         self.channel.send(line, clock)
         self.is_whole = True
 
-    def _what_if(self, asked: Simulate, look_ahead: LookAhead, clock: MoveClock) -> None:
+    def _what_if(self, asked: m.Simulate, look_ahead: LookAhead, clock: MoveClock) -> None:
         """Answer a question while the bot and its clock stand still."""
         clock.pause()
         self.channel.rest()
@@ -206,7 +247,7 @@ class Dialogue:
         self.channel.wake()
         self._write(line, clock)
 
-    def _understand(self, line: bytes) -> FromBot | None:
+    def _understand(self, line: bytes) -> m.FromBot | None:
         """The message in a line if it counts now; None for blank, stray and stale lines."""
         text = line.strip()
         if not text:
@@ -217,9 +258,9 @@ class Dialogue:
         message = codec.decode(text)
         if self.session.receive(message):
             return message
-        self._ignore("stale")
-        if isinstance(message, Answer | Simulate):
-            self.unheard.stale(message)
+        self.recorder.discard("stale")
+        if isinstance(message, m.Answer | m.Simulate):
+            self.discarded.stale(message)
         return None
 
     def _stray(self, line: bytes) -> None:
@@ -231,32 +272,27 @@ class Dialogue:
         )
         if self._is_strict:
             raise fault
-        self._ignore("stray")
-        self.unheard.stray(line)
-        if self.ignored["stray"] == 1:
+        self.discarded.stray(line)
+        if self.recorder.discard("stray"):
             self.tell(error_of(fault, is_fatal=False))
-
-    def _ignore(self, kind: str) -> None:
-        self.ignored[kind] += 1
-        self.kept.discard(kind)
 
     def _ignore_early(self, lines: list[bytes]) -> None:
         """Lines that came before their request."""
         for line in lines:
-            self.kept.from_bot(line, is_early=True)
+            self.recorder.from_bot(line, is_early=True)
             self._transcript.append((self._wall(), "<", line))
             text = line.strip()
             if text.startswith(b"{"):
-                self._ignore("early")
-                self.unheard.early(text)
+                self.recorder.discard("early")
+                self.discarded.early(text)
             elif text:
                 self._stray(line)
-        self._insist()
+        self._require_process()
 
 
-def error_of(fault: BotFault, *, is_fatal: bool) -> ErrorMessage:
+def error_of(fault: BotFault, *, is_fatal: bool) -> m.ErrorMessage:
     """The fault as the bot hears of it."""
-    return ErrorMessage(
+    return m.ErrorMessage(
         code=fault.code,
         message=fault.message,
         hint=fault.hint,

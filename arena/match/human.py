@@ -1,38 +1,26 @@
-"""A person at the table, in the terminal.
+"""A human at the table, in the terminal.
 
-Rule: a person sees what a bot may see, drawn for people, and chooses from the same legal actions, or writes one down
+Rule: a human sees the table drawn for people, and chooses from the same legal actions as a bot, or writes one down
 where they cannot be listed. No clock runs.
 """
 
 import json
 import random
-from collections import Counter, deque
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET, UnsetType
 
 from arena.errors import BotFault, MalformedReply
-from arena.games.api import Game, Json, Seat, fault_policy_of, simulator_of
-from arena.match.participant import ActionRequest, TranscriptLine
-from arena.match.record import Requests, SeatLines
+from arena.games.api import Game, Json, fault_policy_of, simulator_of
+from arena.match.baseline import random_action
+from arena.match.participant import ActionRequest, Participant
 from arena.match.settings import ClockSettings
-from arena.match.suggestion import random_action
 from arena.protocol import codec
-from arena.protocol.messages import ActionEvent, Answer, AnyEvent, ChanceEvent, MatchStart
+from arena.protocol.messages import ActionEvent, Answer, AnyEvent, ChanceEvent, MatchStart, SimulationEvent
 
-DRAWN: Final = "drawn"
-"""The key under which `DrawnGame` adds the table as text to a view."""
-TOLD: Final = "told"
-"""What simulations came to since the last view, in sentences."""
-SUGGESTED: Final = "suggested"
-"""Some actions, and under `STAND_IN` what passes for none, where the legal ones cannot be listed."""
 _LARGEST_DIE: Final = 100
-"""What is drawn with larger dice is no throw that a person reads; what comes of it is told by the game."""
-STAND_IN: Final = "stand_in"
-_SUGGESTIONS: Final = 3
+"""A draw with larger dice is no throw that people read; the game tells its effect."""
 
 HELP: Final = (
     "Type the number in front of an action, then Enter. Only legal actions are listed, and there is no clock for you.\n"
@@ -46,147 +34,64 @@ HELP_UNLISTED: Final = (
 
 
 class Resigned(BotFault):
-    """The person has had enough."""
+    """The human gave up."""
 
     code = "illegal_action"
 
 
-class DrawnGame:
-    """A game whose view for one seat is made for a person; everything else is the game itself.
-
-    Besides the table as text the view holds what simulations came to, and actions where none can be listed.
-    """
-
-    def __init__(self, game: Game[Any, Any], seat: int) -> None:
-        self._game = game
-        self._seat = seat
-        self._random = random.Random(0)  # noqa: S311 - examples, not secrets
-        simulator = simulator_of(game)
-        if simulator is not None:
-            self.simulator = _ToldNature(simulator)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._game, name)
-
-    def observe(self, state: Any, seat: Seat) -> dict[str, Json]:
-        """The view, with what a person needs for the person's seat."""
-        view = self._game.observe(state, seat)
-        if seat != self._seat:
-            return view
-        told = self.simulator.told() if simulator_of(self._game) is not None else []
-        view = {**view, DRAWN: self._game.describe(state), TOLD: told}
-        if self._game.legal(state, seat) is not None:
-            return view
-        fault_policy = fault_policy_of(self._game)
-        return {
-            **view,
-            SUGGESTED: [random_action(self._game, state, seat, self._random) for _ in range(_SUGGESTIONS)],
-            STAND_IN: None if fault_policy is None else fault_policy.fallback_action(state, seat),
-        }
-
-
-class _ToldNature:
-    """A nature that remembers what it would tell a person."""
-
-    def __init__(self, simulator: Any) -> None:
-        self._simulator = simulator
-        self._told: list[str] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._simulator, name)
-
-    def apply_result(self, state: Any, result: Json) -> Any:
-        """See Simulator.settle."""
-        after = self._simulator.apply_result(state, result)
-        self._told.append(self._simulator.tell(state, result, after))
-        return after
-
-    def told(self) -> list[str]:
-        """What was not yet told."""
-        told, self._told = [sentence for sentence in self._told if sentence], []
-        return told
-
-
-class HumanPlayer:
+class HumanPlayer(Participant):
     """Asks by `say` and `prompt`, functions that show a line and that ask for one."""
 
-    is_person = True
+    is_human = True
 
     def __init__(self, *, say: Callable[[str], None], prompt: Callable[[str], str]) -> None:
-        self.player = "you"
-        self.bot = "person"
-        self.terms = ClockSettings(decides="wall").terms()
-        self.moves = 0
-        self.startup_us = 0
-        self.requests: Requests | UnsetType = UNSET
-        self.lines: SeatLines | UnsetType = UNSET
-        self.timeouts_by_load = 0
-        self.ignored: Counter[str] = Counter()
-        self.faults: Counter[str] = Counter()
-        self.transcript: deque[TranscriptLine] = deque()
+        super().__init__("you", "person", ClockSettings(decides="wall").terms())
         self._say = say
         self._prompt = prompt
-        self._players: tuple[str, ...] = ()
+        self._random = random.Random(0)  # noqa: S311 - examples, not secrets
         self._request_id = 0
         self._has_resigned = False
 
     @property
     def is_reachable(self) -> bool:
-        """See Participant.is_reachable: whoever gave up is not asked again."""
+        """Until they give up."""
         return not self._has_resigned
 
-    def begin(self, start: MatchStart) -> None:
-        """See Participant.begin."""
+    def begin(self, start: MatchStart, game: Game[Any, Any]) -> None:
+        """Tell the seat and the keys."""
+        super().begin(start, game)
+        self._game = game
         self._players = start.players
         self._say(f"You sit in seat {start.seat}. Type the number in front of an action, ? for help, q to give up.")
 
-    def ask(self, question: ActionRequest) -> Answer:
-        """See Participant.ask."""
-        table = [*question.view.get(TOLD, ()), f"\n{question.view[DRAWN]}\n"]
-        if question.legal is not None:
-            table += [f"  {number:>2})  {action}" for number, action in enumerate(question.legal, start=1)]
-        if question.refused is None:
+    def ask(self, request: ActionRequest) -> Answer:
+        """Draw the table, unless it is asked once more, and read an action."""
+        table = [f"\n{self._game.describe(request.state)}\n"]
+        table += [f"  {number:>2})  {action}" for number, action in enumerate(request.legal or (), start=1)]
+        if request.refused is None:
             self._say_all(table)
         self.moves += 1
         self._request_id += 1
-        if question.legal is not None:
-            return Answer(id=self._request_id, action=self._choose(len(question.legal), table))
-        return Answer(id=self._request_id, action=self._write(question.view, table))
+        action = self._write(request, table) if request.legal is None else self._choose(len(request.legal), table)
+        return Answer(id=self._request_id, action=action)
 
     def refuse(self, fault: BotFault) -> None:
-        """See Participant.refuse. What was impossible is neither move nor fault: a person is asked again."""
+        """Tell the reason. An impossible action is neither move nor fault: a human is asked again."""
         self.moves -= 1
         self._say(f"not possible: {fault.message}")
 
-    def abandon(self) -> None:
-        """See Participant.abandon: nobody else can break in on a person."""
-
-    def happened(self, event: AnyEvent) -> None:
-        """See Participant.happened. What a simulation came to is told with the next table, see `DrawnGame`."""
-        if isinstance(event, ChanceEvent):
-            if max(event.outcome) <= _LARGEST_DIE:
+    def happened(self, event: AnyEvent, before: Any, after: Any) -> None:
+        """Tell of dice, actions, and the results of simulations in the words of the game."""
+        match event:
+            case ChanceEvent() if max(event.outcome) <= _LARGEST_DIE:
                 self._say(f"dice: {' '.join(map(str, event.outcome))}")
-        elif isinstance(event, ActionEvent):
-            manner = (
-                " (forced)"
-                if event.forced
-                else f" (instead, after: {event.fallback_for})"
-                if event.fallback_for
-                else ""
-            )
-            self._say(f"{self._players[event.seat]}: {event.action}{manner}")
-
-    def finish(
-        self, *, ranks: tuple[int, ...], scores: tuple[Fraction, ...] | None, termination: str, at_fault: int | None
-    ) -> None:
-        """See Participant.finish."""
-
-    def fail(self, fault: BotFault) -> None:
-        """See Participant.fail."""
-
-    def stderr(self) -> str:
-        """See Participant.stderr."""
-        return ""
+            case ActionEvent():
+                reason = f" (instead, after: {event.fallback_for})" if event.fallback_for else ""
+                self._say(f"{self._players[event.seat]}: {event.action}{' (forced)' if event.forced else reason}")
+            case SimulationEvent():
+                simulator = simulator_of(self._game)
+                if simulator is not None and (told := simulator.tell(before, event.result, after)):
+                    self._say(told)
 
     def _choose(self, count: int, table: list[str]) -> int:
         """The index of the action that was chosen."""
@@ -197,18 +102,18 @@ class HumanPlayer:
                 return numbers.index(text)
             self._say(f"{text!r} is not a number from 1 to {count}")
 
-    def _write(self, view: dict[str, Json], table: list[str]) -> dict[str, Json]:
-        """The action that was written down, or chosen of those in the view."""
-        suggested = deque(view[SUGGESTED])
-        fallback_action = "" if view[STAND_IN] is None else f"; p: {view[STAND_IN]}"
+    def _write(self, request: ActionRequest, table: list[str]) -> dict[str, Json]:
+        """The action that was typed, an example that was taken, or the fallback action."""
+        fault_policy = fault_policy_of(self._game)
+        fallback = None if fault_policy is None else fault_policy.fallback_action(request.state, request.seat)
+        prompt = "your action as JSON; s: an example" + ("" if fallback is None else f"; p: {fallback}")
         while True:
-            text = self._typed(f"your action as JSON; s: an example{fallback_action}", [*table, "", HELP_UNLISTED])
+            text = self._typed(prompt, [*table, "", HELP_UNLISTED])
             chosen: Any = None
-            if text == "p" and view[STAND_IN] is not None:
-                chosen = view[STAND_IN]
+            if text == "p" and fallback is not None:
+                chosen = fallback
             elif text == "s":
-                suggested.rotate(-1)
-                chosen = self._confirmed(suggested[-1])
+                chosen = self._confirmed(random_action(self._game, request.state, request.seat, self._random))
             elif text.startswith("{"):
                 chosen = self._read(text)
             else:
@@ -229,7 +134,7 @@ class HumanPlayer:
             return None
 
     def _typed(self, prompt: str, help_lines: list[str]) -> str:
-        """What was typed, but for words that always mean the same."""
+        """A line of the human, but for words that always mean the same."""
         while True:
             text = self._prompt(prompt).strip()
             if text in {"q", "quit"}:

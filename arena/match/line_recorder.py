@@ -1,7 +1,7 @@
-"""Lines of one bot in one match, kept as they go by: a checksum of all, and the text of those that nothing else tells.
+"""The recorder of a bot's lines in one match: a checksum of all, and the text of those that the steps do not give.
 
-Rule: a bot that says much fills no memory. An answer by index in the bot's usual form is told by the step that came of
-it; everything else is kept as it came, up to KEPT_BYTES.
+Rule: a bot that says much fills no memory. An answer by index in the bot's usual form follows from its step; all other
+lines are kept as they came, up to KEPT_BYTES.
 """
 
 import re
@@ -25,7 +25,7 @@ _ALL_BITS: Final = 0xFFFFFFFF
 class LineRecorder:
     """The lines of a match, in the order of time. `number` is that of the open request, `sent` how many it was told.
 
-    `form` may be that of an earlier match: what stands before, between and after the numbers of an answer.
+    `form` may be that of an earlier match: the text before, between and after the numbers of an answer.
     """
 
     def __init__(self, form: tuple[str, ...] = ()) -> None:
@@ -78,9 +78,11 @@ class LineRecorder:
             self._room -= len(line) + _OVERHEAD
             (self._early if is_early else self._lines).append(line)
 
-    def discard(self, kind: str) -> None:
-        """Note that the last line counted for nothing."""
+    def discard(self, kind: str) -> bool:
+        """Note that the last line counted for nothing; whether it is the first of its kind in this match."""
+        is_first = all(kind != each for _, each in self._discarded)
         self._discarded[self.number, kind] += 1
+        return is_first
 
     def lose(self) -> None:
         """Note that the bot's process could not take the last line."""

@@ -1,92 +1,139 @@
-"""Whoever sits at the table, as the referee knows them, and what they are asked.
+"""The players of a match as the referee knows them, and the requests that they answer.
 
-Rule: words only. How a bot is asked is the bot_player's business, how a person is asked the person's.
+Rule: words only. Each kind of player (bot, human, baseline) is a subclass in a module of its own; those inside this
+process read the game's state itself, bots get its observation.
 """
 
 from collections import Counter, deque
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Final
 
 import msgspec
-from msgspec import UnsetType
+from msgspec.structs import replace
 
-from arena.errors import BotFault
-from arena.games.api import Json
-from arena.match.lookahead import LookAhead
-from arena.match.record import Requests, SeatLines
-from arena.protocol.messages import Answer, AnyEvent, ClockTerms, MatchStart, Refused
+from arena.errors import BotFault, IllegalAction, MalformedReply
+from arena.games.api import Game, Json, Seat
+from arena.match.record import SeatRecord
+from arena.protocol.messages import Answer, AnyEvent, ClockTerms, MatchStart, Refused, Simulate, Simulated
+from arena.validation import printable
 
 TranscriptLine = tuple[float, str, bytes]
 """Wall-clock seconds, `>` to the bot or `<` from it, the line."""
+NO_SIMULATIONS_LEFT: Final = "no_simulations_left"
+
+
+class LookAhead:
+    """The simulations that a bot may ask for while it decides: `left` of them, answered by `what_if`.
+
+    A wrong question costs one of them and gets an answer too.
+    """
+
+    def __init__(self, budget: int, what_if: Callable[[Mapping[str, Json]], dict[str, Json]]) -> None:
+        self.left = budget
+        self._what_if = what_if
+
+    def answer(self, asked: Simulate) -> Simulated:
+        """The result of one simulation, or its refusal; at once if none is left."""
+        result: dict[str, Json] | None = None
+        refused: Refused | None = None
+        try:
+            self._spend()
+            result = self._what_if(asked.what)
+        except (IllegalAction, MalformedReply) as fault:
+            refused = refusal_of(fault)
+        return Simulated(id=asked.id, query=asked.query, result=result, refused=refused, left=self.left)
+
+    def _spend(self) -> None:
+        if self.left <= 0:
+            raise IllegalAction(
+                "no simulations are left for this request",
+                hint="`simulations` of the request tells how many there are, `left` how many remain",
+                reason=NO_SIMULATIONS_LEFT,
+            )
+        self.left -= 1
+
+
+NO_LOOK_AHEAD: Final = LookAhead(0, dict)
+
+
+def refusal_of(fault: BotFault) -> Refused:
+    """The fault in the words of the protocol; all of it may quote the bot."""
+    return Refused(code=fault.code, reason=fault.reason, message=printable(fault.message), hint=printable(fault.hint))
 
 
 class ActionRequest(msgspec.Struct, frozen=True):
-    """What a seat is asked. `legal` is None where the game cannot list the actions.
+    """The request for an action of `seat` in `state`; `view` is its observation.
 
-    `refused`: why the last answer did not count; the same is asked once more, in what is left of the move's time.
-    `look_ahead`: what may be asked back, in games with a nature.
+    `legal` is None where the game cannot list the actions. `refused`: the reason for which the last answer did not
+    count; the same is asked once more, in the rest of the move's time. `look_ahead`: None in games without a simulator.
     """
 
+    state: Any
+    seat: Seat
     view: dict[str, Json]
     legal: tuple[Any, ...] | None
     refused: Refused | None = None
     look_ahead: LookAhead | None = None
 
 
-class Participant(Protocol):
-    """A bot (`BotPlayer`) or a human. One thread at a time speaks to it.
+class Participant:
+    """A player at the table, who by itself hears of everything and does nothing. One thread at a time speaks to it.
 
-    `faults`: answers that were refused in this match and did not end it, by their code.
+    `moves` counts requests. `faults`: refused answers of this match that did not end it, by their code.
     """
 
-    player: str
-    bot: str
-    terms: ClockTerms
-    moves: int
-    startup_us: int
-    timeouts_by_load: int
-    ignored: Counter[str]
-    faults: Counter[str]
-    transcript: deque[TranscriptLine]
+    is_human = False
+    """A human has the terminal, and so the thread of the caller."""
 
-    @property
-    def requests(self) -> Requests | UnsetType:
-        """The use of time in this match by request; UNSET for people."""
-
-    @property
-    def lines(self) -> SeatLines | UnsetType:
-        """What tells all lines of this match again; UNSET for people."""
-
-    @property
-    def is_person(self) -> bool:
-        """Whether it needs the terminal, and so the thread of who called."""
+    def __init__(self, player: str, bot: str, terms: ClockTerms) -> None:
+        self.player = player
+        self.bot = bot
+        self.terms = terms
+        self.moves = 0
+        self.faults: Counter[str] = Counter()
+        self.transcript: deque[TranscriptLine] = deque()
 
     @property
     def is_reachable(self) -> bool:
-        """Whether the last question reached it whole, so that another one can follow."""
+        """Whether the last request reached it whole, so that another one can follow."""
+        return True
 
-    def begin(self, start: MatchStart) -> None:
-        """Get ready for a match. Raises BotFault."""
+    def begin(self, start: MatchStart, game: Game[Any, Any]) -> None:  # noqa: ARG002 - for subclasses
+        """Get ready for a match of the game. Raises BotFault."""
+        self.moves = 0
+        self.faults = Counter()
 
-    def ask(self, question: ActionRequest) -> Answer:
-        """The answer to a question. Raises BotFault."""
+    def ask(self, request: ActionRequest) -> Answer:
+        """The answer to a request. Raises BotFault."""
+        raise NotImplementedError
 
     def refuse(self, fault: BotFault) -> None:
         """Hear that the answer, or its lack, does not count, and that the match goes on. Raises Crashed."""
+        self.faults[fault.code] += 1
 
-    def happened(self, event: AnyEvent) -> None:
-        """Hear of an event."""
+    def happened(self, event: AnyEvent, before: Any, after: Any) -> None:
+        """Hear of an event that led from the state `before` to the state `after`."""
 
     def finish(
         self, *, ranks: tuple[int, ...], scores: tuple[Fraction, ...] | None, termination: str, at_fault: int | None
     ) -> None:
-        """Hear how the match ended."""
+        """Hear the end of the match."""
 
     def fail(self, fault: BotFault) -> None:
         """Hear of the own fault that ended the match."""
 
     def abandon(self) -> None:
-        """Another thread breaks the match off: whoever waits for the answer stops waiting soon."""
+        """End the wait for an answer soon; another thread breaks the match off."""
 
     def stderr(self) -> str:
-        """What was written to stderr."""
+        """The text on stderr so far."""
+        return ""
+
+    def absent_record(self) -> SeatRecord:
+        """The share of a player that never heard of this match, because another one failed before it began."""
+        return SeatRecord(self.player, self.bot, 0, 0.0, 0.0, 0.0, {}, self.terms.decides)
+
+    def seat_record(self, clock: ClockTerms) -> SeatRecord:  # noqa: ARG002 - for bots
+        """The player's share in the record of this match, without its faults; `clock` is that of the match."""
+        return replace(self.absent_record(), moves=self.moves)

@@ -1,23 +1,31 @@
 """All lines of a stored match, both ways, made again from its record alone.
 
-Rule: the referee itself plays the match once more, with bots that say what the record tells, on clocks that show what
-it tells; so no line is written by a second program. A checksum over all lines tells whether they are those of the day.
-Simulations are taken from the record. Only the answers to a bot's `simulate` are computed again, by the game's nature.
+Rule: the referee itself plays the match once more, with bots that repeat the record on clocks that show its times; so
+no line is written by a second program. A checksum over all lines tells whether they are those of the day. Simulations
+are taken from the record. Only the answers to a bot's `simulate` are computed again, by the game's simulator.
 """
 
 import math
 from collections import deque
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 from msgspec import UNSET
 
 from arena.errors import BotFault, CheckFailed, Crashed, IllegalAction, MalformedReply, OutOfTime, SpecError
 from arena.games import load_game
-from arena.games.api import Game, Json, Seat, simulator_of
+from arena.games.api import Game, Json, Seat, Simulator, simulator_of
 from arena.match.bot_player import BotPlayer
 from arena.match.line_recorder import HELLO, READY, LineRecorder, line_of, plain
-from arena.match.record import ActionStep, MatchRecord, ReportedFault, Requests, Said, SeatLines, SimulationStep
+from arena.match.record import (
+    ActionStep,
+    MatchRecord,
+    ReportedFault,
+    Requests,
+    Said,
+    SeatLines,
+    SimulationStep,
+)
 from arena.match.referee import hello_for, play_match
 from arena.match.replay import other_rules
 from arena.match.settings import ClockSettings, MatchSpec
@@ -65,8 +73,8 @@ def lines_of(record: MatchRecord, *, game: Game[Any, Any] | None = None) -> tupl
 
 def _played_again(record: MatchRecord, game: Game[Any, Any]) -> tuple[SeatTranscript, ...]:
     scripts = [_Script(record, seat) for seat in range(len(record.seats))]
-    told: Any = game if simulator_of(game) is None else _ToldGame(game, record, scripts)
-    seated = [_Retold(record, script, told) for script in scripts]
+    players = [_RecordedPlayer(record, script, game) for script in scripts]
+    simulator = simulator_of(game)
     spec = MatchSpec(
         match=record.match,
         game=record.game,
@@ -76,12 +84,13 @@ def _played_again(record: MatchRecord, game: Game[Any, Any]) -> tuple[SeatTransc
         wire_id=record.wire_id or "",
         bot_seeds=record.bot_seeds or (),
     )
-    play_match(spec, seated, game=told)
-    return tuple(each.told() for each in seated)
+    again = None if simulator is None else cast(Simulator, _RecordedSimulator(simulator, record, scripts))
+    play_match(spec, players, game=game, simulator=again)
+    return tuple(each.seat_transcript() for each in players)
 
 
 def _settings(record: MatchRecord, seat: int) -> ClockSettings:
-    """The clock of a seat, as its bot_player got it."""
+    """The clock of a seat, as its player got it."""
     lines = record.seats[seat].lines
     terms = record.clock if lines is UNSET or lines.clock is UNSET else lines.clock
     return ClockSettings(
@@ -95,7 +104,7 @@ def _settings(record: MatchRecord, seat: int) -> ClockSettings:
     )
 
 
-class _AllLines(LineRecorder):
+class _FullRecorder(LineRecorder):
     """Keeps each line of a match with the number of its request and its direction, but no `hello` of an old process."""
 
     def __init__(self, *, is_new: bool) -> None:
@@ -104,35 +113,31 @@ class _AllLines(LineRecorder):
         self._is_new = is_new
 
     def open(self, number: int) -> None:
-        """See LineRecorder.open."""
         super().open(number)
         if number == READY and not self._is_new:
             self.all, self.checksum = [], 0
 
     def to_bot(self, line: bytes) -> None:
-        """See LineRecorder.to_bot."""
         super().to_bot(line)
         self.all.append((self.number, ">", line.removesuffix(b"\n")))
 
     def from_bot(self, line: bytes, *, is_early: bool = False) -> None:
-        """See LineRecorder.from_bot."""
         super().from_bot(line, is_early=is_early)
         self.all.append((self.number, "<", line))
 
 
-class _Retold(BotPlayer):
-    """A bot_player on a clock that never runs out: faults of time are told by the script."""
+class _RecordedPlayer(BotPlayer):
+    """A bot on a clock that never runs out: the script raises faults of time."""
 
     def __init__(self, record: MatchRecord, script: "_Script", game: Game[Any, Any]) -> None:
         self._script = script
-        clock, kept = _settings(record, script.seat), script.kept
-        seats = len(record.seats)
+        kept, entry = script.kept, record.seats[script.seat]
         super().__init__(
-            player=record.seats[script.seat].player,
-            bot=record.seats[script.seat].bot,
+            player=entry.player,
+            bot=entry.bot,
             open_channel=script.open,
-            hello=hello_for(game, record.options, kept.startup_ms, kept.line_bytes, seats),
-            clock=clock,
+            hello=hello_for(game, record.options, kept.startup_ms, kept.line_bytes, len(record.seats)),
+            clock=_settings(record, script.seat),
             wall=lambda: script.wall_s,
             suspended=never,
         )
@@ -143,22 +148,19 @@ class _Retold(BotPlayer):
         """Not after a fault that was fatal."""
         return super().is_reachable and not self._script.is_over
 
-    def told(self) -> SeatTranscript:
+    def seat_transcript(self) -> SeatTranscript:
         """All lines of the match."""
-        kept = self._script.kept
-        is_exact = self._lines.checksum == kept.checksum and not kept.left_out
-        return SeatTranscript(self.player, tuple(self._lines.all), is_exact, kept.left_out)
+        kept, full = self._script.kept, self._full
+        return SeatTranscript(
+            self.player, tuple(full.all), full.checksum == kept.checksum and not kept.left_out, kept.left_out
+        )
 
-    def _keep_lines(self, form: tuple[str, ...]) -> LineRecorder:  # noqa: ARG002 - all are kept
-        self._lines = _AllLines(is_new=self._script.kept.is_new)
-        return self._lines
-
-    def _reset(self) -> None:
-        super()._reset()
-        self.idle_bank_s = math.inf
+    def _new_recorder(self, form: tuple[str, ...]) -> LineRecorder:  # noqa: ARG002 - all lines are kept
+        self._full = _FullRecorder(is_new=self._script.kept.is_new)
+        return self._full
 
     def _move_clock(self, channel: Channel, wall_s: float) -> MoveClock:  # noqa: ARG002 - it has no end
-        return _ToldClock(
+        return _RecordedClock(
             cpu=channel.cpu,
             wall=self._wall,
             budget_s=math.inf,
@@ -168,16 +170,16 @@ class _Retold(BotPlayer):
         )
 
 
-class _ToldClock(MoveClock):
+class _RecordedClock(MoveClock):
     """A clock that is looked at once, at the end of the answer."""
 
     __slots__ = ()
 
     def _look_late(self, gap_s: float) -> None:
-        """Nothing is excused once more."""
+        """Excuse nothing once more."""
 
 
-class _ToldFatally(BotFault):
+class _RecordedFatally(BotFault):
     """A fault that ended the match, in the words of the record; nobody adds to them."""
 
     def __init__(self, told: ReportedFault) -> None:
@@ -186,7 +188,7 @@ class _ToldFatally(BotFault):
 
 
 class _Script(ScriptedChannel):
-    """The other side of a seat's channel: it says, and takes of time, what the record tells.
+    """The other side of a seat's channel: it repeats the lines and the times of the record.
 
     `number` is that of the open request, `is_over` tells that a fatal fault was raised.
     """
@@ -202,7 +204,7 @@ class _Script(ScriptedChannel):
         self._times = Requests() if entry.requests is UNSET else entry.requests
         self._said = {said.request: said for said in self.kept.said}
         self._steps = [
-            each for each in record.steps if isinstance(each, ActionStep) and each.seat == seat and _is_answer(each)
+            each for each in record.steps if isinstance(each, ActionStep) and each.seat == seat and each.is_own
         ]
         self._faulty = sorted({fault.request for fault in self.kept.told})
         self._due = deque(self.kept.told)
@@ -216,7 +218,7 @@ class _Script(ScriptedChannel):
         return self
 
     def send(self, line: bytes, clock: MoveClock) -> None:
-        """See Channel.send."""
+        """Follow the referee to the next message, and queue the answer that the record has for it."""
         message = msgspec.json.decode(line)
         kind = message["type"]
         if kind in {"hello", "match_start"}:
@@ -232,14 +234,14 @@ class _Script(ScriptedChannel):
             self._queue.extend(self._answer(message))
 
     def receive(self, clock: MoveClock) -> bytes:
-        """See Channel.receive."""
+        """The next line of the record, or its next fault."""
         if not self._queue:
             clock.look()
             raise self._fault()
         return self._queue.popleft()
 
     def pending(self) -> list[bytes]:
-        """See Channel.pending: it is asked before each request."""
+        """The early lines of a new request, before which it is always asked."""
         self.number += 1
         self._sent = 0
         early = [line_of(text) for text in self._said[self.number].early] if self.number in self._said else []
@@ -248,14 +250,14 @@ class _Script(ScriptedChannel):
         return early
 
     def rest(self) -> None:
-        """See Channel.rest."""
+        """Raise a fault that was found behind the answer."""
         if self._queue or not self._is_due():
             return
         if self._due[0].code in _AFTER_AN_ANSWER and self._due[0].sent == self._sent:
             raise self._fault()
 
     def refused(self) -> BotFault | None:
-        """What nature had against the answer to the open request, if anything."""
+        """The refusal of the answer to the open request by the simulator, if there was one."""
         return self._fault() if self._is_due() and self._due[0].code == IllegalAction.code else None
 
     def _begin(self, number: int) -> None:
@@ -274,7 +276,7 @@ class _Script(ScriptedChannel):
         told = self._due.popleft() if self._due else ReportedFault(self.number, Crashed.code, "not told", is_fatal=True)
         if told.is_fatal:
             self.is_over = True
-            return _ToldFatally(told)
+            return _RecordedFatally(told)
         return _PARDONED[told.code](told.message, hint=told.hint, got=told.got, reason=told.reason)
 
     def _take_time(self, clock: MoveClock) -> None:
@@ -284,7 +286,7 @@ class _Script(ScriptedChannel):
         clock.asleep_s = self._times.idle_us[at] / 1e6 if self._times.idle_us else 0.0
 
     def _answer(self, request: dict[str, Any]) -> list[bytes]:
-        """The lines after a request; in the usual form where the record has none."""
+        """The lines after a request; in the usual form if the record has none."""
         if said := self._said.get(self.number):
             return [line_of(text) for text in said.lines]
         place = self.number - 1 - sum(0 < number < self.number for number in self._faulty)
@@ -296,39 +298,23 @@ class _Script(ScriptedChannel):
         return [msgspec.json.encode({"type": "action", "id": request["id"], "action": action})]
 
 
-def _is_answer(step: ActionStep) -> bool:
-    return not step.forced and not step.fallback_for
+class _RecordedSimulator:
+    """A simulator that repeats the results and refusals of the record. Only look-ahead is computed."""
 
-
-class _ToldGame:
-    """A game with a nature, of which all that happened in the match is told and not computed."""
-
-    def __init__(self, game: Game[Any, Any], record: MatchRecord, scripts: list[_Script]) -> None:
-        self._game = game
-        self.simulator = _ToldNature(simulator_of(game), record, scripts)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._game, name)
-
-
-class _ToldNature:
-    def __init__(self, simulator: Any, record: MatchRecord, scripts: list[_Script]) -> None:
-        self._simulator = simulator
+    def __init__(self, simulator: Simulator, record: MatchRecord, scripts: list[_Script]) -> None:
         self._scripts = scripts
         self._results = deque(step.result for step in record.steps if isinstance(step, SimulationStep))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._simulator, name)
+        self.apply_result, self.budget, self.what_if = simulator.apply_result, simulator.budget, simulator.what_if
 
     def fingerprint(self) -> dict[str, str]:
-        """It is not asked for anything that depends on it."""
+        """Nothing depends on it here."""
         return {}
 
-    def require(self, state: Any, seat: Seat, action: Any) -> None:  # noqa: ARG002 - see Simulator.insist
-        """See Simulator.insist."""
+    def require(self, _state: Any, seat: Seat, _action: Any) -> None:
+        """Raise the refusal of the record."""
         if refused := self._scripts[seat].refused():
             raise refused
 
-    def simulate(self, state: Any) -> Json:  # noqa: ARG002 - see Simulator.simulate
-        """See Simulator.simulate."""
+    def simulate(self, _state: Any) -> Json:
+        """The next result of the record."""
         return self._results.popleft()

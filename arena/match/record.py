@@ -5,6 +5,7 @@ Rule: a record is a frozen value with one JSON form. It says what happened; it c
 
 import re
 import zlib
+from collections import Counter
 from enum import StrEnum
 from fractions import Fraction
 from hashlib import sha256
@@ -56,6 +57,11 @@ class ActionStep(msgspec.Struct, frozen=True, tag_field="step", tag="action", om
     note: str = ""
     fallback_for: str = msgspec.field(name="stand_in", default="")
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the player itself chose the action."""
+        return not self.forced and not self.fallback_for
+
 
 class ChanceStep(msgspec.Struct, frozen=True, tag_field="step", tag="chance"):
     """Chance under `key` came out as `outcome`."""
@@ -106,6 +112,20 @@ class Requests(msgspec.Struct, frozen=True, omit_defaults=True):
     idle_us: tuple[int, ...] = ()
     stderr: tuple[int, ...] = ()
     discarded: tuple[Discarded, ...] = ()
+
+
+def sums_by_request(requests: Requests, decides: str) -> dict[str, Any]:
+    """The fields of a seat's record that follow from its requests."""
+    ignored: Counter[str] = Counter()
+    for each in requests.discarded:
+        ignored[each.kind] += each.count
+    return {
+        "cpu_ms": sum(requests.cpu_us) / 1000,
+        "wall_ms": sum(requests.wall_us) / 1000,
+        "slowest_ms": max(requests.cpu_us if decides == "cpu" else requests.wall_us, default=0) / 1000,
+        "idle_ms": sum(requests.idle_us) / 1000 or UNSET,
+        "ignored": dict(ignored),
+    }
 
 
 class Said(msgspec.Struct, frozen=True, array_like=True):

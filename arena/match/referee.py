@@ -1,21 +1,31 @@
-"""One match, from set-up to outcome: the rules ask, chance is drawn, bots answer, everything is recorded.
+"""One match, from set-up to outcome: the rules ask, chance is drawn, players answer, everything is recorded.
 
-Rule: `play_match` always returns a record. A fault of a bot is pardoned by the game, or forfeits the match;
-only a `HarnessFault` leaves this module, and then there is no record and the match is played again. (Before anything is
-played it can be a SpecError: that this game, or its nature, cannot be played here.)
+Rule: `play_match` always returns a record. A fault of a bot is pardoned by the game, or forfeits the match; only a
+`HarnessFault` leaves this module, and then there is no record and the match is played again. (Before anything is played
+it can be a SpecError: that this game, or its simulator, cannot be played here.)
 """
 
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from arena import __version__
 from arena.errors import BotFault, HarnessFault
 from arena.games import load_game
-from arena.games.api import Chance, Decision, Game, Seat, Simulation, fault_policy_of, game_info_of, simulator_of
+from arena.games.api import (
+    Chance,
+    Decision,
+    Game,
+    Over,
+    Seat,
+    Simulator,
+    fault_policy_of,
+    game_info_of,
+    simulator_of,
+)
 from arena.games.luck import draw
 from arena.match.decision import Decisions, Forfeited
 from arena.match.participant import Participant
@@ -24,34 +34,19 @@ from arena.match.record import (
     ChanceStep,
     Forfeit,
     MatchRecord,
-    RefusedAnswer,
-    Requests,
-    SeatLines,
     SeatRecord,
     SimulationStep,
     Step,
     Termination,
 )
 from arena.match.settings import MatchSpec
+from arena.protocol import messages as m
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, excerpt
-from arena.protocol.messages import (
-    CAPABILITIES,
-    PROTOCOL_MAJORS,
-    PROTOCOL_MINOR,
-    ActionEvent,
-    AnyEvent,
-    ChanceEvent,
-    ClockTerms,
-    Hello,
-    LineLimits,
-    MatchStart,
-    SimulationEvent,
-)
 from arena.validation import printable
 
-__all__ = ["Participant", "hello_for", "play_match"]
-
-KEPT_STDERR_IN_FAULT: Final = 4000
+_KEPT_STDERR: Final = 4000
+_KEPT_LINES: Final = 20
+"""Of the bot whose fault ended a match."""
 
 
 def hello_for(
@@ -60,43 +55,49 @@ def hello_for(
     startup_ms: float,
     line_bytes: int = LINE_FROM_BOT_LIMIT,
     seats: int = 2,
-) -> Hello:
-    """What each new process is greeted with for a table of that size; `line_bytes` is the longest line it may answer.
+) -> m.Hello:
+    """The greeting of each new process for a table of that size; `line_bytes` is the longest line it may answer.
 
-    SpecError if the options cannot be played, or the game's nature cannot be reached.
+    SpecError if the options cannot be played, or the game's simulator cannot run here.
     """
-    material = game_info_of(game, options, seats)
     simulator = simulator_of(game)
     can_simulate = simulator is not None and simulator.budget(game.setup(options, seats)) > 0
-    return Hello(
-        protocols=PROTOCOL_MAJORS,
-        minor=PROTOCOL_MINOR,
+    return m.Hello(
+        protocols=m.PROTOCOL_MAJORS,
+        minor=m.PROTOCOL_MINOR,
         game=game.name,
         rules=game.rules_version,
         options=options,
-        capabilities=tuple(each for each in CAPABILITIES if each != "simulate" or can_simulate),
-        limits=LineLimits(line_to_bot=LINE_TO_BOT_LIMIT, line_from_bot=line_bytes, startup_ms=int(startup_ms)),
-        material=material or UNSET,
+        capabilities=tuple(each for each in m.CAPABILITIES if each != "simulate" or can_simulate),
+        limits=m.LineLimits(line_to_bot=LINE_TO_BOT_LIMIT, line_from_bot=line_bytes, startup_ms=int(startup_ms)),
+        material=game_info_of(game, options, seats) or UNSET,
     )
 
 
 def play_match(
-    spec: MatchSpec, participants: Sequence[Participant], *, game: Game[Any, Any] | None = None
+    spec: MatchSpec,
+    participants: Sequence[Participant],
+    *,
+    game: Game[Any, Any] | None = None,
+    simulator: Simulator | None = None,
 ) -> MatchRecord:
-    """Play one match; `participants` by seat. `game` stands in for the one that `spec` names."""
-    return _Table(spec, participants, game or load_game(spec.game)).play()
+    """Play one match; `participants` by seat. `game` and `simulator` stand in for those that `spec` names."""
+    game = game or load_game(spec.game)
+    return _Table(spec, participants, game, simulator or simulator_of(game)).play()
 
 
 class _Table:
     """The state of one match while it is played."""
 
-    def __init__(self, spec: MatchSpec, participants: Sequence[Participant], game: Game[Any, Any]) -> None:
+    def __init__(
+        self, spec: MatchSpec, participants: Sequence[Participant], game: Game[Any, Any], simulator: Simulator | None
+    ) -> None:
         self._spec = spec
         self._game = game
         self._participants = participants
-        self._simulator = simulator_of(game)
-        self._fingerprint = UNSET if self._simulator is None else self._simulator.fingerprint()
-        self._decisions = Decisions(game, participants, is_strict=spec.clock.strict)
+        self._simulator = simulator
+        self._fingerprint = UNSET if simulator is None else simulator.fingerprint()
+        self._decisions = Decisions(game, simulator, participants, is_strict=spec.clock.strict)
         self._steps: list[Step] = []
         self._begun = 0
 
@@ -115,11 +116,11 @@ class _Table:
     def _begin(self) -> None:
         names = tuple(participant.player for participant in self._participants)
         for seat, participant in enumerate(self._participants):
-            start = MatchStart(
+            start = m.MatchStart(
                 match=self._spec.wire_id,
                 seat=seat,
                 players=names,
-                protocol=PROTOCOL_MAJORS[-1],
+                protocol=m.PROTOCOL_MAJORS[-1],
                 game=self._game.name,
                 options=self._spec.options,
                 clock=participant.terms,
@@ -127,66 +128,61 @@ class _Table:
             )
             self._begun += 1
             try:
-                participant.begin(start)
+                participant.begin(start, self._game)
             except BotFault as fault:
                 raise Forfeited(Seat(seat), fault) from None
 
     def _play_out(self, state: Any) -> Any:
         """The final state, with every step on the way recorded and told to those who may know."""
-        game, seed, steps = self._game, self._spec.seed, self._steps
+        game, simulator, steps = self._game, self._simulator, self._steps
         while True:
-            turn = game.turn(state)
+            turn, before = game.turn(state), state
             if isinstance(turn, Decision):
                 acted = self._decisions.decide(state, turn.seats, len(steps) + 1)
                 state = game.apply(state, {Seat(step.seat): step.action for step in acted})
                 for step in acted:
                     steps.append(step)
-                    self._tell_action(step)
+                    self._tell_action(step, before, state)
             elif isinstance(turn, Chance):
-                drawn = draw(seed, turn)
+                drawn = draw(self._spec.seed, turn)
                 state = game.resolve(state, drawn)
                 steps.append(ChanceStep(key=turn.key, outcome=drawn))
                 if turn.is_public:
-                    self._tell_all(ChanceEvent(key=turn.key, outcome=drawn))
-            elif isinstance(turn, Simulation):
-                state = self._simulate(state, turn.key)
-            else:
+                    self._tell_all(m.ChanceEvent(key=turn.key, outcome=drawn), before, state)
+            elif isinstance(turn, Over):
                 return state
+            elif simulator is None:
+                raise HarnessFault(f"{game.name} asks for the simulation {turn.key} and has no simulator")
+            else:
+                result = simulator.simulate(state)
+                state = simulator.apply_result(state, result)
+                steps.append(SimulationStep(key=turn.key, result=result))
+                self._tell_all(m.SimulationEvent(key=turn.key, result=result), before, state)
 
-    def _simulate(self, state: Any, key: str) -> Any:
-        """The state after nature took its course; the step is recorded and told to all."""
-        assert self._simulator is not None, "only a game with a nature asks for simulations"
-        result = self._simulator.simulate(state)
-        after = self._simulator.apply_result(state, result)
-        self._steps.append(SimulationStep(key=key, result=result))
-        self._tell_all(SimulationEvent(key=key, result=result))
-        return after
-
-    def _tell_all(self, event: AnyEvent) -> None:
+    def _tell_all(self, event: m.AnyEvent, before: Any, after: Any) -> None:
         for participant in self._participants:
-            participant.happened(event)
+            participant.happened(event, before, after)
 
-    def _tell_action(self, step: ActionStep) -> None:
-        """Those who do not know it: the others, and the seat itself where the action was not its own."""
-        event = ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
+    def _tell_action(self, step: ActionStep, before: Any, after: Any) -> None:
+        """Tell those who do not know it: the others, and the seat itself where the action was not its own."""
+        event = m.ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
         is_told = bool(step.forced or step.fallback_for)
         for seat, participant in enumerate(self._participants):
             if seat != step.seat or is_told:
-                participant.happened(event)
+                participant.happened(event, before, after)
 
     def _forfeit(self, guilty: Seat, fault: BotFault) -> MatchRecord:
         """The seat at fault is last, the others share the first place."""
         participant = self._participants[guilty]
         participant.fail(fault)
+        lines = [f"{direction} {excerpt(line.rstrip())}" for _, direction, line in participant.transcript]
         kept = Forfeit(
             seat=guilty,
             message=fault.message,
             hint=fault.hint,
             got=printable(fault.got),
-            stderr=participant.stderr()[-KEPT_STDERR_IN_FAULT:],
-            transcript=tuple(f"{direction} {excerpt(line.rstrip())}" for _, direction, line in participant.transcript)[
-                -20:
-            ],
+            stderr=participant.stderr()[-_KEPT_STDERR:],
+            transcript=tuple(lines[-_KEPT_LINES:]),
         )
         ranks = tuple(len(self._participants) - 1 if seat == guilty else 0 for seat in range(len(self._participants)))
         return self._record(ranks, None, Termination(fault.code), kept)
@@ -198,78 +194,43 @@ class _Table:
         termination: Termination,
         fault: Forfeit | None,
     ) -> MatchRecord:
-        at_fault = None if fault is None else fault.seat
+        spec, at_fault = self._spec, None if fault is None else fault.seat
         for participant in self._participants[: self._begun]:
             participant.finish(ranks=ranks, scores=scores, termination=termination.value, at_fault=at_fault)
         return MatchRecord(
-            match=self._spec.match,
+            match=spec.match,
             arena=__version__,
             game=self._game.name,
             rules=self._game.rules_version,
-            options=self._spec.options,
-            seed=self._spec.seed,
-            clock=self._spec.clock.terms(),
-            isolation=self._spec.isolation,
-            seats=tuple(
-                _seat_record(
-                    each,
-                    self._spec.clock.terms(),
-                    took_part=seat < self._begun,
-                    is_lenient=fault_policy_of(self._game) is not None,
-                    refusals=tuple(self._decisions.refusals[seat]),
-                )
-                for seat, each in enumerate(self._participants)
-            ),
+            options=spec.options,
+            seed=spec.seed,
+            clock=spec.clock.terms(),
+            isolation=spec.isolation,
+            seats=tuple(map(self._seat_record, range(len(self._participants)))),
             steps=tuple(self._steps),
             ranks=ranks,
             scores=scores,
             termination=termination,
             fault=fault,
             simulator=self._fingerprint,
-            wire_id=self._spec.wire_id,
-            bot_seeds=self._spec.bot_seeds[: len(self._participants)],
-            commitment=self._spec.commitment,
+            wire_id=spec.wire_id,
+            bot_seeds=spec.bot_seeds[: len(self._participants)],
+            commitment=spec.commitment,
         )
 
+    def _seat_record(self, seat: int) -> SeatRecord:
+        """The record of a seat, with its faults where the game pardons some.
 
-def _lines(participant: Participant, clock: ClockTerms) -> SeatLines | UnsetType:
-    """Its lines, with its clock if that is another than the one of the match."""
-    lines, own = participant.lines, participant.terms
-    return lines if lines is UNSET or own == clock else replace(lines, clock=own)
-
-
-def _seat_record(
-    participant: Participant,
-    clock: ClockTerms,
-    *,
-    took_part: bool,
-    is_lenient: bool,
-    refusals: tuple[RefusedAnswer, ...],
-) -> SeatRecord:
-    """What the participant did in this match; one that never heard of it, because another failed first, did nothing.
-
-    `moves` counts the requests it was sent, so those that were asked once more count again. Each of them ended in a
-    step of its own, in a fault that was pardoned, in the fault that ended the match, or in an answer at a table of
-    which another seat's fault ended the match: `moves` = unforced steps without stand-in + sum of `faults`, and at most
-    one more for a seat that was asked last.
-    """
-    own = participant if took_part else None
-    requests = (own and own.requests) or Requests()
-    deciding_us = requests.cpu_us if participant.terms.decides == "cpu" else requests.wall_us
-    return SeatRecord(
-        player=participant.player,
-        bot=participant.bot,
-        moves=own.moves if own else 0,
-        cpu_ms=sum(requests.cpu_us) / 1000,
-        wall_ms=sum(requests.wall_us) / 1000,
-        slowest_ms=max(deciding_us, default=0) / 1000,
-        ignored=dict(own.ignored) if own else {},
-        decides=participant.terms.decides,
-        faults=(dict(own.faults) if own else {}) if is_lenient else UNSET,
-        refusals=refusals or UNSET,
-        startup_ms=(own and own.startup_us / 1000) or UNSET,
-        idle_ms=sum(requests.idle_us) / 1000 or UNSET,
-        timeouts_by_load=(own and own.timeouts_by_load) or UNSET,
-        requests=own.requests if own else UNSET,
-        lines=_lines(own, clock) if own else UNSET,
-    )
+        `moves` counts the requests it was sent, so those that were asked once more count again. Each of them ended in a
+        step of its own, in a fault that was pardoned, in the fault that ended the match, or in an answer at a table of
+        which another seat's fault ended the match: `moves` = unforced steps without stand-in + sum of `faults`, and at
+        most one more for a seat that was asked last.
+        """
+        participant, has_begun = self._participants[seat], seat < self._begun
+        record = participant.seat_record(self._spec.clock.terms()) if has_begun else participant.absent_record()
+        faults = dict(participant.faults) if has_begun else {}
+        return replace(
+            record,
+            faults=UNSET if fault_policy_of(self._game) is None else faults,
+            refusals=tuple(self._decisions.refusals[seat]) or UNSET,
+        )

@@ -1,11 +1,12 @@
-"""A match played again from its record alone: for people who want to see it, and for whoever doubts it.
+"""A match played again from its record alone: to be shown, and to be checked.
 
-Rule: nothing in a record is believed. Each action must be legal where it stands, each draw must be what the seed gives,
-and the outcome must be what the rules say. Only what a simulation came to is taken as it was recorded, so that a replay
-is quick everywhere and needs no physics; `resimulation` makes it again.
+Rule: nothing in a record is believed. Each action must be legal in its state, each draw must be that of the seed, and
+the outcome must be that of the rules. Only the result of a simulation is taken as it was recorded, so that a replay is
+quick everywhere and needs no physics; `arena.verify.resimulation` makes it again.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -13,28 +14,33 @@ from msgspec import UNSET
 
 from arena.errors import ArenaError, BotFault, CheckFailed
 from arena.games import GAMES, load_game
-from arena.games.api import Chance, Decision, Game, Over, Seat, Simulation, fault_policy_of, simulator_of
+from arena.games.api import Chance, Decision, Over, Seat, Simulation, Turn, fault_policy_of, simulator_of
 from arena.games.luck import draw
-from arena.match.answers import answer_count_error
 from arena.match.record import (
     FAULTS,
+    LAST_TIMEOUT,
     PARDONABLE,
+    REFUSALS_KEPT,
     ActionStep,
     ChanceStep,
     MatchRecord,
+    SeatRecord,
     SimulationStep,
     Step,
     Termination,
+    sums_by_request,
 )
 
 _SHOWN: Final = 400
 """Characters of a step in a message."""
+_REFUSALS: Final = 2
+"""Refused answers to one request, after which the fallback action is played."""
 
 
 class ReplayStep(msgspec.Struct, frozen=True):
     """A step of a replay: the state before it, the step, the action as the game knows it, and the state after it.
 
-    `action` is None for chance and simulations. The moments of a decision of several seats share both states; only the
+    `action` is None for chance and simulations. The steps of a decision of several seats share both states; only the
     last of them `is_complete`, for nothing happens before all have decided.
     """
 
@@ -46,19 +52,10 @@ class ReplayStep(msgspec.Struct, frozen=True):
 
 
 def replay(record: MatchRecord) -> Iterator[ReplayStep]:
-    """The moments of a match, each checked before it is given out. CheckFailed tells the first that cannot be."""
+    """The steps of a match, each checked before it is given out. CheckFailed tells the first that cannot be."""
     if other := other_rules(record):
         raise CheckFailed(f"{record.match}: {other}")
-    game = load_game(record.game)
-    steps = list(record.steps)
-    state = game.setup(record.options, len(record.seats))
-    position = 0
-    while position < len(steps):
-        moments = _advance(record, game, state, steps[position:])
-        yield from moments
-        position += len(moments)
-        state = moments[-1].after
-    _check_end(record, game, state)
+    yield from _Replay(record).steps()
 
 
 def other_rules(record: MatchRecord) -> str:
@@ -72,7 +69,7 @@ def other_rules(record: MatchRecord) -> str:
 
 
 def problems(record: MatchRecord) -> list[str]:
-    """What is wrong with a record, in sentences; empty if its replay gives the same match."""
+    """The first problem of a record, as a sentence; none if its replay gives the same match."""
     try:
         for _ in replay(record):
             pass
@@ -81,123 +78,178 @@ def problems(record: MatchRecord) -> list[str]:
     return []
 
 
-def _advance(record: MatchRecord, game: Game[Any, Any], state: Any, rest: list[Step]) -> list[ReplayStep]:
-    """The moments of one turn: a draw, a simulation, or the action of each seat that decides."""
-    match game.turn(state):
-        case Chance() as chance:
-            return [_drawn(record, game, state, chance, rest[0])]
-        case Simulation(key=key):
-            return [_simulated(record, game, state, key, rest[0])]
-        case Decision(seats=seats):
-            return _decided(record, game, state, seats, rest)
-        case Over():
-            raise _wrong(record, f"recorded {_shown(rest[0])} after the end of the game")
+class _Replay:
+    """One record and its game."""
 
+    def __init__(self, record: MatchRecord) -> None:
+        self._record = record
+        self._game = load_game(record.game)
+        self._simulator = simulator_of(self._game)
+        self._fault_policy = fault_policy_of(self._game)
 
-def _drawn(record: MatchRecord, game: Game[Any, Any], state: Any, chance: Chance, step: Step) -> ReplayStep:
-    drawn = draw(record.seed, chance)
-    expected = ChanceStep(key=chance.key, outcome=drawn)
-    if step != expected:
-        raise _wrong(record, f"recorded {_shown(step)}, the seed gives {_shown(expected)}")
-    return ReplayStep(before=state, step=expected, action=None, after=game.resolve(state, drawn))
+    def steps(self) -> Iterator[ReplayStep]:
+        state, steps = self._game.setup(self._record.options, len(self._record.seats)), self._record.steps
+        position = 0
+        while position < len(steps):
+            turn = self._game.turn(state)
+            if isinstance(turn, Decision):
+                played = self._decided(state, turn.seats, steps[position : position + len(turn.seats)])
+            else:
+                played = [self._happened(state, turn, steps[position])]
+            yield from played
+            position += len(played)
+            state = played[-1].after
+        self._check_end(state)
 
+    def _happened(self, state: Any, turn: Turn, step: Step) -> ReplayStep:
+        """A draw, or a simulation with the recorded result, if that could have come from this state."""
+        match turn:
+            case Chance():
+                drawn = draw(self._record.seed, turn)
+                expected = ChanceStep(key=turn.key, outcome=drawn)
+                if step != expected:
+                    raise self._wrong(f"recorded {_shown(step)}, the seed gives {_shown(expected)}")
+                return ReplayStep(before=state, step=expected, action=None, after=self._game.resolve(state, drawn))
+            case Simulation(key=key) if self._simulator is not None:
+                if not isinstance(step, SimulationStep) or step.key != key:
+                    raise self._wrong(f"recorded {_shown(step)} where the simulation {key} was due")
+                try:
+                    after = self._simulator.apply_result(state, step.result)
+                except ValueError as error:
+                    raise self._wrong(f"recorded {_shown(step)}, which cannot be: {error}") from None
+                return ReplayStep(before=state, step=step, action=None, after=after)
+        raise self._wrong(f"recorded {_shown(step)} after the end of the game")
 
-def _simulated(record: MatchRecord, game: Game[Any, Any], state: Any, key: str, step: Step) -> ReplayStep:
-    """The recorded result, if it is one that could have come from this state."""
-    if not isinstance(step, SimulationStep) or step.key != key:
-        raise _wrong(record, f"recorded {_shown(step)} where the simulation {key} was due")
-    simulator = simulator_of(game)
-    assert simulator is not None, f"{game.name} asks for simulations and has no nature"
-    try:
-        after = simulator.apply_result(state, step.result)
-    except ValueError as error:
-        raise _wrong(record, f"recorded {_shown(step)}, which cannot be: {error}") from None
-    return ReplayStep(before=state, step=step, action=None, after=after)
+    def _decided(self, state: Any, seats: tuple[Seat, ...], steps: tuple[Step, ...]) -> list[ReplayStep]:
+        if len(steps) < len(seats):
+            raise self._wrong("the record ends in the middle of a decision of several seats")
+        actions = {seat: self._action(state, seat, step) for seat, step in zip(seats, steps, strict=True)}
+        after = self._game.apply(state, actions)
+        return [
+            ReplayStep(before=state, step=step, action=action, after=after, is_complete=step is steps[-1])
+            for step, action in zip(steps, actions.values(), strict=True)
+        ]
 
+    def _action(self, state: Any, seat: Seat, step: Step) -> Any:
+        if not isinstance(step, ActionStep) or step.seat != seat:
+            raise self._wrong(f"recorded {_shown(step)} where seat {seat} had to act")
+        try:
+            # a record that was never stored holds actions of the game itself, and `parse` judges JSON
+            action = self._game.parse(state, seat, msgspec.to_builtins(step.action))
+        except BotFault as fault:
+            raise self._wrong(f"recorded {_shown(step)}, but {fault.message}") from None
+        legal = self._game.legal(state, seat)
+        if step.forced != (legal is not None and len(legal) == 1):
+            raise self._wrong(
+                f"recorded {_shown(step)} with forced={step.forced}, with {len(legal or ())} legal actions"
+            )
+        if step.fallback_for:
+            self._check_fallback(state, step, action)
+        return action
 
-def _decided(
-    record: MatchRecord, game: Game[Any, Any], state: Any, seats: tuple[Seat, ...], rest: list[Step]
-) -> list[ReplayStep]:
-    if len(rest) < len(seats):
-        raise _wrong(record, "the record ends in the middle of a decision of several seats")
-    steps = rest[: len(seats)]
-    actions = {seat: _action(record, game, state, seat, step) for seat, step in zip(seats, steps, strict=True)}
-    after = game.apply(state, actions)
-    return [
-        ReplayStep(before=state, step=step, action=action, after=after, is_complete=step is steps[-1])
-        for step, action in zip(steps, actions.values(), strict=True)
-    ]
+    def _check_fallback(self, state: Any, step: ActionStep, action: Any) -> None:
+        """The fault policy names the action, and only for pardonable faults of a seat that was asked."""
+        policy = self._fault_policy
+        if policy is None or step.fallback_for not in PARDONABLE or step.forced:
+            raise self._wrong(f"recorded {_shown(step)}, for which nothing stands in")
+        due = policy.fallback_action(state, Seat(step.seat))
+        if action != due:
+            raise self._wrong(f"recorded {_shown(step)}, but {msgspec.json.encode(due).decode()} stands in")
 
+    def _check_end(self, state: Any) -> None:
+        record, awaited = self._record, tuple[Seat, ...]()
+        if (record.simulator is UNSET) != (self._simulator is None):
+            raise self._wrong(f"recorded as simulated by {record.simulator or 'nobody knows what'}")
+        if record.termination is Termination.NORMAL:
+            self._check_outcome(state)
+        else:
+            awaited = self._check_forfeit(state)
+        problem = answer_count_error(record, awaited, is_lenient=self._fault_policy is not None)
+        if problem:
+            raise self._wrong(problem)
 
-def _action(record: MatchRecord, game: Game[Any, Any], state: Any, seat: Seat, step: Step) -> Any:
-    if not isinstance(step, ActionStep) or step.seat != seat:
-        raise _wrong(record, f"recorded {_shown(step)} where seat {seat} had to act")
-    try:
-        # a record that was never stored holds actions of the game itself, and `parse` judges JSON
-        action = game.parse(state, seat, msgspec.to_builtins(step.action))
-    except BotFault as fault:
-        raise _wrong(record, f"recorded {_shown(step)}, but {fault.message}") from None
-    legal = game.legal(state, seat)
-    if step.forced != (legal is not None and len(legal) == 1):
-        raise _wrong(
-            record, f"recorded {_shown(step)} with forced={step.forced}, with {len(legal or ())} legal actions"
-        )
-    if step.fallback_for:
-        _check_stand_in(record, game, state, step, action)
-    return action
+    def _check_outcome(self, state: Any) -> None:
+        record = self._record
+        if not isinstance(self._game.turn(state), Over):
+            raise self._wrong("recorded as finished, but the game goes on")
+        outcome = self._game.outcome(state)
+        if (outcome.scores, outcome.ranks) != (record.scores, record.ranks) or record.fault is not None:
+            raise self._wrong(f"recorded scores {record.scores}, ranks {record.ranks}; the rules say {outcome}")
 
+    def _check_forfeit(self, state: Any) -> tuple[Seat, ...]:
+        """The seats that were asked when the match was forfeited, or would have been if all had been ready."""
+        record = self._record
+        fault = record.fault
+        if fault is None or record.termination not in FAULTS or record.scores is not None:
+            raise self._wrong(f"recorded as {record.termination} without a fault, or with scores")
+        turn = self._game.turn(state)
+        awaited = turn.seats if isinstance(turn, Decision) else ()
+        if record.steps and fault.seat not in awaited:
+            raise self._wrong(f"recorded as a forfeit of seat {fault.seat}, which did not have to act")
+        expected = tuple(len(record.seats) - 1 if seat == fault.seat else 0 for seat in range(len(record.seats)))
+        if record.ranks != expected or fault.seat not in range(len(record.seats)):
+            raise self._wrong(f"recorded ranks {record.ranks} after a forfeit of seat {fault.seat}")
+        return awaited
 
-def _check_stand_in(record: MatchRecord, game: Game[Any, Any], state: Any, step: ActionStep, action: Any) -> None:
-    """Only a lenient game has stand-ins, only for pardonable faults of who was asked, and it names the action."""
-    fault_policy = fault_policy_of(game)
-    if fault_policy is None or step.fallback_for not in PARDONABLE or step.forced:
-        raise _wrong(record, f"recorded {_shown(step)}, for which nothing stands in")
-    due = fault_policy.fallback_action(state, Seat(step.seat))
-    if action != due:
-        raise _wrong(record, f"recorded {_shown(step)}, but {msgspec.json.encode(due).decode()} stands in")
-
-
-def _check_end(record: MatchRecord, game: Game[Any, Any], state: Any) -> None:
-    if (record.simulator is UNSET) != (simulator_of(game) is None):
-        raise _wrong(record, f"recorded as simulated by {record.simulator or 'nobody knows what'}")
-    if record.termination is Termination.NORMAL:
-        _check_outcome(record, game, state)
-        awaited: tuple[Seat, ...] = ()
-    else:
-        awaited = _check_forfeit(record, game, state)
-    problem = answer_count_error(record, awaited, is_lenient=fault_policy_of(game) is not None)
-    if problem:
-        raise _wrong(record, problem)
-
-
-def _check_outcome(record: MatchRecord, game: Game[Any, Any], state: Any) -> None:
-    if not isinstance(game.turn(state), Over):
-        raise _wrong(record, "recorded as finished, but the game goes on")
-    outcome = game.outcome(state)
-    if (outcome.scores, outcome.ranks) != (record.scores, record.ranks) or record.fault is not None:
-        raise _wrong(record, f"recorded scores {record.scores}, ranks {record.ranks}; the rules say {outcome}")
-
-
-def _check_forfeit(record: MatchRecord, game: Game[Any, Any], state: Any) -> tuple[Seat, ...]:
-    """The seats that were asked when the match was forfeited, or would have been if all had been ready."""
-    fault = record.fault
-    if fault is None or record.termination not in FAULTS or record.scores is not None:
-        raise _wrong(record, f"recorded as {record.termination} without a fault, or with scores")
-    turn = game.turn(state)
-    awaited = turn.seats if isinstance(turn, Decision) else ()
-    if record.steps and fault.seat not in awaited:
-        raise _wrong(record, f"recorded as a forfeit of seat {fault.seat}, which did not have to act")
-    expected = tuple(len(record.seats) - 1 if seat == fault.seat else 0 for seat in range(len(record.seats)))
-    if record.ranks != expected or fault.seat not in range(len(record.seats)):
-        raise _wrong(record, f"recorded ranks {record.ranks} after a forfeit of seat {fault.seat}")
-    return awaited
-
-
-def _wrong(record: MatchRecord, what: str) -> CheckFailed:
-    return CheckFailed(f"{record.match}: {what}")
+    def _wrong(self, problem: str) -> CheckFailed:
+        return CheckFailed(f"{self._record.match}: {problem}")
 
 
 def _shown(step: Step) -> str:
-    """The step as JSON, as much of it as a message can hold."""
+    """The step as JSON, cut to the size of a message."""
     text = msgspec.json.encode(step).decode()
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def answer_count_error(record: MatchRecord, awaited: Collection[int], *, is_lenient: bool) -> str:
+    """The first count of answers and faults that contradicts the steps, in a sentence; empty if all fit.
+
+    `awaited` are the seats that had to act at a forfeit. Each answer is a step of its seat's own, a fault that was
+    pardoned, or the one that ended the match. In a decision of several seats all answer before anything happens, so an
+    answer may be lost with a match that another seat forfeits.
+    """
+    for seat, entry in enumerate(record.seats):
+        faults = {} if entry.faults is UNSET else entry.faults
+        if problem := _of_seat(record, seat, faults, is_awaited=seat in awaited, is_lenient=is_lenient):
+            return problem
+        told = () if entry.refusals is UNSET else entry.refusals
+        if len(told) > REFUSALS_KEPT or Counter(each.code for each in told) - Counter(faults):
+            return f"recorded {len(told)} refusals of seat {seat} with faults {faults}"
+        if problem := _by_request(entry):
+            return f"recorded {problem} of seat {seat}"
+    return ""
+
+
+def _by_request(entry: SeatRecord) -> str:
+    """The sum of a seat that its requests contradict; empty for older records."""
+    times = entry.requests
+    if times is UNSET:
+        return ""
+    each = (times.cpu_us, times.wall_us, times.idle_us or (0,) * entry.moves, times.stderr or (0,) * entry.moves)
+    if any(len(values) != entry.moves or min(values, default=0) < 0 for values in each):
+        return f"{[len(values) for values in each]} times and bytes by request for {entry.moves} answers"
+    sums = sums_by_request(times, entry.decides)
+    recorded = {name: getattr(entry, name) for name in sums}
+    return "" if recorded == sums else f"{recorded}, and by request {sums}"
+
+
+def _of_seat(record: MatchRecord, seat: int, faults: dict[str, int], *, is_awaited: bool, is_lenient: bool) -> str:
+    if faults and (not is_lenient or not set(faults) <= set(PARDONABLE) or min(faults.values()) < 1):
+        return f"recorded faults {faults} of seat {seat}, which nobody pardons"
+    steps = [step for step in record.steps if isinstance(step, ActionStep) and step.seat == seat and not step.forced]
+    stood_in = Counter(step.fallback_for for step in steps if step.fallback_for)
+    own = len(steps) - stood_in.total()
+    is_open = is_awaited or (record.fault is not None and record.fault.seat == seat)
+    pardoned = sum(faults.values())
+    if not 0 <= record.seats[seat].moves - own - pardoned <= is_open:
+        counted = f"{own} times" + (f", with {pardoned} faults" if is_lenient else "")
+        return f"recorded {record.seats[seat].moves} answers of seat {seat}, which acted {counted}"
+    late = faults.get(Termination.TIMEOUT, 0)
+    if late >= LAST_TIMEOUT:
+        return f"recorded {late} pardoned timeouts of seat {seat}; number {LAST_TIMEOUT} forfeits the match"
+    refused, given_up = pardoned - late, stood_in.total() - stood_in[Termination.TIMEOUT]
+    least, most = _REFUSALS * given_up, (_REFUSALS - 1) * given_up + len(steps) + _REFUSALS * is_open
+    is_late_told = 0 <= late - stood_in[Termination.TIMEOUT] <= is_open
+    if not is_late_told or not least <= refused <= most or stood_in - Counter(faults):
+        return f"recorded faults {faults} of seat {seat}, for which {dict(stood_in)} stood in"
+    return ""

@@ -1,4 +1,7 @@
-"""The terms of a match that are not the game's: clocks, start-up, grace, strictness."""
+"""The settings of a match that are not the game's, and a bot under them: its clock, its confinement, its channel.
+
+Rule: the resources of a bot follow from its manifest and the limits of the match here, for leagues and checks alike.
+"""
 
 from typing import Annotated, Any, Final, Literal
 
@@ -6,7 +9,11 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from arena.match.secret_luck import BlockDraw
-from arena.process.limits import Isolation, Limits
+from arena.process import launch
+from arena.process.channel import ProcessChannel
+from arena.process.launch import Confinement
+from arena.process.limits import Isolation, Limits, agree
+from arena.process.manifest import BotSpec
 from arena.protocol.messages import ClockTerms
 
 Milliseconds = Annotated[float, Meta(gt=0, le=86_400_000)]
@@ -35,23 +42,19 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def terms(self) -> ClockTerms:
         """The clock of one match, in floating point as JSON has it after a record was read again."""
-        most_ms = self.move_ms + self.bank_ms
-        if self.decides == "wall":
-            wall_ms = self.wall_ms if self.wall_ms is not None else most_ms
-        else:
-            wall_ms = self.wall_ms if self.wall_ms is not None else 2 * most_ms + 1000
-        idle_ms = UNSET if self.decides == "wall" else IDLE_MS if self.idle_ms is UNSET else self.idle_ms
+        is_wall, most_ms = self.decides == "wall", self.move_ms + self.bank_ms
+        idle_ms = IDLE_MS if self.idle_ms is UNSET else float(self.idle_ms)
         return ClockTerms(
             decides=self.decides,
             move_ms=float(self.move_ms),
             bank_ms=float(self.bank_ms),
-            wall_ms=float(wall_ms),
-            idle_ms=UNSET if idle_ms is UNSET else float(idle_ms),
+            wall_ms=float(self.wall_ms or (most_ms if is_wall else 2 * most_ms + 1000)),
+            idle_ms=UNSET if is_wall else idle_ms,
         )
 
 
 class MatchSettings(msgspec.Struct, frozen=True):
-    """What all matches of a tournament have in common. `limits`: the most that a bot may use."""
+    """All matches of a tournament share these. `limits`: the most that a bot may use."""
 
     game: str
     options: dict[str, Any]
@@ -60,7 +63,7 @@ class MatchSettings(msgspec.Struct, frozen=True):
 
 
 class MatchSpec(msgspec.Struct, frozen=True):
-    """One match to be played: all that it depends on besides the bots. `isolation`: what stands around those.
+    """One match to be played: all that it depends on besides the bots. `isolation`: that of the bots.
 
     `match` is the id under which it is stored, `wire_id` the one that bots get. All luck of the match follows from
     `seed`, the luck of its block; `bot_seeds` are by seat. `commitment` is that of the secret that gave them.
@@ -89,4 +92,33 @@ def spec_of(setting: MatchSettings, match: str, drawn: BlockDraw, rotation: int,
         bot_seeds=drawn.bot_seeds,
         commitment=drawn.commitment,
         isolation=isolation,
+    )
+
+
+def clock_for(bot: BotSpec, clock: ClockSettings) -> ClockSettings:
+    """The clock with the wishes of the bot: less start-up time, or wall time.
+
+    CPU time cannot be trusted in a bot that starts processes of its own, so wall time decides for it.
+    """
+    manifest = bot.manifest
+    decides = "wall" if manifest.processes else clock.decides
+    return msgspec.structs.replace(clock, decides=decides, startup_ms=manifest.limits.startup_ms or clock.startup_ms)
+
+
+def confine(bot: BotSpec, allowed: Limits, clock: ClockSettings, isolation: Isolation) -> Confinement:
+    """The confinement of the bot. SpecError if it asks for more than it is allowed."""
+    manifest = bot.manifest
+    limits = agree(manifest.limits, allowed, processes=manifest.processes, startup_ms=clock.startup_ms)
+    return Confinement(isolation=isolation, limits=limits)
+
+
+def open_channel(
+    bot: BotSpec, confinement: Confinement, arguments: tuple[str, ...] = (), *, may_ponder: bool = False
+) -> ProcessChannel:
+    """A channel to a fresh process of the bot."""
+    return ProcessChannel(
+        launch.start(bot, arguments, confinement),
+        limit=confinement.limits.line_bytes,
+        kept_stderr=confinement.limits.stderr_bytes,
+        may_ponder=may_ponder,
     )

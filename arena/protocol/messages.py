@@ -1,20 +1,25 @@
 """The messages of `arena/1`, in both directions. protocol.md is this module in prose; the JSON Schema is made from it.
 
-Rule: messages are frozen and strict. What a bot sends may contain no unknown field; what a bot gets may grow, and bots
-ignore what they do not know.
+Rule: messages are frozen and strict. A message from a bot has no unknown field; messages to bots may grow, and bots
+ignore unknown fields. Nobody edits docs/arena-1.schema.json by hand:
+`python -m arena.protocol.messages > docs/arena-1.schema.json` makes it.
 """
 
+import json
+import sys
+from inspect import cleandoc
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+
+from arena.games.api import Json
 
 PROTOCOL_MAJORS: Final = (1,)
 PROTOCOL_MINOR: Final = 2
 CAPABILITIES: Final = ("events", "simulate")
 """What a bot may ask for; `simulate` is offered only where there is something to simulate."""
 
-Json = Any
 SafeInt = Annotated[int, Meta(ge=-(2**53), le=2**53)]
 
 
@@ -235,3 +240,26 @@ class Simulate(Message, frozen=True, tag="simulate", forbid_unknown_fields=True)
 
 ToBot = Hello | MatchStart | Request | Simulated | EventMessage | ErrorMessage | MatchEnd | Quit
 FromBot = BotHello | Ready | Answer | Simulate
+
+
+def schema() -> dict[str, Any]:
+    """A draft 2020-12 schema with the definitions `to_bot` and `from_bot` and one for each message."""
+    (to_bot, from_bot), definitions = msgspec.json.schema_components([ToBot, FromBot], ref_template="#/$defs/{name}")
+    for definition in definitions.values():
+        definition["description"] = cleandoc(definition["description"])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "arena-1.schema.json",
+        "title": "arena/1: the messages between referee and bot, one JSON object per line",
+        "anyOf": [{"$ref": "#/$defs/to_bot"}, {"$ref": "#/$defs/from_bot"}],
+        "$defs": {"to_bot": to_bot, "from_bot": from_bot, **definitions},
+    }
+
+
+def main() -> None:
+    """The schema as text on stdout, the same bytes every time."""
+    sys.stdout.write(json.dumps(schema(), indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

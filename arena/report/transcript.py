@@ -11,8 +11,8 @@ from msgspec import UNSET
 
 from arena.games import load_game
 from arena.games.api import simulator_of
-from arena.match.bot_player import TranscriptLine
 from arena.match.luck import SHOWN_FACES, LuckNode, extremes, luck_of
+from arena.match.participant import TranscriptLine
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, SeatRecord, SimulationStep, Step
 from arena.match.replay import ReplayStep, other_rules, replay
 from arena.match.results import LUCK_UNIT, MatchResult

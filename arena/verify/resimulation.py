@@ -81,7 +81,7 @@ def _difference(simulator: Simulator, moment: ReplayStep) -> Difference | None:
     """How the step comes out here, if otherwise. A forged state may be one that no engine was made for."""
     step = moment.step
     try:
-        if isinstance(step, ActionStep) and not step.forced and not step.fallback_for:
+        if isinstance(step, ActionStep) and step.is_own:
             simulator.require(moment.before, Seat(step.seat), moment.action)
         elif isinstance(step, SimulationStep):
             return _compared(simulator, moment.before, step)

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from arena.cli import cli
 from arena.games.riffraff import GAME
-from arena.match.lookahead import LookAhead
+from arena.match.participant import LookAhead
 from arena.match.record import ActionStep, MatchRecord
 from arena.protocol import messages as m
 

@@ -9,10 +9,11 @@ from typing import Any, Final
 from arena.games import load_game
 from arena.games.api import Json, Seat
 from arena.games.luck import derive
-from arena.match.baseline import baseline_player
+from arena.match.baseline import BaselinePlayer
 from arena.match.bot_player import BotPlayer
+from arena.match.participant import Participant
 from arena.match.record import MatchRecord
-from arena.match.referee import Participant, hello_for, play_match
+from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.channel import Channel, ProcessChannel
 from arena.process.launch import STRICTEST, Confinement, start
@@ -65,11 +66,10 @@ def against(
     bot: Participant, other: Participant | None = None, *, game: Any = None, clock: ClockSettings = CLOCK
 ) -> MatchRecord:
     """A match of nim of `bot` in seat 0, against the house if there is no other."""
-    house = baseline_player(hello_for(NIM, {}, clock.startup_ms), clock)
     spec = MatchSpec(
         match="m", game="nim", options={}, seed=derive("hostile"), clock=clock, wire_id="m", bot_seeds=(1, 2, 3, 4)
     )
-    return play_match(spec, [bot, other or house], game=game)
+    return play_match(spec, [bot, other or BaselinePlayer()], game=game)
 
 
 class WideNim:

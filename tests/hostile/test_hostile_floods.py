@@ -53,7 +53,7 @@ def test_a_kept_transcript_is_bounded_too() -> None:
     """Whoever asks for the whole transcript gets the first thousand useless lines, not all of them."""
     bot = hostile("flood-lines", clock=LONGER)
     bot.bot_player.transcript = type(bot.bot_player.transcript)()
-    against(bot.bot_player, clock=LONGER)
+    record = against(bot.bot_player, clock=LONGER)
 
     assert 1000 < len(bot.bot_player.transcript) < 1100
-    assert bot.bot_player.ignored["stray"] > 1100
+    assert record.seats[0].ignored["stray"] > 1100

@@ -10,12 +10,11 @@ import pytest
 from hostile_league import PYTHON
 
 from arena.games import load_game
-from arena.match.baseline import baseline_player
-from arena.match.bot import clock_for, confine, open_channel
+from arena.match.baseline import BaselinePlayer
 from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for, play_match
-from arena.match.settings import ClockSettings, MatchSpec
+from arena.match.settings import ClockSettings, MatchSpec, clock_for, confine, open_channel
 from arena.process.limits import Limits
 from arena.process.manifest import BotSpec, Manifest
 from arena.process.suspension import WATCH
@@ -115,7 +114,7 @@ def played(folder: Path, deed: str) -> MatchRecord:
         match="m", game="nim", options={"heaps": [1, 1, 1]}, seed="", clock=CLOCK, wire_id="m", bot_seeds=(1, 2)
     )
     try:
-        return play_match(spec, [guest, baseline_player(hello, CLOCK)])
+        return play_match(spec, [guest, BaselinePlayer()])
     finally:
         guest.close(grace_s=0.0)
 

@@ -7,15 +7,14 @@ from league_made import tournament
 from msgspec.structs import replace
 
 from arena.errors import HarnessFault
-from arena.games import load_game
 from arena.games.luck import derive
 from arena.league.exhibition import exhibition
 from arena.league.schedule import batches, pairings
 from arena.league.worker import _luck
-from arena.match.baseline import baseline_player
+from arena.match.baseline import BaselinePlayer
 from arena.match.luck import luck_of
 from arena.match.record import MatchRecord
-from arena.match.referee import hello_for, play_match
+from arena.match.referee import play_match
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings, MatchSpec
 
@@ -23,13 +22,11 @@ CLOCK = ClockSettings()
 
 
 def record(game: str) -> MatchRecord:
-    hello = hello_for(load_game(game), {}, CLOCK.startup_ms)
-    seats = [baseline_player(hello, CLOCK) for _ in range(2)]
     return play_match(
         MatchSpec(
             match="m", game=game, options={}, seed=derive("luck"), clock=CLOCK, wire_id="m", bot_seeds=(1, 2, 3, 4)
         ),
-        seats,
+        [BaselinePlayer(), BaselinePlayer()],
     )
 
 

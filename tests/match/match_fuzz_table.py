@@ -1,6 +1,6 @@
 """A table with an honest bot and one whose words are changed, over scripted channels or real pipes, by fake clocks.
 
-Rule: everything that happens here follows from the scene; both bots think like the house bot.
+Rule: everything that happens here follows from the scene; both bots choose like the baseline.
 """
 
 import itertools
@@ -13,13 +13,12 @@ import msgspec
 from hypothesis import strategies as st
 from match_fuzz_lines import LIMIT, MATCH, MUTATIONS, Brain, Plan, plans
 from match_fuzz_pipes import PipedProcess, channel_to, lines_of
-from match_raft import Raft
+from match_raft import FAR_MM, ROTTEN_MM, Raft
 
 from arena.errors import Crashed, MalformedReply
 from arena.games import load_game
 from arena.games.luck import derive
 from arena.match import reconstruction
-from arena.match.baseline import HouseGame, _HouseBot
 from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord, pack, unpack
 from arena.match.referee import hello_for, play_match
@@ -96,12 +95,12 @@ class Ticks:
 
 
 class Speaker:
-    """A bot that thinks like the house bot and says what the plan makes of it. One object is one process."""
+    """A bot that chooses like the baseline and says what the plan makes of it. One object is one process."""
 
     def __init__(self, scene: Scene, plan: Plan, ticks: Ticks) -> None:
         self.requests: list[dict[str, Any]] = []
         self.brain = Brain()
-        self._house = _HouseBot()
+        self._random = Random(0)
         self._scene = scene
         self._plan = plan
         self._answered = 0
@@ -117,7 +116,7 @@ class Speaker:
         if brain.message["type"] == "request":
             self.requests.append(brain.message)
         held, brain.held = brain.held, b""
-        reply = b"".join(self._in_own_words(said) + b"\n" for said in self._house.respond(line))
+        reply = self._honest_reply(brain.message)
         number = self._number(brain.message["type"])
         for at, name, seed in self._plan:
             if at == number:
@@ -133,15 +132,26 @@ class Speaker:
         self._unasked += 1
         return -self._unasked
 
-    def _in_own_words(self, said: Reply) -> bytes:
-        assert isinstance(said, bytes)
-        raw = json.loads(said)
-        if raw["type"] == "hello":
-            wanted = {"events": self._scene.wants_events, "simulate": self._scene.wants_simulations}
-            raw["capabilities"] = [name for name, is_wanted in wanted.items() if is_wanted]
-        if raw["type"] == "action" and self._scene.by_object and type(raw["action"]) is int:
-            raw["action"] = self.brain.message["legal"][raw["action"]]
-        return json.dumps(raw).encode()
+    def _honest_reply(self, message: dict[str, Any]) -> bytes:
+        match message["type"]:
+            case "hello":
+                wanted = {"events": self._scene.wants_events, "simulate": self._scene.wants_simulations}
+                asked = [name for name, is_wanted in wanted.items() if is_wanted]
+                raw = {"type": "hello", "protocols": [1], "name": "honest", "capabilities": asked}
+            case "match_start":
+                self._random.seed(message["bot_seed"])
+                raw = {"type": "ready", "match": message["match"]}
+            case "request":
+                raw = {"type": "action", "id": message["id"], "action": self._choose(message["legal"])}
+            case _:
+                return b""
+        return json.dumps(raw).encode() + b"\n"
+
+    def _choose(self, legal: list[Any] | None) -> Any:
+        if legal is None:
+            return {"mm": self._random.randrange(-FAR_MM, ROTTEN_MM)}
+        index = self._random.randrange(len(legal))
+        return legal[index] if self._scene.by_object else index
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -201,9 +211,9 @@ class PipedBot:
 
 
 def game_of(scene: Scene) -> Any:
-    """The scene's game, with an action in each view where none are listed."""
+    """The scene's game, new."""
     game = VARIANTS[scene.variant][0]
-    return HouseGame(Raft() if game == "raft" else load_game(game), (0, 1), "fuzz")
+    return Raft() if game == "raft" else load_game(game)
 
 
 class Table:
@@ -263,8 +273,7 @@ class Table:
             bot_seeds=(1, 2),
         )
         record = play_match(spec, self.bot_players, game=self.game)
-        if match == MATCH or self.game.name != "raft":  # where the suggestions of the house are those of a new game
-            self.is_told_again(record)
+        self.is_told_again(record)
         return record
 
     def is_told_again(self, record: MatchRecord) -> None:

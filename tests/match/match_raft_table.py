@@ -11,8 +11,8 @@ from match_table import CLOCK, Message, ScriptedBot, answer, match_of, seated
 
 from arena.games import GAMES
 from arena.match.bot_player import BotPlayer
+from arena.match.participant import Participant
 from arena.match.record import ActionStep, MatchRecord
-from arena.match.referee import Participant
 from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply
 

@@ -9,11 +9,11 @@ from typing import Any, Final
 from arena.games import load_game
 from arena.games.api import Game
 from arena.games.luck import derive
-from arena.match.baseline import HouseGame, baseline_player
 from arena.match.bot_player import BotPlayer
+from arena.match.participant import Participant
 from arena.match.reconstruction import lines_of
 from arena.match.record import MatchRecord, pack, unpack
-from arena.match.referee import Participant, hello_for, play_match
+from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.scripted import Reply, ScriptedChannel
 
@@ -82,6 +82,20 @@ class ScriptedBot:
         return [self._plain(message)] if replies is None else replies
 
 
+class RandomBot(ScriptedBot):
+    """Chooses among the listed actions by its bot_seed."""
+
+    def __init__(self) -> None:
+        super().__init__(plain=lambda message: answer(message, self._random.randrange(len(message["legal"]))))
+        self._random = Random(0)
+
+    def _respond(self, line: bytes) -> Iterable[Reply]:
+        message = json.loads(line)
+        if message["type"] == "match_start":
+            self._random.seed(message["bot_seed"])
+        return super()._respond(line)
+
+
 def ready(message: Message) -> bytes:
     return json.dumps({"type": "ready", "match": message["match"]}).encode()
 
@@ -102,9 +116,10 @@ def seated(
     keep_transcript: bool = True,
     game: Game[Any, Any] = NIM,
     seats: int = 2,
+    player: str = "scripted",
 ) -> BotPlayer:
     return BotPlayer(
-        player="scripted",
+        player=player,
         bot="0" * 64,
         open_channel=bot.open,
         hello=hello_for(game, {}, clock.startup_ms, seats=seats),
@@ -115,7 +130,8 @@ def seated(
 
 
 def house(clock: ClockSettings = CLOCK) -> BotPlayer:
-    return baseline_player(hello_for(NIM, {}, clock.startup_ms), clock)
+    """A bot that chooses by its bot_seed, as the baseline does, and whose lines are recorded."""
+    return seated(RandomBot(), clock, player="house")
 
 
 def match_of(
@@ -153,7 +169,7 @@ def greet(bot_player: BotPlayer, game: Game[Any, Any], spec: MatchSpec) -> None:
 
 def assert_told_again(record: MatchRecord, participants: Iterable[Participant], rules: Game[Any, Any] | None) -> None:
     """From the stored record alone all lines can be made again; byte by byte where a whole transcript is at hand."""
-    if isinstance(rules, HouseGame) or any(each.is_person for each in participants):
+    if not all(isinstance(each, BotPlayer) for each in participants):
         return
     try:
         untouched = deepcopy(rules)

@@ -1,4 +1,4 @@
-"""The house: always a legal opponent, whatever the game can list."""
+"""The baseline player: always a legal opponent, whatever the game can list."""
 
 from random import Random
 from typing import Any
@@ -6,49 +6,37 @@ from typing import Any
 import pytest
 from match_raft import HOLD_ON, Kindness, Lean, Raft, Water
 from match_raft_table import sail
-from match_table import CLOCK
 
 from arena.errors import IllegalAction
 from arena.games.api import Seat
-from arena.match.baseline import SUGGESTED, HouseGame, baseline_player
+from arena.games.luck import derive
+from arena.match.baseline import BaselinePlayer, random_action
 from arena.match.record import MatchRecord
-from arena.match.referee import hello_for
-from arena.match.suggestion import random_action
+from arena.match.referee import play_match
+from arena.match.settings import ClockSettings, MatchSpec
 
 
-def game_of_houses(seed: str, *, seats: int = 3) -> MatchRecord:
-    game: Any = HouseGame(Raft(), range(seats), seed)
-    hello = hello_for(game, {}, CLOCK.startup_ms, seats=seats)
-    return sail(*[baseline_player(hello, CLOCK) for _ in range(seats)], game=game, options={"rounds": 20})
+def nim_by(*bot_seeds: int) -> MatchRecord:
+    """A match of two baselines with these bot_seeds."""
+    spec = MatchSpec("m", "nim", {}, derive("baseline"), ClockSettings(), wire_id="m", bot_seeds=bot_seeds)
+    return play_match(spec, [BaselinePlayer(), BaselinePlayer()])
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
-def test_the_house_plays_what_cannot_be_listed(seats: int) -> None:
+def test_the_baseline_plays_actions_that_cannot_be_listed(seats: int) -> None:
     """Twenty rounds without one refused answer."""
-    record = game_of_houses("a", seats=seats)
+    record = sail(*[BaselinePlayer() for _ in range(seats)], options={"rounds": 20})
 
     assert record.termination.value == "normal"
     assert [seat.faults for seat in record.seats] == [{}] * seats
 
 
-def test_the_house_plays_the_same_again_by_the_same_seed() -> None:
+def test_the_baseline_plays_the_same_again_by_the_same_bot_seed() -> None:
     """And something else by another one."""
-    first, again, other = (game_of_houses(seed).steps for seed in "aab")
+    first, again, other = (nim_by(1, seed).steps for seed in (2, 2, 3))
 
     assert first == again
     assert first != other
-
-
-def test_only_the_house_gets_a_suggestion_and_only_where_it_needs_one() -> None:
-    """Other seats see what they always see."""
-    game = HouseGame(Raft(), {1}, "a")
-    rules = Raft()
-    state = rules.setup({}, 2)
-    trimming = rules.apply(state, {Seat(0): HOLD_ON, Seat(1): HOLD_ON})
-
-    assert SUGGESTED not in game.observe(state, Seat(0))
-    assert set(game.observe(state, Seat(1))[SUGGESTED]) == {"mm"}
-    assert SUGGESTED not in game.observe(trimming, Seat(1))
 
 
 class Rough(Water):
@@ -59,8 +47,8 @@ class Rough(Water):
             raise IllegalAction("the sea is too rough")
 
 
-def test_what_nature_refuses_is_not_suggested() -> None:
-    """After some tries in vain comes what stands in; without lenience the last try."""
+def test_a_random_action_is_possible_for_the_simulator_or_the_fallback_action() -> None:
+    """After some tries in vain; without a fault policy it is the last try."""
     rough = Raft()
     rough.simulator = Rough()
     strict = Raft()

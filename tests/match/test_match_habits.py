@@ -8,7 +8,7 @@ from match_table import CLOCK, Message, answer
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from arena.conformance.remarks import idle_remark, refusals_remark, timeouts_remark
+from arena.conformance.check import idle_remark, refusals_remark, timeouts_remark
 from arena.errors import OutOfTime
 from arena.match.record import MatchRecord
 from arena.process.scripted import Reply

@@ -1,4 +1,4 @@
-"""A person at the table, with the keyboard and the screen as functions."""
+"""A human at the table, with the keyboard and the screen as functions."""
 
 import json
 from collections.abc import Iterator
@@ -7,18 +7,16 @@ from typing import Any
 import pytest
 from match_raft import Lean, Raft
 from match_raft_table import on_raft, raft_bot
-from match_table import CLOCK, NIM, house
+from match_table import CLOCK, NIM
 from msgspec import UNSET
 
-from arena.errors import BotFault
-from arena.games.api import Seat
 from arena.games.luck import derive
-from arena.match.baseline import HouseGame, baseline_player
-from arena.match.human import DRAWN, HELP, HELP_UNLISTED, DrawnGame, HumanPlayer
-from arena.match.participant import ActionRequest, Participant
+from arena.match.baseline import BaselinePlayer
+from arena.match.human import HELP, HELP_UNLISTED, HumanPlayer
+from arena.match.participant import Participant
 from arena.match.record import ActionStep, MatchRecord
-from arena.match.referee import hello_for, play_match
-from arena.match.settings import ClockSettings, MatchSpec
+from arena.match.referee import play_match
+from arena.match.settings import MatchSpec
 
 
 class Terminal:
@@ -35,23 +33,26 @@ class Terminal:
         return next(self._typed)
 
 
-def match_with(terminal: Terminal, *, seat: int = 0, heaps: tuple[int, ...] = (2, 1)) -> MatchRecord:
-    person = HumanPlayer(say=terminal.shown.append, prompt=terminal.prompt)
+def played(terminal: Terminal, other: Participant, *, game: Any = NIM, **options: Any) -> MatchRecord:
+    """A match of the human at that terminal."""
     spec = MatchSpec(
         match="m",
-        game="nim",
-        options={"heaps": list(heaps)},
+        game=game.name,
+        options=options,
         seed=derive("p"),
-        clock=ClockSettings(),
+        clock=CLOCK,
         wire_id="m",
         bot_seeds=(1, 2, 3, 4),
     )
-    players: list[Participant] = [person, house()] if seat == 0 else [house(), person]
-    game: Any = DrawnGame(NIM, seat)
-    return play_match(spec, players, game=game)
+    human = HumanPlayer(say=terminal.shown.append, prompt=terminal.prompt)
+    return play_match(spec, [human, other], game=game)
 
 
-def test_a_person_plays_by_number_from_one() -> None:
+def match_with(terminal: Terminal, *, heaps: tuple[int, ...] = (2, 1)) -> MatchRecord:
+    return played(terminal, BaselinePlayer(), heaps=list(heaps))
+
+
+def test_a_human_plays_by_number_from_one() -> None:
     """The third action is the only counter of heap 1; the rest follows by itself or by choice."""
     terminal = Terminal("3", "1")
     record = match_with(terminal)
@@ -62,7 +63,7 @@ def test_a_person_plays_by_number_from_one() -> None:
     assert "You sit in seat 0. Type the number in front of an action, ? for help, q to give up." in terminal.shown
 
 
-def test_a_person_sees_the_table_and_what_the_others_do() -> None:
+def test_a_human_sees_the_table_and_what_the_others_do() -> None:
     """Drawn for people, forced moves marked."""
     terminal = Terminal("3")
     match_with(terminal)
@@ -94,7 +95,7 @@ def test_who_asks_for_help_gets_it_and_sees_the_table_again(word: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["q", "quit", " q "])
-def test_a_person_may_give_up(word: str) -> None:
+def test_a_human_may_give_up(word: str) -> None:
     """It is a forfeit like any other."""
     record = match_with(Terminal(word))
 
@@ -103,47 +104,16 @@ def test_a_person_may_give_up(word: str) -> None:
     assert record.fault.message == "gave up"
 
 
-def test_the_bot_across_the_table_sees_no_drawing() -> None:
-    """The text is for the person's seat alone."""
-    game = DrawnGame(NIM, 1)
-    state = NIM.setup({}, 2)
-
-    assert DRAWN not in game.observe(state, Seat(0))
-    assert DRAWN in game.observe(state, Seat(1))
-
-
-def test_giving_up_is_no_crash_of_the_referee() -> None:
-    """It is a fault of the seat, as the referee knows them."""
-    person = HumanPlayer(say=lambda _: None, prompt=lambda _: "q")
-
-    with pytest.raises(BotFault, match="gave up"):
-        person.ask(ActionRequest(view={DRAWN: ""}, legal=(1, 2)))
-
-
-def raft_with(terminal: Terminal, *, seat: int = 0, clock: ClockSettings = CLOCK) -> MatchRecord:
-    """A match of one round of raft, where leaning out cannot be listed; the house sits opposite."""
-    housed: Any = HouseGame(Raft(), {1 - seat}, "person")
-    game: Any = DrawnGame(housed, seat)
-    person = HumanPlayer(say=terminal.shown.append, prompt=terminal.prompt)
-    opponent = baseline_player(hello_for(game, {}, clock.startup_ms), clock)
-    players: list[Participant] = [person, opponent] if seat == 0 else [opponent, person]
-    spec = MatchSpec(
-        match="m",
-        game="raft",
-        options={"rounds": 1},
-        seed=derive("p"),
-        clock=clock,
-        wire_id="m",
-        bot_seeds=(1, 2, 3, 4),
-    )
-    return play_match(spec, players, game=game)
+def raft_with(terminal: Terminal) -> MatchRecord:
+    """A match of one round of raft, where leaning out cannot be listed; the baseline sits opposite."""
+    return played(terminal, BaselinePlayer(), game=Raft(), rounds=1)
 
 
 def own_lean(record: MatchRecord, seat: int = 0) -> ActionStep:
     return next(step for step in record.steps if isinstance(step, ActionStep) and step.seat == seat)
 
 
-def test_a_person_writes_down_what_cannot_be_listed() -> None:
+def test_a_human_writes_down_what_cannot_be_listed() -> None:
     """As the JSON of protocol.md; what can be listed is chosen by number all the same."""
     terminal = Terminal('{"mm": 25}', "2")
     record = raft_with(terminal)
@@ -173,7 +143,7 @@ def test_what_is_no_json_object_is_asked_again(nonsense: str, said: str) -> None
     assert any(said in line for line in terminal.shown)
 
 
-def test_a_person_may_play_an_example() -> None:
+def test_a_human_may_play_an_example() -> None:
     """One after another is shown as it would be played, until one is wanted."""
     terminal = Terminal("s", "n", "s", "y", "1")
     record = raft_with(terminal)
@@ -183,7 +153,7 @@ def test_a_person_may_play_an_example() -> None:
     assert json.loads(examples[1].split(": ", 1)[1]) == {"mm": own_lean(record).action.mm}
 
 
-def test_a_person_may_let_it_be() -> None:
+def test_a_human_may_let_it_be() -> None:
     """Then happens what stands in for an action; it is an action like any other."""
     record = raft_with(Terminal("p", "1"))
 
@@ -195,18 +165,7 @@ def test_without_lenience_there_is_nothing_to_let_be() -> None:
     game = Raft()
     game.fault_policy = None
     terminal = Terminal("p", '{"mm": 1}', "1")
-    drawn: Any = DrawnGame(game, 0)
-    person = HumanPlayer(say=terminal.shown.append, prompt=terminal.prompt)
-    spec = MatchSpec(
-        match="m",
-        game="raft",
-        options={"rounds": 1},
-        seed=derive("p"),
-        clock=CLOCK,
-        wire_id="m",
-        bot_seeds=(1, 2, 3, 4),
-    )
-    play_match(spec, [person, on_raft(raft_bot(), game)], game=drawn)
+    played(terminal, on_raft(raft_bot(), game), game=game, rounds=1)
 
     assert "'p' is not a JSON object; ? for help" in terminal.shown
     assert "your action as JSON; s: an example" in terminal.shown
@@ -242,21 +201,12 @@ def test_help_for_what_cannot_be_listed(word: str) -> None:
     assert sum("round 1, scores 0 0" in line for line in terminal.shown) == 3
 
 
-def test_a_person_is_told_what_simulations_came_to() -> None:
-    """In the words of the game, before the table of the next question."""
-    game: Any = DrawnGame(Raft(), 0)
+def test_a_human_hears_the_results_of_simulations() -> None:
+    """In the words of the game, as they come: before the next table, and after the last move too."""
+    game = Raft()
     terminal = Terminal('{"mm": 40}', "1", "p")
-    person = HumanPlayer(say=terminal.shown.append, prompt=terminal.prompt)
-    spec = MatchSpec(
-        match="m",
-        game="raft",
-        options={"rounds": 2},
-        seed=derive("p"),
-        clock=CLOCK,
-        wire_id="m",
-        bot_seeds=(1, 2, 3, 4),
-    )
-    play_match(spec, [person, on_raft(raft_bot(30), game)], game=game)
+    played(terminal, on_raft(raft_bot(30), game), game=game, rounds=2)
 
     told = terminal.shown.index("the raft tips by 70")
     assert terminal.shown[told + 1] == "\nround 2, scores 40 30\n"
+    assert terminal.shown[-1].startswith("the raft tips by ")

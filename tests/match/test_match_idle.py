@@ -12,11 +12,10 @@ import msgspec
 import pytest
 from match_table import CLOCK, NIM, house, match_of
 
-from arena.match.bot import open_channel
 from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord, SeatRecord
 from arena.match.referee import hello_for
-from arena.match.settings import ClockSettings
+from arena.match.settings import ClockSettings, open_channel
 from arena.process.launch import Confinement
 from arena.process.limits import Limits
 from arena.process.manifest import read_bot

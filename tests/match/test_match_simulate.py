@@ -12,7 +12,7 @@ from match_table import CLOCK, HELLO, NIM, Message, ScriptedBot, answer, house, 
 
 from arena.errors import Crashed, HarnessFault
 from arena.games.api import Json, Seat
-from arena.match.lookahead import NO_SIMULATIONS_LEFT
+from arena.match.participant import NO_SIMULATIONS_LEFT
 from arena.match.record import MatchRecord, SimulationStep, encoded
 from arena.match.referee import hello_for
 from arena.match.settings import ClockSettings

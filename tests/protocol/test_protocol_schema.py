@@ -28,8 +28,9 @@ from arena.protocol.messages import (
     TimeLeft,
     TimeUsed,
     ToBot,
+    main,
+    schema,
 )
-from arena.protocol.schema import main, schema
 
 FILE = Path(__file__).parents[2] / "docs" / "arena-1.schema.json"
 EVENTS = (
@@ -87,7 +88,7 @@ def validator(side: str) -> jsonschema.Draft202012Validator:
 
 
 def test_the_file_is_what_the_code_says(capsys: pytest.CaptureFixture[str]) -> None:
-    """`python -m arena.protocol.schema > docs/arena-1.schema.json` was run after the last change of a message."""
+    """`python -m arena.protocol.messages > docs/arena-1.schema.json` was run after the last change of a message."""
     main()
 
     assert FILE.read_text(encoding="utf-8") == capsys.readouterr().out
