@@ -29,6 +29,8 @@ from arena.process import reaper
 _START_METHOD: Final = "forkserver"
 _FAREWELL_S: Final = 0.4
 """How long interrupted workers may take to end their bots and themselves."""
+_THREADS_S: Final = 3.0
+"""The same for the threads that look after them; they take milliseconds, and longer on a busy machine."""
 log: Final = logging.getLogger("arena.pool")
 
 
@@ -103,14 +105,19 @@ class _Slot:
         # There is no public way to the worker's pid; the attribute is as old as the class.
         return [] if self._executor is None else list(self._executor._processes or ())  # noqa: SLF001
 
-    def abandon(self) -> None:
-        """Let go of the worker, without waiting for a queue whose lock a dead worker may hold."""
+    def abandon(self) -> Any:
+        """Let go of the worker, without waiting for a queue whose lock a dead worker may hold.
+
+        Returns the thread with which the executor still looks after it, None if there is no worker.
+        """
         if self._executor is None:
-            return
+            return None
+        thread: Any = self._executor._executor_manager_thread  # noqa: SLF001
         self._handler.queue.cancel_join_thread()
         self._handler._is_closed = True  # noqa: SLF001 - its close() would wait
         self._executor.shutdown(wait=False, cancel_futures=True)
         self._executor = None
+        return thread
 
     def close(self) -> None:
         """End the worker when it is done, with its last log records."""
@@ -167,11 +174,15 @@ class LocalBackend:
         """Workers leave on SIGTERM and take their bots along; whoever is left after a moment is killed here."""
         pids = [pid for slot in self._slots for pid in slot.pids()]
         _signal(pids, signal.SIGTERM)
-        for slot in self._slots:
-            slot.abandon()
+        threads = [slot.abandon() for slot in self._slots]
         deadline_s = time.monotonic() + _FAREWELL_S
         _signal([pid for pid in pids if not _has_ended(pid, deadline_s)], signal.SIGKILL)
         self._kill_orphans()
+        # The exit of Python wakes threads that are left, through a pipe that they may be closing just then (in 3.11 an
+        # OSError out of `threading._shutdown`). It waits for them for ever, so nothing is lost by waiting here.
+        deadline_s = time.monotonic() + _THREADS_S
+        for thread in filter(None, threads):
+            thread.join(max(0.0, deadline_s - time.monotonic()))
 
     def _kill_orphans(self) -> None:
         """Bots of a dead worker become our children: kill those, and spare workers and multiprocessing's own.

@@ -88,6 +88,40 @@ def test_a_stop_returns_at_once_and_resumes(tmp_path: Path, way: str) -> None:
     assert place.standings() == undisturbed.standings()
 
 
+SLOW_EXIT = """
+import time
+from concurrent.futures import process
+from arena.cli import main
+
+def close(self, close=process._ThreadWakeup.close):
+    time.sleep(0.3)
+    close(self)
+
+def wakeup(self):
+    if not self._closed:
+        time.sleep(0.6 * process._global_shutdown)
+        self._writer.send_bytes(b"")
+
+process._ThreadWakeup.close, process._ThreadWakeup.wakeup = close, wakeup
+main()
+"""
+"""Threads of Python's executors that get their turn late, as on a busy machine: one ends while the exit wakes it."""
+
+
+def test_a_stop_waits_for_the_threads_of_its_workers(tmp_path: Path) -> None:
+    """Else the end of Python may meet them half-closed, and print a traceback of `threading._shutdown`."""
+    place = Place(tmp_path).write("random", "sleeper", cycles=8, chunk_blocks=1, options={"heaps": [1, 2]})
+    process = place.start_league("--workers", "2", program=("-c", SLOW_EXIT))
+    until(lambda: len(place.matches()) > 2 and bool(place.bots_alive()), within_s=DEADLINE_S, what="the first matches")
+
+    os.kill(process.pid, signal.SIGTERM)
+    _, err = process.communicate(timeout=DEADLINE_S)
+
+    assert process.returncode == 3
+    assert "Traceback" not in err
+    assert "interrupted with " in err
+
+
 def test_a_killed_resource_tracker_is_no_ones_business(tmp_path: Path) -> None:
     """It would only tidy up; without it the league ends as ever, and nobody reads of its insides."""
     place = Place(tmp_path).write("random", "slow", cycles=12, chunk_blocks=2)
