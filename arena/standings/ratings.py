@@ -10,7 +10,7 @@ the package's factor graph for every match; `arena verify` compares them.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import NormalDist
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import trueskill
@@ -24,6 +24,11 @@ MOST_DRAW_PROBABILITY: Final = 0.5
 WIDEST_RATIO: Final = 100.0
 """Of beta to sigma, either way: far beyond any use; further on, the two roads no longer agree to 1e-6."""
 
+_TAIL: Final = 30.0
+"""Standard deviations beyond which densities are only compared: floats end at 38."""
+_NARROW: Final = 5e-4
+_EVEN: Final = 0.025
+"""Over a draw margin below both (the second divided by the gap) the density is nearly even."""
 _ROOT_OF_2: Final = math.sqrt(2.0)
 _ROOT_OF_2_PI: Final = math.sqrt(2.0 * math.pi)
 _ROOT_OF_2_OVER_PI: Final = math.sqrt(2.0 / math.pi)
@@ -124,7 +129,7 @@ def advance(beliefs: Mapping[str, Belief], results: Iterable[Result], settings: 
     # A million matches pass here: calls and global names would take a third of the time.
     now = dict(beliefs)
     graph = _factor_graph(settings)
-    margin: float = trueskill.calc_draw_margin(settings.draw_probability, 2, _environment(settings, _STDLIB))
+    margin: float = trueskill.calc_draw_margin(settings.draw_probability, 2, _environment(settings))
     noise, drift = 2.0 * settings.beta**2, settings.tau**2
     sqrt, exp, erfc, root_of_2, root_of_2_over_pi = math.sqrt, math.exp, math.erfc, _ROOT_OF_2, _ROOT_OF_2_OVER_PI
     for seats, ranks in results:
@@ -138,18 +143,15 @@ def advance(beliefs: Mapping[str, Belief], results: Iterable[Result], settings: 
         square = noise + variance + other_variance
         scale = sqrt(square)
         gap = (mean - other_mean) / scale
-        try:
-            if first == second:
-                push, shrink = _drawn(gap, margin / scale)
+        if first == second:
+            push, shrink = _drawn(gap, margin / scale)
+        else:
+            x = (gap if first < second else -gap) - margin / scale
+            if x < -_TAIL:
+                push, shrink = _win(x)
             else:
-                x = (gap if first < second else -gap) - margin / scale
                 push = root_of_2_over_pi * exp(-0.5 * x * x) / erfc(-x / root_of_2)
                 shrink = push * (push + x)
-        except _OUT_OF_DIGITS:
-            shrink = math.nan
-        if not 0.0 < shrink < 1.0:  # only rounding can make it so, and a variance would fall to 0 or grow
-            _update(now, seats, ranks, graph)
-            continue
         push = (-push if first > second else push) / scale
         shrink /= square
         now[one] = mean + variance * push, variance * (1.0 - variance * shrink)
@@ -175,14 +177,41 @@ def _update(beliefs: dict[str, Belief], seats: Sequence[str], ranks: Sequence[in
     beliefs.update(zip(seats, update([beliefs[player] for player in seats], ranks), strict=True))
 
 
+def _win(x: float) -> tuple[float, float]:
+    """Update terms of a win by more than the margin: v and w of the TrueSkill paper at x = gap - margin."""
+    if x < -_TAIL:
+        excess = _excess(-x)
+        return excess - x, (excess - x) * excess
+    v = _pdf(x) / _cdf(x)
+    return v, v * (v + x)
+
+
 def _drawn(gap: float, margin: float) -> tuple[float, float]:
-    """Update terms of a draw: v and w."""
-    away = abs(gap)
-    low, high = -margin - away, margin - away
-    chance = _cdf(high) - _cdf(low)
-    v = (_pdf(low) - _pdf(high)) / chance
-    w = v * v + (high * _pdf(high) - low * _pdf(low)) / chance
+    """Update terms of a draw: v and w, which is 1 - the variance that the draw leaves."""
+    near, far = abs(gap) - margin, abs(gap) + margin
+    if margin < _NARROW and margin * far < _EVEN:
+        v, w = -abs(gap) * (1.0 - margin * margin / 3.0), 1.0 - margin * margin / 3.0
+    elif near > _TAIL:  # densities and chances as multiples of the density at `near`
+        fall = math.exp(-2.0 * margin * abs(gap))
+        more, less, width = _excess(near), _excess(far), 2.0 * margin
+        high, low = near + more, far + less
+        chance = 1.0 / high - fall / low
+        v = math.expm1(-2.0 * margin * abs(gap)) / chance
+        both = fall * ((width + less) / low + (more - width) / high)
+        w = (more / high + fall * fall * less / low - both) / (chance * chance)
+    else:
+        chance = _cdf(-near) - _cdf(-far)
+        v = (_pdf(far) - _pdf(near)) / chance
+        w = v * v + (far * _pdf(far) - near * _pdf(near)) / chance
     return (-v if gap < 0.0 else v), w
+
+
+def _excess(t: float) -> float:
+    """`pdf(t) / cdf(-t) - t` for large t, by the continued fraction of Laplace."""
+    rest = t
+    for term in range(20, 1, -1):
+        rest = t + term / rest
+    return 1.0 / rest
 
 
 def _factor_graph(settings: RatingSettings) -> _Update:
@@ -191,36 +220,40 @@ def _factor_graph(settings: RatingSettings) -> _Update:
     Tied players of equal rating get slightly different results, by their place in the list (a known limit of the
     package). They stand in seat order here: seats rotate within a block, so that the difference evens out.
     """
-    env = _environment(settings, _STDLIB)
+    env = _environment(settings)
 
     def update(old: Sequence[Belief], ranks: Sequence[int]) -> Sequence[Belief]:
         groups = [(env.create_rating(mean, math.sqrt(variance)),) for mean, variance in old]
-        try:
-            new = env.rate(groups, ranks)
-        except _OUT_OF_DIGITS:
-            new = _rate_with_many_digits(settings, groups, ranks)
-        return [(rating.mu, rating.sigma**2) for (rating,) in new]
+        return [(rating.mu, rating.sigma**2) for (rating,) in env.rate(groups, ranks)]
 
     return update
 
 
-def _rate_with_many_digits(settings: RatingSettings, groups: Sequence[Any], ranks: Sequence[int]) -> Any:
-    """Do the same update where floats underflow: at a gap of over 38 standard deviations of the difference."""
-    import mpmath  # type: ignore[import-untyped]  # noqa: PLC0415 - 30 ms that nearly no run needs
+class _Environment(trueskill.TrueSkill):  # type: ignore[misc]  # the package has no types
+    """The package's environment; its v and w lose no digits at gaps of over 38 standard deviations."""
 
-    with mpmath.workdps(60):
-        return _environment(settings, "mpmath").rate(groups, ranks)
+    def v_win(self, diff: float, margin: float) -> float:
+        return _win(diff - margin)[0]
+
+    def w_win(self, diff: float, margin: float) -> float:
+        return _win(diff - margin)[1]
+
+    def v_draw(self, diff: float, margin: float) -> float:
+        return _drawn(diff, margin)[0]
+
+    def w_draw(self, diff: float, margin: float) -> float:
+        return _drawn(diff, margin)[1]
 
 
-def _environment(settings: RatingSettings, backend: object) -> Any:
+def _environment(settings: RatingSettings) -> _Environment:
     """Make an environment of our own: the package's module-level functions share a global one."""
-    return trueskill.TrueSkill(
+    return _Environment(
         mu=settings.mu,
         sigma=settings.sigma,
         beta=settings.beta,
         tau=settings.tau,
         draw_probability=settings.draw_probability,
-        backend=backend,
+        backend=_STDLIB,
     )
 
 
@@ -232,7 +265,5 @@ def _pdf(x: float) -> float:
     return math.exp(-x * x / 2.0) / _ROOT_OF_2_PI
 
 
-# What the package's arithmetic raises when it has lost all digits: its own error, and those of 1 / 0 and sqrt(-1).
-_OUT_OF_DIGITS: Final = (FloatingPointError, ZeroDivisionError, ValueError)
 # The package's default is a polynomial with errors up to 6e-7; these are exact to 1e-11 and as fast.
 _STDLIB: Final = (_cdf, _pdf, NormalDist().inv_cdf)
