@@ -32,7 +32,7 @@ from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings, clock_for, confine
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import MANIFEST, BotSpec
-from arena.process.program import shown
+from arena.process.program import shell_text
 from arena.report.luck_origin import chosen_luck_description, secret_description
 from arena.report.transcript import refusal_lines, result_line
 from arena.store import database
@@ -264,7 +264,7 @@ def _check(
     load_game(game).setup(options, 2)
     confinement = confine(bot, Limits(), clock, isolation)
     clock = clock_for(bot, clock)
-    click.echo(f"checking {bot.label} at {game}: {shown(bot.manifest.command)}")
+    click.echo(f"checking {bot.label} at {game}: {shell_text(bot.manifest.command)}")
     for step in check_bot(bot, game=game, options=options, clock=clock, confinement=confinement, secret=secret):
         click.echo(step.text())
         if step.verdict is StepVerdict.FAILED:

@@ -8,9 +8,9 @@ from typing import Final
 import click
 
 from arena.cli.options import results_option
-from arena.doctor import languages, machine, sandbox
-from arena.doctor.check_result import Finding, Verdict, looked_at
-from arena.process.sandbox import probe, runtimes, scope
+from arena.doctor import machine, sandbox
+from arena.doctor.check_result import CheckResult, CheckStatus, checked
+from arena.process.sandbox import runtimes, scope, self_test
 
 _COMMANDS: Final = """
 Commands
@@ -27,39 +27,39 @@ def doctor(results: Path) -> int:
 
     Example: arena doctor
     """
-    return examine(results, probe.try_to_break_out)
+    return examine(results, self_test.attempt_escapes)
 
 
-def examine(results: Path, try_to_break_out: Callable[[], probe.Tried]) -> int:
+def examine(results: Path, attempt_escapes: Callable[[], self_test.Attempts]) -> int:
     """Print what is found; the exit code."""
     why_no_group = scope.enter()
-    kept = looked_at("sandbox", lambda: sandbox.sandbox(try_to_break_out))
-    is_safe = all(finding.verdict is Verdict.OK for finding in kept)
+    kept = checked("sandbox", lambda: sandbox.sandbox(attempt_escapes))
+    is_safe = all(result.status is CheckStatus.OK for result in kept)
     around = [
-        *looked_at("system", machine.system),
-        *looked_at("games", machine.games),
-        *looked_at("cores", machine.cores),
-        *looked_at("clocks", machine.clocks),
-        *looked_at("open files", machine.descriptors),
-        *looked_at("tools", machine.tools),
-        *looked_at("results", lambda: machine.disk(results)),
+        *checked("system", machine.system),
+        *checked("games", machine.games),
+        *checked("cores", machine.cores),
+        *checked("clocks", machine.clocks),
+        *checked("open files", machine.descriptors),
+        *checked("tools", machine.tools),
+        *checked("results", lambda: machine.disk(results)),
     ]
     if is_safe:
-        kept += looked_at("limits", lambda: sandbox.own_promises(why_no_group))
-        kept += looked_at("languages", _languages)
+        kept += checked("limits", lambda: sandbox.own_promises(why_no_group))
+        kept += checked("languages", _languages)
     click.echo("Bots can be run safely here." if is_safe else _unsafe(kept))
-    for title, findings in (("Sandbox", kept if is_safe else []), ("Machine", around)):
-        if findings:
-            click.echo("\n".join(["", title, *(line for finding in findings for line in finding.lines())]))
+    for title, results_found in (("Sandbox", kept if is_safe else []), ("Machine", around)):
+        if results_found:
+            click.echo("\n".join(["", title, *(line for result in results_found for line in result.lines())]))
     click.echo(_COMMANDS)
     return 0 if is_safe else 1
 
 
-def _unsafe(kept: list[Finding]) -> str:
-    lines = [line for finding in kept for line in finding.lines()]
+def _unsafe(kept: list[CheckResult]) -> str:
+    lines = [line for result in kept for line in result.lines()]
     again = "        then run `arena doctor` again"
     return "\n".join(["Bots cannot be run safely here, so they are not run.", "", "Sandbox", *lines, again])
 
 
-def _languages() -> list[Finding]:
-    return languages.languages(runtimes.search_path(), os.environ.get("PATH", ""), Path.home())
+def _languages() -> list[CheckResult]:
+    return sandbox.languages(runtimes.search_path(), os.environ.get("PATH", ""), Path.home())

@@ -21,7 +21,7 @@ from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.process.manifest import BotSpec
-from arena.process.sandbox import cgroup, leftovers, probe, scope
+from arena.process.sandbox import cgroup, leftovers, scope, self_test
 from arena.store.secrets import read_secret
 
 DEFAULT_GAME: Final = "shanghaien"
@@ -74,7 +74,7 @@ def insist_on(isolation: Isolation, game: str) -> None:
         leftovers.end_leftovers()
         _enter_scope()
     try:
-        probe.insist_on(isolation)
+        self_test.require_isolation(isolation)
     except HarnessFault as fault:
         raise MachineFault(
             f"{fault}\nBots are not run without the sandbox. `arena doctor` tells more; for bots you trust there is"

@@ -32,7 +32,7 @@ from arena.match.referee import play_match
 from arena.match.secret_luck import Secret, draw_block
 from arena.match.settings import ClockSettings, MatchSettings, spec_of
 from arena.process.limits import Isolation
-from arena.process.suspension import never
+from arena.process.suspension import never_suspended
 from arena.report.luck_origin import chosen_luck_description, secret_description
 from arena.store.bots import BotStore
 from arena.text import counted
@@ -84,7 +84,7 @@ def play(
         for rival in rivals:
             installed = msgspec.structs.replace(rival, bot=store.install(rival.bot))
             seated = bot_player(installed, setting, isolation, seats=seats)
-            seated.suspended = never  # a person who presses Ctrl-Z comes back to the same match
+            seated.suspended = never_suspended  # a person who presses Ctrl-Z comes back to the same match
             ending.callback(seated.close, grace_s=0.0)
             table.append(seated)
         table.insert(seat, person)

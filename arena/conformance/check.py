@@ -160,7 +160,7 @@ class _Examination:
             open_channel=open_channel,
             hello=hello_for(self._rules, settings.options, self._clock.startup_ms, line_bytes),
             clock=self._clock,
-            suspended=never,
+            suspended=never_suspended,
         )
 
     def _match(self, *, seat: int, number: int, bot_player: BotPlayer | None = None) -> str:

@@ -1,8 +1,9 @@
-"""What the doctor finds: a verdict and a sentence. Rule: a finding that is bad says what to do about it."""
+"""The result of a check of this machine: a status and a sentence. Rule: a bad result says what to do about it."""
 
 import textwrap
 from collections.abc import Callable
 from enum import Enum
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -11,30 +12,33 @@ _WIDTH: Final = 99
 _INDENT: Final = 8
 
 
-class Verdict(Enum):
-    """What a finding means for a league."""
+class CheckStatus(Enum):
+    """The meaning of a check result for a league."""
 
     OK = "ok"
+    """As it should be."""
     NOTE = "note"
+    """To be known; a league can be run."""
     WEAK = "WEAK"
+    """Less safe than it could be; a league can be run."""
     BAD = "BAD"
+    """Bots cannot be run safely."""
 
 
-class Finding(msgspec.Struct, frozen=True):
-    """One thing that was looked at."""
+class CheckResult(msgspec.Struct, frozen=True):
+    """The result of one check."""
 
-    verdict: Verdict
+    status: CheckStatus
     text: str
 
     def lines(self) -> list[str]:
         """For a terminal of a hundred columns; lines of the text stay lines."""
         lines: list[str] = []
-        for number, part in enumerate(self.text.splitlines()):
-            mark = f"  {self.verdict.value:<4}  " if number == 0 else " " * _INDENT
+        for part in self.text.splitlines():
             lines += textwrap.wrap(
                 part,
                 _WIDTH,
-                initial_indent=mark,
+                initial_indent=" " * _INDENT if lines else f"  {self.status.value:<4}  ",
                 subsequent_indent=" " * _INDENT,
                 break_long_words=False,
                 break_on_hyphens=False,
@@ -42,29 +46,15 @@ class Finding(msgspec.Struct, frozen=True):
         return lines
 
 
-def ok(text: str) -> Finding:
-    """As it should be."""
-    return Finding(Verdict.OK, text)
+ok = partial(CheckResult, CheckStatus.OK)
+note = partial(CheckResult, CheckStatus.NOTE)
+weak = partial(CheckResult, CheckStatus.WEAK)
+bad = partial(CheckResult, CheckStatus.BAD)
 
 
-def note(text: str) -> Finding:
-    """To be known; a league can be run."""
-    return Finding(Verdict.NOTE, text)
-
-
-def weak(text: str) -> Finding:
-    """Less safe than it could be; a league can be run."""
-    return Finding(Verdict.WEAK, text)
-
-
-def bad(text: str) -> Finding:
-    """Bots cannot be run safely."""
-    return Finding(Verdict.BAD, text)
-
-
-def looked_at(what: str, look: Callable[[], list[Finding]]) -> list[Finding]:
-    """What `look` finds; that it failed is a finding too, because who asks a doctor has trouble already."""
+def checked(title: str, check: Callable[[], list[CheckResult]]) -> list[CheckResult]:
+    """The results of `check`; its failure is a result too, because a person who asks a doctor has trouble already."""
     try:
-        return look()
-    except Exception as error:  # noqa: BLE001 - whatever is wrong with this machine
-        return [note(f"{what}: cannot be told here: {type(error).__name__}: {error}")]
+        return check()
+    except Exception as error:  # noqa: BLE001 - any trouble of this machine
+        return [note(f"{title}: cannot be told here: {type(error).__name__}: {error}")]

@@ -1,4 +1,4 @@
-"""What the doctor finds of the machine: system, cores, clocks, descriptors, and the disk under the results."""
+"""Checks of the machine: system, cores, clocks, descriptors, and the disk under the results."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from arena import __version__
-from arena.doctor.check_result import Finding, bad, note, ok
+from arena.doctor.check_result import CheckResult, bad, note, ok
 from arena.errors import SpecError
 from arena.games import GAMES, load_game
 from arena.games.api import simulator_of
@@ -29,7 +29,7 @@ _SPARE_LOAD: Final = 0.5
 """The load of a machine that has nothing to do is seldom 0."""
 
 
-def system() -> list[Finding]:
+def system() -> list[CheckResult]:
     """Versions; and whether this is a system where bots can be kept and clocked."""
     versions = f"arena {__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     if sys.platform != "linux":
@@ -37,10 +37,10 @@ def system() -> list[Finding]:
     return [ok(f"{versions}, Linux {platform.release()}")]
 
 
-def games() -> list[Finding]:
+def games() -> list[CheckResult]:
     """What can be played; a game with a simulated world needs an engine for it."""
     playable: list[str] = []
-    missing: list[Finding] = []
+    missing: list[CheckResult] = []
     for name in GAMES:
         simulator = simulator_of(load_game(name))
         try:
@@ -52,7 +52,7 @@ def games() -> list[Finding]:
     return [ok(f"games: {', '.join(playable)}"), *missing]
 
 
-def cores() -> list[Finding]:
+def cores() -> list[CheckResult]:
     """How much may go on at once, and what else does."""
     count, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
     free_mib = available_mib()
@@ -92,7 +92,7 @@ def available_mib() -> int:
     raise LookupError("no MemAvailable in /proc/meminfo")
 
 
-def clocks() -> list[Finding]:
+def clocks() -> list[CheckResult]:
     """The kernel's clock of another process must run, and stand still while that process sleeps."""
     sleeper = subprocess.Popen(["sleep", "5"])  # noqa: S607 - found on the PATH like every bot's program
     try:
@@ -108,20 +108,20 @@ def clocks() -> list[Finding]:
     return [note("the CPU time of bots cannot be read: let wall time decide, `clock: {decides: wall}` in tournaments")]
 
 
-def descriptors() -> list[Finding]:
+def descriptors() -> list[CheckResult]:
     """Open files; each match needs some twenty."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return [] if soft >= 256 else [note(f"only {soft} files may be open at once: `ulimit -n 1024`")]
 
 
-def tools() -> list[Finding]:
+def tools() -> list[CheckResult]:
     """What is of use without the sandbox."""
     if shutil.which("setpriv"):
         return []
     return [note("no setpriv (util-linux): with `--isolation none`, bots of a killed arena live on for a while")]
 
 
-def disk(results: Path) -> list[Finding]:
+def disk(results: Path) -> list[CheckResult]:
     """One durable write, as each batch of matches costs one."""
     place = next(place for place in [results, *results.absolute().parents] if place.is_dir())
     try:

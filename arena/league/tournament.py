@@ -16,7 +16,7 @@ from arena.games import GAMES, load_game
 from arena.league.schedules.settings import Count, RoundRobin, Schedule, settle
 from arena.match.secret_luck import LuckOrigin, Secret
 from arena.match.settings import ClockSettings, MatchSettings
-from arena.process.limits import Limits, agree
+from arena.process.limits import Limits, negotiate
 from arena.process.manifest import BotSpec, Name, Word
 from arena.standings.ratings import RatingSettings, validate
 from arena.text import spanned
@@ -221,7 +221,7 @@ def _insist_on_terms(bot: BotSpec, file: TournamentFile) -> None:
     require_game(bot, file.game)
     manifest = bot.manifest
     try:
-        agree(manifest.limits, file.limits, processes=manifest.processes, startup_ms=file.clock.startup_ms)
+        negotiate(manifest.limits, file.limits, processes=manifest.processes, startup_ms=file.clock.startup_ms)
     except SpecError as error:
         raise SpecError(f"{bot.name}: {error}") from None
 

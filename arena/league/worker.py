@@ -28,7 +28,7 @@ from arena.match.results import PlayedMatch, result_of, rotate
 from arena.match.settings import MatchSettings, clock_for, confine, open_channel
 from arena.process import reaper
 from arena.process.limits import Isolation
-from arena.process.sandbox import probe
+from arena.process.sandbox import self_test
 
 ATTEMPTS: Final = 3
 BATCH_S: Final = 10.0
@@ -72,7 +72,7 @@ def play_batch(batch: Batch, budget_s: float = BATCH_S) -> list[PlayedBlock]:
 
     Other batches may be played in the same process, in other threads: nothing but the batch's own bots is ended.
     """
-    probe.insist_on(batch.isolation)
+    self_test.require_isolation(batch.isolation)
     tables = seat_players(batch.pairing, batch.setting, batch.isolation)
     end_s = time.monotonic() + budget_s
     played: list[PlayedBlock] = []

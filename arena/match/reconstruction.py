@@ -32,7 +32,7 @@ from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 from arena.process.scripted import ScriptedChannel
-from arena.process.suspension import never
+from arena.process.suspension import never_suspended
 
 _PARDONED: Final = {each.code: each for each in (OutOfTime, MalformedReply, IllegalAction)}
 _AFTER_AN_ANSWER: Final = (OutOfTime.code, Crashed.code)
@@ -139,7 +139,7 @@ class _RecordedPlayer(BotPlayer):
             hello=hello_for(game, record.options, kept.startup_ms, kept.line_bytes, len(record.seats)),
             clock=_settings(record, script.seat),
             wall=lambda: script.wall_s,
-            suspended=never,
+            suspended=never_suspended,
         )
         self._request_id = kept.first_id - 1
 

@@ -17,11 +17,11 @@ from typing import Final
 
 from arena.errors import Crashed, SpecError
 from arena.process import launch
-from arena.process.channel import READ_SIZE, HeadAndTail
+from arena.process.channel import READ_SIZE, BoundedLog
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import Manifest
 from arena.process.process import BotProcess
-from arena.process.program import BotFolder, shown
+from arena.process.program import BotFolder, shell_text
 
 TIMEOUT_S: Final = 300.0
 LIMITS: Final = Limits(memory_mib=2048, tasks=256, processes=True, scratch_mib=512)
@@ -72,12 +72,12 @@ def digest_of_folder(folder: Path) -> str:
 
 
 def _run(command: tuple[str, ...], folder: BotFolder, isolation: Isolation, timeout_s: float) -> None:
-    what = f"build `{shown(command)}`"
+    what = f"build `{shell_text(command)}`"
     try:
         process = launch.start_build(command, folder, isolation, LIMITS)
     except Crashed as crash:
         raise SpecError(f"{what}: {crash.message}; {crash.hint}") from None
-    said = HeadAndTail(_KEPT_OUTPUT)
+    said = BoundedLog(_KEPT_OUTPUT)
     try:
         process.close_stdin()
         trouble = _watch(process, Path(folder.path), said, timeout_s)
@@ -88,7 +88,7 @@ def _run(command: tuple[str, ...], folder: BotFolder, isolation: Isolation, time
         raise SpecError(f"{what} {trouble or ending} and said:\n{said.text()}")
 
 
-def _watch(process: BotProcess, folder: Path, said: HeadAndTail, timeout_s: float) -> str:
+def _watch(process: BotProcess, folder: Path, said: BoundedLog, timeout_s: float) -> str:
     """Read what it says until it ends; why it has to be stopped, in words, empty if it ended by itself."""
     deadline_s = time.monotonic() + timeout_s
     look_at_folder_s = 0.0
@@ -98,7 +98,7 @@ def _watch(process: BotProcess, folder: Path, said: HeadAndTail, timeout_s: floa
     while not process.ending():
         _read(poll, said, _LOOK_S)
         now_s = time.monotonic()
-        if excess := process.excess():
+        if excess := process.group.limit_violation():
             return f"was stopped: {excess}"
         if now_s > deadline_s:
             return f"did not end within {timeout_s:g} s"
@@ -110,7 +110,7 @@ def _watch(process: BotProcess, folder: Path, said: HeadAndTail, timeout_s: floa
     return ""
 
 
-def _read(poll: select.poll, said: HeadAndTail, wait_s: float) -> None:
+def _read(poll: select.poll, said: BoundedLog, wait_s: float) -> None:
     for fd, _ in poll.poll(wait_s * 1000):
         data = os.read(fd, READ_SIZE)
         if data:

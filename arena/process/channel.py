@@ -1,9 +1,10 @@
 """Lines to and from one bot process, always with a deadline on the whole line, never with unbounded memory.
 
 Rule: one blocking poll loop. Writes never block, stderr is drained in the same loop, and nothing waits without asking
-the clock. `Channel` is the seam: the scripted twin in the tests and the person in `arena play` stand behind it too.
+the clock. `ScriptedChannel` is the other kind of `Channel`.
 """
 
+import contextlib
 import fcntl
 import os
 import random
@@ -70,15 +71,17 @@ class Channel(Protocol):
 
     def stderr(self) -> str:
         """Head and tail of what the other side wrote to its stderr."""
+        return ""
 
     def stderr_bytes(self) -> int:
         """How much the other side has written to its stderr, as far as it was read."""
+        return 0
 
     def close(self, grace_s: float) -> str:
         """End the other side, by force after `grace_s`; how it ended, in words."""
 
 
-class HeadAndTail:
+class BoundedLog:
     """The first and the last `size` bytes of a stream of any length."""
 
     def __init__(self, size: int = KEPT_STDERR) -> None:
@@ -106,45 +109,38 @@ class HeadAndTail:
 class ProcessChannel:
     """The pipes of a real process.
 
-    `limit` is the longest line from the bot, `kept_stderr` what is kept of its stderr from both ends, in bytes.
-
+    `limit`: the longest line from the bot, `kept_stderr`: the part of its stderr to keep, from both ends, in bytes.
     With `may_ponder` the process is never frozen: it may think while others are on move.
     """
 
     def __init__(
         self, process: BotProcess, *, limit: int, kept_stderr: int = 2 * KEPT_STDERR, may_ponder: bool = False
     ) -> None:
-        self.cpu = process.cpu
-        self.delayed_s = process.delayed_s
-        self.is_asleep = process.is_asleep
+        group = process.group
+        self.cpu, self.delayed_s, self.is_asleep = group.cpu, group.delayed_s, group.is_asleep
         self.origin = process.origin
         self._process = process
-        WATCH.start()
+        self._group = group
         self._limit = limit
         self._lines: deque[bytes] = deque()
-        self._partial = b""
-        self._overlong = b""
+        self._partial = self._overlong = b""
         self._is_cut = False
         self._taken = 0
-        self._stderr = HeadAndTail(kept_stderr // 2)
+        self._stderr = BoundedLog(kept_stderr // 2)
         self._may_ponder = may_ponder
         self._looked_s = self._rested_s = time.monotonic()
         self._is_stdout_open = True
-        self._inode_of_stdin, self._inode_of_stdout = (os.fstat(fd).st_ino for fd in (process.stdin, process.stdout))
+        self._stdin_inode, self._stdout_inode = (os.fstat(fd).st_ino for fd in (process.stdin, process.stdout))
         self._poll = select.poll()
         for fd in (process.stdout, process.stderr):
             os.set_blocking(fd, False)
             self._poll.register(fd, select.POLLIN)
         os.set_blocking(process.stdin, False)
+        WATCH.start()
 
     def send(self, line: bytes, clock: MoveClock) -> None:
         """See Channel.send. What the bot says meanwhile is read, so that neither side waits for the other."""
-        try:
-            sent = os.write(self._process.stdin, line)
-        except BlockingIOError:
-            sent = 0
-        except BrokenPipeError:
-            raise self._crash() from None
+        sent = self._write(line)
         if sent < len(line):
             self._send_rest(memoryview(line)[sent:], clock)
 
@@ -157,13 +153,12 @@ class ProcessChannel:
             if not self._is_stdout_open:
                 raise self._crash()
             planned_s = min(wait_s, longest_s * share)
-            if self._pump(planned_s):
-                self._note_silence(planned_s, clock)
+            self._wait(planned_s, clock)
             if not self._lines and not self._overlong:
                 self._look_at_memory()
                 wait_s = clock.wait_s()
                 if longest_s >= _LONGEST_WAIT_S:
-                    self._insist_on_life()
+                    self._check_alive()
                 longest_s = min(2 * longest_s, _LONGEST_WAIT_S)
                 share = random.uniform(0.5, 1.0)  # noqa: S311 - so that no bot is awake just when it is looked at
         return self._lines.popleft()
@@ -229,25 +224,27 @@ class ProcessChannel:
             while rest:
                 if self._taken - taken_before > _AHEAD_LIMIT:
                     raise MalformedReply("lines without end while the referee was writing a request")
-                planned_s = min(clock.wait_s(), _LONGEST_WAIT_S)
-                if self._pump(planned_s):
-                    self._note_silence(planned_s, clock)
-                self._insist_on_life()
-                try:
-                    rest = rest[os.write(stdin, rest) :]
-                except BlockingIOError:
-                    continue
-                except BrokenPipeError:
-                    raise self._crash() from None
+                self._wait(min(clock.wait_s(), _LONGEST_WAIT_S), clock)
+                self._check_alive()
+                rest = rest[self._write(rest) :]
         finally:
             self._poll.unregister(stdin)
             if was_frozen:
                 self._process.freeze()
 
-    def _note_silence(self, seconds: float, clock: MoveClock) -> None:
-        """The bot left its pipes alone for so long. If it sleeps now, and has not answered just before, it slept."""
-        if clock.counts_idle and self.is_asleep() and self._pump(0.0):
-            clock.asleep_s += seconds
+    def _write(self, data: bytes | memoryview) -> int:
+        """The number of bytes that the pipe took."""
+        try:
+            return os.write(self._process.stdin, data)
+        except BlockingIOError:
+            return 0
+        except BrokenPipeError:
+            raise self._crash() from None
+
+    def _wait(self, planned_s: float, clock: MoveClock) -> None:
+        """Pump. A bot that left its pipes alone, sleeps now and has not answered just before, slept all that time."""
+        if self._pump(planned_s) and clock.counts_idle and self.is_asleep() and self._pump(0.0):
+            clock.asleep_s += planned_s
 
     def _pump(self, wait_s: float) -> bool:
         """Wait for the bot at most `wait_s`, take what it wrote: one read of each stream. Whether nothing happened."""
@@ -260,10 +257,11 @@ class ProcessChannel:
             except BlockingIOError:
                 continue
             if not data:
-                self._forget(fd)
+                self._poll.unregister(fd)
+                self._is_stdout_open &= fd != self._process.stdout
             elif fd == self._process.stdout:
                 self._take(data)
-            elif fd == self._process.stderr:
+            else:
                 self._stderr.add(data)
         return not events
 
@@ -293,33 +291,22 @@ class ProcessChannel:
                 return lines[:number]
         return lines
 
-    def _forget(self, fd: int) -> None:
-        """A stream has ended."""
-        self._poll.unregister(fd)
-        if fd == self._process.stdout:
-            self._is_stdout_open = False
-
     def _drain_stderr(self) -> None:
         """What lies in the pipe; bounded, because a daemon of the bot may still be writing to it."""
-        for _ in range(16):
-            try:
-                data = os.read(self._process.stderr, READ_SIZE)
-            except BlockingIOError:
-                return
-            if not data:
-                return
-            self._stderr.add(data)
+        with contextlib.suppress(BlockingIOError):
+            for _ in range(16):
+                self._stderr.add(os.read(self._process.stderr, READ_SIZE))
 
-    def _insist_on_life(self) -> None:
+    def _check_alive(self) -> None:
         """A bot whose process has ended is over, even if a child of it still holds its pipes; or the other way round.
 
         One that has closed its stdin can answer what it has read.
         """
-        if self._is_stdout_open and (self._process.ending() or not self._process.holds(self._inode_of_stdout)):
+        if self._is_stdout_open and (self._process.ending() or not self._group.has_pipe_open(self._stdout_inode)):
             self._pump(0.0)
             if not self._lines:
                 raise self._crash()
-        if not self._process.holds(self._inode_of_stdin) and _unread(self._process.stdin):
+        if not self._group.has_pipe_open(self._stdin_inode) and _unread(self._process.stdin):
             raise self._crash()
 
     def _wait_for_end(self, patience_s: float) -> str:
@@ -343,18 +330,17 @@ class ProcessChannel:
         if now_s - self._looked_s < _MEMORY_LOOK_S:
             return
         self._looked_s = now_s
-        excess = self._process.excess()
-        if excess:
-            raise Crashed(f"the bot was stopped: {excess}", hint="the limits are those of the tournament and bot.yaml")
+        if violation := self._group.limit_violation():
+            raise Crashed(
+                f"the bot was stopped: {violation}", hint="the limits are those of the tournament and bot.yaml"
+            )
 
     def _crash(self) -> Crashed:
-        ending = self._wait_for_end(_CRASH_S)
+        ending = self._wait_for_end(_CRASH_S) or "closed its stdin or stdout while still running"
         self._drain_stderr()
-        excess = self._process.excess()
-        if excess:
-            ending = f"was killed: {excess}"
-        what = ending or "closed its stdin or stdout while still running"
-        return Crashed(f"the bot {what}", hint=self._process.hint_on(self.stderr()) or "see the bot's stderr")
+        if violation := self._group.limit_violation():
+            ending = f"was killed: {violation}"
+        return Crashed(f"the bot {ending}", hint=self._group.hint_on(self.stderr()) or "see the bot's stderr")
 
     def _too_long(self) -> MalformedReply:
         """A line that is too long is a fault when its turn comes, in whatever pieces it came; what follows counts."""

@@ -1,8 +1,12 @@
-"""What a bot may use, in three steps: what a tournament allows, what a bot's manifest asks for, what both agree on.
+"""The limits of a bot: what a tournament allows, what a manifest requests, and how the kernel keeps them.
 
-Rule: nothing is taken from a bot silently. A bot that asks for more than the tournament allows is refused by name.
+Rule: nothing is taken from a bot silently; a bot that requests more than the tournament allows is refused by name. The
+kernel's limits are set on a process from outside, before the bot's program runs.
 """
 
+import contextlib
+import resource
+from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -19,10 +23,14 @@ ScratchMebibytes = Annotated[int, Meta(ge=0, le=1 << 16)]
 LineBytes = Annotated[int, Meta(ge=1 << 10, le=1 << 20)]
 StderrBytes = Annotated[int, Meta(ge=0, le=1 << 20)]
 StartupMs = Annotated[float, Meta(gt=0, le=86_400_000)]
+_OPEN_FILES: Final = 256
+_FILE_BYTES: Final = 16 << 20
+_OOM_SCORE: Final = "800"
+"""Between 0 and 1000."""
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`limits` of a tournament: the most that any of its bots may have; or what one bot has in it.
+    """`limits` of a tournament, the most that any of its bots may have; or the limits of one bot.
 
     `memory_mib`: of everything the bot runs, together. `tasks`: threads and processes together. `processes`: whether a
     bot may start any. `scratch_mib`: a writable /tmp for bots that ask for one. `line_bytes`: the longest line from
@@ -38,8 +46,8 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stderr_bytes: StderrBytes = 16 << 10
 
 
-class Wishes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`limits` of a bot's manifest: what it asks for. Without a word it gets what the tournament allows, no scratch."""
+class LimitRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`limits` of a bot's manifest. A bot that requests nothing gets what the tournament allows, and no scratch."""
 
     memory_mib: Mebibytes | None = None
     tasks: Tasks | None = None
@@ -49,24 +57,46 @@ class Wishes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     startup_ms: StartupMs | None = None
 
 
-def agree(wishes: Wishes, allowed: Limits, *, processes: bool, startup_ms: float) -> Limits:
-    """What a bot has that asks for `wishes`, and for processes of its own if `processes`.
+def negotiate(request: LimitRequest, allowed: Limits, *, processes: bool, startup_ms: float) -> Limits:
+    """The limits of a bot with that request, and with processes of its own if `processes`.
 
-    `startup_ms` is what the tournament allows for the start.
-
-    SpecError for the first of its wishes that is not allowed.
+    `startup_ms` is what the tournament allows for the start. SpecError for the first field that is not allowed.
     """
     if processes and not allowed.processes:
         raise SpecError("it starts processes of its own (`processes: true`), which this tournament does not allow")
-    for name in ("memory_mib", "tasks", "scratch_mib", "line_bytes", "stderr_bytes", "startup_ms"):
-        wish, most = getattr(wishes, name), getattr(allowed, name, startup_ms)
-        if wish is not None and wish > most:
-            raise SpecError(f"it asks for limits: {name}: {wish:g}, this tournament allows {most:g}")
-    return Limits(
-        memory_mib=wishes.memory_mib or allowed.memory_mib,
-        tasks=wishes.tasks or allowed.tasks,
-        processes=processes,
-        scratch_mib=wishes.scratch_mib,
-        line_bytes=wishes.line_bytes or allowed.line_bytes,
-        stderr_bytes=allowed.stderr_bytes if wishes.stderr_bytes is None else wishes.stderr_bytes,
-    )
+    requested = {name: each for name, each in msgspec.structs.asdict(request).items() if each is not None}
+    for name, each in requested.items():
+        most = getattr(allowed, name, startup_ms)
+        if each > most:
+            raise SpecError(f"it asks for limits: {name}: {each:g}, this tournament allows {most:g}")
+    requested.pop("startup_ms", None)
+    return msgspec.structs.replace(allowed, processes=processes, **requested)
+
+
+def rlimits(limits: Limits) -> dict[str, int]:
+    """Limits of each process, by the kernel's names without RLIMIT_. Never AS: runtimes reserve far more than they use.
+
+    DATA counts the stacks of threads, so it is twice the limit that is watched.
+    """
+    return {"DATA": 2 * limits.memory_mib << 20, "NOFILE": _OPEN_FILES, "CORE": 0}
+
+
+def sandbox_rlimits(limits: Limits) -> dict[str, int]:
+    """The same in a user namespace, where threads and processes can be counted; and the size of files."""
+    return rlimits(limits) | {"NPROC": limits.tasks, "FSIZE": max(_FILE_BYTES, limits.scratch_mib << 20)}
+
+
+def set_rlimits(pid: int, values: dict[str, int]) -> None:
+    """Set them on a running process, none above its present limit."""
+    for name, value in values.items():
+        kind = getattr(resource, f"RLIMIT_{name}")
+        with contextlib.suppress(ProcessLookupError):
+            hard = resource.prlimit(pid, kind)[1]
+            lower = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.prlimit(pid, kind, (lower, lower))
+
+
+def prefer_for_oom_kill(pid: int) -> None:
+    """Make the kernel's OOM killer choose this process first, never the referee."""
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{pid}/oom_score_adj").write_text(_OOM_SCORE, encoding="ascii")

@@ -17,7 +17,7 @@ from msgspec import Meta
 from arena import validation
 from arena.errors import SpecError
 from arena.process.bot_files import FILE_LIMIT, names_of, read_file, shown
-from arena.process.limits import Wishes
+from arena.process.limits import LimitRequest
 from arena.validation import printable
 from arena.yaml_file import parse_yaml
 
@@ -91,7 +91,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     build: tuple[Words, ...] = ()
     games: tuple[Name, ...] = ()
     processes: bool = False
-    limits: Wishes = Wishes()
+    limits: LimitRequest = LimitRequest()
     description: Description = ""
     authors: tuple[Line, ...] = ()
 

@@ -1,8 +1,7 @@
-"""A running bot, whatever stands around it: its pipes, its clock, its freezing, its end.
+"""A bot process, sandboxed or not: pipes, freeze, exit.
 
-Rule: one process object for bare and sandboxed bots; what differs is who they are (`Body`) and how they are killed.
-The child of ours is reaped by `kill` and nowhere else, so that until then its id, and its group's, cannot be somebody
-else's.
+Rule: the process group is the only thing that differs with the isolation. `kill` alone reaps our child, so that until
+then nobody else can get its id or its group's.
 """
 
 import contextlib
@@ -10,81 +9,56 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final
+
+from arena.process.group import ProcessGroup
 
 _EXIT_CODE_S: Final = 0.2
-"""How long an ended bot's exit code may take to come through its box; it takes less than a millisecond."""
+"""The most that an ended bot's exit code takes to come through its sandbox; it takes less than a millisecond."""
 _KILL_S: Final = 5.0
-"""How long a killed process may take to be gone: one that hangs in the kernel must not stop the referee."""
+"""The most that a killed process takes to be gone: one that hangs in the kernel must not stop the referee."""
 _SHELLS_SIGNAL: Final = 128
 """A wrapper ends with 128 + n when what it wraps was ended by signal n, as shells do."""
 
 
-class Body(Protocol):
-    """The processes of a bot."""
-
-    group: int
-    """Its process group."""
-
-    def cpu(self) -> float:
-        """CPU seconds the bot has used so far."""
-
-    def delayed_s(self) -> float:
-        """Seconds for which the bot was ready to run and the machine had no time for it."""
-
-    def is_asleep(self) -> bool:
-        """Whether no thread of it runs now, is ready to run, or waits for memory that was swapped out."""
-
-    def excess(self) -> str:
-        """What it uses beyond its limits, in words; empty if it keeps to them."""
-
-    def holds(self, pipe: int) -> bool:
-        """Whether the bot still has the pipe with that inode open, as far as the pipe itself would not tell."""
-
-    def hint_on(self, stderr: str) -> str:
-        """What its surroundings may have to do with its last words; empty if nothing points to them."""
-
-    def signal(self, number: int) -> None:
-        """Stop or continue all of it; 0 only asks. ProcessLookupError or PermissionError if its own process is gone."""
-
-    def kill(self) -> None:
-        """Kill all of it, at once."""
-
-    def release(self) -> None:
-        """All of it is gone: give back what was held for it."""
+def spawn(
+    words: list[str], folder: str, environment: dict[str, str], *, fds: tuple[int, ...] = (), uid: int | None = None
+) -> "subprocess.Popen[bytes]":
+    """A process with three pipes, a session of its own and these descriptors, as user and group `uid` if given."""
+    return subprocess.Popen(
+        words,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env=environment,
+        bufsize=0,
+        pass_fds=fds,
+        start_new_session=True,
+        user=uid,
+        group=uid,
+        extra_groups=None if uid is None else (),
+    )
 
 
 class BotProcess:
-    """A started bot. `origin` tells its author what was started: the command, the folder, the program behind it."""
+    """A started bot. `origin` names the command, the folder and the program behind it, for the author."""
 
-    def __init__(self, popen: "subprocess.Popen[bytes]", body: Body, origin: str, *, is_wrapped: bool) -> None:
+    def __init__(self, popen: "subprocess.Popen[bytes]", group: ProcessGroup, origin: str, *, is_wrapped: bool) -> None:
         assert popen.stdin is not None
         assert popen.stdout is not None
         assert popen.stderr is not None
         self._popen = popen
-        self._body = body
+        self._pipes = (popen.stdin, popen.stdout, popen.stderr)
         self._is_wrapped = is_wrapped
         self.is_frozen = False
+        self.group = group
         self.origin = origin
         self.pid = popen.pid
-        self.stdin = popen.stdin.fileno()
-        self.stdout = popen.stdout.fileno()
-        self.stderr = popen.stderr.fileno()
-        self.cpu: Callable[[], float] = body.cpu
-        self.delayed_s: Callable[[], float] = body.delayed_s
-        self.is_asleep: Callable[[], bool] = body.is_asleep
-        self.excess: Callable[[], str] = body.excess
-        self.holds: Callable[[int], bool] = body.holds
-        self.hint_on: Callable[[str], str] = body.hint_on
-
-    @property
-    def group(self) -> int:
-        """The process group of the bot."""
-        return self._body.group
+        self.stdin, self.stdout, self.stderr = (pipe.fileno() for pipe in self._pipes)
 
     def ending(self) -> str:
-        """How the process ended, in words; empty while it runs."""
+        """The end of the process, in words; empty while it runs."""
         try:
             ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
@@ -98,7 +72,7 @@ class BotProcess:
         return f"ended with exit code {ended.si_status}"
 
     def freeze(self) -> bool:
-        """Stop it where it is: it is not on move. False if its own process is gone; then all the rest is killed."""
+        """Stop the bot, which is not on move. False if its own process is gone; then all the rest is killed."""
         if not self.is_frozen:
             self.is_frozen = self._signal(signal.SIGSTOP)
         return self.is_frozen
@@ -108,37 +82,37 @@ class BotProcess:
         return self._signal(0)
 
     def thaw(self) -> None:
-        """Let it run on."""
+        """Let the bot run on."""
         if self.is_frozen:
             self._signal(signal.SIGCONT)
             self.is_frozen = False
 
     def close_stdin(self) -> None:
         """Let the bot see the end of its input."""
-        self._popen.stdin.close()  # type: ignore[union-attr]
+        self._pipes[0].close()
 
     def kill(self) -> None:
-        """Kill all of it, reap it, give its pipes back."""
+        """Kill the whole group, reap it, close the pipes."""
         if self._popen.returncode is None:
-            self._body.kill()
+            self.group.kill()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._popen.wait(_KILL_S)
-            self._body.release()
-        for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
-            pipe.close()  # type: ignore[union-attr]
+            self.group.release()
+        for pipe in self._pipes:
+            pipe.close()
 
     def _signal(self, number: int) -> bool:
         """Whether it reached the bot's own process. Nothing of a bot lives on that cannot be stopped."""
         try:
-            self._body.signal(number)
+            self.group.signal(number)
         except (ProcessLookupError, PermissionError):
             self._wait_for_exit_code()
-            self._body.kill()
+            self.group.kill()
             return False
         return True
 
     def _wait_for_exit_code(self) -> None:
-        """The box's first process hands it on, or is killed: a crash is told with the bot's own exit code."""
+        """The sandbox's first process hands it on, or is killed: a crash is told with the bot's own exit code."""
         deadline_s = time.monotonic() + _EXIT_CODE_S
         while not self.ending() and time.monotonic() < deadline_s:
             time.sleep(0.001)

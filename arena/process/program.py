@@ -1,6 +1,7 @@
-"""From the command of a bot to the file that runs: where it is found, and what its author is told if it is not.
+"""The program of a bot: the file behind its command, and messages for its author if it does not start or ends badly.
 
-Rule: what can be known before a start is said before it, in the words of the bot's folder, not of a sandbox or a copy.
+Rule: a message names paths as the author wrote them, not those of a sandbox or a copy, and comes before the start where
+it can. A hint guesses from the bot's stderr and never judges: the author sees the stderr too.
 """
 
 import os
@@ -17,6 +18,31 @@ from arena.validation import printable
 START_HINT: Final = (
     "a program must be made for this machine, or begin with a line like #!/usr/bin/python3 (without a carriage return)"
 )
+_HINTS: Final = {
+    "read-only file system|EROFS": (
+        "a bot's folder is read-only; bot.yaml may ask for a writable /tmp: `limits: {scratch_mib: 16}`"
+    ),
+    "name resolution|network is unreachable|getaddrinfo|EAI_AGAIN|address family not": "there is no network for bots",
+    "MemoryError|cannot allocate memory|OutOfMemoryError|bad_alloc|heap out of memory": (
+        "the memory of a bot is limited; bot.yaml may ask for more, up to what the tournament allows:"
+        " `limits: {memory_mib: 512}`"
+    ),
+    "function not implemented|ENOSYS|Errno 38": (
+        "bots do not have all system calls, such as those for locks, or for shared memory without a file;"
+        ' protocol.md names them under "The process"'
+    ),
+    "can't start new thread|pthread_create|Resource temporarily unavailable": (
+        "threads and processes are limited; bot.yaml may ask for more, up to what the tournament allows:"
+        " `limits: {tasks: 64}`"
+    ),
+}
+_HINTS_WITHOUT_PROCESSES: Final = {
+    "fork|operation not permitted|EPERM|subprocess|spawn": (
+        "bots may not start processes unless bot.yaml says `processes: true`; a shell script can end with"
+        " `exec python3 bot.py` instead"
+    ),
+    **_HINTS,
+}
 _ELF: Final = b"\x7fELF"
 _SHOWN: Final = 300
 """Characters of a command in a message."""
@@ -38,7 +64,7 @@ class BotFolder(NamedTuple):
         """The folder in a message."""
         return self.given or "the bot's folder"
 
-    def told(self, file: str) -> str:
+    def as_written(self, file: str) -> str:
         """A file in the folder as its author knows it; any other one as it is."""
         if not file.startswith(f"{self.path}/"):
             return file
@@ -52,10 +78,10 @@ def find_program(command: list[str], folder: BotFolder, path: str, *, is_visible
     """
     wanted = _from_folder(command[0], folder.path)
     program = shutil.which(wanted, path=path)
-    what = f"cannot start `{shown(command)}` in {folder.name}: "
+    what = f"cannot start `{shell_text(command)}` in {folder.name}: "
     if program is None:
         if Path(wanted).is_file() and "/" in wanted:
-            told = folder.told(wanted)
+            told = folder.as_written(wanted)
             where = "" if folder.given else " in the bot's folder"
             hint = f"run `chmod +x {shlex.quote(told)}`{where} and try again"
             raise Crashed(f"{what}{told} is not executable", hint=hint)
@@ -69,18 +95,18 @@ def find_program(command: list[str], folder: BotFolder, path: str, *, is_visible
     return program
 
 
-def shown(command: Iterable[str]) -> str:
+def shell_text(command: Iterable[str]) -> str:
     """The command as one would type it, the beginning of a long one."""
     text = shlex.join(command)
     return printable(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
 
 
-def describe(command: list[str], folder: BotFolder, program: str) -> str:
+def describe_start(command: list[str], folder: BotFolder, program: str) -> str:
     """What is started, for the author of a bot that does not start."""
     interpreter = _interpreter(program)
-    told = folder.told(program)
+    told = folder.as_written(program)
     by = f"{told}, interpreter {interpreter}" if interpreter else told
-    return f"`{shown(command)}` in {folder.name} (program {by})"
+    return f"`{shell_text(command)}` in {folder.name} (program {by})"
 
 
 def _from_folder(program: str, folder: str) -> str:
@@ -90,7 +116,7 @@ def _from_folder(program: str, folder: str) -> str:
 
 def _refusal(program: str, place: BotFolder, is_visible: Callable[[Path], bool]) -> str:
     """Why the kernel will not run this file, as far as its first line tells; a wrapper would give it to a shell."""
-    folder, told = place.path, place.told(program)
+    folder, told = place.path, place.as_written(program)
     if not _is_inside(program, folder) and not is_visible(Path(program)):
         return f"{program} is not among what bots see of this machine; `arena doctor` lists that"
     interpreter = _interpreter(program)
@@ -125,3 +151,9 @@ def _first_line(program: str) -> bytes:
             return file.read(_FIRST_LINE)
     except OSError:
         return _ELF
+
+
+def sandbox_hint(stderr: str, *, processes: bool) -> str:
+    """The sandbox's part in what a bot wrote at its end; empty if nothing points to it."""
+    hints = _HINTS if processes else _HINTS_WITHOUT_PROCESSES
+    return next((hint for pattern, hint in hints.items() if re.search(pattern, stderr, re.IGNORECASE)), "")

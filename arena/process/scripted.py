@@ -8,13 +8,14 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 from arena.errors import BotFault
+from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 
 Reply = bytes | BotFault
 """A line without its newline, or the fault that the channel raises when it is read (a crash, an overlong line)."""
 
 
-class ScriptedChannel:
+class ScriptedChannel(Channel):
     """`respond` gets each line sent and returns what the other side says to it, now or as faults."""
 
     def __init__(self, respond: Callable[[bytes], Iterable[Reply]], *, cpu: Callable[[], float] = lambda: 0.0) -> None:
@@ -48,18 +49,10 @@ class ScriptedChannel:
         return lines
 
     def wake(self) -> None:
-        """See Channel.wake: a function runs when it is called."""
+        """See Channel.wake. A function runs when it is called."""
 
     def rest(self) -> None:
         """See Channel.rest."""
-
-    def stderr(self) -> str:
-        """See Channel.stderr: a script has none."""
-        return ""
-
-    def stderr_bytes(self) -> int:
-        """See Channel.stderr_bytes."""
-        return 0
 
     def close(self, grace_s: float) -> str:  # noqa: ARG002 - a function ends at once
         """See Channel.close."""

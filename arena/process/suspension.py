@@ -152,7 +152,7 @@ def _stalled_s(pressure: bytes) -> float | None:
     return int(found[1]) / 1e6 if found else None
 
 
-def never(_start_s: float) -> float:
+def never_suspended(_start_s: float) -> float:
     """No suspension, wherever time passed: the clocks of bots have room for it where CPU time decides."""
     return 0.0
 

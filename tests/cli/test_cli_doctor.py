@@ -11,9 +11,9 @@ from cli_arena import ROOT, Terminal
 
 from arena.cli.doctor import examine
 from arena.doctor import machine, sandbox
-from arena.doctor.check_result import Finding, Verdict, looked_at, note
+from arena.doctor.check_result import CheckResult, CheckStatus, checked, note
 from arena.errors import HarnessFault, SpecError
-from arena.process.sandbox import bubblewrap, probe
+from arena.process.sandbox import bubblewrap, self_test
 
 HELD = {"files": {"/home": "", "/etc/passwd": ""}, "calls: the kernel": {"bpf": ""}, "calls: new": {"listmount": ""}}
 
@@ -25,27 +25,29 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     return Terminal(tmp_path, monkeypatch, capsys)
 
 
-def failing(error: Exception) -> Callable[[], probe.Tried]:
+def failing(error: Exception) -> Callable[[], self_test.Attempts]:
     """A probe that cannot run."""
 
-    def fail() -> probe.Tried:
+    def fail() -> self_test.Attempts:
         raise error
 
     return fail
 
 
-def said_by(capsys: pytest.CaptureFixture[str], results: Path, probe: Callable[[], probe.Tried]) -> tuple[int, str]:
+def said_by(
+    capsys: pytest.CaptureFixture[str], results: Path, probe: Callable[[], self_test.Attempts]
+) -> tuple[int, str]:
     """Exit code and screen."""
     code = examine(results, probe)
     return code, capsys.readouterr().out
 
 
-def text(findings: list[Finding]) -> str:
+def text(findings: list[CheckResult]) -> str:
     return " ".join(finding.text for finding in findings)
 
 
-def verdicts(findings: list[Finding]) -> set[Verdict]:
-    return {finding.verdict for finding in findings}
+def verdicts(findings: list[CheckResult]) -> set[CheckStatus]:
+    return {finding.status for finding in findings}
 
 
 def test_the_number_of_ways_is_that_of_the_ways_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -195,10 +197,10 @@ def _doctor_in(folder: Path, before: str, environment: dict[str, str]) -> "subpr
 def test_a_look_that_fails_is_a_finding() -> None:
     """Who asks a doctor has trouble already."""
 
-    def broken() -> list[Finding]:
+    def broken() -> list[CheckResult]:
         raise KeyError("x")
 
-    assert looked_at("load", broken) == [note("load: cannot be told here: KeyError: 'x'")]
+    assert checked("load", broken) == [note("load: cannot be told here: KeyError: 'x'")]
 
 
 def test_a_finding_fits_a_hundred_columns() -> None:
@@ -232,8 +234,8 @@ def test_what_is_weaker_without_a_control_group() -> None:
     """All of it is said, with the reason, and with what to do where something can be done."""
     counted, watched = sandbox.accounting(""), sandbox.accounting("no bus; `apt-get install it`")
 
-    assert verdicts(counted) == {Verdict.OK}
-    assert verdicts(watched) == {Verdict.WEAK}
+    assert verdicts(counted) == {CheckStatus.OK}
+    assert verdicts(watched) == {CheckStatus.WEAK}
     for said in ("memory is watched", "shared memory is refused", "CPU time is that of the bot's first process"):
         assert said in text(watched)
     assert "why: no bus" in text(watched)

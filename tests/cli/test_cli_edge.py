@@ -18,7 +18,7 @@ from cli_arena import ROOT, Terminal
 from arena.cli import edge
 from arena.cli.progress import Progress
 from arena.errors import HarnessFault, SpecError
-from arena.process.sandbox import bubblewrap, probe, syscalls
+from arena.process.sandbox import bubblewrap, self_test, syscalls
 
 LEAGUE = "{name: test, game: nim, seed: 1, cycles: 1, players: [{bot: random, name: a}, {bot: random, name: b}]}"
 
@@ -154,17 +154,17 @@ def test_a_fork_server_that_died_once_is_replaced(terminal: Terminal, monkeypatc
 
 def test_a_missing_prerequisite_has_its_own_exit_code(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """No bwrap, no libseccomp, no physics engine: the sentence names it and what to do."""
-    probe.insist_on.cache_clear()
+    self_test.require_isolation.cache_clear()
     with monkeypatch.context() as patch:
         patch.setattr(bubblewrap, "runnable", raising(HarnessFault("no bubblewrap 0.8.0 or newer: `apt-get install`")))
         bwrap = terminal.league()
     with monkeypatch.context() as patch:
-        patch.setattr(syscalls, "filter_for_play", raising(HarnessFault("the library libseccomp.so.2 is missing")))
+        patch.setattr(syscalls, "compile_filter", raising(HarnessFault("the library libseccomp.so.2 is missing")))
         library = terminal.league()
     with monkeypatch.context() as patch:
         patch.setattr("arena.cli.options.require_simulator", raising(SpecError("MuJoCo is not installed: pip install")))
         engine = terminal.league()
-    probe.insist_on.cache_clear()
+    self_test.require_isolation.cache_clear()
 
     assert [said.code for said in (bwrap, library, engine)] == [5, 5, 5]
     assert "no bubblewrap 0.8.0" in bwrap.err

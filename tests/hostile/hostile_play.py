@@ -106,7 +106,7 @@ def alive(session: int) -> list[int]:
 def left_of(guest: Guest) -> list[int]:
     """Processes of the first process of that bot: in its session, and in the group of those inside its box."""
     first = guest.processes[0]
-    return sorted({*alive(first.pid), *alive(first.group)})
+    return sorted({*alive(first.pid), *alive(first.group.id)})
 
 
 def is_gone(pids: Callable[[], list[int]], patience_s: float = 2.0) -> bool:

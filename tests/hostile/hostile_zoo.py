@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.match.settings import ClockSettings
-from arena.process.limits import Wishes
+from arena.process.limits import LimitRequest
 from arena.process.manifest import BotSpec, Manifest, digest_of, read_bot
 
 CAGES: Final = Path(__file__).parent / "zoo"
@@ -28,7 +28,7 @@ class Animal(Struct, frozen=True):
     ends: str = "normal"
     word: str = "kept"
     processes: bool = False
-    wishes: Wishes = Wishes()
+    wishes: LimitRequest = LimitRequest()
     clock: ClockSettings = QUICK
     rivals_think_ms: int = 0
     command: tuple[str, ...] = ()
@@ -40,10 +40,10 @@ class Animal(Struct, frozen=True):
         return f"{self.kind}-{self.habit}"
 
 
-SCRATCH: Final = Wishes(scratch_mib=16)
-SMALL: Final = Wishes(memory_mib=48)
-FEW: Final = Wishes(tasks=16)
-SOON: Final = Wishes(startup_ms=400)
+SCRATCH: Final = LimitRequest(scratch_mib=16)
+SMALL: Final = LimitRequest(memory_mib=48)
+FEW: Final = LimitRequest(tasks=16)
+SOON: Final = LimitRequest(startup_ms=400)
 
 
 def _kept(kind: str, *habits: str) -> list[Animal]:

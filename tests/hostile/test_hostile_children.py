@@ -37,7 +37,7 @@ from hostile_play import BARE, STRICTEST, against, hostile
 
 bot = hostile(sys.argv[1], confinement=BARE if sys.argv[2] == "none" else STRICTEST)
 bot.bot_player._open_channel()
-print(bot.processes[0].pid, bot.processes[0].group, flush=True)
+print(bot.processes[0].pid, bot.processes[0].group.id, flush=True)
 sys.stdin.readline()
 """
 
@@ -171,7 +171,7 @@ def test_ctrl_c_at_the_terminal_does_not_reach_a_bot(confinement: Confinement) -
     """It leads a session of its own, so the signal for the foreground group is not for it."""
     bot = hostile("honest", confinement=confinement)
     against(bot.bot_player)
-    pids = {bot.processes[0].pid, bot.processes[0].group}
+    pids = {bot.processes[0].pid, bot.processes[0].group.id}
 
     assert {(os.getsid(pid), os.getpgid(pid)) for pid in pids} == {(pid, pid) for pid in pids}
     bot.bot_player.close(grace_s=0.0)

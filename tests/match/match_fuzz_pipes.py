@@ -20,9 +20,9 @@ class PipedProcess:
     """What a channel sees of a process, and below it the bot's own side. No write of the bot ever blocks."""
 
     origin: Final = "pipes in this process"
-    pid: Final = 0
 
     def __init__(self, *, cpu: Callable[[], float] = lambda: 0.0) -> None:
+        self.group = self
         self.cpu = cpu
         self.is_frozen = False
         self._ears, self.stdin = os.pipe()
@@ -68,11 +68,11 @@ class PipedProcess:
         """See BotProcess.thaw."""
         self.is_frozen = False
 
-    def excess(self) -> str:
+    def limit_violation(self) -> str:
         """It never takes too much."""
         return ""
 
-    def holds(self, _pipe: int) -> bool:
+    def has_pipe_open(self, _inode: int) -> bool:
         """The pipes tell."""
         return True
 

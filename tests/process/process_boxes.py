@@ -18,13 +18,13 @@ from arena.process import launch
 from arena.process.build import build
 from arena.process.channel import ProcessChannel
 from arena.process.clock import MoveClock
+from arena.process.group import resident_bytes
 from arena.process.launch import Confinement
 from arena.process.limits import Limits
 from arena.process.manifest import BotSpec, Manifest
 from arena.process.process import BotProcess
 from arena.process.reaper import descendants
-from arena.process.sandbox import bubblewrap, probe, runtimes
-from arena.process.usage import resident_bytes
+from arena.process.sandbox import bubblewrap, runtimes, self_test
 
 BOT: Final = Limits(memory_mib=128, tasks=24, processes=False, scratch_mib=0)
 FORKING: Final = msgspec.structs.replace(BOT, processes=True)
@@ -34,7 +34,7 @@ PATIENCE_S: Final = 20.0
 def why_no_sandbox() -> str:
     """Why there is none here, empty if there is."""
     try:
-        probe.insist_on("sandbox")
+        self_test.require_isolation("sandbox")
     except HarnessFault as fault:
         return str(fault)
     return ""
@@ -64,7 +64,7 @@ def folder_of(place: Path, **files: str) -> Path:
 
 def bot_in(folder: Path, *command: str) -> BotSpec:
     """A bot of these files; without a word of command the Python program bot.py."""
-    words = command or (runtimes.insist_on_python(), "bot.py")
+    words = command or (runtimes.require_python(), "bot.py")
     manifest = Manifest(name="bot", command=words)
     return BotSpec(manifest=manifest, source=str(folder), folder=str(folder), digest="0" * 64)
 
@@ -147,7 +147,7 @@ def eventually(claim: Callable[[], bool], patience_s: float = PATIENCE_S) -> boo
 
 def resident_mib(process: BotProcess) -> float:
     """Memory of the bot's first two processes."""
-    return sum(map(resident_bytes, {process.group} | descendants(process.group))) / 2**20
+    return sum(map(resident_bytes, {process.group.id} | descendants(process.group.id))) / 2**20
 
 
 def _read_all(process: BotProcess) -> tuple[str, str]:

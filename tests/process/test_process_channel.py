@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import Crashed, MalformedReply, OutOfTime
-from arena.process.channel import KEPT_STDERR, HeadAndTail, ProcessChannel
+from arena.process.channel import KEPT_STDERR, BoundedLog, ProcessChannel
 from arena.process.clock import MoveClock
 from arena.process.process import BotProcess
 from arena.process.scripted import ScriptedChannel
@@ -21,7 +21,7 @@ CHUNKS = st.lists(st.text(alphabet="abcdefgh \n", max_size=40).map(str.encode), 
 @given(chunks=CHUNKS, size=st.integers(1, 50))
 def test_head_and_tail_of_any_stream(chunks: list[bytes], size: int) -> None:
     """The first and the last `size` bytes, and the number of those between, however the stream was cut."""
-    kept = HeadAndTail(size)
+    kept = BoundedLog(size)
     for chunk in chunks:
         kept.add(chunk)
     whole = b"".join(chunks)
@@ -35,7 +35,7 @@ def test_head_and_tail_of_any_stream(chunks: list[bytes], size: int) -> None:
 @given(chunks=CHUNKS, size=st.integers(1, 50))
 def test_no_more_than_head_and_tail_is_held(chunks: list[bytes], size: int) -> None:
     """At every moment, not only at the end."""
-    kept = HeadAndTail(size)
+    kept = BoundedLog(size)
     for chunk in chunks:
         kept.add(chunk)
 
@@ -45,7 +45,7 @@ def test_no_more_than_head_and_tail_is_held(chunks: list[bytes], size: int) -> N
 
 def test_a_flood_is_kept_small() -> None:
     """Ten megabytes leave twice eight kilobytes and a sentence."""
-    kept = HeadAndTail()
+    kept = BoundedLog()
     for _ in range(160):
         kept.add(b"x" * 65536)
 
@@ -55,7 +55,7 @@ def test_a_flood_is_kept_small() -> None:
 
 def test_what_a_terminal_would_obey_is_made_visible() -> None:
     """Escapes, carriage returns and broken UTF-8 become text; lines, tabs and letters stay."""
-    kept = HeadAndTail()
+    kept = BoundedLog()
     kept.add("für\tx\n\x1b[2J\r\0".encode() + b"\xff")
 
     assert kept.text() == "für\tx\n\\x1b[2J\\r\\x00\\xff"
@@ -100,7 +100,7 @@ class Pipes:
     """The real channel over pipes, whose other side the test holds."""
 
     def __init__(self, limit: int) -> None:
-        self.pid = 0
+        self.group = self
         self.origin = "pipes"
         self.is_frozen = False
         self.cpu = self.delayed_s = lambda: 0.0
@@ -116,10 +116,10 @@ class Pipes:
     def ending(self) -> str:
         return ""
 
-    def holds(self, _pipe: int) -> bool:
+    def has_pipe_open(self, _inode: int) -> bool:
         return True
 
-    def excess(self) -> str:
+    def limit_violation(self) -> str:
         return ""
 
     def close(self) -> None:

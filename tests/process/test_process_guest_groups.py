@@ -17,7 +17,7 @@ from process_boxes import BOT, FORKING, ask, eventually, folder_of, ran, started
 
 from arena.process import launch
 from arena.process.limits import Limits
-from arena.process.sandbox import box, bubblewrap, cgroup, runtimes, scope
+from arena.process.sandbox import bubblewrap, cgroup, runtimes, sandbox, scope
 from arena.process.sandbox.users import reachable
 
 pytestmark = pytest.mark.guest
@@ -125,14 +125,14 @@ def hogged(folder: Path, base: Path, how: str) -> Hogged:
     """Let it loose in a box without a filter of system calls, so that nothing but the group holds it."""
     environment = launch.clean_environment(runtimes.search_path(), "/")
     arguments = bubblewrap.arguments(reachable(folder_of(folder)), environment=environment, scratch_mib=0)
-    command = [runtimes.insist_on_python(), "-I", "-S", "-c", HOG, how, str(WANTED_MIB)]
-    popen, body = box.start_with(command, arguments, SMALL, passed=())
+    command = [runtimes.require_python(), "-I", "-S", "-c", HOG, how, str(WANTED_MIB)]
+    popen, body = sandbox.start_with(command, arguments, SMALL, None)
     (group,) = groups(base)
     try:
         assert popen.stdout is not None
         said = popen.stdout.readline().decode()
         peak = int((group / "memory.peak").read_text()) if (group / "memory.peak").exists() else 0
-        excess = body.excess()
+        excess = body.limit_violation()
     finally:
         body.kill()
         _, complained = popen.communicate()
@@ -189,7 +189,7 @@ while True: time.sleep(1)
     with started(folder_of(tmp_path / "bot", bot_py=code), limits=SMALL) as process:
         assert eventually(lambda: bool(process.ending()))
         said = os.read(process.stdout, 100)
-        excess = process.excess()
+        excess = process.group.limit_violation()
 
     assert (said, excess) == (b"", f"it used all of the {LIMIT_MIB} MiB of memory it is allowed")
     assert groups(base) == []
@@ -215,7 +215,7 @@ def test_shared_memory_ends_at_the_limit(tmp_path: Path, base: Path) -> None:
     hog = f"{HOG.replace('sys.argv[1]', repr('shared_and_dropped')).replace('sys.argv[2]', repr(WANTED_MIB))}"
     with started(folder_of(tmp_path / "bot", bot_py=hog), limits=SMALL) as process:
         assert eventually(lambda: bool(process.ending()))
-        said, excess = os.read(process.stdout, 100), process.excess()
+        said, excess = os.read(process.stdout, 100), process.group.limit_violation()
 
     assert (said, excess) == (b"", f"it used all of the {LIMIT_MIB} MiB of memory it is allowed")
     assert groups(base) == []
@@ -233,7 +233,7 @@ time.sleep(600)
     scratch = Limits(memory_mib=LIMIT_MIB, tasks=24, processes=False, scratch_mib=16)
     with started(folder_of(tmp_path / "bot", bot_py=code), limits=scratch) as process:
         assert os.read(process.stdout, 100).startswith(b"done")
-        assert "files in /tmp, allowed are 10000" in process.excess()
+        assert "files in /tmp, allowed are 10000" in process.group.limit_violation()
 
 
 def test_tasks_are_counted_by_the_group(tmp_path: Path, base: Path) -> None:
@@ -252,16 +252,16 @@ def test_the_clock_counts_children_that_have_ended(tmp_path: Path, base: Path) -
     assert base
     with talking(folder_of(tmp_path / "bot", bot_py=BURN), limits=FORKING) as (channel, process):
         ask(channel)
-        body = process._body
-        assert isinstance(body, box.Box)
-        before_s, own_before_s = process.cpu(), body._main_and_first_cpu()
+        body = process.group
+        assert isinstance(body, sandbox.Sandbox)
+        before_s, own_before_s = process.group.cpu(), body._main_and_first_cpu()
         for move in range(1, 4):
             ask(channel)
             time.sleep(2 * cgroup._AUDIT_S)
 
-            assert process.cpu() - before_s >= 0.2 * move
+            assert process.group.cpu() - before_s >= 0.2 * move
         assert body._main_and_first_cpu() - own_before_s < 0.5
-        assert process.cpu() - before_s < 2.0
+        assert process.group.cpu() - before_s < 2.0
 
 
 def test_the_clock_of_an_honest_bot_is_that_of_its_process(tmp_path: Path, base: Path) -> None:
@@ -272,9 +272,9 @@ def test_the_clock_of_an_honest_bot_is_that_of_its_process(tmp_path: Path, base:
         for _ in range(3):
             ask(channel)
         time.sleep(2 * cgroup._AUDIT_S)
-        body = process._body
-        assert isinstance(body, box.Box)
-        both_s, own_s = process.cpu(), body._main_and_first_cpu()
+        body = process.group
+        assert isinstance(body, sandbox.Sandbox)
+        both_s, own_s = process.group.cpu(), body._main_and_first_cpu()
 
     assert 0.3 <= own_s <= both_s < own_s + 0.02
 

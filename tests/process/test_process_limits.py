@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import SpecError
-from arena.process.limits import Limits, Wishes, agree
+from arena.process.limits import LimitRequest, Limits, negotiate
 
 STARTUP_MS = 10_000.0
 ALLOWED = Limits(memory_mib=512, tasks=64, processes=True, scratch_mib=64, line_bytes=1 << 16, stderr_bytes=16 << 10)
@@ -16,28 +16,28 @@ NUMBERS = {"memory_mib": 16, "tasks": 1, "scratch_mib": 0, "line_bytes": 1 << 10
 """The limits that are numbers, and the least that each may be."""
 
 
-def agreed(wishes: Wishes, allowed: Limits = ALLOWED, *, processes: bool = False) -> Limits:
-    return agree(wishes, allowed, processes=processes, startup_ms=STARTUP_MS)
+def agreed(wishes: LimitRequest, allowed: Limits = ALLOWED, *, processes: bool = False) -> Limits:
+    return negotiate(wishes, allowed, processes=processes, startup_ms=STARTUP_MS)
 
 
 @st.composite
-def wishes_within(draw: st.DrawFn) -> Wishes:
+def wishes_within(draw: st.DrawFn) -> LimitRequest:
     """Any wishes that are allowed, some left out."""
     values: dict[str, Any] = {
         name: draw(st.integers(least, getattr(ALLOWED, name))) for name, least in NUMBERS.items() if draw(st.booleans())
     }
     if draw(st.booleans()):
         values["startup_ms"] = draw(st.floats(1, STARTUP_MS))
-    return Wishes(**values)
+    return LimitRequest(**values)
 
 
 def test_without_a_word_a_bot_has_what_is_allowed_and_no_scratch() -> None:
     """Scratch and processes are for those who ask."""
-    assert agreed(Wishes()) == msgspec.structs.replace(ALLOWED, scratch_mib=0, processes=False)
+    assert agreed(LimitRequest()) == msgspec.structs.replace(ALLOWED, scratch_mib=0, processes=False)
 
 
 @given(wishes=wishes_within(), processes=st.booleans())
-def test_what_is_within_the_allowed_is_granted_exactly(wishes: Wishes, processes: bool) -> None:
+def test_what_is_within_the_allowed_is_granted_exactly(wishes: LimitRequest, processes: bool) -> None:
     """No more, no less; what is not wished for is the most that is allowed."""
     found = agreed(wishes, processes=processes)
 
@@ -48,7 +48,7 @@ def test_what_is_within_the_allowed_is_granted_exactly(wishes: Wishes, processes
 
 
 @given(wishes=wishes_within(), name=st.sampled_from(sorted(NUMBERS)), more=st.integers(1, 1000))
-def test_one_wish_beyond_the_allowed_is_refused_by_name(wishes: Wishes, name: str, more: int) -> None:
+def test_one_wish_beyond_the_allowed_is_refused_by_name(wishes: LimitRequest, name: str, more: int) -> None:
     """Whatever else is wished for, with both numbers."""
     most = getattr(ALLOWED, name)
 
@@ -59,7 +59,7 @@ def test_one_wish_beyond_the_allowed_is_refused_by_name(wishes: Wishes, name: st
 
 
 @given(wishes=wishes_within())
-def test_what_was_agreed_never_exceeds_the_allowed(wishes: Wishes) -> None:
+def test_what_was_agreed_never_exceeds_the_allowed(wishes: LimitRequest) -> None:
     """For each number."""
     found = agreed(wishes)
 
@@ -70,13 +70,13 @@ def test_exactly_the_allowed_may_be_wished_for() -> None:
     """The border is inside."""
     every = {name: getattr(ALLOWED, name) for name in NUMBERS}
 
-    assert agreed(Wishes(**every, startup_ms=STARTUP_MS)) == msgspec.structs.replace(ALLOWED, processes=False)
+    assert agreed(LimitRequest(**every, startup_ms=STARTUP_MS)) == msgspec.structs.replace(ALLOWED, processes=False)
 
 
 def test_no_stderr_at_all_is_a_wish_and_not_a_silence() -> None:
     """0 is not the same as nothing said."""
-    assert agreed(Wishes(stderr_bytes=0)).stderr_bytes == 0
-    assert agreed(Wishes(scratch_mib=0)).scratch_mib == 0
+    assert agreed(LimitRequest(stderr_bytes=0)).stderr_bytes == 0
+    assert agreed(LimitRequest(scratch_mib=0)).scratch_mib == 0
 
 
 def test_processes_have_to_be_allowed() -> None:
@@ -84,12 +84,12 @@ def test_processes_have_to_be_allowed() -> None:
     strict = msgspec.structs.replace(ALLOWED, processes=False)
 
     with pytest.raises(SpecError, match="`processes: true`"):
-        agreed(Wishes(), strict, processes=True)
+        agreed(LimitRequest(), strict, processes=True)
 
-    assert not agreed(Wishes(), strict).processes
+    assert not agreed(LimitRequest(), strict).processes
 
 
 def test_a_longer_start_than_allowed_is_refused() -> None:
     """The tournament's clock sets the most."""
     with pytest.raises(SpecError, match=r"startup_ms: 10001, this tournament allows 10000"):
-        agreed(Wishes(startup_ms=STARTUP_MS + 1))
+        agreed(LimitRequest(startup_ms=STARTUP_MS + 1))

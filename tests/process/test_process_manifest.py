@@ -247,7 +247,7 @@ def test_a_correct_awk_script_gets_its_first_line_at_once(tmp_path: Path) -> Non
     script.write_text('{ print "got " $0; fflush() }\n')
     process = start(read_bot(script))
     channel = ProcessChannel(process, limit=1000)
-    clock = MoveClock(cpu=process.cpu, wall=time.monotonic, budget_s=5.0, wall_s=5.0, decides_cpu=False)
+    clock = MoveClock(cpu=process.group.cpu, wall=time.monotonic, budget_s=5.0, wall_s=5.0, decides_cpu=False)
 
     channel.send(b"hello\n", clock)
     answer = channel.receive(clock)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import Crashed
-from arena.process.program import START_HINT, BotFolder, describe, find_program
+from arena.process.program import START_HINT, BotFolder, describe_start, find_program
 
 PATH = "/usr/bin:/bin"
 GIVEN = "./my bot"
@@ -130,7 +130,7 @@ def test_what_was_started_is_described_for_its_author(tmp_path: Path) -> None:
     """The command as one would type it, the folder, the program, and who runs it."""
     program = str(script(tmp_path, first="#!/usr/bin/env python3"))
 
-    text = describe(["./bot", "two words"], BotFolder(str(tmp_path), GIVEN), program)
+    text = describe_start(["./bot", "two words"], BotFolder(str(tmp_path), GIVEN), program)
 
     assert text == "`./bot 'two words'` in ./my bot (program ./my bot/bot, interpreter /usr/bin/env python3)"
-    assert "interpreter" not in describe(["x"], BotFolder(str(tmp_path)), shutil.which("cat") or os.devnull)
+    assert "interpreter" not in describe_start(["x"], BotFolder(str(tmp_path)), shutil.which("cat") or os.devnull)

@@ -133,9 +133,9 @@ def test_what_a_bot_burns_is_on_its_clock(tmp_path: Path, way: str) -> None:
     """Of each of several moves; what it burns in threads is theirs together."""
     with talking(folder_of(tmp_path, bot_py=BURN + WAYS[way])) as (channel, process):
         for _ in range(2):
-            before_s = process.cpu()
+            before_s = process.group.cpu()
             assert ask(channel) == b"done"
-            assert process.cpu() - before_s >= BURNT_S
+            assert process.group.cpu() - before_s >= BURNT_S
 
 
 def test_a_program_in_c_whose_first_thread_is_over_has_its_clock(tmp_path: Path) -> None:
@@ -148,20 +148,22 @@ def test_a_program_in_c_whose_first_thread_is_over_has_its_clock(tmp_path: Path)
 
     with talking(folder, "./burn") as (channel, process):
         for _ in range(2):
-            before_s = process.cpu()
+            before_s = process.group.cpu()
             assert ask(channel) == b"done"
-            assert process.cpu() - before_s >= BURNT_S
+            assert process.group.cpu() - before_s >= BURNT_S
 
 
 @on_x86_64
 def test_what_the_first_process_burns_is_the_bots(tmp_path: Path) -> None:
     """Where a bot could make it work, which needs a /proc that can be written."""
     start = box_with(
-        without("--remount-ro", "/proc"), filters=lambda: syscalls.filter_for_play(processes=True), processes=True
+        without("--remount-ro", "/proc"),
+        filters=syscalls.compile_filter(is_play=True, processes=True),
+        processes=True,
     )
     with boxed(start, folder_of(tmp_path, bot_py=FIRST_PROCESS)) as (channel, process):
         ask(channel)
-        before_s = process.cpu()
+        before_s = process.group.cpu()
         ask(channel)
 
-        assert process.cpu() - before_s >= BURNT_S
+        assert process.group.cpu() - before_s >= BURNT_S

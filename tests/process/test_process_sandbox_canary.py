@@ -4,7 +4,6 @@ import ctypes
 import inspect
 import os
 import socket
-import subprocess
 from collections.abc import Callable
 from errno import EAFNOSUPPORT, ENOSYS
 from pathlib import Path
@@ -15,33 +14,29 @@ import pytest
 from process_boxes import bwrap_is, in_a_box
 
 from arena.errors import HarnessFault
-from arena.process import rlimits
-from arena.process.limits import Limits
-from arena.process.sandbox import box, bubblewrap, closed_calls, kernel_files, probe, syscalls
+from arena.process.limits import Limits, sandbox_rlimits
+from arena.process.sandbox import bubblewrap, calls, kernel_files, sandbox, self_test, syscalls
 from arena.process.sandbox.users import reachable
 
 pytestmark = in_a_box
 
 Words = list[str]
+BOTS_FILTER = syscalls.compile_filter(is_play=True, processes=False)
 ALONE = ["--unshare-user", "--unshare-ipc", "--unshare-uts", "--unshare-net"]
 
 
 def box_with(
     edit: Callable[[Words], Words] = lambda words: words,
     *,
-    filters: Callable[[], int | None] = lambda: syscalls.filter_for_play(processes=False),
+    filters: bytes | None = BOTS_FILTER,
     **limits: int | bool,
-) -> box.Start:
+) -> sandbox.Start:
     """The way bots are started, with other arguments, another filter, or other limits."""
 
-    def start(
-        command: Words, folder: Path, environment: dict[str, str], allowed: Limits
-    ) -> tuple["subprocess.Popen[bytes]", box.Box]:
+    def start(command: Words, folder: Path, environment: dict[str, str], allowed: Limits) -> sandbox.Started:
         words = edit(bubblewrap.arguments(reachable(folder), environment=environment, scratch_mib=0))
-        fd = filters()
-        words += [] if fd is None else ["--seccomp", str(fd)]
         given = msgspec.structs.replace(allowed, **limits)
-        return box.start_with(command, words, given, passed=() if fd is None else (fd,))
+        return sandbox.start_with(command, words, given, filters)
 
     return start
 
@@ -70,20 +65,19 @@ def with_more(*words: str) -> Callable[[Words], Words]:
 SHARING_NET = instead_of("--unshare-all", "--unshare-all", "--share-net")
 
 
-def empty_filter() -> int:
+def empty_filter() -> bytes:
     """A filter that lets everything pass."""
-    fd = os.memfd_create("empty")
-    with os.fdopen(os.dup(fd), "wb") as file:
+    with os.fdopen(os.memfd_create("empty"), "rb") as file:
         pyseccomp.SyscallFilter(pyseccomp.ALLOW).export_bpf(file)
-    os.lseek(fd, 0, os.SEEK_SET)
-    return fd
+        file.seek(0)
+        return file.read()
 
 
-def breaches(start: box.Start) -> dict[str, dict[str, str]]:
+def breaches(start: sandbox.Start) -> dict[str, dict[str, str]]:
     """Group -> way -> what the canary got through."""
     found = {
         group: {way: breach for way, breach in ways.items() if breach}
-        for group, ways in probe.try_to_break_out(start).items()
+        for group, ways in self_test.attempt_escapes(start).items()
     }
     return {group: ways for group, ways in found.items() if ways}
 
@@ -95,14 +89,14 @@ def ways(found: dict[str, dict[str, str]]) -> dict[str, set[str]]:
 
 def test_nothing_is_open_under_the_arguments_of_bots() -> None:
     """Each way that the lists name was tried, none is open."""
-    tried = probe.try_to_break_out()
+    tried = self_test.attempt_escapes()
 
-    assert probe.told(tried) == []
-    assert {group: set(found) for group, found in tried.items() if group in closed_calls.GROUPS} == {
-        group: set(numbers) for group, numbers in closed_calls.numbers().items()
+    assert self_test.breaches(tried) == []
+    assert {group: set(found) for group, found in tried.items() if group in calls.CLOSED} == {
+        group: set(numbers) for group, numbers in self_test.closed_calls().items()
     }
     assert {f"/proc/{path.name}" for path in kernel_files.changing()} < set(tried["counters of the machine"])
-    assert set(tried["limits"]) == set(rlimits.of_box(Limits()))
+    assert set(tried["limits"]) == set(sandbox_rlimits(Limits()))
     assert sum(map(len, tried.values())) > 190
 
 
@@ -159,7 +153,7 @@ def test_a_file_of_the_harness_is_seen() -> None:
     found = breaches(box_with(with_more("--ro-bind", "/tmp", "/tmp")))
 
     assert found.keys() == {"files"}
-    assert any(way.startswith("/tmp/arena-bait-") for way in found["files"])
+    assert any(way.startswith("/tmp/arena-self-test-") for way in found["files"])
 
 
 def test_each_counter_that_is_not_covered_is_seen() -> None:
@@ -181,8 +175,8 @@ def test_a_counter_that_no_list_knows_is_seen(monkeypatch: pytest.MonkeyPatch) -
 
 def test_files_without_a_stand_in_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are the machine's then."""
-    stand_ins = kernel_files.stand_ins
-    monkeypatch.setattr(kernel_files, "stand_ins", lambda mib: {} if _is_called_by_box() else stand_ins(mib))
+    synthetic = kernel_files.synthetic
+    monkeypatch.setattr(kernel_files, "synthetic", lambda mib: {} if _is_called_by_box() else synthetic(mib))
 
     found = breaches(box_with())
 
@@ -195,7 +189,7 @@ def _is_called_by_box() -> bool:
 
 def test_a_network_that_filter_and_namespace_leave_open_is_seen() -> None:
     """Either of them keeps a bot from the programs of this machine."""
-    found = breaches(box_with(SHARING_NET, filters=lambda: None))
+    found = breaches(box_with(SHARING_NET, filters=None))
 
     assert {"AF_INET", "AF_UNIX"} <= found["network"].keys()
     assert "connected to a program outside" in found["network"]["AF_INET"]
@@ -204,11 +198,9 @@ def test_a_network_that_filter_and_namespace_leave_open_is_seen() -> None:
 def test_a_writable_folder_is_seen() -> None:
     """As a build has it."""
 
-    def start(
-        command: Words, folder: Path, environment: dict[str, str], limits: Limits
-    ) -> tuple["subprocess.Popen[bytes]", box.Box]:
+    def start(command: Words, folder: Path, environment: dict[str, str], limits: Limits) -> sandbox.Started:
         folder.chmod(0o777)
-        return box.start_build(command, folder, environment, limits)
+        return sandbox.start_build(command, folder, environment, limits)
 
     found = ways(breaches(start))
 
@@ -222,7 +214,7 @@ def test_settings_left_to_bwrap_itself_are_seen(tmp_path: Path) -> None:
     careless = f'#!/bin/sh\nSECRET="$*" exec {bubblewrap.program()} "$@"\n'
 
     with bwrap_is(tmp_path, careless):
-        found = breaches(box.start)
+        found = breaches(sandbox.start_play)
 
     assert found == {"environment": {"the first process's": "sees settings of the harness: /proc/1/environ"}}
 
@@ -233,13 +225,13 @@ NEED_RIGHTS = {"pivot_root", "move_mount", "fsopen", "fsmount", "fspick", "setho
 
 def test_each_call_is_seen_where_there_is_no_filter() -> None:
     """All of them by name, with and without one that lets everything pass; only the filter itself is missing in one."""
-    no_filter = ways(breaches(box_with(filters=lambda: None)))
-    idle_filter = ways(breaches(box_with(filters=empty_filter)))
+    no_filter = ways(breaches(box_with(filters=None)))
+    idle_filter = ways(breaches(box_with(filters=empty_filter())))
 
     assert no_filter.pop("rights") == {"the filter"}
     assert no_filter == idle_filter
-    for group, calls in closed_calls.numbers().items():
-        assert set(calls) - idle_filter[group] <= NEED_RIGHTS | _not_in_this_kernel(), group
+    for group, numbers in self_test.closed_calls().items():
+        assert set(numbers) - idle_filter[group] <= NEED_RIGHTS | _not_in_this_kernel(), group
     assert idle_filter["own processes"] == {"fork", "posix_spawn"}
     assert {"AF_NETLINK", "AF_VSOCK"} <= idle_filter["network"]
 
@@ -249,7 +241,7 @@ def _not_in_this_kernel() -> set[str]:
     libc = ctypes.CDLL(None, use_errno=True)
     harmless = ("set_mempolicy_home_node", "cachestat", "statmount", "listmount", "setxattrat", "removexattrat")
     more = ("open_tree_attr", "file_setattr", "memfd_secret", "process_mrelease", "lsm_set_self_attr", "modify_ldt")
-    young = {name: number for calls in closed_calls.numbers().values() for name, number in calls.items()}
+    young = {name: number for group in self_test.closed_calls().values() for name, number in group.items()}
     missing = set()
     for name in (*harmless, *more, "lsm_list_modules", "pkey_alloc", "landlock_create_ruleset"):
         ctypes.set_errno(0)
@@ -261,16 +253,16 @@ def _not_in_this_kernel() -> set[str]:
 def test_calls_that_need_rights_are_seen_where_there_are_some() -> None:
     """Together with a network of raw packets; without user namespaces closed, which would take them away."""
     edit = instead_of("--cap-drop", "--cap-add")
-    found = ways(breaches(box_with(lambda words: without("--disable-userns")(edit(words)), filters=lambda: None)))
+    found = ways(breaches(box_with(lambda words: without("--disable-userns")(edit(words)), filters=None)))
 
-    opened = set().union(*(found[group] for group in closed_calls.GROUPS))
+    opened = set().union(*(found[group] for group in calls.CLOSED))
     assert opened >= NEED_RIGHTS - {"sethostname", "pivot_root", "move_mount", "fsmount"}
     assert "AF_PACKET" in found["network"]
 
 
 def test_each_argument_is_seen_where_there_is_no_filter() -> None:
     """None of them is refused by the kernel itself."""
-    tried = probe.try_to_break_out(box_with(filters=empty_filter))["arguments of calls"]
+    tried = self_test.attempt_escapes(box_with(filters=empty_filter()))["arguments of calls"]
 
     assert len(tried) > 20
     assert [way for way, breach in tried.items() if not breach] == []
@@ -278,21 +270,21 @@ def test_each_argument_is_seen_where_there_is_no_filter() -> None:
 
 def test_shared_memory_that_nothing_counts_is_seen() -> None:
     """It is open where a control group counts it, and nowhere else."""
-    counted = box_with(filters=lambda: syscalls.filter_for_play(processes=False, counts_shared_memory=True))
+    counted = box_with(filters=syscalls.compile_filter(is_play=True, processes=False, counts_shared_memory=True))
 
     assert ways(breaches(counted)) == {"arguments of calls": {"mmap shared and anonymous"}}
 
 
 def test_user_namespaces_left_open_are_seen() -> None:
     """Without the filter `unshare` works where --disable-userns is not given."""
-    found = breaches(box_with(without("--disable-userns"), filters=lambda: None))
+    found = breaches(box_with(without("--disable-userns"), filters=None))
 
     assert "unshare" in found["calls: namespaces and mounts"]
 
 
 def test_a_filter_that_lets_bots_fork_is_seen() -> None:
     """It is the one of bots that declare `processes`."""
-    found = breaches(box_with(filters=lambda: syscalls.filter_for_play(processes=True)))
+    found = breaches(box_with(filters=syscalls.compile_filter(is_play=True, processes=True)))
 
     assert ways(found) == {"own processes": {"fork", "posix_spawn"}}
 
@@ -305,7 +297,7 @@ def test_limits_that_were_not_set_are_seen(monkeypatch: pytest.MonkeyPatch) -> N
     }
     assert breaches(box_with(memory_mib=1024)).keys() == {"limits", "counters of the machine"}
 
-    monkeypatch.setattr(box, "limit_box", lambda _pid, _limits: None)
+    monkeypatch.setattr(sandbox, "set_rlimits", lambda _pid, _values: None)
     found = ways(breaches(box_with()))
 
     assert found["limits"] >= {"DATA", "FSIZE"}
@@ -319,7 +311,7 @@ def test_a_canary_that_cannot_run_is_no_canary_that_was_kept() -> None:
 
 def test_a_socket_is_tried_of_each_family_that_reaches_beyond_a_network() -> None:
     """Those of which this kernel has one for everybody are found where no filter is."""
-    found = breaches(box_with(filters=empty_filter))["network"]
+    found = breaches(box_with(filters=empty_filter()))["network"]
 
     for name in ("AF_NETLINK", "AF_VSOCK", "AF_ALG"):
         assert (name in found) or not _has_family(getattr(socket, name))

@@ -63,7 +63,7 @@ def test_the_kernel_tells_whether_it_had_to_kill(folder: Path, events: str | Non
     if events is not None:
         (folder / "memory.events").write_text(events)
 
-    assert group.excess() == said
+    assert group.limit_violation() == said
 
 
 def test_what_is_left_is_killed_when_it_is_given_back(folder: Path) -> None:

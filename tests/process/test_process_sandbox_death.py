@@ -32,7 +32,7 @@ from process_boxes import FORKING, ask, talking
 with talking(Path(sys.argv[1]), limits=FORKING) as (channel, process):
     channel.receive(__import__("process_boxes").wall_clock())
     if sys.argv[2] == "frozen": channel.rest()
-    print(process.group, flush=True)
+    print(process.group.id, flush=True)
     time.sleep(60)
 """
 
@@ -69,7 +69,7 @@ def test_kill_ends_what_ignores_everything(tmp_path: Path) -> None:
     """SIGKILL for the first process is SIGKILL for all."""
     with talking(folder_of(tmp_path, bot_py=STUBBORN), limits=FORKING) as (channel, process):
         ask(channel)
-        pids = {process.group} | descendants(process.group)
+        pids = {process.group.id} | descendants(process.group.id)
         ending = channel.close(0.05)
 
     assert ending == "was killed"
@@ -82,7 +82,7 @@ def test_children_end_with_their_bot(tmp_path: Path) -> None:
     code = "import os, time\nif os.fork() == 0:\n  if os.fork() == 0:\n    time.sleep(60)\n"
     with started(folder_of(tmp_path, bot_py=code), limits=FORKING) as process:
         assert eventually(lambda: process.ending() == "ended with exit code 0")
-        first = process.group
+        first = process.group.id
 
     assert not is_alive(first)
     assert descendants(first) == set()

@@ -70,7 +70,7 @@ def burnt_s(process: BotProcess) -> float:
 
 def _cpu_s(process: BotProcess) -> float:
     used = 0.0
-    for pid in {process.group} | descendants(process.group):
+    for pid in {process.group.id} | descendants(process.group.id):
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         used += (int(fields[11]) + int(fields[12])) * TICK_S
     return used
@@ -117,9 +117,9 @@ def test_a_thawed_bot_goes_on_where_it_was(tmp_path: Path) -> None:
         answers, stolen_s = [], 0.0
         for number in range(20):
             answers.append(ask(channel, f"{number}".encode()))
-            before = process.cpu()
+            before = process.group.cpu()
             time.sleep(0.005)
-            stolen_s += process.cpu() - before
+            stolen_s += process.group.cpu() - before
 
     assert answers == [f"{number}".encode() for number in range(20)]
     assert stolen_s < 0.05  # of 0.1 s; a SIGSTOP takes effect at once, or with the next tick of a busy machine
@@ -129,7 +129,7 @@ def test_a_frozen_bot_can_be_killed(tmp_path: Path) -> None:
     """At once, all of it."""
     with talking(folder_of(tmp_path, bot_py=CHILD), limits=FORKING) as (channel, process):
         ask(channel)
-        pids = {process.group} | descendants(process.group)
+        pids = {process.group.id} | descendants(process.group.id)
         begin_s = time.monotonic()
         process.kill()
         took_s = time.monotonic() - begin_s

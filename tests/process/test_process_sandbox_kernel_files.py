@@ -49,7 +49,7 @@ def read_all():
 for line in sys.stdin:
     print(json.dumps(read_all()), flush=True)
 """
-STILL_OPEN = kernel_files.CONSTANT | {Path(path).name for path in kernel_files.stand_ins(0)}
+STILL_OPEN = kernel_files.CONSTANT | {Path(path).name for path in kernel_files.synthetic(0)}
 TALKATIVE = ("loadavg", "vmstat", "uptime", "interrupts", "softirqs", "sys", "pressure", "buddyinfo", "zoneinfo")
 
 
@@ -125,7 +125,7 @@ def _be_busy() -> None:
         os.close(file)
 
 
-def test_stand_ins_tell_of_the_cores_and_of_the_memory_allowed(tmp_path: Path) -> None:
+def test_synthetic_tell_of_the_cores_and_of_the_memory_allowed(tmp_path: Path) -> None:
     """As many cores as there are, all idle, and 128 MiB."""
     said = ran(
         tmp_path,
@@ -137,7 +137,7 @@ def test_stand_ins_tell_of_the_cores_and_of_the_memory_allowed(tmp_path: Path) -
     assert said.splitlines() == [f"{os.cpu_count()} {{0}}", f"{128 << 10} False"]
 
 
-def test_node_finds_the_cores_in_the_stand_ins(tmp_path: Path) -> None:
+def test_node_finds_the_cores_in_the_synthetic(tmp_path: Path) -> None:
     """It reads /proc/stat, /proc/cpuinfo and /proc/meminfo itself."""
     node = shutil.which("node", path=runtimes.search_path())
     if node is None:

@@ -22,7 +22,7 @@ STARTER = """
 import os, signal, subprocess, sys, tempfile
 from pathlib import Path
 from arena.process.limits import Limits
-from arena.process.sandbox import box, bubblewrap, leftovers
+from arena.process.sandbox import sandbox, bubblewrap, leftovers
 
 where, folder = sys.argv[1], Path(sys.argv[2])
 print(leftovers._identity(Path("/proc/self")), flush=True)
@@ -31,12 +31,13 @@ def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 if where == "before the child is told":
-    box._first_process = die
+    sandbox._first_process = die
 elif where == "before the limits stand":
-    box._confine = die
+    sandbox.Sandbox.confine = die
 elif where == "before the gate opens":
-    box._Gate.open = die
-box.start(["sleep", sys.argv[3]], folder, {"PATH": "/usr/bin:/bin"}, Limits())
+    confine = sandbox.Sandbox.confine
+    sandbox.Sandbox.confine = lambda self: die(confine(self))
+sandbox.start_play(["sleep", sys.argv[3]], folder, {"PATH": "/usr/bin:/bin"}, Limits())
 if where == "after the start":
     die()
 print("ready", flush=True)

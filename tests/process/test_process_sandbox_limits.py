@@ -279,6 +279,6 @@ def test_limits_of_the_harness_are_left_alone(tmp_path: Path) -> None:
     before = [resource.getrlimit(kind) for kind in kinds]
 
     with started(folder_of(tmp_path, bot_py="input()")) as process:
-        assert eventually(lambda: process.cpu() > 0)
+        assert eventually(lambda: process.group.cpu() > 0)
 
     assert [resource.getrlimit(kind) for kind in kinds] == before

@@ -10,9 +10,9 @@ import pytest
 from process_boxes import bwrap_is, folder_of, host_python, in_a_box
 
 from arena.errors import HarnessFault
-from arena.process.sandbox import bubblewrap, probe
+from arena.process.sandbox import bubblewrap, self_test
 
-PROBE = "from arena.process.sandbox import probe; probe.insist_on('sandbox')"
+PROBE = "from arena.process.sandbox import self_test; self_test.require_isolation('sandbox')"
 VERSION = '#!/bin/sh\n[ "$1" = --version ] && echo "bubblewrap 0.11.0" && exit\n'
 
 
@@ -40,7 +40,7 @@ def fails_with(said: str) -> str:
 def test_what_bwrap_says_comes_with_advice(tmp_path: Path, said: str, advice: str) -> None:
     """Its own words first, then what to do."""
     with bwrap_is(tmp_path, fails_with(said)), pytest.raises(HarnessFault) as caught:
-        probe.try_to_break_out()
+        self_test.attempt_escapes()
 
     first, _, rest = str(caught.value).partition("\n")
     assert first == f"the sandbox cannot be set up: bwrap: {said}"
@@ -60,7 +60,7 @@ def test_what_bwrap_says_comes_with_advice(tmp_path: Path, said: str, advice: st
 def test_a_failure_that_nobody_knows_is_told_as_it_is(tmp_path: Path, script: str, expected: str) -> None:
     """Without advice, and without a word made up."""
     with bwrap_is(tmp_path, script), pytest.raises(HarnessFault) as caught:
-        probe.try_to_break_out()
+        self_test.attempt_escapes()
 
     assert str(caught.value) == expected
 

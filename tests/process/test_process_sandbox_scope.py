@@ -12,7 +12,7 @@ import pytest
 
 from arena.cli import options
 from arena.errors import HarnessFault, SpecError
-from arena.process.sandbox import cgroup, probe, scope
+from arena.process.sandbox import cgroup, scope, self_test
 
 USER: Final = 1000
 SESSION: Final = "user.slice/user-1000.slice/session-3.scope"
@@ -348,7 +348,7 @@ def test_what_is_required_and_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> 
     """No bot is started."""
     monkeypatch.setenv("ARENA_CGROUP", "required")
     monkeypatch.setattr(scope, "enter", lambda: "no systemd; get one")
-    monkeypatch.setattr(probe, "insist_on", pytest.fail)
+    monkeypatch.setattr(self_test, "require_isolation", pytest.fail)
 
     with pytest.raises(HarnessFault, match="ARENA_CGROUP=required asks for: no systemd; get one"):
         options.insist_on("sandbox", "nim")

@@ -59,7 +59,9 @@ def program(kind: str, arch: str = "X86_64", *, counts_shared_memory: bool = Fal
     """The filter of one of the three kinds."""
     is_play, processes = KINDS[kind]
     arch = "NATIVE" if getattr(pyseccomp.Arch, arch) == pyseccomp.system_arch() else arch
-    return syscalls.program(is_play=is_play, processes=processes, counts_shared_memory=counts_shared_memory, arch=arch)
+    return syscalls.compile_filter(
+        is_play=is_play, processes=processes, counts_shared_memory=counts_shared_memory, arch=arch
+    )
 
 
 def golden(arch: str) -> dict[int, tuple[str, list[str]]]:

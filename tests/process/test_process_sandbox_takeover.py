@@ -20,7 +20,7 @@ from arena.process.channel import ProcessChannel
 from arena.process.limits import Limits
 from arena.process.process import BotProcess
 from arena.process.reaper import descendants
-from arena.process.sandbox import box, runtimes
+from arena.process.sandbox import runtimes, sandbox
 
 pytestmark = in_a_box
 on_x86_64 = pytest.mark.skipif(os.uname().machine != "x86_64", reason="the attack is in the code of x86_64")
@@ -64,10 +64,10 @@ GRANDCHILD = DAEMON.replace("if os.fork():", "if os.fork() or os.fork():")
 
 
 @contextmanager
-def boxed(start: box.Start, folder: Path, limits: Limits = BOT) -> Iterator[tuple[ProcessChannel, BotProcess]]:
+def boxed(start: sandbox.Start, folder: Path, limits: Limits = BOT) -> Iterator[tuple[ProcessChannel, BotProcess]]:
     """The bot of a folder in a box of one's own making, and a channel to it."""
     environment = {"PATH": runtimes.search_path()}
-    popen, body = start([runtimes.insist_on_python(), "bot.py"], folder, environment, limits)
+    popen, body = start([runtimes.require_python(), "bot.py"], folder, environment, limits)
     process = BotProcess(popen, body, "a bot", is_wrapped=True)
     try:
         yield ProcessChannel(process, limit=1 << 16), process
@@ -79,7 +79,7 @@ def attack(place: Path) -> Path:
     """The folder of the bot that becomes the first process."""
     folder = folder_of(place, bot_py=STAGE)
     second = folder / "second.sh"
-    second.write_text(SECOND.format(python=runtimes.insist_on_python()), encoding="utf-8")
+    second.write_text(SECOND.format(python=runtimes.require_python()), encoding="utf-8")
     second.chmod(0o755)
     return folder
 
@@ -101,7 +101,7 @@ def test_a_bot_that_became_the_first_process_is_ended(tmp_path: Path, may_ponder
     with boxed(start, attack(tmp_path)) as (channel, process):
         channel._may_ponder = may_ponder
         ask(channel)
-        first = process.group
+        first = process.group.id
 
         ask_until_it_crashes(channel)
 
@@ -115,7 +115,7 @@ def test_the_attack_works_where_it_is_not_met(tmp_path: Path) -> None:
     with boxed(start, attack(tmp_path)) as (channel, process):
         channel.send(b"go\n", patient())
         channel.receive(patient())
-        assert eventually(lambda: descendants(process.group) == set())
+        assert eventually(lambda: descendants(process.group.id) == set())
 
         channel.send(b"go\n", patient())
 
@@ -129,7 +129,7 @@ def test_a_daemon_with_the_bots_pipes_is_not_the_bot(tmp_path: Path, code: str) 
     """Its main process has ended, so the bot has."""
     with talking(folder_of(tmp_path, bot_py=code), limits=FORKING) as (channel, process):
         ask_until_it_crashes(channel)
-        pids = {process.group} | descendants(process.group)
+        pids = {process.group.id} | descendants(process.group.id)
         process.kill()
 
         assert eventually(lambda: all(not Path(f"/proc/{pid}").exists() or _is_zombie(pid) for pid in pids), 5.0)
@@ -160,8 +160,8 @@ def test_a_bot_that_answers_and_ends_has_not_answered(tmp_path: Path) -> None:
 def test_what_cannot_be_stopped_is_killed(tmp_path: Path) -> None:
     """All of the box, at once."""
     with started(folder_of(tmp_path, bot_py="input()\n")) as process:
-        body = process._body
-        assert isinstance(body, box.Box)
+        body = process.group
+        assert isinstance(body, sandbox.Sandbox)
         os.close(body._main_handle)
         with subprocess.Popen(["true"]) as other:
             body._main_handle = os.pidfd_open(other.pid)

@@ -22,7 +22,7 @@ WAIT = "input()\n"
 
 def users_of(process: BotProcess) -> set[int]:
     """Real, effective, saved and file system user of the box, as the host sees them."""
-    text = Path(f"/proc/{process.group}/status").read_text(encoding="ascii")
+    text = Path(f"/proc/{process.group.id}/status").read_text(encoding="ascii")
     return {int(word) for line in text.splitlines() if line.startswith("Uid:") for word in line.split()[1:]}
 
 
@@ -68,13 +68,13 @@ def test_a_user_is_given_back_by_a_start_that_fails(tmp_path: Path) -> None:
 @as_root
 def test_more_bots_than_users_are_refused() -> None:
     """With the number."""
-    taken = [users.take_uid() for _ in range(users._UIDS_PER_PROCESS - len(users._taken))]
+    taken = [users.acquire_uid() for _ in range(users._UIDS_PER_PROCESS - len(users._taken))]
     try:
         with pytest.raises(HarnessFault, match="more than 64 bots at once"):
-            users.take_uid()
+            users.acquire_uid()
     finally:
         for uid in taken:
-            users.give_back_uid(uid)
+            users.release_uid(uid)
 
 
 @as_root
@@ -140,7 +140,7 @@ def test_a_bot_is_the_user_of_the_harness(tmp_path: Path) -> None:
     """An ordinary user has no other to give."""
     with started(folder_of(tmp_path, bot_py=WAIT)) as process:
         assert users_of(process) == {os.geteuid()}
-    assert users.take_uid() is None
+    assert users.acquire_uid() is None
 
 
 @as_ordinary_user
@@ -189,7 +189,7 @@ def test_nothing_is_left_of_a_killed_box(tmp_path: Path) -> None:
     for _ in range(5):
         with talking(folder) as (channel, process):
             ask(channel)
-        assert not Path(f"/proc/{process.group}").exists()
+        assert not Path(f"/proc/{process.group.id}").exists()
 
     assert open_files() == fds
     assert threading.active_count() == threads

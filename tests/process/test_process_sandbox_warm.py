@@ -113,7 +113,7 @@ def test_links_pipes_and_what_vanishes_are_passed_over(tmp_path: Path) -> None:
     os.mkfifo(folder / "pipe")
 
     begun_s = time.monotonic()
-    launch._warm(bot_in(folder))
+    launch._preload(bot_in(folder))
 
     assert time.monotonic() - begun_s < 5.0
     assert share_in_memory(outside) == was
@@ -123,6 +123,6 @@ def test_a_script_among_other_files_is_read_alone(tmp_path: Path) -> None:
     """The folder it happens to lie in may be anybody's home."""
     folder, book = with_notebook(tmp_path, "print(input())\n")
 
-    launch._warm(read_bot(folder / "bot.py"))
+    launch._preload(read_bot(folder / "bot.py"))
 
     assert share_in_memory(book) < 0.5

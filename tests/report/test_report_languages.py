@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.doctor.languages import languages
+from arena.doctor.sandbox import languages
 
 
 def program(folder: Path, name: str) -> Path:

@@ -68,7 +68,7 @@ class Group:
         except (OSError, IndexError, ValueError):
             return 0.0
 
-    def excess(self) -> str:
+    def limit_violation(self) -> str:
         """Whether the kernel has ended it for its memory, in words; empty if not."""
         with contextlib.suppress(OSError):
             for line in (self._folder / "memory.events").read_text(encoding="ascii").splitlines():
@@ -84,15 +84,11 @@ class Group:
         with contextlib.suppress(OSError):
             self._write("cgroup.kill", 1)
         deadline_s = time.monotonic() + _REMOVE_S
-        while time.monotonic() < deadline_s:
+        while self._folder.exists() and time.monotonic() < deadline_s:
             try:
                 self._folder.rmdir()
-            except FileNotFoundError:
-                return
-            except OSError:
+            except OSError:  # it is not empty yet
                 time.sleep(0.001)
-            else:
-                return
 
     def _write(self, name: str, value: int) -> None:
         (self._folder / name).write_text(str(value), encoding="ascii")

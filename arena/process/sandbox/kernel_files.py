@@ -1,11 +1,10 @@
 """Files of the kernel below a bot's /proc: those that tell about the whole machine are covered, or constant.
 
-Rule: an allow list. A bot reads its own processes, facts that never change, and stand-ins for three files that language
-runtimes need. Every other entry that the kernel lets everybody read is covered, also those of kernels to come: a
-counter of the whole machine is a way for one bot to talk to another.
+Rule: an allow list. A bot reads its own processes, facts that never change, and synthetic copies of three files that
+language runtimes need. Every other entry that the kernel lets everybody read is covered, also those of kernels to
+come: a counter of the whole machine is a way for one bot to talk to another.
 """
 
-import os
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -41,7 +40,7 @@ def covers() -> tuple[str, ...]:
     return tuple(words)
 
 
-def stand_ins(memory_mib: int) -> dict[str, bytes]:
+def synthetic(memory_mib: int) -> dict[str, bytes]:
     """Constant contents by path: the cores of this machine, always idle, and the memory that the bot may use."""
     return {
         "/proc/stat": _cores().encode(),
@@ -51,9 +50,9 @@ def stand_ins(memory_mib: int) -> dict[str, bytes]:
 
 
 def changing() -> list[Path]:
-    """Entries of /proc that bots could read, that are neither constant nor empty, and have no stand-in."""
-    known = OWN | CONSTANT | {Path(path).name for path in stand_ins(0)}
-    found = (_PROC / name for name in sorted(os.listdir(_PROC)) if not name.isdigit() and name not in known)  # noqa: PTH208
+    """Entries of /proc that bots could read, that are neither constant nor empty, and have no synthetic copy."""
+    known = OWN | CONSTANT | {Path(path).name for path in synthetic(0)}
+    found = sorted(path for path in _PROC.iterdir() if not path.name.isdigit() and path.name not in known)
     return [path for path in found if _is_readable(path)]
 
 

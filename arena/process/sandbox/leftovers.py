@@ -1,4 +1,4 @@
-"""Boxes that a killed arena left behind: told by a mark on their command line, and ended at the next start.
+"""Sandboxes that a killed arena left behind, known by a mark on their command line, and ended at the next start.
 
 Rule: only boxes whose owner is gone, and only those of one's own user. A box dies with the process that started it, but
 for a few microseconds of its start bwrap has a child that nobody would miss; `kill -9` of all of arena in that moment
@@ -12,6 +12,7 @@ import contextlib
 import logging
 import os
 import signal
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -42,29 +43,29 @@ def end_leftovers() -> int:
 
 def _end(pid: int, token: str) -> bool:
     """Kill the process if it still is the one that has this mark."""
-    try:
+    with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
         handle = os.pidfd_open(pid)
-    except OSError:
-        return False
-    try:
-        if _token(Path(f"/proc/{pid}")) != token:
-            return False
-        signal.pidfd_send_signal(handle, signal.SIGKILL)
-    except OSError:
-        return False
-    finally:
-        os.close(handle)
-    return True
+        stack.callback(os.close, handle)
+        if _token(Path(f"/proc/{pid}")) == token:
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+            return True
+    return False
 
 
 def _boxes() -> dict[int, str]:
-    """The marks of all boxes of this user, or of the users that root lends to bots, by process id."""
-    found = ((int(place.name), _token(place)) for place in Path("/proc").iterdir() if place.name.isdigit())
-    return {pid: token for pid, token in found if token}
+    """The marks of all sandboxes by process id."""
+    return {int(place.name): token for place in _processes() if (token := _token(place))}
+
+
+def _processes() -> Iterator[Path]:
+    return (place for place in Path("/proc").iterdir() if place.name.isdigit())
 
 
 def _token(place: Path) -> str:
-    """The mark of the box that a process belongs to; empty for one that is no box, or not ours to end."""
+    """The mark of the sandbox that a process belongs to; empty for one that is none, or not ours to end.
+
+    Ours are those of this user; for root, those of all users that root lends to bots too.
+    """
     try:
         words = (place / "cmdline").read_bytes().split(b"\0")
         owner = place.stat().st_uid
@@ -75,18 +76,16 @@ def _token(place: Path) -> str:
     return marks[0].decode("ascii", "replace").removeprefix(_PREFIX) if marks and is_ours else ""
 
 
-def _own_processes() -> list[Path]:
+def _own_processes() -> Iterator[Path]:
     """All processes of this user that are there."""
-    found: list[Path] = []
-    for place in Path("/proc").iterdir():
+    for place in _processes():
         with contextlib.suppress(OSError):
-            if place.name.isdigit() and place.stat().st_uid == os.geteuid():
-                found.append(place)
-    return found
+            if place.stat().st_uid == os.geteuid():
+                yield place
 
 
 def _identity(place: Path) -> str:
-    """What tells a process from all others, ended ones and those of containers too; empty if it has ended."""
+    """A hash that no other process has, ended ones and those of containers included; empty if it has ended."""
     try:
         status = (place / "status").read_text(encoding="utf-8", errors="replace")
         started = (place / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]

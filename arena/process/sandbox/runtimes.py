@@ -1,10 +1,11 @@
-"""What a sandboxed bot sees of this machine besides its own folder: system folders and language runtimes, read-only.
+"""The files of this machine that a sandboxed bot sees besides its own folder: system folders and runtimes, read-only.
 
 Rule: /usr, a few files of /etc, and the Python that arena itself runs on. Whatever else shall be there, such as a Java
 in /opt or a Node below the home folder, the person who runs the league names: no folder is added by guessing.
 """
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -36,25 +37,18 @@ def folders() -> tuple[Path, ...]:
 
 def binds() -> list[str]:
     """Arguments for bwrap that make all of it visible."""
-    arguments = [*_of_system()]
-    for folder in folders():
-        arguments += ["--ro-bind", str(reachable(folder)), str(folder)]
-    return arguments
+    own = (word for folder in folders() for word in ("--ro-bind", str(reachable(folder)), str(folder)))
+    return [*_of_system(), *own]
 
 
 @cache
 def _of_system() -> tuple[str, ...]:
     arguments = ["--ro-bind", "/usr", "/usr"]
     for link in _SYSTEM_LINKS:
-        arguments += (
-            ["--symlink", str(Path(link).readlink()), link]
-            if Path(link).is_symlink()
-            else ["--ro-bind-try", link, link]
-        )
-    for pattern in _OF_ETC:
-        for found in sorted(Path("/etc").glob(pattern)):
-            arguments += ["--ro-bind", str(found), str(found)]
-    return tuple(arguments)
+        is_link = Path(link).is_symlink()
+        arguments += ["--symlink", str(Path(link).readlink()), link] if is_link else ["--ro-bind-try", link, link]
+    found = [str(path) for pattern in _OF_ETC for path in sorted(Path("/etc").glob(pattern))]
+    return (*arguments, *(word for path in found for word in ("--ro-bind", path, path)))
 
 
 def is_visible(path: Path) -> bool:
@@ -89,9 +83,9 @@ def _read(text: str) -> Iterator[Path]:
         yield folder
 
 
-def insist_on_python() -> str:
-    """The Python for bots, for the probe. HarnessFault if there is none."""
-    for folder in search_path().split(":"):
-        if (Path(folder) / "python3").exists():
-            return f"{folder}/python3"
-    raise HarnessFault("no python3 for bots: install Python for the whole machine")
+def require_python() -> str:
+    """The Python for bots, for the self-test. HarnessFault if there is none."""
+    found = shutil.which("python3", path=search_path())
+    if found is None:
+        raise HarnessFault("no python3 for bots: install Python for the whole machine")
+    return found

@@ -1,6 +1,6 @@
 """The system call filter of a sandboxed bot, as a BPF program for `bwrap --seccomp`.
 
-Rule: an allow list, see `allowed`. A call that is not listed does not exist (ENOSYS), by its name or its number, in
+Rule: an allow list, see `calls`. A call that is not listed does not exist (ENOSYS), by its name or its number, in
 this kernel or in those to come. Two things are refused in the words that programs and their authors know: new processes
 (EPERM) and sockets (EAFNOSUPPORT). A call by the numbers of another processor or of the x32 interface ends the bot.
 """
@@ -13,75 +13,60 @@ from types import ModuleType
 from typing import Any, Final
 
 from arena.errors import HarnessFault
-from arena.process.sandbox import allowed
-from arena.process.sandbox.allowed import When
+from arena.process.sandbox import calls
+from arena.process.sandbox.calls import When
 
 _BINARY_TREE: Final = 2
 """Of libseccomp's optimizations: a call is found by its number in 8 steps instead of 200."""
 
 
-def filter_for_play(*, processes: bool, counts_shared_memory: bool = False) -> int:
-    """A file descriptor of the filter, to be closed by the caller; with `processes` the bot may fork.
-
-    `counts_shared_memory`: a control group does, so that the bot may have memory that is in no count of resident pages.
-    """
-    return _memfd(program(is_play=True, processes=processes, counts_shared_memory=counts_shared_memory))
-
-
-def filter_for_build(*, counts_shared_memory: bool = False) -> int:
-    """The same for a build: compilers start processes, lock files and lead groups; the rest stays closed."""
-    return _memfd(program(is_play=False, processes=True, counts_shared_memory=counts_shared_memory))
-
-
-def number_of(name: str, otherwise: int = -1) -> int:
-    """The number of a call on this processor; `otherwise` if libseccomp does not know it, below 0 if there is none."""
+def number_of(name: str) -> int:
+    """The number of a call on this processor, below 0 if there is none."""
     seccomp = _library()
     number = int(seccomp.resolve_syscall(seccomp.Arch.NATIVE, name))
-    return number if number >= 0 else otherwise
-
-
-def _memfd(code: bytes) -> int:
-    fd = os.memfd_create("arena-filter")
-    os.write(fd, code)
-    os.lseek(fd, 0, os.SEEK_SET)
-    return fd
+    return number if number >= 0 else calls.YOUNG.get(name, -1)
 
 
 @cache
-def program(*, is_play: bool, processes: bool, counts_shared_memory: bool, arch: str = "NATIVE") -> bytes:
-    """The filter as the kernel takes it: an array of `struct sock_filter`, 8 bytes each. `arch`: see pyseccomp.Arch."""
+def compile_filter(
+    *, is_play: bool, processes: bool, counts_shared_memory: bool = False, arch: str = "NATIVE"
+) -> bytes:
+    """The filter as the kernel takes it: an array of `struct sock_filter`, 8 bytes each. `arch`: see pyseccomp.Arch.
+
+    With `processes` the program may fork. `counts_shared_memory`: a control group does, so that the program may have
+    memory that is in no count of resident pages.
+    """
     filters = _Filter(arch)
-    calls, rows = _allowed(is_play=is_play, processes=processes, counts_shared_memory=counts_shared_memory)
-    for name in calls:
+    names, rows = _allowed(is_play=is_play, processes=processes, counts_shared_memory=counts_shared_memory)
+    for name in sorted(names):
         filters.allow(name)
     for name, row in rows:
-        if name not in calls:
+        if name not in names:
             filters.allow(name, *row)
     if not processes:
         filters.answer("fork", EPERM)
         filters.answer("vfork", EPERM)
-        filters.answer("clone", EPERM, allowed.NOT_A_THREAD)
-    for name, row in allowed.DONE.items() if is_play else ():
+        filters.answer("clone", EPERM, calls.NOT_A_THREAD)
+    for name, row in calls.DONE.items() if is_play else ():
         filters.answer(name, 0, *row)
-    families = allowed.FAMILIES_OF_PROCESSES if processes else ()
-    filters.allow_sockets(families if is_play else allowed.FAMILIES_OF_BUILDS)
+    families = calls.FAMILIES_OF_PROCESSES if processes else ()
+    filters.allow_sockets(families if is_play else calls.FAMILIES_OF_BUILDS)
     return filters.exported()
 
 
 def _allowed(
     *, is_play: bool, processes: bool, counts_shared_memory: bool
-) -> tuple[list[str], list[tuple[str, tuple[When, ...]]]]:
+) -> tuple[frozenset[str], list[tuple[str, tuple[When, ...]]]]:
     """Names of calls that are allowed altogether, and by argument the others."""
-    calls, by_argument = allowed.CALLS, [allowed.BY_ARGUMENT]
-    if processes:
-        calls |= allowed.OF_PROCESSES
-        by_argument.append(allowed.MORE_OF_PROCESSES)
-    if not is_play:
-        calls |= allowed.OF_BUILDS
-        by_argument.append(allowed.MORE_OF_BUILDS)
-    if counts_shared_memory:
-        by_argument.append(allowed.COUNTED_SHARED_MEMORY)
-    return sorted(calls), [(name, row) for part in by_argument for name, rows in part.items() for row in rows]
+    parts = [
+        (calls.CALLS, calls.BY_ARGUMENT, True),
+        (calls.OF_PROCESSES, calls.MORE_OF_PROCESSES, processes),
+        (calls.OF_BUILDS, calls.MORE_OF_BUILDS, not is_play),
+        (frozenset[str](), calls.COUNTED_SHARED_MEMORY, counts_shared_memory),
+    ]
+    names = frozenset[str]().union(*(names for names, _, is_wanted in parts if is_wanted))
+    by_argument = [rows for _, rows, is_wanted in parts if is_wanted]
+    return names, [(name, row) for part in by_argument for name, rows in part.items() for row in rows]
 
 
 class _Filter:
@@ -133,7 +118,7 @@ class _Filter:
         native = self._seccomp.resolve_syscall(self._seccomp.Arch.NATIVE, name)
         number = self._seccomp.resolve_syscall(self._arch, name)
         if number < 0:
-            native = number = allowed.BY_NUMBER.get(name, -1)
+            native = number = calls.YOUNG.get(name, -1)
         if number >= 0:
             self._filter.add_rule_exactly(action, native, *conditions)
 

@@ -1,9 +1,8 @@
-"""Who a bot is on the host, and what that user can reach, where the harness runs as root.
+"""The users of bots on the host, and the files those users can reach, where the harness runs as root.
 
-Rule: a bot is never root. For an ordinary user there is nothing to do: the bot has the same user, and sees nothing of
-it. Root hands each running bot a spare user of its own (which needs no name), and lends what that user could not get
-at, such as a bot below /root, through a mount namespace that nobody else sees and that ends with the process: no copy,
-nothing left behind.
+Rule: a bot is never root. An ordinary user's bots have the same user, and see nothing of it. Root gives each running
+bot a spare user id (without a name), and binds files that this user could not reach, such as a bot below /root, in a
+mount namespace that nobody else sees and that ends with the process: no copy, nothing left behind.
 """
 
 import contextlib
@@ -31,8 +30,8 @@ _one_at_a_time: Final = threading.Lock()
 """Users are those of the whole process, and an executor may play in several of its threads."""
 
 
-def take_uid() -> int | None:
-    """A user of its own for a bot to be started, until `give_back_uid`; None for who is not root."""
+def acquire_uid() -> int | None:
+    """A spare user for a bot to be started, until `release_uid`; None unless arena runs as root."""
     if os.geteuid() != 0:
         return None
     first = _FIRST_UID + os.getpid() * _UIDS_PER_PROCESS  # process ids end at 2**22, so this stays below 2**31
@@ -48,7 +47,7 @@ def take_uid() -> int | None:
     return free
 
 
-def give_back_uid(uid: int | None) -> None:
+def release_uid(uid: int | None) -> None:
     """The bot with that user is gone."""
     _taken.discard(-1 if uid is None else uid)
 
@@ -81,7 +80,7 @@ def reachable(path: Path) -> Path:
     return _lend(path, found.st_dev, found.st_ino)
 
 
-def insist_on_readable(folder: Path) -> None:
+def require_readable(folder: Path) -> None:
     """HarnessFault if a bot's own user could not read its folder."""
     if os.geteuid() == 0 and not _allows(folder, stat.S_IROTH | stat.S_IXOTH):
         raise HarnessFault(f"{folder} can be read by its owner only, and bots have another user: `chmod o+rx {folder}`")
@@ -104,8 +103,14 @@ def _is_mapped(uid: int) -> bool:
 
 
 def _lend(path: Path, device: int, inode: int) -> Path:
-    """Lend it once; a folder that was made anew is another one."""
-    lent = _lent_by_this_thread()
+    """Bind it once in each thread: a mount namespace belongs to a thread and what it starts.
+
+    A folder that was made anew has another inode, and so is another one.
+    """
+    if not hasattr(_here, "lent"):
+        _leave_the_mounts_of_others()
+        _here.lent = {}
+    lent: dict[tuple[Path, int, int], Path] = _here.lent
     key = (path, device, inode)
     if key not in lent:
         place = _LENDING / str(len(lent))
@@ -116,15 +121,6 @@ def _lend(path: Path, device: int, inode: int) -> Path:
         _mount(str(path), str(place), "", _MS_BIND, "")
         lent[key] = place
     return lent[key]
-
-
-def _lent_by_this_thread() -> dict[tuple[Path, int, int], Path]:
-    """What was lent, by path, device and inode. A mount namespace belongs to a thread and what it starts."""
-    if not hasattr(_here, "lent"):
-        _leave_the_mounts_of_others()
-        _here.lent = {}
-    lent: dict[tuple[Path, int, int], Path] = _here.lent
-    return lent
 
 
 def _leave_the_mounts_of_others() -> None:

@@ -1,8 +1,8 @@
-"""The canary: a program that tries to break out of the box it runs in, and says what it managed.
+"""Escape attempts: a program that tries to break out of the sandbox it runs in, and prints the results.
 
-Rule: it is run by the Python for bots, alone (`python3 -I -S -c`), so it imports the standard library only and knows
-nothing of arena. A group is one function, which tries one way out after the other; each way is counted once it has been
-tried, and comes with what was found open, or nothing.
+Rule: the Python for bots runs it alone (`python3 -I -S -c`), so it imports the standard library only and knows nothing
+of arena. A group is one function, which makes one attempt after the other; each attempt is counted once it has been
+made, and comes with the breach, or nothing.
 """
 
 import ctypes
@@ -18,9 +18,9 @@ from collections.abc import Callable
 from typing import Any
 
 Facts = dict[str, Any]
-"""What there is to reach for; see the probe."""
+"""The decoys and the facts of this machine, from the self-test."""
 Ways = dict[str, str]
-"""What was tried -> what was found open, empty if it was kept."""
+"""Attempt -> breach, empty if the attempt failed."""
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLOSED = {errno.EPERM, errno.ENOSYS, errno.EAFNOSUPPORT}
 """The filter's words: a call that meets them did not reach the kernel, or met a right that it lacks."""
@@ -29,41 +29,27 @@ SETTINGS = {"PATH", "HOME", "LANG", "PYTHONHASHSEED", "PYTHONUNBUFFERED", "PYTHO
 PLACES = ("/", "/bot", "/dev", "/dev/shm", "/tmp", "/var/tmp", "/usr", "/etc", "/run", "/proc", "/proc/sys")
 OWN_FILES = ("mem", "exe", "oom_score_adj", "clear_refs", "coredump_filter", "autogroup", "comm", "timerslack_ns")
 FOLDERS_OF_A_PROCESS = {"fd", "fdinfo", "map_files", "ns", "task"}
-FAMILIES = {"AF_NETLINK": 16, "AF_PACKET": 17, "AF_ALG": 38, "AF_VSOCK": 40}
 PROT_READ_WRITE, MAP_SHARED, MAP_PRIVATE, MAP_ANONYMOUS, MAP_LOCKED, MAP_HUGETLB = 3, 1, 2, 0x20, 0x2000, 0x40000
 PAGE = 4096
-ADVICE = {
-    "WILLNEED": 3,
-    "MERGEABLE": 12,
-    "HUGEPAGE": 14,
-    "COLD": 20,
-    "PAGEOUT": 21,
-    "POPULATE_READ": 22,
-    "COLLAPSE": 25,
-}
-COMMANDS = {
-    "F_GETLK": 5,
-    "F_SETLK": 6,
-    "F_SETOWN": 8,
-    "F_SETSIG": 10,
-    "F_OFD_GETLK": 36,
-    "F_SETLEASE": 1024,
-    "F_NOTIFY": 1026,
-    "F_SETPIPE_SZ": 1031,
-}
-PRCTL = {
-    "PR_SET_PDEATHSIG": 1,
-    "PR_SET_DUMPABLE": 4,
-    "PR_SET_TIMERSLACK": 29,
-    "PR_MCE_KILL_GET": 34,
-    "PR_GET_THP_DISABLE": 42,
-}
 CLONE_NEWUSER, CLONE_VM = 0x10000000, 0x100
 TIOCSTI = 0x5412
 
 
+def numbers(text: str) -> dict[str, int]:
+    """A table of names and numbers."""
+    return {name: int(number) for name, _, number in (word.partition("=") for word in text.split())}
+
+
+FAMILIES = numbers("AF_NETLINK=16 AF_PACKET=17 AF_ALG=38 AF_VSOCK=40")
+ADVICE = numbers("WILLNEED=3 MERGEABLE=12 HUGEPAGE=14 COLD=20 PAGEOUT=21 POPULATE_READ=22 COLLAPSE=25")
+COMMANDS = numbers(
+    "F_GETLK=5 F_SETLK=6 F_SETOWN=8 F_SETSIG=10 F_OFD_GETLK=36 F_SETLEASE=1024 F_NOTIFY=1026 F_SETPIPE_SZ=1031"
+)
+PRCTL = numbers("PR_SET_PDEATHSIG=1 PR_SET_DUMPABLE=4 PR_SET_TIMERSLACK=29 PR_MCE_KILL_GET=34 PR_GET_THP_DISABLE=42")
+
+
 def got(attempt: Callable[..., str], *arguments: Any) -> str:
-    """What it returns, or nothing if the kernel says no."""
+    """The result of the attempt, or nothing if the kernel says no."""
     try:
         return attempt(*arguments)
     except OSError:
@@ -100,7 +86,7 @@ def places_to_write(_facts: Facts) -> Ways:
     """Anywhere at all."""
 
     def write(place: str) -> str:
-        path = os.path.join(place, "arena-canary")
+        path = os.path.join(place, "arena-escape")
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
         os.unlink(path)
         return f"wrote to {place}"
@@ -123,9 +109,9 @@ def files_of_processes(_facts: Facts) -> Ways:
 def counters(facts: Facts) -> Ways:
     """Files of the kernel that tell what the whole machine does."""
     tried = {f"/proc/{name}": got(looked_into, f"/proc/{name}") for name in facts["covered"]}
-    for path, text in facts["stand_ins"].items():
+    for path, text in facts["synthetic"].items():
         tried[path] = got(lambda path=path, text=text: "" if checksum(path) == text else f"reads the machine's {path}")
-    known = {*facts["covered"], *facts["constant"], *(path[6:] for path in facts["stand_ins"])}
+    known = {*facts["covered"], *facts["constant"], *(path[6:] for path in facts["synthetic"])}
     names = [name for name in os.listdir("/proc") if not name.isdigit() and name not in known]
     found = [name for name in names if got(looked_into, f"/proc/{name}")]
     return tried | {"files that no list knows": f"reads {', '.join(found)}" if found else ""}
@@ -175,10 +161,8 @@ def other_processes(facts: Facts) -> Ways:
 
 def namespaces(facts: Facts) -> Ways:
     """The views of the machine that it shares with the harness."""
-    texts = facts["namespaces"].items()
-    return {
-        name: "shares the harness's" if os.readlink(f"/proc/self/ns/{name}") == text else "" for name, text in texts
-    }
+    own = {name: os.readlink(f"/proc/self/ns/{name}") for name in facts["namespaces"]}
+    return {name: ("shares the harness's" if own[name] == text else "") for name, text in facts["namespaces"].items()}
 
 
 def environment(facts: Facts) -> Ways:
@@ -203,7 +187,7 @@ def limits(facts: Facts) -> Ways:
 
 
 def rights(_facts: Facts) -> Ways:
-    """What would let it out by other ways."""
+    """Capabilities, new privileges, the filter of system calls."""
     with open("/proc/self/status", encoding="ascii") as file:
         status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
     return {
@@ -213,56 +197,43 @@ def rights(_facts: Facts) -> Ways:
     }
 
 
-def reaches(number: int, *arguments: Any) -> str:
-    """That a system call came through the filter, whatever the kernel made of it."""
+def passes(call: Callable[..., int], *arguments: Any) -> str:
+    """That a call came through the filter, whatever the kernel made of it."""
     ctypes.set_errno(0)
-    answer = LIBC.syscall(ctypes.c_long(number), *arguments)
-    return "may call it" if answer >= 0 or ctypes.get_errno() not in CLOSED else ""
+    return "may call it" if call(*arguments) >= 0 or ctypes.get_errno() not in CLOSED else ""
 
 
-def allows(answer: int | None) -> str:
-    """That a call of the C library worked."""
-    return "may do it" if answer is not None and answer >= 0 else ""
+def system_call(number: int, *arguments: Any) -> int:
+    """By its number."""
+    return int(LIBC.syscall(ctypes.c_long(number), *arguments))
 
 
-def mapped(flags: int) -> str:
-    """That memory of that kind can be had."""
+def mapped(flags: int) -> int | None:
+    """The address of memory of that kind; None if it cannot be had."""
     LIBC.mmap.restype = ctypes.c_void_p
     place = LIBC.mmap(None, ctypes.c_size_t(PAGE), PROT_READ_WRITE, flags | MAP_ANONYMOUS, -1, ctypes.c_long(0))
-    return allows(-1 if place == ctypes.c_void_p(-1).value else 0)
-
-
-def advised(advice: int) -> str:
-    """That the kernel was asked: it may answer that it cannot, but not that it may not."""
-    LIBC.mmap.restype = ctypes.c_void_p
-    place = LIBC.mmap(None, ctypes.c_size_t(PAGE), PROT_READ_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, ctypes.c_long(0))
-    ctypes.set_errno(0)
-    answer = LIBC.madvise(ctypes.c_void_p(place), ctypes.c_size_t(PAGE), advice)
-    return "may do it" if answer == 0 or ctypes.get_errno() not in CLOSED else ""
+    return None if place == ctypes.c_void_p(-1).value else int(place)
 
 
 def arguments(facts: Facts) -> Ways:
     """Calls that a bot has, with arguments that it must not have."""
-    tried = {f"madvise {name}": advised(number) for name, number in ADVICE.items()}
-    tried["mmap locked"] = mapped(MAP_PRIVATE | MAP_LOCKED)
+    page, size = ctypes.c_void_p(mapped(MAP_PRIVATE)), ctypes.c_size_t(PAGE)
+    tried = {f"madvise {name}": passes(LIBC.madvise, page, size, number) for name, number in ADVICE.items()}
+    tried["mmap locked"] = "may call it" if mapped(MAP_PRIVATE | MAP_LOCKED) else ""
     if not facts["counts_shared_memory"]:
-        tried["mmap shared and anonymous"] = mapped(MAP_SHARED)
+        tried["mmap shared and anonymous"] = "may call it" if mapped(MAP_SHARED) else ""
     reading, writing = os.pipe()
     lock = ctypes.create_string_buffer(64)
     for name, number in COMMANDS.items():
-        ctypes.set_errno(0)
-        answer = LIBC.fcntl(writing, number, lock if "LK" in name else ctypes.c_long(PAGE if "PIPE" in name else 0))
-        tried[f"fcntl {name}"] = "may do it" if answer >= 0 or ctypes.get_errno() not in CLOSED else ""
+        third = lock if "LK" in name else ctypes.c_long(PAGE if "PIPE" in name else 0)
+        tried[f"fcntl {name}"] = passes(LIBC.fcntl, writing, number, third)
     for name, number in PRCTL.items():
-        tried[f"prctl {name}"] = allows(LIBC.prctl(number, int(name == "PR_SET_DUMPABLE"), 0, 0, 0))
-    ctypes.set_errno(0)
-    LIBC.ioctl(reading, ctypes.c_ulong(TIOCSTI), ctypes.c_char_p(b"x"))
-    tried["ioctl TIOCSTI"] = "may do it" if ctypes.get_errno() not in CLOSED else ""
-    program = "/proc/self/exe"
-    tried["open O_DIRECT"] = got(opened, program, os.O_RDONLY | os.O_DIRECT)
-    tried["clone into a user namespace"] = reaches(
-        facts["clone"], ctypes.c_long(CLONE_NEWUSER | CLONE_VM | 1 << 16), *[0] * 4
-    )
+        answer = LIBC.prctl(number, int(name == "PR_SET_DUMPABLE"), 0, 0, 0)
+        tried[f"prctl {name}"] = "may call it" if answer >= 0 else ""
+    tried["ioctl TIOCSTI"] = passes(LIBC.ioctl, reading, ctypes.c_ulong(TIOCSTI), ctypes.c_char_p(b"x"))
+    tried["open O_DIRECT"] = got(opened, "/proc/self/exe", os.O_RDONLY | os.O_DIRECT)
+    flags = ctypes.c_long(CLONE_NEWUSER | CLONE_VM | 1 << 16)
+    tried["clone into a user namespace"] = passes(system_call, facts["clone"], flags, *[0] * 4)
     os.close(reading)
     os.close(writing)
     return tried
@@ -282,16 +253,13 @@ def processes(_facts: Facts) -> Ways:
 def tasks(facts: Facts) -> Ways:
     """More threads than allowed."""
     wait = threading.Event()
-    started = []
-    breach = ""
+    threads = [threading.Thread(target=wait.wait) for _ in range(facts["tasks"] + 1)]
     try:
-        for _ in range(facts["tasks"] + 1):
-            thread = threading.Thread(target=wait.wait)
+        for thread in threads:
             thread.start()
-            started.append(thread)
-        breach = f"started {len(started)} threads, allowed are {facts['tasks']} tasks"
+        breach = f"started {len(threads)} threads, allowed are {facts['tasks']} tasks"
     except RuntimeError:
-        pass
+        breach = ""
     wait.set()
     return {"threads": breach}
 
@@ -315,11 +283,11 @@ GROUPS = (
 
 
 def main() -> None:
-    """Print what was tried and what each way led to, by group, as JSON."""
+    """Print the attempts and their breaches by group, as JSON."""
     facts = json.loads(sys.argv[1])
     tried = {name: group(facts) for name, group in GROUPS[:-2]}
     for group, calls in facts["calls"].items():
-        tried[group] = {name: reaches(number, *SENSELESS) for name, number in calls.items()}
+        tried[group] = {name: passes(system_call, number, *SENSELESS) for name, number in calls.items()}
     tried |= {name: group(facts) for name, group in GROUPS[-2:]}
     print(json.dumps(tried))
 

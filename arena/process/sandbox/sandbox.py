@@ -1,0 +1,293 @@
+"""One bot in its sandbox: the start handshake, its processes, and its end.
+
+Rule: nothing of the bot runs before its limits stand. bwrap builds the sandbox and tells the process id of its first
+process; limits are set on that; only then bwrap gets what the bot's own program waits for.
+"""
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from arena.errors import HarnessFault
+from arena.process.clock import cpu_clock
+from arena.process.group import ProcessGroup, is_held
+from arena.process.limits import Limits, prefer_for_oom_kill, sandbox_rlimits, set_rlimits
+from arena.process.process import spawn
+from arena.process.program import sandbox_hint
+from arena.process.reaper import children
+from arena.process.sandbox import bubblewrap, cgroup, kernel_files, leftovers, syscalls
+from arena.process.sandbox.users import acquire_uid, reachable, real_user, release_uid, require_readable
+
+_HANDSHAKE_S: Final = 20.0
+"""For the sandbox to stand; it takes 2 ms, and on a machine with a hundred other things to do, a second."""
+_GLANCE_S: Final = 0.0002
+"""Between two looks for the bot's own process, which comes half a millisecond after the sandbox."""
+_GONE_S: Final = 5.0
+"""For a killed sandbox to be empty; it takes 2 ms."""
+_SCRATCH_FILES: Final = 10_000
+"""Empty files use memory of the kernel that no size limit of a file system counts."""
+_SOCKET_BYTES: Final = 320 << 10
+"""The most that waits for the reader of a local socket: Linux's wmem_default, and a message of half of that."""
+
+Started = tuple["subprocess.Popen[bytes]", "Sandbox"]
+Start = Callable[[list[str], Path, dict[str, str], Limits], Started]
+
+
+class Sandbox(ProcessGroup):
+    """The processes of a sandboxed bot: bwrap's first one, `id`, leads the group; the bot's program runs below it."""
+
+    def __init__(self, first: int, uid: int | None, limits: Limits, group: cgroup.Group | None) -> None:
+        super().__init__(first, limits)
+        self._handle = os.pidfd_open(first)
+        self._uid = uid
+        self._cgroup = group
+        self._audited = cgroup.AuditedClock(self._main_and_first_cpu, group.cpu_s) if group is not None else None
+        self._read_main_cpu: Callable[[], float] = lambda: 0.0  # until it is found; what is not found cannot be stopped
+        self._main = 0
+        self._main_handle = -1
+        self._sockstat = Path(f"/proc/{first}/net/sockstat")
+        self._places = ("/tmp", "/dev/shm") if limits.scratch_mib else ()  # noqa: S108 - the sandbox's
+
+    def pids(self) -> set[int]:
+        """See ProcessGroup.pids."""
+        if self._limits.processes:
+            return super().pids()
+        return {self.id, self._main} if self._main else {self.id}
+
+    def bot_pids(self) -> set[int]:
+        """See ProcessGroup.bot_pids."""
+        return self.pids() - {self.id}
+
+    def cpu(self) -> float:
+        """See ProcessGroup.cpu. A control group counts all processes, those that have ended too."""
+        return self._main_and_first_cpu() if self._audited is None else self._audited()
+
+    def _main_and_first_cpu(self) -> float:
+        """CPU seconds of the process that runs the bot's program, and of the first one, which only waits.
+
+        A main process that has ended is seen by `signal`, which has to follow each look that counts.
+        """
+        return self._read_main_cpu() + self._read_cpu()
+
+    def limit_violation(self) -> str:
+        """See ProcessGroup.limit_violation. A control group counts memory exactly, and ends the bot itself."""
+        memory = super().limit_violation() if self._cgroup is None else self._cgroup.limit_violation()
+        return memory or self._file_violation()
+
+    def _file_violation(self) -> str:
+        for name in self._places:
+            files = count_files(Path(f"/proc/{self.id}/root{name}"), Path(name))
+            if files > _SCRATCH_FILES:
+                return f"it made {files} files in {name}, allowed are {_SCRATCH_FILES}"
+        return ""
+
+    def socket_bytes(self) -> int:
+        """The most that the bot's sockets can hold: it is in no process, and an unaccepted socket is no open file."""
+        try:
+            return int(self._sockstat.read_bytes().split(None, 3)[2]) * _SOCKET_BYTES
+        except OSError:
+            return 0
+
+    def has_pipe_open(self, inode: int) -> bool:
+        """See ProcessGroup.has_pipe_open. bwrap has it open too, so that its end is not seen while the bot lives."""
+        mine = self.bot_pids()
+        return not mine or is_held(mine, inode)
+
+    def hint_on(self, stderr: str) -> str:
+        """See ProcessGroup.hint_on."""
+        return sandbox_hint(stderr, processes=self._limits.processes)
+
+    def signal(self, number: int) -> None:
+        """See ProcessGroup.signal. A bot without processes of its own is one; to stop only that one costs half as much.
+
+        The first process runs on: it only waits, and if a bot could give it something to do, that is charged.
+        """
+        if not self._main:
+            raise ProcessLookupError("the bot's own process ended before it was seen")
+        signal.pidfd_send_signal(self._main_handle, 0 if self._limits.processes else number)
+        if self._limits.processes:
+            super().signal(number)
+
+    def kill(self) -> None:
+        """See ProcessGroup.kill. With the first process of a process namespace the kernel kills all the others."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+
+    def release(self) -> None:
+        """See ProcessGroup.release. Once its first process is gone, so are all the others: nothing writes any more."""
+        self._is_gone(_GONE_S)
+        with contextlib.suppress(ChildProcessError):  # ours only where orphans come to us
+            os.waitpid(self.id, os.WNOHANG)
+        os.close(self._handle)
+        if self._main:
+            os.close(self._main_handle)
+        release_uid(self._uid)
+        if self._cgroup is not None:
+            self._cgroup.remove()
+
+    def _is_gone(self, patience_s: float) -> bool:
+        """Whether the first process ends within that time."""
+        gone = select.poll()
+        gone.register(self._handle, select.POLLIN)
+        return bool(gone.poll(patience_s * 1000))
+
+    def confine(self) -> None:
+        """Set the limits of the first process, which all others inherit."""
+        with real_user(self._uid):
+            set_rlimits(self.id, sandbox_rlimits(self._limits))
+        prefer_for_oom_kill(self.id)
+        if self._cgroup is not None:
+            self._cgroup.enter(self.id)
+
+    def wait_for_main(self) -> None:
+        """Find the bot's own process: the one child that the first process starts. EOFError if it never does.
+
+        One that has ended already is not found, and so cannot be stopped, which ends the bot.
+        """
+        deadline_s = time.monotonic() + _HANDSHAKE_S
+        while not (main := min(children(self.id), default=0)):
+            if self._is_gone(0):
+                return
+            time.sleep(_GLANCE_S)
+            if time.monotonic() > deadline_s:
+                raise EOFError(f"no sign of the bot's own process within {_HANDSHAKE_S:.0f} s")
+        with contextlib.suppress(ProcessLookupError):
+            self._main_handle = os.pidfd_open(main)
+            self._main = main
+            self._read_main_cpu = cpu_clock(main)
+
+
+def start_play(command: list[str], folder: Path, environment: dict[str, str], limits: Limits) -> Started:
+    """Start `command` in a sandbox where `folder` is its read-only home. HarnessFault if there can be none."""
+    require_readable(folder)
+    arguments = bubblewrap.arguments(reachable(folder), environment=environment, scratch_mib=limits.scratch_mib)
+    return start_with(command, arguments, limits, _filters(is_play=True, processes=limits.processes))
+
+
+def start_build(command: list[str], folder: Path, environment: dict[str, str], limits: Limits) -> Started:
+    """The same for a command that builds a bot: it may write to `folder`."""
+    arguments = bubblewrap.arguments(
+        reachable(folder), environment=environment, scratch_mib=limits.scratch_mib, is_writable=True
+    )
+    return start_with(command, arguments, limits, _filters(is_play=False, processes=True))
+
+
+def _filters(*, is_play: bool, processes: bool) -> bytes:
+    counts_shared_memory = cgroup.delegated() is not None
+    return syscalls.compile_filter(is_play=is_play, processes=processes, counts_shared_memory=counts_shared_memory)
+
+
+def start_with(command: list[str], arguments: list[str], limits: Limits, filters: bytes | None) -> Started:
+    """Start `command` in the sandbox that these arguments and this filter make, whether it holds or not.
+
+    bwrap waits for the filter, which it loads just before the bot begins. If this process is killed before, bwrap finds
+    no filter and ends: no bot begins without limits. Without a filter, as in tests, it waits for a byte instead.
+    """
+    uid = acquire_uid()
+    popen: subprocess.Popen[bytes] | None = None
+    box: Sandbox | None = None
+    with contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs, contextlib.ExitStack() as gate:
+        told, telling = _pipe(ours, theirs)
+        barred, opening = _pipe(theirs, gate)
+        # bwrap can read this one as well: it is not ended by a broken pipe if this process is killed meanwhile, which
+        # would leave its child waiting for ever.
+        telling = os.open(f"/proc/self/fd/{telling}", os.O_RDWR)
+        theirs.callback(os.close, telling)
+        contents = {path: _text(text, theirs) for path, text in kernel_files.synthetic(limits.memory_mib).items()}
+        words = [*arguments, "--block-fd" if filters is None else "--seccomp", str(barred), "--info-fd", str(telling)]
+        words += [word for path, fd in contents.items() for word in ("--ro-bind-data", str(fd), path)]
+        listed = _text(b"".join(os.fsencode(word) + b"\0" for word in words), theirs)
+        try:
+            popen = _spawn_bwrap(
+                [*leftovers.mark(), "--args", str(listed), "--", *command],
+                (telling, barred, listed, *contents.values()),
+                uid,
+            )
+            theirs.close()
+            box = Sandbox(_first_process(told), uid, limits, cgroup.make_group(limits))
+            box.confine()
+            os.write(opening, filters or b"1")
+            gate.close()
+            box.wait_for_main()
+        except (OSError, EOFError, ValueError) as error:
+            failure = _failure(popen, error)
+            if box is None:
+                release_uid(uid)
+            else:
+                box.release()
+            raise failure from error
+    return popen, box
+
+
+def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
+    """A pipe whose ends are closed with these."""
+    ends = os.pipe()
+    reader.callback(os.close, ends[0])
+    writer.callback(os.close, ends[1])
+    return ends
+
+
+def _text(text: bytes, stack: contextlib.ExitStack) -> int:
+    """A file descriptor from which it can be read, closed with `stack`."""
+    fd = os.memfd_create("arena-text")
+    stack.callback(os.close, fd)
+    os.write(fd, text)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _spawn_bwrap(words: list[str], fds: tuple[int, ...], uid: int | None) -> "subprocess.Popen[bytes]":
+    """Start bwrap as that user. setpriv (util-linux) is quicker than Python, which then copies itself first."""
+    words = [bubblewrap.runnable(), *words]
+    if uid is not None and (setpriv := _setpriv()):
+        words = [setpriv, "--reuid", str(uid), "--regid", str(uid), "--clear-groups", "--", *words]
+        uid = None
+    return spawn(words, "/", {}, fds=fds, uid=uid)  # a bot reads the environment from /proc/1/environ
+
+
+@cache
+def _setpriv() -> str | None:
+    return shutil.which("setpriv", path="/usr/bin:/bin")
+
+
+def _first_process(told: int) -> int:
+    """The process id that bwrap tells as JSON, in pieces. EOFError if it ended instead."""
+    text = b""
+    deadline_s = time.monotonic() + _HANDSHAKE_S
+    while not text.rstrip().endswith(b"}"):
+        ready, _, _ = select.select([told], [], [], max(0.0, deadline_s - time.monotonic()))
+        data = os.read(told, 4096) if ready else b""
+        if not data:
+            raise EOFError("it ended" if ready else f"no sign of it within {_HANDSHAKE_S:.0f} s")
+        text += data
+    return int(json.loads(text)["child-pid"])
+
+
+def _failure(popen: "subprocess.Popen[bytes] | None", error: Exception) -> HarnessFault:
+    """What bwrap said, with what to do about it."""
+    if popen is None:
+        return HarnessFault(f"bubblewrap cannot be started: {error}")
+    popen.kill()
+    _, said = popen.communicate()
+    text = said.decode("utf-8", "backslashreplace").strip() or str(error)
+    return HarnessFault(f"the sandbox cannot be set up: {text}{bubblewrap.advice_on(text)}")
+
+
+def count_files(place: Path, on_host: Path) -> int:
+    """Files of the file system at `place`; 0 until bwrap has mounted it, when it still is the host's own `on_host`."""
+    try:
+        if place.stat().st_dev == on_host.stat().st_dev:
+            return 0
+        found = os.statvfs(place)
+    except OSError:
+        return 0
+    return found.f_files - found.f_ffree

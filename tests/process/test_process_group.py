@@ -1,0 +1,140 @@
+"""The processes of a bot as /proc tells of them: memory, delay, pipes."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.process.group import ProcessGroup, delayed_s, is_held, resident_bytes
+from arena.process.limits import Limits
+from arena.process.sandbox import sandbox
+from arena.process.sandbox.sandbox import Sandbox, count_files
+
+NOBODY = 2**22
+"""No process has the largest id."""
+
+
+class Group(ProcessGroup):
+    """These processes, whoever started them."""
+
+    def __init__(self, limit_mib: int, pids: list[int]) -> None:
+        super().__init__(os.getpid(), Limits(memory_mib=limit_mib))
+        self.listed = pids
+
+    def pids(self) -> set[int]:
+        return set(self.listed)
+
+
+def test_own_memory_is_that_of_the_kernel() -> None:
+    """As VmRSS of /proc/self/status has it, in a mebibyte or so."""
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmRSS"))
+
+    assert abs(resident_bytes(os.getpid()) - int(line.split()[1]) * 1024) < 4 << 20
+
+
+def test_memory_that_is_touched_counts() -> None:
+    """What is only reserved does not."""
+    before = resident_bytes(os.getpid())
+    held = bytearray(b"x") * (32 << 20)
+
+    assert 30 << 20 < resident_bytes(os.getpid()) - before < 40 << 20
+    assert held
+
+
+def test_who_is_gone_uses_nothing() -> None:
+    """No error for what may always happen between two looks."""
+    assert resident_bytes(NOBODY) == 0
+    assert delayed_s(NOBODY) == 0.0
+    assert Group(16, [NOBODY]).limit_violation() == ""
+
+
+@pytest.mark.parametrize(("limit_mib", "is_excess"), [(1, True), (1 << 20, False)])
+def test_the_watch_says_what_was_used_and_what_is_allowed(limit_mib: int, is_excess: bool) -> None:
+    """Both numbers, or nothing."""
+    said = Group(limit_mib, [os.getpid()]).limit_violation()
+
+    assert bool(said) == is_excess
+    assert not is_excess or said.endswith("MiB of memory, allowed are 1 MiB")
+
+
+@pytest.mark.process
+def test_the_memory_of_all_processes_is_added() -> None:
+    """It asks anew at each look who they are."""
+    own_mib = resident_bytes(os.getpid()) // 2**20
+    group = Group(own_mib + 4, [os.getpid()])
+    alone = group.limit_violation()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        group.listed.append(other.pid)
+        until_s = time.monotonic() + 20
+        while not (both := group.limit_violation()) and time.monotonic() < until_s:
+            time.sleep(0.01)
+        other.communicate(b"\n")
+
+    assert alone == ""
+    assert "it used" in both
+
+
+def test_files_of_the_host_are_not_those_of_a_bot() -> None:
+    """A look before bwrap has mounted anything sees the folders of the machine; one after the bot's end, nothing."""
+    assert count_files(Path("/proc/self/root/tmp"), Path("/tmp")) == 0
+    assert count_files(Path("/dev/shm"), Path("/tmp")) > 0
+    assert count_files(Path("/proc", str(NOBODY), "root/tmp"), Path("/tmp")) == 0
+
+
+@pytest.mark.parametrize(("most", "said"), [(0, "it made 7 files in /tmp, allowed are 0"), (7, "")])
+def test_too_many_files_are_a_violation(monkeypatch: pytest.MonkeyPatch, most: int, said: str) -> None:
+    """Whatever the memory is."""
+    monkeypatch.setattr(sandbox, "_SCRATCH_FILES", most)
+    monkeypatch.setattr(sandbox, "count_files", lambda _place, _on_host: 7)
+
+    assert own_sandbox().limit_violation() == said
+
+
+def own_sandbox() -> Sandbox:
+    """The process of the test, as if it were the first one of a sandbox."""
+    limits = Limits(memory_mib=1 << 20, processes=False, scratch_mib=16)
+    group = Sandbox(os.getpid(), None, limits, None)
+    os.close(group._handle)
+    return group
+
+
+def test_waiting_grows_and_is_that_of_the_most_delayed_thread() -> None:
+    """In seconds; a thread more takes nothing away."""
+    before = delayed_s(os.getpid())
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
+
+    after = delayed_s(os.getpid())
+    stop.set()
+    thread.join()
+
+    assert 0.0 <= before <= after < 3600
+
+
+@pytest.mark.process
+def test_a_pipe_is_held_while_it_is_open() -> None:
+    """By one of the processes asked about, and by its inode."""
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as cat:
+        assert cat.stdin is not None
+        pipe = os.fstat(cat.stdin.fileno()).st_ino
+
+        assert is_held([cat.pid], pipe)
+        assert not is_held([cat.pid], pipe + 1_000_000)
+        assert is_held([NOBODY], pipe)  # nobody can tell
+
+
+@pytest.mark.parametrize(("number", "mib"), [(4, 1.25), (100, 31.25)])
+def test_what_may_wait_in_sockets_counts(tmp_path: Path, number: int, mib: float) -> None:
+    """A file as the kernel writes it; without one there is nothing to count."""
+    group = own_sandbox()
+    group._sockstat = tmp_path / "sockstat"
+    gone = group.socket_bytes()
+    group._sockstat.write_text(f"sockets: used {number}\nTCP: inuse 0 orphan 0 tw 0 alloc 0 mem 0\n")
+
+    assert gone == 0
+    assert group.socket_bytes() == mib * 2**20
