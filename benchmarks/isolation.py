@@ -58,7 +58,7 @@ def _start_table(bots: dict[str, BotSpec], notes: tuple[str, ...], rounds: int) 
     took_s = interleaved({"probe": _probe_s}, 3 if rounds < 20 else 9)["probe"]
     more = (
         "from the call to the bot's hello; the difference is the median of differences within a round",
-        f"the probe before the first match of a league takes {median(took_s) * _MS:.0f} ms, once in each process",
+        f"the self-test before the first match of a league takes {median(took_s) * _MS:.0f} ms, once in each process",
     )
     headers = ("start of a bot", "bare\nms", "sandbox\nms", "difference\nms")
     return Table(title="Sandbox: start", headers=headers, rows=tuple(rows), notes=notes + more)

@@ -26,7 +26,7 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 
 
 def failing(error: Exception) -> Callable[[], self_test.Attempts]:
-    """A probe that cannot run."""
+    """A self-test that cannot run."""
 
     def fail() -> self_test.Attempts:
         raise error
@@ -35,10 +35,10 @@ def failing(error: Exception) -> Callable[[], self_test.Attempts]:
 
 
 def said_by(
-    capsys: pytest.CaptureFixture[str], results: Path, probe: Callable[[], self_test.Attempts]
+    capsys: pytest.CaptureFixture[str], results: Path, attempt: Callable[[], self_test.Attempts]
 ) -> tuple[int, str]:
     """Exit code and screen."""
-    code = examine(results, probe)
+    code = examine(results, attempt)
     return code, capsys.readouterr().out
 
 
@@ -129,7 +129,7 @@ def test_a_sandbox_that_does_not_hold_is_not_safe(tmp_path: Path, capsys: pytest
     ],
 )
 def test_it_never_crashes(tmp_path: Path, capsys: pytest.CaptureFixture[str], error: Exception) -> None:
-    """Whatever the probe runs into, it is told, and bots are not run."""
+    """Whatever the self-test runs into, it is told, and bots are not run."""
     code, out = said_by(capsys, tmp_path, failing(error))
 
     assert code == 1

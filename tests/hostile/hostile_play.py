@@ -109,7 +109,7 @@ def left_of(guest: Guest) -> list[int]:
     return sorted({*alive(first.pid), *alive(first.group.id)})
 
 
-def is_gone(pids: Callable[[], list[int]], patience_s: float = 2.0) -> bool:
+def is_gone(pids: Callable[[], list[int]], patience_s: float = 20.0) -> bool:
     """Whether nothing is found any more within the patience; a killed process takes a moment to go."""
     deadline = time.monotonic() + patience_s
     while pids():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from process_boxes import ask, folder_of, in_a_box, talking
-from test_process_sandbox_canary import box_with, without
+from test_process_sandbox_self_test import box_with, without
 from test_process_sandbox_takeover import boxed, on_x86_64
 
 from arena.process.sandbox import syscalls

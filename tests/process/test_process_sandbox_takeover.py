@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from process_boxes import BOT, FORKING, PATIENCE_S, ask, eventually, folder_of, in_a_box, started, talking
 from process_boxes import wall_clock as patient
-from test_process_sandbox_canary import box_with, without
+from test_process_sandbox_self_test import box_with, without
 
 from arena.errors import Crashed
 from arena.process.channel import ProcessChannel

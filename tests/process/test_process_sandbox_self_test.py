@@ -1,4 +1,4 @@
-"""The canary can fail: with one protection taken away it says which ways that one closed, and no others."""
+"""The self-test can fail: with one protection taken away it says which ways that one closed, and no others."""
 
 import ctypes
 import inspect
@@ -74,7 +74,7 @@ def empty_filter() -> bytes:
 
 
 def breaches(start: sandbox.Start) -> dict[str, dict[str, str]]:
-    """Group -> way -> what the canary got through."""
+    """Group -> way -> the breach."""
     found = {
         group: {way: breach for way, breach in ways.items() if breach}
         for group, ways in self_test.attempt_escapes(start).items()
@@ -303,7 +303,7 @@ def test_limits_that_were_not_set_are_seen(monkeypatch: pytest.MonkeyPatch) -> N
     assert found["limits"] >= {"DATA", "FSIZE"}
 
 
-def test_a_canary_that_cannot_run_is_no_canary_that_was_kept() -> None:
+def test_a_self_test_that_cannot_run_is_none_that_holds() -> None:
     """A box without its Python says so instead of nothing."""
     with pytest.raises(HarnessFault, match="the sandbox"):
         breaches(box_with(without("--ro-bind", "/usr", "/usr")))
