@@ -26,7 +26,7 @@ from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 from arena.process.launch import Confinement
 from arena.process.manifest import BotSpec
-from arena.process.suspension import never
+from arena.process.suspension import never_suspended
 from arena.protocol.messages import ClockTerms
 
 MATCHES_IN_A_ROW: Final = 10

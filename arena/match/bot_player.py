@@ -24,7 +24,6 @@ from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 from arena.process.group import own_delay_s
 from arena.process.suspension import WATCH
-from arena.process.group import own_delay_s
 from arena.protocol import messages as m
 
 GRACE_S: Final = 1.0
