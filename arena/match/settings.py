@@ -12,7 +12,7 @@ from arena.match.secret_luck import BlockDraw
 from arena.process import launch
 from arena.process.channel import ProcessChannel
 from arena.process.launch import Confinement
-from arena.process.limits import Isolation, Limits, agree
+from arena.process.limits import Isolation, Limits, negotiate
 from arena.process.manifest import BotSpec
 from arena.protocol.messages import ClockTerms
 
@@ -108,7 +108,7 @@ def clock_for(bot: BotSpec, clock: ClockSettings) -> ClockSettings:
 def confine(bot: BotSpec, allowed: Limits, clock: ClockSettings, isolation: Isolation) -> Confinement:
     """The confinement of the bot. SpecError if it asks for more than it is allowed."""
     manifest = bot.manifest
-    limits = agree(manifest.limits, allowed, processes=manifest.processes, startup_ms=clock.startup_ms)
+    limits = negotiate(manifest.limits, allowed, processes=manifest.processes, startup_ms=clock.startup_ms)
     return Confinement(isolation=isolation, limits=limits)
 
 
