@@ -1,13 +1,14 @@
-"""The frequencies `CHANCES` of the value of Shanghaien, found again by self-play of bots/sensible.
+"""The frequencies `chances` of the value of Shanghaien, found again by self-play of bots/sensible.
 
     python benchmarks/luck_fit.py --matches 3500 --seed fit        # about 10 minutes on one core
 
-Prints rows for arena/games/shanghaien/value/constants.py: by the dice both sides have placed and by how a card stands
+Prints rows for arena/games/shanghaien/value/constants.json: by the dice both sides have placed and by how a card stands
 for the side to move, how often that side won the card and how often the other did; a card counts by what it was
 worth. The constants there come from a run of this kind. New ones make a new version of the value.
 """
 
 import argparse
+import json
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, Final
@@ -17,9 +18,9 @@ from luck_players import Sensible
 from arena.games import load_game
 from arena.games.api import Chance, Decision
 from arena.games.luck import derive, draw
-from arena.games.shanghaien.state import ROUNDS, Phase, State, numbered
-from arena.games.shanghaien.value.constants import CHANCES, MOST_DICE
-from arena.games.shanghaien.value.faces import standings, winners
+from arena.games.shanghaien.state import ROUNDS, State, numbered
+from arena.games.shanghaien.value.constants import CONSTANTS
+from arena.games.shanghaien.value.round import signs, standings
 from arena.games.shanghaien.value.stakes import pool_of, stake_of
 
 _SLIPS: Final = 0.03
@@ -41,7 +42,7 @@ def rounds(seed: str, slips: float) -> Iterator[list[State]]:
             continue
         seat = turn.seats[0]
         legal = game.legal(state, seat)
-        if state.phase is Phase.TURN and state.one_at is not None:
+        if state.phase == "turn" and state.one_at is not None:
             met.append(state)
         after = game.apply(state, {seat: legal[0 if len(legal) == 1 else players[seat].act(state, seat, legal)]})
         if after.row != state.row:
@@ -56,8 +57,8 @@ def counted(met: list[State]) -> Iterator[tuple[int, int, int, float]]:
     for state in met:
         seat = state.to_move
         mine, theirs = state.players[seat], state.players[1 - seat]
-        dice = min(MOST_DICE, sum(mine.placed) + sum(theirs.placed))
-        won = winners(last.players[seat].placed, last.players[1 - seat].placed)
+        dice = min(CONSTANTS.most_dice, sum(mine.placed) + sum(theirs.placed))
+        won = signs(last.players[seat].placed, last.players[1 - seat].placed)
         pool = pool_of(state.row + state.pile)
         assert state.one_at is not None, "only such states are met"
         row = numbered(state.row, state.one_at)
@@ -77,13 +78,13 @@ def main() -> None:
         for met in rounds(f"{options.seed}/{number}", _SLIPS * (number % 2)):
             for dice, stand, winner, weight in counted(met):
                 weights[dice, stand, winner] += weight
-    for dice, row in enumerate(CHANCES):
+    for dice, row in enumerate(CONSTANTS.chances):
         pairs = []
         for stand, (win, lose) in enumerate(row):
             won, gone, lost = [weights[dice, stand, winner] for winner in (1, 0, -1)]
             total = won + gone + lost + _PRIOR
-            pairs.append(f"({(won + _PRIOR * win) / total:.3f}, {(lost + _PRIOR * lose) / total:.3f})")
-        print(f"    ({', '.join(pairs)}),  # {dice} dice")
+            pairs.append([round((won + _PRIOR * win) / total, 3), round((lost + _PRIOR * lose) / total, 3)])
+        print(json.dumps(pairs) + ("," if dice < CONSTANTS.most_dice else ""))
 
 
 if __name__ == "__main__":

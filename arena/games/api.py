@@ -10,6 +10,9 @@ from typing import Annotated, Any, ClassVar, Final, NewType, Protocol, TypeVar, 
 
 import msgspec
 
+from arena import validation
+from arena.errors import MalformedReply
+
 Seat = NewType("Seat", int)
 """A place at the table, 0..n-1, in the order of the rule book."""
 
@@ -70,7 +73,7 @@ Turn = Decision | Chance | Simulation | Over
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What the rules decided. By seat: `scores` in the game's own points, `ranks` from 0 (best), equal = tie.
+    """The result by the rules. By seat: `scores` in the game's own points, `ranks` from 0 (best), equal = tie.
 
     A score is exact: a whole number or a `Fraction`, never a float.
     """
@@ -103,7 +106,7 @@ class Game(Protocol[S, A]):
         """The first state. SpecError names an unknown or impossible option and lists the known ones."""
 
     def turn(self, state: S) -> Turn:
-        """Who or what moves next."""
+        """The next turn: a decision, chance, a simulation, or the end."""
 
     def observe(self, state: S, seat: Seat) -> dict[str, Json]:
         """All that `seat` may know, as JSON values. Hidden information leaves through this method only."""
@@ -215,33 +218,37 @@ class Simulator(Protocol):
 
 def value_of(game: Game[S, Any]) -> ValueFunction[S] | None:
     """The value function of a game that has one."""
-    found: ValueFunction[S] | None = getattr(game, "value", None)
-    return found
+    return cast("ValueFunction[S] | None", getattr(game, "value", None))
 
 
 def fault_policy_of(game: Game[Any, Any]) -> FaultPolicy | None:
     """The fault policy of a game that has one."""
-    found: FaultPolicy | None = getattr(game, "fault_policy", None)
-    return found
+    return cast("FaultPolicy | None", getattr(game, "fault_policy", None))
 
 
 def simulator_of(game: Game[Any, Any]) -> Simulator | None:
     """The simulator of a game that has one."""
-    found: Simulator | None = getattr(game, "simulator", None)
-    return found
+    return cast("Simulator | None", getattr(game, "simulator", None))
 
 
 def require_simulator(game: Game[Any, Any]) -> None:
     """SpecError, with the extra to install, if the game's simulator cannot run here."""
-    simulator = simulator_of(game)
-    if simulator is not None:
+    if (simulator := simulator_of(game)) is not None:
         simulator.fingerprint()
 
 
 def game_info_of(game: Game[Any, Any], options: Mapping[str, Json], seats: int) -> dict[str, Json]:
     """Constants that a bot is told once, from the game's optional method `game_info(options, seats)`."""
-    tell = getattr(game, "game_info", None)
-    return {} if tell is None else cast(dict[str, Json], tell(options, seats))
+    info = getattr(game, "game_info", None)
+    return {} if info is None else cast(dict[str, Json], info(options, seats))
+
+
+def read_action(raw: Json, kind: Any, *, game: str, hint: str) -> Any:
+    """`raw` as a value of the type `kind`, the actions of `game`; MalformedReply tells what is wrong with it."""
+    try:
+        return msgspec.convert(raw, type=kind)
+    except (msgspec.ValidationError, UnicodeEncodeError):
+        raise MalformedReply(validation.why_not(raw, kind, place=f"not an action of {game}"), hint=hint) from None
 
 
 def ranks_by_score(scores: Sequence[int | Fraction]) -> tuple[int, ...]:

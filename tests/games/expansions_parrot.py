@@ -6,17 +6,15 @@ opponent is asked for his farewell, which may be silent. In a round in which a p
 and after the first die placed in it no joker is laid. How many dice were placed in the round is counted.
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
 from arena.games.api import Chance, Dice, Json, Number, Seat
 from arena.games.shanghaien.actions import Action, Joker, Shanghai
-from arena.games.shanghaien.expansion import Expansion, Winners
-from arena.games.shanghaien.state import Interlude, Phase, Player, State, with_extra
-from arena.games.shanghaien.tricks import discard, joker_actions, lay_joker
+from arena.games.shanghaien.state import Expansion, ExtraRoll, Question, State, Trick, Winners, with_extra
+from arena.games.shanghaien.tricks import discard
 from arena.games.shanghaien.turns import announce, roll_again, rolled
 
 NAME: Final = "parrot"
@@ -58,43 +56,32 @@ def _memory(state: State) -> Memory:
 
 
 def _remember(state: State, **changes: int) -> State:
-    return replace(state, extras=with_extra(state, NAME, replace(_memory(state), **changes)))
+    return with_extra(state, NAME, replace(_memory(state), **changes))
 
 
-def _ask(state: State, name: str, seat: Seat, chance: Chance | None = None) -> State:
-    return replace(state, phase=Phase.INTERLUDE, interlude=Interlude(by=NAME, name=name, seat=seat, chance=chance))
+def _ask(state: State, name: str, seat: Seat, *answers: Action) -> State:
+    return replace(state, phase=Question(by=NAME, name=name, seat=seat, answers=answers))
 
 
-class ParrotTrick:
-    """The parrot, and a joker side, which the other expansions' cards do not have."""
-
-    kind: ClassVar[str] = NAME
-
-    @staticmethod
-    def _play(state: State, _: PlayParrot) -> State:
-        state = _remember(discard(state, NAME), played=_memory(state).played + 1)
-        return _ask(state, "guess", Seat(1 - state.to_move))
-
-    effects: ClassVar[Mapping[type[Action], Any]] = {PlayParrot: _play, Joker: lay_joker}
-
-    def actions(self, state: State, player: Player) -> tuple[Action, ...]:  # noqa: ARG002 - the trick's contract
-        """The question, then the joker side."""
-        return (PlayParrot(), *joker_actions(NAME, player))
+def _play(state: State, _: PlayParrot) -> State:
+    state = _remember(discard(state, NAME), played=_memory(state).played + 1)
+    return _ask(state, "guess", Seat(1 - state.to_move), *[Guess(number=number) for number in range(1, 7)])
 
 
 def _guess(state: State, action: Guess) -> State:
     seat = state.to_move
     chance = Chance(key=f"parrot/{state.round}/{seat}/{state.turns[seat]}/{state.roll}", kind=Dice(1))
-    return _ask(_remember(state, guess=action.number), "answer", seat, chance)
+    extra_roll = ExtraRoll(by=NAME, name="answer", seat=seat, chance=chance, then=_answer)
+    return replace(_remember(state, guess=action.number), phase=extra_roll)
 
 
-def _resolve(state: State, drawn: tuple[int, ...]) -> State:
-    back = replace(_remember(state, guess=0), phase=Phase.ROLLED, interlude=None)
+def _answer(state: State, drawn: tuple[int, ...]) -> State:
+    back = replace(_remember(state, guess=0), phase="rolled")
     return roll_again(back) if drawn[0] == _memory(state).guess else back
 
 
 def _on_rolled(state: State) -> State:
-    return _ask(state, "greet", state.to_move) if sum(state.dice) == 8 else state
+    return _ask(state, "greet", state.to_move, Greet()) if sum(state.dice) == 8 else state
 
 
 def _greet(state: State, _: Greet) -> State:
@@ -102,22 +89,13 @@ def _greet(state: State, _: Greet) -> State:
 
 
 def _intercept(state: State, action: Action) -> State | None:
-    return _ask(state, "farewell", Seat(1 - state.to_move)) if isinstance(action, Shanghai) else None
+    answers = Farewell(is_silent=True), Farewell(is_silent=False)
+    return _ask(state, "farewell", Seat(1 - state.to_move), *answers) if isinstance(action, Shanghai) else None
 
 
 def _farewell(state: State, _: Farewell) -> State:
     state = _remember(state, farewells=_memory(state).farewells + 1)
-    return announce(replace(state, phase=Phase.TURN, interlude=None), Shanghai(), asked_by=NAME)
-
-
-def _options(state: State) -> tuple[Action, ...]:
-    assert state.interlude is not None
-    answers: dict[str, tuple[Action, ...]] = {
-        "guess": tuple(Guess(number=number) for number in range(1, 7)),
-        "greet": (Greet(),),
-        "farewell": (Farewell(is_silent=True), Farewell(is_silent=False)),
-    }
-    return answers[state.interlude.name]
+    return announce(replace(state, phase="turn"), Shanghai(), asked_by=NAME)
 
 
 def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
@@ -141,17 +119,15 @@ def _why(state: State, action: Action) -> str | None:
 
 PARROT: Final = Expansion(
     name=NAME,
-    trick=ParrotTrick(),
+    trick=Trick(NAME, {PlayParrot: _play}, lambda _: (PlayParrot(),), has_joker_side=True),
     start=Memory(),
     effects={Guess: _guess, Greet: _greet, Farewell: _farewell},
-    options=_options,
-    resolve=_resolve,
     on_rolled=_on_rolled,
     intercept=_intercept,
     restrict=_restrict,
     on_placed=lambda state, dice: _remember(state, placed=_memory(state).placed + len(dice)),
     award=_award,
-    on_round_end=lambda state: replace(state, extras=with_extra(state, NAME, Memory())),
+    on_round_end=lambda state: with_extra(state, NAME, Memory()),
     view=_view,
     notes=lambda state: (f"the parrot has counted {_memory(state).placed} dice",),
     why=_why,

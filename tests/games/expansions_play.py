@@ -15,6 +15,7 @@ from games_positions import GAME
 
 from arena.games.shanghaien.actions import Action
 from arena.games.shanghaien.expansions.crazy_captain import Allow
+from arena.games.shanghaien.state import Question
 
 MATCHES: Final = int(os.environ.get("ARENA_MANY", "60"))
 VARIANTS: Final = [chosen for size in range(5) for chosen in combinations(ALL, size)]
@@ -30,8 +31,7 @@ def played(expansions: tuple[str, ...], number: int, *, decided: int | None = No
 
 def is_asking(step: Step) -> bool:
     """What was done is only announced: somebody is asked about it next."""
-    asking = step.after.interlude
-    return asking is not None and asking.name == "veto"
+    return isinstance(step.after.phase, Question) and step.after.phase.name == "veto"
 
 
 def happened(play: Play) -> Iterator[tuple[Step, Action]]:

@@ -15,7 +15,7 @@ from arena.games.shanghaien.expansions.crazy_captain import PlayCaptain
 from arena.games.shanghaien.expansions.doubles import PlayDoubles
 from arena.games.shanghaien.expansions.no_shanghai import Ban, RerollAll
 from arena.games.shanghaien.expansions.sharks import Exchange, Feed
-from arena.games.shanghaien.state import Phase, Player, State
+from arena.games.shanghaien.state import Player, State
 
 CAPTAIN: Final = "crazy_captain"
 NO_SHANGHAI: Final = "no_shanghai"
@@ -102,7 +102,7 @@ def both_or_one(*dice: int) -> tuple[Place, ...]:
 
 def rolled(state: State, *dice: int) -> State:
     """The player to move has just rolled these two dice, in his first turn of the round; no hook has run."""
-    return replace(go(state, Roll()), phase=Phase.ROLLED, dice=dice)
+    return replace(go(state, Roll()), phase="rolled", dice=dice)
 
 
 def unnumbered(state: State) -> State:

@@ -8,7 +8,7 @@ from arena.games import load_game
 from arena.games.api import Chance, Decision, Game, Over, Seat
 from arena.games.shanghaien.actions import Action
 from arena.games.shanghaien.cards import NATIONS, Card, is_sailor, nation_of, value_of
-from arena.games.shanghaien.state import Phase, Player, State
+from arena.games.shanghaien.state import Player, State
 
 GAME: Final[Game[State, Action]] = load_game("shanghaien")
 FIRST, SECOND = Seat(0), Seat(1)
@@ -67,7 +67,7 @@ def rolled(dice: tuple[int, int], first: Player, second: Player | None = None, *
     """`seat` has just rolled `dice`."""
     turns = (1, 0) if seat == FIRST else (0, 1)
     state = to_move(first, second, seat=seat)
-    return replace(state, phase=Phase.ROLLED, dice=dice, turns=turns, roll=1)
+    return replace(state, phase="rolled", dice=dice, turns=turns, roll=1)
 
 
 def act(state: State, action: Action) -> State:

@@ -19,7 +19,7 @@ from arena.games.shanghaien.expansions.crazy_captain import PlayCaptain, Veto
 from arena.games.shanghaien.expansions.doubles import TakeDoubles
 from arena.games.shanghaien.expansions.no_shanghai import Ban, KeepBack, RerollAll
 from arena.games.shanghaien.expansions.sharks import Exchange
-from arena.games.shanghaien.state import ROUNDS, Phase, State
+from arena.games.shanghaien.state import ROUNDS, ExtraRoll, Interlude, State
 
 TRICKS: tuple[type[Action], ...] = (Joker, Adjust, Both, Reroll, *SPENT_ON)
 LONGEST_TURN = 12
@@ -105,12 +105,13 @@ def test_dice_in_hand_come_from_the_supply(them: Plays) -> None:
         many = 0
         for step in play:
             state, own = step.state, step.state.players[step.state.to_move]
-            if state.interlude is not None and state.interlude.name in ("reroll_all", "keep_back"):
+            if isinstance(state.phase, Interlude) and state.phase.name in ("reroll_all", "keep_back"):
                 assert sum(own.placed) == 0
-                assert len(state.dice) == (2 if state.interlude.chance else many)
+                assert len(state.dice) == (2 if isinstance(state.phase, ExtraRoll) else many)
             else:
                 many = 2 + sum(own.placed)
-                assert len(state.dice) == (2 if state.phase in (Phase.ROLLED, Phase.INTERLUDE) and state.dice else 0)
+                is_rolled = state.phase == "rolled" or (isinstance(state.phase, Interlude) and state.dice)
+                assert len(state.dice) == (2 if is_rolled else 0)
             assert len(state.dice) <= own.supply
             if isinstance(step.turn, Chance) and step.turn.key.startswith("many/"):
                 assert step.turn.kind == Dice(many)
@@ -211,7 +212,7 @@ def test_both_dice_are_a_right_after_both_and_a_duty_after_an_exchange(them: Pla
         played_in: dict[int, Action] = {}
         done = {id(step): action for step, action in happened(play)}
         for step in play:
-            if step.state.phase is Phase.ROLLED:
+            if step.state.phase == "rolled":
                 trick = played_in.get(step.state.turn)
                 both, each = {tuple(sorted(step.state.dice))}, {(die,) for die in step.state.dice}
                 expected = both | each if isinstance(trick, Both) else both if isinstance(trick, Exchange) else each

@@ -166,7 +166,7 @@ def test_an_action_of_an_expansion_that_is_off_is_refused(raw: dict[str, Json], 
             "`one` is given only while the numbering is open; number 1 lies on the left",
         ),
         (
-            unnumbered(EQUAL),
+            go(unnumbered(CALM), Roll(), (4, 4)),
             {"do": "take_doubles"},
             'the numbering of this round is open, and this action chooses it: add "one": "left" or "right"',
         ),

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from arena.errors import IllegalAction, MalformedReply, SpecError
 from arena.games.api import Decision, Json, Over, Seat
-from arena.games.nim import GAME
-from arena.games.nim.rules import State, Take
+from arena.games.nim import GAME, State, Take
 
 HEAPS = st.lists(st.integers(0, 4), min_size=1, max_size=3).map(tuple)
 

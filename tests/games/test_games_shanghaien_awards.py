@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from arena.games.shanghaien.awards import final_scores, neighbour_pips, winners
-from arena.games.shanghaien.state import Phase, Player
+from arena.games.shanghaien.cards import card_winners, final_scores, neighbour_pips
+from arena.games.shanghaien.state import Player
 
 A, B = 0, 1
 Dice = tuple[int, ...]
@@ -22,11 +22,11 @@ def counts(dice: Dice) -> Dice:
 
 
 def won(first: Dice, second: Dice) -> list[int | None]:
-    return list(winners((counts(first), counts(second))))
+    return list(card_winners((counts(first), counts(second))))
 
 
 def scores(first: Player, second: Player) -> tuple[int | Fraction, ...]:
-    return GAME.outcome(replace(to_move(first, second), phase=Phase.OVER)).scores
+    return GAME.outcome(replace(to_move(first, second), phase="over")).scores
 
 
 def test_the_example_of_the_rule_text() -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from arena.errors import BotFault, IllegalAction, MalformedReply
 from arena.games.api import Json, Seat
 from arena.games.shanghaien.actions import Place
-from arena.games.shanghaien.state import Phase, Player, State
+from arena.games.shanghaien.state import Player, State
 
 HOLDER = player(tricks=("adjust", "both"), sailors=("dutch 3",))
 OPEN = replace(rolled((2, 5), player()), one_at=None)
@@ -120,7 +120,7 @@ def sentence(state: State, raw: Json, *, seat: Seat = FIRST) -> str:
                 " one may change by 1, within 1 to 6"
             ),
         ),
-        (replace(BEGUN, phase=Phase.OVER), {"do": "place", "dice": [2]}, "place: no action is asked for now"),
+        (replace(BEGUN, phase="over"), {"do": "place", "dice": [2]}, "place: no action is asked for now"),
     ],
 )
 def test_a_refusal_names_what_stands_against_the_action(state: State, raw: Json, expected: str) -> None:

@@ -24,7 +24,7 @@ from arena.errors import SpecError
 from arena.games.api import Chance, Dice, Json, Seat, Shuffle
 from arena.games.shanghaien.actions import End, Place, Roll, Shanghai
 from arena.games.shanghaien.cards import NATIONS
-from arena.games.shanghaien.state import Phase, Player, State
+from arena.games.shanghaien.state import Player, State
 
 ENOUGH_LEFT = ((), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4))
 
@@ -205,7 +205,7 @@ def test_the_game_ends_after_round_8() -> None:
     ended = act(to_move(player(dice=(1, 2)), round_=8), Shanghai())
 
     assert is_over(ended)
-    assert (ended.phase, ended.row, ended.pile) == (Phase.OVER, (), ())
+    assert (ended.phase, ended.row, ended.pile) == ("over", (), ())
 
 
 def test_round_7_is_not_the_last() -> None:
@@ -225,7 +225,7 @@ def test_all_cards_are_there_after_a_round() -> None:
 def test_equal_points_are_a_draw() -> None:
     """The texts have no tie-break."""
     over = replace(
-        to_move(Player()), phase=Phase.OVER, players=(player(sailors=("dutch 3",)), player(sailors=("german 3",)))
+        to_move(Player()), phase="over", players=(player(sailors=("dutch 3",)), player(sailors=("german 3",)))
     )
 
     assert GAME.outcome(over).ranks == (0, 0)

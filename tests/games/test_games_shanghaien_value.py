@@ -14,12 +14,12 @@ import pytest
 from games_positions import FRESH, GAME, cards, player, rolled, to_move
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from shanghaien_value_enumeration import ALL, VARIANTS, after_rolls, random_steps, rolls, rows
 
 from arena.games.api import LEAST_VALUE, Chance, Decision, Dice, Over, Seat
-from arena.games.shanghaien.state import Phase, State
-from arena.games.shanghaien.value import constants as value_constants
+from arena.games.shanghaien.state import State
+from arena.games.shanghaien.value.constants import CONSTANTS
 from arena.games.shanghaien.value.position import ShanghaienValue
 
 VALUE: Final = ShanghaienValue()
@@ -84,7 +84,7 @@ def test_two_dice_to_place_are_fair_too(must_place: int) -> None:
     """After a vetoed placement of both dice they are rolled again; they are a right, or a duty."""
     state = replace(
         to_move(player(dice=(1, 4)), player(dice=(2, 3))),
-        phase=Phase.ROLLING,
+        phase="rolling",
         to_place=2,
         must_place=must_place,
         turns=(3, 2),
@@ -100,7 +100,7 @@ def test_a_right_to_place_both_is_worth_the_better_of_both_and_one(one_at: Any) 
     better = []
     for round_, (dice, _) in product((1, 4, 8), rolls(Dice(2))):
         table = to_move(player(dice=(1, 4)), player(dice=(2, 3)), round_=round_)
-        lying = replace(table, phase=Phase.ROLLED, dice=dice, one_at=one_at)
+        lying = replace(table, phase="rolled", dice=dice, one_at=one_at)
         right, one, duty = (
             VALUE(replace(lying, to_place=most, must_place=least))[0] for least, most in ((1, 2), (1, 1), (2, 2))
         )
@@ -242,9 +242,15 @@ def digest() -> str:
     """Of the value of every state of some matches, by the exact bits, and of the constants."""
     values = [VALUE(step.state)[0].hex() for number in (1, 2) for step in random_steps(number)]
     values += [VALUE(step.state)[0].hex() for step in random_steps(3, ALL)]
-    names = sorted(name for name in vars(value_constants) if name.isupper())
-    constants = json.dumps([[name, getattr(value_constants, name)] for name in names if name != "VERSION"])
-    return sha256("\n".join([*values, constants]).encode()).hexdigest()
+    constants = {name.upper(): value for name, value in asdict(CONSTANTS).items() if name != "version"}
+    for name in (
+        "ENDED",
+        "LESSER",
+    ):  # rounds 1 to 5, 6 and 7, 8 and the last: the names they had when version 1 was frozen
+        for part, round_ in {"EARLY": 1, "MIDDLE": 6, "LATE": 7, "LAST": 8}.items():
+            constants[f"_{name}_{part}"] = constants[name][round_]
+    named = json.dumps([[name, constants[name]] for name in sorted(constants)])
+    return sha256("\n".join([*values, named]).encode()).hexdigest()
 
 
 def test_the_value_is_frozen() -> None:

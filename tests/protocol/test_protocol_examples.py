@@ -15,11 +15,11 @@ from protocol_pages import BLOCKS, PROTOCOL, RULES, Block, blocks_of, inline_act
 from arena.games import load_game
 from arena.games.api import Chance, Dice
 from arena.games.luck import draw
-from arena.games.nim.rules import Take
-from arena.games.shanghaien.awards import neighbour_pips, winners
+from arena.games.nim import Take
+from arena.games.shanghaien.cards import card_winners, neighbour_pips
 from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.rules import Shanghaien
-from arena.games.shanghaien.variant import action_types
+from arena.games.shanghaien.variant import BASE_ACTIONS, action_types
 from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord, Termination
 from arena.match.referee import hello_for, play_match
@@ -134,7 +134,7 @@ def test_each_kind_of_action_has_an_example() -> None:
     shown = {json.loads(block.text)["do"] for block in marked("json action shanghaien")}
     shown |= {action["do"] for action in inline_actions(PROTOCOL)}
 
-    assert shown == tags(action_types(EXPANSIONS.values(), with_base=True))
+    assert shown == tags([*BASE_ACTIONS, *action_types(EXPANSIONS.values())])
     assert {action["do"] for action in inline_actions(RULES)} >= tags(action_types(EXPANSIONS.values()))
 
 
@@ -258,7 +258,7 @@ def test_the_award_example_follows_the_rules() -> None:
     shown = json.loads("{" + ", ".join(only("text award").splitlines()) + "}")
     first, second = shown["players"]
     placed = (tuple(first["placed"]), tuple(second["placed"]))
-    won = winners(placed)
+    won = card_winners(placed)
     rows = re.findall(
         r"^\| (\d) \| `tavern\[(\d)\]`, (\w+ \d) \| (\d), (\d) \| (.*?)\| (?:`(gone)`|seat (\d)) \|$",
         section_of("### Who gets the card"),

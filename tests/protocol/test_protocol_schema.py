@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import MalformedReply
-from arena.games.nim.rules import Take
+from arena.games.nim import Take
 from arena.protocol import codec
 from arena.protocol.messages import (
     ActionEvent,

@@ -13,7 +13,7 @@ import pytest
 from report_made import Kept
 
 from arena.errors import DamagedStore
-from arena.games.nim.rules import Nim
+from arena.games.nim import Nim
 from arena.match.record import pack, unpack
 from arena.store import database
 from arena.store.matches import MatchStore

@@ -16,6 +16,16 @@ End = Literal["left", "right"]
 class Action(msgspec.Struct, frozen=True, tag_field="do", omit_defaults=True, forbid_unknown_fields=True):
     """Anything a player does; the tag `do` tells which."""
 
+    @property
+    def tag(self) -> str:
+        """The word in `do`."""
+        return str(self.__struct_config__.tag)
+
+
+def numbering(one: End | None) -> str:
+    """The end of a sentence about an action that may choose the numbering."""
+    return f", number 1 on the {one}" if one else ""
+
 
 class Roll(Action, frozen=True, tag="roll"):
     """Roll two dice from the own supply."""
@@ -41,8 +51,7 @@ class Place(Action, frozen=True, tag="place"):
     one: End | None = None
 
     def __str__(self) -> str:
-        numbering = f", number 1 on the {self.one}" if self.one else ""
-        return f"places {' and '.join(map(str, self.dice))}{numbering}"
+        return f"places {' and '.join(map(str, self.dice))}{numbering(self.one)}"
 
 
 class Joker(Action, frozen=True, tag="joker"):

@@ -1,13 +1,16 @@
-"""The 48 tavern cards: eight nations of sailors and eight dirty tricks.
+"""The 48 tavern cards, and who gets them: the awards of a round, the points of a match.
 
-Source: rules/Components (Spielmaterial in the German rule text). A card is an integer 0..47; 0..39 are the sailors in
-the order of `NATIONS` and of the values 1, 2, 3, 3, 4; 40..47 are the dirty tricks. Other modules meet cards as these
-integers; people and bots meet their text form, such as `french 3` or `adjust`.
+Source: Spielmaterial, "B. Shanghaien" and "Wertung" in the German rule text. A card is an integer 0..47; 0..39 are the
+sailors in the order of `NATIONS` and of the values 1, 2, 3, 3, 4; 40..47 are the dirty tricks. Other modules meet cards
+as these integers; people and bots meet their text form, such as `french 3` or `adjust`.
 """
 
 from typing import Final, NewType
 
+from arena.games.api import Seat
+
 Card = NewType("Card", int)
+Counts = tuple[int, ...]
 
 NATIONS: Final = ("american", "french", "german", "chinese", "dutch", "turkish", "spanish", "italian")
 COLOURS: Final = {
@@ -45,3 +48,39 @@ def value_of(card: Card) -> int:
 def sailor_text(card: Card) -> str:
     """Text form of a sailor card: `french 3`."""
     return f"{NATIONS[nation_of(card)]} {value_of(card)}"
+
+
+def card_winners(placed: tuple[Counts, Counts]) -> tuple[Seat | None, ...]:
+    """The seat that wins each card, by number 1..6, None for a card that leaves the game.
+
+    `placed[seat][number-1]` counts the dice of that seat on the card. More dice win; equal and not zero: more pips on
+    the neighbouring cards win; equal again: nobody.
+    """
+    mine, theirs = placed
+    won: list[Seat | None] = []
+    for index, (own, other) in enumerate(zip(mine, theirs, strict=True)):
+        lead = own - other
+        if own and not lead:
+            lead = neighbour_pips(mine, index) - neighbour_pips(theirs, index)
+        won.append(Seat(int(lead < 0)) if lead else None)
+    return tuple(won)
+
+
+def neighbour_pips(placed: Counts, index: int) -> int:
+    """Pips (dice times number) on the one or two cards beside the card at `index` (its number minus 1)."""
+    left = placed[index - 1] * index if index > 0 else 0
+    right = placed[index + 1] * (index + 2) if index + 1 < len(placed) else 0
+    return left + right
+
+
+def final_scores(strengths: tuple[Counts, Counts], unused_tricks: tuple[int, int]) -> tuple[int, int]:
+    """Points of both seats: `strengths[seat][nation]` sums sailors and jokers, each unused trick card adds 1.
+
+    With sailors on both sides the stronger crew scores the weaker crew's strength, equal crews score nothing; alone,
+    a crew scores its own strength.
+    """
+    scores = list(unused_tricks)
+    for mine, theirs in zip(*strengths, strict=True):
+        if mine != theirs:
+            scores[0 if mine > theirs else 1] += min(mine, theirs) or max(mine, theirs)
+    return scores[0], scores[1]

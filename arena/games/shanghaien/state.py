@@ -1,65 +1,127 @@
-"""The position in a game of Shanghaien, as one immutable value.
+"""The position in a game of Shanghaien, as one immutable value, and the contract of tricks and expansions.
 
-Rule: a state holds what lies on the table, in the rule book's words, and no rules. Numbers are the card numbers 1..6
-of a round, stored at index number-1; positions are 0..5 as seat 0 sees the row from the left.
+Rule: a state holds what lies on the table, in the rule book's words, and no rules. The base game knows expansions only
+through `Expansion`: a new one is a value in a file of its own; nothing in the base changes for it. Numbers are the
+card numbers 1..6 of a round, stored at index number-1; positions are 0..5 as seat 0 sees the row from the left.
 """
 
 from collections.abc import Callable, Mapping
-from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
-from arena.games.api import Chance, Seat
+from arena.games.api import Chance, Json, Seat
 from arena.games.shanghaien.actions import Action, End
-from arena.games.shanghaien.cards import Card
+from arena.games.shanghaien.cards import NATIONS, Card
 
 ROUNDS: Final = 8
 ROW_SIZE: Final = 6
 DICE_PER_PLAYER: Final = 6
 ENDS: Final[tuple[End, ...]] = ("left", "right")
 _NO_CHOICE: Final = (None,)
+NO_DICE: Final = (0,) * ROW_SIZE
+
+T = TypeVar("T")
+Winners = tuple[Seat | None, ...]
+Effect = Callable[["State", Any], "State"]
+"""Function (state, action) -> state that carries an action of one type out."""
 
 
-class Phase(Enum):
-    """What the player to move is in the middle of; `SHUFFLE` and `ROLLING` wait for chance.
+class Interlude(msgspec.Struct, frozen=True):
+    """The turn stands still while the expansion `by` waits for `seat`; the view shows `name` in place of the phase."""
 
-    In an `INTERLUDE` the turn stands still while an expansion asks a seat, or chance, for something of its own.
+    by: str
+    name: str
+    seat: Seat
+
+
+class Question(Interlude, frozen=True):
+    """The seat gives one of the answers, actions of the expansion."""
+
+    answers: tuple[Action, ...]
+
+
+class ExtraRoll(Interlude, frozen=True):
+    """Dice of an expansion are rolled for the seat; `then(state, dice)` is the state after them."""
+
+    chance: Chance
+    then: Callable[["State", tuple[int, ...]], "State"]
+
+
+Phase = Literal["shuffle", "turn", "rolling", "rolled", "over"] | Question | ExtraRoll
+"""The task of the player to move; `shuffle`, `rolling` and an `ExtraRoll` wait for chance."""
+
+
+class Trick(msgspec.Struct, frozen=True):
+    """One kind of dirty trick card; the kind is its text form.
+
+    `effects`: each type of action that such a card allows. `actions(state)` lists those that the player to move, who
+    holds such a card and has just rolled, has now. The joker side, if it has one, comes on top of these.
     """
 
-    SHUFFLE = "shuffle"
-    TURN = "turn"
-    ROLLING = "rolling"
-    ROLLED = "rolled"
-    INTERLUDE = "interlude"
-    OVER = "over"
+    kind: str
+    effects: Mapping[type[Action], Effect]
+    actions: Callable[["State"], tuple[Action, ...]]
+    has_joker_side: bool = False
+
+
+class Expansion(msgspec.Struct, frozen=True, kw_only=True):
+    """One expansion: its card, its decisions, and hooks into a turn. What it does not need it leaves out.
+
+    `trick`: its dirty trick. `is_dealt`: each player starts with one card; otherwise a single card starts beside the
+    row. `start`: what it remembers at the beginning, its entry in `State.extras`. `effects` carries out the actions
+    that answer its questions.
+
+    Hooks: `on_rolled(state)` after two dice were rolled; a hook that opens an interlude goes on with
+    `turns.rolled(..., asked_by=name)`, or without `asked_by` if the dice are new; `intercept(state, action)` before an
+    action of the player to move is carried out: a state that asks somebody first, or None; whoever asked goes on with
+    `turns.announce(..., asked_by=name)`; `restrict(state, actions)` takes away legal actions;
+    `on_placed(state, dice)` when dice have been put on their numbers, before the turn ends; `award(state, winners)`
+    changes who wins the cards of a round, by number; `on_round_end(state)` when they have been handed out.
+
+    For those who look on: `view(state)` adds an entry of its name to the observation, `notes(state)` lines to the
+    drawing, `why(state, action)` a sentence for an action of its own that is not legal now, or None.
+    """
+
+    name: str
+    trick: Trick
+    is_dealt: bool = True
+    start: Any = None
+    effects: Mapping[type[Action], Effect] = {}
+    on_rolled: Callable[["State"], "State"] | None = None
+    intercept: Callable[["State", Action], "State | None"] | None = None
+    restrict: Callable[["State", tuple[Action, ...]], tuple[Action, ...]] | None = None
+    on_placed: Callable[["State", tuple[int, ...]], "State"] | None = None
+    award: Callable[["State", Winners], Winners] | None = None
+    on_round_end: Callable[["State"], "State"] | None = None
+    view: Callable[["State"], dict[str, Json]] | None = None
+    notes: Callable[["State"], tuple[str, ...]] | None = None
+    why: Callable[["State", Action], str | None] | None = None
 
 
 class Variant(msgspec.Struct, frozen=True):
     """What the options make of the game, the same for every state of a match.
 
     `faces` is the text form of each card, the 48 of the tavern first; `dealt` the trick cards each seat starts with;
-    `table` those that start beside the row. `tricks` (of `tricks.Trick`) are the dirty tricks in play by their kind,
-    `kinds` the kind of card that an action spends (a joker names its card itself), `effects` the function
-    (state, action) -> state of each type of action. `expansions` (of `expansion.Expansion`) are in play, by name; both
-    are defined on top of states, so the types here do not name them. The other fields are what the expansions
-    contribute, in the order of play (by name, where one hook can keep the following ones waiting), and all empty in
-    the base game: see `expansion.Expansion` for their meaning.
+    `table` those that start beside the row. `tricks` are the dirty tricks in play by their kind, `kinds` the kind of
+    card that an action spends (a joker names its card itself), `effects` carry out each type of action. `expansions`
+    are those in play, by name and in the order of play; the other fields are the hooks of those that have one.
     """
 
     faces: tuple[str, ...]
-    tricks: Mapping[str, Any]
+    dealt: tuple[tuple[Card, ...], tuple[Card, ...]]
+    table: tuple[Card, ...]
+    tricks: Mapping[str, Trick]
     kinds: Mapping[type[Action], str]
-    effects: Mapping[type[Action], Callable[["State", Any], "State"]]
-    expansions: Mapping[str, Any] = {}
-    dealt: tuple[tuple[Card, ...], tuple[Card, ...]] = ((), ())
-    table: tuple[Card, ...] = ()
-    on_rolled: Mapping[str, Callable[["State"], "State"]] = {}
-    intercept: Mapping[str, Callable[["State", Action], "State | None"]] = {}
-    on_placed: tuple[Callable[["State", tuple[int, ...]], "State"], ...] = ()
-    on_round_end: tuple[Callable[["State"], "State"], ...] = ()
-    restrict: tuple[Callable[["State", tuple[Action, ...]], tuple[Action, ...]], ...] = ()
-    award: tuple[Callable[["State", tuple[Seat | None, ...]], tuple[Seat | None, ...]], ...] = ()
+    effects: Mapping[type[Action], Effect]
+    expansions: Mapping[str, Expansion]
+    on_rolled: Mapping[str, Callable[["State"], "State"]]
+    intercept: Mapping[str, Callable[["State", Action], "State | None"]]
+    restrict: Mapping[str, Callable[["State", tuple[Action, ...]], tuple[Action, ...]]]
+    on_placed: Mapping[str, Callable[["State", tuple[int, ...]], "State"]]
+    award: Mapping[str, Callable[["State", Winners], Winners]]
+    on_round_end: Mapping[str, Callable[["State"], "State"]]
 
 
 class Player(msgspec.Struct, frozen=True):
@@ -70,10 +132,10 @@ class Player(msgspec.Struct, frozen=True):
     `tricks` are the unused dirty tricks.
     """
 
-    placed: tuple[int, ...] = (0,) * ROW_SIZE
+    placed: tuple[int, ...] = NO_DICE
     sailors: tuple[Card, ...] = ()
     jokers: tuple[tuple[Card, int], ...] = ()
-    strength: tuple[int, ...] = (0,) * 8
+    strength: tuple[int, ...] = (0,) * len(NATIONS)
     tricks: tuple[Card, ...] = ()
     has_used_trick: bool = False
 
@@ -81,18 +143,6 @@ class Player(msgspec.Struct, frozen=True):
     def supply(self) -> int:
         """Dice not placed on a card."""
         return DICE_PER_PLAYER - sum(self.placed)
-
-
-class Interlude(msgspec.Struct, frozen=True):
-    """An expansion's question in the middle of a turn: to chance if there is a `chance`, else to `seat`.
-
-    `by` names the expansion, `name` the question, as the view shows it in place of the phase.
-    """
-
-    by: str
-    name: str
-    seat: Seat
-    chance: Chance | None = None
 
 
 class State(msgspec.Struct, frozen=True):
@@ -121,7 +171,6 @@ class State(msgspec.Struct, frozen=True):
     gone: tuple[Card, ...] = ()
     players: tuple[Player, Player] = (Player(), Player())
     table: tuple[Card, ...] = ()
-    interlude: Interlude | None = None
     extras: Mapping[str, Any] = {}
 
 
@@ -130,14 +179,15 @@ def numbering_choices(state: State) -> tuple[End | None, ...]:
     return ENDS if state.one_at is None else _NO_CHOICE
 
 
-def with_player(state: State, seat: Seat, player: Player) -> tuple[Player, Player]:
-    """The pair of players with the one at `seat` replaced."""
-    return (player, state.players[1]) if seat == 0 else (state.players[0], player)
+def with_mover(state: State, player: Player) -> State:
+    """The state with the player to move replaced."""
+    first, second = state.players
+    return replace(state, players=(player, second) if state.to_move == 0 else (first, player))
 
 
-def with_extra(state: State, name: str, extra: Any) -> Mapping[str, Any]:
-    """The extras with those of the expansion `name` replaced."""
-    return {**state.extras, name: extra}
+def with_extra(state: State, name: str, extra: Any) -> State:
+    """The state in which the expansion `name` remembers `extra`."""
+    return replace(state, extras={**state.extras, name: extra})
 
 
 def lying(state: State, kind: str) -> tuple[Card, ...]:
@@ -147,6 +197,6 @@ def lying(state: State, kind: str) -> tuple[Card, ...]:
     return tuple([card for card in state.table if state.variant.faces[card] == kind])
 
 
-def numbered(row: tuple[Card, ...], one_at: End) -> tuple[Card, ...]:
-    """The row in the order of its numbers 1..6."""
+def numbered(row: tuple[T, ...], one_at: End) -> tuple[T, ...]:
+    """From the order of positions to that of the numbers 1..6, and back."""
     return row if one_at == "left" else row[::-1]

@@ -5,23 +5,19 @@ to a later one and runs the hooks that belong to its step; whether the step was 
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final, TypeVar
+from functools import cache
+from typing import Final, TypeVar, cast
 
 from msgspec.structs import replace
 
-from arena.games.api import Seat
+from arena.games.api import Chance, Dice, Seat, Shuffle
 from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
-from arena.games.shanghaien.awards import winners
-from arena.games.shanghaien.cards import Card, is_sailor, nation_of, value_of
-from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Phase, Player, State, numbered, with_player
-
-# Looking a member up on its Enum costs as much as a whole comparison; these are met at every step.
-_TURN: Final = Phase.TURN
-_ROLLING: Final = Phase.ROLLING
-_ROLLED: Final = Phase.ROLLED
-
+from arena.games.shanghaien.cards import DECK_SIZE, Card, card_winners, final_scores, is_sailor, nation_of, value_of
+from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Player, State, numbered, with_mover
 
 H = TypeVar("H")
+SHUFFLE: Final = Chance(key="deck", kind=Shuffle(DECK_SIZE), is_public=False)
+_TWO_DICE: Final = Dice(2)
 
 
 def announce(state: State, action: Action, *, asked_by: str | None = None) -> State:
@@ -43,16 +39,28 @@ def _after(expansion: str, hooks: Mapping[str, H]) -> Iterable[H]:
     return list(hooks.values())[list(hooks).index(expansion) + 1 :]
 
 
+def shuffled(state: State, drawn: tuple[int, ...]) -> State:
+    """The first row lies open, and the player who starts is to move."""
+    cards = cast(tuple[Card, ...], drawn)
+    return replace(state, phase="turn", row=cards[:ROW_SIZE], pile=cards[ROW_SIZE:])
+
+
 def start_roll(state: State, _: Roll) -> State:
     """The first roll of a turn."""
     first, second = state.turns
     turns = (first + 1, second) if state.to_move == 0 else (first, second + 1)
-    return replace(state, phase=_ROLLING, turns=turns, roll=1)
+    return replace(state, phase="rolling", turns=turns, roll=1)
 
 
 def roll_again(state: State) -> State:
     """Another roll of both dice in the same turn."""
-    return replace(state, phase=_ROLLING, dice=(), roll=state.roll + 1)
+    return replace(state, phase="rolling", dice=(), roll=state.roll + 1)
+
+
+@cache
+def next_roll(round_: int, seat: Seat, turn: int, roll: int) -> Chance:
+    """The two dice of that roll of that turn."""
+    return Chance(key=f"roll/{round_}/{seat}/{turn}/{roll}", kind=_TWO_DICE)
 
 
 def rolled(state: State, dice: tuple[int, ...], *, asked_by: str | None = None) -> State:
@@ -60,25 +68,25 @@ def rolled(state: State, dice: tuple[int, ...], *, asked_by: str | None = None) 
 
     `asked_by`: the expansion whose interlude about these very dice is over; only the hooks after it run.
     """
-    state = replace(state, phase=_ROLLED, dice=dice, interlude=None)
+    state = replace(state, phase="rolled", dice=dice)
     hooks = state.variant.on_rolled
     for hook in hooks.values() if asked_by is None else _after(asked_by, hooks):
         state = hook(state)
-        if state.phase is not _ROLLED:
+        if state.phase != "rolled":
             break
     return state
 
 
 def put_down(state: State, placement: Place) -> State:
     """The dice go to their numbers, the others back to the supply; the turn is over."""
-    seat = state.to_move
-    player = state.players[seat]
+    player = state.players[state.to_move]
     placed = list(player.placed)
     for die in placement.dice:
         placed[die - 1] += 1
-    players = with_player(state, seat, replace(player, placed=tuple(placed)))
-    state = replace(state, one_at=state.one_at or placement.one, players=players)
-    for hook in state.variant.on_placed:
+    state = with_mover(state, replace(player, placed=tuple(placed)))
+    if state.one_at is None:
+        state = replace(state, one_at=placement.one)
+    for hook in state.variant.on_placed.values():
         state = hook(state, placement.dice)
     return end_turn(state)
 
@@ -87,13 +95,12 @@ def end_turn(state: State) -> State:
     """The opponent moves next."""
     return replace(
         state,
-        phase=_TURN,
+        phase="turn",
         to_move=Seat(1 - state.to_move),
         turn=state.turn + 1,
         dice=(),
         to_place=1,
         must_place=1,
-        interlude=None,
     )
 
 
@@ -101,36 +108,41 @@ def end_round(state: State, _: Shanghai) -> State:
     """The cards of the row go to their winners or out of the game; the other player starts the next round."""
     assert state.one_at is not None, "shanghai comes after the first turn, which fixed the numbering"
     first, second = state.players
-    won_by = winners((first.placed, second.placed))
-    for award in state.variant.award:
+    won_by = card_winners((first.placed, second.placed))
+    for award in state.variant.award.values():
         won_by = award(state, won_by)
-    won: tuple[list[Card], list[Card]] = ([], [])
-    gone = list(state.gone)
+    taken: dict[Seat | None, list[Card]] = {Seat(0): [], Seat(1): [], None: list(state.gone)}
     for card, winner in zip(numbered(state.row, state.one_at), won_by, strict=True):
-        (gone if winner is None else won[winner]).append(card)
+        taken[winner].append(card)
     ended = replace(
         state,
-        players=(_take(first, won[0]), _take(second, won[1])),
-        gone=tuple(gone),
+        players=(_take(first, taken[Seat(0)]), _take(second, taken[Seat(1)])),
+        gone=tuple(taken[None]),
         row=state.pile[:ROW_SIZE],
         pile=state.pile[ROW_SIZE:],
     )
-    for hook in state.variant.on_round_end:
+    for hook in state.variant.on_round_end.values():
         ended = hook(ended)
     if state.round == ROUNDS:
-        return replace(ended, phase=Phase.OVER, turn=state.turn + 1)
+        return replace(ended, phase="over", turn=state.turn + 1)
     return replace(end_turn(ended), round=state.round + 1, turns=(0, 0), roll=0, one_at=None)
 
 
 def _take(player: Player, cards: list[Card]) -> Player:
-    """The player with the cards he won, his dice back in the supply, ready for a new round."""
+    """The player with the cards won, the dice back in the supply, ready for a new round."""
     strength = list(player.strength)
-    sailors = [card for card in cards if is_sailor(card)]
+    sailors = tuple([card for card in cards if is_sailor(card)])
     for card in sailors:
         strength[nation_of(card)] += value_of(card)
     return Player(
-        sailors=player.sailors + tuple(sailors),
+        sailors=player.sailors + sailors,
         jokers=player.jokers,
         strength=tuple(strength),
-        tricks=player.tricks + tuple(card for card in cards if not is_sailor(card)),
+        tricks=player.tricks + tuple([card for card in cards if not is_sailor(card)]),
     )
+
+
+def scores(state: State) -> tuple[int, int]:
+    """Points of both seats, as if the match ended here."""
+    first, second = state.players
+    return final_scores((first.strength, second.strength), (len(first.tricks), len(second.tricks)))

@@ -4,20 +4,27 @@ Rule: this is the one place where a match is composed. What an option adds is a 
 can look things up without knowing what was added.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
 from arena import validation
 from arena.errors import SpecError
 from arena.games.api import Json
-from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
-from arena.games.shanghaien.cards import DECK_SIZE, SAILOR_COUNT, TRICK_COUNT, Card, sailor_text
-from arena.games.shanghaien.expansion import Expansion
-from arena.games.shanghaien.state import Variant
-from arena.games.shanghaien.tricks import BASE_TRICKS
+from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
+from arena.games.shanghaien.cards import SAILOR_COUNT, TRICK_COUNT, Card, sailor_text
+from arena.games.shanghaien.state import Effect, Expansion, Variant
+from arena.games.shanghaien.tricks import BASE_TRICKS, lay_joker
 from arena.games.shanghaien.turns import end_round, put_down, start_roll
+
+_BASE_EFFECTS: Final[Mapping[type[Action], Effect]] = {
+    Roll: start_roll,
+    Shanghai: end_round,
+    Place: put_down,
+    Joker: lay_joker,
+}
+BASE_ACTIONS: Final = (Roll, Shanghai, Place, Adjust, Joker, Both, Reroll)
 
 
 class TrickCounts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,23 +60,16 @@ def read_options(raw: Mapping[str, Json], known: Mapping[str, Expansion]) -> Opt
     return options
 
 
-def action_types(expansions: Iterable[Expansion], *, with_base: bool = False) -> list[type[Action]]:
+def action_types(expansions: Iterable[Expansion]) -> list[type[Action]]:
     """The types of action that these expansions add: their tricks', then their decisions'."""
-    kinds: list[type[Action]] = []
-    if with_base:
-        kinds += [Roll, Shanghai, Place]
-        kinds += [kind for trick in BASE_TRICKS for kind in trick.effects]
-    for each in expansions:
-        kinds += [*each.trick.effects, *each.effects]
-    return list(dict.fromkeys(kinds))
+    return [kind for each in expansions for kind in (*each.trick.effects, *each.effects)]
 
 
-def compose(options: Options, expansions: tuple[Expansion, ...]) -> Variant:
+def compose(options: Options, expansions: Sequence[Expansion]) -> Variant:
     """The variant these options and expansions make, the latter in the order of play."""
     counts = msgspec.structs.asdict(options.tricks)
     faces = [sailor_text(Card(card)) for card in range(SAILOR_COUNT)]
     faces += [kind for kind, count in counts.items() for _ in range(count)]
-    assert len(faces) == DECK_SIZE, "the counts of the tricks were checked"
     dealt: tuple[list[Card], list[Card]] = ([], [])
     table: list[Card] = []
     for each in expansions:
@@ -77,28 +77,17 @@ def compose(options: Options, expansions: tuple[Expansion, ...]) -> Variant:
             owner.append(Card(len(faces)))
             faces.append(each.trick.kind)
     tricks = (*BASE_TRICKS, *(each.trick for each in expansions))
-    effects: dict[type[Action], Any] = {Roll: start_roll, Place: put_down, Shanghai: end_round}
-    for trick in tricks:
-        effects.update(trick.effects)
-    for each in expansions:
-        effects.update(each.effects)
+    effects = [_BASE_EFFECTS, *(trick.effects for trick in tricks), *(each.effects for each in expansions)]
     return Variant(
         faces=tuple(faces),
-        tricks={trick.kind: trick for trick in tricks},
-        kinds={action: trick.kind for trick in tricks for action in trick.effects},
-        effects=effects,
-        expansions={each.name: each for each in expansions},
         dealt=(tuple(dealt[0]), tuple(dealt[1])),
         table=tuple(table),
-        on_rolled=_hooks(expansions, "on_rolled"),
-        intercept=_hooks(expansions, "intercept"),
+        tricks={trick.kind: trick for trick in tricks},
+        kinds={action: trick.kind for trick in tricks for action in trick.effects},
+        effects={kind: effect for each in effects for kind, effect in each.items()},
+        expansions={each.name: each for each in expansions},
         **{
-            name: tuple(_hooks(expansions, name).values())
-            for name in ("on_placed", "on_round_end", "restrict", "award")
+            hook: {each.name: found for each in expansions if (found := getattr(each, hook)) is not None}
+            for hook in ("on_rolled", "intercept", "restrict", "on_placed", "award", "on_round_end")
         },
     )
-
-
-def _hooks(expansions: tuple[Expansion, ...], name: str) -> dict[str, Any]:
-    """The hooks of that name that there are, by expansion."""
-    return {each.name: hook for each in expansions if (hook := getattr(each, name)) is not None}

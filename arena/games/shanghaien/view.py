@@ -1,11 +1,21 @@
-"""What one seat may know, as plain JSON values: everything but the order of the draw pile.
+"""A position shown to a seat as plain JSON values, and to a person as text.
 
-Rule: hidden information leaves by this door only. protocol.md describes each field.
+Rule: hidden information, the order of the draw pile, leaves by `observe` only, and that is never. protocol.md
+describes each field of an observation.
 """
 
+import re
+from collections import Counter
+
 from arena.games.api import Json, Seat
-from arena.games.shanghaien.cards import NATIONS
-from arena.games.shanghaien.state import Player, State
+from arena.games.shanghaien.cards import NATIONS, Card, final_scores
+from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Interlude, Player, State, numbered
+from arena.games.shanghaien.turns import scores
+
+_COLUMNS = 100
+"""Characters in a line about a player; longer ones go on below."""
+_TASKS = {(1, 1): "must place a die", (1, 2): "may place both dice", (2, 2): "must place both dice"}
+"""By how many dice must be placed, and may be."""
 
 
 def observe(state: State, seat: Seat) -> dict[str, Json]:
@@ -15,7 +25,7 @@ def observe(state: State, seat: Seat) -> dict[str, Json]:
         "you": seat,
         "round": state.round,
         "to_move": state.to_move,
-        "phase": state.phase.value if state.interlude is None else state.interlude.name,
+        "phase": state.phase.name if isinstance(state.phase, Interlude) else state.phase,
         "dice": state.dice,
         "to_place": state.to_place,
         "must_place": state.must_place,
@@ -52,3 +62,98 @@ def _side(player: Player, faces: tuple[str, ...]) -> dict[str, Json]:
         "tricks": [faces[card] for card in player.tricks],
         "trick_used": player.has_used_trick,
     }
+
+
+def describe(state: State) -> str:
+    """The row with the numbers and both players' dice, then what each player holds; ends without a newline.
+
+    A player's dice show as faces under or over their card: `6 6` is two dice on number 6. At the end of the game there
+    is a table of the points instead, nation by nation.
+    """
+    lines = [title(state)]
+    if state.phase == "over":
+        lines += _score_lines(state)
+    else:
+        lines += _row_lines(state) if state.row else []
+        for seat, player in enumerate(state.players):
+            lines += _wrapped(f"seat {seat}: {'; '.join(side_lines(state, player))}")
+    lines += [note for each in state.variant.expansions.values() if each.notes for note in each.notes(state)]
+    return "\n".join(lines)
+
+
+def title(state: State) -> str:
+    """The round and what happens next in it, or the result."""
+    if state.phase == "over":
+        first, second = scores(state)
+        return f"the game is over: seat 0 has {first} points, seat 1 has {second}"
+    return f"round {state.round} of {ROUNDS}, {_what_next(state)}"
+
+
+def _what_next(state: State) -> str:
+    mover = f"seat {state.to_move}"
+    if isinstance(state.phase, Interlude):
+        dice = f" with {' '.join(map(str, state.dice))}" if state.dice else ""
+        return f"{mover} to move{dice}, seat {state.phase.seat} is asked: {state.phase.name}"
+    if state.phase == "rolled":
+        task = _TASKS[state.must_place, state.to_place]
+        return f"{mover} rolled {' and '.join(map(str, state.dice))} and {task}"
+    return {"turn": f"{mover} to move", "rolling": f"{mover} rolls"}.get(state.phase, "the deck is shuffled")
+
+
+def account(state: State) -> list[tuple[str, tuple[int, ...]]]:
+    """A row a nation, then the unused tricks: what seats 0 and 1 have of it, and what they score for it."""
+    first, second = state.players
+    held = [*zip(NATIONS, first.strength, second.strength, strict=True)]
+    rows = [(nation, (mine, theirs, *final_scores(((mine,), (theirs,)), (0, 0)))) for nation, mine, theirs in held]
+    return [*rows, ("tricks", (len(first.tricks), len(second.tricks)) * 2)]
+
+
+def _score_lines(state: State) -> list[str]:
+    rows = [
+        ("", "seat 0", "seat 1", "points 0", "points 1"),
+        *((name, *[number or "-" for number in numbers]) for name, numbers in account(state)),
+        ("together", "", "", *scores(state)),
+    ]
+    return ["  {:<10}{:>8}{:>8}{:>12}{:>10}".format(*row) for row in rows]
+
+
+def _wrapped(line: str) -> list[str]:
+    """The line in pieces of at most `_COLUMNS` characters, broken behind commas and semicolons."""
+    pieces = [""]
+    for part in re.split(r"(?<=[,;]) ", line):
+        if pieces[-1].strip() and len(pieces[-1]) + len(part) >= _COLUMNS:
+            pieces.append(" " * 7)
+        pieces[-1] += f" {part}" if pieces[-1] else part
+    return pieces
+
+
+def places(state: State) -> list[tuple[Card, int, tuple[int, int]]]:
+    """By position: the card, its number (0 while the numbering is open) and the dice of seats 0 and 1 on it."""
+    if state.one_at is None:
+        return [(card, 0, (0, 0)) for card in state.row]
+    first, second = state.players
+    row = numbered(state.row, state.one_at)
+    by_number = [*zip(row, range(1, ROW_SIZE + 1), zip(first.placed, second.placed, strict=True), strict=True)]
+    return list(numbered(tuple(by_number), state.one_at))
+
+
+def _row_lines(state: State) -> list[str]:
+    found = places(state)
+    theirs, own = [[" ".join([str(number)] * dice[seat]) for _, number, dice in found] for seat in (1, 0)]
+    rows = {
+        "seat 1": theirs,
+        "card": [state.variant.faces[card] for card, _, _ in found],
+        "number": [f"({number})" if number else "?" for _, number, _ in found],
+        "seat 0": own,
+    }
+    return [f"  {label:<8}{''.join(f'{cell:^12}' for cell in cells)}".rstrip() for label, cells in rows.items()]
+
+
+def side_lines(state: State, player: Player) -> tuple[str, str]:
+    """The supply and tricks of a player, and their sailors."""
+    held = Counter(state.variant.faces[card] for card in player.tricks)
+    tricks = ", ".join(f"{kind} x{count}" if count > 1 else kind for kind, count in held.items()) or "none"
+    used = ", one used this round" if player.has_used_trick else ""
+    dice = "1 die" if player.supply == 1 else f"{player.supply} dice"
+    crews = [f"{nation} {sum_}" for nation, sum_ in zip(NATIONS, player.strength, strict=True) if sum_]
+    return f"{dice} in supply; tricks: {tricks}{used}", f"sailors: {', '.join(crews) or 'none'}"

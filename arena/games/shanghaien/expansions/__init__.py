@@ -5,10 +5,10 @@ Source: the part on expansions in the Russian rule text; the rulings are in docs
 
 from typing import Final
 
-from arena.games.shanghaien.expansion import Expansion
 from arena.games.shanghaien.expansions.crazy_captain import CRAZY_CAPTAIN
 from arena.games.shanghaien.expansions.doubles import DOUBLES
 from arena.games.shanghaien.expansions.no_shanghai import NO_SHANGHAI
 from arena.games.shanghaien.expansions.sharks import SHARKS
+from arena.games.shanghaien.state import Expansion
 
 EXPANSIONS: Final[dict[str, Expansion]] = {each.name: each for each in (CRAZY_CAPTAIN, NO_SHANGHAI, SHARKS, DOUBLES)}

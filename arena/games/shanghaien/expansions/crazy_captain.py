@@ -5,17 +5,15 @@ ends; a veto is spent once per turn, whatever it was used on; an announced trick
 announcement can be vetoed; the answers to an expansion's own questions (doubles, keeping a die back) cannot.
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import Final, Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from arena.games.api import Json, Seat
 from arena.games.shanghaien.actions import Action, Place, Shanghai
-from arena.games.shanghaien.expansion import Expansion
-from arena.games.shanghaien.state import ROUNDS, Interlude, Phase, Player, State, lying, with_extra
-from arena.games.shanghaien.tricks import kind_spent, lay_out
+from arena.games.shanghaien.state import ROUNDS, Expansion, Question, State, Trick, lying, with_extra
+from arena.games.shanghaien.tricks import clear_away, kind_spent, lay_out
 from arena.games.shanghaien.turns import announce, roll_again
 
 NAME: Final = "crazy_captain"
@@ -50,19 +48,13 @@ class Vetoes(msgspec.Struct, frozen=True):
     vetoed: str = ""
 
 
-class CaptainTrick:
-    """Not playable in the last round, nor in a round in which the opponent has played his."""
-
-    kind: ClassVar[str] = NAME
-    effects: ClassVar[Mapping[type[Action], Any]] = {PlayCaptain: lambda state, _: lay_out(state, NAME)}
-
-    def actions(self, state: State, player: Player) -> tuple[Action, ...]:  # noqa: ARG002 - the trick's contract
-        """The captain, if no other one is in force and a round is left in which he would matter."""
-        return () if state.round == ROUNDS or lying(state, NAME) else _PLAY
-
-
 _PLAY: Final = (PlayCaptain(),)
 _ANSWERS: Final = (Allow(), Veto())
+
+
+def _actions(state: State) -> tuple[Action, ...]:
+    """Not playable in the last round, nor in a round in which the opponent has played theirs."""
+    return () if state.round == ROUNDS or lying(state, NAME) else _PLAY
 
 
 def owner(state: State) -> Seat | None:
@@ -87,13 +79,13 @@ def _spent(state: State) -> str:
 
 def _intercept(state: State, action: Action) -> State | None:
     """Ask the captain's owner about what the opponent announces, if he has the right to a veto."""
-    if not state.table or state.interlude is not None:
+    if not state.table or isinstance(state.phase, Question):
         return None
     asked = owner(state)
     if asked is None or asked == state.to_move or _spent(state) or not _vetoed_as(state, action):
         return None
-    extras = with_extra(state, NAME, replace(_vetoes(state), announced=action))
-    return replace(state, phase=Phase.INTERLUDE, interlude=Interlude(by=NAME, name="veto", seat=asked), extras=extras)
+    question = Question(by=NAME, name="veto", seat=asked, answers=_ANSWERS)
+    return replace(with_extra(state, NAME, replace(_vetoes(state), announced=action)), phase=question)
 
 
 def _vetoed_as(state: State, action: Action) -> str:
@@ -107,11 +99,11 @@ def _vetoed_as(state: State, action: Action) -> str:
 
 def _resume(state: State) -> tuple[State, Action]:
     """The state as it was when the action was announced, and the action."""
-    announced = _vetoes(state).announced
-    assert announced is not None, "the interlude was opened by an announcement"
-    phase = Phase.TURN if isinstance(announced, Shanghai) else Phase.ROLLED
-    extras = with_extra(state, NAME, replace(_vetoes(state), announced=None))
-    return replace(state, phase=phase, interlude=None, extras=extras), announced
+    vetoes = _vetoes(state)
+    assert vetoes.announced is not None, "the question was opened by an announcement"
+    phase: Literal["turn", "rolled"] = "turn" if isinstance(vetoes.announced, Shanghai) else "rolled"
+    resumed = with_extra(state, NAME, replace(vetoes, announced=None))
+    return replace(resumed, phase=phase), vetoes.announced
 
 
 def _allow(state: State, _: Allow) -> State:
@@ -121,8 +113,7 @@ def _allow(state: State, _: Allow) -> State:
 
 def _veto(state: State, _: Veto) -> State:
     resumed, announced = _resume(state)
-    vetoed = _vetoed_as(resumed, announced)
-    resumed = replace(resumed, extras=with_extra(resumed, NAME, Vetoes(turn=state.turn, vetoed=vetoed)))
+    resumed = with_extra(resumed, NAME, Vetoes(turn=state.turn, vetoed=_vetoed_as(resumed, announced)))
     return roll_again(resumed) if isinstance(announced, Place) else resumed
 
 
@@ -139,15 +130,6 @@ def _is_barred(state: State, action: Action) -> bool:
         return False
     held = [state.variant.faces[card] for card in state.players[state.to_move].tricks]
     return isinstance(action, Shanghai) or held.count(vetoed) == 1
-
-
-def _end_round(state: State) -> State:
-    """The captain leaves the game."""
-    leaving = lying(state, NAME)
-    if not leaving:
-        return state
-    rest = tuple([card for card in state.table if card not in leaving])
-    return replace(state, table=rest, gone=state.gone + leaving)
 
 
 def _view(state: State) -> dict[str, Json]:
@@ -168,25 +150,24 @@ def _notes(state: State) -> tuple[str, ...]:
 
 def _why(state: State, action: Action) -> str | None:
     if isinstance(action, Allow | Veto):
-        return f'"{action.__struct_config__.tag}": nothing is announced that you have the right to veto now'
+        return f'"{action.tag}": nothing is announced that you have the right to veto now'
     if isinstance(action, PlayCaptain) and state.round == ROUNDS:
         return f"the Crazy Captain cannot be played in round {ROUNDS}"
     if isinstance(action, PlayCaptain) and lying(state, NAME):
         return f"the Crazy Captain of seat {owner(state)} is in force in this round"
-    if state.phase is not Phase.INTERLUDE and _is_barred(state, action):
+    if not isinstance(state.phase, Question) and _is_barred(state, action):
         return f"{_spent(state)} was vetoed in this turn"
     return None
 
 
 CRAZY_CAPTAIN: Final = Expansion(
     name=NAME,
-    trick=CaptainTrick(),
+    trick=Trick(NAME, {PlayCaptain: lambda state, _: lay_out(state, NAME)}, _actions),
     start=Vetoes(),
     effects={Allow: _allow, Veto: _veto},
-    options=lambda _: _ANSWERS,
     intercept=_intercept,
     restrict=_restrict,
-    on_round_end=_end_round,
+    on_round_end=lambda state: clear_away(state, NAME),
     view=_view,
     notes=_notes,
     why=_why,

@@ -5,18 +5,16 @@ taken can be played from the next own turn on, in the same round too; a starter 
 first turn chooses the numbering with it.
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
 from arena.games.api import Chance, Dice, Json, Seat
-from arena.games.shanghaien.actions import Action, End
+from arena.games.shanghaien.actions import Action, End, numbering
 from arena.games.shanghaien.cards import Card
-from arena.games.shanghaien.expansion import Expansion
 from arena.games.shanghaien.refusal import why_misnumbered
-from arena.games.shanghaien.state import Interlude, Phase, Player, State, numbering_choices, with_extra, with_player
+from arena.games.shanghaien.state import Expansion, ExtraRoll, Question, State, Trick, numbering_choices, with_extra
 from arena.games.shanghaien.tricks import lay_out
 from arena.games.shanghaien.turns import end_turn, roll_again, rolled
 
@@ -47,8 +45,7 @@ class TakeDoubles(Action, frozen=True, tag="take_doubles"):
     one: End | None = None
 
     def __str__(self) -> str:
-        numbering = f", number 1 on the {self.one}" if self.one else ""
-        return f"places nothing and takes the doubles card{numbering}"
+        return f"places nothing and takes the doubles card{numbering(self.one)}"
 
 
 class Repeats(msgspec.Struct, frozen=True):
@@ -57,17 +54,6 @@ class Repeats(msgspec.Struct, frozen=True):
     turn: int = -1
     roll: int = 0
     count: int = 0
-
-
-class DoublesTrick:
-    """Always possible for the holder."""
-
-    kind: ClassVar[str] = NAME
-    effects: ClassVar[Mapping[type[Action], Any]] = {PlayDoubles: lambda state, _: roll_again(lay_out(state, NAME))}
-
-    def actions(self, state: State, player: Player) -> tuple[Action, ...]:  # noqa: ARG002 - the trick's contract
-        """The new roll of both dice."""
-        return _PLAY
 
 
 _PLAY: Final = (PlayDoubles(),)
@@ -90,39 +76,34 @@ def _card(state: State) -> Card:
 def _on_rolled(state: State) -> State:
     if state.dice[0] != state.dice[1]:
         return state
-    return replace(state, phase=Phase.INTERLUDE, interlude=Interlude(by=NAME, name="doubles", seat=state.to_move))
-
-
-def _options(state: State) -> tuple[Action, ...]:
-    if holder(state) == state.to_move:
-        return _ROLL_ONE
-    return (*_ROLL_ONE, *[TakeDoubles(one=end) for end in numbering_choices(state)])
+    seat = state.to_move
+    answers: tuple[Action, ...] = _ROLL_ONE
+    if holder(state) != seat:
+        answers += tuple([TakeDoubles(one=end) for end in numbering_choices(state)])
+    return replace(state, phase=Question(by=NAME, name="doubles", seat=seat, answers=answers))
 
 
 def _roll_one(state: State, _: RollOne) -> State:
+    """One of the two dice stays, and the other one is rolled again."""
     before: Repeats = state.extras[NAME]
     is_same_roll = (before.turn, before.roll) == (state.turn, state.roll)
     repeats = Repeats(turn=state.turn, roll=state.roll, count=before.count + 1 if is_same_roll else 1)
     seat = state.to_move
     key = f"again/{state.round}/{seat}/{state.turns[seat]}/{state.roll}/{repeats.count}"
-    interlude = Interlude(by=NAME, name="roll_one", seat=seat, chance=Chance(key=key, kind=_ONE_DIE))
-    return replace(state, interlude=interlude, extras=with_extra(state, NAME, repeats))
+    extra_roll = ExtraRoll(by=NAME, name="roll_one", seat=seat, chance=Chance(key=key, kind=_ONE_DIE), then=_rolled_one)
+    return replace(with_extra(state, NAME, repeats), phase=extra_roll)
 
 
-def _resolve(state: State, drawn: tuple[int, ...]) -> State:
-    """The die that stayed, and the one that was rolled again."""
+def _rolled_one(state: State, drawn: tuple[int, ...]) -> State:
     return rolled(state, (state.dice[0], drawn[0]))
 
 
 def _take(state: State, action: TakeDoubles) -> State:
-    card, seat = _card(state), state.to_move
-    first, second = (
-        replace(player, tricks=tuple([held for held in player.tricks if held != card])) for player in state.players
-    )
-    taker = (first, second)[seat]
+    card = _card(state)
+    sides = [replace(side, tricks=tuple([held for held in side.tricks if held != card])) for side in state.players]
+    sides[state.to_move] = replace(sides[state.to_move], tricks=(*sides[state.to_move].tricks, card))
     table = tuple([lying for lying in state.table if lying != card])
-    taken = replace(state, players=(first, second), table=table, one_at=state.one_at or action.one)
-    return end_turn(replace(taken, players=with_player(taken, seat, replace(taker, tricks=(*taker.tricks, card)))))
+    return end_turn(replace(state, players=(sides[0], sides[1]), table=table, one_at=state.one_at or action.one))
 
 
 def _view(state: State) -> dict[str, Json]:
@@ -136,8 +117,8 @@ def _notes(state: State) -> tuple[str, ...]:
 def _why(state: State, action: Action) -> str | None:
     if not isinstance(action, RollOne | TakeDoubles):
         return None
-    if state.interlude is None or state.interlude.by != NAME:
-        return f'"{action.__struct_config__.tag}" answers a roll of two equal dice, and there is none'
+    if not isinstance(state.phase, Question) or state.phase.by != NAME:
+        return f'"{action.tag}" answers a roll of two equal dice, and there is none'
     if isinstance(action, TakeDoubles) and holder(state) != state.to_move:
         return why_misnumbered(state, action.one)
     return "the doubles card is yours already; roll one die again"
@@ -145,12 +126,10 @@ def _why(state: State, action: Action) -> str | None:
 
 DOUBLES: Final = Expansion(
     name=NAME,
-    trick=DoublesTrick(),
+    trick=Trick(NAME, {PlayDoubles: lambda state, _: roll_again(lay_out(state, NAME))}, lambda _: _PLAY),
     is_dealt=False,
     start=Repeats(),
     effects={RollOne: _roll_one, TakeDoubles: _take},
-    options=_options,
-    resolve=_resolve,
     on_rolled=_on_rolled,
     view=_view,
     notes=_notes,

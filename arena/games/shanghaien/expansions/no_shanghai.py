@@ -6,30 +6,28 @@ back also chooses where number 1 lies.
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import Final
 
 from msgspec.structs import replace
 
 from arena.games.api import Chance, Dice, Json, Number
-from arena.games.shanghaien.actions import Action, End, Place, Shanghai
-from arena.games.shanghaien.expansion import Expansion
+from arena.games.shanghaien.actions import Action, End, Place, Shanghai, numbering
 from arena.games.shanghaien.refusal import why_misnumbered
 from arena.games.shanghaien.state import (
-    ROW_SIZE,
-    Interlude,
-    Phase,
-    Player,
+    NO_DICE,
+    Expansion,
+    ExtraRoll,
+    Question,
     State,
+    Trick,
     lying,
     numbering_choices,
-    with_player,
+    with_mover,
 )
-from arena.games.shanghaien.tricks import discard, lay_out
+from arena.games.shanghaien.tricks import clear_away, discard, lay_out
 from arena.games.shanghaien.turns import put_down
 
 NAME: Final = "no_shanghai"
-_TURN: Final = Phase.TURN  # looking it up on the Enum costs as much as the rest of the check
 
 
 class Ban(Action, frozen=True, tag="no_shanghai"):
@@ -56,49 +54,26 @@ class KeepBack(Action, frozen=True, tag="keep_back"):
     one: End | None = None
 
     def __str__(self) -> str:
-        numbering = f", number 1 on the {self.one}" if self.one else ""
-        return f"keeps a {self.die} back and places the others{numbering}"
-
-
-class NoShanghaiTrick:
-    """Either of its two actions, whenever a trick can be played."""
-
-    kind: ClassVar[str] = NAME
-
-    @staticmethod
-    def _reroll_all(state: State, _: RerollAll) -> State:
-        state = discard(state, NAME)
-        seat = state.to_move
-        player = state.players[seat]
-        key = f"many/{state.round}/{seat}/{state.turns[seat]}/{state.roll}"
-        chance = Chance(key=key, kind=Dice(len(state.dice) + sum(player.placed)))
-        return replace(
-            state,
-            phase=Phase.INTERLUDE,
-            interlude=Interlude(by=NAME, name="reroll_all", seat=seat, chance=chance),
-            players=with_player(state, seat, replace(player, placed=(0,) * ROW_SIZE)),
-        )
-
-    effects: ClassVar[Mapping[type[Action], Any]] = {
-        Ban: lambda state, _: lay_out(state, NAME),
-        RerollAll: _reroll_all,
-    }
-
-    def actions(self, state: State, player: Player) -> tuple[Action, ...]:  # noqa: ARG002 - the trick's contract
-        """The ban, and the reroll of all."""
-        return _ACTIONS
+        return f"keeps a {self.die} back and places the others{numbering(self.one)}"
 
 
 _ACTIONS: Final = (Ban(), RerollAll())
 
 
-def _resolve(state: State, drawn: tuple[int, ...]) -> State:
+def _reroll_all(state: State, _: RerollAll) -> State:
+    state = discard(state, NAME)
+    seat = state.to_move
+    player = state.players[seat]
+    key = f"many/{state.round}/{seat}/{state.turns[seat]}/{state.roll}"
+    chance = Chance(key=key, kind=Dice(len(state.dice) + sum(player.placed)))
+    extra_roll = ExtraRoll(by=NAME, name="reroll_all", seat=seat, chance=chance, then=_rolled_all)
+    return replace(with_mover(state, replace(player, placed=NO_DICE)), phase=extra_roll)
+
+
+def _rolled_all(state: State, drawn: tuple[int, ...]) -> State:
     """The many dice lie there, and one of them must go back."""
-    return replace(state, dice=drawn, interlude=Interlude(by=NAME, name="keep_back", seat=state.to_move))
-
-
-def _options(state: State) -> tuple[Action, ...]:
-    return tuple(KeepBack(die=die, one=end) for die in dict.fromkeys(state.dice) for end in numbering_choices(state))
+    answers = tuple([KeepBack(die=die, one=end) for die in dict.fromkeys(drawn) for end in numbering_choices(state)])
+    return replace(state, dice=drawn, phase=Question(by=NAME, name="keep_back", seat=state.to_move, answers=answers))
 
 
 def _keep_back(state: State, action: KeepBack) -> State:
@@ -109,17 +84,9 @@ def _keep_back(state: State, action: KeepBack) -> State:
 
 def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
     """Under the ban a player who can roll must roll."""
-    if state.phase is not _TURN or len(actions) < 2 or not lying(state, NAME):
+    if state.phase != "turn" or len(actions) < 2 or not lying(state, NAME):
         return actions
     return tuple([action for action in actions if not isinstance(action, Shanghai)])
-
-
-def _end_round(state: State) -> State:
-    """The ban leaves the game with the round."""
-    leaving = lying(state, NAME)
-    if not leaving:
-        return state
-    return replace(state, table=tuple([card for card in state.table if card not in leaving]), gone=state.gone + leaving)
 
 
 def _view(state: State) -> dict[str, Json]:
@@ -131,11 +98,11 @@ def _notes(state: State) -> tuple[str, ...]:
 
 
 def _why(state: State, action: Action) -> str | None:
-    if isinstance(action, Shanghai) and state.phase is Phase.TURN and lying(state, NAME):
+    if isinstance(action, Shanghai) and state.phase == "turn" and lying(state, NAME):
         return "shanghai is banned in this round until a player has fewer than 2 dice in the supply"
     if not isinstance(action, KeepBack):
         return None
-    if state.interlude is None or state.interlude.name != "keep_back":
+    if not isinstance(state.phase, Question) or state.phase.name != "keep_back":
         return '"keep_back" answers a roll of all dice, and there is none'
     if action.die in state.dice:
         return why_misnumbered(state, action.one)
@@ -145,12 +112,10 @@ def _why(state: State, action: Action) -> str | None:
 
 NO_SHANGHAI: Final = Expansion(
     name=NAME,
-    trick=NoShanghaiTrick(),
+    trick=Trick(NAME, {Ban: lambda state, _: lay_out(state, NAME), RerollAll: _reroll_all}, lambda _: _ACTIONS),
     effects={KeepBack: _keep_back},
-    options=_options,
-    resolve=_resolve,
     restrict=_restrict,
-    on_round_end=_end_round,
+    on_round_end=lambda state: clear_away(state, NAME),
     view=_view,
     notes=_notes,
     why=_why,

@@ -5,16 +5,14 @@ this turn is placed on it; a card that lies face down already stays so; the righ
 is placed in the turn; both dice of an exchange make one placement.
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
 from arena.games.api import Json, Number
 from arena.games.shanghaien.actions import Action
-from arena.games.shanghaien.expansion import Expansion, Winners
-from arena.games.shanghaien.state import Player, State, with_extra, with_player
+from arena.games.shanghaien.state import Expansion, State, Trick, Winners, with_extra, with_mover
 from arena.games.shanghaien.tricks import discard
 
 NAME: Final = "sharks"
@@ -37,36 +35,28 @@ class Exchange(Action, frozen=True, tag="exchange"):
 
 
 class Waters(msgspec.Struct, frozen=True):
-    """`before_reveal`: numbers of the cards turned down in this round; `feeding`: the turn in which the next one is."""
+    """`face_down`: numbers of the cards turned down in this round; `feeding`: the turn in which the next one is."""
 
-    before_reveal: tuple[int, ...] = ()
+    face_down: tuple[int, ...] = ()
     feeding: int = -1
 
 
-class SharksTrick:
+def _feed(state: State, _: Feed) -> State:
+    return with_extra(discard(state, NAME), NAME, replace(_waters(state), feeding=state.turn))
+
+
+def _exchange(state: State, action: Exchange) -> State:
+    state = discard(state, NAME)
+    player = state.players[state.to_move]
+    placed = list(player.placed)
+    placed[action.back - 1] -= 1
+    return replace(with_mover(state, replace(player, placed=tuple(placed))), to_place=2, must_place=2)
+
+
+def _actions(state: State) -> tuple[Action, ...]:
     """To feed is always possible; to exchange needs an own die placed in an earlier turn of the round."""
-
-    kind: ClassVar[str] = NAME
-
-    @staticmethod
-    def _feed(state: State, _: Feed) -> State:
-        fed = discard(state, NAME)
-        return replace(fed, extras=with_extra(fed, NAME, replace(_waters(fed), feeding=fed.turn)))
-
-    @staticmethod
-    def _exchange(state: State, action: Exchange) -> State:
-        state = discard(state, NAME)
-        player = state.players[state.to_move]
-        placed = list(player.placed)
-        placed[action.back - 1] -= 1
-        players = with_player(state, state.to_move, replace(player, placed=tuple(placed)))
-        return replace(state, players=players, to_place=2, must_place=2)
-
-    effects: ClassVar[Mapping[type[Action], Any]] = {Feed: _feed, Exchange: _exchange}
-
-    def actions(self, state: State, player: Player) -> tuple[Action, ...]:  # noqa: ARG002 - the trick's contract
-        """To feed, then an exchange for each number where the player has a die."""
-        return (Feed(), *(Exchange(back=number) for number, count in enumerate(player.placed, start=1) if count))
+    placed = state.players[state.to_move].placed
+    return (Feed(), *(Exchange(back=number) for number, count in enumerate(placed, start=1) if count))
 
 
 def _waters(state: State) -> Waters:
@@ -78,29 +68,28 @@ def _on_placed(state: State, dice: tuple[int, ...]) -> State:
     waters = _waters(state)
     if waters.feeding != state.turn:
         return state
-    before_reveal = tuple(sorted({*waters.before_reveal, *dice}))
-    return replace(state, extras=with_extra(state, NAME, Waters(before_reveal=before_reveal)))
+    return with_extra(state, NAME, Waters(face_down=tuple(sorted({*waters.face_down, *dice}))))
 
 
 def _award(state: State, winners: Winners) -> Winners:
     """Cards turned down leave the game whatever dice lie there; the dice count for their neighbours."""
-    down = _waters(state).before_reveal
+    down = _waters(state).face_down
     if not down:
         return winners
     return tuple([None if number in down else seat for number, seat in enumerate(winners, start=1)])
 
 
 def _end_round(state: State) -> State:
-    return replace(state, extras=with_extra(state, NAME, Waters())) if _waters(state) != Waters() else state
+    return with_extra(state, NAME, Waters()) if _waters(state) != Waters() else state
 
 
 def _view(state: State) -> dict[str, Json]:
     waters = _waters(state)
-    return {"face_down": waters.before_reveal, "feeding": waters.feeding == state.turn}
+    return {"face_down": waters.face_down, "feeding": waters.feeding == state.turn}
 
 
 def _notes(state: State) -> tuple[str, ...]:
-    down = _waters(state).before_reveal
+    down = _waters(state).face_down
     return (f"fed to the sharks: {', '.join(f'({number})' for number in down)}",) if down else ()
 
 
@@ -114,7 +103,7 @@ def _why(state: State, action: Action) -> str | None:
 
 SHARKS: Final = Expansion(
     name=NAME,
-    trick=SharksTrick(),
+    trick=Trick(NAME, {Feed: _feed, Exchange: _exchange}, _actions),
     start=Waters(),
     on_placed=_on_placed,
     award=_award,

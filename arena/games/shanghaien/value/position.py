@@ -1,44 +1,38 @@
 """What a position of Shanghaien is worth to each seat: the chance to win, a draw counting half.
 
-It serves to tell luck from skill (see `arena.match.luck`); bots and rules never ask it. It knows the base game:
+`arena.match.luck` tells luck from skill by it; bots and rules never ask it. It knows the base game:
 what an expansion adds it values by the dice and cards that lie there, or not at all. That costs precision, never truth:
 whatever the value is, the luck measured with it has mean 0 as long as it keeps the rule of this module: it looks at
 nothing that the players cannot know, and a position that waits for chance is worth exactly the mean over what can
 happen. Rolls of three dice and more (reroll all) change nothing in it, so they count as no luck.
 """
 
-from collections.abc import Mapping
-from itertools import combinations_with_replacement
+from collections import Counter
+from collections.abc import Callable
+from itertools import product
 from typing import ClassVar, Final
 
 from msgspec.structs import replace
 
-from arena.games.api import Chance, Dice, Seat, Shuffle
-from arena.games.shanghaien.awards import final_scores
-from arena.games.shanghaien.expansion import Expansion
-from arena.games.shanghaien.state import ENDS, Phase, State
-from arena.games.shanghaien.turns import rolled
-from arena.games.shanghaien.value.constants import VERSION
-from arena.games.shanghaien.value.faces import with_dice
-from arena.games.shanghaien.value.round import Round, mean_of_better, round_of
+from arena.games.api import Dice, Seat, Shuffle
+from arena.games.shanghaien.state import ENDS, ExtraRoll, Question, State
+from arena.games.shanghaien.turns import rolled, scores
+from arena.games.shanghaien.value.constants import CONSTANTS
+from arena.games.shanghaien.value.round import Round, mean_of_better, round_of, with_dice
 
+_TWO_DICE: Final = Dice(2)
 _FACES: Final = range(1, 7)
-_SINGLES: Final = tuple([((face,), 1) for face in _FACES])
-_PAIRS: Final = tuple([(pair, 1 + (pair[0] != pair[1])) for pair in combinations_with_replacement(_FACES, 2)])
-"""Two dice regardless of order, and in how many of the 36 ways they fall so."""
-
-_Ways = tuple[tuple[tuple[int, ...], int], ...]
-_ENUMERATED: Final[Mapping[Dice | Shuffle, _Ways]] = {
-    Dice(1): _SINGLES,
-    Dice(2): _PAIRS,
+_AVERAGED: Final[dict[Dice | Shuffle, Counter[tuple[int, ...]]]] = {
+    Dice(1): Counter(product(_FACES)),
+    _TWO_DICE: Counter(tuple(sorted(roll)) for roll in product(_FACES, repeat=2)),
 }
-"""The draws an expansion may ask for that are averaged over."""
+"""Rolls that are averaged over: the faces regardless of order, and in how many ways they fall so."""
 
 
 class ShanghaienValue:
     """The value as `arena.games.api.ValueFunction` asks for it."""
 
-    version: ClassVar[str] = VERSION
+    version: ClassVar[str] = CONSTANTS.version
 
     def __call__(self, state: State) -> tuple[float, float]:
         """The expected payoffs of the seats, which add up to 1."""
@@ -47,60 +41,39 @@ class ShanghaienValue:
 
     def before_reveal(self, before: State, after: State) -> State | None:
         """`after` with the row that was turned up on the way still lying on the pile; None if none was."""
-        is_new = after.row != before.row and after.phase is Phase.TURN and after.one_at is None
-        if not is_new:
-            return None
-        return replace(after, row=(), pile=after.row + after.pile)
+        is_new = after.row != before.row and after.phase == "turn" and after.one_at is None
+        return replace(after, row=(), pile=after.row + after.pile) if is_new else None
 
 
 def _first_payoff(state: State) -> float:
     """The expected payoff of seat 0."""
     phase = state.phase
-    if phase is Phase.OVER:
-        return _final_payoff(state)
+    if phase == "over":
+        first, second = scores(state)
+        return 0.5 if first == second else float(first > second)
     position = _Position(state)
-    if phase is Phase.ROLLING:
-        payoff = _mean_roll(state, position)
-    elif phase is Phase.ROLLED:
+    if phase == "rolling":
+        is_plain = state.to_place == 1 and not state.variant.on_rolled
+        payoff = mean_of_better(position.each_face()) if is_plain else _mean(state, _TWO_DICE, rolled)
+    elif isinstance(phase, ExtraRoll) and phase.chance.kind in _AVERAGED:
+        payoff = _mean(state, phase.chance.kind, phase.then)
+    elif phase == "rolled" or (isinstance(phase, Question) and len(state.dice) == 2):
         payoff = position.best_placement(state.dice)
-    elif phase is Phase.INTERLUDE:
-        payoff = _interlude(state, position)
     else:
         payoff = position.waiting()
-    return payoff if state.to_move == 0 else 1.0 - payoff
+    return _of(state.to_move, payoff)
 
 
-def _final_payoff(state: State) -> float:
-    first, second = state.players
-    mine, theirs = final_scores((first.strength, second.strength), (len(first.tricks), len(second.tricks)))
-    return 0.5 if mine == theirs else float(mine > theirs)
-
-
-def _mean_roll(state: State, position: "_Position") -> float:
-    """Two dice fall: the mean over the 36 ways of what the side to move gets."""
-    if state.to_place == 1 and not state.variant.on_rolled:
-        return mean_of_better(position.each_face())
-    return sum([ways * _of_mover(rolled(state, dice), state.to_move) for dice, ways in _PAIRS]) / 36
-
-
-def _of_mover(state: State, seat: Seat) -> float:
-    first = _first_payoff(state)
+def _of(seat: Seat, first: float) -> float:
+    """The payoff of the seat by that of seat 0, and back."""
     return first if seat == 0 else 1.0 - first
 
 
-def _interlude(state: State, position: "_Position") -> float:
-    """An expansion asks. One or two dice are averaged over; more than two the value does not look at."""
-    assert state.interlude is not None, "the phase says that there is one"
-    chance: Chance | None = state.interlude.chance
-    if chance is not None and chance.kind in _ENUMERATED:
-        expansion: Expansion = state.variant.expansions[state.interlude.by]
-        assert expansion.resolve is not None, "an expansion that asks for chance says what follows from it"
-        ways = _ENUMERATED[chance.kind]
-        after = [(_of_mover(expansion.resolve(state, dice), state.to_move), count) for dice, count in ways]
-        return sum([payoff * count for payoff, count in after]) / sum([count for _, count in ways])
-    if chance is None and len(state.dice) == 2:
-        return position.best_placement(state.dice)
-    return position.waiting()
+def _mean(state: State, dice: Dice | Shuffle, then: Callable[[State, tuple[int, ...]], State]) -> float:
+    """The mean over the ways in which dice fall of the payoff of the side to move."""
+    ways = _AVERAGED[dice]
+    seat = state.to_move
+    return sum([count * _of(seat, _first_payoff(then(state, faces))) for faces, count in ways.items()]) / ways.total()
 
 
 class _Position:

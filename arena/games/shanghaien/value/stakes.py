@@ -1,4 +1,4 @@
-"""What crews, cards of a row and tricks are worth, in points of the final margin to be expected.
+"""The worth of crews, cards of a row and tricks, in points of the final margin to be expected.
 
 Rule: plain functions of counts; the order of the draw pile is never looked at, only which cards are still to come.
 """
@@ -8,14 +8,14 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card, is_sailor, nation_of, value_of
-from arena.games.shanghaien.value.constants import FIRST_JOKER, SECOND_JOKER, SHARE, TRICK
+from arena.games.shanghaien.value.constants import CONSTANTS
 
 Pool = tuple[tuple[int, ...], ...]
 """By nation the values of the sailors still to come, in ascending order."""
 
 
 class Stake(NamedTuple):
-    """What a card adds to a side's margin if this side wins it, if the other one does, and if nobody does."""
+    """The part of a card in a side's margin if this side wins it, if the other one does, and if nobody does."""
 
     won: float
     lost: float
@@ -23,14 +23,14 @@ class Stake(NamedTuple):
 
 
 class Jokers(NamedTuple):
-    """What a first and a second joker, laid where they help most, are worth; the nation of the first, -1 for none."""
+    """The gains by a first and a second joker, laid where they help most; the nation of the first, -1 for none."""
 
     first: float
     second: float
     nation: int
 
 
-_NO_JOKERS: Final = Jokers(0.0, 0.0, -1)
+_SHARE: Final = CONSTANTS.share
 
 
 @lru_cache(maxsize=1024)
@@ -45,11 +45,11 @@ def pool_of(cards: tuple[Card, ...]) -> Pool:
 
 @cache
 def expected(mine: int, theirs: int, pool: tuple[int, ...]) -> float:
-    """The margin a nation will give if each card of the pool goes to either side with the chance `SHARE`."""
+    """The margin a nation will give if each card of the pool goes to either side with the chance `share`."""
     if pool:
         value, rest = pool[0], pool[1:]
         won = expected(mine + value, theirs, rest) + expected(mine, theirs + value, rest)
-        return SHARE * won + (1 - 2 * SHARE) * expected(mine, theirs, rest)
+        return _SHARE * won + (1 - 2 * _SHARE) * expected(mine, theirs, rest)
     if mine == theirs:
         return 0.0
     points = min(mine, theirs) or max(mine, theirs)
@@ -64,7 +64,8 @@ def crews_margin(mine: Sequence[int], theirs: Sequence[int], pool: Pool) -> floa
 def stake_of(card: Card, mine: Sequence[int], theirs: Sequence[int], pool: Pool, rounds_left: int) -> Stake:
     """The stake of a card of the pool, or of a trick, to the side whose crews are named first."""
     if not is_sailor(card):
-        return Stake(TRICK[rounds_left], -TRICK[rounds_left], 0.0)
+        worth = CONSTANTS.trick[rounds_left]
+        return Stake(worth, -worth, 0.0)
     nation = nation_of(card)
     return _sailor_stake(mine[nation], theirs[nation], pool[nation], value_of(card))
 
@@ -87,21 +88,21 @@ def mirrored(stake: Stake) -> Stake:
 
 
 def jokers_of(mine: Sequence[int], theirs: Sequence[int], pool: Pool) -> Jokers:
-    """What jokers can add to the crews named first."""
+    """The gains by jokers laid to the crews named first."""
     gains = [
         (expected(own + JOKER_VALUE, other, left) - expected(own, other, left), nation)
         for nation, (own, other, left) in enumerate(zip(mine, theirs, pool, strict=True))
         if own
     ]
     if not gains:
-        return _NO_JOKERS
+        return Jokers(0.0, 0.0, -1)
     best, nation = max(gains)
     return Jokers(best, max([gain for gain, where in gains if where != nation], default=0.0), nation)
 
 
-def tricks_worth(held: int, jokers: Jokers, chances: int) -> float:
-    """The worth of so many unused tricks, with so many rounds left in which one can be used."""
+def tricks_worth(held: int, first: float, second: float, chances: int) -> float:
+    """The worth of so many unused tricks, by the gains of jokers, with so many rounds left in which one can be used."""
     if not held:
         return 0.0
-    worth = TRICK[chances] * held + FIRST_JOKER[chances] * jokers.first
-    return worth + SECOND_JOKER[chances] * jokers.second if held > 1 else worth
+    worth = CONSTANTS.trick[chances] * held + CONSTANTS.first_joker[chances] * first
+    return worth + CONSTANTS.second_joker[chances] * second if held > 1 else worth

@@ -1,21 +1,21 @@
-"""Nim: take any number of counters from one heap; whoever takes the last counter wins (or loses, in misere play).
+"""Nim: take any number of counters from one heap; the player of the last counter wins (or loses, in misere play).
 
-Source: Bouton, "Nim, a game with a complete mathematical theory" (1901): the player to move loses exactly when the
-xor of the heap sizes is 0.
+Tests use it, and newcomers may copy it. Source: Bouton, "Nim, a game with a complete mathematical theory" (1901): the
+player to move loses exactly when the xor of the heap sizes is 0.
 """
 
 from collections.abc import Mapping
-from typing import ClassVar, cast
+from typing import ClassVar, Final, cast
 
 import msgspec
 
 from arena import validation
-from arena.errors import IllegalAction, MalformedReply, SpecError
-from arena.games.api import Decision, Json, Number, Outcome, Over, Randomness, Seat, Turn, ranks_by_score
+from arena.errors import IllegalAction, SpecError
+from arena.games.api import Decision, Json, Number, Outcome, Over, Randomness, Seat, Turn, ranks_by_score, read_action
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`heaps`: counters in each heap at the start; `misere`: whoever takes the last counter loses."""
+    """`heaps`: counters in each heap at the start; `misere`: the player of the last counter loses."""
 
     heaps: tuple[int, ...] = (3, 4, 5)
     misere: bool = False
@@ -71,11 +71,7 @@ class Nim:
 
     def parse(self, state: State, seat: Seat, raw: Json) -> Take:
         """`{"heap": 0, "count": 2}`."""
-        try:
-            take = msgspec.convert(raw, type=Take)
-        except (msgspec.ValidationError, UnicodeEncodeError):
-            sentence = validation.why_not(raw, Take, place="not an action of nim")
-            raise MalformedReply(sentence, hint='{"heap": 0, "count": 2}') from None
+        take = cast(Take, read_action(raw, Take, game=self.name, hint='{"heap": 0, "count": 2}'))
         if seat != state.to_move:
             raise IllegalAction(f"seat {seat} is not to move; seat {state.to_move} is")
         if not 0 <= take.heap < len(state.heaps):
@@ -126,3 +122,6 @@ class Nim:
         width, height = 20 + 24 * max(state.heaps), 16 + 24 * len(state.heaps)
         size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
         return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size}>', *circles, "</svg>"])
+
+
+GAME: Final = Nim()
