@@ -17,9 +17,8 @@ import msgspec
 from benchbots import ours
 from tables import Figure, Goal, Row, Table
 
-from arena.league.driver import run
+from arena.league.driver import LocalBackend, run
 from arena.league.exhibition import exhibition
-from arena.league.pool import LocalBackend
 from arena.league.schedule import PlayedBlock, batches
 from arena.league.tournament import Player
 from arena.match.record import unpack

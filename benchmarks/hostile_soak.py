@@ -22,11 +22,11 @@ import click
 import msgspec
 from tables import Figure, Goal, Table
 
-from arena.league.driver import run
-from arena.league.pool import LocalBackend, helpers
+from arena.league.driver import LocalBackend, run
 from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.match.record import unpack
 from arena.process import reaper
+from arena.process.workers import multiprocessing_pids
 from arena.store import database
 from arena.store.matches import MatchStore
 
@@ -142,7 +142,7 @@ def _is_quick(animal: Animal) -> bool:
 def _sample(matches: int) -> Sample:
     own = os.getpid()
     # workers are children of the fork server; their own children are bots
-    workers = [pid for helper in helpers() for pid in reaper.children(helper)] or [own]
+    workers = [pid for helper in multiprocessing_pids() for pid in reaper.children(helper)] or [own]
     return Sample(
         matches=matches,
         main_mb=_resident_mb(own),

@@ -17,8 +17,7 @@ from measure import interleaved
 from recording import CLOCK, SHANGHAIEN
 from tables import Figure, Goal, Row, Table
 
-from arena.league.driver import run
-from arena.league.pool import Backend, LocalBackend
+from arena.league.driver import Backend, LocalBackend, run
 from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.tournament import Player, Tournament
 from arena.process.manifest import BotSpec

@@ -22,9 +22,8 @@ from arena.cli.options import (
 from arena.errors import Interrupted, SpecError
 from arena.games import load_game
 from arena.games.api import value_of
-from arena.league.driver import run
+from arena.league.driver import LocalBackend, run
 from arena.league.exhibition import exhibition
-from arena.league.pool import LocalBackend
 from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.sprt import Comparison
 from arena.league.state import state_of

@@ -29,9 +29,8 @@ from arena.cli.progress import LeagueProgress, Progress, called, how_far
 from arena.cli.update import BegunLeagues, confirm_update, preview, report_kept_versions
 from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import DamagedStore, Interrupted, SpecError
-from arena.league.driver import BlocksLost
+from arena.league.driver import Backend, BlocksLost, ExecutorBackend, LocalBackend
 from arena.league.driver import run as run_batches
-from arena.league.pool import Backend, ExecutorBackend, LocalBackend
 from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.state import LeagueState, Replay, state_of
 from arena.league.tournament import Tournament, decided_by_wall, luck_origin, read_tournament

@@ -20,9 +20,8 @@ from arena.cli.options import (
 )
 from arena.cli.progress import Progress
 from arena.errors import Interrupted
-from arena.league.driver import run
+from arena.league.driver import LocalBackend, run
 from arena.league.exhibition import exhibition, named_apart, play_here, require_seats, seat_all
-from arena.league.pool import LocalBackend
 from arena.league.schedule import PlayedBlock, batches, match_count
 from arena.league.tournament import Tournament
 from arena.league.worker import Tables

@@ -33,8 +33,7 @@ from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
 from arena.text import counted
 from arena.verify.audit import AuditSettings, audit
-from arena.verify.match import Checker, checked_here
-from arena.verify.parallel import spread
+from arena.verify.match import Checker, check_here, parallel_checker
 
 SHOWN = 20
 _BETWEEN_LINES_S: Final = 0.1
@@ -125,7 +124,7 @@ def _needs_simulations(store: MatchStore, leagues: Iterable[str]) -> bool:
 
 
 def _checker(processes: int) -> contextlib.AbstractContextManager[Checker]:
-    return contextlib.nullcontext(checked_here) if processes == 1 else spread(processes)
+    return contextlib.nullcontext(check_here) if processes == 1 else parallel_checker(processes)
 
 
 class _Watch:

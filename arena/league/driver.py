@@ -6,20 +6,73 @@ leaves storing to the function it was given.
 
 import logging
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
-from typing import Final
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from typing import Final, Protocol
 
 from msgspec.structs import replace
 
 from arena.errors import HarnessFault, MachineFault
-from arena.league.pool import Backend
 from arena.league.schedule import Batch, Fixture, PlayedBlock
+from arena.league.worker import ATTEMPTS, play_batch, play_batch_alone
+from arena.process.workers import Workers
 from arena.text import counted
 
-ATTEMPTS: Final = 3
 _LOOK_EVERY_S: Final = 0.5
 _NAMED: Final = 3
 log: Final = logging.getLogger("arena.league")
+
+
+class Backend(Protocol):
+    """Something that plays batches: it stores nothing and decides nothing."""
+
+    def slots(self) -> int:
+        """The number of batches that may be in flight at once."""
+
+    def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
+        """Play the batch. The future fails with BrokenExecutor if its worker died; raises it if nothing works."""
+
+    def close(self, *, is_interrupted: bool) -> None:
+        """Release everything; at once, with all that is in flight thrown away, if interrupted."""
+
+
+class ExecutorBackend:
+    """Any executor whose workers see the same bots folder: threads in tests, MPI or Dask on a cluster."""
+
+    def __init__(self, executor: Executor, slots: int) -> None:
+        self._executor = executor
+        self._slots = slots
+
+    def slots(self) -> int:
+        """Batches at once."""
+        return self._slots
+
+    def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
+        """Play a batch."""
+        return self._executor.submit(play_batch, batch)
+
+    def close(self, *, is_interrupted: bool) -> None:
+        """Release the workers."""
+        self._executor.shutdown(wait=not is_interrupted, cancel_futures=is_interrupted)
+
+
+class LocalBackend:
+    """Worker processes on this machine, one batch in flight each; if pinned, each on one core with its bots."""
+
+    def __init__(self, workers: int, *, is_pinned: bool = False) -> None:
+        self.workers = Workers(workers, preload=play_batch.__module__, is_pinned=is_pinned)
+        self._slots = workers
+
+    def slots(self) -> int:
+        """Batches at once."""
+        return self._slots
+
+    def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
+        """Play a batch."""
+        return self.workers.submit(play_batch_alone, batch)
+
+    def close(self, *, is_interrupted: bool) -> None:
+        """Release the workers."""
+        self.workers.close(is_interrupted=is_interrupted)
 
 
 class BlocksLost(HarnessFault):

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from arena.errors import HarnessFault, SpecError
 from arena.games import load_game
-from arena.league.pool import helpers
 from arena.league.schedule import Fixture, fixture, pairings
 from arena.league.tournament import Player, Tournament, require_game
 from arena.league.worker import ATTEMPTS, Matches, Tables, clear, play_rotations, seat_players
@@ -22,6 +21,7 @@ from arena.match.settings import ClockSettings
 from arena.process import reaper
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
+from arena.process.workers import multiprocessing_pids
 from arena.standings.ratings import RatingSettings
 from arena.text import spanned
 
@@ -100,7 +100,7 @@ def play_here(tournament: Tournament, tables: Tables, isolation: Isolation, secr
                 yield record, result_of(record)
     finally:
         clear(tables, grace_s=0.0)
-        reaper.kill_descendants(spare=frozenset(helpers()))
+        reaper.kill_descendants(spare=frozenset(multiprocessing_pids()))
 
 
 def _block(tournament: Tournament, planned: Fixture, tables: Tables, isolation: Isolation) -> Matches:

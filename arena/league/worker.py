@@ -5,15 +5,9 @@ what its bots left behind, and ends with everything it started when its parent e
 """
 
 import logging
-import logging.handlers
-import multiprocessing
-import os
-import signal
-import threading
 import time
 from collections.abc import Iterator
-from multiprocessing.connection import wait
-from typing import Any, Final
+from typing import Final
 
 from arena.errors import HarnessFault
 from arena.games import load_game
@@ -33,7 +27,6 @@ from arena.process.sandbox import self_test
 ATTEMPTS: Final = 3
 BATCH_S: Final = 10.0
 """Wall time after which a worker begins no other block of its batch: what it holds is lost if the program is killed."""
-_LEAVE_WITHIN_S: Final = 0.3
 log: Final = logging.getLogger("arena.worker")
 
 Tables = list[list[BotPlayer]]
@@ -158,38 +151,3 @@ def _luck(batch: Batch, record: MatchRecord) -> MatchLuck | None:
         return luck_of(record)
     except Exception as error:
         raise HarnessFault(f"match {record.match}: its luck cannot be measured: {error!r}") from error
-
-
-def initialise(queue: Any, level: int, core: int | None) -> None:
-    """Make this process a worker: quiet on Ctrl-C, gone with its parent, logging into the parent's queue.
-
-    It stays on `core`, with its bots, where one is given.
-    """
-    if core is not None:
-        os.sched_setaffinity(0, {core})
-    # A handler, not SIG_IGN: what is ignored stays ignored in the bots started from here.
-    for number in (signal.SIGINT, signal.SIGHUP):  # of a terminal: what it means is for the main process to say
-        signal.signal(number, lambda *_: None)
-    signal.signal(signal.SIGTERM, lambda *_: _leave())
-    reaper.become_subreaper()
-    root = logging.getLogger()
-    root.handlers[:] = [logging.handlers.QueueHandler(queue)] if queue is not None else []
-    root.setLevel(level)
-    threading.Thread(target=_leave_with_parent, name="parent-watch", daemon=True).start()
-
-
-def _leave_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-    wait([parent.sentinel])
-    # The main thread does it, so that it starts no other bot meanwhile; this one only if that hangs.
-    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
-    time.sleep(_LEAVE_WITHIN_S)
-    _leave()
-
-
-def _leave() -> None:
-    """End at once and leave nothing behind; the batch in hand was not reported, so it will be played again."""
-    reaper.kill_descendants()
-    os._exit(1)

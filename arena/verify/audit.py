@@ -33,7 +33,7 @@ from arena.verify.match import (
     Checker,
     DueLuck,
     Task,
-    checked_here,
+    check_here,
     draws_of,
     due_luck,
     expected,
@@ -54,7 +54,7 @@ class AuditSettings(NamedTuple):
     `replays`: so many batches of each league are played again, with the bots isolated like that.
     """
 
-    checked: Checker = checked_here
+    checked: Checker = check_here
     watch: OnProgress = lambda *_: None
     secrets: Callable[[Iterable[str]], list[Secret]] = lambda _: []
     roots: tuple[Head, ...] = ()

@@ -3,12 +3,16 @@
 Rule: a task holds all that its match is checked by, so that whoever checks it needs no database.
 """
 
+import contextlib
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Future
 from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
 
+from arena.errors import DamagedStore, HarnessFault
 from arena.games import load_game
 from arena.games.api import value_of
 from arena.games.luck import derive
@@ -19,12 +23,15 @@ from arena.match.record import MatchRecord, unpack
 from arena.match.replay import other_rules, problems
 from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch, result_of, rotate
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
+from arena.process.workers import Workers
 from arena.protocol.messages import ClockTerms
 from arena.verify.resimulation import Resimulated, resimulate
 
 LUCK_TOLERANCE: Final = 2
 """In millionths: luck is measured with floats, and another machine may round the last digit otherwise."""
 CHECKED: Final = "checked"
+_AHEAD: Final = 4
+"""Tasks in flight for each process: enough that none waits, few enough that a large league needs no memory."""
 
 
 class Expected(msgspec.Struct, frozen=True):
@@ -76,9 +83,44 @@ Checker = Callable[[Iterable[Task]], Iterator[Checked]]
 """Checks matches and gives what it finds in their order."""
 
 
-def checked_here(tasks: Iterable[Task]) -> Iterator[Checked]:
+def check_here(tasks: Iterable[Task]) -> Iterator[Checked]:
     """One after the other, in this process."""
     return map(check, tasks)
+
+
+@contextlib.contextmanager
+def parallel_checker(workers: int) -> Iterator[Checker]:
+    """A checker with so many processes, which start with its first task; a match with simulations takes seconds."""
+    pool = Workers(workers, preload=check.__module__)
+    is_interrupted = True
+    try:
+        yield lambda tasks: _in_order(pool, tasks, workers * _AHEAD)
+        is_interrupted = False
+    except BrokenExecutor as error:
+        raise HarnessFault(f"a process that checked matches died: {error}; try --workers 1") from error
+    finally:
+        pool.close(is_interrupted=is_interrupted)
+
+
+def _in_order(pool: Workers, tasks: Iterable[Task], most: int) -> Iterator[Checked]:
+    """Check `most` tasks at once. Where the store cannot give another, what it gave before is still told."""
+    waiting: deque[Future[Checked]] = deque()
+    damage: DamagedStore | None = None
+    left = iter(tasks)
+    while True:
+        try:
+            task = next(left, None)
+        except DamagedStore as error:
+            damage, task = error, None
+        if task is None:
+            break
+        waiting.append(pool.submit(check, task))
+        if len(waiting) == most:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+    if damage is not None:
+        raise damage
 
 
 def check(task: Task) -> Checked:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from arena.league.pool import helpers
 from arena.process import reaper
+from arena.process.workers import multiprocessing_pids
 
 SECRET: Final = "the secret of the league"
 PLACES: Final = ("/", "/tmp", "/var/tmp", "/dev/shm", "/dev", "/usr", "/etc", "/run", "/proc", "/bot")
@@ -73,7 +73,7 @@ class Bait:
 
     def running(self) -> set[int]:
         """What runs below this process besides the canary and multiprocessing's own; the dead are not counted."""
-        below = reaper.descendants(os.getpid()) - helpers() - {self.canary.pid}
+        below = reaper.descendants(os.getpid()) - multiprocessing_pids() - {self.canary.pid}
         return {pid for pid in below if _state_of(pid) not in {"Z", "X"}}
 
 

@@ -7,8 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from arena.league.driver import run
-from arena.league.pool import Backend
+from arena.league.driver import Backend, run
 from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament

@@ -11,7 +11,7 @@ from hostile_grounds import Grounds, grounds_in, said_in
 from hostile_league import PATIENT, course, honest_players, league_of, played
 from hostile_zoo import ZOO
 
-from arena.league.pool import LocalBackend
+from arena.league.driver import LocalBackend
 from arena.match.record import MatchRecord
 from arena.store import database
 from arena.store.bots import BotStore

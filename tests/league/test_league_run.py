@@ -10,10 +10,10 @@ import pytest
 from league_made import FakeBackend, all_blocks, numbers, played, played_block, real_tournament, tournament
 
 from arena.errors import HarnessFault
-from arena.league.driver import ATTEMPTS, BlocksLost, run
+from arena.league.driver import BlocksLost, run
 from arena.league.schedule import Batch, PlayedBlock, batches, pairings
 from arena.league.tournament import Tournament
-from arena.league.worker import play_batch
+from arena.league.worker import ATTEMPTS, play_batch
 
 
 def run_all(league: Tournament, backend: Any, **changes: Any) -> list[tuple[str, int]]:

@@ -23,8 +23,7 @@ from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
 from arena.verify.audit import HERE, AuditSettings, OnProgress, audit
 from arena.verify.history import AuditLine
-from arena.verify.match import Checked, Task, check, checked_here
-from arena.verify.parallel import spread
+from arena.verify.match import Checked, Task, check, check_here, parallel_checker
 from arena.verify.resimulation import resimulate
 
 
@@ -182,7 +181,7 @@ def test_a_state_that_no_rules_were_made_for_is_a_problem(monkeypatch: pytest.Mo
     tasks = [task(0), task(1)]
     monkeypatch.setattr(report_raft.Raft, "apply", fail)
 
-    found = list(checked_here(tasks))
+    found = list(check_here(tasks))
 
     assert [one.problems for one in found] == [("it cannot be checked: ZeroDivisionError('no water')",)] * 2
 
@@ -286,7 +285,7 @@ def test_the_audit_tells_how_far_it_is(tmp_path: Path) -> None:
     heard: list[tuple[str, int, int]] = []
     watch: OnProgress = lambda *far: heard.append(far)  # noqa: E731
 
-    Shelf(tmp_path, voyage(), voyage()).findings(AuditSettings(checked_here, watch))
+    Shelf(tmp_path, voyage(), voyage()).findings(AuditSettings(check_here, watch))
 
     assert heard == [("no league", 1, 1), ("no league", 2, 2)]
 
@@ -296,7 +295,7 @@ def test_processes_find_what_one_finds_in_the_same_order() -> None:
     """They have no raft, which is a finding like any other, for each match."""
     tasks = [task(number) for number in range(30)]
 
-    with spread(2) as checked:
+    with parallel_checker(2) as checked:
         found = list(checked(tasks))
 
     assert [one.match for one in found] == [f"aaaa-{number}-0" for number in range(30)]
@@ -313,7 +312,7 @@ def test_damage_does_not_hide_what_was_checked_before() -> None:
         raise DamagedStore("unreadable")
 
     found: list[Checked] = []
-    with spread(2) as checked, pytest.raises(DamagedStore):  # noqa: PT012 - what came before it is the point
+    with parallel_checker(2) as checked, pytest.raises(DamagedStore):  # noqa: PT012 - what came before it is the point
         for one in checked(damaged()):
             found.append(one)  # noqa: PERF402
 
@@ -326,7 +325,7 @@ def test_an_interruption_leaves_no_process() -> None:
     pids: list[int] = []
 
     def interrupted() -> None:
-        with spread(2) as checked:
+        with parallel_checker(2) as checked:
             next(checked(task(number) for number in range(1000)))
             pids.extend(children())
             raise KeyboardInterrupt

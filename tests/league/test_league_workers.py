@@ -18,12 +18,12 @@ import pytest
 from league_made import ROOT, all_blocks, numbers, real_tournament
 
 from arena.errors import HarnessFault
-from arena.league.driver import run
-from arena.league.pool import Backend, ExecutorBackend, LocalBackend, helpers
+from arena.league.driver import Backend, ExecutorBackend, LocalBackend, run
 from arena.league.schedule import PlayedBlock, batches
 from arena.league.tournament import Tournament
 from arena.match.record import unpack
 from arena.process import reaper
+from arena.process.workers import Workers, multiprocessing_pids
 
 pytestmark = pytest.mark.process
 DEADLINE_S = 20.0
@@ -45,7 +45,7 @@ def outcome(league: Tournament, backend: Backend, **changes: Any) -> dict[tuple[
 
 def others() -> set[int]:
     """Our living descendants, without those of multiprocessing itself."""
-    return {pid for pid in reaper.descendants(os.getpid()) - helpers() if is_alive(pid)}
+    return {pid for pid in reaper.descendants(os.getpid()) - multiprocessing_pids() if is_alive(pid)}
 
 
 def is_alive(pid: int) -> bool:
@@ -95,7 +95,7 @@ def test_all_backends_play_the_same_matches(tmp_path: Path) -> None:
     until(lambda: not others(), within_s=2.0)
 
 
-def test_starts_nothing_before_the_first_chunk() -> None:
+def test_starts_nothing_before_the_first_batch() -> None:
     """A backend that is opened and closed has started no process and no thread."""
     before = others()
 
@@ -115,7 +115,7 @@ def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
 
     def kill_once() -> None:
         if not killed:
-            killed.extend(backend._slots[0].pids())
+            killed.append(backend.workers.pids[0])
             os.kill(killed[0], signal.SIGKILL)
 
     blocks: list[PlayedBlock] = []
@@ -137,7 +137,7 @@ def test_a_worker_that_died_while_idle_is_replaced(tmp_path: Path) -> None:
     backend = LocalBackend(1)
 
     backend.submit(first).result(DEADLINE_S)
-    (pid,) = backend._slots[0].pids()
+    (pid,) = backend.workers.pids
     os.kill(pid, signal.SIGKILL)
     until(lambda: not Path(f"/proc/{pid}").exists())
     time.sleep(0.1)  # for the executor's own thread, which cannot be asked
@@ -154,7 +154,7 @@ def test_a_worker_that_dies_each_time_ends_with_its_block_named(tmp_path: Path) 
     deaths: set[int] = set()
 
     def kill() -> None:
-        pids = set(backend._slots[0].pids()) - deaths
+        pids = set(backend.workers.pids) - deaths
         deaths.update(pids)
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
@@ -173,8 +173,8 @@ def test_a_sweep_for_orphans_spares_the_bots_of_living_workers(tmp_path: Path) -
     stop = threading.Event()
 
     def sweep() -> None:
-        while not stop.is_set():
-            backend._kill_orphans()
+        while not stop.wait(0.001):
+            backend.workers.kill_orphans()
 
     backend.submit(next(batches(league, {}))).result(DEADLINE_S)
     thread = threading.Thread(target=sweep)
@@ -203,8 +203,8 @@ def test_an_interrupted_backend_is_gone_within_a_second(tmp_path: Path) -> None:
     until(lambda: not others(), within_s=0.5)
 
 
-def log_many(worker: int, count: int) -> int:
-    for number in range(count):
+def log_many(worker: int) -> int:
+    for number in range(500):
         logging.getLogger("hot").info("%d/%d %s", worker, number, "Grüße, 你好")
     try:
         raise ValueError("tü")  # noqa: TRY301 - it is the traceback that is wanted
@@ -213,31 +213,18 @@ def log_many(worker: int, count: int) -> int:
     return os.getpid()
 
 
-def log_for_ever() -> None:
+def log_for_ever(_: object) -> None:
     while True:
         logging.getLogger("hot").info("x" * 500)
 
 
-def opened(backend: LocalBackend, league: Tournament) -> list[Any]:
-    """The executors of all slots, each with a running worker."""
-    futures = [backend.submit(batch) for batch in batches(league, {})]
-    for future in futures:
-        future.result(DEADLINE_S)
-    executors = [slot._executor for slot in backend._slots]
-    assert all(executors)
-    return executors
-
-
 def test_the_records_of_all_workers_arrive_once(tmp_path: Path) -> None:
     """Four workers at once: one file, nothing torn or lost, each worker's own order, unicode and tracebacks whole."""
-    backend = LocalBackend(4)
+    workers = Workers(4, preload=__name__)
     with log_file(tmp_path / "log") as log:
-        executors = opened(
-            backend, real_tournament(tmp_path, cycles=4, chunk_blocks=1, options={"heaps": [1], "misere": True})
-        )
-        futures = [each.submit(log_many, number, 500) for number, each in enumerate(executors)]
+        futures = [workers.submit(log_many, number) for number in range(4)]
         assert len({future.result(DEADLINE_S) for future in futures}) == 4
-        backend.close(is_interrupted=False)
+        workers.close(is_interrupted=False)
 
     lines = [line for line in log.read_text(encoding="utf-8").splitlines() if "hot INFO" in line]
     assert all(line.endswith("Grüße, 你好") for line in lines)
@@ -250,22 +237,21 @@ def test_the_records_of_all_workers_arrive_once(tmp_path: Path) -> None:
 KILLED_WHILE_LOGGING = """
 import logging, os, signal, sys, time
 from pathlib import Path
-from test_league_pool import log_file, log_for_ever, opened
-from league_made import real_tournament
-from arena.league.pool import LocalBackend
+from test_league_workers import log_file, log_for_ever
+from arena.process.workers import Workers
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    league = real_tournament(folder, cycles=2, chunk_blocks=1, options={"heaps": [1]})
     with log_file(folder / "log"):
         for attempt in range(6):
-            backend = LocalBackend(2)
-            for executor in opened(backend, league):
-                executor.submit(log_for_ever)
+            workers = Workers(2, preload="test_league_workers")
+            assert [workers.submit(abs, -2).result(20) for _ in range(2)] == [2, 2]
+            for _ in range(2):
+                workers.submit(log_for_ever, None)
             time.sleep(0.05)
-            for slot in backend._slots:
-                os.kill(slot.pids()[0], signal.SIGKILL)
-            backend.close(is_interrupted=True)
+            for pid in workers.pids:
+                os.kill(pid, signal.SIGKILL)
+            workers.close(is_interrupted=True)
             logging.info("main still logs %d", attempt)
     print(time.time(), flush=True)
 """

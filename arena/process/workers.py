@@ -1,0 +1,313 @@
+"""Worker processes: a function and its argument go in, the result comes out; logs of all arrive in this process.
+
+Rule: every worker has a thread of this process that waits for it, and its own pipe and log queue. So a death costs the
+calls of that worker only, and no other one waits for a lock that a dead process holds. Nothing starts before the first
+call. A worker ends with its parent, and on its end kills all that it started.
+"""
+
+import contextlib
+import logging
+import logging.handlers
+import multiprocessing
+import os
+import signal
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from multiprocessing import forkserver, resource_tracker
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, Final, TypeVar
+
+from multiprocessing_logging import MultiProcessingHandler
+
+from arena.errors import MachineFault
+from arena.process import reaper
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_START_METHOD: Final = "forkserver"
+_END_WITHIN_S: Final = 0.4
+"""The time that interrupted workers have to end their bots and themselves."""
+_LEAVE_WITHIN_S: Final = 0.3
+log: Final = logging.getLogger("arena.pool")
+
+
+class Workers:
+    """So many worker processes on this machine; if pinned, each stays on one core with all that it starts.
+
+    `preload` names the module of the functions that they call.
+    """
+
+    def __init__(self, count: int, *, preload: str, is_pinned: bool = False) -> None:
+        cores = sorted(os.sched_getaffinity(0))
+        self._workers = [_Worker(number, cores[number % len(cores)] if is_pinned else None) for number in range(count)]
+        self._preload = preload
+        self._is_ready = False
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that were started, also just after their death."""
+        return [worker.process.pid or 0 for worker in self._workers if worker.process is not None]
+
+    def submit(self, function: Callable[[T], R], argument: T) -> "Future[R]":
+        """Call the function in the worker with the fewest calls before this one; a worker that has died is replaced.
+
+        The future fails with BrokenExecutor if the worker dies. MachineFault if no worker can be started.
+        """
+        if not self._is_ready:
+            with _translated():
+                _prepare_to_start(self._preload)
+            self._is_ready = True
+        worker = min(self._workers, key=_Worker.load)
+        if worker.process is not None and worker.has_died:
+            log.warning("worker [%d] died; a new one takes its place", worker.process.pid)
+            worker.abandon()
+            self.kill_orphans()
+        with _translated():
+            return worker.submit(function, argument)
+
+    def close(self, *, is_interrupted: bool) -> None:
+        """End all workers when they are done; at once, with all calls in flight thrown away, if interrupted."""
+        if is_interrupted:
+            self._end_now()
+        else:
+            wait_for([worker.end() for worker in self._workers])
+
+    def kill_orphans(self) -> None:
+        """Bots of a dead worker become our children: kill those, and spare workers and multiprocessing's own.
+
+        Only our own children are looked at. A process that starts below a living worker is never a candidate: taken for
+        an orphan once, a bot would lose a match by a crash of our making.
+        """
+        spare = multiprocessing_pids().union(self.pids)
+        killed: set[int] = set()
+        deadline_s = time.monotonic() + _END_WITHIN_S
+        while (orphans := reaper.children(os.getpid()) - spare) and time.monotonic() < deadline_s:
+            _signal(orphans, signal.SIGKILL)  # their children become ours, and are found by the next look
+            killed |= orphans
+            for pid in orphans:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+        if killed:
+            log.warning("killed %d orphaned processes", len(killed))
+
+    def _end_now(self) -> None:
+        """Workers leave on SIGTERM and take their bots along; those left after a moment are killed."""
+        processes = [worker.process for worker in self._workers if worker.process is not None]
+        pids = self.pids
+        _signal(pids, signal.SIGTERM)
+        for worker in self._workers:
+            worker.abandon()
+        deadline_s = time.monotonic() + _END_WITHIN_S
+        for process in processes:
+            process.join(max(0.0, deadline_s - time.monotonic()))
+        _signal((process.pid or 0 for process in processes if process.is_alive()), signal.SIGKILL)
+        self.kill_orphans()
+
+
+class _Worker:
+    """One worker process, the thread that waits for it, and its own log handler."""
+
+    def __init__(self, number: int, core: int | None) -> None:
+        self.process: BaseProcess | None = None
+        self._name = f"worker-{number}"
+        self._core = core
+        self._thread = ThreadPoolExecutor(1, self._name)
+        self._calls: list[Future[Any]] = []
+        self._is_broken = False
+        self._pipe: Connection[Any, Any]
+        self._handler: Any
+
+    @property
+    def has_died(self) -> bool:
+        return self._is_broken or self.process is None or not self.process.is_alive()
+
+    def load(self) -> int:
+        """Calls that are not done."""
+        self._calls = [call for call in self._calls if not call.done()]
+        return len(self._calls)
+
+    def submit(self, function: Callable[[T], R], argument: T) -> "Future[R]":
+        """Call the function in the process, which is started if there is none."""
+        if self.process is None:
+            self._start()
+        call = self._thread.submit(self._call, self._pipe, function, argument)
+        self._calls.append(call)
+        return call
+
+    def abandon(self) -> None:
+        """Let go of the process, without waiting for a queue whose lock a dead one may hold."""
+        if self.process is not None:
+            self._handler.queue.cancel_join_thread()
+            threading.Thread(target=self._handler.close, daemon=True).start()  # it waits for a queue that may be stuck
+            self._thread.shutdown(wait=False, cancel_futures=True)
+            self._thread = ThreadPoolExecutor(1, self._name)
+            self.process = None
+
+    def end(self) -> "Future[None]":
+        """End the process after its last call, with its last log records."""
+        ended = self._thread.submit(self._end)
+        self._thread.shutdown(wait=False)
+        return ended
+
+    def _end(self) -> None:
+        if self.process is not None:
+            self._pipe.close()
+            self.process.join()
+            self._handler.close()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context(_START_METHOD)
+        self._pipe, far_end = context.Pipe()
+        self._handler = MultiProcessingHandler(self._name, sub_handler=_ToOwnHandlers())
+        level = logging.getLogger().getEffectiveLevel()
+        self.process = context.Process(
+            target=_serve, args=(far_end, self._handler.queue, level, self._core), daemon=True
+        )
+        self._is_broken = False
+        try:
+            self.process.start()
+        except BaseException:
+            self.process = None
+            raise
+        finally:
+            far_end.close()
+
+    def _call(self, pipe: "Connection[Any, Any]", function: Callable[[Any], Any], argument: Any) -> Any:
+        try:
+            pipe.send((function, argument))
+            result, error = pipe.recv()
+        except (EOFError, OSError) as broken:
+            self._is_broken = True
+            raise BrokenExecutor("a worker process died") from broken
+        if error is not None:
+            raise error
+        return result
+
+
+class _ToOwnHandlers(logging.Handler):
+    """Hands a worker's records to the handlers of this process, under their own locks and levels."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        for handler in logging.getLogger().handlers:
+            if record.levelno >= handler.level:
+                handler.handle(record)
+
+
+def multiprocessing_pids() -> set[int]:
+    """The fork server and the resource tracker of multiprocessing."""
+    found: list[Any] = [
+        getattr(forkserver._forkserver, "_forkserver_pid", None),  # noqa: SLF001 - there is no public way
+        getattr(resource_tracker._resource_tracker, "_pid", None),  # noqa: SLF001
+    ]
+    return {pid for pid in found if pid}
+
+
+@contextlib.contextmanager
+def _translated() -> Iterator[None]:
+    """Errors of the system while a worker is started, with the need behind them. BrokenExecutor if its server died."""
+    try:
+        yield
+    except (EOFError, ConnectionError) as error:
+        raise BrokenExecutor("the process that starts workers died") from error
+    except OSError as error:
+        raise MachineFault(
+            f"worker processes cannot be started: {error.strerror or error}; they need a folder for temporary files"
+            " (TMPDIR) and a writable /dev/shm"
+        ) from error
+
+
+def _prepare_to_start(preload: str) -> None:
+    # The log package's queues come from the default context, which must be the one of the workers.
+    multiprocessing.set_start_method(_START_METHOD, force=True)
+    multiprocessing.set_forkserver_preload([preload])
+    reaper.become_subreaper()
+    _quieten_tracker()
+    if threading.current_thread() is not threading.main_thread():
+        return
+    # Processes that start here inherit this, a worker until it has handlers of its own: so a signal of the terminal
+    # meets none half-started, with a traceback.
+    former = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGHUP)}
+    try:
+        forkserver.ensure_running()
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
+
+
+def _quieten_tracker() -> None:
+    """Without its tracker, which only tidies up after `kill -9`, multiprocessing works; a new one would only complain.
+
+    A tracker that was killed is not replaced while the old one's semaphores are taken back: the new one has never
+    heard of them, and prints a traceback for each.
+    """
+    warnings.filterwarnings("ignore", message="resource_tracker: process died unexpectedly")
+    tracker: Any = resource_tracker._resource_tracker  # noqa: SLF001 - there is no public way
+    send = tracker._send  # noqa: SLF001
+
+    def send_if_heard(command: str, name: str, kind: str) -> None:
+        if tracker._fd is None or tracker._check_alive():  # noqa: SLF001
+            send(command, name, kind)
+
+    tracker._send = send_if_heard  # noqa: SLF001
+
+
+def _signal(pids: Iterable[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def _serve(pipe: "Connection[Any, Any]", queue: Any, level: int, core: int | None) -> None:
+    """Answer calls until the pipe is closed."""
+    _become_worker(queue, level, core)
+    while True:
+        try:
+            function, argument = pipe.recv()
+        except EOFError:
+            return
+        answer: tuple[Any, Exception | None]
+        try:
+            answer = (function(argument), None)
+        except Exception as error:  # noqa: BLE001 - the edge: the caller gets it, whatever it is
+            error.add_note(traceback.format_exc())
+            answer = (None, error)
+        pipe.send(answer)
+
+
+def _become_worker(queue: Any, level: int, core: int | None) -> None:
+    """Be quiet on Ctrl-C, gone with the parent, and log into its queue; stay on `core`, if one is given."""
+    if core is not None:
+        os.sched_setaffinity(0, {core})
+    # A handler, not SIG_IGN: what is ignored stays ignored in the bots started from here.
+    for number in (signal.SIGINT, signal.SIGHUP):  # of a terminal: the main process decides what it means
+        signal.signal(number, lambda *_: None)
+    signal.signal(signal.SIGTERM, lambda *_: _leave())
+    reaper.become_subreaper()
+    root = logging.getLogger()
+    root.handlers[:] = [logging.handlers.QueueHandler(queue)]
+    root.setLevel(level)
+    threading.Thread(target=_leave_with_parent, name="parent-watch", daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+    wait([parent.sentinel])
+    # The main thread does it, so that it starts no other bot meanwhile; this one only if that hangs.
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+    time.sleep(_LEAVE_WITHIN_S)
+    _leave()
+
+
+def _leave() -> None:
+    """End at once and leave nothing behind; the call in hand was not answered, so it will be made again."""
+    reaper.kill_descendants()
+    os._exit(1)
