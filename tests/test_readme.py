@@ -11,7 +11,7 @@ from arena.cli import cli, run
 from arena.cli.league import stored
 from arena.league.state import state_of
 from arena.league.tournament import read_tournament
-from arena.report.leaderboard import render
+from arena.report.leaderboard import leaderboard_page
 from arena.report.table import table
 from arena.store.bots import BotStore
 
@@ -111,6 +111,6 @@ def test_the_table_of_the_readme_is_that_of_its_command(tmp_path: Path, monkeypa
 
     with stored(tmp_path) as store:
         standings, times = table(store, state_of(store.league("first"), store.ranks))
-    played = render(standings, times, format="table", width=README_COLUMNS)
+    played = leaderboard_page(standings, times, format="table", width=README_COLUMNS)
     assert shown is not None
     assert without_times(shown[1]) == without_times(played)

@@ -38,7 +38,8 @@ from arena.match.record import unpack
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.report import matches as matches_page
-from arena.report.leaderboard import FORMATS, render
+from arena.report.formats import FORMATS
+from arena.report.leaderboard import leaderboard_page
 from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.table import publish
 from arena.store import database
@@ -136,7 +137,7 @@ def run(
             lost = _play(store, replay, drawing, backend, isolation)
         state, head = replay.state, store.head()
         standings, timing = publish(store, state)
-    click.echo(render(standings, timing, format=form, width=terminal_width(), news=state.news))
+    click.echo(leaderboard_page(standings, timing, format=form, width=terminal_width(), news=state.news))
     click.echo(f"\nhistory: {head}" if form == "table" else f"history: {head}", err=form != "table")
     _insist_on_whole_blocks(state)
     if lost is not None:

@@ -29,7 +29,7 @@ from arena.match.participant import TranscriptLine
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
-from arena.report.leaderboard import render
+from arena.report.leaderboard import leaderboard_page
 from arena.report.luck_origin import secret_description
 from arena.report.table import entrants, standings_of
 from arena.report.transcript import dialogue, refusal_lines, result_line, transcript
@@ -92,7 +92,9 @@ def match(bots: tuple[str, ...], results: Path, shelf: Path, **settings: Any) ->
             is_interrupted = True
         if played or not is_interrupted:
             times = timing(entrants(tournament), sums_of(played))
-            click.echo(render(standings_of(tournament, played), times, format="table", width=terminal_width()))
+            click.echo(
+                leaderboard_page(standings_of(tournament, played), times, format="table", width=terminal_width())
+            )
             if given is None:
                 click.echo(secret_description(secret))
     if is_interrupted:

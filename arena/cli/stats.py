@@ -17,12 +17,12 @@ from arena.league.tournament import Player, Tournament, luck_origin
 from arena.match.luck import luck_of
 from arena.match.record import unpack
 from arena.match.results import MatchResult, PlayedMatch, result_of
-from arena.report import calibration as calibration_page
-from arena.report import matrix as matrix_page
-from arena.report import profile as profile_page
+from arena.report.calibration import calibration_page
 from arena.report.formats import FORMATS
-from arena.report.leaderboard import render
-from arena.report.luck_origin import luck_description, with_origin
+from arena.report.leaderboard import leaderboard_page
+from arena.report.luck_origin import luck_description
+from arena.report.matrix import matrix_page
+from arena.report.profile import ProfilePage, profile_page
 from arena.report.table import entrants, standings_after, table
 from arena.standings.calibration import judged
 from arena.standings.luck_adjustment import SEATS, luck_version
@@ -47,8 +47,8 @@ def leaderboard(name: str | None, form: str, no_timing: bool, results: Path) -> 
     with stored(results) as store:
         state = one_league(store, name)
         standings, timing = table(store, state)
-    shown = render(standings, None if no_timing else timing, format=form, width=terminal_width(), news=state.news)
-    click.echo(shown)
+    times = None if no_timing else timing
+    click.echo(leaderboard_page(standings, times, format=form, width=terminal_width(), news=state.news))
 
 
 _format_option = click.option(
@@ -103,8 +103,8 @@ def matrix(league: str | None, top: int | None, only: tuple[str, ...], rows: str
     found = compared(tournament.name, names, ranks, tournament.rating, top=top, only=only)
     width = terminal_width()
     is_coloured = width is not None and wants_colours(os.environ)
-    page = matrix_page.render(found, format=form, width=width, is_coloured=is_coloured, rows=rows)
-    _show(page, tournament, form)
+    luck = luck_description(luck_origin(tournament))
+    click.echo(matrix_page(found, format=form, width=width, luck=luck, is_coloured=is_coloured, rows=rows))
 
 
 def wants_colours(environment: Mapping[str, str]) -> bool:
@@ -128,7 +128,8 @@ def calibration(league: str | None, form: str, results: Path) -> None:
         tournament = state.tournament
     names = [player.name for player in tournament.players]
     found = judged(tournament.name, names, [span.ranks for span in state.spans], tournament.rating)
-    _show(calibration_page.render(found, format=form, width=terminal_width()), tournament, form)
+    luck = luck_description(luck_origin(tournament))
+    click.echo(calibration_page(found, format=form, width=terminal_width(), luck=luck))
 
 
 @click.command()
@@ -153,7 +154,8 @@ def stats(player: str, league: str | None, luck: bool, form: str, results: Path)
         if luck and (why_not := _without_luck(state.tournament)):
             raise SpecError(f"--luck: {why_not}")
         page = _page(store, state, entry, asks_luck=luck)
-    _show(profile_page.render(page, format=form, width=terminal_width()), state.tournament, form)
+    origin = luck_description(luck_origin(state.tournament))
+    click.echo(profile_page(page, format=form, width=terminal_width(), luck=origin))
 
 
 def _player(tournament: Tournament, name: str) -> Player:
@@ -164,7 +166,7 @@ def _player(tournament: Tournament, name: str) -> Player:
     return known[name]
 
 
-def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: bool) -> profile_page.Page:
+def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: bool) -> ProfilePage:
     sums = store.sums(state.blocks, state.ranks)
     table = standings_after(state, sums)
     (row,) = (each for each in table.rows if each.name == player.name)
@@ -180,7 +182,7 @@ def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: b
         if luck_version([one for one in sums if one.key in own])
         else "the luck of all its matches by one value function is not stored; --luck measures it"
     )
-    return profile_page.Page(state.tournament.name, player.arguments, row, ranked, use, found, why_not)
+    return ProfilePage(state.tournament.name, player.arguments, row, ranked, use, found, why_not)
 
 
 def _without_luck(tournament: Tournament) -> str:
@@ -196,12 +198,6 @@ def _measured(match: PlayedMatch) -> MatchResult:
     """The result of a match that is replayed for its luck. CheckFailed if it cannot be replayed."""
     record = unpack(match.record)
     return result_of(record, luck_of(record))
-
-
-def _show(page: str, tournament: Tournament, form: str) -> None:
-    """Print a page of statistics with the sentence on the luck of its league."""
-    told = luck_description(luck_origin(tournament))
-    click.echo(with_origin(page, told, format=form, width=terminal_width()))
 
 
 def _counted(matches: Iterable[PlayedMatch], total: int) -> Iterator[PlayedMatch]:

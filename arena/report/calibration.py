@@ -1,25 +1,12 @@
 """The calibration of a league's ratings as a page: a table by method, one by tenth, and what they say in words."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
-from arena.report.formats import (
-    Column,
-    csv_text,
-    escaped,
-    fixed,
-    half_width,
-    insist_on_format,
-    intervals,
-    json_text,
-    percent,
-    tabulated,
-    wrapped,
-)
+from arena.report.formats import Column, Style, fixed, half_width, intervals, percent, rendered
 from arena.standings.calibration import COIN, MAP, TRUESKILL, Bin, Calibration, Judged, tilt
 from arena.standings.rows import ends
 from arena.text import counted
-from arena.validation import printable
 
 LEAST_BLOCKS: Final = 20
 """Below, nothing is said in words: errors from a few blocks are no errors."""
@@ -37,22 +24,32 @@ _COLUMNS: Final = (
 """Of CSV. The last two are standard errors: names of version 0.1, which go with the next version."""
 
 
-def render(found: Judged, *, format: str, width: int | None = None) -> str:  # noqa: A002 - its name
-    """Write the page in one of `FORMATS`, without a final newline; SpecError for any other format."""
-    insist_on_format(format)
-    if format == "csv":
-        return csv_text(_COLUMNS, _records(found))
-    if format == "json":
-        judged = {name: getattr(found, name) for name in ("league", "matches", "blocks")}
-        return json_text(
-            judged | {"methods": [_method(one) | {"bins": [*map(_tenth, one.bins)]} for one in found.methods]}
-        )
-    is_markdown = format == "markdown"
-    style = "pipe" if is_markdown else "simple"
-    show: Callable[[str], str] = escaped if is_markdown else printable
-    tables = [tabulated(_methods(found), style), tabulated(_tenths(found), style)] if found.methods else []
-    lines = [wrapped(show(line), None if is_markdown else width) for line in sentences(found)]
-    return "\n\n".join([*tables, *(lines if is_markdown else ["\n".join(lines)])])
+def calibration_page(
+    found: Judged,
+    *,
+    format: str,  # noqa: A002 - its name
+    width: int | None = None,
+    luck: str | None = None,
+) -> str:
+    """Write the page in one of `FORMATS`; SpecError for any other format."""
+
+    def text(style: Style) -> list[str]:
+        tables = [style.table(_methods(found)), style.table(_tenths(found))] if found.methods else []
+        return [*tables, style.sentences(sentences(found))]
+
+    return rendered(
+        format,
+        text=text,
+        records=lambda: (_COLUMNS, _records(found)),
+        document=lambda: _document(found),
+        width=width,
+        luck=luck,
+    )
+
+
+def _document(found: Judged) -> dict[str, Any]:
+    methods = [_method(one) | {"bins": [*map(_tenth, one.bins)]} for one in found.methods]
+    return {"league": found.league, "matches": found.matches, "blocks": found.blocks, "methods": methods}
 
 
 def sentences(found: Judged) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Values -> cells, and cells -> a table for a terminal, Markdown, CSV or JSON: what the pages of statistics share.
+"""Pages in every format: values -> cells, and cells and sentences -> a terminal's table, Markdown, CSV or JSON.
 
 Rule: names are hostile input. Whatever a player is called, every format keeps its rows and columns, no terminal obeys
 an escape sequence, and no spreadsheet computes a formula.
@@ -8,7 +8,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Final
@@ -42,13 +42,68 @@ class Column(msgspec.Struct, frozen=True):
     align: str = "right"
 
 
-def insist_on_format(format: str) -> None:  # noqa: A002 - its name
-    """SpecError for what is none of `FORMATS`."""
+Records = tuple[Sequence[str], Iterable[Mapping[str, object]]]
+"""Columns of CSV, and the rows by column."""
+
+
+class Style(msgspec.Struct, frozen=True):
+    """The look of a page for people: in a terminal of so many columns, or in Markdown, which is as wide as need be."""
+
+    is_markdown: bool = False
+    width: int | None = None
+
+    def table(self, columns: Sequence[Column], *, optional: Sequence[str] = ()) -> str:
+        """The columns side by side; of a table that is too wide, without those of `fitting`."""
+        return tabulated(self.fitting(columns, optional), "pipe" if self.is_markdown else "simple")
+
+    def fitting(self, columns: Sequence[Column], optional: Sequence[str]) -> list[Column]:
+        """The columns without those whose headers begin with one of `optional`, the first one first, until it fits."""
+        left = list(columns)
+        for header in optional if self.width is not None else ():
+            if width_of(tabulated(left, "simple")) <= (self.width or 0):
+                break
+            left = [column for column in left if not column.header.startswith(header)]
+        return left
+
+    def names(self, names: Sequence[str]) -> list[str]:
+        """The names of players as cells."""
+        return [escaped(name) for name in names] if self.is_markdown else clipped(names)
+
+    def sentences(self, lines: Iterable[str], *, title: str = "") -> str:
+        """A line for each sentence, in Markdown a paragraph; below a title."""
+        if self.is_markdown:
+            heading = [f"## {escaped(title)}"] if title else []
+            return "\n\n".join([*heading, *(escaped(line.strip()) for line in lines)])
+        return "\n".join(wrapped(printable(line), self.width) for line in ([title, *lines] if title else lines))
+
+
+def rendered(
+    format: str,  # noqa: A002 - its name
+    *,
+    text: Callable[[Style], Iterable[str]],
+    records: Callable[[], Records],
+    document: Callable[[], Mapping[str, object]],
+    width: int | None = None,
+    luck: str | None = None,
+) -> str:
+    """A page in one of `FORMATS`, without a final newline: the parts of its text, its records for CSV, or its JSON.
+
+    `luck`, the sentence on the origin of luck, stands below the text, in a column of its own, or under the key `luck`.
+    SpecError for any other format.
+    """
+    of_luck = {} if luck is None else {"luck": luck}
+    if format == "csv":
+        columns, rows = records()
+        return csv_text((*columns, *of_luck), ({**row, **of_luck} for row in rows))
+    if format == "json":
+        return json_text({**document(), **of_luck})
     if format not in FORMATS:
         raise SpecError(unknown("format", format, FORMATS))
+    style = Style(True) if format == "markdown" else Style(width=width)
+    return "\n\n".join(filter(None, [*text(style), style.sentences([luck] if luck else [])]))
 
 
-def tabulated(columns: Sequence[Column], style: str) -> str:
+def tabulated(columns: Sequence[Column], style: str = "simple") -> str:
     """Set columns side by side: `simple` for a terminal, `pipe` for Markdown, where a header has one line."""
     is_markdown = style == "pipe"
     return tabulate(
@@ -102,11 +157,6 @@ def some(names: Sequence[str], most: int = 5) -> str:
     """The first of `names`, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
-
-
-def labels(names: Sequence[str], style: str) -> list[str]:
-    """`names` as cells of a table of that style."""
-    return [escaped(name) for name in names] if style == "pipe" else clipped(names)
 
 
 def aligned(parts: Sequence[Sequence[str]], between: str) -> list[str]:

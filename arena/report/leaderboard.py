@@ -4,7 +4,7 @@ Rule: a table for people says what its numbers cannot: below it stands what it w
 from it. The other formats have all numbers.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -13,19 +13,15 @@ from arena.match.record import FAULTS, PARDONABLE, Termination
 from arena.report.formats import (
     UNKNOWN,
     Column,
+    Records,
+    Style,
     aligned,
-    csv_text,
     escaped,
     fixed,
-    insist_on_format,
     intervals,
-    json_text,
-    labels,
     likelihood,
     percent,
-    tabulated,
-    width_of,
-    wrapped,
+    rendered,
 )
 from arena.report.luck_origin import luck_description
 from arena.report.notes import luck_audit, notes
@@ -34,7 +30,6 @@ from arena.standings.rows import Row, deprecated, record
 from arena.standings.scores import Mean
 from arena.standings.table import Standings, Timing, standings_json
 from arena.statistics.interval import Interval
-from arena.validation import printable
 
 MOST_FAULTS: Final = 2
 """Kinds named in a row of the table for a terminal, the most frequent ones."""
@@ -49,7 +44,7 @@ _SHORT: Final = {
 }
 
 
-def render(
+def leaderboard_page(
     standings: Standings,
     timing: Sequence[Timing] | None,
     *,
@@ -57,60 +52,38 @@ def render(
     width: int | None = None,
     news: Sequence[str] = (),
 ) -> str:
-    """Write the leaderboard in one of `FORMATS`, without a final newline; SpecError for any other format.
+    """Write the leaderboard in one of `FORMATS`; SpecError for any other format.
 
     Without `timing` the columns of time are left out, and equal results give equal text. A table that is wider than
     `width` columns of a terminal goes without sigma, then mu-3s, the seats, and so on.
     `news` are sentences on how the league goes on, or what ended it.
     """
-    insist_on_format(format)
-    if format == "table" and width is not None:
-        return _table(standings, timing, news, width)
-    return _RENDERERS[format](standings, timing, news)
 
+    def text(style: Style) -> list[str]:
+        columns = style.fitting(_columns(standings, timing, style), _LEFT_OUT)
+        headers = tuple(column.header.split("\n")[0] for column in columns)
+        return [style.table(columns), style.sentences(notes(standings, headers, timing or (), news))]
 
-def _table(standings: Standings, timing: Sequence[Timing] | None, news: Sequence[str], width: int | None = None) -> str:
-    columns = [
-        *_names(standings, "simple"),
-        *_numbers(standings),
-        Column("faults", [_faults(row, named=MOST_FAULTS) for row in standings.rows], "left"),
-        *_times(standings.rows, timing),
-    ]
-    table = tabulated(columns, "simple")
-    for header in _LEFT_OUT:
-        if width is None or width_of(table) <= width:
-            break
-        columns = [column for column in columns if not column.header.startswith(header)]
-        table = tabulated(columns, "simple")
-    headers = tuple(column.header.split("\n")[0] for column in columns)
-    return "\n".join(
-        [table, "", *(wrapped(printable(line), width) for line in notes(standings, headers, timing or (), news))]
+    return rendered(
+        format,
+        text=text,
+        records=lambda: _records(standings, timing),
+        document=lambda: _document(standings, timing, news),
+        width=width,
     )
 
 
-def _markdown(standings: Standings, timing: Sequence[Timing] | None, news: Sequence[str]) -> str:
+def _columns(standings: Standings, timing: Sequence[Timing] | None, style: Style) -> list[Column]:
     rows = standings.rows
-    number, player = _names(standings, "pipe")
-    columns = [
-        number,
-        player,
-        Column("bot", [escaped(f"{row.bot} {row.version} ({row.hash[:8]})") for row in rows], "left"),
-        *_numbers(standings),
-        Column("faults", [_faults(row, named=len(FAULTS)) for row in rows], "left"),
-        *_times(rows, timing),
-    ]
-    headers = tuple(column.header.split("\n")[0] for column in columns)
-    # An empty line makes each sentence a paragraph of its own.
-    return "\n\n".join(
-        [tabulated(columns, "pipe"), *(escaped(line) for line in notes(standings, headers, timing or (), news))]
-    )
-
-
-def _names(standings: Standings, style: str) -> list[Column]:
-    rows = standings.rows
+    bots = [escaped(f"{row.bot} {row.version} ({row.hash[:8]})") for row in rows]
+    named = len(FAULTS) if style.is_markdown else MOST_FAULTS
     return [
         Column("rank", [UNKNOWN if row.rank is None else str(row.rank) for row in rows]),
-        Column("player", labels([row.name for row in rows], style), "left"),
+        Column("player", style.names([row.name for row in rows]), "left"),
+        *([Column("bot", bots, "left")] if style.is_markdown else []),
+        *_numbers(standings),
+        Column("faults", [_faults(row, named=named) for row in rows], "left"),
+        *_times(rows, timing),
     ]
 
 
@@ -162,14 +135,14 @@ def _faults(row: Row, *, named: int) -> str:
     return ", ".join([*parts, f"{rest} more"] if rest else parts) or "-"
 
 
-def _csv(standings: Standings, timing: Sequence[Timing] | None, _: Sequence[str]) -> str:
+def _records(standings: Standings, timing: Sequence[Timing] | None) -> Records:
     by_name = None if timing is None else _by_name(timing)
     luck = {"luck": luck_description(standings.luck, standings.isolation)}
     records = [
         _spread_out(row, by_name[row.name] if by_name else None) | luck | old
         for row, old in zip(standings.rows, deprecated(standings.rows), strict=True)
     ]
-    return csv_text(tuple(records[0]) if records else (), records)
+    return tuple(records[0]) if records else (), records
 
 
 def _spread_out(row: Row, timing: Timing | None) -> dict[str, object]:
@@ -188,7 +161,7 @@ def _spread_out(row: Row, timing: Timing | None) -> dict[str, object]:
     return found
 
 
-def _json(standings: Standings, timing: Sequence[Timing] | None, news: Sequence[str]) -> str:
+def _document(standings: Standings, timing: Sequence[Timing] | None, news: Sequence[str]) -> dict[str, object]:
     """Set the canonical standings, as they are, beside the sentences on luck and the timing."""
     document: dict[str, object] = {
         "standings": msgspec.Raw(standings_json(standings)),
@@ -196,15 +169,4 @@ def _json(standings: Standings, timing: Sequence[Timing] | None, news: Sequence[
         "luck": luck_description(standings.luck, standings.isolation),
         "news": news,
     }
-    if timing is not None:
-        document["timing"] = timing
-    return json_text(document)
-
-
-_RENDERERS: Final[Mapping[str, Callable[[Standings, Sequence[Timing] | None, Sequence[str]], str]]] = {
-    "table": _table,
-    "markdown": _markdown,
-    "csv": _csv,
-    "json": _json,
-}
-FORMATS: Final = tuple(_RENDERERS)
+    return document if timing is None else document | {"timing": timing}

@@ -6,14 +6,11 @@ Rule: every table, page and export tells of a public seed in the same words, as 
 from collections.abc import Sequence
 from typing import Final
 
-import msgspec
 from msgspec import UNSET
 
 from arena.match.record import MatchRecord
 from arena.match.secret_luck import LuckOrigin, Secret
-from arena.report.formats import escaped, wrapped
 from arena.store.matches import LeagueSecret
-from arena.validation import printable
 
 PUBLIC: Final = "public seed: bots can foretell the luck"
 _ORIGINS: Final = {"drawn": "drawn here", "file": "given by --secret-file: who has the file can foretell the luck"}
@@ -71,15 +68,3 @@ def luck_commitment(commitment: str, known: LeagueSecret | None) -> str:
         return told
     given = f" ({_ORIGINS['file']})" if known.origin == "file" else ""
     return f"{told}{given}{f', revealed {known.revealed_at}' if known.revealed_at else ''}"
-
-
-def with_origin(page: str, told: str, *, format: str, width: int | None = None) -> str:  # noqa: A002 - its name
-    """A page of one of `FORMATS` with the sentence on its luck: below it, as a column, or under the key `luck`."""
-    if format == "csv":
-        header, *rows = page.splitlines()
-        cell = printable(told).replace('"', '""')
-        return "\n".join([f'{header},"luck"', *(f'{row},"{cell}"' for row in rows)])
-    if format == "json":
-        document = msgspec.json.decode(page, type=dict[str, msgspec.Raw])
-        return msgspec.json.encode(document | {"luck": told}).decode()
-    return f"{page}\n\n{escaped(told) if format == 'markdown' else wrapped(printable(told), width)}"

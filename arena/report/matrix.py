@@ -9,22 +9,9 @@ from typing import Final
 
 import msgspec
 
-from arena.report.formats import (
-    Column,
-    csv_text,
-    escaped,
-    fixed,
-    insist_on_format,
-    json_text,
-    labels,
-    percent,
-    some,
-    tabulated,
-    wrapped,
-)
+from arena.report.formats import Column, Records, Style, clipped, fixed, percent, rendered, some
 from arena.standings.matrix import WRONG, HeadToHead, Meeting, Ranked
 from arena.text import counted
-from arena.validation import printable
 
 NOBODY: Final = "·"
 """In the cell of a player against itself."""
@@ -45,32 +32,37 @@ _Surprises = Mapping[tuple[int, int], float]
 """By row and column; anywhere else nothing is shaded."""
 
 
-def render(
+def matrix_page(
     found: HeadToHead,
     *,
     format: str,  # noqa: A002 - its name
     width: int | None = None,
+    luck: str | None = None,
     is_coloured: bool = False,
     rows: str = "pairs",
 ) -> str:
-    """Write the page in one of `FORMATS`, without a final newline; SpecError for any other format.
+    """Write the page in one of `FORMATS`; SpecError for any other format.
 
     CSV has the table that `rows` names: a line for each of two `pairs`' sides, or for each of the `players`.
     Cells are shaded if `is_coloured`, in the table only. A table wider than `width` columns goes without names above
     its columns, then without matches, then without decimals, and is then cut into parts.
     """
-    insist_on_format(format)
-    if format == "csv" and rows == "players":
-        return csv_text(Ranked.__struct_fields__, map(msgspec.structs.asdict, found.players))
-    if format == "csv":
-        return csv_text(Meeting.__struct_fields__, map(msgspec.structs.asdict, found.meetings))
-    if format == "json":
-        return json_text(found)
-    if format == "markdown":
-        lines = [escaped(line) for line in sentences(found)]
-        return "\n\n".join([_markdown(found), *lines])
-    text = "\n".join(wrapped(printable(line), width) for line in sentences(found))
-    return "\n\n".join([*_tables(found, width, is_shaded=is_coloured), text])
+
+    def text(style: Style) -> list[str]:
+        if style.is_markdown:
+            names = style.names([one.name for one in found.players])
+            tables = [style.table([*_players(found, names), *_scores(found, _long, names)])]
+        else:
+            tables = _tables(found, width, is_shaded=is_coloured)
+        return [*tables, style.sentences(sentences(found))]
+
+    def records() -> Records:
+        kind, each = (Ranked, found.players) if rows == "players" else (Meeting, found.meetings)
+        return kind.__struct_fields__, map(msgspec.structs.asdict, each)
+
+    return rendered(
+        format, text=text, records=records, document=lambda: msgspec.structs.asdict(found), width=width, luck=luck
+    )
 
 
 def sentences(found: HeadToHead) -> Iterator[str]:
@@ -119,7 +111,7 @@ def shaded(text: str, z: float) -> str:
 
 def _tables(found: HeadToHead, width: int | None, *, is_shaded: bool) -> list[str]:
     """One table within `width`, with as much as there is room for; else one with the least, in parts."""
-    shown = labels([one.name for one in found.players], "simple")
+    shown = clipped([one.name for one in found.players])
     numbers = _numbers(found)
     players = _players(found, shown)
     surprises = _surprises(found) if is_shaded else {}
@@ -240,11 +232,6 @@ def _parts(players: Sequence[Column], scores: Sequence[Column], surprises: _Surp
         parts.append(grid([*players, *scores[first:last]], _moved(surprises, len(players), first)))
         first = last
     return parts
-
-
-def _markdown(found: HeadToHead) -> str:
-    names = labels([one.name for one in found.players], "pipe")
-    return tabulated([*_players(found, names), *_scores(found, _long, names)], "pipe")
 
 
 def _groups(found: HeadToHead) -> Iterator[str]:

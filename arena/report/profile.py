@@ -13,20 +13,15 @@ import msgspec
 from arena.report.formats import (
     UNKNOWN,
     Column,
+    Records,
+    Style,
     aligned,
-    csv_text,
-    escaped,
     fixed,
     half_width,
-    insist_on_format,
     intervals,
-    json_text,
-    labels,
     percent,
+    rendered,
     signed,
-    tabulated,
-    width_of,
-    wrapped,
 )
 from arena.standings.profile import Extreme, Fault, Line, Profile
 from arena.standings.rows import Row, ends
@@ -35,14 +30,13 @@ from arena.standings.table import Timing
 from arena.statistics.drift import LEAST_BLOCKS, LEAST_UNUSUAL, Drift
 from arena.statistics.interval import Z_95
 from arena.text import counted
-from arena.validation import printable
 
 MOST_IDS: Final = 4
 """Of a kind of fault, in the table; the other formats have more."""
 _UNLIKELY: Final = 0.01
 
 
-class Page(msgspec.Struct, frozen=True):
+class ProfilePage(msgspec.Struct, frozen=True):
     """A player's profile with their row and their use of time as the leaderboard has them.
 
     `ranked` is how many players share the ranking of the row: those whom matches connect. `why_not`
@@ -65,52 +59,38 @@ class Page(msgspec.Struct, frozen=True):
         return [(section, lines) for section, lines in named if lines]
 
 
-def render(page: Page, *, format: str, width: int | None = None) -> str:  # noqa: A002 - its name
-    """Write the page in one of `FORMATS`, without a final newline; SpecError for any other format.
+def profile_page(
+    page: ProfilePage,
+    *,
+    format: str,  # noqa: A002 - its name
+    width: int | None = None,
+    luck: str | None = None,
+) -> str:
+    """Write the page in one of `FORMATS`; SpecError for any other format.
 
     A table wider than `width` columns goes without its margins.
     """
-    insist_on_format(format)
-    if format == "csv":
-        records = [*_records(page)]
-        return csv_text(tuple(dict.fromkeys(name for record in records for name in record)), records)
-    if format == "json":
-        return json_text(_document(page))
-    if format == "markdown":
-        return _markdown(page)
-    return _text(page, width)
+
+    def text(style: Style) -> Iterator[str]:
+        title, *head = _head(page)
+        yield style.sentences(head, title=title)
+        for section, lines in page.sections:
+            yield style.table(_columns(section, lines, style), optional=("margin",))
+        if page.timing.moves:
+            yield style.table(_times(page))
+        yield style.sentences(_tail(page, most_ids=None if style.is_markdown else MOST_IDS))
+
+    def records() -> Records:
+        rows = [*_records(page)]
+        return tuple(dict.fromkeys(name for row in rows for name in row)), rows
+
+    return rendered(format, text=text, records=records, document=lambda: _document(page), width=width, luck=luck)
 
 
-def _text(page: Page, width: int | None) -> str:
-    parts = ["\n".join(wrapped(printable(line), width) for line in _head(page))]
-    parts += [_table(section, lines, width) for section, lines in page.sections]
-    if page.timing.moves:
-        parts.append(tabulated(_times(page), "simple"))
-    parts.append("\n".join(wrapped(printable(line), width) for line in _tail(page, most_ids=MOST_IDS)))
-    return "\n\n".join(part for part in parts if part)
-
-
-def _markdown(page: Page) -> str:
-    title, *head = _head(page)
-    parts = [f"## {escaped(title)}", *map(escaped, head)]
-    parts += [tabulated(_columns(section, lines, "pipe"), "pipe") for section, lines in page.sections]
-    if page.timing.moves:
-        parts.append(tabulated(_times(page), "pipe"))
-    return "\n\n".join([*parts, *(escaped(line.strip()) for line in _tail(page, most_ids=None))])
-
-
-def _table(section: str, lines: Sequence[Line], width: int | None) -> str:
-    columns = _columns(section, lines, "simple")
-    table = tabulated(columns, "simple")
-    if width is None or width_of(table) <= width:
-        return table
-    return tabulated([column for column in columns if not column.header.startswith("margin")], "simple")
-
-
-def _columns(section: str, lines: Sequence[Line], style: str) -> list[Column]:
+def _columns(section: str, lines: Sequence[Line], style: Style) -> list[Column]:
     counts = [(str(line.wins), str(line.draws), str(line.losses)) for line in lines]
     columns = [
-        Column(section, labels([line.name for line in lines], style), "left" if section == "opponent" else "right"),
+        Column(section, style.names([line.name for line in lines]), "left" if section == "opponent" else "right"),
         Column("matches", [str(line.matches) for line in lines]),
         Column("score %\n±95 %", _cells([line.score for line in lines], 1, 100.0)),
         Column("W-D-L", aligned(counts, "-")),
@@ -128,7 +108,7 @@ def _cells(means: Iterable[Mean | None], digits: int = 2, scale: float = 1.0, *,
     return intervals(found, digits, scale, is_signed=is_signed)
 
 
-def _head(page: Page) -> Iterator[str]:
+def _head(page: ProfilePage) -> Iterator[str]:
     """Who it is, and how it did on the whole."""
     row = page.row
     arguments = f" with {' '.join(page.arguments)}" if page.arguments else ""
@@ -151,7 +131,7 @@ def _head(page: Page) -> Iterator[str]:
     yield f"Rank {row.rank} of {page.ranked}{skill}"
 
 
-def _tail(page: Page, *, most_ids: int | None) -> Iterator[str]:
+def _tail(page: ProfilePage, *, most_ids: int | None) -> Iterator[str]:
     """Drift, time, faults and extremes, in sentences."""
     found = page.profile
     if not page.row.matches:
@@ -189,7 +169,7 @@ def _chance(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"= {p:.3f}"
 
 
-def _times(page: Page) -> list[Column]:
+def _times(page: ProfilePage) -> list[Column]:
     times, timing = page.profile.times, page.timing
     means, slowest = times.means_ms, times.slowest_decisions_ms
     return [
@@ -200,7 +180,7 @@ def _times(page: Page) -> list[Column]:
     ]
 
 
-def _time(page: Page) -> Iterator[str]:
+def _time(page: ProfilePage) -> Iterator[str]:
     times, timing = page.profile.times, page.timing
     if not timing.moves:
         yield "Time: it never had to decide."
@@ -217,7 +197,7 @@ def _time(page: Page) -> Iterator[str]:
         yield f"{timeouts} came while the machine was too busy: play with fewer --workers."
 
 
-def _forfeits(page: Page, most_ids: int | None) -> Iterator[str]:
+def _forfeits(page: ProfilePage, most_ids: int | None) -> Iterator[str]:
     found = page.profile
     if not found.faults:
         yield f"Faults: none; {counted(found.opponents_forfeits, 'forfeit')} by others in its matches."
@@ -241,7 +221,7 @@ def _extremes(title: str, found: Sequence[Extreme]) -> Iterator[str]:
         yield f"  {_number(one.margin):+}  {one.match}  {seated}"
 
 
-def _records(page: Page) -> Iterator[dict[str, Any]]:
+def _records(page: ProfilePage) -> Iterator[dict[str, Any]]:
     """A row per line of a table, per time, per fault's match and per extreme match."""
     found = page.profile
     skill = ends("value", page.row.map)
@@ -264,7 +244,7 @@ def _records(page: Page) -> Iterator[dict[str, Any]]:
             yield {"section": section, "name": names, "match": str(one.match), "margin": _number(one.margin)}
 
 
-def _time_values(page: Page) -> dict[str, float | None]:
+def _time_values(page: ProfilePage) -> dict[str, float | None]:
     timing, times = page.timing, page.profile.times
     percentiles = {
         f"{name}_{which}": value
@@ -298,7 +278,7 @@ def _record(section: str, line: Line) -> dict[str, Any]:
     }
 
 
-def _document(page: Page) -> dict[str, Any]:
+def _document(page: ProfilePage) -> dict[str, Any]:
     """All of it for JSON; `skill` and `error` of the standing, and `score_without_luck`, are names of version 0.1."""
     found, row = page.profile, page.row
     standing = {

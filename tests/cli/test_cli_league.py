@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cli_arena import Terminal
 
-from arena.report.leaderboard import FORMATS
+from arena.report.formats import FORMATS
 
 pytestmark = pytest.mark.process
 

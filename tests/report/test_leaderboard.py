@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from leaderboard_made import below, cells, league, made
 
 from arena.errors import SpecError
-from arena.report.formats import LONGEST_NAME, likelihood
-from arena.report.leaderboard import FORMATS, render
+from arena.report.formats import FORMATS, LONGEST_NAME, likelihood
+from arena.report.leaderboard import leaderboard_page
 from arena.standings.rows import Entrant
 from arena.standings.scores import Mean
 from arena.standings.table import Standings, standings_json, timing
@@ -48,7 +48,7 @@ HOSTILE = [
 
 def test_the_table_tells_it_to_a_person() -> None:
     """Score with its error, results, margin, ratings, seats, faults and time; below it, what it is made from."""
-    found = render(*league(["random", "greedy"]), format="table")
+    found = leaderboard_page(*league(["random", "greedy"]), format="table")
 
     lines = found.splitlines()
     assert cells(lines[0]) == [
@@ -70,7 +70,7 @@ def test_a_table_before_the_first_match() -> None:
     """No numbers where there are none, and no seats."""
     field = [Entrant("a", "a", "1", "00"), Entrant("b", "b", "1", "11")]
 
-    found = render(made(field, [], scheduled=2), timing(field, []), format="table")
+    found = leaderboard_page(made(field, [], scheduled=2), timing(field, []), format="table")
 
     lines = found.splitlines()
     assert cells(lines[3]) == ["-", "a", "-", "0-0-0", *"----", "25.00", "8.33", "0.00", "-", "-"]
@@ -79,7 +79,7 @@ def test_a_table_before_the_first_match() -> None:
 
 def test_the_numbers_stand_below_each_other() -> None:
     """Every line of the table is as wide as its rule, or ends earlier."""
-    found = render(*league(["random", "greedy", "player_three"]), format="table").splitlines()[:6]
+    found = leaderboard_page(*league(["random", "greedy", "player_three"]), format="table").splitlines()[:6]
 
     assert max(map(len, found)) == len(found[2])
     assert len({line.index("±") for line in found[3:] if "±" in line}) == 1
@@ -112,9 +112,9 @@ def test_intervals_are_as_long_as_they_can_be(score: float, error: float, blocks
     """Plus-minus where both ways are equal, else each way; CSV and JSON have the same ends in full."""
     found = with_score(score, blocks, error)
 
-    text = render(found, None, format="table")
-    (row, _) = json.loads(render(found, None, format="json"))["standings"]["rows"]
-    (line, _) = csv.DictReader(io.StringIO(render(found, None, format="csv")))
+    text = leaderboard_page(found, None, format="table")
+    (row, _) = json.loads(leaderboard_page(found, None, format="json"))["standings"]["rows"]
+    (line, _) = csv.DictReader(io.StringIO(leaderboard_page(found, None, format="csv")))
 
     assert cells(re.sub(r"(\d) +([-+±]\d)", r"\1 \2", text.splitlines()[3]))[2] == cell
     shown = {sign: float(width) for sign, width in re.findall(r"([-+±])([\d.]+)", cell)}
@@ -128,11 +128,11 @@ def test_a_margin_that_does_not_vary_has_no_known_interval() -> None:
     """Nothing bounds it: the table has a question mark, JSON null, CSV nothing."""
     found = with_score(1.0, 10)
 
-    assert re.search(r"\+4\.00 +±\? ", render(found, None, format="table"))
-    assert "±?: blocks that are all equal" in render(found, None, format="table")
-    row = json.loads(render(found, None, format="json"))["standings"]["rows"][0]
+    assert re.search(r"\+4\.00 +±\? ", leaderboard_page(found, None, format="table"))
+    assert "±?: blocks that are all equal" in leaderboard_page(found, None, format="table")
+    row = json.loads(leaderboard_page(found, None, format="json"))["standings"]["rows"][0]
     assert (row["margin"], row["margin_low"], row["margin_high"]) == (4.0, None, None)
-    (line, _) = csv.DictReader(io.StringIO(render(found, None, format="csv")))
+    (line, _) = csv.DictReader(io.StringIO(leaderboard_page(found, None, format="csv")))
     assert (line["margin"], line["margin_low"], line["margin_high"]) == ("4.0", "", "")
 
 
@@ -166,8 +166,8 @@ def test_old_names_can_still_be_read() -> None:
         "band": 1,
     }
 
-    written = json.loads(render(found, None, format="json"))["standings"]["rows"]
-    lines = list(csv.DictReader(io.StringIO(render(found, None, format="csv"))))
+    written = json.loads(leaderboard_page(found, None, format="json"))["standings"]["rows"]
+    lines = list(csv.DictReader(io.StringIO(leaderboard_page(found, None, format="csv"))))
 
     assert {name: written[0][name] for name in expected} == expected
     assert {name: lines[0][name] for name in expected} == {
@@ -179,8 +179,8 @@ def test_old_names_can_still_be_read() -> None:
 def test_headers_are_the_names_of_the_exports() -> None:
     """In small letters, with underscores: a column of the table is found in CSV and in JSON by its name."""
     arguments = league(["a", "b"])
-    document = json.loads(render(*arguments, format="json"))["standings"]["rows"][0]
-    (line, _) = csv.DictReader(io.StringIO(render(*arguments, format="csv")))
+    document = json.loads(leaderboard_page(*arguments, format="json"))["standings"]["rows"][0]
+    (line, _) = csv.DictReader(io.StringIO(leaderboard_page(*arguments, format="csv")))
     parts = {"W-D-L": ["wins", "draws", "losses"], "seat 0/1": ["score_seat_0", "score_seat_1"]}
     parts |= {"faults": ["faults_crash"], "ms/move": ["mean_ms", "slowest_ms"]}
 
@@ -192,7 +192,7 @@ def test_headers_are_the_names_of_the_exports() -> None:
 
 def headers(width: int | None) -> list[str]:
     found, times = league(["random", "greedy"])
-    text = render(found, times, format="table", width=width)
+    text = leaderboard_page(found, times, format="table", width=width)
     assert width is None or width < 85 or max(map(len, text.splitlines())) <= width
     return cells(text.splitlines()[0])
 
@@ -200,7 +200,7 @@ def headers(width: int | None) -> list[str]:
 def test_a_narrow_terminal_goes_without_some_columns() -> None:
     """Sigma first, then mu-3s, the seats and so on; nothing where there is room, and nothing of the other formats."""
     whole = headers(None)
-    lines = render(*league(["random", "greedy"]), format="table").splitlines()
+    lines = leaderboard_page(*league(["random", "greedy"]), format="table").splitlines()
     widest = max(map(len, lines[: lines.index("")]))
 
     assert headers(widest) == whole
@@ -209,7 +209,7 @@ def test_a_narrow_terminal_goes_without_some_columns() -> None:
     assert set(whole) - set(headers(widest - 28)) == {"sigma", "mu-3s", "seat 0/1"}
     assert headers(20) == ["rank", "player", "score %", "W-D-L", "faults", "ms/move"]
     arguments = league(["random", "greedy"])
-    assert render(*arguments, format="csv", width=20) == render(*arguments, format="csv")
+    assert leaderboard_page(*arguments, format="csv", width=20) == leaderboard_page(*arguments, format="csv")
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_ordinary_names_fit_a_terminal(width: int, left_out: set[str]) -> None:
     busy |= {"score": usual.score, "margin": Mean(12.5, 0.5, 1233, 1234, interval(12.5, 0.5))}
     rows = tuple(msgspec.structs.replace(row, **busy) for row in found.rows)
 
-    lines = render(msgspec.structs.replace(found, rows=rows), times, format="table", width=width).splitlines()
+    lines = leaderboard_page(msgspec.structs.replace(found, rows=rows), times, format="table", width=width).splitlines()
 
     assert max(map(len, lines)) <= width
     assert set(headers(None)) - set(cells(lines[0])) == left_out
@@ -235,12 +235,12 @@ def test_long_names_lose_their_middle_but_stay_different() -> None:
     plain = ["monte-carlo-tree-search--depth=12", "another-monte-carlo-tree-search--depth=12"]
     alike = ["monte-carlo-tree-search-v1--depth=12", "monte-carlo-tree-search-v2--depth=12"]
 
-    short = render(*league(plain), format="table").splitlines()
-    stretched = render(*league(alike), format="table").splitlines()
+    short = leaderboard_page(*league(plain), format="table").splitlines()
+    stretched = leaderboard_page(*league(alike), format="table").splitlines()
 
     assert cells(short[3])[1] == "monte-carlo-tre…depth=12"
     assert len({cells(line)[1] for line in stretched[3:5]}) == 2
-    assert len(cells(render(*league(["a" * 5000, "b"]), format="table").splitlines()[3])[1]) == LONGEST_NAME
+    assert len(cells(leaderboard_page(*league(["a" * 5000, "b"]), format="table").splitlines()[3])[1]) == LONGEST_NAME
 
 
 def test_many_kinds_of_faults_are_added_up() -> None:
@@ -250,13 +250,13 @@ def test_many_kinds_of_faults_are_added_up() -> None:
     rows = (msgspec.structs.replace(found.rows[0], faults=faults), found.rows[1])
     faulty = msgspec.structs.replace(found, rows=rows)
 
-    assert "30 timeout, 4 crash, 3 more" in render(faulty, None, format="table")
-    assert "30 timeout, 4 crash, 2 malformed, 1 illegal" in render(faulty, None, format="markdown")
+    assert "30 timeout, 4 crash, 3 more" in leaderboard_page(faulty, None, format="table")
+    assert "30 timeout, 4 crash, 2 malformed, 1 illegal" in leaderboard_page(faulty, None, format="markdown")
 
 
 def test_markdown_is_a_table_for_github() -> None:
     """With the bot, its version and the start of its hash; underscores inside a word need no escape."""
-    found = render(*league(["greedy_v2", "_random_"]), format="markdown").splitlines()
+    found = leaderboard_page(*league(["greedy_v2", "_random_"]), format="markdown").splitlines()
 
     assert re.fullmatch(r"\|(:?-+:?\|)+", found[1])
     assert [cell.strip() for cell in found[2].split("|")][1:5] == [
@@ -267,7 +267,7 @@ def test_markdown_is_a_table_for_github() -> None:
 
 def test_csv_has_a_value_per_column() -> None:
     """Text is quoted and numbers are plain, so that a version of 1.10 stays text; unknown is empty."""
-    found = render(*league(["a", "b", "c"]), format="csv")
+    found = leaderboard_page(*league(["a", "b", "c"]), format="csv")
 
     rows = list(csv.DictReader(io.StringIO(found)))
     first, last = rows[0], next(row for row in rows if row["player"] == "c")
@@ -282,7 +282,7 @@ def test_json_holds_the_canonical_standings() -> None:
     """Byte by byte, with the timing beside it."""
     found, times = league(["a", "b"])
 
-    text = render(found, times, format="json")
+    text = leaderboard_page(found, times, format="json")
 
     assert standings_json(found).decode() in text
     assert json.loads(text)["timing"] == [msgspec.to_builtins(one) for one in times]
@@ -293,7 +293,7 @@ def test_without_timing_nothing_tells_of_time(chosen: str) -> None:
     """Then equal results give equal text in every format."""
     found, _ = league(["a", "b"])
 
-    text = render(found, None, format=chosen)
+    text = leaderboard_page(found, None, format=chosen)
 
     assert "ms/move" not in text
     assert "_ms" not in text
@@ -303,7 +303,7 @@ def test_without_timing_nothing_tells_of_time(chosen: str) -> None:
 def test_an_unknown_format_is_refused() -> None:
     """With the known ones."""
     with pytest.raises(SpecError) as refused:
-        render(*league(["a", "b"]), format="cvs")
+        leaderboard_page(*league(["a", "b"]), format="cvs")
 
     assert str(refused.value) == 'unknown format "cvs"; known: table, markdown, csv, json; did you mean "csv"?'
 
@@ -325,11 +325,11 @@ def test_no_name_breaks_a_format(hostile: list[str]) -> None:
     """Rows and columns stay what they are, no control character gets out, no cell is a formula."""
     arguments: Any = league(hostile)
 
-    sentences = len(below(render(*arguments, format="table")))
-    check_plain_lines(render(*arguments, format="table"), 3 + len(hostile) + 1 + sentences)
-    lines = check_plain_lines(render(*arguments, format="markdown"), 2 + len(hostile) + 2 * sentences)
-    text = render(*arguments, format="csv")
-    document = json.loads(render(*arguments, format="json"))
+    sentences = len(below(leaderboard_page(*arguments, format="table")))
+    check_plain_lines(leaderboard_page(*arguments, format="table"), 3 + len(hostile) + 1 + sentences)
+    lines = check_plain_lines(leaderboard_page(*arguments, format="markdown"), 2 + len(hostile) + 2 * sentences)
+    text = leaderboard_page(*arguments, format="csv")
+    document = json.loads(leaderboard_page(*arguments, format="json"))
 
     assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines[: 2 + len(hostile)]} == {16}
     assert not any(re.search(r"(?<!\\)(?:\\\\)*[<`\[]", line) for line in lines[2 + len(hostile) :])

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from report_leagues import FOUR, league
 
 from arena.match.results import LUCK_UNIT, MatchResult
-from arena.report.leaderboard import FORMATS, render
+from arena.report.formats import FORMATS
+from arena.report.leaderboard import leaderboard_page
 from arena.report.notes import luck_audit
 from arena.standings.luck_audit import LEVEL
 from arena.standings.rows import Entrant
@@ -49,7 +50,7 @@ def test_who_stands_out_is_named_with_what_it_means() -> None:
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_has_it(form: str) -> None:
     """People get the sentence, programs the numbers."""
-    found, fair = (render(table(lucky(share)), None, format=form) for share in (0.5, 0.001))
+    found, fair = (leaderboard_page(table(lucky(share)), None, format=form) for share in (0.5, 0.001))
 
     if form == "csv":
         rows = list(csv.DictReader(io.StringIO(found), quoting=csv.QUOTE_NONNUMERIC))
@@ -73,8 +74,8 @@ def test_without_luck_it_says_that_nothing_was_tested() -> None:
     assert luck_audit(without) == [
         "luck audit: not tested: no match has its luck measured (no value of the game, or `luck: false`)"
     ]
-    assert luck_audit(without)[0] in below(render(without, None, format="table"))
-    assert json.loads(render(without, None, format="json"))["luck_audit"] == luck_audit(without)
+    assert luck_audit(without)[0] in below(leaderboard_page(without, None, format="table"))
+    assert json.loads(leaderboard_page(without, None, format="json"))["luck_audit"] == luck_audit(without)
     assert luck_audit(table([])) == []
-    csv_rows = list(csv.DictReader(io.StringIO(render(without, None, format="csv"))))
+    csv_rows = list(csv.DictReader(io.StringIO(leaderboard_page(without, None, format="csv"))))
     assert {row["luck_p"] for row in csv_rows} == {""}

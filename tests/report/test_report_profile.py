@@ -24,8 +24,8 @@ from report_leagues import (
 from arena.errors import SpecError
 from arena.match.results import MatchResult
 from arena.report.formats import FORMATS
-from arena.report.leaderboard import render as leaderboard
-from arena.report.profile import Page, render
+from arena.report.leaderboard import leaderboard_page as leaderboard
+from arena.report.profile import ProfilePage, profile_page
 from arena.report.table import entrants
 from arena.standings.profile import luck_adjusted, profile
 from arena.standings.ratings import rate
@@ -40,17 +40,17 @@ def tables(results: Sequence[MatchResult], names: Sequence[str] = FOUR) -> tuple
     return table, timing(field, sums)
 
 
-def made(player: str, results: Sequence[MatchResult], names: Sequence[str] = FOUR) -> Page:
+def made(player: str, results: Sequence[MatchResult], names: Sequence[str] = FOUR) -> ProfilePage:
     table, use = tables(results, names)
     (row,) = (one for one in table.rows if one.name == player)
     (timed,) = (one for one in use if one.name == player)
     ranked = sum(one.group == row.group for one in table.rows)
     found = profile(row, columns_of(player, results))
-    return Page("test", (), row, ranked, timed, luck_adjusted(found, player, sums_of(results)))
+    return ProfilePage("test", (), row, ranked, timed, luck_adjusted(found, player, sums_of(results)))
 
 
 def page(player: str, results: Sequence[MatchResult], form: str = "table", width: int | None = None) -> str:
-    return render(made(player, results), format=form, width=width)
+    return profile_page(made(player, results), format=form, width=width)
 
 
 def test_the_head_says_who_it_is() -> None:
@@ -268,9 +268,9 @@ def test_no_name_breaks_a_format() -> None:
     results = [result(place, (names[0], name), (1, 0)) for place, name in enumerate(names[1:])]
     found = made(names[0], results, names)
 
-    table = render(found, format="table")
-    markdown = render(found, format="markdown").splitlines()
-    rows = list(csv.reader(io.StringIO(render(found, format="csv"))))
+    table = profile_page(found, format="table")
+    markdown = profile_page(found, format="markdown").splitlines()
+    rows = list(csv.reader(io.StringIO(profile_page(found, format="csv"))))
 
     assert all(char.isprintable() or char == "\n" for char in table)
     start = next(number for number, line in enumerate(markdown) if line.startswith("| opponent"))
