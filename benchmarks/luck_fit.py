@@ -20,7 +20,7 @@ from arena.games.api import Chance, Decision
 from arena.games.luck import derive, draw
 from arena.games.shanghaien.state import ROUNDS, State, numbered
 from arena.games.shanghaien.value.constants import CONSTANTS
-from arena.games.shanghaien.value.round import signs, standings
+from arena.games.shanghaien.value.round import card_signs, card_standings
 from arena.games.shanghaien.value.stakes import pool_of, stake_of
 
 _SLIPS: Final = 0.03
@@ -58,17 +58,17 @@ def counted(met: list[State]) -> Iterator[tuple[int, int, int, float]]:
         seat = state.to_move
         mine, theirs = state.players[seat], state.players[1 - seat]
         dice = min(CONSTANTS.most_dice, sum(mine.placed) + sum(theirs.placed))
-        won = signs(last.players[seat].placed, last.players[1 - seat].placed)
+        won = card_signs(last.players[seat].placed, last.players[1 - seat].placed)
         pool = pool_of(state.row + state.pile)
         assert state.one_at is not None, "only such states are met"
         row = numbered(state.row, state.one_at)
-        for card, stand, winner in zip(row, standings(mine.placed, theirs.placed), won, strict=True):
+        for card, stand, winner in zip(row, card_standings(mine.placed, theirs.placed), won, strict=True):
             stake = stake_of(card, mine.strength, theirs.strength, pool, ROUNDS - state.round)
             yield dice, stand, winner, abs(stake.won - stake.lost) + 0.3
 
 
 def main() -> None:
-    """See the module."""
+    """Play, count and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--matches", type=int, default=500)
     parser.add_argument("--seed", default="fit")

@@ -201,7 +201,7 @@ class Simulator(Protocol):
         """
 
     def budget(self, state: Any) -> int:
-        """How often a bot may ask `what_if` in one request; 0 for never."""
+        """The number of `what_if` questions a bot may ask in one request; 0 for none."""
 
     def what_if(self, state: Any, seat: Seat, question: Mapping[str, Json]) -> dict[str, Json]:
         """The answer to a question of a bot about an action it thinks about; nothing that `seat` may not know goes in.
@@ -210,7 +210,7 @@ class Simulator(Protocol):
         """
 
     def distance(self, state: Any, one: Json, other: Json) -> str:
-        """How far two results for the same state are apart, as a phrase for a person; empty if they are the same."""
+        """The distance of two results for the same state, as a phrase for a person; empty if they are the same."""
 
 
 # Never branch on a game's name. These accessors return None (or an empty dict) if the capability is absent.

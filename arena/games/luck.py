@@ -56,7 +56,7 @@ def _word_below(limit: int, prefix: bytes) -> int:
 
 @cache
 def _first_attempts(size: int) -> tuple[bytes, ...]:
-    """What follows the key in the text of the first word of each of `size` dice or items."""
+    """The end of the text, behind the key, of the first word of each of `size` dice or items."""
     return tuple(b"%d/0" % index for index in range(size))
 
 

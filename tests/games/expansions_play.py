@@ -15,7 +15,7 @@ from games_positions import GAME
 
 from arena.games.shanghaien.actions import Action
 from arena.games.shanghaien.expansions.crazy_captain import Allow
-from arena.games.shanghaien.state import Question
+from arena.games.shanghaien.state import Choice
 
 MATCHES: Final = int(os.environ.get("ARENA_MANY", "60"))
 VARIANTS: Final = [chosen for size in range(5) for chosen in combinations(ALL, size)]
@@ -31,7 +31,7 @@ def played(expansions: tuple[str, ...], number: int, *, decided: int | None = No
 
 def is_asking(step: Step) -> bool:
     """What was done is only announced: somebody is asked about it next."""
-    return isinstance(step.after.phase, Question) and step.after.phase.name == "veto"
+    return isinstance(step.after.phase, Choice) and step.after.phase.name == "veto"
 
 
 def happened(play: Play) -> Iterator[tuple[Step, Action]]:

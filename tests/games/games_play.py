@@ -1,6 +1,6 @@
 """Random play of any game, step by step, for the tests: luck from a seed, decisions from `Game.sample`.
 
-What a nature would simulate is scripted: no physics is needed, and a play takes no time.
+a simulator is scripted: no physics is needed, and a play takes no time.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,8 +26,8 @@ from arena.games.api import (
 )
 from arena.games.luck import draw
 
-NATURES: Mapping[str, Simulator] = {"riffraff": TOPPLING}
-"""What stands for the nature of a game here."""
+SCRIPTED: Mapping[str, Simulator] = {"riffraff": TOPPLING}
+"""The simulator of each game here."""
 
 
 class Step(NamedTuple):
@@ -70,18 +70,18 @@ def _step(game: Game[Any, Any], seed: str, rng: Random, state: Any, turn: Turn) 
 
 
 def scripted_simulator(game: Game[Any, Any]) -> Simulator | None:
-    """The nature that plays in the tests, for a game that has one."""
-    return None if simulator_of(game) is None else NATURES[game.name]
+    """The simulator that plays in the tests, for a game that has one."""
+    return None if simulator_of(game) is None else SCRIPTED[game.name]
 
 
 def allowed(game: Game[Any, Any], state: Any, seat: Seat, rng: Randomness) -> Any:
-    """A sampled action, or what stands in for it where the nature has no room for it."""
+    """A sampled action, or the fallback where the world has no room for it."""
     action = game.sample(state, seat, rng)
     simulator, fault_policy = scripted_simulator(game), fault_policy_of(game)
     try:
         if simulator is not None:
             simulator.require(state, seat, action)
     except IllegalAction:
-        assert fault_policy is not None, "a game whose nature refuses something goes on after it"
+        assert fault_policy is not None, "a game whose simulator refuses something goes on after it"
         return fault_policy.fallback_action(state, seat)
     return action

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from arena.games import load_game
 from arena.games.api import Chance, Decision, Game, Over, Seat
 from arena.games.shanghaien.actions import Action
-from arena.games.shanghaien.cards import NATIONS, Card, is_sailor, nation_of, value_of
+from arena.games.shanghaien.cards import NATIONS, Card, is_sailor, nation_of, strength_of
 from arena.games.shanghaien.state import Player, State
 
 GAME: Final[Game[State, Action]] = load_game("shanghaien")
@@ -35,7 +35,7 @@ def player(
     """A player with dice on these numbers; `jokers` are pairs of a trick's kind and the nation it was laid to."""
     strength = [0] * len(NATIONS)
     for card in cards(*sailors):
-        strength[nation_of(card)] += value_of(card)
+        strength[nation_of(card)] += strength_of(card)
     for _, nation in jokers:
         strength[NATIONS.index(nation)] += 2
     laid = cards(*tricks, *(kind for kind, _ in jokers))[len(tricks) :]

@@ -203,7 +203,7 @@ def test_a_wrong_number_of_seats_is_refused(game: AnyGame, found: int) -> None:
 
 
 def test_only_listed_seats_decide_and_luck_has_a_key(play: list[Step], seats: int) -> None:
-    """Every turn is a decision of somebody, luck or nature with a name that does not come again, or the end."""
+    """Every turn is a decision of somebody, luck or a simulation with a name that does not come again, or the end."""
     keys: set[str] = set()
     for step in play:
         match step.turn:
@@ -327,7 +327,7 @@ def test_ranks_by_score(scores: tuple[int, ...], ranks: tuple[int, ...]) -> None
 
 
 def test_what_stands_in_for_a_refused_answer_is_legal(game: AnyGame, play: list[Step]) -> None:
-    """In every state; a game without lenience forfeits instead."""
+    """In every state; a game without a fault policy forfeits instead."""
     fault_policy = fault_policy_of(game)
     for step, seat, _ in decisions(play):
         if fault_policy is None:
@@ -338,7 +338,7 @@ def test_what_stands_in_for_a_refused_answer_is_legal(game: AnyGame, play: list[
         assert game.turn(game.apply(step.state, {**step.actions, seat: action}))
 
 
-def test_a_result_of_nature_is_plain_and_settles_again(game: AnyGame, play: list[Step]) -> None:
+def test_a_simulation_is_plain_and_can_be_applied_again(game: AnyGame, play: list[Step]) -> None:
     """The same state gives the same result; read back from JSON it leads to the same state, and is told in a line."""
     simulator = scripted_simulator(game)
     for step in play:
@@ -355,7 +355,7 @@ def test_a_result_of_nature_is_plain_and_settles_again(game: AnyGame, play: list
 
 
 @pytest.mark.parametrize("result", [None, 0, "rest", [], {}, {"id": "k01"}], ids=str)
-def test_what_nature_never_gave_is_a_value_error(game: AnyGame, play: list[Step], result: Json) -> None:
+def test_a_result_that_no_simulation_gave_is_a_value_error(game: AnyGame, play: list[Step], result: Json) -> None:
     """So that a record which was changed is told apart from a fault of the program."""
     simulator = scripted_simulator(game)
     waiting = [step.state for step in play if isinstance(step.turn, Simulation)]

@@ -8,8 +8,8 @@ from random import Random
 
 import msgspec
 import pytest
-from expansions_parrot import NAME, PARROT, Farewell, Greet, Guess, PlayParrot
 from expansions_positions import ALL, CAPTAIN, DOUBLES, every_card
+from expansions_quiz import NAME, QUIZ, Farewell, Greet, Guess, PlayQuiz
 from games_play import steps
 from games_positions import FIRST, SECOND
 from games_scorer import points_by_the_text
@@ -27,8 +27,8 @@ from arena.games.shanghaien.expansions.doubles import RollOne
 from arena.games.shanghaien.rules import Shanghaien
 from arena.games.shanghaien.state import Expansion, State
 
-FIRST_OF_ALL = Shanghaien(expansions={NAME: PARROT} | EXPANSIONS)
-LAST_OF_ALL = Shanghaien(expansions=EXPANSIONS | {NAME: PARROT})
+FIRST_OF_ALL = Shanghaien(expansions={NAME: QUIZ} | EXPANSIONS)
+LAST_OF_ALL = Shanghaien(expansions=EXPANSIONS | {NAME: QUIZ})
 SETS = [(*chosen, NAME) for size in range(5) for chosen in combinations(ALL, size)]
 MATCHES = 5
 HOME = Path(arena.games.shanghaien.__file__).parent
@@ -66,13 +66,13 @@ def test_a_fifth_expansion_plays_with_any_of_the_four(game: Shanghaien, expansio
     seen: set[type[Action]] = set()
     for number in range(MATCHES):
         keys = []
-        play = list(steps(game, f"parrot {number}", Random(number), options={"expansions": expansions}))
+        play = list(steps(game, f"quiz {number}", Random(number), options={"expansions": expansions}))
         for step in play:
             seen |= {type(action) for action in step.actions.values()}
             keys += [step.turn.key] if isinstance(step.turn, Chance) else []
             view = game.observe(step.state, FIRST)
             assert json.loads(json.dumps(view))["expansions"][NAME]["played"] in (0, 1, 2)
-            assert "the parrot has counted" in game.describe(step.state)
+            assert "the quiz has counted" in game.describe(step.state)
         for step in play[1::7]:
             assert every_card(step.state) == list(range(len(step.state.variant.faces)))
             for seat in step.turn.seats if isinstance(step.turn, Decision) else ():
@@ -86,18 +86,18 @@ def test_a_fifth_expansion_plays_with_any_of_the_four(game: Shanghaien, expansio
             points_by_the_text(second, first),
         )
 
-    assert seen >= {PlayParrot, Guess, Greet, Farewell, Joker}
+    assert seen >= {PlayQuiz, Guess, Greet, Farewell, Joker}
 
 
 def test_its_decision_and_its_luck_come_in_turn() -> None:
     """The opponent guesses, a die is thrown; right: both dice are rolled again, wrong: the turn goes on."""
-    state = after(LAST_OF_ALL, begun(LAST_OF_ALL), Roll(), (2, 4), PlayParrot())
+    state = after(LAST_OF_ALL, begun(LAST_OF_ALL), Roll(), (2, 4), PlayQuiz())
 
     thrown = after(LAST_OF_ALL, state, Guess(number=3))
 
     assert LAST_OF_ALL.turn(state) == Decision(seats=(SECOND,))
     assert LAST_OF_ALL.observe(state, FIRST)["phase"] == "guess"
-    assert LAST_OF_ALL.turn(thrown) == Chance(key="parrot/1/0/1/1", kind=Dice(1))
+    assert LAST_OF_ALL.turn(thrown) == Chance(key="quiz/1/0/1/1", kind=Dice(1))
     assert after(LAST_OF_ALL, thrown, (3,)).phase == "rolling"
     assert after(LAST_OF_ALL, thrown, (4,)).dice == (2, 4)
 
@@ -156,26 +156,26 @@ def test_a_question_about_new_dice_is_asked_anew(game: Shanghaien) -> None:
 
 
 def test_an_expansion_may_share_an_action_of_the_base_game() -> None:
-    """The parrot has a joker side; when it is off, a joker of the base game is no action of its own."""
+    """The quiz has a joker side; when it is off, a joker of the base game is no action of its own."""
     state = LAST_OF_ALL.setup({}, 2)
     state = LAST_OF_ALL.resolve(state, tuple(range(48)))
 
     with pytest.raises(IllegalAction, match="joker comes after a roll"):
         LAST_OF_ALL.parse(state, FIRST, {"do": "joker", "card": "both", "nation": "dutch"})
-    with pytest.raises(IllegalAction, match="belongs to the expansion parrot, which is off"):
+    with pytest.raises(IllegalAction, match="belongs to the expansion quiz, which is off"):
         LAST_OF_ALL.parse(state, FIRST, {"do": "greet"})
 
 
 def test_the_game_on_offer_does_not_know_it() -> None:
     """It was plugged into a game of the test's own."""
-    with pytest.raises(SpecError, match='unknown expansion "parrot"'):
+    with pytest.raises(SpecError, match='unknown expansion "quiz"'):
         load_game("shanghaien").setup({"expansions": [NAME]}, 2)
     assert NAME not in EXPANSIONS
 
 
 def test_an_expansion_may_be_nothing_but_a_card() -> None:
     """What it does not need it leaves out."""
-    plain = Expansion(name="plain", trick=PARROT.trick)
+    plain = Expansion(name="plain", trick=QUIZ.trick)
     game = Shanghaien(expansions={"plain": plain})
 
     state = game.setup({"expansions": ["plain"]}, 2)

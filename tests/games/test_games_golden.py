@@ -1,6 +1,6 @@
 """A transcript of one random play of each game, to be read by people and kept by the test.
 
-A full table plays, and what a nature would simulate is scripted, so that the same lines come out on every machine. Run
+A full table plays, and a simulator is scripted, so that the same lines come out on every machine. Run
 with ARENA_REGOLD=1 to write the transcripts anew, and read the difference.
 """
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from arena.games.api import Chance, Decision, Over, Seat
 from arena.games.luck import draw
 from arena.games.shanghaien.actions import Place, Reroll, Roll, Shanghai
-from arena.games.shanghaien.cards import JOKER_VALUE, nation_of, value_of
+from arena.games.shanghaien.cards import JOKER_VALUE, nation_of, strength_of
 from arena.games.shanghaien.state import Player, State
 
 MOST_STEPS = 1 + 8 * (2 * (5 * 3 + 2) + 1)
@@ -38,7 +38,7 @@ def frozen(state: State) -> bytes:
 def strength_by_cards(player: Player) -> tuple[int, ...]:
     sums = [0] * 8
     for card in player.sailors:
-        sums[nation_of(card)] += value_of(card)
+        sums[nation_of(card)] += strength_of(card)
     for _, nation in player.jokers:
         sums[nation] += JOKER_VALUE
     return tuple(sums)

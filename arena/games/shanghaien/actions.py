@@ -1,4 +1,4 @@
-"""What a player can do, as small values with one JSON form and one text form each.
+"""The actions of a player, as small values with one JSON form and one text form each.
 
 Rule: an action carries all its choices. The JSON form is the struct itself: `{"do": "place", "dice": [4]}`.
 """

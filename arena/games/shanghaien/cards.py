@@ -10,7 +10,7 @@ from typing import Final, NewType
 from arena.games.api import Seat
 
 Card = NewType("Card", int)
-Counts = tuple[int, ...]
+DiceCounts = tuple[int, ...]
 
 NATIONS: Final = ("american", "french", "german", "chinese", "dutch", "turkish", "spanish", "italian")
 COLOURS: Final = {
@@ -40,17 +40,17 @@ def nation_of(card: Card) -> int:
     return card // len(SAILOR_VALUES)
 
 
-def value_of(card: Card) -> int:
+def strength_of(card: Card) -> int:
     """Strength of a sailor card, 1..4."""
     return SAILOR_VALUES[card % len(SAILOR_VALUES)]
 
 
 def sailor_text(card: Card) -> str:
     """Text form of a sailor card: `french 3`."""
-    return f"{NATIONS[nation_of(card)]} {value_of(card)}"
+    return f"{NATIONS[nation_of(card)]} {strength_of(card)}"
 
 
-def card_winners(placed: tuple[Counts, Counts]) -> tuple[Seat | None, ...]:
+def card_winners(placed: tuple[DiceCounts, DiceCounts]) -> tuple[Seat | None, ...]:
     """The seat that wins each card, by number 1..6, None for a card that leaves the game.
 
     `placed[seat][number-1]` counts the dice of that seat on the card. More dice win; equal and not zero: more pips on
@@ -66,14 +66,14 @@ def card_winners(placed: tuple[Counts, Counts]) -> tuple[Seat | None, ...]:
     return tuple(won)
 
 
-def neighbour_pips(placed: Counts, index: int) -> int:
+def neighbour_pips(placed: DiceCounts, index: int) -> int:
     """Pips (dice times number) on the one or two cards beside the card at `index` (its number minus 1)."""
     left = placed[index - 1] * index if index > 0 else 0
     right = placed[index + 1] * (index + 2) if index + 1 < len(placed) else 0
     return left + right
 
 
-def final_scores(strengths: tuple[Counts, Counts], unused_tricks: tuple[int, int]) -> tuple[int, int]:
+def final_scores(strengths: tuple[DiceCounts, DiceCounts], unused_tricks: tuple[int, int]) -> tuple[int, int]:
     """Points of both seats: `strengths[seat][nation]` sums sailors and jokers, each unused trick card adds 1.
 
     With sailors on both sides the stronger crew scores the weaker crew's strength, equal crews score nothing; alone,

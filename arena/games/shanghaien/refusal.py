@@ -6,22 +6,22 @@ Rule: say what was tried, and what stands against it in this position.
 from arena.games.api import Seat
 from arena.games.shanghaien.actions import Action, End, Joker, Place, Roll, Shanghai
 from arena.games.shanghaien.cards import NATIONS
-from arena.games.shanghaien.state import Question, State
+from arena.games.shanghaien.state import Choice, State
 from arena.games.shanghaien.tricks import kind_spent
 
 
 def why_illegal(state: State, seat: Seat, action: Action) -> str:
     """One sentence; `action` must be well formed and not legal for `seat`."""
     phase = state.phase
-    if not isinstance(phase, Question) and phase not in ("turn", "rolled"):
+    if not isinstance(phase, Choice) and phase not in ("turn", "rolled"):
         return f"{action.tag}: no action is asked for now"
-    mover = phase.seat if isinstance(phase, Question) else state.to_move
+    mover = phase.seat if isinstance(phase, Choice) else state.to_move
     if mover != seat:
         return f"seat {seat} is not to move; seat {mover} is"
-    asking = [phase.by] if isinstance(phase, Question) else state.variant.expansions
+    asking = [phase.by] if isinstance(phase, Choice) else state.variant.expansions
     hooks = [why for name in asking if (why := state.variant.expansions[name].why) is not None]
     sentence = next(filter(None, (why(state, action) for why in hooks)), None)
-    if sentence is None and isinstance(phase, Question):
+    if sentence is None and isinstance(phase, Choice):
         return f"{action.tag} does not answer the question {phase.name}"
     return sentence or _why_by_base(state, action)
 

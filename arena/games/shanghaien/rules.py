@@ -17,10 +17,10 @@ from arena.games.shanghaien import svg, turns, view
 from arena.games.shanghaien.actions import Action, End, Place, Roll, Shanghai
 from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.refusal import why_illegal
-from arena.games.shanghaien.state import Expansion, ExtraRoll, Player, Question, State, numbering_choices
+from arena.games.shanghaien.state import Choice, Expansion, ExtraRoll, Player, State, numbering_choices
 from arena.games.shanghaien.tricks import trick_actions
 from arena.games.shanghaien.value.position import ShanghaienValue
-from arena.games.shanghaien.variant import BASE_ACTIONS, Options, action_types, compose, read_options
+from arena.games.shanghaien.variant import BASE_ACTIONS, Options, action_types, checked_options, compose
 
 _DECISIONS: Final = (Decision(seats=(Seat(0),)), Decision(seats=(Seat(1),)))
 _OVER: Final = Over()
@@ -59,7 +59,7 @@ class Shanghaien:
         """An unshuffled table for two."""
         if seats not in self.seat_counts:
             raise SpecError(f"shanghaien is for 2 players, not {seats}")
-        return self._first_state(read_options(options, self._expansions))
+        return self._first_state(checked_options(options, self._expansions))
 
     def turn(self, state: State) -> Turn:
         """A decision of the player to move, the shuffle, a roll, an expansion's question, or the end."""
@@ -68,7 +68,7 @@ class Shanghaien:
             return _DECISIONS[state.to_move]
         if phase == "rolling":
             return turns.next_roll(state.round, state.to_move, state.turns[state.to_move], state.roll)
-        if isinstance(phase, Question):
+        if isinstance(phase, Choice):
             return _DECISIONS[phase.seat]
         if isinstance(phase, ExtraRoll):
             return phase.chance
@@ -78,7 +78,7 @@ class Shanghaien:
         """Before the roll: roll, then shanghai. After it: placements, then the tricks of each kind held."""
         phase = state.phase
         if phase not in ("turn", "rolled") or state.to_move != seat:
-            return phase.answers if isinstance(phase, Question) and phase.seat == seat else ()
+            return phase.answers if isinstance(phase, Choice) and phase.seat == seat else ()
         player = state.players[seat]
         actions: tuple[Action, ...]
         if phase == "turn":
@@ -118,7 +118,7 @@ class Shanghaien:
 
     def outcome(self, state: State) -> Outcome:
         """Points and ranks; equal points are a draw (the texts have no tie-break)."""
-        scores = turns.scores(state)
+        scores = turns.scores_of(state)
         return Outcome(scores=scores, ranks=ranks_by_score(scores))
 
     def sample(self, state: State, seat: Seat, rng: Randomness) -> Action:

@@ -36,7 +36,7 @@ class Interlude(msgspec.Struct, frozen=True):
     seat: Seat
 
 
-class Question(Interlude, frozen=True):
+class Choice(Interlude, frozen=True):
     """The seat gives one of the answers, actions of the expansion."""
 
     answers: tuple[Action, ...]
@@ -49,7 +49,7 @@ class ExtraRoll(Interlude, frozen=True):
     then: Callable[["State", tuple[int, ...]], "State"]
 
 
-Phase = Literal["shuffle", "turn", "rolling", "rolled", "over"] | Question | ExtraRoll
+Phase = Literal["shuffle", "turn", "rolling", "rolled", "over"] | Choice | ExtraRoll
 """The task of the player to move; `shuffle`, `rolling` and an `ExtraRoll` wait for chance."""
 
 
@@ -67,10 +67,10 @@ class Trick(msgspec.Struct, frozen=True):
 
 
 class Expansion(msgspec.Struct, frozen=True, kw_only=True):
-    """One expansion: its card, its decisions, and hooks into a turn. What it does not need it leaves out.
+    """One expansion: its card, its decisions, and hooks into a turn; unused fields keep their defaults.
 
     `trick`: its dirty trick. `is_dealt`: each player starts with one card; otherwise a single card starts beside the
-    row. `start`: what it remembers at the beginning, its entry in `State.extras`. `effects` carries out the actions
+    row. `start`: its memory at the beginning, the entry in `State.extras`. `effects` carries out the actions
     that answer its questions.
 
     Hooks: `on_rolled(state)` after two dice were rolled; a hook that opens an interlude goes on with
@@ -80,7 +80,7 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
     `on_placed(state, dice)` when dice have been put on their numbers, before the turn ends; `award(state, winners)`
     changes who wins the cards of a round, by number; `on_round_end(state)` when they have been handed out.
 
-    For those who look on: `view(state)` adds an entry of its name to the observation, `notes(state)` lines to the
+    For observers: `view(state)` adds an entry of its name to the observation, `notes(state)` lines to the
     drawing, `why(state, action)` a sentence for an action of its own that is not legal now, or None.
     """
 
@@ -101,7 +101,7 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Variant(msgspec.Struct, frozen=True):
-    """What the options make of the game, the same for every state of a match.
+    """The game as the options make it, the same for every state of a match.
 
     `faces` is the text form of each card, the 48 of the tavern first; `dealt` the trick cards each seat starts with;
     `table` those that start beside the row. `tricks` are the dirty tricks in play by their kind, `kinds` the kind of
@@ -152,7 +152,7 @@ class State(msgspec.Struct, frozen=True):
     rolls of this turn. `dice`: the faces just rolled, empty otherwise. `to_place`: how many of them may be placed,
     `must_place`: how many of them at least. `one_at`: where number 1 lies, None while the numbering is open, which
     it is only in the first turn of a round. `gone`: cards out of the game. `table`: trick cards that lie beside the
-    row, in force or to be had. `extras`: what an expansion has to remember, by its name.
+    row, in force or to be had. `extras`: the memory of each expansion, by its name.
     """
 
     variant: Variant

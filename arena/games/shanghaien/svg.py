@@ -5,8 +5,8 @@ Rule: shows what lies on the table and decides nothing.
 
 from arena.games.shanghaien.cards import COLOURS, NATIONS, Card, is_sailor, nation_of
 from arena.games.shanghaien.state import State
-from arena.games.shanghaien.turns import scores
-from arena.games.shanghaien.view import account, places, side_lines, title
+from arena.games.shanghaien.turns import scores_of
+from arena.games.shanghaien.view import account, heading, places, side_lines
 
 _SEAT_COLOURS = ("#3050b0", "#b03030")
 _SCORE_COLUMNS = {"seat 0": 240, "seat 1": 320, "points 0": 440, "points 1": 520}
@@ -24,7 +24,7 @@ def picture(state: State) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">',
         f'<rect width="{width}" height="300" fill="white"/>',
-        _text(20, 20, 14, title(state)),
+        _text(20, 20, 14, heading(state)),
     ]
     parts += _score_table(state) if state.phase == "over" else _table(state, right=width - 20)
     return "\n".join([*parts, "</svg>"])
@@ -47,16 +47,16 @@ def _table(state: State, *, right: int) -> list[str]:
 def _score_table(state: State) -> list[str]:
     """A row a nation with its colour: what each seat has, and in bold what it scores."""
     parts = [
-        _text(x, 50, 12, heading, f' text-anchor="end" fill="{_SEAT_COLOURS[int(heading[-1])]}"')
-        for heading, x in _SCORE_COLUMNS.items()
+        _text(x, 50, 12, column, f' text-anchor="end" fill="{_SEAT_COLOURS[int(column[-1])]}"')
+        for column, x in _SCORE_COLUMNS.items()
     ]
-    rows: list[tuple[str, tuple[int | None, ...]]] = [*account(state), ("together", (None, None, *scores(state)))]
+    rows: list[tuple[str, tuple[int | None, ...]]] = [*account(state), ("together", (None, None, *scores_of(state)))]
     for row, (name, numbers) in enumerate(rows, start=1):
         y = 50 + 22 * row
         parts += [_square(20, y - 11, COLOURS[name])] if name in COLOURS else []
         parts.append(_text(44, y, 13, name))
-        for (heading, x), number in zip(_SCORE_COLUMNS.items(), numbers, strict=True):
-            weight = "bold" if heading.startswith("points") else "normal"
+        for (column, x), number in zip(_SCORE_COLUMNS.items(), numbers, strict=True):
+            weight = "bold" if column.startswith("points") else "normal"
             style = f' font-weight="{weight}" text-anchor="end"'
             parts += [] if number is None else [_text(x, y, 13, str(number or "-"), style)]
     return parts

@@ -1,4 +1,4 @@
-"""What happens in a turn and at the end of a round, step by step: the moves that actions are made of.
+"""The steps of a turn and of the end of a round: the moves that actions are made of.
 
 Source: "A. Wuerfeln", "B. Shanghaien" and "Ende der Runde" in the German rule text. Rule: each function takes a state
 to a later one and runs the hooks that belong to its step; whether the step was allowed is asked in `rules`.
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from arena.games.api import Chance, Dice, Seat, Shuffle
 from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
-from arena.games.shanghaien.cards import DECK_SIZE, Card, card_winners, final_scores, is_sailor, nation_of, value_of
+from arena.games.shanghaien.cards import DECK_SIZE, Card, card_winners, final_scores, is_sailor, nation_of, strength_of
 from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Player, State, numbered, with_mover
 
 H = TypeVar("H")
@@ -133,7 +133,7 @@ def _take(player: Player, cards: list[Card]) -> Player:
     strength = list(player.strength)
     sailors = tuple([card for card in cards if is_sailor(card)])
     for card in sailors:
-        strength[nation_of(card)] += value_of(card)
+        strength[nation_of(card)] += strength_of(card)
     return Player(
         sailors=player.sailors + sailors,
         jokers=player.jokers,
@@ -142,7 +142,7 @@ def _take(player: Player, cards: list[Card]) -> Player:
     )
 
 
-def scores(state: State) -> tuple[int, int]:
+def scores_of(state: State) -> tuple[int, int]:
     """Points of both seats, as if the match ended here."""
     first, second = state.players
     return final_scores((first.strength, second.strength), (len(first.tricks), len(second.tricks)))

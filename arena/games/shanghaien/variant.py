@@ -1,7 +1,7 @@
 """Options of Shanghaien, and the table of tricks and effects they lead to.
 
-Rule: this is the one place where a match is composed. What an option adds is a row in these tables, so that the rules
-can look things up without knowing what was added.
+Rule: this is the one place where a match is composed. An option adds a row to these tables, so that the rules
+can look things up without knowing its origin.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ BASE_ACTIONS: Final = (Roll, Shanghai, Place, Adjust, Joker, Both, Reroll)
 
 
 class TrickCounts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How many of the eight dirty tricks are of each kind; a ruling, for the texts print no numbers."""
+    """The number of dirty tricks of each kind, eight in all; a ruling, for the texts print no numbers."""
 
     adjust: int = 3
     both: int = 2
@@ -42,7 +42,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tricks: TrickCounts = TrickCounts()
 
 
-def read_options(raw: Mapping[str, Json], known: Mapping[str, Expansion]) -> Options:
+def checked_options(raw: Mapping[str, Json], known: Mapping[str, Expansion]) -> Options:
     """Options from plain data; SpecError names an unknown key, an unknown expansion or an impossible value."""
     options = validation.read(dict(raw), Options, place="options of shanghaien")
     for index, name in enumerate(options.expansions):

@@ -10,7 +10,7 @@ from collections import Counter
 from arena.games.api import Json, Seat
 from arena.games.shanghaien.cards import NATIONS, Card, final_scores
 from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Interlude, Player, State, numbered
-from arena.games.shanghaien.turns import scores
+from arena.games.shanghaien.turns import scores_of
 
 _COLUMNS = 100
 """Characters in a line about a player; longer ones go on below."""
@@ -70,7 +70,7 @@ def describe(state: State) -> str:
     A player's dice show as faces under or over their card: `6 6` is two dice on number 6. At the end of the game there
     is a table of the points instead, nation by nation.
     """
-    lines = [title(state)]
+    lines = [heading(state)]
     if state.phase == "over":
         lines += _score_lines(state)
     else:
@@ -81,10 +81,10 @@ def describe(state: State) -> str:
     return "\n".join(lines)
 
 
-def title(state: State) -> str:
+def heading(state: State) -> str:
     """The round and what happens next in it, or the result."""
     if state.phase == "over":
-        first, second = scores(state)
+        first, second = scores_of(state)
         return f"the game is over: seat 0 has {first} points, seat 1 has {second}"
     return f"round {state.round} of {ROUNDS}, {_what_next(state)}"
 
@@ -112,7 +112,7 @@ def _score_lines(state: State) -> list[str]:
     rows = [
         ("", "seat 0", "seat 1", "points 0", "points 1"),
         *((name, *[number or "-" for number in numbers]) for name, numbers in account(state)),
-        ("together", "", "", *scores(state)),
+        ("together", "", "", *scores_of(state)),
     ]
     return ["  {:<10}{:>8}{:>8}{:>12}{:>10}".format(*row) for row in rows]
 

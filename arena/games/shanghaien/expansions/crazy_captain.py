@@ -1,4 +1,4 @@
-"""The Crazy Captain: while he is in force, his owner may veto one thing in each turn of the opponent.
+"""The Crazy Captain: while the captain is in force, the owner may veto one thing in each turn of the opponent.
 
 Source: "Сумасшедший Капитан" in the Russian rule text. Rulings: a card in force lies beside the row until the round
 ends; a veto is spent once per turn, whatever it was used on; an announced trick carries its choices, and only the
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from arena.games.api import Json, Seat
 from arena.games.shanghaien.actions import Action, Place, Shanghai
-from arena.games.shanghaien.state import ROUNDS, Expansion, Question, State, Trick, lying, with_extra
+from arena.games.shanghaien.state import ROUNDS, Choice, Expansion, State, Trick, lying, with_extra
 from arena.games.shanghaien.tricks import clear_away, kind_spent, lay_out
 from arena.games.shanghaien.turns import announce, roll_again
 
@@ -27,14 +27,14 @@ class PlayCaptain(Action, frozen=True, tag="crazy_captain"):
 
 
 class Allow(Action, frozen=True, tag="allow"):
-    """Let the opponent do what he announced."""
+    """Let the opponent carry the announced action out."""
 
     def __str__(self) -> str:
         return "allows it"
 
 
 class Veto(Action, frozen=True, tag="veto"):
-    """Forbid what the opponent announced; the one veto in this turn of his."""
+    """Forbid the announced action; the one veto in this turn of theirs."""
 
     def __str__(self) -> str:
         return "vetoes it"
@@ -72,24 +72,24 @@ def _vetoes(state: State) -> Vetoes:
 
 
 def _spent(state: State) -> str:
-    """What was vetoed in this turn; empty while the veto is to be had."""
+    """The thing vetoed in this turn; empty while the veto is to be had."""
     vetoes = _vetoes(state)
     return vetoes.vetoed if vetoes.turn == state.turn else ""
 
 
 def _intercept(state: State, action: Action) -> State | None:
-    """Ask the captain's owner about what the opponent announces, if he has the right to a veto."""
-    if not state.table or isinstance(state.phase, Question):
+    """Ask the captain's owner about the action that the opponent announces, if a veto of it is allowed."""
+    if not state.table or isinstance(state.phase, Choice):
         return None
     asked = owner(state)
     if asked is None or asked == state.to_move or _spent(state) or not _vetoed_as(state, action):
         return None
-    question = Question(by=NAME, name="veto", seat=asked, answers=_ANSWERS)
+    question = Choice(by=NAME, name="veto", seat=asked, answers=_ANSWERS)
     return replace(with_extra(state, NAME, replace(_vetoes(state), announced=action)), phase=question)
 
 
 def _vetoed_as(state: State, action: Action) -> str:
-    """What a veto of `action` is a veto of; empty if none is possible."""
+    """`placement`, `shanghai` or the trick that a veto of `action` forbids; empty if none is possible."""
     if isinstance(action, Place):
         return "placement"
     if isinstance(action, Shanghai):
@@ -155,7 +155,7 @@ def _why(state: State, action: Action) -> str | None:
         return f"the Crazy Captain cannot be played in round {ROUNDS}"
     if isinstance(action, PlayCaptain) and lying(state, NAME):
         return f"the Crazy Captain of seat {owner(state)} is in force in this round"
-    if not isinstance(state.phase, Question) and _is_barred(state, action):
+    if not isinstance(state.phase, Choice) and _is_barred(state, action):
         return f"{_spent(state)} was vetoed in this turn"
     return None
 

@@ -1,4 +1,4 @@
-"""Doubles: a player who rolls two equal dice rolls one again, or takes the card that can be taken again from him.
+"""Doubles: a player who rolls two equal dice rolls one again, or takes the card, which others can take again.
 
 Source: "Удвоение" in the Russian rule text. Rulings: the choice comes before any trick and cannot be vetoed; a card
 taken can be played from the next own turn on, in the same round too; a starter of a round who takes the card in the
@@ -14,7 +14,7 @@ from arena.games.api import Chance, Dice, Json, Seat
 from arena.games.shanghaien.actions import Action, End, numbering
 from arena.games.shanghaien.cards import Card
 from arena.games.shanghaien.refusal import why_misnumbered
-from arena.games.shanghaien.state import Expansion, ExtraRoll, Question, State, Trick, numbering_choices, with_extra
+from arena.games.shanghaien.state import Choice, Expansion, ExtraRoll, State, Trick, numbering_choices, with_extra
 from arena.games.shanghaien.tricks import lay_out
 from arena.games.shanghaien.turns import end_turn, roll_again, rolled
 
@@ -49,7 +49,7 @@ class TakeDoubles(Action, frozen=True, tag="take_doubles"):
 
 
 class Repeats(msgspec.Struct, frozen=True):
-    """How often one die was rolled again after the roll `roll` of the turn `turn`."""
+    """The number of times one die was rolled again after the roll `roll` of the turn `turn`."""
 
     turn: int = -1
     roll: int = 0
@@ -80,7 +80,7 @@ def _on_rolled(state: State) -> State:
     answers: tuple[Action, ...] = _ROLL_ONE
     if holder(state) != seat:
         answers += tuple([TakeDoubles(one=end) for end in numbering_choices(state)])
-    return replace(state, phase=Question(by=NAME, name="doubles", seat=seat, answers=answers))
+    return replace(state, phase=Choice(by=NAME, name="doubles", seat=seat, answers=answers))
 
 
 def _roll_one(state: State, _: RollOne) -> State:
@@ -117,7 +117,7 @@ def _notes(state: State) -> tuple[str, ...]:
 def _why(state: State, action: Action) -> str | None:
     if not isinstance(action, RollOne | TakeDoubles):
         return None
-    if not isinstance(state.phase, Question) or state.phase.by != NAME:
+    if not isinstance(state.phase, Choice) or state.phase.by != NAME:
         return f'"{action.tag}" answers a roll of two equal dice, and there is none'
     if isinstance(action, TakeDoubles) and holder(state) != state.to_move:
         return why_misnumbered(state, action.one)

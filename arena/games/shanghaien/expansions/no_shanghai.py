@@ -15,9 +15,9 @@ from arena.games.shanghaien.actions import Action, End, Place, Shanghai, numberi
 from arena.games.shanghaien.refusal import why_misnumbered
 from arena.games.shanghaien.state import (
     NO_DICE,
+    Choice,
     Expansion,
     ExtraRoll,
-    Question,
     State,
     Trick,
     lying,
@@ -73,7 +73,7 @@ def _reroll_all(state: State, _: RerollAll) -> State:
 def _rolled_all(state: State, drawn: tuple[int, ...]) -> State:
     """The many dice lie there, and one of them must go back."""
     answers = tuple([KeepBack(die=die, one=end) for die in dict.fromkeys(drawn) for end in numbering_choices(state)])
-    return replace(state, dice=drawn, phase=Question(by=NAME, name="keep_back", seat=state.to_move, answers=answers))
+    return replace(state, dice=drawn, phase=Choice(by=NAME, name="keep_back", seat=state.to_move, answers=answers))
 
 
 def _keep_back(state: State, action: KeepBack) -> State:
@@ -102,7 +102,7 @@ def _why(state: State, action: Action) -> str | None:
         return "shanghai is banned in this round until a player has fewer than 2 dice in the supply"
     if not isinstance(action, KeepBack):
         return None
-    if not isinstance(state.phase, Question) or state.phase.name != "keep_back":
+    if not isinstance(state.phase, Choice) or state.phase.name != "keep_back":
         return '"keep_back" answers a roll of all dice, and there is none'
     if action.die in state.dice:
         return why_misnumbered(state, action.one)

@@ -6,10 +6,10 @@ Rule: crews are exact here, nation by nation, and a joker is thought of where it
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card, is_sailor, nation_of, value_of
+from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card, is_sailor, nation_of, strength_of
 from arena.games.shanghaien.state import ROUNDS
 from arena.games.shanghaien.value.constants import CONSTANTS, chance_of, scale
-from arena.games.shanghaien.value.stakes import expected, pool_of, tricks_worth
+from arena.games.shanghaien.value.stakes import expected_margin, pool_of, tricks_worth
 
 Won = tuple[int, ...]
 """The winner of each card, by position from the left: 1 seat 0, -1 seat 1, 0 nobody."""
@@ -37,11 +37,11 @@ class _Crews(NamedTuple):
 
 @cache
 def _crews(mine: int, theirs: int, pool: tuple[int, ...]) -> _Crews:
-    margin = expected(mine, theirs, pool)
+    margin = expected_margin(mine, theirs, pool)
     more_mine, more_theirs = JOKER_VALUE if mine else 0, JOKER_VALUE if theirs else 0
-    with_mine = expected(mine + more_mine, theirs, pool)
-    with_theirs = expected(mine, theirs + more_theirs, pool)
-    with_both = expected(mine + more_mine, theirs + more_theirs, pool)
+    with_mine = expected_margin(mine + more_mine, theirs, pool)
+    with_theirs = expected_margin(mine, theirs + more_theirs, pool)
+    with_both = expected_margin(mine + more_mine, theirs + more_theirs, pool)
     return _Crews(margin, (with_mine - margin, margin - with_theirs), (with_both - with_theirs, with_mine - with_both))
 
 
@@ -52,7 +52,7 @@ class Endings:
         self._number = number
         self._sides = sides
         self._pool = pool_of(pile)
-        self._sailors = [(nation_of(card), value_of(card)) if is_sailor(card) else None for card in row]
+        self._sailors = [(nation_of(card), strength_of(card)) if is_sailor(card) else None for card in row]
         self._contested = sorted({sailor[0] for sailor in self._sailors if sailor})
         first, second = sides
         every = [_crews(*crews) for crews in zip(first.strength, second.strength, self._pool, strict=True)]
@@ -89,7 +89,7 @@ class Endings:
     ) -> float:
         """The margin from unused tricks. Before the last round half by rule of thumb, half by what will be laid.
 
-        Bots that play the round before do not think that far: half and half foretells their matches best.
+        Bots that play the round before do not think that far: half and half predicts their matches best.
         """
         worths = [0.0, 0.0]
         for seat in (0, 1):

@@ -1,4 +1,4 @@
-"""What a position of Shanghaien is worth to each seat: the chance to win, a draw counting half.
+"""The worth of a position of Shanghaien to each seat: the chance to win, a draw counting half.
 
 `arena.match.luck` tells luck from skill by it; bots and rules never ask it. It knows the base game:
 what an expansion adds it values by the dice and cards that lie there, or not at all. That costs precision, never truth:
@@ -15,10 +15,10 @@ from typing import ClassVar, Final
 from msgspec.structs import replace
 
 from arena.games.api import Dice, Seat, Shuffle
-from arena.games.shanghaien.state import ENDS, ExtraRoll, Question, State
-from arena.games.shanghaien.turns import rolled, scores
+from arena.games.shanghaien.state import ENDS, Choice, ExtraRoll, State
+from arena.games.shanghaien.turns import rolled, scores_of
 from arena.games.shanghaien.value.constants import CONSTANTS
-from arena.games.shanghaien.value.round import Round, mean_of_better, round_of, with_dice
+from arena.games.shanghaien.value.round import RoundValue, mean_of_better, round_of, with_dice
 
 _TWO_DICE: Final = Dice(2)
 _FACES: Final = range(1, 7)
@@ -49,7 +49,7 @@ def _first_payoff(state: State) -> float:
     """The expected payoff of seat 0."""
     phase = state.phase
     if phase == "over":
-        first, second = scores(state)
+        first, second = scores_of(state)
         return 0.5 if first == second else float(first > second)
     position = _Position(state)
     if phase == "rolling":
@@ -57,7 +57,7 @@ def _first_payoff(state: State) -> float:
         payoff = mean_of_better(position.each_face()) if is_plain else _mean(state, _TWO_DICE, rolled)
     elif isinstance(phase, ExtraRoll) and phase.chance.kind in _AVERAGED:
         payoff = _mean(state, phase.chance.kind, phase.then)
-    elif phase == "rolled" or (isinstance(phase, Question) and len(state.dice) == 2):
+    elif phase == "rolled" or (isinstance(phase, Choice) and len(state.dice) == 2):
         payoff = position.best_placement(state.dice)
     else:
         payoff = position.waiting()
@@ -115,6 +115,6 @@ class _Position:
             payoffs += [faces[face - 1] for face in dice]
         return max(payoffs)
 
-    def _faces(self, round_: Round) -> list[float]:
+    def _faces(self, round_: RoundValue) -> list[float]:
         each = [round_.faces(self._seat, self._mine, self._theirs, end) for end in self._ends]
         return each[0] if len(each) == 1 else [max(pair) for pair in zip(*each, strict=True)]

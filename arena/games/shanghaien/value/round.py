@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from arena.games.shanghaien.actions import End
-from arena.games.shanghaien.cards import DECK_SIZE, JOKER_VALUE, Card, Counts, neighbour_pips
+from arena.games.shanghaien.cards import DECK_SIZE, JOKER_VALUE, Card, DiceCounts, neighbour_pips
 from arena.games.shanghaien.state import DICE_PER_PLAYER, ROUNDS, ROW_SIZE, State
 from arena.games.shanghaien.value.constants import CONSTANTS, chance_of, scale, steepness
 from arena.games.shanghaien.value.endings import Endings, Side
@@ -23,13 +23,13 @@ _LEADS: Final = {1: 4, 2: 5, 3: 6, -1: 7, -2: 8, -3: 9}
 _AS_THE_OTHER: Final = (0, 3, 2, 1, 7, 8, 9, 4, 5, 6)
 """By standing: the same as the opponent sees it."""
 _WINNER: Final = (0, 1, 0, -1, 1, 1, 1, -1, -1, -1)
-"""By standing: who wins the card, 1 the first side, -1 the other one, 0 nobody."""
+"""By standing: the winner of the card, 1 the first side, -1 the other one, 0 nobody."""
 _WAITING: Final = [[(chances[other][1], chances[other][0]) for other in _AS_THE_OTHER] for chances in CONSTANTS.chances]
 """`chances` for the side that does not move: it has just placed a die."""
 
 
-def standing(mine: Counts, theirs: Counts, index: int) -> int:
-    """How the card stands for the first side: no dice, a tie that is won, even or lost, a lead of 1, 2, 3 or more."""
+def standing(mine: DiceCounts, theirs: DiceCounts, index: int) -> int:
+    """For the first side: no dice, a tie that is won, even or lost, a lead of 1, 2, 3 or more."""
     lead = mine[index] - theirs[index]
     if lead:
         return _LEADS[max(-3, min(3, lead))]
@@ -40,24 +40,24 @@ def standing(mine: Counts, theirs: Counts, index: int) -> int:
 
 
 @lru_cache(maxsize=32768)
-def standings(mine: Counts, theirs: Counts) -> tuple[int, ...]:
+def card_standings(mine: DiceCounts, theirs: DiceCounts) -> tuple[int, ...]:
     """The standing of each card."""
     return tuple([standing(mine, theirs, index) for index in range(ROW_SIZE)])
 
 
 @lru_cache(maxsize=32768)
-def signs(mine: Counts, theirs: Counts) -> tuple[int, ...]:
+def card_signs(mine: DiceCounts, theirs: DiceCounts) -> tuple[int, ...]:
     """The winner of each card: 1 the first side, -1 the other one, 0 nobody."""
-    return tuple([_WINNER[stand] for stand in standings(mine, theirs)])
+    return tuple([_WINNER[stand] for stand in card_standings(mine, theirs)])
 
 
 @lru_cache(maxsize=32768)
-def after_each(mine: Counts) -> tuple[Counts, ...]:
+def after_each(mine: DiceCounts) -> tuple[DiceCounts, ...]:
     """The own dice with one more on each of the numbers."""
     return tuple([with_dice(mine, (face,)) for face in range(1, ROW_SIZE + 1)])
 
 
-def with_dice(mine: Counts, dice: tuple[int, ...]) -> Counts:
+def with_dice(mine: DiceCounts, dice: tuple[int, ...]) -> DiceCounts:
     """The own dice with more of them."""
     return tuple([count + dice.count(face) for face, count in enumerate(mine, start=1)])
 
@@ -68,7 +68,7 @@ def mean_of_better(faces: list[float]) -> float:
     return (11 * f + 9 * e + 7 * d + 5 * c + 3 * b + a) / 36
 
 
-def round_of(state: State) -> "Round":
+def round_of(state: State) -> "RoundValue":
     """The round that is played in this state."""
     pile = _ALL_CARDS if state.phase == "shuffle" else state.pile
     first, second = [
@@ -79,11 +79,11 @@ def round_of(state: State) -> "Round":
 
 
 @lru_cache(maxsize=128)
-def _round(number: int, row: tuple[Card, ...], pile: tuple[Card, ...], first: Side, second: Side) -> "Round":
-    return Round(number, row, pile, (first, second))
+def _round(number: int, row: tuple[Card, ...], pile: tuple[Card, ...], first: Side, second: Side) -> "RoundValue":
+    return RoundValue(number, row, pile, (first, second))
 
 
-class Round:
+class RoundValue:
     """A round with its cards, crews and tricks; `before` is the margin by seat, were the row even."""
 
     def __init__(self, number: int, row: tuple[Card, ...], pile: tuple[Card, ...], sides: tuple[Side, Side]) -> None:
@@ -126,7 +126,7 @@ class Round:
         worths = [worth(stake_of(card, mine, theirs, self._pool, self._rounds_left)) for card in to_come]
         return sum([worth(stake) for stake in self._stakes[seat]]) - len(self._row) * sum(worths) / len(worths)
 
-    def to_move(self, seat: int, mine: Counts, theirs: Counts, end: End) -> float:
+    def to_move(self, seat: int, mine: DiceCounts, theirs: DiceCounts, end: End) -> float:
         """The payoff of the seat to move, before it chooses between a roll and shanghai."""
         own = sum(mine)
         if own >= MUST_END:
@@ -134,18 +134,18 @@ class Round:
         rolls = mean_of_better(self._quick_faces(seat, mine, theirs, end))
         return rolls if own < MAY_END else max(rolls, self._ended(seat, mine, theirs, end, 1 - seat))
 
-    def placed(self, seat: int, mine: Counts, theirs: Counts, end: End) -> float:
+    def placed(self, seat: int, mine: DiceCounts, theirs: DiceCounts, end: End) -> float:
         """The payoff of the seat whose dice lie there, and whose opponent is to move."""
         return 1 - self.to_move(1 - seat, theirs, mine, end)
 
     @lru_cache(maxsize=8192)  # noqa: B019 - bounded
-    def faces(self, seat: int, mine: Counts, theirs: Counts, end: End) -> list[float]:
+    def faces(self, seat: int, mine: DiceCounts, theirs: DiceCounts, end: End) -> list[float]:
         """The payoff of the seat after it placed one die on each of the numbers."""
         if self._number < CONSTANTS.lookahead:
             return self._quick_faces(seat, mine, theirs, end)
         return [self.placed(seat, after, theirs, end) for after in after_each(mine)]
 
-    def _quick_faces(self, seat: int, mine: Counts, theirs: Counts, end: End) -> list[float]:
+    def _quick_faces(self, seat: int, mine: DiceCounts, theirs: DiceCounts, end: End) -> list[float]:
         """Like `faces`, by the frequencies in `chances` instead of the opponent's next roll."""
         own, other = sum(mine) + 1, sum(theirs)
         if other >= MUST_END:
@@ -158,7 +158,7 @@ class Round:
         of_going_on = 1 - of_ended - of_lesser
         payoffs = []
         for after in after_each(mine):
-            a, b, c, d, e, f = standings(after, theirs)
+            a, b, c, d, e, f = card_standings(after, theirs)
             expected = before + first[a] + second[b] + third[c] + fourth[d] + fifth[e] + sixth[f]
             payoff = chance_of(expected * per_point)
             if of_going_on < 1:
@@ -176,14 +176,14 @@ class Round:
             for won, lost, gone in stakes
         ]
 
-    def _ended(self, seat: int, mine: Counts, theirs: Counts, end: End, starter: int) -> float:
+    def _ended(self, seat: int, mine: DiceCounts, theirs: DiceCounts, end: End, starter: int) -> float:
         """The payoff if the round ended now, and that seat started the next one."""
-        won = signs(mine, theirs) if seat == 0 else signs(theirs, mine)
+        won = card_signs(mine, theirs) if seat == 0 else card_signs(theirs, mine)
         payoff = self._endings.payoff(won if end == "left" else won[::-1], starter)
         return payoff if seat == 0 else 1 - payoff
 
     @lru_cache(maxsize=1024)  # noqa: B019 - bounded
-    def _settled(self, *seats: int) -> "Round":
+    def _settled(self, *seats: int) -> "RoundValue":
         """In the last round, the round after these seats have laid the jokers they will lay, the first one first.
 
         A joker in the last round is as good as laid, and what the other side can still answer matters most.
@@ -195,7 +195,7 @@ class Round:
                 settled = settled.with_joker(seat) or settled
         return settled
 
-    def with_joker(self, seat: int) -> "Round | None":
+    def with_joker(self, seat: int) -> "RoundValue | None":
         """The round after the seat has laid a joker where it helps most; None if it has no joker, or no crew."""
         side, nation = self._sides[seat], self._jokers[seat].nation
         if nation < 0 or not side.jokers:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card, is_sailor, nation_of, value_of
+from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card, is_sailor, nation_of, strength_of
 from arena.games.shanghaien.value.constants import CONSTANTS
 
-Pool = tuple[tuple[int, ...], ...]
+SailorPool = tuple[tuple[int, ...], ...]
 """By nation the values of the sailors still to come, in ascending order."""
 
 
@@ -34,51 +34,51 @@ _SHARE: Final = CONSTANTS.share
 
 
 @lru_cache(maxsize=1024)
-def pool_of(cards: tuple[Card, ...]) -> Pool:
+def pool_of(cards: tuple[Card, ...]) -> SailorPool:
     """The sailors among `cards`."""
     values: list[list[int]] = [[] for _ in NATIONS]
     for card in sorted(cards):
         if is_sailor(card):
-            values[nation_of(card)].append(value_of(card))
+            values[nation_of(card)].append(strength_of(card))
     return tuple([tuple(each) for each in values])
 
 
 @cache
-def expected(mine: int, theirs: int, pool: tuple[int, ...]) -> float:
+def expected_margin(mine: int, theirs: int, pool: tuple[int, ...]) -> float:
     """The margin a nation will give if each card of the pool goes to either side with the chance `share`."""
     if pool:
         value, rest = pool[0], pool[1:]
-        won = expected(mine + value, theirs, rest) + expected(mine, theirs + value, rest)
-        return _SHARE * won + (1 - 2 * _SHARE) * expected(mine, theirs, rest)
+        won = expected_margin(mine + value, theirs, rest) + expected_margin(mine, theirs + value, rest)
+        return _SHARE * won + (1 - 2 * _SHARE) * expected_margin(mine, theirs, rest)
     if mine == theirs:
         return 0.0
     points = min(mine, theirs) or max(mine, theirs)
     return float(points if mine > theirs else -points)
 
 
-def crews_margin(mine: Sequence[int], theirs: Sequence[int], pool: Pool) -> float:
+def crews_margin(mine: Sequence[int], theirs: Sequence[int], pool: SailorPool) -> float:
     """The margin all nations will give together."""
-    return sum([expected(own, other, left) for own, other, left in zip(mine, theirs, pool, strict=True)])
+    return sum([expected_margin(own, other, left) for own, other, left in zip(mine, theirs, pool, strict=True)])
 
 
-def stake_of(card: Card, mine: Sequence[int], theirs: Sequence[int], pool: Pool, rounds_left: int) -> Stake:
+def stake_of(card: Card, mine: Sequence[int], theirs: Sequence[int], pool: SailorPool, rounds_left: int) -> Stake:
     """The stake of a card of the pool, or of a trick, to the side whose crews are named first."""
     if not is_sailor(card):
         worth = CONSTANTS.trick[rounds_left]
         return Stake(worth, -worth, 0.0)
     nation = nation_of(card)
-    return _sailor_stake(mine[nation], theirs[nation], pool[nation], value_of(card))
+    return _sailor_stake(mine[nation], theirs[nation], pool[nation], strength_of(card))
 
 
 @cache
 def _sailor_stake(mine: int, theirs: int, pool: tuple[int, ...], value: int) -> Stake:
     at = pool.index(value)
     others = pool[:at] + pool[at + 1 :]
-    now = expected(mine, theirs, pool)
+    now = expected_margin(mine, theirs, pool)
     return Stake(
-        expected(mine + value, theirs, others) - now,
-        expected(mine, theirs + value, others) - now,
-        expected(mine, theirs, others) - now,
+        expected_margin(mine + value, theirs, others) - now,
+        expected_margin(mine, theirs + value, others) - now,
+        expected_margin(mine, theirs, others) - now,
     )
 
 
@@ -87,10 +87,10 @@ def mirrored(stake: Stake) -> Stake:
     return Stake(-stake.lost, -stake.won, -stake.gone)
 
 
-def jokers_of(mine: Sequence[int], theirs: Sequence[int], pool: Pool) -> Jokers:
+def jokers_of(mine: Sequence[int], theirs: Sequence[int], pool: SailorPool) -> Jokers:
     """The gains by jokers laid to the crews named first."""
     gains = [
-        (expected(own + JOKER_VALUE, other, left) - expected(own, other, left), nation)
+        (expected_margin(own + JOKER_VALUE, other, left) - expected_margin(own, other, left), nation)
         for nation, (own, other, left) in enumerate(zip(mine, theirs, pool, strict=True))
         if own
     ]

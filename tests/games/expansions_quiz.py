@@ -1,9 +1,9 @@
-"""A fifth expansion, made up for the tests: the parrot. It uses every part of the contract.
+"""A fifth expansion, made up for the tests: the quiz. It uses every part of the contract.
 
-Each player starts with a parrot. Played, it asks the opponent to guess a number; a die is thrown, and if he is right,
-both dice are rolled again. Whoever rolls a sum of eight greets the parrot before he goes on. Before a shanghai the
-opponent is asked for his farewell, which may be silent. In a round in which a parrot was played, number 1 is nobody's,
-and after the first die placed in it no joker is laid. How many dice were placed in the round is counted.
+Each player starts with a quiz. Played, it asks the opponent to guess a number; a die is thrown, and if it shows that
+number, both dice are rolled again. A player who rolls a sum of eight greets before the turn goes on. Before a shanghai
+the opponent is asked for a farewell, which may be silent. In a round in which a quiz was played, number 1 is nobody's,
+and after the first die placed in it no joker is laid. The dice placed in the round are counted.
 """
 
 from typing import Final
@@ -13,15 +13,15 @@ from msgspec.structs import replace
 
 from arena.games.api import Chance, Dice, Json, Number, Seat
 from arena.games.shanghaien.actions import Action, Joker, Shanghai
-from arena.games.shanghaien.state import Expansion, ExtraRoll, Question, State, Trick, Winners, with_extra
+from arena.games.shanghaien.state import Choice, Expansion, ExtraRoll, State, Trick, Winners, with_extra
 from arena.games.shanghaien.tricks import discard
 from arena.games.shanghaien.turns import announce, roll_again, rolled
 
-NAME: Final = "parrot"
+NAME: Final = "quiz"
 
 
-class PlayParrot(Action, frozen=True, tag="parrot"):
-    """Let the parrot ask."""
+class PlayQuiz(Action, frozen=True, tag="quiz"):
+    """Let the quiz ask."""
 
 
 class Guess(Action, frozen=True, tag="guess"):
@@ -31,7 +31,7 @@ class Guess(Action, frozen=True, tag="guess"):
 
 
 class Greet(Action, frozen=True, tag="greet"):
-    """Said to the parrot after an eight."""
+    """Said to the quiz after an eight."""
 
 
 class Farewell(Action, frozen=True, tag="farewell"):
@@ -41,7 +41,7 @@ class Farewell(Action, frozen=True, tag="farewell"):
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """What the parrot remembers of the round; `guess` while a die is thrown for it."""
+    """The memory of the round; `guess` while a die is thrown for it."""
 
     played: int = 0
     guess: int = 0
@@ -60,17 +60,17 @@ def _remember(state: State, **changes: int) -> State:
 
 
 def _ask(state: State, name: str, seat: Seat, *answers: Action) -> State:
-    return replace(state, phase=Question(by=NAME, name=name, seat=seat, answers=answers))
+    return replace(state, phase=Choice(by=NAME, name=name, seat=seat, answers=answers))
 
 
-def _play(state: State, _: PlayParrot) -> State:
+def _play(state: State, _: PlayQuiz) -> State:
     state = _remember(discard(state, NAME), played=_memory(state).played + 1)
     return _ask(state, "guess", Seat(1 - state.to_move), *[Guess(number=number) for number in range(1, 7)])
 
 
 def _guess(state: State, action: Guess) -> State:
     seat = state.to_move
-    chance = Chance(key=f"parrot/{state.round}/{seat}/{state.turns[seat]}/{state.roll}", kind=Dice(1))
+    chance = Chance(key=f"quiz/{state.round}/{seat}/{state.turns[seat]}/{state.roll}", kind=Dice(1))
     extra_roll = ExtraRoll(by=NAME, name="answer", seat=seat, chance=chance, then=_answer)
     return replace(_remember(state, guess=action.number), phase=extra_roll)
 
@@ -114,12 +114,12 @@ def _view(state: State) -> dict[str, Json]:
 
 
 def _why(state: State, action: Action) -> str | None:
-    return f"the parrot did not ask you, {state.to_move}" if isinstance(action, Guess | Greet | Farewell) else None
+    return f"the quiz did not ask you, {state.to_move}" if isinstance(action, Guess | Greet | Farewell) else None
 
 
-PARROT: Final = Expansion(
+QUIZ: Final = Expansion(
     name=NAME,
-    trick=Trick(NAME, {PlayParrot: _play}, lambda _: (PlayParrot(),), has_joker_side=True),
+    trick=Trick(NAME, {PlayQuiz: _play}, lambda _: (PlayQuiz(),), has_joker_side=True),
     start=Memory(),
     effects={Guess: _guess, Greet: _greet, Farewell: _farewell},
     on_rolled=_on_rolled,
@@ -129,6 +129,6 @@ PARROT: Final = Expansion(
     award=_award,
     on_round_end=lambda state: with_extra(state, NAME, Memory()),
     view=_view,
-    notes=lambda state: (f"the parrot has counted {_memory(state).placed} dice",),
+    notes=lambda state: (f"the quiz has counted {_memory(state).placed} dice",),
     why=_why,
 )
