@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from riffraff_scenes import AT_SEA, CROWDED, EMPTY, ONE_CRATE, QUIET, fallen, fresh, loaded, tabled
 
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.drawing.ink import SEATS, lit, words
 from arena.games.riffraff.drawing.picture import picture
+from arena.games.riffraff.drawing.svg import SEATS, lit, words
 from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.state import Phase, State
 from arena.games.riffraff.table import Table

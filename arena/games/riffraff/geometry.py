@@ -4,7 +4,7 @@ Rule: pure functions of `scene` and numbers, plain Python; lengths in m, quatern
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from arena.games.riffraff.scene import (
@@ -18,7 +18,7 @@ from arena.games.riffraff.scene import (
     Kind,
     Shape,
 )
-from arena.games.riffraff.table import Piece, Table
+from arena.games.riffraff.table import Piece, Pose, Table
 
 Quaternion = tuple[float, float, float, float]
 Vector = tuple[float, float, float]
@@ -65,10 +65,34 @@ def matrix(rotation: Quaternion) -> tuple[Vector, Vector, Vector]:
     )
 
 
-def rotated(rotation: Quaternion, vector: Vector) -> Vector:
+def dot(one: Vector, other: Vector) -> float:
+    """The scalar product. Written out: `sum` of floats has other last bits from Python 3.12 on."""
+    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
+
+
+def rotated(rotation: Quaternion, point: Vector) -> Vector:
     """The vector after the rotation."""
-    a, b, c = (sum(row[k] * vector[k] for k in range(3)) for row in matrix(rotation))
-    return (a, b, c)
+    (found,) = rotations(rotation, point)
+    return found
+
+
+def rotations(rotation: Quaternion, *points: Vector) -> Iterator[Vector]:
+    """Each vector after the rotation."""
+    one, two, three = matrix(rotation)
+    for point in points:
+        yield (dot(one, point), dot(two, point), dot(three, point))
+
+
+def split(pose: Pose) -> tuple[Vector, Quaternion]:
+    """Place and rotation of a pose."""
+    x, y, z, w, i, j, k = pose
+    return (x, y, z), (w, i, j, k)
+
+
+def vector(numbers: Iterable[float]) -> Vector:
+    """Three numbers as a vector."""
+    x, y, z = numbers
+    return (x, y, z)
 
 
 def ship_rotation(table: Table) -> Quaternion:
@@ -84,23 +108,18 @@ def laid(kind: Kind, face: Face, yaw_deg: float) -> Quaternion:
 
 def extents(kind: Kind, rotation: Quaternion) -> tuple[Vector, Vector]:
     """The lowest and the highest x, y and z of a rotated piece, seen from the origin of its frame."""
-    reaches = list(_reaches(kind, rotation))
-    low = tuple(min(reach[axis][0] for reach in reaches) for axis in range(3))
-    high = tuple(max(reach[axis][1] for reach in reaches) for axis in range(3))
-    return (low[0], low[1], low[2]), (high[0], high[1], high[2])
+    lows, highs = [], []
+    for part in PARTS[kind]:
+        reaches = zip(rotated(rotation, part.at_m), _half(part, matrix(part_rotation(part, rotation))), strict=True)
+        ends = [(centre - half, centre + half) for centre, half in reaches]
+        lows.append([low for low, _ in ends])
+        highs.append([high for _, high in ends])
+    return vector(map(min, zip(*lows, strict=True))), vector(map(max, zip(*highs, strict=True)))
 
 
 def part_rotation(part: Shape, rotation: Quaternion) -> Quaternion:
     """The rotation of a part of a piece that is turned by `rotation`."""
     return times(rotation, about("y", _ACROSS_DEG)) if part.is_across else rotation
-
-
-def _reaches(kind: Kind, rotation: Quaternion) -> Iterator[tuple[tuple[float, float], ...]]:
-    """The lowest and highest coordinate of each part along each axis."""
-    for part in PARTS[kind]:
-        centre = rotated(rotation, part.at_m)
-        rows = matrix(part_rotation(part, rotation))
-        yield tuple((centre[axis] - reach, centre[axis] + reach) for axis, reach in enumerate(_half(part, rows)))
 
 
 def _half(part: Shape, rows: tuple[Vector, Vector, Vector]) -> Iterator[float]:
@@ -109,7 +128,7 @@ def _half(part: Shape, rows: tuple[Vector, Vector, Vector]) -> Iterator[float]:
     for row in rows:
         along = abs(row[2])
         if part.form == "box":
-            yield sum(abs(component) * half for component, half in zip(row, size, strict=True))
+            yield dot(vector(map(abs, row)), vector(size))
         elif part.form == "sphere":
             yield size[0]
         elif part.form == "capsule":
@@ -133,8 +152,7 @@ def volume(part: Shape) -> float:
 def centre_of_mass(kind: Kind) -> Vector:
     """In the frame of the piece; all parts have the same density."""
     whole = sum(volume(part) for part in PARTS[kind])
-    x, y, z = (sum(volume(part) * part.at_m[axis] for part in PARTS[kind]) / whole for axis in range(3))
-    return (x, y, z)
+    return vector(sum(volume(part) * part.at_m[axis] for part in PARTS[kind]) / whole for axis in range(3))
 
 
 def area_of(piece: Piece, table: Table) -> int:
@@ -143,11 +161,10 @@ def area_of(piece: Piece, table: Table) -> int:
     A sailor is judged by the bar of his hook instead: hung over a yard he lies on that yard, though most of him hangs
     below it.
     """
-    x, y, z, *rotation = piece.pose
-    w, i, j, k = rotation
+    (x, y, z), rotation = split(piece.pose)
     inner = (0.0, 0.0, 0.0) if piece.kind == "sailor" else centre_of_mass(piece.kind)
-    shift = rotated((w, i, j, k), inner)
-    u, v, height = rotated(inverse(ship_rotation(table)), (x + shift[0], y + shift[1], z + shift[2]))
+    a, b, c = rotated(rotation, inner)
+    u, v, height = rotated(inverse(ship_rotation(table)), (x + a, y + b, z + c))
     levels = [number for number, yard in enumerate(YARDS) if yard.top_m <= height]
     if levels:
         return FIRST_YARD_AREA + 2 * levels[-1] + (0 if v >= 0 else 1)

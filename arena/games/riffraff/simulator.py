@@ -76,9 +76,8 @@ class RiffRaffSimulator:
     def tell(self, before: State, result: Json, after: State) -> str:  # noqa: ARG002 - the signature of Simulator
         """The disturbance of the load, time and tilt until rest, and the fates of the pieces that fell."""
         loaded = after.last[-1]
-        end = "at rest" if loaded.end == "rest" else "not at rest"
         words = [captions.disturbance(loaded.noise)] if loaded.noise != STILL else []
-        words += [f"{end} after {loaded.t_s:.1f} s, tilted up to {loaded.tilt_max_deg:.1f}°"]
+        words += [captions.settling(loaded)]
         words += [f"{fall.id} {fall.kind} fell, {captions.fate(fall, loaded.seat)}" for fall in loaded.fallen]
         return "; ".join(words)
 

@@ -1,6 +1,6 @@
-"""What a person is told about a position in words: the same in the terminal and in the picture.
+"""Phrases about a position: the same in the terminal and in the picture.
 
-Rule: phrases only; where they stand and how they look is up to those who draw.
+Rule: phrases only; the drawings decide about place and look.
 """
 
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from typing import Final
 
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.state import Fallen, Phase, State
+from arena.games.riffraff.state import Fallen, Loaded, Phase, State
 from arena.games.riffraff.table import Noise
 from arena.games.riffraff.turns import leaders
 
@@ -19,24 +19,34 @@ _LEVEL_DEG: Final = 0.05
 def title(state: State) -> str:
     """The round, the captain and what comes next; at the end, who has won."""
     if state.phase is Phase.OVER:
-        return f"the game is over after round {state.round}: {_winners(state)}"
+        return f"the game is over after round {state.round}: {what_next(state)}"
     return f"round {state.round} of {state.variant.rounds}, captain seat {state.captain}: {what_next(state)}"
 
 
 def what_next(state: State) -> str:
-    """Who is to move and what is asked for; or what the ship waits for."""
+    """The seat to move and the action that is asked for; at the end the winners."""
+    seat, where = state.active, f"on area {state.area}"
+    piece = "piece" if state.pending is None else state.pending.kind
     match state.phase:
         case Phase.CARD:
-            return "everybody plays a card"
+            text = "everybody plays a card"
         case Phase.NEW_CAPTAIN:
-            return f"seat {state.captain} names the new captain, {_either(leaders(state))}"
+            text = f"seat {state.captain} names the new captain, seat {_joined(leaders(state), 'or')}"
         case Phase.ORDER:
-            tied = state.ties[0] if state.ties else ()
-            return f"seat {state.captain} puts seats {_listed(tied)} in order"
+            text = f"seat {state.captain} puts seats {_joined(state.ties[0] if state.ties else (), 'and')} in order"
+        case Phase.ANNOUNCE:
+            text = f"seat {seat} announces one or two pieces {where}"
+        case Phase.LOAD:
+            pieces = "a second piece" if state.loaded else "two pieces" if state.to_load == 2 else "a piece"
+            text = f"seat {seat} loads {pieces} {where}"
+        case Phase.NOISE:
+            text = f"seat {seat} lets go of a {piece} {where}"
+        case Phase.SETTLING:
+            text = f"the ship rocks under the {piece} of seat {seat} {where}"
         case Phase.OVER:
-            return _winners(state)
-        case _:
-            return _turn(state)
+            won = winners(state)
+            text = f"seat {won[0]} wins" if len(won) == 1 else f"seats {_joined(won, 'and')} share the victory"
+    return text
 
 
 def mover(state: State) -> Seat | None:
@@ -51,72 +61,37 @@ def winners(state: State) -> tuple[Seat, ...]:
 
 
 def at_sea(state: State) -> tuple[Load | None, tuple[Fallen, ...]]:
-    """The load that tells where hands are, and what fell under it: of the placement under way, or else of the last."""
+    """The load with the hands, and what fell under it: of the placement under way, or else of the last."""
     if state.pending is not None or not state.last:
         return state.pending, ()
     return state.last[-1].load, state.last[-1].fallen
 
 
 def heel(roll_deg: float) -> str:
-    """Which side of the ship is down: a positive roll lifts port."""
+    """The side of the ship that is down: a positive roll lifts port."""
     return _leaning(roll_deg, "to starboard", "to port")
 
 
 def trim(pitch_deg: float) -> str:
-    """Which end of the ship is down: a positive pitch lowers the bow."""
+    """The end of the ship that is down: a positive pitch lowers the bow."""
     return _leaning(pitch_deg, "by the bow", "by the stern")
 
 
 def disturbance(noise: Noise) -> str:
-    """How far the hand was off; the push of the wave shows in how the ship rocks."""
+    """The error of the hand; the push of the wave shows in how the ship rocks."""
     return f"off by u {noise.u_mm:+.1f} v {noise.v_mm:+.1f} mm, turned {noise.yaw_deg:+.1f}°"
 
 
+def settling(loaded: Loaded) -> str:
+    """The way to rest."""
+    end = "at rest" if loaded.end == "rest" else "not at rest"
+    return f"{end} after {loaded.t_s:.1f} s, tilted up to {loaded.tilt_max_deg:.1f}°"
+
+
 def fate(fallen: Fallen, seat: Seat) -> str:
-    """What became of a piece that fell in the turn of `seat`."""
-    match fallen.fate:
-        case "removed":
-            return "caught, out of the game"
-        case "returned":
-            return f"caught alone, back to seat {seat}"
-        case _:
-            return f"not caught, to seat {seat}"
-
-
-def _turn(state: State) -> str:
-    seat, where = state.active, f"on area {state.area}"
-    match state.phase:
-        case Phase.ANNOUNCE:
-            return f"seat {seat} announces one or two pieces {where}"
-        case Phase.LOAD:
-            return f"seat {seat} loads {_how_many(state)} {where}"
-        case Phase.NOISE:
-            return f"seat {seat} lets go of a {_pending(state)} {where}"
-        case _:
-            return f"the ship rocks under the {_pending(state)} of seat {seat} {where}"
-
-
-def _how_many(state: State) -> str:
-    if state.loaded:
-        return "a second piece"
-    return "two pieces" if state.to_load == 2 else "a piece"
-
-
-def _pending(state: State) -> str:
-    return "piece" if state.pending is None else state.pending.kind
-
-
-def _winners(state: State) -> str:
-    won = winners(state)
-    return f"seat {won[0]} wins" if len(won) == 1 else f"seats {_listed(won)} share the victory"
-
-
-def _listed(seats: Iterable[Seat]) -> str:
-    return _joined(seats, "and")
-
-
-def _either(seats: Iterable[Seat]) -> str:
-    return f"seat {_joined(seats, 'or')}"
+    """The fate of a piece that fell in the turn of `seat`."""
+    fates = {"removed": "caught, out of the game", "returned": f"caught alone, back to seat {seat}"}
+    return fates.get(fallen.fate, f"not caught, to seat {seat}")
 
 
 def _joined(seats: Iterable[Seat], word: str) -> str:

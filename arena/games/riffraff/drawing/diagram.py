@@ -1,4 +1,4 @@
-"""A position as text for a terminal: the ship from two sides, its cargo, the players and what happened last.
+"""A position as text for a terminal: the ship from two sides, its cargo, the players and the last placements.
 
 Rule: shows what lies on the table and decides nothing. Lines are at most 110 characters long.
 """
@@ -9,9 +9,9 @@ from typing import Final
 
 from arena.games.api import Seat
 from arena.games.riffraff.drawing import captions
-from arena.games.riffraff.drawing.silhouette import LETTERS, silhouettes
+from arena.games.riffraff.drawing.characters import LETTERS, silhouettes
 from arena.games.riffraff.geometry import area_of
-from arena.games.riffraff.scene import AREAS, KINDS
+from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.state import CARDS, Loaded, Player, State
 
 _COLUMNS: Final = 110
@@ -35,12 +35,13 @@ def _legend(state: State) -> str:
 
 
 def _cargo(state: State) -> list[str]:
-    """What lies on each area, as number, kind and who loaded it."""
-    on: dict[int, list[str]] = {}
-    for piece in state.table.cargo:
-        on.setdefault(area_of(piece, state.table), []).append(f"{piece.id} {piece.kind} ({piece.by})")
-    rows = [_folded(f"  area {area:>2}  ", on[area]) for area in AREAS if area in on]
-    return ["on board, by area (and seat):", *(line for row in rows for line in row)] if rows else ["nothing on board"]
+    """The pieces on each area, as number, kind and the seat that loaded it."""
+    lying = [(area_of(piece, state.table), piece) for piece in state.table.cargo]
+    rows = []
+    for area in sorted({area for area, _ in lying}):
+        on = [f"{piece.id} {piece.kind} ({piece.by})" for where, piece in lying if where == area]
+        rows += _folded(f"  area {area:>2}  ", on)
+    return ["on board, by area (and seat):", *rows] if rows else ["nothing on board"]
 
 
 def _folded(head: str, words: list[str]) -> list[str]:
@@ -69,17 +70,15 @@ def _seat(state: State, seat: Seat, player: Player) -> str:
 
 
 def _notes(state: State) -> list[str]:
-    """What only sometimes is: an order of play, and pieces that are out of the game."""
+    """The order of play and the pieces out of the game, if there are any."""
     out = [f"{kind} x{count}" for kind, count in zip(KINDS, state.removed, strict=True) if count]
     notes = [f"order of play: {', '.join(map(str, state.order))}"] if state.order else []
     return [*notes, f"out of the game: {', '.join(out)}"] if out else notes
 
 
 def _loaded(loaded: Loaded) -> list[str]:
-    end = "at rest" if loaded.end == "rest" else "not at rest"
     head = f"{loaded.id} of seat {loaded.seat} on area {loaded.area}: {loaded.load}"
-    lines = wrap(head, _COLUMNS, subsequent_indent="    ")
-    lines.append(f"  {end} after {loaded.t_s:.1f} s, tilted up to {loaded.tilt_max_deg:.1f}°")
+    lines = [*wrap(head, _COLUMNS, subsequent_indent="    "), f"  {captions.settling(loaded)}"]
     for fallen in loaded.fallen:
         place = f"x {fallen.x_mm:.0f} y {fallen.y_mm:.0f}"
         lines.append(f"  {fallen.id} {fallen.kind} fell at {place}: {captions.fate(fallen, loaded.seat)}")

@@ -1,40 +1,31 @@
-"""The ship and its cargo as characters: one for every 5 x 10 mm of a view, in the frame of the ship.
+"""Ship and cargo as characters: one for every 5 x 10 mm of a view, in the frame of the ship.
 
-Rule: the ship stands upright here however it heels, for then decks and yards fall on whole lines.
+Rule: the ship stands upright here even if it heels, for then decks and yards fall on whole lines.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from arena.games.riffraff.drawing.outline import FRONT, SIDE, Outline, View, chord, piece_solids
-from arena.games.riffraff.geometry import inverse, rotated, ship_rotation, times
+from arena.games.riffraff.drawing.projection import FRONT, SIDE, Outline, View, chord, piece_solids
+from arena.games.riffraff.geometry import inverse, rotated, ship_rotation, split, times
 from arena.games.riffraff.scene import (
     CATCH_PLANE_M,
     DECK_TOP_M,
     HAND_RADIUS_M,
     HULL_HALF_M,
+    KINDS,
     MAST_RADIUS_M,
     MAST_TOP_M,
-    YARD_HALF_WIDTH_M,
+    YARD_SPARS,
     YARDS,
     Kind,
 )
 from arena.games.riffraff.state import Fallen
 from arena.games.riffraff.table import Piece, Pose, Table
 
-LETTERS: Final[Mapping[Kind, str]] = {
-    "chest": "C",
-    "bottle": "B",
-    "barrel": "O",
-    "crate": "X",
-    "plank": "P",
-    "lifeboat": "L",
-    "rat": "R",
-    "sailor": "S",
-}
-"""What a kind is drawn with."""
-
+LETTERS: Final[Mapping[Kind, str]] = dict(zip(KINDS, "CBOXPLRS", strict=True))
+"""The letter of a kind in the diagram."""
 _COLUMN_M: Final = 0.005
 _ROW_M: Final = 0.010
 _TOP_M: Final = 0.345
@@ -42,9 +33,9 @@ _BOTTOM_M: Final = -0.025
 """Deck and yards end 5 mm above a whole centimetre, and so do the lines."""
 _HALF_COLUMNS: Final[Mapping[str, int]] = {"front": 30, "side": 24}
 _ROW_SAMPLES: Final = (0.2, 0.5, 0.8)
-"""Where a line is looked at; a plank lying flat fills more than half of one."""
+"""Heights within a line at which it is looked at; a plank lying flat fills more than half of one."""
 _COLUMN_MARGIN: Final = 0.25
-"""How much of a column may be free when it counts as filled."""
+"""The part of a column that may be free when it counts as filled."""
 _NUMBER_COLUMNS: Final = 3
 
 
@@ -58,9 +49,11 @@ class Canvas:
 
     def fill(self, left: float, right: float, bottom: float, top: float, letter: str) -> None:
         """Fill every cell whose centre lies in the rectangle."""
-        for row, column in self._within(left, right, bottom, top):
-            if left <= self._at(column, 0.5) <= right and bottom <= self._height(row, 0.5) <= top:
-                self._cells[row][column] = letter
+        for row, cells in enumerate(self._cells):
+            if bottom <= self._height(row, 0.5) <= top:
+                for column in range(len(cells)):
+                    if left <= (column - self._half + 0.5) * _COLUMN_M <= right:
+                        cells[column] = letter
 
     def paint(self, outline: Outline, letter: str) -> set[tuple[int, int]]:
         """Fill every cell that the outline covers at one of three heights; these cells."""
@@ -96,14 +89,6 @@ class Canvas:
         last = math.floor(right / _COLUMN_M - _COLUMN_MARGIN) + self._half
         return range(max(first, 0), min(last, 2 * self._half - 1) + 1)
 
-    def _within(self, left: float, right: float, bottom: float, top: float) -> Iterator[tuple[int, int]]:
-        for row in range(max(self.row(top), 0), min(self.row(bottom), self._rows - 1) + 1):
-            for column in range(self.column(left), self.column(right) + 1):
-                yield row, column
-
-    def _at(self, column: int, part: float) -> float:
-        return (column - self._half + part) * _COLUMN_M
-
     def _height(self, row: int, part: float) -> float:
         return _TOP_M - (row + part) * _ROW_M
 
@@ -122,29 +107,26 @@ def silhouettes(table: Table, hands_mm: Sequence[tuple[float, float]], fallen: S
 
 
 def _view(table: Table, view: View, hands_mm: Sequence[tuple[float, float]], fallen: Sequence[Fallen]) -> list[str]:
-    canvas = Canvas(view)
-    _rig(canvas, view)
-    _sea(canvas, view, hands_mm, fallen)
+    canvas, axis = Canvas(view), 1 if view is FRONT else 0
+    _rig(canvas, axis)
+    _sea(canvas, axis, hands_mm, fallen)
     _stow(canvas, view, table)
     return canvas.lines()
 
 
-def _rig(canvas: Canvas, view: View) -> None:
-    is_front = view is FRONT
-    canvas.fill(-MAST_RADIUS_M, MAST_RADIUS_M, DECK_TOP_M, MAST_TOP_M, "|")
-    canvas.fill(-MAST_RADIUS_M, MAST_RADIUS_M, CATCH_PLANE_M, DECK_TOP_M, "|")
-    half = HULL_HALF_M[1] if is_front else HULL_HALF_M[0]
+def _rig(canvas: Canvas, axis: int) -> None:
+    canvas.fill(-MAST_RADIUS_M, MAST_RADIUS_M, CATCH_PLANE_M, MAST_TOP_M, "|")
+    half = HULL_HALF_M[axis]
     canvas.fill(-half, half, DECK_TOP_M - 2 * HULL_HALF_M[2], DECK_TOP_M, "#")
-    for yard in YARDS:
-        half = yard.half_length_m if is_front else YARD_HALF_WIDTH_M
+    for yard, spar in zip(YARDS, YARD_SPARS, strict=True):
+        half = spar.half_m[axis]
         canvas.fill(-half, half, yard.top_m - _ROW_M, yard.top_m, "=")
 
 
-def _sea(canvas: Canvas, view: View, hands_mm: Sequence[tuple[float, float]], fallen: Sequence[Fallen]) -> None:
+def _sea(canvas: Canvas, axis: int, hands_mm: Sequence[tuple[float, float]], fallen: Sequence[Fallen]) -> None:
     """The catch plane as water, with the hands in it and what fell."""
     canvas.fill(-1, 1, _BOTTOM_M, _BOTTOM_M + _ROW_M, "~")
     row = canvas.row(CATCH_PLANE_M)
-    axis = 1 if view is FRONT else 0
     for hand in hands_mm:
         at = hand[axis] / 1000
         left, right = canvas.column(at - HAND_RADIUS_M), canvas.column(at + HAND_RADIUS_M)
@@ -188,7 +170,6 @@ def _runs(cells: Iterable[tuple[int, int]]) -> list[list[tuple[int, int]]]:
 
 def aboard(piece: Piece, table: Table) -> Pose:
     """The pose of a piece in the frame of the ship."""
-    x, y, z, *rotation = piece.pose
-    w, i, j, k = rotation
+    place, rotation = split(piece.pose)
     back = inverse(ship_rotation(table))
-    return (*rotated(back, (x, y, z)), *times(back, (w, i, j, k)))
+    return (*rotated(back, place), *times(back, rotation))

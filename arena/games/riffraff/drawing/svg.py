@@ -1,6 +1,6 @@
-"""Marks on paper: SVG elements as text, and the colours of the ship, its cargo and its players.
+"""SVG elements as text, and the colours of the ship, its cargo and its players.
 
-Rule: the only place where SVG is spelled; whatever is written on the picture is escaped here.
+Rule: texts on the picture are escaped here.
 """
 
 from collections.abc import Iterable, Mapping
@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Final
 from xml.sax.saxutils import escape
 
-from arena.games.riffraff.drawing.outline import Point
-from arena.games.riffraff.scene import Kind
+from arena.games.riffraff.drawing.projection import Point
+from arena.games.riffraff.scene import KINDS, Kind
 
 INK: Final = "#2b2118"
 FADED: Final = "#8a7a66"
@@ -27,16 +27,8 @@ GLOW: Final = "#ffd54a"
 SEATS: Final = ("#2f5fa8", "#b5382f", "#2e7d4f", "#8a4fa0")
 FATES: Final[Mapping[str, str]] = {"removed": "#3fa35b", "returned": "#e0a526", "to_supply": "#d8392b"}
 
-PAINT: Final[Mapping[Kind, str]] = {
-    "chest": "#9c4a2f",
-    "bottle": "#2f9e77",
-    "barrel": "#e28a2b",
-    "crate": "#e3c04a",
-    "plank": "#56606e",
-    "lifeboat": "#d6403a",
-    "rat": "#9a9ea8",
-    "sailor": "#3a69bd",
-}
+_PAINTS: Final = ("#9c4a2f", "#2f9e77", "#e28a2b", "#e3c04a", "#56606e", "#d6403a", "#9a9ea8", "#3a69bd")
+PAINT: Final[Mapping[Kind, str]] = dict(zip(KINDS, _PAINTS, strict=True))
 DETAILS: Final[Mapping[tuple[Kind, int], str]] = {
     ("chest", 1): "#b8613d",
     ("bottle", 1): "#7cc9a8",
@@ -78,6 +70,8 @@ def words(at: Point, text: object, size: float, more: str = "") -> str:
     return f'<text x="{at[0]:.1f}" y="{at[1]:.1f}" font-size="{size:g}"{_spaced(more)}>{escape(str(text))}</text>'
 
 
+BADGE: Final = "riffraff-{}"
+"""The name of the sign of a kind within the document."""
 MIDDLE: Final = 'text-anchor="middle"'
 END: Final = 'text-anchor="end"'
 BOLD: Final = 'font-weight="bold"'

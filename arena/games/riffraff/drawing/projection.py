@@ -1,16 +1,16 @@
-"""Ship and cargo as flat shapes: what each solid part looks like from the front, from the side and from above.
+"""Ship and cargo as flat shapes: the projection of each solid part to the front, to the side and from above.
 
-Rule: pure functions of `material`, `geometry` and a pose; parallel projection, lengths in m. Colours and pixels are
-for those who draw.
+Rule: pure functions of `scene`, `geometry` and a pose; parallel projection, lengths in m; no colours and no pixels.
 """
 
 import math
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import Final
 
 import msgspec
 
-from arena.games.riffraff.geometry import Quaternion, Vector, inverse, matrix, part_rotation
+from arena.games.riffraff.geometry import Quaternion, Vector, dot, inverse, part_rotation, rotations, split, vector
 from arena.games.riffraff.scene import PARTS, Kind, Shape
 from arena.games.riffraff.table import Pose
 
@@ -23,19 +23,20 @@ _CIRCLE: Final = tuple(
     (math.cos(2 * math.pi * step / _STEPS), math.sin(2 * math.pi * step / _STEPS)) for step in range(_STEPS)
 )
 _EDGE_ON: Final = 0.02
-"""A face seen flatter than this shows nothing."""
+"""A face seen flatter than this is left out."""
 _LIGHT: Final = (-0.43, 0.75, 0.50)
 """To the right, upwards and towards the eye; together of length 1."""
 _LIT: Final = 0.55
 _DARK: Final = 1.75
-"""How far from the light, in rad round a cylinder, the light stripe ends and the shadow begins."""
+"""Angles from the light, in rad round a cylinder, at which the light stripe ends and the shadow begins."""
 _GLEAM: Final = 0.9
-"""How bright the light stripe is, as if it met the light at an angle of that cosine."""
-_FACES: Final = tuple((axis, sign) for axis in range(3) for sign in (-1, 1))
+"""Brightness of the light stripe, as if it met the light at an angle of that cosine."""
+_CORNERS: Final = tuple(product((-1, 1), repeat=3))
+"""Of a cube with half edges of length 1."""
 
 
 class View(msgspec.Struct, frozen=True):
-    """Where one looks from: `right` and `up` span the picture, `towards` points to the eye.
+    """A direction of sight: `right` and `up` span the picture, `towards` points to the eye.
 
     The light comes from above the viewer's left shoulder.
     """
@@ -46,30 +47,21 @@ class View(msgspec.Struct, frozen=True):
     towards: Vector
 
     def flat(self, point: Vector) -> Point:
-        """Where a point is in the picture, upwards positive."""
-        return (_dot(self.right, point), _dot(self.up, point))
+        """The place of a point in the picture, upwards positive."""
+        return (dot(self.right, point), dot(self.up, point))
 
     def depth(self, point: Vector) -> float:
-        """How near a point is to the eye; the nearer, the greater."""
-        return _dot(self.towards, point)
+        """The nearness of a point to the eye; the nearer, the greater."""
+        return dot(self.towards, point)
 
     @property
     def light(self) -> Vector:
         """The unit vector towards the light."""
-        x, y, z = (
-            _LIGHT[0] * right + _LIGHT[1] * up + _LIGHT[2] * towards
-            for right, up, towards in zip(self.right, self.up, self.towards, strict=True)
-        )
-        return (x, y, z)
+        return vector(dot(_LIGHT, axes) for axes in zip(self.right, self.up, self.towards, strict=True))
 
     def within(self, rotation: Quaternion) -> "View":
         """The same view in the frame of a body that is turned by `rotation`."""
-        rows = matrix(inverse(rotation))
-        right, up, towards = (
-            (_dot(rows[0], axis), _dot(rows[1], axis), _dot(rows[2], axis))
-            for axis in (self.right, self.up, self.towards)
-        )
-        return View(self.name, right, up, towards)
+        return View(self.name, *rotations(inverse(rotation), self.right, self.up, self.towards))
 
 
 FRONT: Final = View("front", (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
@@ -88,7 +80,7 @@ class Facet(msgspec.Struct, frozen=True):
 
 
 class Solid(msgspec.Struct, frozen=True):
-    """A part of a piece or of the ship in a view: its silhouette, the faces upon it, and how near its centre is."""
+    """A part of a piece or of the ship in a view: its silhouette, the faces upon it, and the depth of its centre."""
 
     outline: Outline
     facets: tuple[Facet, ...]
@@ -97,9 +89,8 @@ class Solid(msgspec.Struct, frozen=True):
 
 def piece_solids(kind: Kind, pose: Pose, view: View) -> tuple[Solid, ...]:
     """The parts of a piece, in the order of `PARTS`."""
-    x, y, z, *rotation = pose
-    w, i, j, k = rotation
-    return tuple(solid(part, (x, y, z), (w, i, j, k), view) for part in PARTS[kind])
+    origin, rotation = split(pose)
+    return tuple(solid(part, origin, rotation, view) for part in PARTS[kind])
 
 
 def solid(part: Shape, origin: Vector, rotation: Quaternion, view: View) -> Solid:
@@ -139,7 +130,7 @@ def contains(outline: Outline, point: Point) -> bool:
 
 
 def chord(outline: Outline, height: float) -> tuple[float, float] | None:
-    """From where to where a convex outline reaches at a height; None above and below it."""
+    """The ends of a convex outline at a height; None above and below it."""
     crossings = [
         ax + (height - ay) / (by - ay) * (bx - ax)
         for (ax, ay), (bx, by) in zip(outline, (*outline[1:], outline[0]), strict=True)
@@ -160,24 +151,18 @@ def _chain(ordered: list[Point]) -> list[Point]:
     return chain
 
 
-def _silhouette(part: Shape, view: View) -> Iterator[Point]:
-    """Points whose convex hull is what the part hides."""
-    size = part.half_m
+def _silhouette(part: Shape, view: View) -> Iterable[Point]:
+    """Points whose convex hull is the silhouette of the part."""
+    radius = part.half_m[0]
     match part.form:
         case "box":
-            yield from (
-                view.flat((x, y, z))
-                for x in (-size[0], size[0])
-                for y in (-size[1], size[1])
-                for z in (-size[2], size[2])
-            )
+            a, b, c = part.half_m
+            return [view.flat((a * x, b * y, c * z)) for x, y, z in _CORNERS]
         case "cylinder":
-            yield from map(view.flat, (*_ring(size[0], -size[1]), *_ring(size[0], size[1])))
-        case "capsule" | "sphere":
-            half = size[1] if part.form == "capsule" else 0.0
-            for end in {-half, half}:
-                h, v = view.flat((0.0, 0.0, end))
-                yield from ((h + size[0] * c, v + size[0] * s) for c, s in _CIRCLE)
+            return map(view.flat, (*_ring(radius, -part.half_m[1]), *_ring(radius, part.half_m[1])))
+    half = part.half_m[1] if part.form == "capsule" else 0.0
+    ends = [view.flat((0.0, 0.0, end)) for end in (-half, half)]
+    return [(h + radius * c, v + radius * s) for h, v in ends for c, s in _CIRCLE]
 
 
 def _ring(radius: float, height: float) -> list[Vector]:
@@ -189,40 +174,32 @@ Lit = tuple[list[Vector], float]
 
 
 def _facets(part: Shape, view: View) -> Iterator[Lit]:
-    """What the eye sees of a part besides its silhouette: faces, and on round parts light and shadow."""
+    """The visible faces of a part upon its silhouette, and on round parts light and shadow."""
     match part.form:
         case "box":
-            yield from _box_faces(part, view)
+            for axis, sign in product(range(3), (-1, 1)):
+                if sign * view.towards[axis] > _EDGE_ON:
+                    yield _box_face(part, axis, sign), sign * view.light[axis]
         case "cylinder":
             yield from _stripes(part, view)
-            yield from _caps(part, view)
+            sign = 1 if view.towards[2] > 0 else -1
+            if abs(view.towards[2]) > _EDGE_ON:
+                yield _ring(part.half_m[0], sign * part.half_m[1]), sign * view.light[2]
         case "sphere":
-            yield _gleam(part, view), _GLEAM
+            yield _gleam(part.half_m[0], view), _GLEAM
 
 
-def _box_faces(part: Shape, view: View) -> Iterator[Lit]:
-    for axis, sign in _FACES:
-        if sign * view.towards[axis] > _EDGE_ON:
-            yield _corners(part, axis, sign), sign * view.light[axis]
+def _box_face(part: Shape, axis: int, sign: int) -> list[Vector]:
+    """The corners of one face of a box, all round."""
+    ends = ((-1, -1), (1, -1), (1, 1), (-1, 1))
+    signs = ({axis: sign, (axis + 1) % 3: one, (axis + 2) % 3: other} for one, other in ends)
+    return [vector(each[along] * half for along, half in enumerate(part.half_m)) for each in signs]
 
 
-def _caps(part: Shape, view: View) -> Iterator[Lit]:
-    sign = 1 if view.towards[2] > 0 else -1
-    if abs(view.towards[2]) > _EDGE_ON:
-        yield _ring(part.half_m[0], sign * part.half_m[1]), sign * view.light[2]
-
-
-def _gleam(part: Shape, view: View) -> list[Vector]:
+def _gleam(radius: float, view: View) -> list[Vector]:
     """A small disc on a ball, half way to where the light is."""
-    radius, light = part.half_m[0], view.light
-    return [
-        (
-            radius * (light[0] / 2 + (view.right[0] * c + view.up[0] * s) / 3),
-            radius * (light[1] / 2 + (view.right[1] * c + view.up[1] * s) / 3),
-            radius * (light[2] / 2 + (view.right[2] * c + view.up[2] * s) / 3),
-        )
-        for c, s in _CIRCLE
-    ]
+    axes = tuple(zip(view.light, view.right, view.up, strict=True))
+    return [vector(radius * (light / 2 + (right * c + up * s) / 3) for light, right, up in axes) for c, s in _CIRCLE]
 
 
 def _stripes(part: Shape, view: View) -> Iterator[Lit]:
@@ -231,27 +208,10 @@ def _stripes(part: Shape, view: View) -> Iterator[Lit]:
     eye, light = (math.atan2(towards[1], towards[0]) for towards in (view.towards, view.light))
     ahead = math.remainder(light - eye, 2 * math.pi)
     side = math.copysign(1.0, ahead)
-    for low, high, brightness in (
-        (ahead - _LIT, ahead + _LIT, _GLEAM),
-        (*sorted((ahead - side * _DARK, -side * math.pi)), 0.0),
-    ):
+    shadow = sorted((ahead - side * _DARK, -side * math.pi))
+    for low, high, brightness in ((ahead - _LIT, ahead + _LIT, _GLEAM), (*shadow, 0.0)):
         first, last = max(low, -math.pi / 2), min(high, math.pi / 2)
         if first < last:
             turns = [eye + first + (last - first) * step / 3 for step in range(4)]
             rim = [(radius * math.cos(turn), radius * math.sin(turn)) for turn in turns]
             yield [*((x, y, -half) for x, y in rim), *((x, y, half) for x, y in reversed(rim))], brightness
-
-
-def _corners(part: Shape, axis: int, sign: int) -> list[Vector]:
-    """Of one face of a box, all round."""
-    corners = []
-    for one, other in ((-1, -1), (1, -1), (1, 1), (-1, 1)):
-        at = [0.0, 0.0, 0.0]
-        for along, end in ((axis, sign), ((axis + 1) % 3, one), ((axis + 2) % 3, other)):
-            at[along] = end * part.half_m[along]
-        corners.append((at[0], at[1], at[2]))
-    return corners
-
-
-def _dot(one: Vector, other: Vector) -> float:
-    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]

@@ -1,6 +1,6 @@
-"""The players in ink: what each holds, has played and has caught; and the kinds of cargo with their signs.
+"""The players as SVG: supply, cards and catch of each; and the kinds of cargo with their signs.
 
-Rule: everything is told by a state's players and counters; nothing here knows poses.
+Rule: a state's players and counters are enough; nothing here knows poses.
 """
 
 import math
@@ -9,27 +9,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from arena.games.api import Seat
-from arena.games.riffraff.drawing import captions
-from arena.games.riffraff.drawing.ink import (
-    ACCENT,
-    BOLD,
-    BRASS,
-    END,
-    FADED,
-    INK,
-    LINE,
-    MIDDLE,
-    SEATS,
-    SERIF,
-    SHEET,
-    box,
-    circle,
-    ink,
-    line,
-    words,
-)
-from arena.games.riffraff.drawing.outline import View, piece_solids
-from arena.games.riffraff.drawing.stowage import Frame, symbol
+from arena.games.riffraff.drawing import captions, svg
+from arena.games.riffraff.drawing.cargo import Frame, symbol
+from arena.games.riffraff.drawing.projection import View, piece_solids
+from arena.games.riffraff.drawing.svg import BADGE, BOLD, MIDDLE
 from arena.games.riffraff.geometry import about
 from arena.games.riffraff.scene import KINDS, Kind
 from arena.games.riffraff.state import CARDS, Phase, Player, State
@@ -37,8 +20,6 @@ from arena.games.riffraff.table import Pose
 
 CARD_WIDTH: Final = 316
 CARD_HEIGHT: Final = 104
-BADGE: Final = "riffraff-{}"
-"""The name of the sign of a kind within the document."""
 _SIGN_PX: Final = 36
 _SIGN_M: Final = 0.036
 """Smaller kinds have smaller signs."""
@@ -87,26 +68,26 @@ def seats(state: State, left: float, top: float, step: float) -> Iterator[str]:
 def _seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
     moves = captions.mover(state) == seat
     won = state.phase is Phase.OVER and seat in captions.winners(state)
-    edge, width = (ACCENT, 2.5) if moves else (BRASS, 2.5) if won else (LINE, 1)
-    yield box(0, 0, CARD_WIDTH, CARD_HEIGHT, f'rx="8" fill="{SHEET}" stroke="{edge}" stroke-width="{width}"')
-    yield circle((24, 24), 14, SEATS[seat])
-    yield words((24, 29.5), seat, 16, f"{MIDDLE} {BOLD} {ink('#ffffff')}")
-    yield words((46, 21), f"seat {seat}", 14, f"{BOLD} {ink(INK)}")
+    edge, width = (svg.ACCENT, 2.5) if moves else (svg.BRASS, 2.5) if won else (svg.LINE, 1)
+    yield svg.box(0, 0, CARD_WIDTH, CARD_HEIGHT, f'rx="8" fill="{svg.SHEET}" stroke="{edge}" stroke-width="{width}"')
+    yield svg.circle((24, 24), 14, svg.SEATS[seat])
+    yield svg.words((24, 29.5), seat, 16, f"{MIDDLE} {BOLD} {svg.ink('#ffffff')}")
+    yield svg.words((46, 21), f"seat {seat}", 14, f"{BOLD} {svg.ink(svg.INK)}")
     notes = f"{_count(player.pieces)} left" + (f", {player.removed} caught" if player.removed else "")
-    yield words((46, 36), notes, 11, ink(FADED))
+    yield svg.words((46, 36), notes, 11, svg.ink(svg.FADED))
     if seat == state.captain:
         yield _wheel(110, 15.5)
-        yield words((124, 20), "captain", 12, f"{ink(BRASS)} {BOLD}")
+        yield svg.words((124, 20), "captain", 12, f"{svg.ink(svg.BRASS)} {BOLD}")
     if won:
-        yield words((236, 29), "wins", 15, f"{ink(BRASS)} {BOLD} {MIDDLE}")
+        yield svg.words((236, 29), "wins", 15, f"{svg.ink(svg.BRASS)} {BOLD} {MIDDLE}")
     yield from _played(player)
-    yield from _hand(player, SEATS[seat])
+    yield from _hand(player, svg.SEATS[seat])
     for column, (kind, count) in enumerate(zip(KINDS, player.supply, strict=True)):
         x = 24 + column * 38
         yield f'<g opacity="{1 if count else _FAINT}">{sign(kind, x, 78, 0.72)}</g>'
         if count > 1:
-            yield circle((x + 12, 91), 7.5, INK)
-            yield words((x + 12, 94.5), count, 10, f"{MIDDLE} {BOLD} {ink('#ffffff')}")
+            yield svg.circle((x + 12, 91), 7.5, svg.INK)
+            yield svg.words((x + 12, 94.5), count, 10, f"{MIDDLE} {BOLD} {svg.ink('#ffffff')}")
 
 
 def _count(pieces: int) -> str:
@@ -116,28 +97,29 @@ def _count(pieces: int) -> str:
 def _played(player: Player) -> Iterator[str]:
     """The card of this round as a playing card, face up for the audience."""
     if player.card is None:
-        yield box(276, 7, 28, 38, f'rx="4" stroke="{LINE}" stroke-dasharray="3 2" fill="none"')
+        yield svg.box(276, 7, 28, 38, f'rx="4" stroke="{svg.LINE}" stroke-dasharray="3 2" fill="none"')
         return
-    yield box(276, 7, 28, 38, f'rx="4" stroke="{INK}" fill="#ffffff"')
-    yield words((290, 32.5), player.card, 17, f'{MIDDLE} {BOLD} {ink(INK)} font-family="{SERIF}"')
+    yield svg.box(276, 7, 28, 38, f'rx="4" stroke="{svg.INK}" fill="#ffffff"')
+    yield svg.words((290, 32.5), player.card, 17, f'{MIDDLE} {BOLD} {svg.ink(svg.INK)} font-family="{svg.SERIF}"')
 
 
 def _hand(player: Player, colour: str) -> Iterator[str]:
     """Cards one to ten; those already played are blanks."""
     for index, card in enumerate(CARDS):
-        left, held = 12 + index * 22.5, card in player.hand
-        yield box(left, 46, 19, 13, f'rx="3" fill="{colour if held else "none"}" stroke="{colour if held else LINE}"')
-        yield words((left + 9.5, 56), card, 9.5, f"{MIDDLE} {ink('#ffffff' if held else LINE)}")
+        left = 12 + index * 22.5
+        fill, edge, text = (colour, colour, "#ffffff") if card in player.hand else ("none", svg.LINE, svg.LINE)
+        yield svg.box(left, 46, 19, 13, f'rx="3" fill="{fill}" stroke="{edge}"')
+        yield svg.words((left + 9.5, 56), card, 9.5, f"{MIDDLE} {svg.ink(text)}")
 
 
 def _wheel(x: float, y: float) -> str:
     """A ship's wheel."""
     spokes = (
-        line((x + 2 * c, y + 2 * s), (x + 9 * c, y + 9 * s), BRASS, 1.5)
+        svg.line((x + 2 * c, y + 2 * s), (x + 9 * c, y + 9 * s), svg.BRASS, 1.5)
         for c, s in ((math.cos(step * math.pi / 4), math.sin(step * math.pi / 4)) for step in range(8))
     )
-    ring = f'stroke="{BRASS}" stroke-width="1.6"'
-    return "".join(spokes) + circle((x, y), 6, "none", ring) + circle((x, y), 2, BRASS)
+    ring = f'stroke="{svg.BRASS}" stroke-width="1.6"'
+    return "".join(spokes) + svg.circle((x, y), 6, "none", ring) + svg.circle((x, y), 2, svg.BRASS)
 
 
 def legend(state: State, left: float, top: float, step: float) -> Iterator[str]:
@@ -146,11 +128,11 @@ def legend(state: State, left: float, top: float, step: float) -> Iterator[str]:
     for column, (kind, out) in enumerate(zip(KINDS, state.removed, strict=True)):
         x = left + column * step
         yield sign(kind, x + 20, top + 24, 0.95)
-        yield words((x + 43, top + 18), kind, 12, f"{BOLD} {ink(INK)}")
+        yield svg.words((x + 43, top + 18), kind, 12, f"{BOLD} {svg.ink(svg.INK)}")
         notes = [f"{aboard[kind]} on board"] if aboard[kind] else []
         notes += [f"{out} out"] if out else []
         for row, note in enumerate(notes or ["-"]):
-            yield words((x + 43, top + 31 + 12 * row), note, 10, ink(FADED))
+            yield svg.words((x + 43, top + 31 + 12 * row), note, 10, svg.ink(svg.FADED))
 
 
 def order_of_play(state: State, right: float, y: float) -> Iterator[str]:
@@ -158,10 +140,11 @@ def order_of_play(state: State, right: float, y: float) -> Iterator[str]:
     for index, seat in enumerate(reversed(state.order)):
         x = right - 14 - index * 38
         if captions.mover(state) == seat:
-            yield circle((x, y), 15, "none", f'stroke="{ACCENT}" stroke-width="2.5"')
-        yield circle((x, y), 11, SEATS[seat])
-        yield words((x, y + 4.5), seat, 13, f"{MIDDLE} {BOLD} {ink('#ffffff')}")
+            yield svg.circle((x, y), 15, "none", f'stroke="{svg.ACCENT}" stroke-width="2.5"')
+        yield svg.circle((x, y), 11, svg.SEATS[seat])
+        yield svg.words((x, y + 4.5), seat, 13, f"{MIDDLE} {BOLD} {svg.ink('#ffffff')}")
         if index < len(state.order) - 1:
-            yield line((x - 23, y), (x - 15.5, y), FADED, 1.5)
+            yield svg.line((x - 23, y), (x - 15.5, y), svg.FADED, 1.5)
     if state.order:
-        yield words((right - 26 - 38 * (len(state.order) - 1) - 8, y + 4), "order of play", 11, f"{END} {ink(FADED)}")
+        left = right - 26 - 38 * (len(state.order) - 1) - 8
+        yield svg.words((left, y + 4), "order of play", 11, f"{svg.END} {svg.ink(svg.FADED)}")

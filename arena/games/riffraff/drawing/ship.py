@@ -1,0 +1,233 @@
+"""Ship and sea as SVG: hull, rigging and counterweight as they heel, the catch plane as water, hands in it.
+
+Rule: the hull's belly, the flag and the waves are decoration; everything else is drawn to scale.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, product
+from typing import Final
+
+from msgspec.structs import replace
+
+from arena.games.riffraff import scene
+from arena.games.riffraff.drawing import cargo, svg
+from arena.games.riffraff.drawing.cargo import Frame, Sheet
+from arena.games.riffraff.drawing.projection import ABOVE, FRONT, Outline, Point, hull, solid
+from arena.games.riffraff.geometry import Vector, rotated, ship_rotation
+from arena.games.riffraff.scene import CATCH_PLANE_M, DECK_TOP_M, HULL, HULL_HALF_M, MAST_TOP_M, YARD_SPARS, Shape
+from arena.games.riffraff.state import Fallen
+from arena.games.riffraff.table import Table
+
+_BELLY_M: Final = 0.018
+_HULL_BOTTOM_M: Final = DECK_TOP_M - 2 * HULL_HALF_M[2]
+_EDGE: Final = f'stroke="{svg.mixed(svg.TIMBER, svg.INK, 0.65)}" stroke-width="0.9" stroke-linejoin="round"'
+_SEAM: Final = svg.mixed(svg.WOOD, svg.INK, 0.35)
+_FARTHEST_M: Final = -1.0
+_ALMOST_M: Final = 0.001
+"""Less than the distance of any cargo on a yard from the mast."""
+_BEHIND_M: Final = -scene.YARD_HALF_WIDTH_M - 0.0005
+"""A yard lies under everything but cargo behind all of it, such as one side of a sailor that hangs over it."""
+_TAG_OUT_M: Final = 0.078
+"""Further out than a plank across a yard reaches."""
+_TAG_PX: Final = 7.5
+_GLASSY: Final = 0.6
+"""From above, cargo is seen through yards."""
+_VEIL: Final = 0.72
+"""Opacity of the hull before cargo on deck behind its side."""
+_RIB: Final = tuple((math.cos(step * math.pi / 12), math.sin(step * math.pi / 12)) for step in range(13))
+_WAVE_PX: Final = 24
+_MANY: Final = 8
+"""If more pieces fell, their signs are smaller."""
+
+
+class Ship:
+    """The ship of a table in a frame."""
+
+    def __init__(self, table: Table, frame: Frame) -> None:
+        self._turn = ship_rotation(table)
+        self._frame = frame
+        self._looks_down = frame.view.depth(rotated(self._turn, (0.0, 0.0, 1.0))) >= 0
+
+    def under_water(self) -> str:
+        """Rod and ball, which the sea is drawn over."""
+        return self._body(scene.ROD, svg.BRASS).ink + self._body(scene.BALL, svg.IRON).ink
+
+    def hull(self) -> str:
+        """Hull with its planking and the numbers of the areas on deck."""
+        body = self._body(HULL, svg.WOOD).ink
+        if self._frame.view is ABOVE:
+            return body + self._quarters()
+        return (self._belly() + body if self._looks_down else body + self._belly()) + self._planking()
+
+    def rigging(self) -> list[Sheet]:
+        """Mast and yards, each with its place among the cargo; equal places in the order given.
+
+        From the side, cargo stands on the yards as one looks down on them, and behind their ends as one looks up; the
+        mast stands between the farther and the nearer half.
+        """
+        masts, yards = list(self._masts()), [self._yard(number) for number in range(len(YARD_SPARS))]
+        if self._frame.view is ABOVE:
+            return [replace(yard, ink=f'<g opacity="{_GLASSY}">{yard.ink}</g>') for yard in yards] + masts
+        nearer = [self._body(_nearer_half(yard), svg.WOOD, edge="") for yard in YARD_SPARS]
+        if self._frame.view is FRONT:
+            upwards = _alternating(masts, yards)
+            layers = _at_depth(_BEHIND_M, upwards if self._looks_down else upwards[::-1])
+        elif self._looks_down:
+            layers = [*_at_depth(_FARTHEST_M, yards), *_at_depth(0.0, _alternating(masts, nearer))]
+        else:
+            layers = [*_at_depth(-_ALMOST_M, yards), *_at_depth(0.0, masts), *_at_depth(-_FARTHEST_M, nearer)]
+        return [*layers, self._flag(), *self._bulwark()]
+
+    def _masts(self) -> Iterator[Sheet]:
+        """The mast from the deck up, a piece between any two yards."""
+        for bottom, top in pairwise((DECK_TOP_M, *(yard.top_m for yard in scene.YARDS), MAST_TOP_M)):
+            end = top if top == MAST_TOP_M else top - scene.YARD_THICKNESS_M
+            half = (end - bottom) / 2
+            yield self._body(Shape("cylinder", (scene.MAST_RADIUS_M, half), (0.0, 0.0, bottom + half)), svg.TIMBER)
+
+    def _yard(self, number: int) -> Sheet:
+        body = self._body(YARD_SPARS[number], svg.WOOD)
+        return replace(body, ink="".join(self._yard_tags(number)) + body.ink)
+
+    def _at(self, point: Vector) -> Point:
+        return self._frame.at(rotated(self._turn, point))
+
+    def _line(self, one: Vector, other: Vector, colour: str, width: float, more: str = "") -> str:
+        return svg.line(self._at(one), self._at(other), colour, width, more)
+
+    def _body(self, part: Shape, colour: str, edge: str = _EDGE) -> Sheet:
+        seen = solid(part, (0.0, 0.0, 0.0), self._turn, self._frame.view)
+        hides = tuple(self._frame.pixels(seen.outline)[::-1])
+        return Sheet(seen.depth, cargo.body(seen, colour, edge, self._frame), (hides,))
+
+    def _face(self, along: float, height: float) -> Vector:
+        """A point on the face of the hull that is turned to the eye: `along` from -1 to 1."""
+        if self._frame.view is FRONT:
+            return (HULL_HALF_M[0], along * HULL_HALF_M[1], height)
+        return (along * HULL_HALF_M[0], -HULL_HALF_M[1], height)
+
+    def _belly(self) -> str:
+        return svg.polygon(self._belly_outline(), svg.lit(svg.TIMBER, 0.2), _EDGE)
+
+    def _belly_outline(self) -> Outline:
+        """Of the lower half of an ellipsoid under the corners of the hull, in pixels."""
+        x, y, _ = HULL_HALF_M
+        points = [(h * x, v * y, _HULL_BOTTOM_M) for h, v in product((-1, 1), repeat=2)]
+        for turn in (step * math.pi / 16 for step in range(17)):
+            along, rib = math.cos(turn) * x, math.sin(turn)
+            points += [(along, rib * across * y, _HULL_BOTTOM_M - rib * down * _BELLY_M) for across, down in _RIB]
+        return hull(map(self._at, points))
+
+    def _planking(self) -> str:
+        """Two seams, and on each half of the hull the number of the nearer area, then of the one behind it."""
+        seams = (
+            self._line(self._face(-1, height), self._face(1, height), _SEAM, 0.7)
+            for height in (DECK_TOP_M - 0.0055, DECK_TOP_M - 0.0165)
+        )
+        names = ("2·4", "1·3") if self._frame.view is FRONT else ("4·3", "2·1")
+        at = (self._at(self._face(side, DECK_TOP_M - HULL_HALF_M[2])) for side in (-0.5, 0.5))
+        return "".join((*seams, *map(_tag, at, names)))
+
+    def _bulwark(self) -> Iterator[Sheet]:
+        """The hull again, as a veil over cargo on deck behind it, when one looks up at the ship."""
+        if not self._looks_down:
+            corners = ((-1, _HULL_BOTTOM_M), (1, _HULL_BOTTOM_M), (1, DECK_TOP_M), (-1, DECK_TOP_M))
+            side = [self._at(self._face(along, height)) for along, height in corners]
+            body = svg.polygon(side, svg.lit(svg.WOOD, 0.5), _EDGE)
+            veil = f'<g opacity="{_VEIL}">{self._belly()}{body}</g>{self._planking()}'
+            hides = (tuple(side[::-1]), self._belly_outline())
+            yield Sheet(HULL_HALF_M[0 if self._frame.view is FRONT else 1], veil, hides)
+
+    def _yard_tags(self, number: int) -> Iterator[str]:
+        port, starboard = 5 + 2 * number, 6 + 2 * number
+        x, y, _ = YARD_SPARS[number].half_m
+        middle = YARD_SPARS[number].at_m[2]
+        if self._frame.view is FRONT:
+            for side, area in ((1, port), (-1, starboard)):
+                yield _tag(self._at((x, side * (y + 0.009), middle)), str(area))
+        elif self._frame.view is not ABOVE:
+            out, root = (-_TAG_OUT_M, 0.0, middle), (0.0, 0.0, middle)
+            yield self._line(out, root, svg.mixed(svg.WOOD, svg.INK, 0.4), 0.8, 'stroke-dasharray="1 3"')
+            yield _tag(self._at(out), f"{starboard}·{port}")
+
+    def _quarters(self) -> str:
+        """The lines between the areas of the deck and their numbers, from above."""
+        x, y, z = HULL_HALF_M[0], HULL_HALF_M[1], DECK_TOP_M
+        lines = (((-x, 0.0, z), (x, 0.0, z)), ((0.0, -y, z), (0.0, y, z)))
+        seams = (self._line(one, other, _SEAM, 0.7) for one, other in lines)
+        corners = product((0.9, -0.9), (0.75, -0.75))
+        tags = (_tag(self._at((h * x, v * y, z)), str(area)) for area, (h, v) in enumerate(corners, start=1))
+        return "".join((*seams, *tags))
+
+    def _flag(self) -> Sheet:
+        top = (0.0, 0.0, MAST_TOP_M + 0.022)
+        pole = self._line((0.0, 0.0, MAST_TOP_M), top, svg.mixed(svg.TIMBER, svg.INK, 0.4), 1.6)
+        x, y = self._at(top)
+        wave = f"M{x:.1f} {y:.1f}c8 -5 14 5 26 0l-5 7l5 7c-12 5 -18 -5 -26 0z"
+        return Sheet(_BEHIND_M, f'{pole}<path d="{wave}" fill="{svg.FLAG}" stroke="{svg.INK}" stroke-width="0.8"/>')
+
+
+def _nearer_half(yard: Shape) -> Shape:
+    """Of a yard seen from the side; drawn without an edge, so that no seam is seen."""
+    x, y, z = yard.half_m
+    return Shape("box", (x, y / 2, z), (0.0, -y / 2, yard.at_m[2]))
+
+
+def _at_depth(depth: float, layers: Iterable[Sheet]) -> list[Sheet]:
+    return [replace(each, depth=depth) for each in layers]
+
+
+def _alternating(masts: list[Sheet], yards: list[Sheet]) -> list[Sheet]:
+    """From the deck up: mast, yard, mast, yard, mast, yard, mast."""
+    return [*(each for pair in zip(masts, yards, strict=False) for each in pair), masts[-1]]
+
+
+def waves(y: float, left: float, right: float) -> str:
+    """The surface of the sea as a line of waves at height `y`, from `left` to `right` in pixels."""
+    count = math.ceil((right - left) / _WAVE_PX)
+    crest = f"M{left:g} {y:.1f}" + f"q{_WAVE_PX / 4:g} -3 {_WAVE_PX / 2:g} 0t{_WAVE_PX / 2:g} 0" * count
+    return f'<path d="{crest}" fill="none" stroke="#ffffff" stroke-opacity="0.75" stroke-width="1.6"/>'
+
+
+def at_sea(frame: Frame, x_mm: float, y_mm: float) -> Point:
+    """A place in the catch plane, in pixels."""
+    return frame.at((x_mm / 1000, y_mm / 1000, CATCH_PLANE_M))
+
+
+def reaches(frame: Frame, places: Sequence[tuple[float, float]]) -> Iterator[str]:
+    """The rims of hands, for where the ship is over them."""
+    look = f'stroke="{svg.HAND}" stroke-dasharray="4 3"'
+    for place in places:
+        yield svg.circle(at_sea(frame, *place), scene.HAND_RADIUS_M * frame.scale, "none", look)
+
+
+def hands(frame: Frame, places: Sequence[tuple[float, float]]) -> Iterator[str]:
+    """Hands as discs in the catch plane; from the side they are seen edge-on."""
+    radius = scene.HAND_RADIUS_M * frame.scale
+    look = f'stroke="{svg.mixed(svg.HAND, svg.INK, 0.5)}" stroke-width="1" fill-opacity="0.85"'
+    for place in places:
+        x, y = at_sea(frame, *place)
+        if frame.view is ABOVE:
+            yield svg.circle((x, y), radius, svg.HAND, look)
+        else:
+            yield f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="{radius:.1f}" ry="5" fill="{svg.HAND}" {look}/>'
+
+
+def splashes(frame: Frame, fallen: Sequence[Fallen]) -> Iterator[str]:
+    """Places where pieces crossed the catch plane: a sign of the kind in a ring of the colour of its fate."""
+    scale = 0.42 if len(fallen) <= _MANY else 0.3
+    for each in fallen:
+        x, y = at_sea(frame, each.x_mm, each.y_mm)
+        ring = f'stroke="{svg.FATES[each.fate]}" stroke-width="{5.7 * scale:.1f}" class="fallen" data-id="{each.id}"'
+        yield svg.circle((x, y), round(21.5 * scale, 1), svg.SHEET, ring)
+        yield f'<use href="#{svg.BADGE.format(each.kind)}" transform="translate({x:.1f} {y:.1f}) scale({scale})"/>'
+
+
+def _tag(at: Point, text: str) -> str:
+    """The number of an area on a small plate."""
+    half = _TAG_PX if len(text) == 1 else _TAG_PX + 3.2 * (len(text) - 1)
+    size = f'x="{at[0] - half:.1f}" y="{at[1] - _TAG_PX:.1f}" width="{2 * half:g}" height="{2 * _TAG_PX:g}"'
+    look = f'rx="{_TAG_PX:g}" fill="{svg.SHEET}" stroke="{svg.mixed(svg.WOOD, svg.INK, 0.5)}" stroke-width="0.8"'
+    label = svg.words((at[0], at[1] + 3.4), text, 9.5, f"{svg.MIDDLE} {svg.BOLD} {svg.ink(svg.INK)}")
+    return f"<rect {size} {look}/>{label}"
