@@ -26,7 +26,7 @@ from arena.cli.options import (
     terminal_width,
 )
 from arena.cli.progress import LeagueProgress, Progress, called, how_far
-from arena.cli.update import BegunLeagues, confirm_update, preview, report_kept_versions
+from arena.cli.update import BegunLeagues, Replays, confirm_update, preview, report_kept_versions
 from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import DamagedStore, Interrupted, SpecError
 from arena.league.driver import Backend, BlocksLost, ExecutorBackend, LocalBackend
@@ -120,12 +120,13 @@ def run(
         contextlib.closing(database.open_for_writing(results)) as connection,
     ):
         store = MatchStore(connection, results)
-        confirm_update(store, tournament, update=update, yes=yes)
-        report_kept_versions(tournament.name, beginning.newer)
         installed = tuple(msgspec.structs.replace(each, bot=bots.install(each.bot)) for each in tournament.players)
         tournament = msgspec.structs.replace(tournament, players=installed)
+        replays = Replays(store)
+        confirm_update(store, replays, tournament, update=update, yes=yes)
+        report_kept_versions(tournament.name, beginning.newer)
         tournament, drawing = SecretKeeper(store, results).settle(
-            tournament, given, lambda known: not state_of(known, store.ranks).is_complete
+            tournament, given, lambda known: not replays.of(known).state.is_complete
         )
         store.save_league(tournament)
         if tournament.seed is None:
@@ -133,7 +134,7 @@ def run(
         if executor is None and (doubt := doubt_of_wall_time(decided_by_wall(tournament), backend.slots())):
             click.echo(doubt, err=True)
         with _logging_to(results / "logs" / f"{tournament.name}.log"):
-            replay = Replay(tournament, store.ranks)
+            replay = replays.of(tournament)
             lost = _play(store, replay, drawing, backend, isolation)
         state, head = replay.state, store.head()
         standings, timing = publish(store, state)

@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.state import state_of
+from arena.league.state import Replay, state_of
 from arena.league.tournament import PlayerEntry, Tournament, portable
 from arena.league.update import Loss, changes, loss, loss_sentences
 from arena.process.manifest import BotSpec
@@ -90,16 +90,34 @@ def report_kept_versions(league: str, newer: list[str]) -> None:
         )
 
 
+class Replays:
+    """The replays of a command: one of each schedule, whoever asks for it. Later commitments change no schedule."""
+
+    def __init__(self, store: MatchStore) -> None:
+        self._store = store
+        self._known: dict[bytes, Replay] = {}
+
+    def of(self, tournament: Tournament) -> Replay:
+        """The replay of a tournament with installed bots."""
+        begun = msgspec.structs.replace(tournament, commitments=tournament.commitments[:1])
+        key = msgspec.json.encode(portable(begun))
+        if key not in self._known:
+            self._known[key] = Replay(tournament, self._store.ranks)
+        self._known[key].tournament = tournament
+        return self._known[key]
+
+
 def preview(store: MatchStore, asked: Tournament) -> None:
     """Print what `--update` would change and drop; nothing is played and nothing stored."""
     if asked.name not in store.leagues():
         click.echo(f"league {asked.name} has not begun: nothing is dropped")
         return
     former = store.league(asked.name)
-    _tell(former, asked, _loss(store, former, asked), is_error=False)
+    now = state_of(_begun_as(store, asked), store.ranks)
+    _tell(former, asked, loss(state_of(former, store.ranks), now), is_error=False)
 
 
-def confirm_update(store: MatchStore, asked: Tournament, *, update: bool, yes: bool) -> None:
+def confirm_update(store: MatchStore, replays: Replays, asked: Tournament, *, update: bool, yes: bool) -> None:
     """Go on only if no stored match is left behind, or a person wants that. SpecError otherwise."""
     if asked.name not in store.leagues():
         return
@@ -108,15 +126,16 @@ def confirm_update(store: MatchStore, asked: Tournament, *, update: bool, yes: b
     except DamagedStore as error:
         click.echo(f"{error}; it is stored anew from the file", err=True)
         return
-    if msgspec.json.encode(portable(_begun_as(store, asked))) == msgspec.json.encode(former):
+    begun = _begun_as(store, asked)
+    if msgspec.json.encode(portable(begun)) == msgspec.json.encode(former):
         return
-    found = _loss(store, former, asked)
+    found = loss(state_of(former, store.ranks), replays.of(begun).state)
     if not found.dropped:
         return
     if not update:
         what = counted(found.dropped, "match does", "matches do")
         raise SpecError(
-            f"league {asked.name}: {', '.join(changes(former, _begun_as(store, asked)))}: {what} not belong to it any"
+            f"league {asked.name}: {', '.join(changes(former, begun))}: {what} not belong to it any"
             f" more, of {found.stored} that are stored. `--update` takes the change, `--update --dry-run` only says"
             " what it drops; or undo the change, or give the league another name"
         )
@@ -127,10 +146,6 @@ def confirm_update(store: MatchStore, asked: Tournament, *, update: bool, yes: b
         raise SpecError("--update drops matches, and there is no terminal to ask at: give --yes to agree")
     if not click.confirm("go on?", err=True):
         raise SpecError(f"nothing was changed: league {asked.name} goes on as it was without --update")
-
-
-def _loss(store: MatchStore, former: Tournament, asked: Tournament) -> Loss:
-    return loss(state_of(former, store.ranks), state_of(_begun_as(store, asked), store.ranks))
 
 
 def _begun_as(store: MatchStore, asked: Tournament) -> Tournament:

@@ -64,3 +64,24 @@ def test_each_command_replays_once(terminal: Terminal, counted: "Counter[str]") 
     assert spent("") == once
     assert spent("") == once
     assert {line: spent(line) for line in COMMANDS} == dict.fromkeys(COMMANDS, once)
+
+
+@pytest.mark.process
+def test_a_changed_tournament_is_replayed_once_before_and_once_after(
+    terminal: Terminal, counted: "Counter[str]"
+) -> None:
+    """With a secret that was revealed, too, where it matters whether anything is left to play."""
+
+    def spent(**changes: Any) -> int:
+        counted.clear()
+        said = terminal.league("random", "random", flags="--isolation none --update --yes", seed=None, **changes)
+        assert said.code == 0, said
+        return counted["replays"]
+
+    assert spent(cycles=2) == 1
+    assert spent(cycles=3) == 2
+    assert terminal.arena("league reveal test").code == 0
+    assert spent(cycles=3) == 1
+    assert spent(cycles=4) == 2
+    assert "test: 8 of 8 matches" in terminal.arena("league status test").out
+    assert terminal.arena("verify test").code == 0
