@@ -1,0 +1,145 @@
+"""Another tree of the project beside this one: CPU time of whole commands, as ratios within one run.
+
+    python benchmarks/trees.py /path/to/other/checkout          # each tree with its own .venv; about 20 minutes
+    python benchmarks/trees.py /path/to/other/checkout --only leaderboard
+
+Both trees do the same work in turns, until the 95 % interval of the ratio this / other has a half width of at most
+0.03, or after 30 rounds. Each works on files of its own, made by its own commands.
+"""
+
+import math
+import os
+import resource
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Final
+
+import click
+
+from arena.statistics.interval import t_quantile
+
+HERE: Final = Path(__file__).resolve().parent.parent
+HALF_WIDTH: Final = 0.03
+MOST_ROUNDS: Final = 30
+LEAST_ROUNDS: Final = 5
+
+TOURNAMENT: Final = """\
+name: trees
+game: {game}
+cycles: {cycles}
+players: [{{bot: random}}, {{bot: random, name: other}}]
+"""
+"""One secret for both trees: the same luck, and bots that draw their moves from it."""
+
+PLAYOUTS: Final = """
+from random import Random
+from arena.games import load_game
+from arena.games.api import Decision, Dice, Over
+game, rng = load_game("shanghaien"), Random(5)
+for _ in range(300):
+    state = game.setup({}, 2)
+    while not isinstance(turn := game.turn(state), Over):
+        if isinstance(turn, Decision):
+            state = game.apply(state, {seat: game.sample(state, seat, rng) for seat in turn.seats})
+        elif isinstance(turn.kind, Dice):
+            state = game.resolve(state, tuple(rng.randint(1, turn.kind.faces) for _ in range(turn.kind.count)))
+        else:
+            state = game.resolve(state, tuple(rng.sample(range(turn.kind.size), turn.kind.size)))
+"""
+
+
+class Tree:
+    """A checkout with its own environment, and the results that its commands made."""
+
+    def __init__(self, root: Path, scratch: Path) -> None:
+        self._root = root
+        self._bin = root / ".venv" / "bin"
+        self._results = scratch / "results"
+        self._scratch = scratch
+        scratch.mkdir()
+
+    def prepare(self) -> None:
+        """Store a league that the reading commands ask about."""
+        self.league("nim", 300)
+
+    def league(self, game: str, cycles: int, results: Path | None = None) -> float:
+        """Run a new league; CPU seconds."""
+        file = self._scratch / f"{game}.yaml"
+        file.write_text(TOURNAMENT.format(game=game, cycles=cycles), encoding="utf-8")
+        return self.arena("league", "run", str(file), "--workers", "1", results=results)
+
+    def fresh_league(self, game: str, cycles: int) -> float:
+        """Run a new league into an empty folder; CPU seconds."""
+        with tempfile.TemporaryDirectory(dir=self._scratch) as folder:
+            return self.league(game, cycles, Path(folder) / "results")
+
+    def arena(self, *arguments: str, results: Path | None = None) -> float:
+        """CPU seconds of a command on stored results."""
+        return self._cpu_s([self._bin / "arena", *arguments, "--results", results or self._results])
+
+    def help(self) -> float:
+        """CPU seconds of `arena --help`."""
+        return self._cpu_s([self._bin / "arena", "--help"])
+
+    def python(self, program: str) -> float:
+        """CPU seconds of a program that imports the tree's package."""
+        return self._cpu_s([self._bin / "python", "-c", program])
+
+    def _cpu_s(self, command: Sequence[str | Path]) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        environment = {**os.environ, "PATH": f"{self._bin}{os.pathsep}{os.environ['PATH']}"}
+        done = subprocess.run(command, cwd=self._root, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise click.ClickException(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stderr}")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+BENCHMARKS: Final[Mapping[str, Callable[[Tree], float]]] = {
+    "help": Tree.help,
+    "playouts": lambda tree: tree.python(PLAYOUTS),
+    "league of nim": lambda tree: tree.fresh_league("nim", 60),
+    "league of Shanghaien": lambda tree: tree.fresh_league("shanghaien", 10),
+    "league of Riff Raff": lambda tree: tree.fresh_league("riffraff", 2),
+    "leaderboard": lambda tree: tree.arena("leaderboard"),
+    "stats": lambda tree: tree.arena("stats", "random"),
+    "matrix": lambda tree: tree.arena("matrix"),
+    "verify": lambda tree: tree.arena("verify"),
+}
+
+
+@click.command()
+@click.argument("other", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--only", type=click.Choice(list(BENCHMARKS)), multiple=True, help="Only this one; may be repeated.")
+def main(other: Path, only: tuple[str, ...]) -> None:
+    """Compare this tree with the checkout OTHER."""
+    with tempfile.TemporaryDirectory(prefix="arena-trees-") as folder:
+        here, there = Tree(HERE, Path(folder) / "here"), Tree(other.resolve(), Path(folder) / "there")
+        here.prepare()
+        there.prepare()
+        for name in only or BENCHMARKS:
+            print(f"{name:22} {compared(BENCHMARKS[name], here, there)}", flush=True)
+
+
+def compared(measure: Callable[[Tree], float], here: Tree, there: Tree) -> str:
+    """The ratio this / other with its 95 % interval, and the rounds it took."""
+    logs: list[float] = []
+    for tree in (here, there):
+        measure(tree)
+    while True:
+        pair = (here, there) if len(logs) % 2 else (there, here)
+        taken = {tree: measure(tree) for tree in pair}
+        logs.append(math.log(taken[here] / taken[there]))
+        if len(logs) < LEAST_ROUNDS:
+            continue
+        error = t_quantile(len(logs) - 1) * stdev(logs) / math.sqrt(len(logs))
+        low, ratio, high = (math.exp(fmean(logs) + shift) for shift in (-error, 0.0, error))
+        if (high - low) / 2 <= HALF_WIDTH or len(logs) >= MOST_ROUNDS:
+            return f"{ratio:.3f} ({low:.3f} to {high:.3f}), {len(logs)} rounds, {taken[here]:.2f} s"
+
+
+if __name__ == "__main__":
+    main()
