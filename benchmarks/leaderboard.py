@@ -29,8 +29,8 @@ from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
 from arena.report.table import publish, table
+from arena.standings.ranks import in_schedule_order
 from arena.standings.ratings import RatingSettings, rate
-from arena.standings.sums import in_schedule_order
 from arena.store import database, rows
 from arena.store.matches import MatchStore
 

@@ -148,24 +148,24 @@ Course = list[tuple[float, float]]
 """Payoffs of a series of blocks, or of single matches, each with its luck."""
 
 
-def products(course: Course, matches: int) -> Products:
-    """With so many matches in each."""
+def products(course: Course, matches: int) -> tuple[float, ...]:
+    """A row of `Products`, with so many matches in each block."""
     if not course:
-        return Products(0, 0, 0.0, 0.0, 0.0, 0.0)
+        return (0.0,) * len(Products._fields)
     payoff, luck = (fmean(column) for column in zip(*course, strict=True))
-    return Products(
-        blocks=len(course),
-        matches=matches * len(course),
-        score=payoff / matches,
-        score2=fsum((y - payoff) ** 2 for y, _ in course),
-        both=fsum((y - payoff) * (own - luck) for y, own in course),
-        luck2=fsum((own - luck) ** 2 for _, own in course),
+    return (
+        len(course),
+        matches * len(course),
+        payoff / matches,
+        fsum((y - payoff) ** 2 for y, _ in course),
+        fsum((y - payoff) * (own - luck) for y, own in course),
+        fsum((own - luck) ** 2 for _, own in course),
     )
 
 
 def left(courses: Sequence[Course], matches: int) -> list[float]:
     """The variance of each course with its luck taken off, the factors of each half fitted by the other half."""
-    fitted = [slopes([products(course[half::2], matches) for course in courses]) for half in (0, 1)]
+    fitted = [slopes(Products.of(products(course[half::2], matches) for course in courses)) for half in (0, 1)]
     return [
         variance(y - fitted[1 - place % 2][number] * luck for place, (y, luck) in enumerate(course))
         for number, course in enumerate(courses)
@@ -204,7 +204,7 @@ def rows(league: dict[Pair, list[Block]]) -> Iterator[list[str]]:
     rng = random.Random(1)
     samples = [factors([rng.choices(blocks, k=len(blocks)) for blocks in league.values()]) for _ in range(_RESAMPLINGS)]
     found = factors([*league.values()])
-    b = slopes([products(_both(blocks), 2) for blocks in league.values()])
+    b = slopes(Products.of(products(_both(blocks), 2) for blocks in league.values()))
     for number, ((one, other), blocks) in enumerate(league.items()):
         spread = zip(*(sample[number] for sample in samples), strict=True)
         score = fmean(sum(each.points) / 4 for each in blocks)

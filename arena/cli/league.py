@@ -39,9 +39,7 @@ from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.report import matches as matches_page
 from arena.report.formats import FORMATS
-from arena.report.leaderboard import leaderboard_page
 from arena.report.luck_origin import luck_description, secret_descriptions
-from arena.report.table import publish
 from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
@@ -136,6 +134,9 @@ def run(
         with _logging_to(results / "logs" / f"{tournament.name}.log"):
             replay = replays.of(tournament)
             lost = _play(store, replay, drawing, backend, isolation)
+        from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
+        from arena.report.table import publish  # noqa: PLC0415 - see above
+
         state, head = replay.state, store.head()
         standings, timing = publish(store, state)
     click.echo(leaderboard_page(standings, timing, format=form, width=terminal_width(), news=state.news))
@@ -339,7 +340,7 @@ def _play(
 
 def _forfeits(store: MatchStore, state: LeagueState) -> int:
     """Stored matches of the league that ended with a forfeit."""
-    return sum(sum(map(sum, one.faults.values())) for one in store.sums(state.blocks, state.ranks))
+    return sum(int(column.sum()) for column in store.sums(state.blocks, state.ranks).faults.values())
 
 
 def _log_forfeits(block: PlayedBlock, forfeits: "Counter[str]") -> None:

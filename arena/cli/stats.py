@@ -173,13 +173,13 @@ def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: b
     (use,) = timing([each for each in entrants(state.tournament) if each.name == player.name], sums)
     own = {span.pairing.key: span.blocks for span in state.spans if player.name in span.pairing.names}
     found = profile(row, store.columns(player.name, own, state.ranks))
-    if asks_luck and not luck_version([one for one in sums if one.key in own]):
+    if asks_luck and not luck_version(sums.at([number for number, key in enumerate(sums.keys) if key in own])):
         sums = sums_of(map(_measured, _counted(store.matches(own), row.matches)))
     ranked = sum(each.group == row.group for each in table.rows)
     found = luck_adjusted(found, player.name, sums)
     why_not = _without_luck(state.tournament) or (
         "it tells no more than the plain one"
-        if luck_version([one for one in sums if one.key in own])
+        if luck_version(sums.at([number for number, key in enumerate(sums.keys) if key in own]))
         else "the luck of all its matches by one value function is not stored; --luck measures it"
     )
     return ProfilePage(state.tournament.name, player.arguments, row, ranked, use, found, why_not)

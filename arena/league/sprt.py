@@ -16,8 +16,8 @@ from arena.league.tournament import SEATS
 from arena.match.luck import luck_of
 from arena.match.record import MatchRecord, unpack
 from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch
-from arena.standings.scores import mean_of, share_of
-from arena.standings.sums import full_score
+from arena.standings.ranks import full_score
+from arena.standings.scores import mean_of, shares_of
 from arena.statistics.control_variate import adjusted_in_turn
 from arena.statistics.elo import Estimate, estimate
 from arena.statistics.interval import Interval, interval
@@ -146,7 +146,7 @@ class Comparison:
 def _score(counts: Counts) -> Interval:
     """The mean score of matches with its interval, by the function of the leaderboard."""
     blocks = {(counts.matches, points): times for points, times in enumerate(counts.numbers) if times}
-    found = mean_of([share_of(blocks)], unit=2, lowest=0.0, highest=1.0)
+    found = mean_of(shares_of([blocks]), unit=2, lowest=0.0, highest=1.0)
     assert found is not None, "there is a block"
     return found.interval
 

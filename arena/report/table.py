@@ -1,13 +1,14 @@
 """The table of a league, computed from what is stored of it. Rule: ratings are never believed, always derived."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Tournament, luck_origin
 from arena.match.results import MatchResult, PairingRanks
+from arena.standings.ranks import in_schedule_order, ranks_of
 from arena.standings.ratings import rate
 from arena.standings.rows import Entrant
-from arena.standings.sums import PairingSums, in_schedule_order, ranks_of, sums_of
+from arena.standings.sums import PairingSums, sums_of
 from arena.standings.table import Standings, Timing, standings, standings_json, timing
 from arena.store.matches import MatchStore
 
@@ -33,13 +34,13 @@ def publish(store: MatchStore, state: LeagueState) -> tuple[Standings, tuple[Tim
     return found, use
 
 
-def standings_after(state: LeagueState, sums: Iterable[PairingSums]) -> Standings:
+def standings_after(state: LeagueState, sums: PairingSums) -> Standings:
     """The standings of a league of which `sums` are those of all stored matches."""
     tournament = state.tournament
     field = entrants(tournament)
     ratings = rate((one.name for one in field), in_schedule_order(state.ranks.values()), tournament.rating)
     luck = luck_origin(tournament)
-    return standings(field, sums, state.ranks, ratings, tournament.rating, scheduled=state.scheduled, luck=luck)
+    return standings(field, sums, ratings, tournament.rating, scheduled=state.scheduled, luck=luck)
 
 
 def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> Standings:

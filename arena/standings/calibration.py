@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from arena.match.results import PairingRanks
+from arena.standings.ranks import in_schedule_order
 from arena.standings.ratings import RatingSettings, rate
 from arena.standings.skills import model_of
-from arena.standings.sums import in_schedule_order
 from arena.statistics.interval import Interval, degrees_of_freedom, interval
 from arena.statistics.model import Chances, chances_at
 from arena.statistics.pairs import comparisons, signs

@@ -13,132 +13,122 @@ is not given: it would tell less.
 As in all sums, numbers are whole up to the last division: the factor is rounded to millionths.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
 from math import fsum
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
+import numpy as np
 
 from arena.match.results import LUCK_UNIT
-from arena.standings.scores import Mean, Share, mean_of
-from arena.standings.sums import HALVES, LuckSums, PairingSums, full_score
+from arena.standings.ranks import full_score
+from arena.standings.scores import Mean, Shares, mean_of
+from arena.standings.sums import HALVES, Array, LuckSums, Met, PairingSums
 from arena.statistics.control_variate import Products, narrows, slopes
 from arena.statistics.interval import UNSEEN, interval
 
 SEATS: Final = 2
 """A payoff is a score only where there is one other."""
+_EXACT: Final = 1 << 53
+"""Whole numbers below that are floats as well."""
 _FACTOR_UNIT: Final = 1_000_000
 _UNIT: Final = _FACTOR_UNIT * LUCK_UNIT
 _WORTH: Final = _UNIT // full_score(SEATS)
-_NOTHING: Final = Products(0, 0, 0.0, 0.0, 0.0, 0.0)
-
-
-class _Fitted(NamedTuple):
-    """A pairing with known luck: its version, and by half what its blocks say, and the factor that all pairings say."""
-
-    version: str
-    products: tuple[Products, ...]
-    factors: tuple[float, ...]
 
 
 class LuckAdjustment:
-    """The factors on luck of all pairings of a league in which the luck of all matches is known."""
+    """The factors on luck of all pairings of a league in which the luck of all matches is known.
 
-    def __init__(self, pairings: Iterable[PairingSums]) -> None:
-        known: defaultdict[str, list[PairingSums]] = defaultdict(list)
-        for one in pairings:
-            if version := luck_version([one]):
-                known[version].append(one)
-        self._fitted = {
-            one.players: fitted
-            for version, own in known.items()
-            for one, fitted in zip(own, _fitted(version, own), strict=True)
-        }
+    By half, columns over the pairings: what their blocks say, and the factor that all pairings of the version say.
+    """
 
-    def score(self, met: Sequence[tuple[PairingSums, int]], plain: Mean) -> Mean | None:
+    def __init__(self, sums: PairingSums) -> None:
+        self._sums, self._versions = sums, luck_versions(sums)
+        self._products = [_products(half) for half in sums.luck] if sums.seats == SEATS else []
+        self._factors = [np.zeros(len(sums.keys)) for _ in self._products]
+        for version in set(self._versions) - {""}:
+            own = self._versions == version
+            for products, factors in zip(self._products, self._factors, strict=True):
+                factors[own] = slopes(_part(products, own))
+
+    def score(self, where: Met, plain: Mean) -> Mean | None:
         """The score without luck of a player over these pairings, with its place in each; `plain` is its score there.
 
         None where luck is not known in all of them, or is better not taken off.
         """
-        fitted = [self._fitted[one.players] for one, _ in met if one.players in self._fitted]
-        if len(fitted) < len(met) or len({one.version for one in fitted}) != 1:
+        which, places = where
+        versions = set(self._versions[which])
+        if len(versions) != 1 or "" in versions:
             return None
-        places = [place for _, place in met]
-        is_used = [_pays(fitted, places, 1 - half) for half in range(HALVES)]
+        products = [_part(one, which) for one in self._products]
+        factors = [one[which] for one in self._factors]
+        is_used = [_pays(products[1 - half], factors[1 - half], places) for half in range(HALVES)]
         if not any(is_used):
             return None
-        factors = [[used * one.factors[1 - half] for half, used in enumerate(is_used)] for one in fitted]
-        found = mean_of((_share(one, place, own) for (one, place), own in zip(met, factors, strict=True)), unit=_UNIT)
+        used = [is_used[half] * factors[1 - half] for half in range(HALVES)]
+        found = mean_of(_shares(self._sums.luck, where, used), unit=_UNIT)
         return _narrower(found, plain) if found else None
 
 
-def luck_version(pairings: Iterable[PairingSums]) -> str:
+def luck_versions(sums: PairingSums) -> Array:
+    """By pairing, the version of the value under which all its matches have their luck; empty without one."""
+    found = np.full(len(sums.keys), "", dtype=object)
+    if sums.seats == SEATS:
+        for version, matches in sums.luck_versions.items():
+            found[matches == sums.matches] = version
+    return found
+
+
+def luck_version(sums: PairingSums) -> str:
     """The version of the value under which all matches have their luck; empty if there is no such version."""
-    found: set[str] = set()
-    for one in pairings:
-        if len(one.players) != SEATS or sum(one.luck_versions.values()) != one.matches:
-            return ""
-        found.update(one.luck_versions)
+    found = set(luck_versions(sums))
     return found.pop() if len(found) == 1 else ""
 
 
-def _fitted(version: str, pairings: Sequence[PairingSums]) -> list[_Fitted]:
-    products = [tuple(map(_products, one.luck)) for one in pairings]
-    factors = [slopes([own[half] for own in products]) for half in range(HALVES)]
-    return [_Fitted(version, *each) for each in zip(products, zip(*factors, strict=True), strict=True)]
+def _part(products: Products, which: Array) -> Products:
+    return Products(*(column[which] for column in products))
 
 
 def _products(sums: LuckSums) -> Products:
-    """Seen from place 0."""
-    matches = sums.matches
-    if not matches:
-        return _NOTHING
-    points, luck = sums.points[0], sums.luck[0]
-    points_off = matches * sums.points_product[0] - points * sums.matches2
-    luck_off = matches * sums.luck_product[0] - luck * sums.matches2
-    full = full_score(SEATS)
-    return Products(
-        blocks=sums.blocks,
-        matches=matches,
-        score=points / (full * matches),
-        score2=(matches * (matches * sums.points2[0] - points * sums.points_product[0]) - points * points_off)
-        / (full * matches) ** 2,
-        both=(matches * (matches * sums.both[0] - points * sums.luck_product[0]) - luck * points_off)
-        / (full * LUCK_UNIT * matches**2),
-        luck2=(matches * (matches * sums.luck2[0] - luck * sums.luck_product[0]) - luck * luck_off)
-        / (LUCK_UNIT * matches) ** 2,
+    """Seen from place 0; zeros where there is no block."""
+    by_place = [column[:, 0] for column in sums[3:]]
+    largest = max(int(np.abs(column).max(initial=0)) for column in by_place)
+    if 4 * largest * int(sums.matches.max(initial=0)) ** 2 >= _EXACT:
+        by_place = [column.astype(object) for column in by_place]
+    points, points2, points_product, luck, luck2, luck_product, both = by_place
+    full, matches, matches2 = full_score(SEATS), sums.matches, sums.matches2
+    points_off = matches * points_product - points * matches2
+    luck_off = matches * luck_product - luck * matches2
+    squares = np.maximum(1, matches) ** 2
+    columns: tuple[Any, ...] = (
+        sums.blocks,
+        matches,
+        points / (full * np.maximum(1, matches)),
+        (matches * (matches * points2 - points * points_product) - points * points_off) / (full**2 * squares),
+        (matches * (matches * both - points * luck_product) - luck * points_off) / (full * LUCK_UNIT * squares),
+        (matches * (matches * luck2 - luck * luck_product) - luck * luck_off) / (LUCK_UNIT**2 * squares),
     )
+    return Products(*columns[:2], *(column.astype(np.float64) for column in columns[2:]))
 
 
-def _pays(fitted: Sequence[_Fitted], places: Sequence[int], half: int) -> bool:
+def _pays(products: Products, factors: Array, places: Array) -> bool:
     """Whether that half of these pairings says that luck is better taken off."""
-    products = [one.products[half] for one in fitted]
-    matches = sum(one.matches for one in products)
+    matches = int(products.matches.sum())
     if not matches:
         return False
     # from place 1 a score is what is missing to 1
-    total = fsum([abs(place - one.score) * one.matches for place, one in zip(places, products, strict=True)])
-    return narrows(products, [one.factors[half] for one in fitted], total / matches)
+    return narrows(products, factors, fsum(np.abs(places - products.score) * products.matches) / matches)
 
 
-def _share(one: PairingSums, place: int, factors: Sequence[float]) -> Share:
-    """Its blocks with z in the place of y, of `_UNIT` for a match won: z = y - b l, with the b of the half."""
-    even, odd = one.luck
-    b, c = round(_FACTOR_UNIT * factors[0]), round(_FACTOR_UNIT * factors[1])
-    cross = b * even.both[place] + c * odd.both[place]
-    return Share(
-        blocks=even.blocks + odd.blocks,
-        matches=even.matches + odd.matches,
-        matches2=even.matches2 + odd.matches2,
-        total=_WORTH * (even.points[place] + odd.points[place]) - b * even.luck[place] - c * odd.luck[place],
-        total2=_WORTH * (_WORTH * (even.points2[place] + odd.points2[place]) - 2 * cross)
-        + b * b * even.luck2[place]
-        + c * c * odd.luck2[place],
-        product=_WORTH * (even.points_product[place] + odd.points_product[place])
-        - b * even.luck_product[place]
-        - c * odd.luck_product[place],
-    )
+def _shares(luck: tuple[LuckSums, ...], where: Met, factors: list[Array]) -> Shares:
+    """The player's blocks with z in the place of y, of `_UNIT` for a match won: z = y - b l, with the b of the half."""
+    columns = []
+    for half, factor in zip(luck, factors, strict=True):
+        b = np.array([round(_FACTOR_UNIT * each) for each in factor.tolist()], dtype=object)
+        y, y2, y_product, own, own2, own_product, both = (column[where].astype(object) for column in half[3:])
+        total, total2 = _WORTH * y - b * own, _WORTH * (_WORTH * y2 - 2 * b * both) + b * b * own2
+        counts = (column[where[0]] for column in half[:3])
+        columns.append((*counts, total, total2, _WORTH * y_product - b * own_product))
+    return Shares._make([*map(sum, zip(*columns, strict=True)), None])
 
 
 def _narrower(without: Mean, plain: Mean) -> Mean | None:

@@ -10,14 +10,14 @@ Rule: it accuses nobody by a rank, a rating or a score; these have no part in it
 different versions of a value may be mixed, for each has mean 0. Matches without luck are left out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 
 from arena.match.luck import LEAST
 from arena.match.results import LUCK_UNIT
-from arena.standings.sums import PairingSums
+from arena.standings.sums import Met, PairingSums, total
 from arena.statistics.confidence_sequence import holm, lower_bound, p_value
 
 LEVEL: Final = 0.01
@@ -48,32 +48,25 @@ class _Sums(msgspec.Struct):
     squares: float = 0.0
 
 
-def audited(met: Mapping[str, Sequence[tuple[PairingSums, int]]]) -> dict[str, PlayerLuck]:
+def audited(sums: PairingSums, met: Mapping[str, Met]) -> dict[str, PlayerLuck]:
     """The luck of each player who has any; `met` are the pairings of each player, and its place in them."""
-    known = {name: _sums(own) for name, own in met.items()}
+    most_lost = max(1, sums.seats) * -LEAST
+    known = {name: _sums(sums, where, round(most_lost * LUCK_UNIT)) for name, where in met.items()}
     # Players without luck count as well: at a later look they have some, and Holm's number of them must not grow.
     adjusted = holm([p_value(one.luck, one.squares) if one.matches else 1.0 for one in known.values()])
     return {
-        name: _luck(sums, p, _most_lost(met[name]))
-        for (name, sums), p in zip(known.items(), adjusted, strict=True)
-        if sums.matches
+        name: _luck(own, p, most_lost) for (name, own), p in zip(known.items(), adjusted, strict=True) if own.matches
     }
 
 
-def _most_lost(met: Sequence[tuple[PairingSums, int]]) -> float:
-    """By how much the luck of one block can be below 0."""
-    return max((sums.seats * -LEAST for sums, _ in met), default=-LEAST)
-
-
-def _sums(met: Sequence[tuple[PairingSums, int]]) -> _Sums:
-    """Whole numbers up to the last division, so that no order matters."""
-    unit = round(_most_lost(met) * LUCK_UNIT)
-    lucks = [(half, place) for sums, place in met for half in sums.luck]
+def _sums(sums: PairingSums, where: Met, unit: int) -> _Sums:
+    """Whole numbers up to the last division, so that no order matters. `unit` is the most that a block can lose."""
+    pairings, _ = where
     return _Sums(
-        blocks=sum(half.blocks for half, _ in lucks),
-        matches=sum(half.matches for half, _ in lucks),
-        luck=sum(half.luck[place] for half, place in lucks) / unit,
-        squares=sum(half.luck2[place] for half, place in lucks) / unit**2,
+        blocks=sum(total(half.blocks[pairings]) for half in sums.luck),
+        matches=sum(total(half.matches[pairings]) for half in sums.luck),
+        luck=sum(total(half.luck[where]) for half in sums.luck) / unit,
+        squares=sum(total(half.luck2[where]) for half in sums.luck) / unit**2,
     )
 
 

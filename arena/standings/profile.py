@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import ceil, lcm
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -16,12 +16,12 @@ import numpy as np
 from arena.match.record import FAULTS, PARDONABLE
 from arena.match.results import MatchKey, PairingRanks, rotate
 from arena.standings.luck_adjustment import LuckAdjustment
+from arena.standings.ranks import MISSING
 from arena.standings.rows import Row
-from arena.standings.scores import Mean, Share, mean_of, share_of
-from arena.standings.sums import MISSING, PairingSums
+from arena.standings.scores import Mean, Shares, mean_of, shares_of
+from arena.standings.sums import NOWHERE, Array, PairingSums, met
 from arena.statistics.drift import TENTHS, Drift, drift_of
 
-Array = np.ndarray[Any, Any]
 Number = int | Fraction
 MOST_EXTREMES: Final = 3
 """Of the biggest wins, and of the biggest losses."""
@@ -134,21 +134,25 @@ def profile(row: Row, columns: Iterable[PlayerColumns]) -> Profile:
     return _Gathered(row.name, played).profile(total) if played else Profile(total)
 
 
-def luck_adjusted(found: Profile, player: str, pairings: Iterable[PairingSums]) -> Profile:
+def luck_adjusted(found: Profile, player: str, sums: PairingSums) -> Profile:
     """The same with scores without luck, in all and by opponent, where they tell more than the plain ones.
 
-    `pairings` are all whose luck was measured: the factor on luck is pooled over them.
+    `sums` are of all pairings whose luck was measured: the factor on luck is pooled over them.
     """
-    known = [*pairings]
-    adjustment = LuckAdjustment(known)
-    own = [(one, one.players.index(player)) for one in known if player in one.players]
+    adjustment = LuckAdjustment(sums)
+    pairings, places = met(sums).get(player, NOWHERE)
+    against: defaultdict[str, list[int]] = defaultdict(list)
+    for number, pairing in enumerate(pairings.tolist()):
+        for name in sums.ranks[pairing].players:
+            against[name].append(number)
 
-    def adjusted(line: Line, met: Sequence[tuple[PairingSums, int]]) -> Line:
-        score = adjustment.score(met, line.score) if line.score and met else None
+    def adjusted(line: Line, name: str) -> Line:
+        own = against[name]
+        score = adjustment.score((pairings[own], places[own]), line.score) if line.score and own else None
         return msgspec.structs.replace(line, luck_adjusted=score)
 
-    opponents = [adjusted(line, [each for each in own if line.name in each[0].players]) for line in found.opponents]
-    return msgspec.structs.replace(found, total=adjusted(found.total, own), opponents=tuple(opponents))
+    opponents = tuple(adjusted(line, line.name) for line in found.opponents)
+    return msgspec.structs.replace(found, total=adjusted(found.total, player), opponents=opponents)
 
 
 class _Matches(NamedTuple):
@@ -236,7 +240,7 @@ class _Part(NamedTuple):
             forfeits=int(self.has_forfeited.sum()),
         )
 
-    def _shares(self, matches: Array, values: Array, unit: int = 1) -> Iterator[Share]:
+    def _shares(self, matches: Array, values: Array, unit: int = 1) -> Shares:
         """By pairing what blocks come to: matches, and values in parts of 1 / `unit`."""
         starts = self.starts
         columns = (self.pairing[starts], np.add.reduceat(matches, starts), np.add.reduceat(values, starts))
@@ -244,7 +248,7 @@ class _Part(NamedTuple):
         for (pairing, m, y), times in Counter(zip(*[column.tolist() for column in columns], strict=True)).items():
             if m:
                 found[pairing][m, _exact(y, unit)] = times
-        return map(share_of, found.values())
+        return shares_of(found.values())
 
 
 class _Gathered:

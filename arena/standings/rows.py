@@ -6,20 +6,19 @@ without a match come last and have none.
 """
 
 import math
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import msgspec
 
 from arena.match.record import FAULTS
 from arena.standings.luck_adjustment import LuckAdjustment, luck_version
 from arena.standings.luck_audit import PlayerLuck, audited
+from arena.standings.ranks import full_score
 from arena.standings.ratings import Rating, RatingSettings
-from arena.standings.scores import Mean, Scores, mean_of, scores, share
+from arena.standings.scores import Mean, Scores, mean_of, scores, shares
 from arena.standings.skills import ranking, skills
-from arena.standings.sums import PairingSums, full_score
+from arena.standings.sums import NOWHERE, Array, Met, PairingSums, met
 from arena.statistics.interval import LEVEL, Interval
 from arena.statistics.probit import ProbitFit
 
@@ -77,55 +76,37 @@ class Row(msgspec.Struct, frozen=True):
     luck: PlayerLuck | None
 
 
-class _Met(NamedTuple):
-    """An entrant in one pairing: the pairing's sums and scores, and the entrant's place."""
-
-    sums: PairingSums
-    scores: Scores
-    place: int
-
-
-def rows_of(
-    field: Iterable[Entrant], played: Sequence[PairingSums], ratings: Mapping[str, Rating]
-) -> tuple[list[Row], int]:
+def rows_of(field: Iterable[Entrant], played: PairingSums, ratings: Mapping[str, Rating]) -> tuple[list[Row], int]:
     """Make the rows without ranks and what follows from the fit; and count the matches with a shared first place."""
-    met: defaultdict[str, list[_Met]] = defaultdict(list)
-    drawn = 0
-    for one in played:
-        found = scores(one)
-        drawn += found.drawn
-        for place, player in enumerate(one.players):
-            met[player].append(_Met(one, found, place))
-    seats = max((one.seats for one in played), default=0)
+    counted, where = scores(played.ranks), met(played)
     adjustment = LuckAdjustment(played) if luck_version(played) else None
-    has_luck = any(one.luck for one in played)
-    audit = audited({name: [(one.sums, one.place) for one in own] for name, own in met.items()}) if has_luck else {}
+    audit = audited(played, where) if played.luck_versions else {}
     rows = [
         _row(
             entrant,
-            met[entrant.name],
+            played,
+            counted,
+            where.get(entrant.name, NOWHERE),
             ratings[entrant.name],
-            seats,
             luck=audit.get(entrant.name),
             adjustment=adjustment,
         )
         for entrant in field
     ]
-    return rows, drawn
+    return rows, counted.drawn
 
 
 def _row(
     entrant: Entrant,
-    met: Sequence[_Met],
+    played: PairingSums,
+    counted: Scores,
+    where: Met,
     rating: Rating,
-    seats: int,
     *,
     luck: PlayerLuck | None,
     adjustment: LuckAdjustment | None,
 ) -> Row:
-    unit = full_score(seats) if met else 1
-    score = mean_of([one.scores.points[one.place] for one in met], unit=unit, lowest=0.0, highest=1.0)
-    adjusted = adjustment.score([(one.sums, one.place) for one in met], score) if adjustment and score else None
+    score = mean_of(counted.shares.at(where), unit=max(1, full_score(played.seats)), lowest=0.0, highest=1.0)
     return Row(
         rank=None,
         group=None,
@@ -133,39 +114,38 @@ def _row(
         bot=entrant.bot,
         version=entrant.version,
         hash=entrant.hash,
-        matches=sum(one.scores.points[one.place].matches for one in met),
-        wins=sum(one.scores.wins[one.place] for one in met),
-        draws=sum(one.scores.draws[one.place] for one in met),
-        losses=sum(one.scores.losses[one.place] for one in met),
+        matches=int(counted.shares.matches[where].sum()),
+        wins=int(counted.wins[where].sum()),
+        draws=int(counted.draws[where].sum()),
+        losses=int(counted.losses[where].sum()),
         score=score,
-        luck_adjusted=adjusted,
-        margin=mean_of([share(one.sums.margins, one.place) for one in met]),
+        luck_adjusted=adjustment.score(where, score) if adjustment and score else None,
+        margin=mean_of(shares(played.margins, where)),
         map=None,
         los=None,
         ahead=None,
         mu=rating.mu,
         sigma=rating.sigma,
         mu_3s=rating.exposure,
-        score_by_seat=tuple(_score_at(seat, met, seats) for seat in range(seats)),
-        faults=_faults((one.sums.faults, one.place) for one in met),
-        pardoned=_faults((one.sums.pardoned, one.place) for one in met),
+        score_by_seat=tuple(_score_at(seat, counted, where, played.seats) for seat in range(played.seats)),
+        faults=_faults(played.faults, where),
+        pardoned=_faults(played.pardoned, where),
         luck=luck,
     )
 
 
-def _score_at(seat: int, met: Sequence[_Met], seats: int) -> float | None:
-    matches = sum(one.scores.matches_by_seat[one.place][seat] for one in met)
-    points = sum(one.scores.points_by_seat[one.place][seat] for one in met)
+def _score_at(seat: int, counted: Scores, where: Met, seats: int) -> float | None:
+    pairings, places = where
+    rotations = (places - seat) % seats
+    matches = int(counted.matches[pairings, rotations].sum())
+    points = int(counted.points[pairings, rotations, places].sum())
     return points / (full_score(seats) * matches) if matches else None
 
 
-def _faults(counted: Iterable[tuple[Mapping[str, tuple[int, ...]], int]]) -> dict[str, int]:
-    """Add up what is counted by kind and place, each at its place: what happened, in the order of the terminations."""
-    counts: Counter[str] = Counter()
-    for by_kind, place in counted:
-        for kind, by_place in by_kind.items():
-            counts[kind] += by_place[place]
-    return {kind.value: counts[kind] for kind in FAULTS if counts[kind]}
+def _faults(by_code: Mapping[str, Array], where: Met) -> dict[str, int]:
+    """Add up what is counted by kind and place: what happened, in the order of the terminations."""
+    counts = {code: int(column[where].sum()) for code, column in by_code.items()}
+    return {kind.value: counts[kind] for kind in FAULTS if counts.get(kind)}
 
 
 def ranked(

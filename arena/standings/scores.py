@@ -21,54 +21,76 @@ from itertools import permutations
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
-from arena.match.results import points
-from arena.standings.sums import BlockSums, Number, PairingSums, matches_of
+from arena.match.results import PairingRanks
+from arena.standings.sums import Array, BlockSums, Courses, Met, Number, total
 from arena.statistics.interval import UNSEEN, Interval, degrees_of_freedom, equal_blocks, interval
 from arena.statistics.pairs import Counted, comparisons, signs
 
+_EXACT = 1 << 53
+"""Whole numbers below that are floats as well."""
 
-class Share(NamedTuple):
-    """What one player has of the blocks of a pairing: m matches and a total of y in each.
 
-    The fields are the number of blocks and the sums of m, m m, y, y y and m y. `counts`, where they are known, are how
-    often each (m, y) occurred, sorted: they tell how few blocks the spread hangs on.
+class Shares(NamedTuple):
+    """What one player has of the blocks of S pairings: m matches and a total of y in each.
+
+    The columns (S,) are the number of blocks and the sums of m, m m, y, y y and m y. `fourths` (S, 5), where they are
+    known, are the sums of y^4, y^3 m, ..., m^4: they tell how few blocks the spread hangs on.
     """
 
-    blocks: int
-    matches: int
-    matches2: int
-    total: Number
-    total2: Number
-    product: Number
-    counts: tuple[tuple[int, Number, int], ...] = ()
+    blocks: Array
+    matches: Array
+    matches2: Array
+    total: Array
+    total2: Array
+    product: Array
+    fourths: Array | None = None
 
-    def squares(self, mean_of: "Share") -> float:
+    def at(self, which: Array | Met) -> "Shares":
+        """The pairings of these numbers, or those that are True."""
+        return Shares._make([None if column is None else column[which] for column in self])
+
+    def joined(self) -> "Shares":
+        """All blocks as those of one pairing."""
+        own = [np.array([total(column)], dtype=object) for column in self[:6]]
+        fourths = None if self.fourths is None else np.array([[total(each) for each in self.fourths.T]], dtype=object)
+        return Shares._make([*own, fourths])
+
+    def squares(self, mean_of: "Shares") -> Array:
         """Sum the squares of what each block has above or below the mean of `mean_of`: of (y - r m)^2."""
-        total, matches = mean_of.total, mean_of.matches
-        above = self.total2 * matches**2 - 2 * total * matches * self.product + total**2 * self.matches2
-        return float(above / matches**2)
+        own = [mean_of.total, mean_of.matches, self.total2, self.product, self.matches2]
+        largest = [int(np.abs(column).max(initial=0)) for column in own]
+        if 4 * max(largest[2:]) * max(largest[:2]) ** 2 >= _EXACT:
+            own = [column.astype(object) for column in own]
+        y, m, y2, product, m2 = own
+        found: Array = (y2 * m**2 - 2 * y * m * product + y**2 * m2) / m**2
+        return found.astype(np.float64)
 
-    def fourths(self, mean_of: "Share") -> float:
-        """Sum the fourth powers of the same; 0 where `counts` are not known."""
-        mean = float(mean_of.total / mean_of.matches)
-        return math.fsum(times * (y - mean * m) ** 4 for m, y, times in self.counts)
+    def fourth_powers(self, mean_of: "Shares") -> Array:
+        """Sum the fourth powers of the same; `fourths` are known."""
+        assert self.fourths is not None, "asked only where they are known"
+        r = (mean_of.total / mean_of.matches).astype(np.float64)
+        y4, y3, y2, y, one = self.fourths.T.astype(np.float64)
+        found: Array = y4 - r * (4.0 * y3 - r * (6.0 * y2 - r * (4.0 * y - r * one)))
+        return np.maximum(0.0, found)
 
 
-class Scores(msgspec.Struct, frozen=True):
-    """What the courses of a pairing come to. Tuples are by place, and within that by seat where they are nested.
+class Scores(NamedTuple):
+    """What the courses of pairings come to, by pairing and place (P, n).
 
-    `points` are 2 for each player beaten and 1 for each one tied. A win is a first place of one's
-    own, a draw a shared one, everything else a loss. `drawn` counts matches whose first place is shared.
+    A win is a first place of one's own, a draw a shared one, everything else a loss. `drawn` counts all matches whose
+    first place is shared. By rotation, too, are `points` (P, n, n), 2 for each player beaten and 1 for each one tied;
+    and `matches` (P, n), in which all places sit.
     """
 
-    points: tuple[Share, ...]
-    wins: tuple[int, ...]
-    draws: tuple[int, ...]
-    losses: tuple[int, ...]
+    shares: Shares
+    wins: Array
+    draws: Array
+    losses: Array
     drawn: int
-    matches_by_seat: tuple[tuple[int, ...], ...]
-    points_by_seat: tuple[tuple[int, ...], ...]
+    points: Array
+    matches: Array
 
 
 class Mean(msgspec.Struct, frozen=True):
@@ -81,99 +103,46 @@ class Mean(msgspec.Struct, frozen=True):
     interval: Interval
 
 
-def scores(played: PairingSums) -> Scores:
-    """Count the courses of a pairing. Pairings of few blocks are often alike: each kind is counted once."""
-    return _scores(tuple(sorted(played.courses.items())), played.seats)
-
-
-@lru_cache(maxsize=1 << 14)
-def _scores(courses: tuple[tuple[str, int], ...], seats: int) -> Scores:
-    found = [(times, _course(course, seats)) for course, times in courses]
-    places = range(seats)
-    blocks: list[Counter[tuple[int, int]]] = [Counter() for _ in places]
-    for times, one in found:
-        for own, y in zip(blocks, one.points, strict=True):
-            own[one.matches, y] += times
-
-    def added(name: str) -> tuple[int, ...]:
-        return tuple([sum(times * getattr(one, name)[place] for times, one in found) for place in places])
-
-    def by_seat(name: str) -> tuple[tuple[int, ...], ...]:
-        return tuple(
-            [
-                tuple([sum(n * getattr(one, name)[place][seat] for n, one in found) for seat in places])
-                for place in places
-            ]
-        )
-
+def scores(pairings: Sequence[PairingRanks]) -> Scores:
+    """Count the courses of pairings with equal numbers of seats."""
+    courses = Courses(pairings)
+    is_first, present = courses.ranks == ord("0"), courses.present
+    is_shared = (is_first.sum(axis=2) > 1)[:, :, None]
+    wins, draws = (courses.added(each.sum(axis=1)) for each in (is_first & ~is_shared, is_first & is_shared))
+    m, y = present.sum(axis=1)[:, None], courses.points.sum(axis=1)
+    counts = [np.broadcast_to(courses.added(each), wins.shape) for each in (m > 0, m, m * m)]
+    fourths = np.stack([courses.added(y**power * m ** (4 - power)) for power in (4, 3, 2, 1, 0)], axis=2)
     return Scores(
-        points=tuple(map(share_of, blocks)),
-        wins=added("wins"),
-        draws=added("draws"),
-        losses=added("losses"),
-        drawn=sum(times * one.drawn for times, one in found),
-        matches_by_seat=by_seat("matches_by_seat"),
-        points_by_seat=by_seat("points_by_seat"),
-    )
-
-
-class _Course(NamedTuple):
-    """What one block comes to; as in `Scores`, but `points` and `matches` are those of the block."""
-
-    points: tuple[int, ...]
-    matches: int
-    wins: tuple[int, ...]
-    draws: tuple[int, ...]
-    losses: tuple[int, ...]
-    drawn: int
-    matches_by_seat: tuple[tuple[int, ...], ...]
-    points_by_seat: tuple[tuple[int, ...], ...]
-
-
-@lru_cache(maxsize=1 << 14)
-def _course(course: str, seats: int) -> _Course:
-    wins, draws, losses = ([0] * seats for _ in range(3))
-    matches_by_seat, points_by_seat = ([[0] * seats for _ in range(seats)] for _ in range(2))
-    drawn = matches = 0
-    for rotation, ranks in enumerate(matches_of(course, seats)):
-        if ranks is None:
-            continue
-        matches += 1
-        is_shared = ranks.count(0) > 1
-        drawn += is_shared
-        for seat, (rank, worth) in enumerate(zip(ranks, points(ranks), strict=True)):
-            place = (seat + rotation) % seats
-            (losses if rank else draws if is_shared else wins)[place] += 1
-            matches_by_seat[place][seat] += 1
-            points_by_seat[place][seat] += worth
-    return _Course(
-        points=tuple(map(sum, points_by_seat)),
-        matches=matches,
-        wins=tuple(wins),
-        draws=tuple(draws),
-        losses=tuple(losses),
-        drawn=drawn,
-        matches_by_seat=tuple(map(tuple, matches_by_seat)),
-        points_by_seat=tuple(map(tuple, points_by_seat)),
+        shares=Shares._make([*counts, *map(courses.added, (y, y * y, y * m)), fourths]),
+        wins=wins,
+        draws=draws,
+        losses=counts[1] - wins - draws,
+        drawn=int((is_shared[:, :, 0] & present).sum()),
+        points=courses.added(courses.points),
+        matches=courses.added(present.astype(np.int64)),
     )
 
 
 def scores_between(played: Iterable[Counted], pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Mean]:
     """The mean score of the first of each of `pairs` against the second, as far as they met; at tables of many, too."""
     asked = set(pairs)
-    parts: defaultdict[tuple[str, str], list[Share]] = defaultdict(list)
+    parts: defaultdict[tuple[str, str], list[_Blocks]] = defaultdict(list)
     for one in played:
         if asked.isdisjoint(permutations(one.players, 2)):
             continue
-        shares = _shares_between(tuple(sorted(one.courses.items())), len(one.players))
-        for pair, own in zip(permutations(one.players, 2), shares, strict=True):
-            if pair in asked and own.blocks:
+        found = _blocks_between(tuple(sorted(one.courses.items())), len(one.players))
+        for pair, own in zip(permutations(one.players, 2), found, strict=True):
+            if pair in asked and own:
                 parts[pair].append(own)
     return {pair: _mean_score(tuple(own)) for pair, own in parts.items()}
 
 
+_Blocks = tuple[tuple[tuple[int, int], int], ...]
+"""How often each (matches, total) of a block occurred, sorted."""
+
+
 @lru_cache(maxsize=1 << 14)
-def _shares_between(courses: tuple[tuple[str, int], ...], seats: int) -> tuple[Share, ...]:
+def _blocks_between(courses: tuple[tuple[str, int], ...], seats: int) -> tuple[_Blocks, ...]:
     """Of each two places, in the order of `permutations`: what the first one has of the matches with the second."""
     blocks = {pair: Counter[tuple[int, int]]() for pair in permutations(range(seats), 2)}
     for course, times in courses:
@@ -184,39 +153,35 @@ def _shares_between(courses: tuple[tuple[str, int], ...], seats: int) -> tuple[S
                 found[row.second, row.first].append(1 - sign)
         for pair, gained in found.items():
             blocks[pair][len(gained), sum(gained)] += times
-    return tuple(map(share_of, blocks.values()))
+    return tuple(tuple(sorted(own.items())) for own in blocks.values())
 
 
 @lru_cache(maxsize=1 << 16)
-def _mean_score(parts: tuple[Share, ...]) -> Mean:
+def _mean_score(parts: tuple[_Blocks, ...]) -> Mean:
     """Pairs of few blocks are often alike: each kind is computed once."""
-    found = mean_of(parts, unit=2, lowest=0.0, highest=1.0)
+    found = mean_of(shares_of(map(dict, parts)), unit=2, lowest=0.0, highest=1.0)
     assert found is not None, "there is a block"
     return found
 
 
-def share(sums: BlockSums, place: int) -> Share:
-    """The part of `sums` that the player at `place` has."""
-    own = (sums.total[place], sums.total2[place], sums.product[place])
-    return Share(sums.blocks, sums.matches, sums.matches2, *own)
+def shares(sums: BlockSums, where: Met) -> Shares:
+    """The part of `sums` that a player has."""
+    return Shares._make([*(column[where[0]] for column in sums[:3]), *(column[where] for column in sums[3:]), None])
 
 
-def share_of(blocks: Iterable[tuple[int, int]] | Mapping[tuple[int, Number], int]) -> Share:
-    """The share of a player with these blocks: (matches, total) of each, or how often each of them occurred."""
-    found: Counter[tuple[int, Number]] = Counter(blocks)
-    return Share(
-        blocks=found.total(),
-        matches=sum(times * m for (m, _), times in found.items()),
-        matches2=sum(times * m * m for (m, _), times in found.items()),
-        total=sum(times * y for (_, y), times in found.items()),
-        total2=sum(times * y * y for (_, y), times in found.items()),
-        product=sum(times * m * y for (m, y), times in found.items()),
-        counts=tuple((m, y, times) for (m, y), times in sorted(found.items())),
-    )
+def shares_of(strata: Iterable[Iterable[tuple[int, Number]] | Mapping[tuple[int, Number], int]]) -> Shares:
+    """Of a player with these blocks, pairing by pairing: (matches, total) of each, or how often each occurred."""
+    powers = ((0, 0), (1, 0), (2, 0), (0, 1), (0, 2), (1, 1), (0, 4), (1, 3), (2, 2), (3, 1), (4, 0))
+    rows = [
+        [sum(times * m**i * y**j for (m, y), times in own.items()) for i, j in powers]
+        for own in (Counter(blocks) for blocks in strata)
+    ]
+    found = np.array(rows, dtype=object).reshape(len(rows), len(powers))
+    return Shares._make([*found.T[:6], found[:, 6:]])
 
 
 def mean_of(
-    parts: Iterable[Share],
+    parts: Shares,
     *,
     unit: int = 1,
     lowest: float = -math.inf,
@@ -227,69 +192,46 @@ def mean_of(
 
     `parts` are an entrant's shares of its pairings, whose totals count in so many parts of one: `unit`. `lowest` and
     `highest` are the ends of what a match can be; for `unseen` see `arena.statistics.interval.interval`.
-    `counts` have a say only in what has ends: sums of margins have none, and a margin is the same from either.
+    `fourths` have a say only in what has ends: sums of margins have none, and a margin is the same from either.
     """
-    known = [one for one in parts if one.blocks]
-    if not known:
+    known = parts if parts.blocks.all() else parts.at(parts.blocks > 0)
+    if not len(known.blocks):
         return None
-    whole, is_score = joined(known), math.isfinite(lowest) and math.isfinite(highest)
-    value = float(whole.total / (unit * whole.matches))
-    spreads = [_spread(one) for one in known if one.blocks > 1]
-    singles = sum(one.blocks == 1 for one in known)
-    if singles and whole.blocks > 1:
-        spreads.append(_overall(known, whole, singles))
-    variance = math.fsum(one.variance for one in spreads)
-    degrees = degrees_of_freedom(
-        [(one.variance, one.degrees) for one in spreads],
-        fourth=math.fsum(one.fourth for one in spreads) if is_score and all(one.counts for one in known) else 0.0,
-        blocks=whole.blocks,
-    )
-    error = math.sqrt(variance) / (unit * whole.matches) if whole.blocks > 1 else None
+    whole = known.joined()
+    blocks, matches = int(whole.blocks[0]), int(whole.matches[0])
+    value = float(whole.total[0] / (unit * matches))
+    has_fourths = math.isfinite(lowest) and math.isfinite(highest) and known.fourths is not None
+    spreads, fourth = _spreads(known.at(known.blocks > 1), has_fourths=has_fourths)
+    singles = int((known.blocks == 1).sum())
+    if singles and blocks > 1:
+        scale = 1.0 / (blocks - 1)
+        spreads.append((float(singles * scale * whole.squares(whole)[0]), blocks - 1.0))
+        if has_fourths:
+            fourth += float(singles * blocks * scale**2 * whole.fourth_powers(whole)[0])
+    variance = math.fsum(own for own, _ in spreads)
+    degrees = degrees_of_freedom(spreads, fourth=fourth, blocks=blocks)
+    error = math.sqrt(variance) / (unit * matches) if blocks > 1 else None
     if error:
-        found = interval(
-            value, error, degrees=degrees, blocks=whole.blocks, lowest=lowest, highest=highest, unseen=unseen
-        )
+        found = interval(value, error, degrees=degrees, blocks=blocks, lowest=lowest, highest=highest, unseen=unseen)
     else:
-        strata = [(one.blocks, float(one.total / (unit * one.matches))) for one in known]
+        values = (known.total / (unit * known.matches)).astype(np.float64)
+        strata = list(zip(known.blocks.tolist(), values.tolist(), strict=True))
         bound = equal_blocks(strata, lowest=lowest, highest=highest)
         # blocks that lack matches weigh less in the value than in the bound
         ends = [min(max(value + (end - bound.value), lowest), highest) for end in (bound.low, bound.high)]
         found = Interval(value, ends[0], ends[1])
-    return Mean(value, error, degrees, whole.blocks, found)
+    return Mean(value, error, degrees, blocks, found)
 
 
-def joined(parts: Sequence[Share]) -> Share:
-    """All blocks of these shares as those of one pairing; `counts` are left out."""
-    return Share(
-        blocks=sum(one.blocks for one in parts),
-        matches=sum(one.matches for one in parts),
-        matches2=sum(one.matches2 for one in parts),
-        total=sum(one.total for one in parts),
-        total2=sum(one.total2 for one in parts),
-        product=sum(one.product for one in parts),
-    )
+def _spreads(known: Shares, *, has_fourths: bool) -> tuple[list[tuple[float, float]], float]:
+    """Of pairings with two blocks or more: what each adds to the variance of the total with its degrees of freedom.
 
-
-class _Spread(NamedTuple):
-    """What a pairing adds to the variance of the total, the degrees of freedom of that, and fourth powers to match."""
-
-    variance: float
-    degrees: int
-    fourth: float
-
-
-@lru_cache(maxsize=1 << 16)
-def _spread(one: Share) -> _Spread:
-    """Of a pairing with two blocks or more. Pairings of few blocks are often alike: each kind is computed once."""
-    scale = one.blocks / (one.blocks - 1)
-    squares = one.squares(one)
-    return _Spread(scale * squares, one.blocks - 1, scale**2 * one.fourths(one) if squares else 0.0)
-
-
-def _overall(known: Iterable[Share], whole: Share, singles: int) -> _Spread:
-    """Of so many pairings with one block, which vary as blocks of all pairings do about the mean of all."""
-    scale = 1.0 / (whole.blocks - 1)
-    fourths = math.fsum(one.fourths(whole) for one in known)
-    return _Spread(
-        singles * scale * whole.squares(whole), whole.blocks - 1, singles * whole.blocks * scale**2 * fourths
-    )
+    And all fourth powers to match, 0 where they are not known.
+    """
+    own = known.blocks - 1
+    scale = (known.blocks / own).astype(np.float64)
+    squares = known.squares(known)
+    spreads = list(zip((scale * squares).tolist(), own.tolist(), strict=True))
+    if not has_fourths:
+        return spreads, 0.0
+    return spreads, math.fsum((scale * scale * known.fourth_powers(known) * (squares > 0.0)).tolist())

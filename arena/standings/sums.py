@@ -1,238 +1,301 @@
-"""The sums of a pairing's matches over its blocks: the value that standings are made of, instead of the matches.
+"""The sums of pairings over their blocks: the columns that standings are made of, instead of the matches.
 
 Rule: exact values only, added in no order. So standings are the same bytes however many matches were played at once and
 whichever ended first, and it does not matter whether SQLite has added (`MatchStore.sums`) or `sums_of`.
 
-Players are known by place, their order in the pairing. All that depends on who won follows from the courses of the
-blocks; the other sums hold what does not.
+Columns are arrays over P pairings of n places each: whole numbers of 64 bits where these hold them, and otherwise
+Python's numbers (dtype object). Players are known by place, their order in the pairing.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property
 from hashlib import sha256
 from itertools import chain
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
+import numpy as np
 
 from arena.match.record import fraction_written
 from arena.match.results import MatchResult, PairingRanks, rotate
+from arena.standings.ranks import MISSING, Blocks, by_pairing, ranks_of
 
+Array = np.ndarray[Any, Any]
 Number = int | Fraction
 HALVES: Final = 2
-MISSING: Final = "-"
-"""Stands for each rank of a match that is not there."""
+MOST: Final = 1 << 62
+"""Whole numbers below that are kept in 64 bits."""
 
-Ranking = tuple[tuple[str, ...], tuple[int, ...]]
-"""The players of a match by seat, and their ranks by seat."""
+Met = tuple[Array, Array]
+"""The numbers of the pairings of a player, and its place in each."""
+NOWHERE: Final[Met] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
-class BlockSums(msgspec.Struct, frozen=True, gc=False):
+class BlockSums(NamedTuple):
     """Sums over blocks: with m the matches of a block that count and, by place, y the total of their values.
 
-    `matches` is the sum of m, `matches2` that of m m, `total`, `total2` and `product` those of y, y y and m y. They
-    give the squares of y - r m for any mean r. Blocks with m = 0 are not counted.
+    By pairing (P,): `matches` is the sum of m, `matches2` that of m m. By place (P, n): `total`, `total2` and `product`
+    are those of y, y y and m y. They give the squares of y - r m for any mean r. Blocks with m = 0 are not counted.
     """
 
-    blocks: int
-    matches: int
-    matches2: int
-    total: tuple[Number, ...]
-    total2: tuple[Number, ...]
-    product: tuple[Number, ...]
+    blocks: Array
+    matches: Array
+    matches2: Array
+    total: Array
+    total2: Array
+    product: Array
 
 
-class LuckSums(msgspec.Struct, frozen=True, gc=False):
+class LuckSums(NamedTuple):
     """Sums over the blocks of a half, of the matches with luck only.
 
-    With m those of a block and, by place, y their points and l their luck in millionths: `matches` is the
-    sum of m and `matches2` that of m m; the others are those of y, y y, m y, l, l l, m l and y l.
+    With m those of a block and, by place, y their points and l their luck in millionths: `matches` (P,) is the sum of m
+    and `matches2` that of m m; the others (P, n) are those of y, y y, m y, l, l l, m l and y l.
     """
 
-    blocks: int
-    matches: int
-    matches2: int
-    points: tuple[int, ...]
-    points2: tuple[int, ...]
-    points_product: tuple[int, ...]
-    luck: tuple[int, ...]
-    luck2: tuple[int, ...]
-    luck_product: tuple[int, ...]
-    both: tuple[int, ...]
+    blocks: Array
+    matches: Array
+    matches2: Array
+    points: Array
+    points2: Array
+    points_product: Array
+    luck: Array
+    luck2: Array
+    luck_product: Array
+    both: Array
 
 
-class TimeSums(msgspec.Struct, frozen=True, gc=False):
-    """The use of time by place, in microseconds; a seat that never had to decide spent nothing that counts."""
+class TimeSums(NamedTuple):
+    """The use of time (P, n), in microseconds; a seat that never had to decide spent nothing that counts."""
 
-    moves: tuple[int, ...]
-    spent_us: tuple[int, ...]
-    slowest_us: tuple[int, ...]
-    startup_us: tuple[int, ...]
-    idle_us: tuple[int, ...]
-    timeouts_by_load: tuple[int, ...]
+    moves: Array
+    spent_us: Array
+    slowest_us: Array
+    startup_us: Array
+    idle_us: Array
+    timeouts_by_load: Array
 
 
-class PairingSums(msgspec.Struct, frozen=True):
-    """All matches of a pairing; there is at least one.
+class PairingSums(NamedTuple):
+    """All matches of P pairings of n places; each pairing has at least one.
 
-    `courses`: how often each course of a block occurred, a text as in `PairingRanks.ranks`. `margins` are over matches
-    without a forfeit. `luck` are the sums of the even and of the odd blocks, empty if no match has luck;
-    `luck_versions` counts the matches that have luck by the version of the value. `faults` are those that ended a
-    match, `pardoned` those after which the game went on, both by code and place. `isolation` counts matches.
+    `margins` are over matches without a forfeit. `luck` are the sums of the even and of the odd blocks;
+    `luck_versions` counts the matches (P,) that have luck by the version of the value. `faults` (P, n) are those that
+    ended a match, `pardoned` those after which the game went on, both by code. `isolation` counts matches (P,).
     """
 
-    key: str
-    players: tuple[str, ...]
-    courses: dict[str, int]
+    keys: tuple[str, ...]
+    ranks: tuple[PairingRanks, ...]
     margins: BlockSums
     luck: tuple[LuckSums, ...]
-    luck_versions: dict[str, int]
-    faults: dict[str, tuple[int, ...]]
-    pardoned: dict[str, tuple[int, ...]]
-    isolation: dict[str, int]
+    luck_versions: dict[str, Array]
+    faults: dict[str, Array]
+    pardoned: dict[str, Array]
+    isolation: dict[str, Array]
     time: TimeSums
 
     @property
-    def seats(self) -> int:
-        """How many sit at the table."""
-        return len(self.players)
+    def players(self) -> list[tuple[str, ...]]:
+        """By place, of each pairing."""
+        return [one.players for one in self.ranks]
 
     @property
-    def matches(self) -> int:
-        """How many matches there are."""
-        return sum(self.isolation.values())
+    def seats(self) -> int:
+        """How many sit at a table; 0 without a pairing."""
+        return len(self.ranks[0].players) if self.ranks else 0
+
+    @property
+    def matches(self) -> Array:
+        """How many matches there are of each pairing."""
+        return sum(self.isolation.values(), np.zeros(len(self.keys), dtype=np.int64))
+
+    def at(self, numbers: Sequence[int]) -> "PairingSums":
+        """The pairings of these numbers, in that order."""
+        found: PairingSums = _mapped(lambda column: column[list(numbers)], self._replace(keys=(), ranks=()))
+        ranks = tuple([self.ranks[number] for number in numbers])
+        return found._replace(keys=tuple([self.keys[number] for number in numbers]), ranks=ranks)
+
+    def facts(self) -> dict[str, Any]:
+        """All values as plain ones, in the order of the keys: equal for equal matches."""
+        found = self.at(sorted(range(len(self.keys)), key=self.keys.__getitem__))
+        ranks = [(one.players, list(one.blocks), one.ranks) for one in found.ranks]
+        plain: PairingSums = _mapped(np.ndarray.tolist, found._replace(keys=(), ranks=()))
+        return plain._asdict() | {"keys": found.keys, "ranks": ranks}
 
 
-@lru_cache(maxsize=4096)
-def matches_of(course: str, seats: int) -> tuple[tuple[int, ...] | None, ...]:
-    """The ranks of the matches of a block, by rotation; None for one that is not there."""
-    parts = [course[start : start + seats] for start in range(0, len(course), seats)]
-    return tuple([None if part[0] == MISSING else tuple(map(int, part)) for part in parts])
+def _mapped(of: Callable[[Array], Any], one: Any) -> Any:
+    """The same tuples and dicts, with the result of `of` in the place of each array."""
+    if isinstance(one, dict):
+        return {name: _mapped(of, value) for name, value in one.items()}
+    if isinstance(one, tuple):
+        values = [_mapped(of, value) for value in one]
+        return one._make(values) if hasattr(one, "_make") else tuple(values)
+    return of(one)
 
 
-def full_score(seats: int) -> int:
-    """The points of a win over all others, which is a score of 1."""
-    return 2 * (seats - 1)
+def joined(parts: Sequence[PairingSums]) -> PairingSums:
+    """The pairings of all parts, one after the other; there is a part, and all have as many seats."""
 
+    def columns(own: Sequence[Any]) -> Any:
+        return type(own[0])._make([np.concatenate(each) for each in zip(*own, strict=True)])
 
-def courses_of(ranks: PairingRanks) -> dict[str, int]:
-    """How often each course occurred."""
-    size = len(ranks.players) ** 2
-    return dict(Counter([ranks.ranks[start : start + size] for start in range(0, len(ranks.ranks), size)]))
+    def by_code(own: Iterable[dict[str, Array]], empty: Sequence[Array]) -> dict[str, Array]:
+        counted = list(zip(own, empty, strict=True))
+        names = sorted({name for each, _ in counted for name in each})
+        return {
+            name: np.concatenate([each.get(name, np.zeros_like(nothing)) for each, nothing in counted])
+            for name in names
+        }
 
-
-def in_schedule_order(pairings: Iterable[PairingRanks]) -> Iterator[Ranking]:
-    """All matches by block, pairing, rotation; `pairings` come in the order of the schedule."""
-    by_block: defaultdict[int, list[tuple[Ranking, ...]]] = defaultdict(list)
-    for one in pairings:
-        size = len(one.players) ** 2
-        known: dict[str, tuple[Ranking, ...]] = {}
-        starts = range(0, len(one.ranks), size)
-        for block, start in zip(one.blocks, starts, strict=True):
-            course = one.ranks[start : start + size]
-            if course not in known:
-                known[course] = tuple(_rankings(one.players, course))
-            by_block[block].append(known[course])
-    return chain.from_iterable(chain.from_iterable(by_block[block] for block in sorted(by_block)))
-
-
-def _rankings(players: tuple[str, ...], course: str) -> Iterator[Ranking]:
-    for rotation, ranks in enumerate(matches_of(course, len(players))):
-        if ranks is not None:
-            yield rotate(players, rotation), ranks
-
-
-def ranks_of(results: Iterable[MatchResult]) -> dict[str, PairingRanks]:
-    """The ranks of these matches by the key of the pairing, in the order of first mention.
-
-    ValueError for a match that is there twice, or whose players are no rotation of its pairing's.
-    """
-    found: dict[str, PairingRanks] = {}
-    for key, (players, blocks) in _by_pairing(results).items():
-        nothing = MISSING * len(players)
-        courses = (
-            "".join(
-                "".join(map(str, blocks[block][rotation].ranks)) if rotation in blocks[block] else nothing
-                for rotation in range(len(players))
-            )
-            for block in sorted(blocks)
-        )
-        found[key] = PairingRanks(players, sorted(blocks), "".join(courses))
-    return found
-
-
-def sums_of(results: Iterable[MatchResult]) -> tuple[PairingSums, ...]:
-    """The sums of these matches, pairing by pairing in the order of first mention. ValueError as for `ranks_of`."""
-    played = list(results)
-    ranks = ranks_of(played)
-    return tuple(
-        _sums_of_pairing(key, players, courses_of(ranks[key]), blocks)
-        for key, (players, blocks) in _by_pairing(played).items()
+    by_pairing, by_place = [one.margins.blocks for one in parts], [one.time.moves for one in parts]
+    return PairingSums(
+        keys=tuple(chain.from_iterable(one.keys for one in parts)),
+        ranks=tuple(chain.from_iterable(one.ranks for one in parts)),
+        margins=columns([one.margins for one in parts]),
+        luck=tuple(columns([one.luck[half] for one in parts]) for half in range(HALVES)),
+        luck_versions=by_code((one.luck_versions for one in parts), by_pairing),
+        faults=by_code((one.faults for one in parts), by_place),
+        pardoned=by_code((one.pardoned for one in parts), by_place),
+        isolation=by_code((one.isolation for one in parts), by_pairing),
+        time=columns([one.time for one in parts]),
     )
 
 
-def digest_of(sums: Iterable[PairingSums], ranks: Mapping[str, PairingRanks]) -> str:
-    """SHA-256 of all ranks block by block and of the sums without times, whatever the order of the pairings."""
-    digest = sha256()
-    for one in sorted(sums, key=lambda one: one.key):
-        own = ranks[one.key]
-        facts = {name: getattr(one, name) for name in one.__struct_fields__ if name not in {"courses", "time"}}
-        text = msgspec.json.encode(
-            (facts, list(own.blocks), own.ranks), enc_hook=fraction_written, order="deterministic"
-        )
-        digest.update(sha256(text).digest())
-    return digest.hexdigest()
+def met(sums: PairingSums) -> dict[str, Met]:
+    """Where each player sits."""
+    number: dict[str, int] = {}
+    own = np.array([number.setdefault(name, len(number)) for names in sums.players for name in names], dtype=np.int64)
+    order = np.argsort(own, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(own, minlength=1))[:-1])
+    return {name: divmod(parts[each], sums.seats) for name, each in number.items()}
 
 
-_Blocks = dict[int, dict[int, MatchResult]]
-"""The matches of a pairing by block and rotation."""
+def total(column: Array) -> Any:
+    """The exact sum of a column, however large."""
+    return sum(column.tolist())
 
 
-def _by_pairing(results: Iterable[MatchResult]) -> dict[str, tuple[tuple[str, ...], _Blocks]]:
-    found: dict[str, tuple[tuple[str, ...], _Blocks]] = {}
-    for one in results:
-        players, blocks = found.setdefault(one.key.pairing, (one.places, {}))
-        if one.places != players:
-            seated, due = ", ".join(one.players), ", ".join(players)
-            raise ValueError(f"match {one.key}: {seated} do not sit in a rotation of {due}")
-        matches = blocks.setdefault(one.key.block, {})
-        if one.key.rotation in matches or not 0 <= one.key.rotation < len(players):
-            raise ValueError(f"match {one.key} of {', '.join(one.players)} is there twice, or no rotation of theirs")
-        matches[one.key.rotation] = one
-    return found
+class Courses:
+    """The blocks of some pairings of n places as arrays: B blocks, those of a pairing one after the other.
+
+    By block, rotation and place: `ranks` (B, n, n). Whether the match is there: `present` (B, n). `numbers` (B,) are
+    those of the blocks, `seats_of` (n, n) the seat of each rotation and place. Each pairing has a block.
+    """
+
+    def __init__(self, pairings: Sequence[PairingRanks]) -> None:
+        seats = len(pairings[0].players) if pairings else 1
+        text = "".join([one.ranks for one in pairings]).encode("ascii")
+        by_seat = np.frombuffer(text, dtype=np.uint8).reshape(-1, seats, seats)
+        rotations = np.arange(seats)[:, None]
+        self.seats_of = (np.arange(seats) - rotations) % seats
+        self.present = by_seat[:, :, 0] != ord(MISSING)
+        self.ranks = by_seat[:, rotations, self.seats_of]
+        self.numbers = np.fromiter(chain.from_iterable([one.blocks for one in pairings]), dtype=np.int64)
+        sizes = [len(one.blocks) for one in pairings]
+        self.starts = np.cumsum([0, *sizes[:-1]]) if sizes else np.zeros(0, dtype=np.int64)
+
+    @cached_property
+    def points(self) -> Array:
+        """By block, rotation and place; 0 where there is no match."""
+        found = np.zeros(self.ranks.shape, dtype=np.int64)
+        for place in range(self.ranks.shape[2]):
+            own = self.ranks[:, :, place, None]
+            found[:, :, place] = (2 * (own < self.ranks) + (own == self.ranks)).sum(axis=2) - 1
+        found *= self.present[:, :, None]
+        return found
+
+    def added(self, by_block: Array) -> Array:
+        """Add up the blocks of each pairing."""
+        found: Array = np.add.reduceat(by_block, self.starts, axis=0)
+        return found
 
 
-def _sums_of_pairing(key: str, players: tuple[str, ...], courses: dict[str, int], blocks: _Blocks) -> PairingSums:
-    matches = [one for own in blocks.values() for one in own.values()]
-    guilty = [(one.termination.value, _place(one, one.at_fault), 1) for one in matches if one.at_fault is not None]
+def sums_of(results: Iterable[MatchResult]) -> PairingSums:
+    """The sums of these matches, pairing by pairing in the order of first mention.
+
+    ValueError as for `ranks_of`, and for matches with unequal numbers of seats.
+    """
+    played = list(results)
+    ranks, known = ranks_of(played), by_pairing(played)
+    sizes = sorted({len(one.players) for one in played})
+    if len(sizes) > 1:
+        raise ValueError(f"matches of {' and of '.join(map(str, sizes))} players cannot share one table")
+    seats = sizes[0] if sizes else 2
+    blocks = [own for _, own in known.values()]
+    matches = [[one for block in own.values() for one in block.values()] for own in blocks]
+    numbered = [(number, one) for number, own in enumerate(matches) for one in own]
+    ended = [
+        (one.termination.value, number, _place(one, one.at_fault), 1)
+        for number, one in numbered
+        if one.at_fault is not None
+    ]
     pardoned = [
-        (code, _place(one, seat), count)
-        for one in matches
+        (code, number, _place(one, seat), count)
+        for number, one in numbered
         for seat, counts in enumerate(one.pardoned)
         for code, count in counts.items()
     ]
+    size = len(blocks)
     return PairingSums(
-        key=key,
-        players=players,
-        courses=courses,
-        margins=_margins(blocks.values(), len(players)),
-        luck=_luck(blocks, len(players)),
-        luck_versions=dict(Counter(one.luck_version for one in matches if one.luck_version)),
-        faults=by_code(guilty, len(players)),
-        pardoned=by_code(pardoned, len(players)),
-        isolation=dict(Counter(one.isolation for one in matches)),
-        time=_times(matches, len(players)),
+        keys=tuple(known),
+        ranks=tuple(ranks.values()),
+        margins=BlockSums(*_columns([_margins(own.values(), seats) for own in blocks], 3, 3, seats)),
+        luck=tuple(
+            LuckSums(*_columns([_luck_of_half(own, half, seats) for own in blocks], 3, 7, seats))
+            for half in range(HALVES)
+        ),
+        luck_versions=by_code([(one.luck_version, n, 1) for n, one in numbered if one.luck_version], (size,)),
+        faults=by_code(ended, (size, seats)),
+        pardoned=by_code(pardoned, (size, seats)),
+        isolation=by_code([(one.isolation, n, 1) for n, one in numbered], (size,)),
+        time=TimeSums(*_columns([_times(own, seats) for own in matches], 0, 6, seats)),
     )
 
 
-def by_code(counted: Iterable[tuple[str, int, int]], seats: int) -> dict[str, tuple[int, ...]]:
-    """Counts by code and place, added up."""
-    found: defaultdict[str, list[int]] = defaultdict(lambda: [0] * seats)
-    for code, place, count in counted:
-        found[code][place] += count
-    return {code: tuple(counts) for code, counts in found.items()}
+def digest_of(sums: PairingSums) -> str:
+    """SHA-256 of all ranks block by block and of the sums without times, whatever the order of the pairings."""
+    order = sorted(range(len(sums.keys)), key=sums.keys.__getitem__)
+    ranks = [sums.ranks[number] for number in order]
+    digest = sha256(
+        msgspec.json.encode([(sums.keys[at], *sums.ranks[at].players, sums.ranks[at].ranks) for at in order])
+    )
+    for blocks in (map(len, (one.blocks for one in ranks)), chain.from_iterable(one.blocks for one in ranks)):
+        digest.update(np.fromiter(blocks, dtype=np.int64).tobytes())
+
+    def take_in(column: Array) -> None:
+        own = _narrowed(column[order])
+        text = msgspec.json.encode(own.tolist(), enc_hook=fraction_written) if own.dtype == object else b""
+        digest.update(text or own.astype("<i8").tobytes())
+
+    for name in PairingSums._fields[2:-1]:
+        own = getattr(sums, name)
+        digest.update(msgspec.json.encode([name, sorted(own) if isinstance(own, dict) else []]))
+        _mapped(take_in, dict(sorted(own.items())) if isinstance(own, dict) else own)
+    return digest.hexdigest()
+
+
+def _columns(rows: Sequence[Sequence[Any]], by_pairing: int, by_place: int, seats: int) -> Iterator[Array]:
+    """The values of each pairing, row by row -> a column for each: of so many that are numbers, and by place."""
+    shapes = [(len(rows),)] * by_pairing + [(len(rows), seats)] * by_place
+    for number, shape in enumerate(shapes):
+        yield _narrowed(np.array([row[number] for row in rows], dtype=object).reshape(shape))
+
+
+def _narrowed(column: Array) -> Array:
+    """The same in 64 bits, if these hold all of it."""
+    if column.dtype == object and all(type(value) is int and abs(value) < MOST for value in column.ravel().tolist()):
+        return column.astype(np.int64)
+    return column
+
+
+def by_code(counted: Iterable[tuple[Any, ...]], shape: tuple[int, ...]) -> dict[str, Array]:
+    """Counts by code, each at its place in a column of that shape, added up."""
+    found: defaultdict[str, Array] = defaultdict(lambda: np.zeros(shape, dtype=np.int64))
+    for code, *place, count in counted:
+        found[code][tuple(place)] += count
+    return dict(found)
 
 
 def _place(one: MatchResult, seat: int) -> int:
@@ -244,39 +307,29 @@ def _at_places(one: MatchResult, by_seat: Sequence[Number]) -> tuple[Number, ...
     return rotate(by_seat, -one.key.rotation % len(one.players))
 
 
-def _margins(blocks: Iterable[Mapping[int, MatchResult]], seats: int) -> BlockSums:
+def _margins(blocks: Iterable[Mapping[int, MatchResult]], seats: int) -> tuple[Any, ...]:
+    """Those of a pairing, in the order of `BlockSums`."""
     values = [
         [_at_places(one, margins) for one in own.values() if (margins := one.margins) is not None] for own in blocks
     ]
-    own = [(len(block), _columns(block, seats)) for block in values if block]
-    return BlockSums(
-        blocks=len(own),
-        matches=sum(m for m, _ in own),
-        matches2=sum(m * m for m, _ in own),
-        total=_over_blocks([y for _, y in own], seats),
-        total2=_over_blocks([[one * one for one in y] for _, y in own], seats),
-        product=_over_blocks([[m * one for one in y] for m, y in own], seats),
+    own = [(len(block), _added(block, seats)) for block in values if block]
+    return (
+        *_sums_of_counts([m for m, _ in own]),
+        _added([y for _, y in own], seats),
+        _added([[one * one for one in y] for _, y in own], seats),
+        _added([[m * one for one in y] for m, y in own], seats),
     )
 
 
-def _luck(blocks: _Blocks, seats: int) -> tuple[LuckSums, ...]:
-    """Of the even and of the odd blocks."""
-    if not any(one.luck for own in blocks.values() for one in own.values()):
-        return ()
-    return tuple(
-        _luck_of_half([list(own.values()) for number, own in blocks.items() if number % HALVES == half], seats)
-        for half in range(HALVES)
-    )
-
-
-def _luck_of_half(blocks: Iterable[list[MatchResult]], seats: int) -> LuckSums:
+def _luck_of_half(blocks: Blocks, half: int, seats: int) -> tuple[Any, ...]:
+    """Those of a pairing, in the order of `LuckSums`."""
     own = []
-    for block in blocks:
-        lucky = [one for one in block if one.luck]
+    for number, block in blocks.items():
+        lucky = [one for one in block.values() if one.luck and number % HALVES == half]
         if lucky:
-            points = _columns([_at_places(one, one.points) for one in lucky], seats)
-            own.append((len(lucky), points, _columns([_at_places(one, one.luck) for one in lucky], seats)))
-    products = [
+            points = _added([_at_places(one, one.points) for one in lucky], seats)
+            own.append((len(lucky), points, _added([_at_places(one, one.luck) for one in lucky], seats)))
+    products = (
         [y for _, y, _ in own],
         [[a * a for a in y] for _, y, _ in own],
         [[m * a for a in y] for m, y, _ in own],
@@ -284,27 +337,29 @@ def _luck_of_half(blocks: Iterable[list[MatchResult]], seats: int) -> LuckSums:
         [[a * a for a in luck] for *_, luck in own],
         [[m * a for a in luck] for m, _, luck in own],
         [[a * b for a, b in zip(y, luck, strict=True)] for _, y, luck in own],
-    ]
-    by_place = [tuple(map(int, _over_blocks(each, seats))) for each in products]
-    return LuckSums(len(own), sum(m for m, *_ in own), sum(m * m for m, *_ in own), *by_place)
+    )
+    return (*_sums_of_counts([m for m, *_ in own]), *(_added(each, seats) for each in products))
 
 
-def _columns(values: Iterable[Sequence[Number]], seats: int) -> list[Number]:
-    """Add up what several matches have by place."""
+def _sums_of_counts(counts: Sequence[int]) -> tuple[int, int, int]:
+    """Blocks, their matches, and the squares of these."""
+    return len(counts), sum(counts), sum(m * m for m in counts)
+
+
+def _added(values: Iterable[Sequence[Number]], seats: int) -> list[Number]:
+    """Add up by place; whole numbers are ints."""
     totals: list[Number] = [0] * seats
     for own in values:
         for place, value in enumerate(own):
             totals[place] += value
-    return totals
+    return [int(one) if one.denominator == 1 else one for one in totals]
 
 
-def _over_blocks(values: Iterable[Sequence[Number]], seats: int) -> tuple[Number, ...]:
-    return tuple(_columns(values, seats))
+def _times(matches: Sequence[MatchResult], seats: int) -> tuple[Any, ...]:
+    """Those of a pairing, in the order of `TimeSums`."""
 
-
-def _times(matches: Sequence[MatchResult], seats: int) -> TimeSums:
-    def added(name: str) -> tuple[int, ...]:
-        return tuple(map(int, _columns([_at_places(one, getattr(one, name)) for one in matches], seats)))
+    def added(name: str) -> list[Number]:
+        return _added([_at_places(one, getattr(one, name)) for one in matches], seats)
 
     deciding = [
         [(_place(one, seat), spent, one.slowest_us[seat]) for seat, spent in enumerate(one.time_us) if one.moves[seat]]
@@ -315,11 +370,4 @@ def _times(matches: Sequence[MatchResult], seats: int) -> TimeSums:
         for place, took, worst in own:
             spent[place] += took
             slowest[place] = max(slowest[place], worst)
-    return TimeSums(
-        moves=added("moves"),
-        spent_us=tuple(spent),
-        slowest_us=tuple(slowest),
-        startup_us=added("startup_us"),
-        idle_us=added("idle_us"),
-        timeouts_by_load=added("timeouts_by_load"),
-    )
+    return added("moves"), spent, slowest, added("startup_us"), added("idle_us"), added("timeouts_by_load")

@@ -6,19 +6,17 @@ from run to run and are no part of them: `timing` keeps them apart, so that two 
 byte-identical `standings_json`, however many matches were played at once.
 """
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
-from arena.match.results import PairingRanks
 from arena.match.secret_luck import UNKNOWN_ORIGIN, LuckOrigin
 from arena.standings.luck_adjustment import luck_version
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.rows import Entrant, Row, deprecated, ends, ranked, record, rows_of
 from arena.standings.skills import contradicted, fitted, worth
-from arena.standings.sums import PairingSums, digest_of
+from arena.standings.sums import Met, PairingSums, digest_of, met, total
 from arena.statistics.model import BlockEffect
 from arena.statistics.pairs import connected_groups
 from arena.statistics.probit import SeatAdvantage
@@ -69,8 +67,7 @@ class Timing(msgspec.Struct, frozen=True):
 
 def standings(
     entrants: Iterable[Entrant],
-    sums: Iterable[PairingSums],
-    ranks: Mapping[str, PairingRanks],
+    played: PairingSums,
     ratings: Mapping[str, Rating],
     settings: RatingSettings,
     *,
@@ -82,12 +79,11 @@ def standings(
     Raises ValueError for what is none of this league's: other players, or too many matches.
     """
     field = tuple(entrants)
-    played = tuple(sums)
-    matches = sum(one.matches for one in played)
+    matches = int(played.matches.sum())
     _check(field, played, matches, scheduled)
     names = [one.name for one in field]
-    fit = fitted(names, played, settings)
-    groups = connected_groups(names, played)
+    fit = fitted(names, played.ranks, settings)
+    groups = connected_groups(names, played.ranks)
     rows, drawn = rows_of(field, played, ratings)
     by_mu = [one.name for one in sorted(rows, key=lambda row: (-round(row.mu, 9), row.name))]
     return Standings(
@@ -100,7 +96,7 @@ def standings(
         luck=luck,
         luck_version=luck_version(played),
         rating=settings,
-        results=digest_of(played, ranks),
+        results=digest_of(played),
         design_effect=fit.effect if fit else None,
         seats=fit.seats if fit else (),
         groups=groups,
@@ -123,54 +119,43 @@ def _seat(one: SeatAdvantage) -> dict[str, object]:
     return {"seat": one.seat, **intervals, "error": one.error, "points_error": one.points_error}
 
 
-def timing(entrants: Iterable[Entrant], played: Iterable[PairingSums]) -> tuple[Timing, ...]:
+def timing(entrants: Iterable[Entrant], played: PairingSums) -> tuple[Timing, ...]:
     """Add up the use of time of each entrant, in the order given."""
-    use: defaultdict[str, list[int]] = defaultdict(lambda: [0] * 7)
-    for one in played:
-        time, matches = one.time, one.matches
-        for place, player in enumerate(one.players):
-            own = use[player]
-            own[0] += time.moves[place]
-            own[1] += time.spent_us[place]
-            own[2] = max(own[2], time.slowest_us[place])
-            own[3] += matches
-            own[4] += time.startup_us[place]
-            own[5] += time.idle_us[place]
-            own[6] += time.timeouts_by_load[place]
-    return tuple(_timing(one.name, *use[one.name]) for one in entrants)
+    where = met(played)
+    return tuple(_timing(one.name, played, where.get(one.name)) for one in entrants)
 
 
-def _timing(
-    name: str, moves: int, spent_us: int, slowest_us: int, matches: int, startup_us: int, idle_us: int, by_load: int
-) -> Timing:
+def _timing(name: str, played: PairingSums, where: Met | None) -> Timing:
+    if where is None:
+        return Timing(name, 0, None, None)
+    time = played.time
+    moves = total(time.moves[where])
     return Timing(
         name=name,
         moves=moves,
-        mean_ms=spent_us / moves / 1e3 if moves else None,
-        slowest_ms=slowest_us / 1e3 if moves else None,
-        matches=matches,
-        startup_s=startup_us / 1e6,
-        idle_s=idle_us / 1e6,
-        timeouts_by_load=by_load,
+        mean_ms=total(time.spent_us[where]) / moves / 1e3 if moves else None,
+        slowest_ms=int(time.slowest_us[where].max()) / 1e3 if moves else None,
+        matches=total(played.matches[where[0]]),
+        startup_s=total(time.startup_us[where]) / 1e6,
+        idle_s=total(time.idle_us[where]) / 1e6,
+        timeouts_by_load=total(time.timeouts_by_load[where]),
     )
 
 
-def _check(field: Sequence[Entrant], played: Sequence[PairingSums], matches: int, scheduled: int) -> None:
+def _check(field: Sequence[Entrant], played: PairingSums, matches: int, scheduled: int) -> None:
     names = {one.name for one in field}
     if len(names) != len(field):
         raise ValueError("two entrants have the same name")
     if matches > scheduled:
         raise ValueError(f"{matches} results for {scheduled} scheduled matches")
-    strangers = {player for one in played for player in one.players} - names
+    strangers = {player for players in played.players for player in players} - names
     if strangers:
         raise ValueError(f"results of players who are no entrants: {', '.join(sorted(strangers))}")
 
 
-def _isolation(played: Iterable[PairingSums]) -> str:
+def _isolation(played: PairingSums) -> str:
     """What stood around the bots: one word, or each with its matches."""
-    kinds: Counter[str] = Counter()
-    for one in played:
-        kinds.update(one.isolation)
-    if len(kinds) == 1:
-        return next(iter(kinds))
-    return ", ".join(f"{kind} in {kinds[kind]} matches" for kind in sorted(kinds)) or "not stated"
+    if len(played.isolation) == 1:
+        return next(iter(played.isolation))
+    kinds = sorted(played.isolation.items())
+    return ", ".join(f"{kind} in {matches.sum()} matches" for kind, matches in kinds) or "not stated"

@@ -19,8 +19,11 @@ of the other blocks as well (`narrows`), so that the answer has no part in the e
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from statistics import NormalDist
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import numpy as np
 
 from arena.statistics.interval import interval, t_quantile
 
@@ -31,69 +34,76 @@ NARROWER: Final = 0.95
 _quantile: Final = NormalDist().inv_cdf
 
 
+Array = np.ndarray[Any, Any]
+
+
 class Products(NamedTuple):
-    """The blocks of a pairing, seen by one of its two players.
+    """The blocks of some pairings, each seen by one of its two players; columns by pairing.
 
     `blocks` and `matches` are their numbers, `score` is the mean over matches (0 to 1). With y the sum of scores of a
     block and l that of luck, in payoff, about their means: the sums of `score2` y y, of `both` y l and of `luck2` l l.
     """
 
-    blocks: int
-    matches: int
-    score: float
-    score2: float
-    both: float
-    luck2: float
+    blocks: Array
+    matches: Array
+    score: Array
+    score2: Array
+    both: Array
+    luck2: Array
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[float]]) -> "Products":
+        """From the values of each pairing."""
+        return cls(*np.array(list(rows), dtype=np.float64).reshape(-1, len(cls._fields)).T)
 
 
-def weight_of_luck(products: Products) -> float:
-    """How much luck counts at the score of this pairing, beside one between equals: 0 to 1.
+@lru_cache(maxsize=1 << 14)
+def weight_of_luck(score: float, matches: float) -> float:
+    """How much luck counts at that score of a pairing, beside one between equals: 0 to 1.
 
     One match won and one lost are added to the score, so that few matches promise no certain win.
     """
-    score = (products.score * products.matches + 1.0) / (products.matches + 2.0)
-    return math.exp(-(_quantile(score) ** 2) / 2.0)
+    return math.exp(-(_quantile((score * matches + 1.0) / (matches + 2.0)) ** 2) / 2.0)
 
 
-def slopes(pairings: Sequence[Products]) -> list[float]:
+def slopes(pairings: Products) -> Array:
     """The factor b of each pairing by these blocks, which must be others than those it is used on."""
-    weights = [weight_of_luck(one) for one in pairings]
-    degrees = sum(max(0, one.blocks - 1) for one in pairings)
-    luck2 = math.fsum(one.luck2 for one in pairings)
-    prior = PRIOR_BLOCKS * luck2 / degrees if degrees else 0.0
+    weights = np.array(list(map(weight_of_luck, pairings.score.tolist(), pairings.matches.tolist())), dtype=np.float64)
+    degrees = int(np.maximum(0, pairings.blocks - 1).sum())
+    prior = PRIOR_BLOCKS * math.fsum(pairings.luck2) / degrees if degrees else 0.0
     if not prior:
         return weights
-    both = math.fsum(weight * one.both for weight, one in zip(weights, pairings, strict=True))
-    square = math.fsum(weight * weight * one.luck2 for weight, one in zip(weights, pairings, strict=True))
+    both, square = math.fsum(weights * pairings.both), math.fsum(weights * weights * pairings.luck2)
     common = (both + prior) / (square + prior)
-    return [
-        (one.both + prior * common * weight) / (one.luck2 + prior)
-        for weight, one in zip(weights, pairings, strict=True)
-    ]
+    found: Array = (pairings.both + prior * common * weights) / (pairings.luck2 + prior)
+    return found
 
 
-def narrows(pairings: Sequence[Products], factors: Sequence[float], score: float) -> bool:
+def narrows(pairings: Products, factors: Array, score: float) -> bool:
     """Whether these factors make the interval of the mean score over these pairings, `score`, narrower beyond chance.
 
     The gain of a pairing is what its sum of squares falls by. Their sum must be above 0 with 97.5 % (Student's t), and
     leave an interval of `NARROWER` or less.
     """
-    gains, squares, noise, degrees = [], [], [], 0
-    for one, b in zip(pairings, factors, strict=True):
-        if one.blocks > 1:
-            own = one.blocks - 1
-            scale = one.blocks / own
-            taken = scale * b * b * one.luck2
-            gains.append(2.0 * scale * b * one.both - taken)
-            squares.append(scale * one.score2)
-            noise.append(4.0 * taken * max(0.0, squares[-1] - gains[-1]) / own)
-            degrees += own
+    known, own = Products(*(column[pairings.blocks > 1] for column in pairings)), factors[pairings.blocks > 1]
+    degrees = known.blocks - 1
+    scale = known.blocks / degrees
+    taken = scale * own * own * known.luck2
+    gains, squares = 2.0 * scale * own * known.both - taken, scale * known.score2
+    noise = 4.0 * taken * np.maximum(0.0, squares - gains) / degrees
     gain, square = math.fsum(gains), math.fsum(squares)
-    if gain <= 0.0 or gain < t_quantile(degrees) * math.sqrt(math.fsum(noise)):
+    if gain <= 0.0 or gain < t_quantile(int(degrees.sum())) * math.sqrt(math.fsum(noise)):
         return False
-    blocks, matches = sum(one.blocks for one in pairings), sum(one.matches for one in pairings)
+    blocks, matches = int(pairings.blocks.sum()), int(pairings.matches.sum())
     plain, without = (
-        interval(score, math.sqrt(max(0.0, left)) / matches, degrees=degrees, blocks=blocks, lowest=0.0, highest=1.0)
+        interval(
+            score,
+            math.sqrt(max(0.0, left)) / matches,
+            degrees=int(degrees.sum()),
+            blocks=blocks,
+            lowest=0.0,
+            highest=1.0,
+        )
         for left in (square, square - gain)
     )
     return without.error <= NARROWER * plain.error
@@ -107,7 +117,7 @@ def adjusted_in_turn(blocks: Iterable[tuple[float, float]], *, matches: int) -> 
     """
     score = luck = score2 = both = luck2 = 0.0
     for count, (own, lucky) in enumerate(blocks):
-        (factor,) = slopes([Products(count, count * matches, score, score2, both, luck2)])
+        (factor,) = slopes(Products.of([(count, count * matches, score, score2, both, luck2)])).tolist()
         yield own - factor * lucky
         off, lucky_off = own - score, lucky - luck
         score += off / (count + 1)

@@ -13,7 +13,8 @@ import numpy as np
 
 from arena.match.record import Termination
 from arena.match.results import PairingRanks
-from arena.standings.profile import Array, PlayerColumns
+from arena.standings.profile import PlayerColumns
+from arena.standings.sums import Array
 from arena.store.ranks import Wanted, first_damage
 from arena.store.sums import NONE, numbers
 

@@ -18,13 +18,15 @@ import msgspec
 from arena.errors import DamagedStore, SpecError
 from arena.league.tournament import OLD_FORMAT, Tournament, portable
 from arena.match.results import MatchKey, MatchResult, PairingRanks, PlayedMatch
-from arena.standings.sums import PairingSums
 from arena.store import database, history, rows
 from arena.store.ranks import ranks, wanted
 from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.standings.profile import PlayerColumns
+
+if TYPE_CHECKING:
+    from arena.standings.sums import PairingSums
 
 _OLD_RULES: Final = "1"
 """Of every game in arena 0.1.0, which stored no version of the rules with a league."""
@@ -166,7 +168,7 @@ class MatchStore:
 
     def sums(
         self, blocks: Mapping[str, int], known: Mapping[str, PairingRanks] = MappingProxyType({})
-    ) -> tuple[PairingSums, ...]:
+    ) -> "PairingSums":
         """The sums of the same matches; in the same order, and with the same errors.
 
         Ranks that are `known`, from the same snapshot, are not read again.
@@ -174,7 +176,7 @@ class MatchStore:
         from arena.store.sums import sums  # noqa: PLC0415 - numpy takes 0.1 s that most commands do not need
 
         with database.speaking_for(self._path), self.snapshot():
-            return tuple(sums(self._connection, wanted(self._connection, blocks), known))
+            return sums(self._connection, wanted(self._connection, blocks), known)
 
     def columns(
         self, player: str, blocks: Mapping[str, int], known: Mapping[str, PairingRanks]

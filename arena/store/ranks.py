@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from arena.errors import DamagedStore
 from arena.match.results import PairingRanks, canonical_ranks, points
-from arena.standings.sums import MISSING, courses_of, matches_of
+from arena.standings.ranks import MISSING, courses_of, matches_of
 from arena.store import rows
 
 _MATCHES: Final = (

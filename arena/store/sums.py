@@ -9,13 +9,11 @@ and adds, in 64 bits where that is enough and in whole numbers of any length whe
 
 import sqlite3
 import warnings
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
 from itertools import zip_longest
 from math import lcm
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,24 +21,24 @@ from arena.match.record import FAULTS, PARDONABLE
 from arena.match.results import PairingRanks
 from arena.standings.sums import (
     HALVES,
-    MISSING,
+    MOST,
+    Array,
     BlockSums,
+    Courses,
     LuckSums,
     PairingSums,
     TimeSums,
     by_code,
-    courses_of,
+    joined,
+    sums_of,
 )
 from arena.store.ranks import Wanted, first_damage, ranks, selected
 
-Array = np.ndarray[Any, Any]
 BATCH: Final = 1 << 18
 """Matches whose sums are made at once, so that memory stays bounded."""
-_MOST: Final = 1 << 62
 NONE: Final = 1 - (1 << 63)
 """Stands for NULL in a text of numbers; no value is as small."""
 
-_INTEGER: Final = frozenset((int,))
 _MARGINS, _LUCK = -2, -1
 _COUNTS: Final = [0, -2, -1]
 _DUE: Final = slice(1, 5)
@@ -66,87 +64,87 @@ _PARDONS: Final = (
 )
 
 
-def sums(
-    connection: sqlite3.Connection, asked: Sequence[Wanted], known: Mapping[str, PairingRanks]
-) -> Iterator[PairingSums]:
-    """The sums of these pairings, those without a match left out.
+def sums(connection: sqlite3.Connection, asked: Sequence[Wanted], known: Mapping[str, PairingRanks]) -> PairingSums:
+    """The sums of these pairings, those without a match left out. ValueError for unequal numbers of seats.
 
     `known` may have ranks, read and checked at the same moment; those that it lacks are read.
     """
+    sizes = sorted({len(one.players) for one in asked})
+    if len(sizes) > 1:
+        raise ValueError(f"matches of {' and of '.join(map(str, sizes))} players cannot share one table")
     batch: list[Wanted] = []
+    found: list[PairingSums] = [sums_of(())]
     size = 0
     for one in asked:
         batch.append(one)
         size += (one.last + 1) * len(one.players)
         if size >= BATCH:
-            yield from _batch(connection, batch, known)
+            found += _batch(connection, batch, known)
             batch, size = [], 0
-    yield from _batch(connection, batch, known)
+    found += _batch(connection, batch, known)
+    return joined(found[1:] or found)
 
 
 def _batch(
     connection: sqlite3.Connection, asked: Sequence[Wanted], known: Mapping[str, PairingRanks]
 ) -> Iterator[PairingSums]:
-    """The sums of a batch; pairings with as many seats are added together."""
+    """The sums of a batch, if there is a match."""
     read = ranks(connection, [one for one in asked if one.key not in known])
     there = [(one, own) for one in asked if (own := known.get(one.key, read.get(one.key))) and own.ranks]
-    found: dict[str, PairingSums] = {}
-    for seats in sorted({len(one.players) for one, _ in there}):
-        due, own_ranks = zip(*[pair for pair in there if len(pair[0].players) == seats], strict=True)
-        found.update((one.key, one) for one in _Adding(connection, due, own_ranks).sums())
-    yield from (found[one.key] for one, _ in there)
+    if there:
+        due, own_ranks = zip(*there, strict=True)
+        yield _Adding(connection, due, own_ranks).sums()
 
 
-class _Kind(NamedTuple):
-    """Of a pairing: its matches by isolation and by luck version, the units of their scores, and how some ended.
+class _Kinds:
+    """By pairing: its matches by isolation and by luck version, the units of their scores, and how some ended.
 
-    `ended` are code, place (modulo seats) and number of faults.
+    `ended` are code, number of the pairing, place and number of faults. `is_odd` marks values that no result can have.
     """
 
-    isolation: dict[str, int]
-    luck_versions: dict[str, int]
-    units: set[int]
-    ended: Sequence[tuple[str, int, int]] = ()
+    def __init__(self, connection: sqlite3.Connection, asked: Sequence[Wanted], matches: Array) -> None:
+        """SQLite tells only the matches that are not as the first."""
+        seats, numbers = len(asked[0].players), {due.id: number for number, due in enumerate(asked)}
+        first = connection.execute(
+            "SELECT isolation, luck_version, score_unit FROM match WHERE pairing = ? LIMIT 1", (asked[0].id,)
+        ).fetchone()
+        rest, self.is_odd = matches.copy(), np.zeros(len(asked), dtype=bool)
+        self.ended: list[tuple[str, int, int, int]] = []
+        self.units: list[set[int]] = [set() for _ in asked]
+        counted: list[tuple[str, str, Any, Array | int]] = []
+        for one, code, seat, rotation, own, version, unit, count in selected(connection, _KINDS, asked, first):
+            number = numbers[one]
+            rest[number] -= count
+            if not (_is_sound(own, version, unit) and _is_end(code, seat, seats)):
+                self.is_odd[number] = True
+                continue
+            counted.append((own, version, number, count))
+            self.units[number].add(unit)
+            if seat is not None:
+                self.ended.append((code, number, (seat + rotation) % seats, count))
+        isolation, version, unit = first
+        if _is_sound(isolation, version, unit):
+            counted.append((isolation, version, slice(None), rest))
+            for number in np.nonzero(rest)[0].tolist():
+                self.units[number].add(unit)
+        else:
+            self.is_odd |= rest > 0
+        shape = (len(asked),)
+        isolations = by_code([(own, number, count) for own, _, number, count in counted], shape)
+        versions = by_code([(own, number, count) for _, own, number, count in counted if own], shape)
+        self.isolation, self.luck_versions = (
+            {name: column for name, column in own.items() if column.any()} for own in (isolations, versions)
+        )
 
 
-def _kinds(connection: sqlite3.Connection, asked: Sequence[Wanted], counts: Sequence[int]) -> list[_Kind | None]:
-    """By pairing, None for values that no result can have. SQLite tells only the matches that are not as the first."""
-    first = connection.execute(
-        "SELECT isolation, luck_version, score_unit FROM match WHERE pairing = ? LIMIT 1", (asked[0].id,)
-    ).fetchone()
-    others: defaultdict[int, list[tuple[Any, ...]]] = defaultdict(list)
-    for one, *values in selected(connection, _KINDS, asked, first):
-        others[one].append(tuple(values))
-    seats = len(asked[0].players)
-    if _kind([], first, 1, seats) is None:
-        return [None] * len(asked)
-    isolation, version, unit = first
-    return [
-        _kind(others[due.id], first, count, seats)
-        if due.id in others
-        else _Kind({isolation: count}, {version: count} if version else {}, {unit})
-        for due, count in zip(asked, counts, strict=True)
-    ]
+def _is_sound(isolation: Any, version: Any, unit: Any) -> bool:
+    return type(isolation) is str and type(version) is str and type(unit) is int and unit > 0
 
 
-def _kind(others: Sequence[tuple[Any, ...]], first: tuple[Any, ...], matches: int, seats: int) -> _Kind | None:
-    """Of a pairing with so many matches and seats: `others`, and all the rest as `first`."""
-    rest = matches - sum(count for *_, count in others)
-    isolation, versions, units = Counter[str](), Counter[str](), set[int]()
-    for own, version, unit, count in [each[3:] for each in others] + ([(*first, rest)] if rest else []):
-        isolation[own] += count
-        versions[version] += count if version else 0
-        units.add(unit)
-    is_sound = (
-        all(type(text) is str for text in (*isolation, *versions))
-        and all(type(unit) is int and unit > 0 for unit in units)
-        and all((code == "normal") if seat is None else code in FAULTS for code, seat, *_ in others)
-        and all(seat is None or (type(seat) is int and 0 <= seat < seats) for _, seat, *_ in others)
-    )
-    if not is_sound:
-        return None
-    ended = [(code, seat + rotation, count) for code, seat, rotation, *_, count in others if seat is not None]
-    return _Kind(dict(isolation), dict(+versions), units, ended)
+def _is_end(code: Any, seat: Any, seats: int) -> bool:
+    if seat is None:
+        return bool(code == "normal")
+    return code in FAULTS and type(seat) is int and 0 <= seat < seats
 
 
 class _Adding:
@@ -157,35 +155,36 @@ class _Adding:
     ) -> None:
         self._connection, self._asked, self._ranks = connection, asked, own_ranks
         self._seats = len(asked[0].players)
-        self._pardons: defaultdict[int, list[tuple[str, int, int]]] = defaultdict(list)
-        for one, code, place, count in selected(connection, _PARDONS, asked):
-            self._pardons[one].append((code, place, count))
+        self._courses = Courses(own_ranks)
+        self._matches = self._courses.added(self._courses.present.sum(axis=1))
+        numbers = {due.id: number for number, due in enumerate(asked)}
+        self._pardons = [
+            (code, numbers[one], place, count) for one, code, place, count in selected(connection, _PARDONS, asked)
+        ]
         self._rows = self._seat_rows()
         self._numbers = self._whole_numbers()
-        self._kinds = self._sound_kinds([own.matches for own in own_ranks])
+        self._kinds = self._sound_kinds()
 
-    def sums(self) -> Iterator[PairingSums]:
-        """Pairing by pairing. DamagedStore names a match with values that cannot be."""
+    def sums(self) -> PairingSums:
+        """DamagedStore names a match with values that cannot be."""
         try:
             margins, luck = self._margins(), self._luck()
-            due = np.stack([self._added(each) for each in self._due()], axis=2)
+            due = np.stack([self._courses.added(each) for each in self._due()], axis=2)
         except (ValueError, OverflowError):
             raise first_damage(self._connection, *self._asked) from None
         self._refuse((self._numbers[:, :, _DUE] != due).any(axis=(1, 2)))
-        times = self._numbers[:, :, _TIMES].transpose(0, 2, 1).tolist()
-        for number, (one, own, kind) in enumerate(zip(self._asked, self._ranks, self._kinds, strict=True)):
-            yield PairingSums(
-                key=one.key,
-                players=one.players,
-                courses=courses_of(own),
-                margins=margins[number],
-                luck=luck[number],
-                luck_versions=kind.luck_versions,
-                faults=by_code([(code, place % self._seats, count) for code, place, count in kind.ended], self._seats),
-                pardoned=by_code(self._pardons.get(one.id, ()), self._seats),
-                isolation=kind.isolation,
-                time=TimeSums(*map(tuple, times[number])),
-            )
+        shape = self._numbers.shape[:2]
+        return PairingSums(
+            keys=tuple([one.key for one in self._asked]),
+            ranks=tuple(self._ranks),
+            margins=margins,
+            luck=luck,
+            luck_versions=self._kinds.luck_versions,
+            faults=by_code(self._kinds.ended, shape),
+            pardoned=by_code(self._pardons, shape),
+            isolation=self._kinds.isolation,
+            time=TimeSums(*np.moveaxis(self._numbers[:, :, _TIMES], 2, 0)),
+        )
 
     def _seat_rows(self) -> list[tuple[Any, ...]]:
         """By pairing and place. DamagedStore unless there is one for each."""
@@ -200,72 +199,39 @@ class _Adding:
 
     def _whole_numbers(self) -> Array:
         """By pairing and place what the rows come to, without the texts."""
-        values = [row[2:-2] for row in self._rows]
-        odd = [number for number, own in enumerate(values) if not _INTEGER.issuperset(map(type, own))]
-        if odd:
-            raise first_damage(self._connection, self._asked[odd[0] // self._seats])
-        return np.array(values, dtype=np.int64).reshape(len(self._asked), self._seats, -1)
+        found = np.array([row[2:-2] for row in self._rows])
+        if found.dtype != np.int64:
+            raise first_damage(self._connection, *self._asked)
+        return found.reshape(len(self._asked), self._seats, -1)
 
-    def _sound_kinds(self, matches: Sequence[int]) -> list[_Kind]:
+    def _sound_kinds(self) -> _Kinds:
         """DamagedStore unless the rows fit each other: as many seats as matches, margins and luck of all that have."""
-        found = _kinds(self._connection, self._asked, matches)
-        kinds = [kind or _Kind({}, {}, set()) for kind in found]
-        normal = [count - sum(each for *_, each in kind.ended) for count, kind in zip(matches, kinds, strict=True)]
-        lucky = [sum(kind.luck_versions.values()) for kind in kinds]
-        due = np.array([matches, normal, lucky], dtype=np.int64).T[:, None, :]
+        found = _Kinds(self._connection, self._asked, self._matches)
+        normal, lucky = self._matches.copy(), sum(found.luck_versions.values(), np.zeros_like(self._matches))
+        for _, number, _, count in found.ended:
+            normal[number] -= count
+        due = np.stack([self._matches, normal, lucky], axis=1)[:, None, :]
         odd = (self._numbers[:, :, _COUNTS] != due).any(axis=(1, 2)) | (self._numbers < 0).any(axis=(1, 2))
-        self._refuse(odd | [kind is None for kind in found] | [not self._is_pardonable(one.id) for one in self._asked])
-        return kinds
-
-    def _is_pardonable(self, one: int) -> bool:
-        pardons = self._pardons.get(one, ())
-        return all(code in PARDONABLE and 0 <= place < self._seats for code, place, _ in pardons)
+        for code, number, place, _ in self._pardons:
+            odd[number] |= code not in PARDONABLE or not 0 <= place < self._seats
+        self._refuse(odd | found.is_odd)
+        return found
 
     def _refuse(self, odd: Array) -> None:
         """DamagedStore for the first pairing that is odd."""
         if odd.any():
             raise first_damage(self._connection, self._asked[int(odd.argmax())])
 
-    @cached_property
-    def _starts(self) -> Array:
-        """The first block of each pairing among all."""
-        return np.cumsum([0, *[len(own.blocks) for own in self._ranks[:-1]]])
-
-    @cached_property
-    def _courses(self) -> tuple[Array, Array]:
-        """By block, rotation and seat the ranks; by block and rotation whether the match is there."""
-        seats = self._seats
-        text = "".join(own.ranks for own in self._ranks).encode("ascii")
-        digits = np.frombuffer(text, dtype=np.uint8).reshape(-1, seats, seats)
-        return digits, digits[:, :, 0] != ord(MISSING)
-
-    @cached_property
-    def _points(self) -> Array:
-        """By block, rotation and place; 0 where there is no match."""
-        digits, present = self._courses
-        points = np.zeros(digits.shape, dtype=np.int64)
-        for rotation in range(self._seats):
-            for seat in range(self._seats):
-                own = digits[:, rotation, seat, None]
-                beaten = 2 * (own < digits[:, rotation]) + (own == digits[:, rotation])
-                points[:, rotation, (seat + rotation) % self._seats] = beaten.sum(axis=1) - 1
-        return points * present[:, :, None]
-
     def _due(self) -> Iterator[Array]:
         """By block and place, as the ranks have them: points, their squares, numbers of blocks and of rotations."""
-        _, present = self._courses
-        numbers = np.concatenate([np.asarray(own.blocks, dtype=np.int64) for own in self._ranks])
-        for values in (
-            self._points,
-            self._points**2,
-            numbers[:, None, None] * present[:, :, None],
-            np.arange(self._seats)[None, :, None] * present[:, :, None],
-        ):
-            yield np.broadcast_to(values, self._points.shape).sum(axis=1)
+        points, present = self._courses.points, self._courses.present[:, :, None]
+        numbers, rotations = self._courses.numbers[:, None, None], np.arange(self._seats)[None, :, None]
+        for values in (points, points**2, numbers * present, rotations * present):
+            yield np.broadcast_to(values, points.shape).sum(axis=1)
 
     def _values(self, column: int) -> tuple[Array, Array]:
         """By block, rotation and place the margins or luck; by block and rotation whether the match has them."""
-        _, present = self._courses
+        present = self._courses.present
         shape = (*present.shape, self._seats)
         texts = [",".join([row[column] for row in self._rows[place :: self._seats]]) for place in range(self._seats)]
         values = np.full(shape, NONE, dtype=np.int64)
@@ -281,72 +247,67 @@ class _Adding:
         """The same in whole numbers of any length if their squares may not fit into 64 bits."""
         most = max(abs(int(values.max(initial=0))), abs(int(values.min(initial=0))))
         per_block = max(most * self._seats, self._seats)
-        return values if per_block * per_block * max(1, len(values)) < _MOST else values.astype(object)
+        return values if per_block * per_block * max(1, len(values)) < MOST else values.astype(object)
 
-    def _margins(self) -> list[BlockSums]:
+    def _margins(self) -> BlockSums:
         values, has = self._values(_MARGINS)
         best = values if self._seats == 2 else np.partition(values, -2, axis=2)[:, :, -2:]
         if (best.sum(axis=2) != 0).any():
             raise ValueError("the margin of the best is that of the second turned round")
-        units = [lcm(*kind.units) for kind in self._kinds]
+        units = [lcm(*own) for own in self._kinds.units]
         values = self._wide(self._in_one_unit(values, units))
         m, y = has.sum(axis=1), values.sum(axis=1)
-        counts = self._added(np.stack([m > 0, m, m * m], axis=1).astype(np.int64))
-        total, total2, product = (self._added(each).tolist() for each in (y, y * y, y * m[:, None]))
-        return [
-            BlockSums(
-                *(blocks, matches, matches2),
-                _parts(total[number], unit),
-                _parts(total2[number], unit**2),
-                _parts(product[number], unit),
-            )
-            for number, ((blocks, matches, matches2), unit) in enumerate(zip(counts.tolist(), units, strict=True))
-        ]
+        by_place = zip((y, y * y, y * m[:, None]), (1, 2, 1), strict=True)
+        return BlockSums(
+            *map(self._courses.added, _counts(m)),
+            *(_parts(self._courses.added(each), [unit**power for unit in units]) for each, power in by_place),
+        )
 
     def _in_one_unit(self, values: Array, units: Sequence[int]) -> Array:
         """The margins of each pairing in parts of its unit, where its matches have several."""
-        mixed = [number for number, kind in enumerate(self._kinds) if len(kind.units) > 1]
+        mixed = [number for number, own in enumerate(self._kinds.units) if len(own) > 1]
         if not mixed:
             return values
-        wide = values.astype(object)
-        ends = [*self._starts[1:], len(values)]
-        _, present = self._courses
+        wide, present = values.astype(object), self._courses.present
+        ends = [*self._courses.starts[1:], len(values)]
         for number in mixed:
-            part = slice(self._starts[number], ends[number])
+            part = slice(self._courses.starts[number], ends[number])
             own = [unit for (unit,) in selected(self._connection, _UNITS, [self._asked[number]])]
             factors = np.ones(present[part].shape, dtype=object)
             factors[present[part]] = [units[number] // unit for unit in own]
             wide[part] *= factors[:, :, None]
         return wide
 
-    def _luck(self) -> list[tuple[LuckSums, ...]]:
-        if not any(kind.luck_versions for kind in self._kinds):
-            return [()] * len(self._asked)
-        values, has = self._values(_LUCK)
-        odd = np.concatenate([np.asarray(own.blocks, dtype=np.int64) & 1 for own in self._ranks])
-        values = self._wide(values)
+    def _luck(self) -> tuple[LuckSums, ...]:
+        if not self._kinds.luck_versions:
+            values, has = np.zeros_like(self._courses.points), np.zeros_like(self._courses.present)
+        else:
+            values, has = self._values(_LUCK)
+            values = self._wide(values)
         m = has.sum(axis=1)
-        y, luck = (self._points * has[:, :, None]).sum(axis=1), values.sum(axis=1)
-        counts = np.stack([m > 0, m, m * m], axis=1).astype(np.int64)
+        y, luck = (self._courses.points * has[:, :, None]).sum(axis=1), values.sum(axis=1)
         by_place = (y, y * y, y * m[:, None], luck, luck * luck, luck * m[:, None], y * luck)
-        halves = []
-        for half in range(HALVES):
-            own = (odd == half)[:, None]
-            added = [self._added(each * own).tolist() for each in (counts, *by_place)]
-            halves.append([LuckSums(*count, *map(tuple, sums)) for count, *sums in zip(*added, strict=True)])
-        return [
-            tuple(half[number] for half in halves) if kind.luck_versions else ()
-            for number, kind in enumerate(self._kinds)
-        ]
-
-    def _added(self, by_block: Array) -> Array:
-        """Add up the blocks of each pairing."""
-        return np.add.reduceat(by_block, self._starts, axis=0)
+        own = [self._courses.numbers % HALVES == half for half in range(HALVES)]
+        return tuple(
+            LuckSums(
+                *(self._courses.added(each * is_own) for each in _counts(m)),
+                *(self._courses.added(each * is_own[:, None]) for each in by_place),
+            )
+            for is_own in own
+        )
 
 
-def _parts(values: Sequence[int], unit: int) -> tuple[int | Fraction, ...]:
-    """Whole numbers of parts of 1 / `unit`."""
-    return tuple(values) if unit == 1 else tuple([Fraction(value, unit) for value in values])
+def _counts(m: Array) -> tuple[Array, Array, Array]:
+    """By block with m matches: what blocks, matches and their squares are the sums of."""
+    return (m > 0).astype(np.int64), m, m * m
+
+
+def _parts(values: Array, units: Sequence[int]) -> Array:
+    """Whole numbers of parts of 1 / unit, by pairing."""
+    if all(unit == 1 for unit in units):
+        return values
+    found = [[Fraction(value, unit) for value in own] for own, unit in zip(values.tolist(), units, strict=True)]
+    return np.array([[int(each) if each.denominator == 1 else each for each in own] for own in found], dtype=object)
 
 
 def numbers(text: str) -> Array:

@@ -11,7 +11,7 @@ from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.state import LeagueState, Replay, state_of
 from arena.league.tournament import Tournament
 from arena.match.results import MatchKey, MatchResult, PairingRanks, rotate
-from arena.standings.sums import ranks_of
+from arena.standings.ranks import ranks_of
 
 Play = Callable[[Batch], list[PlayedBlock]]
 

@@ -11,7 +11,7 @@ from standings_made import forfeited, played, table
 from arena.match.luck import LEAST
 from arena.match.results import LUCK_UNIT, MatchResult, rotate
 from arena.standings.luck_audit import LEVEL, PlayerLuck, audited
-from arena.standings.sums import PairingSums, sums_of
+from arena.standings.sums import NOWHERE, met, sums_of
 from arena.statistics.confidence_sequence import lower_bound, p_value
 
 Luck = Callable[[Random, Sequence[str]], Sequence[float]]
@@ -52,11 +52,8 @@ def league(tables: Sequence[str], blocks: int, luck: Luck, *, seed: int = 1) -> 
 
 def lucks(results: Sequence[MatchResult]) -> dict[str, PlayerLuck]:
     """The audit of these matches; the same as in a table (`test_a_table_has_it`), and faster."""
-    met: dict[str, list[tuple[PairingSums, int]]] = {}
-    for one in sums_of(results):
-        for place, name in enumerate(one.players):
-            met.setdefault(name, []).append((one, place))
-    return audited(met)
+    sums = sums_of(results)
+    return audited(sums, met(sums))
 
 
 def named(results: Sequence[MatchResult]) -> list[str]:
@@ -178,12 +175,10 @@ def test_nobody_is_named_where_results_decide_how_long_is_played() -> None:
 
 def test_players_who_have_not_played_count_from_the_first_look_on() -> None:
     """Holm's number of players must not grow with those who come in later, or every look begins a test of its own."""
-    met = {
-        name: [(one, place)] for one in sums_of(league(["ab"], 120, foreseen)) for place, name in enumerate(one.players)
-    }
-    silent: dict[str, list[tuple[PairingSums, int]]] = {f"silent-{number}": [] for number in range(8)}
+    sums = sums_of(league(["ab"], 120, foreseen))
+    silent = {f"silent-{number}": NOWHERE for number in range(8)}
 
-    two, ten = audited(met), audited(met | silent)
+    two, ten = audited(sums, met(sums)), audited(sums, met(sums) | silent)
 
     assert sorted(two) == sorted(ten)
     assert two["ann"].p < 0.2

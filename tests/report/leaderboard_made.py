@@ -10,7 +10,7 @@ from arena.match.record import Termination
 from arena.match.results import MatchKey, MatchResult
 from arena.standings.ratings import RatingSettings, rate
 from arena.standings.rows import Entrant
-from arena.standings.sums import ranks_of, sums_of
+from arena.standings.sums import sums_of
 from arena.standings.table import Standings, Timing, standings, timing
 
 
@@ -64,7 +64,7 @@ def turned(match: MatchResult, scores: tuple[int, int], *, block: int = 0) -> Ma
 def made(field: list[Entrant], results: list[MatchResult], *, scheduled: int) -> Standings:
     chosen = RatingSettings()
     ratings = rate([one.name for one in field], [(one.players, one.ranks) for one in results], chosen)
-    return standings(field, sums_of(results), ranks_of(results), ratings, chosen, scheduled=scheduled)
+    return standings(field, sums_of(results), ratings, chosen, scheduled=scheduled)
 
 
 def cells(line: str) -> list[str]:

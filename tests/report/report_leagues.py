@@ -11,7 +11,7 @@ from arena.match.record import Termination
 from arena.match.results import MatchKey, MatchResult, PairingRanks, canonical_ranks
 from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
-from arena.standings import sums
+from arena.standings import ranks
 from arena.standings.ratings import RatingSettings
 
 BETA = 25.0 / 6.0
@@ -99,7 +99,7 @@ def league(
 
 def ranks_of(results: Sequence[MatchResult]) -> list[PairingRanks]:
     """The ranks of these matches by pairing, in the order of first mention."""
-    return list(sums.ranks_of(results).values())
+    return list(ranks.ranks_of(results).values())
 
 
 def odd_leagues() -> dict[str, list[MatchResult]]:

@@ -17,6 +17,7 @@ from arena.report.formats import FORMATS, LONGEST_NAME, likelihood
 from arena.report.leaderboard import leaderboard_page
 from arena.standings.rows import Entrant
 from arena.standings.scores import Mean
+from arena.standings.sums import sums_of
 from arena.standings.table import Standings, standings_json, timing
 from arena.statistics.interval import interval
 
@@ -70,7 +71,7 @@ def test_a_table_before_the_first_match() -> None:
     """No numbers where there are none, and no seats."""
     field = [Entrant("a", "a", "1", "00"), Entrant("b", "b", "1", "11")]
 
-    found = leaderboard_page(made(field, [], scheduled=2), timing(field, []), format="table")
+    found = leaderboard_page(made(field, [], scheduled=2), timing(field, sums_of(())), format="table")
 
     lines = found.splitlines()
     assert cells(lines[3]) == ["-", "a", "-", "0-0-0", *"----", "25.00", "8.33", "0.00", "-", "-"]

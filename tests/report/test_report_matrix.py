@@ -20,6 +20,7 @@ from arena.standings.matrix import HeadToHead, Intransitive, _lopsided, compared
 from arena.standings.profile import profile
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.rows import Entrant, Row, rows_of
+from arena.standings.sums import sums_of
 from arena.statistics.matrix import Cell, Intransitivity, Matrix
 
 ROCK_PAPER_SCISSORS = {("rock", "scissors"), ("scissors", "paper"), ("paper", "rock")}
@@ -38,7 +39,7 @@ def circle(cycles: int = 30) -> HeadToHead:
 
 def row(player: str) -> Row:
     """The row of a player of whom nothing but the name matters."""
-    (made,), _ = rows_of([Entrant(player, "", "", "")], [], {player: Rating(25.0, 8.0)})
+    (made,), _ = rows_of([Entrant(player, "", "", "")], sums_of(()), {player: Rating(25.0, 8.0)})
     return made
 
 

@@ -28,15 +28,16 @@ from arena.report.leaderboard import leaderboard_page as leaderboard
 from arena.report.profile import ProfilePage, profile_page
 from arena.report.table import entrants
 from arena.standings.profile import luck_adjusted, profile
+from arena.standings.ranks import in_schedule_order, ranks_of
 from arena.standings.ratings import rate
-from arena.standings.sums import in_schedule_order, ranks_of, sums_of
+from arena.standings.sums import sums_of
 from arena.standings.table import Standings, Timing, standings, timing
 
 
 def tables(results: Sequence[MatchResult], names: Sequence[str] = FOUR) -> tuple[Standings, tuple[Timing, ...]]:
     field, sums, ranks = entrants(tournament(names)), sums_of(results), ranks_of(results)
     ratings = rate((one.name for one in field), in_schedule_order(ranks.values()), RATING)
-    table = standings(field, sums, ranks, ratings, RATING, scheduled=len(results))
+    table = standings(field, sums, ratings, RATING, scheduled=len(results))
     return table, timing(field, sums)
 
 

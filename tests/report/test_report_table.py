@@ -126,12 +126,12 @@ def test_the_standings_do_not_depend_on_what_happened_in_between(
         assert stores[0].published("test") == standings_json(first)
 
 
-IMPORTS = "import sys, arena.cli.stats, arena.cli.league; print('numpy' in sys.modules)"
+IMPORTS = "import sys, arena.cli.league, arena.cli.play, arena.cli.show; print('numpy' in sys.modules)"
 
 
 @pytest.mark.process
 def test_commands_do_not_wait_for_numpy() -> None:
-    """It is loaded when skills are calculated, and not by whoever asks for help."""
+    """It is loaded where a page is calculated, and not by the commands that play or show matches."""
     done = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, timeout=60, check=True)
 
     assert done.stdout == "False\n"

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.standings.scores import mean_of, share_of
+from arena.standings.scores import mean_of, shares_of
 
 Floats = NDArray[np.float64]
 POINTS = np.arange(5)
@@ -45,7 +45,7 @@ def all_counts(blocks: int) -> Iterator[tuple[int, ...]]:
 
 def interval_of(strata: Sequence[Sequence[int]]) -> tuple[float, float]:
     """The ends of the score's interval; a stratum counts the blocks of a pairing by their points."""
-    shares = [share_of({(2, y): int(times) for y, times in enumerate(counts) if times}) for counts in strata]
+    shares = shares_of({(2, y): int(times) for y, times in enumerate(counts) if times} for counts in strata)
     found = mean_of(shares, unit=2, lowest=0.0, highest=1.0)
     assert found is not None
     return found.interval.low - 1e-12, found.interval.high + 1e-12

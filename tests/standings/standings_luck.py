@@ -20,10 +20,13 @@ from random import Random
 from statistics import fmean
 from typing import NamedTuple
 
-from arena.match.results import LUCK_UNIT
+import numpy as np
+
+from arena.match.results import LUCK_UNIT, PairingRanks
 from arena.standings.luck_adjustment import LuckAdjustment
-from arena.standings.scores import Mean, mean_of, share_of
-from arena.standings.sums import BlockSums, LuckSums, PairingSums, TimeSums, full_score
+from arena.standings.ranks import full_score
+from arena.standings.scores import Mean, mean_of, shares_of
+from arena.standings.sums import Array, LuckSums, Met, PairingSums, sums_of
 
 Block = tuple[int, float]
 """Points of place 0 in the two matches of a block (0 to 4), and its luck in them, in wins."""
@@ -31,55 +34,59 @@ Pair = tuple[str, str]
 MATCHES = 2
 
 
-def pairing(players: Pair, blocks: Sequence[Block]) -> PairingSums:
+def league_of(league: Mapping[Pair, Sequence[Block]]) -> PairingSums:
     """The sums of these blocks, numbered from 0, as far as scores without luck need them."""
-    matches = MATCHES * len(blocks)
-    none = (0, 0)
-    return PairingSums(
-        key="-".join(players),
-        players=players,
-        courses={},
-        margins=BlockSums(0, 0, 0, none, none, none),
-        luck=tuple(_half(blocks[half::2]) for half in (0, 1)),
+    matches = np.array([MATCHES * len(blocks) for blocks in league.values()])
+    none = sums_of(())
+    return none._replace(
+        keys=tuple(map("-".join, league)),
+        ranks=tuple(PairingRanks(players, (), "") for players in league),
+        luck=tuple(_half([blocks[half::2] for blocks in league.values()]) for half in (0, 1)),
         luck_versions={"1": matches},
-        faults={},
-        pardoned={},
         isolation={"none": matches},
-        time=TimeSums(none, none, none, none, none, none),
     )
 
 
-def _half(blocks: Sequence[Block]) -> LuckSums:
-    by_place = (
-        [(y, round(LUCK_UNIT * luck)) for y, luck in blocks],
-        [(2 * MATCHES - y, -round(LUCK_UNIT * luck)) for y, luck in blocks],
-    )
+def _half(league: Sequence[Sequence[Block]]) -> LuckSums:
+    """By pairing."""
+    by_place = [
+        (
+            [(y, round(LUCK_UNIT * luck)) for y, luck in blocks],
+            [(2 * MATCHES - y, -round(LUCK_UNIT * luck)) for y, luck in blocks],
+        )
+        for blocks in league
+    ]
 
-    def sums(one: int, other: int) -> tuple[int, ...]:
-        return tuple(sum(y**one * luck**other for y, luck in own) for own in by_place)
+    def sums(one: int, other: int) -> Array:
+        return np.array([[sum(y**one * luck**other for y, luck in own) for own in places] for places in by_place])
 
-    y, luck = sums(1, 0), sums(0, 1)
+    y, luck, blocks = sums(1, 0), sums(0, 1), np.array(list(map(len, league)))
     return LuckSums(
-        blocks=len(blocks),
-        matches=MATCHES * len(blocks),
-        matches2=MATCHES**2 * len(blocks),
+        blocks=blocks,
+        matches=MATCHES * blocks,
+        matches2=MATCHES**2 * blocks,
         points=y,
         points2=sums(2, 0),
-        points_product=tuple(MATCHES * each for each in y),
+        points_product=MATCHES * y,
         luck=luck,
         luck2=sums(0, 2),
-        luck_product=tuple(MATCHES * each for each in luck),
+        luck_product=MATCHES * luck,
         both=sums(1, 1),
     )
+
+
+def where(league: Mapping[Pair, Sequence[Block]], pairs: Sequence[Pair], places: Sequence[int]) -> Met:
+    """These pairs of a league, each from a place."""
+    return np.array([list(league).index(pair) for pair in pairs]), np.array(places)
 
 
 def plain(blocks: Sequence[Sequence[Block]], places: Sequence[int]) -> Mean:
     """The score over these pairings, as every table has it."""
     found = mean_of(
-        [
-            share_of([(MATCHES, 2 * MATCHES - y if place else y) for y, _ in own])
+        shares_of(
+            [(MATCHES, 2 * MATCHES - y if place else y) for y, _ in own]
             for own, place in zip(blocks, places, strict=True)
-        ],
+        ),
         unit=full_score(2),
         lowest=0.0,
         highest=1.0,
@@ -102,15 +109,13 @@ class Shown(NamedTuple):
 
 def shown(league: Mapping[Pair, Sequence[Block]]) -> dict[str, Shown]:
     """Of all players of a league."""
-    made = {pair: pairing(pair, blocks) for pair, blocks in league.items()}
-    adjustment = LuckAdjustment(made.values())
+    adjustment = LuckAdjustment(league_of(league))
     found = {}
     for name in sorted({name for pair in league for name in pair}):
         own = [pair for pair in league if name in pair]
         places = [pair.index(name) for pair in own]
         score = plain([league[pair] for pair in own], places)
-        met = [(made[pair], place) for pair, place in zip(own, places, strict=True)]
-        found[name] = Shown(score, adjustment.score(met, score))
+        found[name] = Shown(score, adjustment.score(where(league, own, places), score))
     return found
 
 

@@ -11,7 +11,7 @@ from arena.match.record import FAULTS, Termination
 from arena.match.results import MatchKey, MatchResult, canonical_ranks, rotate
 from arena.standings.ratings import RatingSettings, rate
 from arena.standings.rows import Entrant, Row
-from arena.standings.sums import ranks_of, sums_of
+from arena.standings.sums import sums_of
 from arena.standings.table import Standings, standings
 
 NAMES = ("ann", "bob", "cid", "dot")
@@ -67,7 +67,7 @@ def table(
     """The standings after `results`, which are rated in this order."""
     ratings = rate([one.name for one in field], [(one.players, one.ranks) for one in results], chosen)
     count = len(results) if scheduled is None else scheduled
-    return standings(field, sums_of(results), ranks_of(results), ratings, chosen, scheduled=count)
+    return standings(field, sums_of(results), ratings, chosen, scheduled=count)
 
 
 def row(found: Standings, name: str) -> Row:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from statistics import fmean
 
+import numpy as np
 import pytest
-from msgspec.structs import replace
 from standings_luck import (
     SYNTHETIC,
     Block,
@@ -18,17 +18,18 @@ from standings_luck import (
     decided_by_luck,
     erring,
     exaggerated,
-    pairing,
+    league_of,
     plain,
     population,
     real_blocks,
     shown,
+    where,
 )
 from test_sums import result
 
 from arena.standings.luck_adjustment import LuckAdjustment, luck_version
 from arena.standings.luck_adjustment import _products as products
-from arena.standings.sums import LuckSums, PairingSums, sums_of
+from arena.standings.sums import NOWHERE, LuckSums, sums_of
 from arena.statistics.control_variate import slopes
 from arena.statistics.interval import Interval, interval
 
@@ -69,10 +70,10 @@ def test_sums_made_quickly_are_those_of_the_matches() -> None:
                 )
             )
 
-    (found,) = sums_of(matches)
-    made = pairing(AB, [(sum(points), sum(lucks)) for points, lucks in blocks])
+    found = sums_of(matches).facts()
+    made = league_of({AB: [(sum(points), sum(lucks)) for points, lucks in blocks]}).facts()
 
-    assert (found.matches, found.luck, found.luck_versions) == (made.matches, made.luck, made.luck_versions)
+    assert (found["luck"], found["luck_versions"]) == (made["luck"], made["luck_versions"])
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
@@ -87,8 +88,7 @@ def test_it_is_the_score_less_luck_with_the_factor_of_the_other_half(noise: floa
 
     found = shown(league)
 
-    halves = [[pairing(pair, blocks).luck[half] for pair, blocks in league.items()] for half in (0, 1)]
-    factors = [slopes([products(sums) for sums in half]) for half in halves]
+    factors = [slopes(products(half)) for half in league_of(league).luck]
     for name in ("ann", "bob", "cid"):
         own = [(number, pair) for number, pair in enumerate(league) if name in pair]
         without = [
@@ -117,17 +117,15 @@ def test_a_block_that_lacks_a_match_counts_by_the_matches_it_has() -> None:
 
     found = products(
         LuckSums(
-            len(blocks),
-            int(m),
-            sum(count**2 for count, *_ in blocks),
+            *map(np.array, ([len(blocks)], [int(m)], [sum(count**2 for count, *_ in blocks)])),
             *(
-                (sum(count**i * own**j * x**k for count, own, x in blocks),)
+                np.array([[sum(count**i * own**j * x**k for count, own, x in blocks)]])
                 for i, j, k in [(0, 1, 0), (0, 2, 0), (1, 1, 0), (0, 0, 1), (0, 0, 2), (1, 0, 1), (0, 1, 1)]
             ),
         )
     )
 
-    assert (found.blocks, found.matches) == (5, 8)
+    assert (found.blocks.tolist(), found.matches.tolist()) == ([5], [8])
     assert found.score == pytest.approx(float(y / m / 2))
     assert found.score2 == pytest.approx(float(sum(one * one for one, _ in off)) / 4)
     assert found.both == pytest.approx(float(sum(one * other for one, other in off)) / 2e6)
@@ -247,7 +245,7 @@ def test_a_half_has_no_say_in_what_is_taken_off_it(half: int) -> None:
     for _ in range(5):
         noisy = [(y, rng.gauss(0.0, 0.2) if number % 2 == half else luck) for number, (y, luck) in enumerate(blocks)]
         score = plain([noisy], [0])
-        found = LuckAdjustment([made := pairing(AB, noisy)]).score([(made, 0)], score)
+        found = LuckAdjustment(league_of({AB: noisy})).score(where({AB: noisy}, [AB], [0]), score)
         if found is None:  # no narrower
             continue
         taken = 2 * sum(luck for number, (_, luck) in enumerate(noisy) if number % 2 == half) / (4 * len(noisy))
@@ -276,11 +274,10 @@ def test_pairings_are_pooled_and_any_of_them_can_be_asked_for() -> None:
     rng = random.Random(8)
     names = [f"p{number}" for number in range(8)]
     league = {(one, other): drawn(rng, 6, 0.02) for place, one in enumerate(names) for other in names[place + 1 :]}
-    made = {pair: pairing(pair, blocks) for pair, blocks in league.items()}
-    adjustment = LuckAdjustment(made.values())
+    adjustment = LuckAdjustment(league_of(league))
 
     totals = [one.without for one in shown(league).values()]
-    lines = [adjustment.score([(made[pair], 0)], plain([blocks], [0])) for pair, blocks in league.items()]
+    lines = [adjustment.score(where(league, [pair], [0]), plain([own], [0])) for pair, own in league.items()]
 
     assert None not in totals
     assert sum(line is not None for line in lines) > len(lines) / 4
@@ -297,25 +294,32 @@ def test_the_order_of_pairings_does_not_matter() -> None:
 def test_luck_must_be_known_of_all_matches_asked_for() -> None:
     """Of one version, at tables of two; the rest of the league keeps its scores without luck."""
     rng = random.Random(10)
-    known = {pair: pairing(pair, drawn(rng, 40)) for pair in (AB, ("ann", "cid"))}
-    bare = replace(pairing(("bob", "cid"), drawn(rng, 40)), luck_versions={"1": 79})
-    other = replace(pairing(("cid", "dot"), drawn(rng, 40)), luck_versions={"2": 80})
-    mixed = replace(pairing(("bob", "dot"), drawn(rng, 40)), luck_versions={"1": 40, "2": 40})
-    three = replace(known[AB], players=("ann", "bob", "dot"))
-    adjustment = LuckAdjustment([*known.values(), bare, other, mixed, three])
+    known, bare, other, mixed = (AB, ("ann", "cid")), ("bob", "cid"), ("cid", "dot"), ("bob", "dot")
+    league = {pair: drawn(rng, 40) for pair in (*known, bare, other, mixed)}
+    versions = {"1": np.array([80, 80, 79, 0, 40]), "2": np.array([0, 0, 0, 80, 40])}
+    sums = league_of(league)._replace(luck_versions=versions)
+    adjustment = LuckAdjustment(sums)
     score = plain([drawn(random.Random(10), 40)], [0])
 
-    def found(*met: PairingSums) -> bool:
-        return adjustment.score([(one, 0) for one in met], score) is not None
+    def found(*pairs: tuple[str, str]) -> bool:
+        return adjustment.score(where(league, pairs, [0] * len(pairs)), score) is not None
 
-    assert found(known[AB])
+    def version(*pairs: tuple[str, str]) -> str:
+        return luck_version(sums.at([list(league).index(pair) for pair in pairs]))
+
+    assert found(AB)
     assert found(other)
-    assert not any(found(one) for one in (bare, mixed, three))
-    assert not found(known[AB], bare)
-    assert not found(known[AB], other)
-    assert not found()
-    assert [luck_version([*known.values()]), luck_version([*known.values(), other])] == ["1", ""]
-    assert [luck_version([one]) for one in (bare, mixed, three, other)] == ["", "", "", "2"]
+    assert not any(found(one) for one in (bare, mixed))
+    assert not found(AB, bare)
+    assert not found(AB, other)
+    assert [version(*known), version(*known, other)] == ["1", ""]
+    assert [version(one) for one in (bare, mixed, other)] == ["", "", "2"]
+    three = sums_of(
+        [result(rotation=turn, places=("ann", "bob", "dot"), luck=(1, 2, 3), luck_version="1") for turn in range(3)]
+    )
+    assert luck_version(three) == ""
+    assert LuckAdjustment(three).score((np.zeros(1, dtype=int), np.zeros(1, dtype=int)), score) is None
+    assert LuckAdjustment(sums).score(NOWHERE, score) is None
 
 
 def require(found: Coverage, what: str, *, varies: bool) -> None:

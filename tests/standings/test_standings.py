@@ -14,11 +14,12 @@ from standings_reference import draw_rate, reference, times
 
 from arena.errors import SpecError
 from arena.match.results import MatchKey, MatchResult
+from arena.standings.ranks import ranks_of
 from arena.standings.ratings import Rating, RatingSettings, rate
 from arena.standings.rows import Row, ranked
 from arena.standings.scores import Mean
 from arena.standings.skills import fitted
-from arena.standings.sums import ranks_of, sums_of
+from arena.standings.sums import sums_of
 from arena.standings.table import Standings, Timing, standings, standings_json, timing
 from arena.statistics.interval import Interval
 
@@ -170,7 +171,7 @@ def test_ranks_are_by_map_in_every_league() -> None:
     ratings = {name: Rating(float(place), 1.0) for place, name in enumerate(NAMES)}
 
     for scheduled in (len(results), 100):
-        found = standings(FIELD, sums_of(results), ranks_of(results), ratings, SETTINGS, scheduled=scheduled)
+        found = standings(FIELD, sums_of(results), ratings, SETTINGS, scheduled=scheduled)
         assert [(one.rank, one.name) for one in found.rows] == [(1, "ann"), (2, "bob"), (3, "cid"), (None, "dot")]
         assert (found.sorted_by, found.is_complete) == ("map", scheduled == len(results))
         assert ("cid", "ann") in found.contradictions
@@ -187,7 +188,7 @@ def test_equal_map_goes_by_the_score() -> None:
     """Of players with one MAP those with the better score stand before those with the better name."""
     rows = [row(table(played("ab", (1, 0)), played("cd", (1, 0), block=1, pairing=1)), name) for name in ("ann", "bob")]
     alike = [replace(one, matches=1) for one in rows]
-    fit = fitted(["ann", "bob"], sums_of([played("ab", (1, 1))]), SETTINGS)
+    fit = fitted(["ann", "bob"], ranks_of([played("ab", (1, 1))]).values(), SETTINGS)
     assert fit is not None
 
     found = ranked(alike[::-1], [("ann", "bob")], fit, SETTINGS)
@@ -245,7 +246,7 @@ def test_results_of_no_such_league_are_refused(results: list[MatchResult], sched
     ratings = rate(NAMES, [], SETTINGS)
 
     with pytest.raises(ValueError, match=found):
-        standings(FIELD, sums_of(results), ranks_of(results), ratings, SETTINGS, scheduled=scheduled)
+        standings(FIELD, sums_of(results), ratings, SETTINGS, scheduled=scheduled)
 
 
 def test_two_entrants_of_one_name_are_refused() -> None:
@@ -278,8 +279,7 @@ def test_equal_results_give_identical_bytes(results: list[MatchResult], rng: Any
 
     other = standings(
         rng.sample(FIELD, len(FIELD)),
-        rng.sample(sums, len(sums)),
-        ranks_of(shuffled),
+        sums.at(rng.sample(range(len(sums.keys)), len(sums.keys))),
         ratings,
         SETTINGS,
         scheduled=60,

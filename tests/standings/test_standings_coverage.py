@@ -14,7 +14,7 @@ from standings_coverage import BLOCKS, Exact, simulated
 from standings_made import played, table
 
 from arena.report.leaderboard import leaderboard_page
-from arena.standings.scores import mean_of, share_of
+from arena.standings.scores import mean_of, shares_of
 
 LEAST = 0.93
 EXACT = (1, 2, 3, 5)
@@ -30,10 +30,11 @@ def test_few_blocks_of_one_pairing(blocks: int) -> None:
 
 def test_a_margin_is_the_same_from_blocks_and_from_their_sums() -> None:
     """Players' pages know each block, tables the sums only."""
-    blocks = share_of([(2, 0)] * 30 + [(2, 40)])
+    blocks = shares_of([[(2, 0)] * 30 + [(2, 40)]])
+    sums = blocks._replace(fourths=None)
 
-    assert mean_of([blocks]) == mean_of([blocks._replace(counts=())])
-    assert mean_of([blocks], lowest=0, highest=20) != mean_of([blocks._replace(counts=())], lowest=0, highest=20)
+    assert mean_of(blocks) == mean_of(sums)
+    assert mean_of(blocks, lowest=0, highest=20) != mean_of(sums, lowest=0, highest=20)
 
 
 ANN_WON = {0: (0, 0), 1: (0, 1), 2: (2, 0), 3: (2, 1), 4: (2, 2)}

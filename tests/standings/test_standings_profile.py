@@ -13,6 +13,7 @@ from arena.match.results import MOST_SCORE, MatchResult
 from arena.standings.profile import MOST_IDS, Line, Profile, profile
 from arena.standings.ratings import Rating
 from arena.standings.rows import Entrant, Row, rows_of
+from arena.standings.sums import sums_of
 
 
 def page_of(player: str, results: Sequence[MatchResult]) -> Profile:
@@ -21,7 +22,7 @@ def page_of(player: str, results: Sequence[MatchResult]) -> Profile:
 
 def row(player: str) -> Row:
     """The row of a player of whom nothing but the name matters."""
-    (found,), _ = rows_of([Entrant(player, "", "", "")], [], {player: Rating(25.0, 8.0)})
+    (found,), _ = rows_of([Entrant(player, "", "", "")], sums_of(()), {player: Rating(25.0, 8.0)})
     return found
 
 

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from standings_made import FIELD, NAMES, SETTINGS, block_of, leagues, played, row, table
 
 from arena.match.results import MatchResult, PairingRanks, rotate
+from arena.standings.ranks import ranks_of
 from arena.standings.ratings import RatingSettings, rate
 from arena.standings.skills import GrowingRanking, contradicted, fitted, points_of, skills
-from arena.standings.sums import ranks_of, sums_of
+from arena.standings.sums import sums_of
 from arena.standings.table import standings
 from arena.statistics.comparisons import table_of
 from arena.statistics.interval import Z_95
-from arena.statistics.pairs import comparisons
+from arena.statistics.pairs import comparisons, counted
 from arena.statistics.probit import ProbitFit, fit
 
 
@@ -34,7 +35,7 @@ def test_comparisons_and_points_are_counted_as_match_by_match(results: list[Matc
             if name < other:
                 expected[name, other, seat, other_seat, sign] += 1
 
-    found = table_of(NAMES, sums_of(results))
+    found = table_of(NAMES, ranks_of(results).values())
 
     counted: Counter[tuple[str, str, int, int, int]] = Counter()
     for places, of_rows in zip(found.places.tolist(), found.counts().tolist(), strict=True):
@@ -55,15 +56,15 @@ def test_comparisons_and_points_are_counted_as_match_by_match(results: list[Matc
 @settings(max_examples=30, deadline=None)
 @given(st.integers(2, 4).flatmap(leagues))
 def test_ranks_block_by_block_give_the_same_as_counted_courses(results: list[MatchResult]) -> None:
-    """Schedules have ranks, the table has sums: the skills are equal to the last bit."""
-    counted = sums_of(results)
+    """The skills are equal to the last bit."""
+    pool = counted(ranks_of(results).values())
     listed = [
         PairingRanks(one.players, range(len(courses)), "".join(courses))
-        for one in counted
+        for one in pool
         for courses in [[course for course, times in one.courses.items() for _ in range(times)]]
     ]
 
-    assert repr(fitted(NAMES, listed, SETTINGS)) == repr(fitted(NAMES, counted, SETTINGS))
+    assert repr(fitted(NAMES, listed, SETTINGS)) == repr(fitted(NAMES, pool, SETTINGS))
     found = GrowingRanking(NAMES, SETTINGS)
     found.add(listed)
 
@@ -85,7 +86,7 @@ def league(seed: int, *, cycles: int = 20, skill: float = 3.0, seats: int = 2) -
 
 
 def fit_of(results: list[MatchResult], chosen: RatingSettings = SETTINGS) -> ProbitFit:
-    found = fitted(NAMES, sums_of(results), chosen)
+    found = fitted(NAMES, ranks_of(results).values(), chosen)
     assert found is not None
     return found
 
@@ -95,7 +96,7 @@ def test_a_row_has_the_skill_by_all_matches_at_once(seats: int) -> None:
     """Mean and error of the fit with the errors of blocks, which are not those of independent matches."""
     results = league(1, seats=seats)
     found = table(*results)
-    expected = fit(NAMES, sums_of(results))
+    expected = fit(NAMES, ranks_of(results).values())
 
     for name in NAMES:
         own = row(found, name)
@@ -158,7 +159,7 @@ def test_who_has_not_played_has_no_skill() -> None:
 def test_who_has_not_played_makes_nobody_uncertain() -> None:
     """Errors are against those whom matches connect; with all connected that is the deviation of the fit."""
     results = [one for one in league(5) if "dot" not in one.players]
-    fit_of_three = fitted(NAMES[:3], sums_of(results), SETTINGS)
+    fit_of_three = fitted(NAMES[:3], ranks_of(results).values(), SETTINGS)
     assert fit_of_three is not None
 
     four, three = skills(fit_of(results), SETTINGS), skills(fit_of_three, SETTINGS)
@@ -194,7 +195,7 @@ def test_an_order_that_all_matches_contradict_is_told() -> None:
     results = league(4, cycles=60, skill=6.0)
     upside_down = rate(NAMES, [(one.players, one.ranks[::-1]) for one in results], SETTINGS)
 
-    wrong = standings(FIELD, sums_of(results), ranks_of(results), upside_down, SETTINGS, scheduled=len(results))
+    wrong = standings(FIELD, sums_of(results), upside_down, SETTINGS, scheduled=len(results))
 
     assert ("ann", "dot") in wrong.contradictions
     assert table(*results).contradictions == ()
@@ -207,7 +208,7 @@ def test_a_field_too_large_for_the_fit_goes_without() -> None:
     field = [msgspec.structs.replace(FIELD[0], name=name) for name in names]
     results = [msgspec.structs.replace(played("ab", (1, 0)), players=("p0000", "p0001"))]
 
-    found = standings(field, sums_of(results), ranks_of(results), rate(names, [], SETTINGS), SETTINGS, scheduled=1)
+    found = standings(field, sums_of(results), rate(names, [], SETTINGS), SETTINGS, scheduled=1)
 
     assert (found.rows[0].map, found.sorted_by) == (None, "mu")
     assert [one.rank for one in found.rows[:3]] == [1, 2, None]

@@ -8,17 +8,9 @@ import pytest
 
 from arena.match.record import Termination
 from arena.match.results import MatchKey, MatchResult, PairingRanks, canonical_ranks, rotate
-from arena.standings.sums import (
-    BlockSums,
-    LuckSums,
-    TimeSums,
-    courses_of,
-    digest_of,
-    in_schedule_order,
-    matches_of,
-    ranks_of,
-    sums_of,
-)
+from arena.standings.ranks import in_schedule_order, matches_of, ranks_of
+from arena.standings.scores import scores
+from arena.standings.sums import digest_of, sums_of
 
 
 def result(
@@ -80,23 +72,22 @@ def test_two_blocks_by_hand() -> None:
         result(block=0, rotation=1, luck=(10, -20), luck_version="1"),
         result(block=3, rotation=1, scores=None, termination=Termination.CRASH, at_fault=1, moves=(0, 5)),
     ]
-    (found,) = sums_of(played)
+    sums = sums_of(played)
+    found = sums.facts()
 
-    assert (found.key, found.players, found.matches, found.seats) == ("p", ("ann", "bob"), 3, 2)
-    assert found.courses == {"0101": 1, "--01": 1}
-    assert found.margins == BlockSums(1, 2, 4, (0, 0), (0, 0), (0, 0))
-    assert found.luck == (
-        LuckSums(1, 2, 4, (2, 2), (4, 4), (4, 4), (30, -40), (900, 1600), (60, -80), (60, -80)),
-        LuckSums(0, 0, 0, *[(0, 0)] * 7),
+    assert (sums.players, sums.matches.tolist(), sums.seats) == ([("ann", "bob")], [3], 2)
+    assert found["keys"] == ("p",)
+    assert found["ranks"] == [(("ann", "bob"), [0, 3], "0101--01")]
+    assert found["margins"] == ([1], [2], [4], [[0, 0]], [[0, 0]], [[0, 0]])
+    by_place = ((2, 2), (4, 4), (4, 4), (30, -40), (900, 1600), (60, -80), (60, -80))
+    assert found["luck"] == (
+        ([1], [2], [4], *([list(each)] for each in by_place)),
+        ([0], [0], [0], *[[[0, 0]]] * 7),
     )
-    assert found.luck_versions == {"1": 2}
-    assert found.faults == {"crash": (1, 0)}
-    assert found.isolation == {"sandbox": 3}
-    assert found.time == TimeSums((8, 3), (500, 300), (20, 20), (0, 0), (0, 0), (0, 0))
-    assert (
-        sorted(ranks for course, times in found.courses.items() for ranks in matches_of(course, 2) * times if ranks)
-        == [(0, 1)] * 3
-    )
+    assert found["luck_versions"] == {"1": [2]}
+    assert found["faults"] == {"crash": [[1, 0]]}
+    assert found["isolation"] == {"sandbox": [3]}
+    assert found["time"] == ([[8, 3]], [[500, 300]], [[20, 20]], [[0, 0]], [[0, 0]], [[0, 0]])
 
 
 @pytest.mark.parametrize("seats", range(2, 11))
@@ -106,20 +97,20 @@ def test_any_number_of_seats(seats: int) -> None:
     places = tuple("abcdefghij"[:seats])
     keys = [MatchKey("p", block, rotation) for block in range(5) for rotation in range(seats)]
     played = [made(rng, key, places, luck=1.0) for key in keys if rng.random() < 0.8]
-    (found,) = sums_of(played)
+    found = sums_of(played)
 
-    assert sums_of(reversed(played)) == (found,)
+    assert sums_of(reversed(played)).facts() == found.facts()
     points = [0] * seats
     for one in played:
         for seat, own in enumerate(one.points):
             points[(seat + one.key.rotation) % seats] += own
-    assert [sum(half.points[place] for half in found.luck) for place in range(seats)] == points
-    there = [seats - matches_of(course, seats).count(None) for course, n in found.courses.items() for _ in range(n)]
-    assert sum(there) == len(played) == found.matches
+    assert sum(half.points[0] for half in found.luck).tolist() == points
+    assert scores(found.ranks).shares.total[0].tolist() == points
+    assert found.matches.tolist() == [len(played)]
 
 
 def test_ranks_in_the_order_of_the_schedule() -> None:
-    """By block, pairing, rotation, with holes in both; the courses are those of `courses_of`."""
+    """By block, pairing, rotation, with holes in both."""
     played = [result("q", 2, 1), result("p", 2, 0), result("q", 0, 0), result("p", 2, 1, ranks=(0, 0))]
     ranks = ranks_of(played)
 
@@ -133,7 +124,6 @@ def test_ranks_in_the_order_of_the_schedule() -> None:
         (("bob", "ann"), (0, 0)),
         (("bob", "ann"), (0, 1)),
     ]
-    assert courses_of(ranks["q"]) == {"01--": 1, "--01": 1}
     assert matches_of("01--", 2) == ((0, 1), None)
 
 
@@ -142,7 +132,7 @@ def test_the_digest_tells_of_all_but_times() -> None:
     played = [made(random.Random(1), MatchKey(key, block, 0), ("ann", "bob")) for key in "pq" for block in range(3)]
 
     def digest(results: list[MatchResult]) -> str:
-        return digest_of(sums_of(results), ranks_of(results))
+        return digest_of(sums_of(results))
 
     def changed(**changes: Any) -> list[MatchResult]:
         return [result("p", block, 0, **(changes if block == 1 else {})) for block in range(3)]

@@ -2,18 +2,41 @@
 
 import math
 import random
+from collections.abc import Sequence
 from itertools import product
 from statistics import fmean, variance
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from arena.statistics.control_variate import NARROWER, Products, adjusted_in_turn, narrows, slopes, weight_of_luck
 
 
-def of(blocks: list[tuple[float, float]], matches: int = 2) -> Products:
+class Blocks(NamedTuple):
+    """A row of `Products`."""
+
+    blocks: int
+    matches: int
+    score: float
+    score2: float
+    both: float
+    luck2: float
+
+
+def fitted(pairings: Sequence[Blocks]) -> list[float]:
+    found: list[float] = slopes(Products.of(pairings)).tolist()
+    return found
+
+
+def is_narrower(pairings: Sequence[Blocks], factors: Sequence[float], score: float) -> bool:
+    return narrows(Products.of(pairings), np.array(factors), score)
+
+
+def of(blocks: list[tuple[float, float]], matches: int = 2) -> Blocks:
     """The slow way: blocks of (score, luck), both summed over the matches of a block."""
     score, luck = fmean(y for y, _ in blocks), fmean(x for _, x in blocks)
-    return Products(
+    return Blocks(
         len(blocks),
         matches * len(blocks),
         score / matches,
@@ -30,56 +53,56 @@ def of(blocks: list[tuple[float, float]], matches: int = 2) -> Products:
 )
 def test_luck_decides_between_equals(score: float, weight: float) -> None:
     """With a million matches the one won and lost before them do not show."""
-    assert weight_of_luck(Products(1, 10**9, score, 0.0, 0.0, 0.0)) == pytest.approx(weight, abs=1e-7)
+    assert weight_of_luck(score, 10**9) == pytest.approx(weight, abs=1e-7)
 
 
 def test_few_matches_promise_no_certain_win() -> None:
     """Two of two is as good as three of four; a hundred blocks without a loss leave luck almost no weight."""
-    assert weight_of_luck(Products(1, 2, 1.0, 0, 0, 0)) == pytest.approx(math.exp(-(0.6744897501960817**2) / 2))
-    assert weight_of_luck(Products(100, 200, 1.0, 0.0, 0.0, 0.0)) < 0.05
+    assert weight_of_luck(1.0, 2) == pytest.approx(math.exp(-(0.6744897501960817**2) / 2))
+    assert weight_of_luck(1.0, 200) < 0.05
 
 
 def test_before_any_block_the_value_is_taken_as_it_is() -> None:
     """Nothing is fitted to nothing, nor to luck that does not vary."""
-    assert slopes([]) == []
-    assert slopes([Products(0, 0, 0.0, 0.0, 0.0, 0.0)]) == [1.0]
-    assert slopes([Products(1, 2, 0.5, 0.0, 0.0, 0.0)]) == [1.0]
-    assert slopes([Products(30, 60, 0.5, 1.0, 0.0, 0.0)]) == [1.0]
+    assert fitted([]) == []
+    assert fitted([Blocks(0, 0, 0.0, 0.0, 0.0, 0.0)]) == [1.0]
+    assert fitted([Blocks(1, 2, 0.5, 0.0, 0.0, 0.0)]) == [1.0]
+    assert fitted([Blocks(30, 60, 0.5, 1.0, 0.0, 0.0)]) == [1.0]
 
 
 def test_a_slope_by_hand() -> None:
     """21 blocks, 20 degrees: what is known before weighs as much as they do, at the league and at the pairing."""
-    blocks = Products(21, 42, 0.5, 10.0, 1.5, 1.0)
+    blocks = Blocks(21, 42, 0.5, 10.0, 1.5, 1.0)
 
     # League: (1.5 + 1) / (1 + 1) = 1.25; pairing: (1.5 + 1.25) / (1 + 1).
-    assert slopes([blocks]) == [pytest.approx(1.375)]
+    assert fitted([blocks]) == [pytest.approx(1.375)]
 
 
 def test_two_slopes_by_hand() -> None:
     """The mean square of luck is 0.1, so that the prior weighs 2; the second pairing's luck counts half."""
     score = 0.5 * (1.0 + math.erf(-math.sqrt(2.0 * math.log(2.0)) / math.sqrt(2.0)))
-    even = Products(11, 22, 0.5, 3.0, 0.8, 1.0)
-    lopsided = Products(11, 10**9, score, 3.0, 0.1, 1.0)
+    even = Blocks(11, 22, 0.5, 3.0, 0.8, 1.0)
+    lopsided = Blocks(11, 10**9, score, 3.0, 0.1, 1.0)
 
     common = (0.8 + 0.5 * 0.1 + 2.0) / (1.0 + 0.25 + 2.0)
     expected = [(0.8 + 2.0 * common) / 3.0, (0.1 + 2.0 * common * 0.5) / 3.0]
-    assert slopes([even, lopsided]) == pytest.approx(expected, abs=1e-6)
+    assert fitted([even, lopsided]) == pytest.approx(expected, abs=1e-6)
 
 
 def test_many_blocks_speak_for_themselves() -> None:
     """A pairing where luck says nothing, beside one where it says all."""
-    nothing, everything = (Products(10**6, 2 * 10**6, 0.5, 1e5, b * 1e5, 1e5) for b in (0.0, 1.0))
+    nothing, everything = (Blocks(10**6, 2 * 10**6, 0.5, 1e5, b * 1e5, 1e5) for b in (0.0, 1.0))
 
-    assert slopes([nothing, everything]) == pytest.approx([0.0, 1.0], abs=1e-4)
+    assert fitted([nothing, everything]) == pytest.approx([0.0, 1.0], abs=1e-4)
 
 
 def test_lopsided_blocks_do_not_fit_noise() -> None:
     """The review's case: the halves of one lopsided pairing said 0.00 and 0.34. Shrunk, they differ by less."""
-    halves = [Products(20, 40, 0.975, 0.95, b * 0.6, 0.6) for b in (0.0, 0.34)]
-    fitted = [slopes([half])[0] for half in halves]
+    halves = [Blocks(20, 40, 0.975, 0.95, b * 0.6, 0.6) for b in (0.0, 0.34)]
+    one, other = fitted(halves[:1])[0], fitted(halves[1:])[0]
 
-    assert abs(fitted[0] - fitted[1]) < 0.2
-    assert all(0.05 < b < 0.35 for b in fitted)
+    assert abs(one - other) < 0.2
+    assert all(0.05 < b < 0.35 for b in (one, other))
 
 
 def test_which_player_looks_does_not_matter() -> None:
@@ -87,7 +110,7 @@ def test_which_player_looks_does_not_matter() -> None:
     rng = random.Random(5)
     blocks = [(rng.choice((0.0, 0.5, 1.0, 2.0)), rng.gauss(0.0, 0.3)) for _ in range(30)]
 
-    here, there = slopes([of(blocks)]), slopes([of([(2.0 - y, -x) for y, x in blocks])])
+    here, there = fitted([of(blocks)]), fitted([of([(2.0 - y, -x) for y, x in blocks])])
 
     assert here == pytest.approx(there)
 
@@ -112,7 +135,7 @@ def test_in_turn_the_factor_is_that_of_the_blocks_before() -> None:
     for place in range(1, 40):
         before = of([(2 * y, 2 * x) for y, x in blocks[:place]])
         score, luck = blocks[place]
-        assert found[place] == pytest.approx(score - slopes([before])[0] * luck)
+        assert found[place] == pytest.approx(score - fitted([before])[0] * luck)
 
 
 def test_in_turn_luck_that_decides_is_taken_out() -> None:
@@ -125,9 +148,9 @@ def test_in_turn_luck_that_decides_is_taken_out() -> None:
     assert variance(adjusted_in_turn(noise, matches=2)) < 1.05 * variance(y for y, _ in noise)
 
 
-def halved(blocks: int, gain: float) -> Products:
+def halved(blocks: int, gain: float) -> Blocks:
     """Blocks of equals with a square of 1 each, of which the factor 1 takes that share."""
-    return Products(blocks, 2 * blocks, 0.5, float(blocks - 1), gain * (blocks - 1), gain * (blocks - 1))
+    return Blocks(blocks, 2 * blocks, 0.5, float(blocks - 1), gain * (blocks - 1), gain * (blocks - 1))
 
 
 def test_a_gain_by_hand() -> None:
@@ -136,8 +159,8 @@ def test_a_gain_by_hand() -> None:
     a = 4 * 2.119905299**2
     edge = a / (16 + a)
 
-    assert not narrows([halved(17, edge - 1e-6)], [1.0], 0.5)
-    assert narrows([halved(17, edge + 1e-6)], [1.0], 0.5)
+    assert not is_narrower([halved(17, edge - 1e-6)], [1.0], 0.5)
+    assert is_narrower([halved(17, edge + 1e-6)], [1.0], 0.5)
 
 
 def test_a_small_gain_is_none() -> None:
@@ -145,40 +168,40 @@ def test_a_small_gain_is_none() -> None:
     blocks = 100_001
 
     assert NARROWER == 0.95
-    assert not narrows([halved(blocks, 0.094)], [1.0], 0.5)
-    assert narrows([halved(blocks, 0.102)], [1.0], 0.5)
+    assert not is_narrower([halved(blocks, 0.094)], [1.0], 0.5)
+    assert is_narrower([halved(blocks, 0.102)], [1.0], 0.5)
 
 
 @pytest.mark.parametrize("factor", [-1.0, 0.0, 2.0, 3.0])
 def test_a_factor_that_takes_nothing_off_is_not_used(factor: float) -> None:
     """None, one of the wrong sign, and one that overshoots."""
-    assert narrows([halved(1000, 0.8)], [1.0], 0.5)
-    assert not narrows([halved(1000, 0.8)], [factor], 0.5)
+    assert is_narrower([halved(1000, 0.8)], [1.0], 0.5)
+    assert not is_narrower([halved(1000, 0.8)], [factor], 0.5)
 
 
 def test_single_blocks_tell_nothing_of_a_gain() -> None:
     """Nor does no block at all; beside pairings that tell, they count in the score alone."""
-    single = Products(1, 2, 0.5, 0.0, 0.0, 0.0)
+    single = Blocks(1, 2, 0.5, 0.0, 0.0, 0.0)
 
-    assert not narrows([], [], 0.5)
-    assert not narrows([single] * 50, [1.0] * 50, 0.5)
-    assert narrows([halved(200, 0.8), single], [1.0, 1.0], 0.5)
+    assert not is_narrower([], [], 0.5)
+    assert not is_narrower([single] * 50, [1.0] * 50, 0.5)
+    assert is_narrower([halved(200, 0.8), single], [1.0, 1.0], 0.5)
 
 
 def test_pairings_gain_together() -> None:
     """Five blocks of one pairing prove nothing, those of twenty do; and a pairing that loses counts as well."""
-    few, loss = halved(5, 0.7), Products(5, 10, 0.5, 4.0, -4.0, 4.0)
+    few, loss = halved(5, 0.7), Blocks(5, 10, 0.5, 4.0, -4.0, 4.0)
 
-    assert not narrows([few], [1.0], 0.5)
-    assert narrows([few] * 20, [1.0] * 20, 0.5)
-    assert narrows([halved(2, 0.7)] * 100, [1.0] * 100, 0.5)
-    assert narrows([few] * 20 + [loss], [1.0] * 20 + [0.0], 0.5)
-    assert not narrows([few] * 20 + [loss] * 5, [1.0] * 25, 0.5)
+    assert not is_narrower([few], [1.0], 0.5)
+    assert is_narrower([few] * 20, [1.0] * 20, 0.5)
+    assert is_narrower([halved(2, 0.7)] * 100, [1.0] * 100, 0.5)
+    assert is_narrower([few] * 20 + [loss], [1.0] * 20 + [0.0], 0.5)
+    assert not is_narrower([few] * 20 + [loss] * 5, [1.0] * 25, 0.5)
 
 
 def test_near_the_end_of_what_is_possible_the_unseen_counts() -> None:
     """At 99 % a gain in the square hardly narrows the interval of a few blocks, at 50 % it does."""
-    even = Products(20, 40, 0.5, 1.0, 0.5, 0.5)
+    even = Blocks(20, 40, 0.5, 1.0, 0.5, 0.5)
 
-    assert narrows([even], [1.0], 0.5)
-    assert not narrows([even._replace(score2=0.01, both=0.005, luck2=0.005)], [1.0], 0.99)
+    assert is_narrower([even], [1.0], 0.5)
+    assert not is_narrower([even._replace(score2=0.01, both=0.005, luck2=0.005)], [1.0], 0.99)

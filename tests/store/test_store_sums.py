@@ -18,7 +18,8 @@ from arena.league.schedule import Fixture, PlayedBlock
 from arena.match.record import PackedRecord
 from arena.match.results import MOST_SCORE, MatchKey, MatchResult, PlayedMatch
 from arena.match.secret_luck import Secret, draw_block
-from arena.standings.sums import ranks_of, sums_of
+from arena.standings.ranks import ranks_of
+from arena.standings.sums import sums_of
 from arena.store import database, ranks, sums
 from arena.store.matches import MatchStore
 
@@ -34,10 +35,13 @@ def saved(store: MatchStore, results: list[MatchResult]) -> None:
 def checked(store: MatchStore, results: list[MatchResult], blocks: dict[str, int]) -> None:
     """Ranks, sums and matches are those of `results`, of each pairing the blocks below a number."""
     own = [one for one in results if one.key.block < blocks.get(one.key.pairing, 0)]
-    by_key = {one.key: one for one in sums_of(own)}
-    known = [key for key in blocks if key in by_key]
-    assert list(store.sums(blocks)) == [by_key[key] for key in known]
     found, expected = store.ranks(blocks), ranks_of(own)
+    known = [key for key in blocks if key in expected]
+    for seats in {len(places) for _, places in PAIRINGS}:
+        of_seats = {key: end for key, end in blocks.items() if len(dict(PAIRINGS).get(key, "")) == seats}
+        sums = store.sums(of_seats)
+        assert list(sums.keys) == [key for key in known if key in of_seats]
+        assert sums.facts() == sums_of(one for one in own if len(one.players) == seats).facts()
     assert list(found) == known
     assert {key: (one.players, list(one.blocks), one.ranks) for key, one in found.items()} == {
         key: (one.players, list(one.blocks), one.ranks) for key, one in expected.items()
@@ -97,7 +101,7 @@ def test_no_score_is_too_large_for_its_squares(tmp_path: Path, unit: int) -> Non
         saved(store, results)
 
         checked(store, results, {"p": 3})
-        assert store.sums({"p": 3})[0].margins.total2[0] == 3 * (2 * most + Fraction(1, 7) * -1) ** 2
+        assert store.sums({"p": 3}).margins.total2[0, 0] == 3 * (2 * most + Fraction(1, 7) * -1) ** 2
 
 
 def test_a_score_beyond_64_bits_is_refused() -> None:
@@ -132,9 +136,9 @@ def test_a_reader_sees_one_moment(tmp_path: Path) -> None:
                 before = reader.ranks({"p": 9})
                 saved(writer, results[2:])
 
-                assert reader.sums({"p": 9}) == sums_of(results[:2])
+                assert reader.sums({"p": 9}).facts() == sums_of(results[:2]).facts()
             assert before["p"].matches == 2
-            assert reader.sums({"p": 9}) == sums_of(results)
+            assert reader.sums({"p": 9}).facts() == sums_of(results).facts()
 
 
 def test_flipped_bits_never_change_who_won(tmp_path: Path) -> None:
@@ -147,7 +151,7 @@ def test_flipped_bits_never_change_who_won(tmp_path: Path) -> None:
     ]
     with writing(tmp_path) as store:
         saved(store, results)
-        (truth,) = store.sums({"p": 99})
+        truth = store.sums({"p": 99}).facts()
     path = database.path_in(tmp_path)
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -166,8 +170,8 @@ def test_flipped_bits_never_change_who_won(tmp_path: Path) -> None:
             opened = database.open_for_reading(tmp_path)
             assert opened is not None
             with closing(opened):
-                found = MatchStore(opened, tmp_path).sums({"p": 99})
-            assert [(one.courses, one.faults) for one in found] == [(truth.courses, truth.faults)]
+                found = MatchStore(opened, tmp_path).sums({"p": 99}).facts()
+            assert (found["ranks"], found["faults"]) == (truth["ranks"], truth["faults"])
         except DamagedStore:
             errors += 1
     assert errors > 10

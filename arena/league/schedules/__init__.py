@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable, Sequence
 import msgspec
 
 from arena.match.results import PairingRanks, points, rotate
-from arena.standings.sums import matches_of
+from arena.standings.ranks import matches_of
 
 Table = tuple[str, ...]
 """Players who meet, by their names."""
