@@ -113,7 +113,9 @@ class PairingSums(NamedTuple):
 
     def at(self, numbers: Sequence[int]) -> "PairingSums":
         """The pairings of these numbers, in that order."""
-        found: PairingSums = _mapped(lambda column: column[list(numbers)], self._replace(keys=(), ranks=()))
+        found: PairingSums = _mapped(
+            lambda column: column[np.array(numbers, dtype=np.int64)], self._replace(keys=(), ranks=())
+        )
         ranks = tuple([self.ranks[number] for number in numbers])
         return found._replace(keys=tuple([self.keys[number] for number in numbers]), ranks=ranks)
 
@@ -256,7 +258,7 @@ def sums_of(results: Iterable[MatchResult]) -> PairingSums:
 
 def digest_of(sums: PairingSums) -> str:
     """SHA-256 of all ranks block by block and of the sums without times, whatever the order of the pairings."""
-    order = sorted(range(len(sums.keys)), key=sums.keys.__getitem__)
+    order = np.array(sorted(range(len(sums.keys)), key=sums.keys.__getitem__), dtype=np.int64)
     ranks = [sums.ranks[number] for number in order]
     digest = sha256(
         msgspec.json.encode([(sums.keys[at], *sums.ranks[at].players, sums.ranks[at].ranks) for at in order])

@@ -70,13 +70,16 @@ def counted(pairings: Iterable[Pairing]) -> Pool:
         raise ValueError(f"matches of {' and of '.join(map(str, sorted(sizes)))} players cannot share one table")
     for one in known:
         size = len(one.players)
-        if size < 2 or len(set(one.players)) != size or any(len(course) != size * size for course in one.courses):
+        if size < 2 or len(set(one.players)) != size or {*map(len, one.courses)} != {size * size}:
             raise ValueError(f"a pairing needs two or more different players and a rank for each, found {one}")
     return known
 
 
 def _counts(courses: Iterable[str] | Mapping[str, int]) -> Mapping[str, int]:
-    return courses if isinstance(courses, dict) else Counter(courses)
+    if isinstance(courses, dict):
+        return courses
+    listed = [*courses]
+    return {listed[0]: 1} if len(listed) == 1 else Counter(listed)
 
 
 def _has_match(one: Counted) -> bool:

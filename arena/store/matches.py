@@ -19,7 +19,7 @@ from arena.errors import DamagedStore, SpecError
 from arena.league.tournament import OLD_FORMAT, Tournament, portable
 from arena.match.results import MatchKey, MatchResult, PairingRanks, PlayedMatch
 from arena.store import database, history, rows
-from arena.store.ranks import ranks, wanted
+from arena.store.ranks import Wanted, ranks, wanted
 from arena.text import counted
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class MatchStore:
     def __init__(self, connection: sqlite3.Connection, results: Path) -> None:
         self._connection = connection
         self._path = database.path_in(results)
+        self._asked: tuple[dict[str, int], list[Wanted]] | None = None
 
     def save_league(self, tournament: Tournament) -> None:
         """Remember the tournament under its name, without what belongs to this machine.
@@ -153,10 +154,20 @@ class MatchStore:
             yield
             return
         self._connection.execute("BEGIN")
+        self._asked = {}, []
         try:
             yield
         finally:
+            self._asked = None
             self._connection.execute("ROLLBACK")
+
+    def _wanted(self, blocks: Mapping[str, int]) -> list[Wanted]:
+        """These pairings, looked up once a snapshot."""
+        if self._asked is None:
+            return wanted(self._connection, blocks)
+        if self._asked[0] != blocks:
+            self._asked = dict(blocks), wanted(self._connection, blocks)
+        return self._asked[1]
 
     def ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
         """The ranks of all stored matches of these pairings, by key: of each its blocks below that number.
@@ -164,7 +175,7 @@ class MatchStore:
         In the order of `blocks`; a pairing without a match is left out. DamagedStore names a match that cannot be.
         """
         with database.speaking_for(self._path), self.snapshot():
-            return ranks(self._connection, wanted(self._connection, blocks))
+            return ranks(self._connection, self._wanted(blocks))
 
     def sums(
         self, blocks: Mapping[str, int], known: Mapping[str, PairingRanks] = MappingProxyType({})
@@ -176,7 +187,7 @@ class MatchStore:
         from arena.store.sums import sums  # noqa: PLC0415 - numpy takes 0.1 s that most commands do not need
 
         with database.speaking_for(self._path), self.snapshot():
-            return sums(self._connection, wanted(self._connection, blocks), known)
+            return sums(self._connection, self._wanted(blocks), known)
 
     def columns(
         self, player: str, blocks: Mapping[str, int], known: Mapping[str, PairingRanks]
@@ -185,7 +196,7 @@ class MatchStore:
         from arena.store.columns import columns  # noqa: PLC0415 - as in `sums`
 
         with database.speaking_for(self._path), self.snapshot():
-            return [*columns(self._connection, wanted(self._connection, blocks), player, known)]
+            return [*columns(self._connection, self._wanted(blocks), player, known)]
 
     def results(self, blocks: Mapping[str, int]) -> Iterator[MatchResult]:
         """The same matches one by one, by pairing in the order of `blocks`, block and rotation."""

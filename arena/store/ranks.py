@@ -104,6 +104,9 @@ def _with_holes(connection: sqlite3.Connection, due: Wanted) -> PairingRanks:
 def _points(found: PairingRanks) -> list[int] | None:
     """The sums of `_POINTS`, place after place; None for ranks that no match can have."""
     seats = len(found.players)
+    if len(found.blocks) == 1:
+        own = _points_of(found.ranks, seats)
+        return None if own is None else [*own]
     courses = courses_of(found)
     by_course = [_points_of(course, seats) for course in courses]
     if None in by_course:

@@ -26,7 +26,7 @@ from arena.match.results import LUCK_UNIT, PairingRanks
 from arena.standings.luck_adjustment import LuckAdjustment
 from arena.standings.ranks import full_score
 from arena.standings.scores import Mean, mean_of, shares_of
-from arena.standings.sums import Array, LuckSums, Met, PairingSums, sums_of
+from arena.standings.sums import Array, BlockSums, LuckSums, Met, PairingSums, TimeSums
 
 Block = tuple[int, float]
 """Points of place 0 in the two matches of a block (0 to 4), and its luck in them, in wins."""
@@ -37,12 +37,16 @@ MATCHES = 2
 def league_of(league: Mapping[Pair, Sequence[Block]]) -> PairingSums:
     """The sums of these blocks, numbered from 0, as far as scores without luck need them."""
     matches = np.array([MATCHES * len(blocks) for blocks in league.values()])
-    none = sums_of(())
-    return none._replace(
+    zeros = np.zeros((len(league), 2), dtype=np.int64)
+    return PairingSums(
         keys=tuple(map("-".join, league)),
         ranks=tuple(PairingRanks(players, (), "") for players in league),
         luck=tuple(_half([blocks[half::2] for blocks in league.values()]) for half in (0, 1)),
+        margins=BlockSums(zeros[:, 0], zeros[:, 0], zeros[:, 0], zeros, zeros, zeros),
         luck_versions={"1": matches},
+        faults={},
+        pardoned={},
+        time=TimeSums(*[zeros] * 6),
         isolation={"none": matches},
     )
 

@@ -268,7 +268,7 @@ def test_a_value_that_cannot_be_is_damage_and_never_a_wrong_table(tmp_path: Path
         lambda store: store.ranks(counted(league)),
         lambda store: list(store.results(counted(league))),
         lambda store: (
-            store.sums(counted(league)),
+            store.sums(counted(league)).facts(),
             str(store.columns("bob", counted(league), store.ranks(counted(league)))),
         ),
     ]
