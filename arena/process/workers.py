@@ -172,7 +172,8 @@ class _Worker:
         )
         self._is_broken = False
         try:
-            self.process.start()
+            with _signals_held():
+                self.process.start()
         except BaseException:
             self.process = None
             raise
@@ -239,6 +240,27 @@ def _prepare_to_start(preload: str) -> None:
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """A stop waits for the end of this: a worker whose start was cut short meets its queue gone, with a traceback."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+
+    def hold(number: int, _frame: object) -> None:
+        held.append(number)
+
+    former = {number: signal.signal(number, hold) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
+        for number in held[:1]:
+            signal.raise_signal(number)
 
 
 def _quieten_tracker() -> None:

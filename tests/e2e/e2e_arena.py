@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +66,7 @@ class Place:
         """The same folder with other results."""
         return Place(self.folder, results)
 
-    def start(
-        self, *arguments: str, program: Sequence[str] = ("-m", "arena"), **options: Any
-    ) -> "subprocess.Popen[str]":
+    def start(self, *arguments: str, **options: Any) -> "subprocess.Popen[str]":
         """An `arena` process with a session of its own, as a terminal would give it."""
         environment = {
             **os.environ,
@@ -78,7 +76,7 @@ class Place:
         }
         settings: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
         return subprocess.Popen(
-            [sys.executable, *program, *arguments],
+            [sys.executable, "-m", "arena", *arguments],
             cwd=self.folder,
             env=environment,
             start_new_session=True,
