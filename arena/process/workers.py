@@ -259,8 +259,8 @@ def _signals_held() -> Iterator[None]:
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)
-        for number in held[:1]:
-            signal.raise_signal(number)
+        for each in held[:1]:
+            signal.raise_signal(each)
 
 
 def _quieten_tracker() -> None:
