@@ -23,9 +23,13 @@ NAME: Final = "quiz"
 class PlayQuiz(Action, frozen=True, tag="quiz"):
     """Let the quiz ask."""
 
+    text = "plays the quiz"
+
 
 class Guess(Action, frozen=True, tag="guess"):
-    """What the opponent answers."""
+    """The opponent's answer."""
+
+    text = "guesses"
 
     number: Number
 
@@ -33,9 +37,13 @@ class Guess(Action, frozen=True, tag="guess"):
 class Greet(Action, frozen=True, tag="greet"):
     """Said to the quiz after an eight."""
 
+    text = "greets"
+
 
 class Farewell(Action, frozen=True, tag="farewell"):
     """Said, or not, before a shanghai."""
+
+    text = "takes leave"
 
     is_silent: bool
 

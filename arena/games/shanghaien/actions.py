@@ -3,7 +3,7 @@
 Rule: an action carries all its choices. The JSON form is the struct itself: `{"do": "place", "dice": [4]}`.
 """
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
@@ -15,6 +15,12 @@ End = Literal["left", "right"]
 
 class Action(msgspec.Struct, frozen=True, tag_field="do", omit_defaults=True, forbid_unknown_fields=True):
     """Anything a player does; the tag `do` tells which."""
+
+    text: ClassVar[str]
+    """The action as the end of a sentence about its seat; actions with choices put them in with `__str__`."""
+
+    def __str__(self) -> str:
+        return self.text
 
     @property
     def tag(self) -> str:
@@ -30,15 +36,13 @@ def numbering(one: End | None) -> str:
 class Roll(Action, frozen=True, tag="roll"):
     """Roll two dice from the own supply."""
 
-    def __str__(self) -> str:
-        return "rolls"
+    text = "rolls"
 
 
 class Shanghai(Action, frozen=True, tag="shanghai"):
     """End the round and hand out its cards."""
 
-    def __str__(self) -> str:
-        return "calls shanghai"
+    text = "calls shanghai"
 
 
 class Place(Action, frozen=True, tag="place"):
@@ -77,12 +81,10 @@ class Adjust(Action, frozen=True, tag="adjust"):
 class Both(Action, frozen=True, tag="both"):
     """Win the right to place both dice, or either of them alone."""
 
-    def __str__(self) -> str:
-        return "plays the trick both: may place both dice"
+    text = "plays the trick both: may place both dice"
 
 
 class Reroll(Action, frozen=True, tag="reroll"):
     """Roll both dice again; the new roll stands."""
 
-    def __str__(self) -> str:
-        return "plays the trick reroll: rolls both dice again"
+    text = "plays the trick reroll: rolls both dice again"

@@ -24,13 +24,9 @@ from arena.games.shanghaien.variant import BASE_ACTIONS, Options, action_types, 
 
 _DECISIONS: Final = (Decision(seats=(Seat(0),)), Decision(seats=(Seat(1),)))
 _OVER: Final = Over()
-_ROLL: Final = Roll()
-_SHANGHAI: Final = Shanghai()
-_BEGINNINGS: Final[tuple[tuple[Action, ...], ...]] = (
-    *((_ROLL,),) * 2,
-    *((_ROLL, _SHANGHAI),) * 3,
-    *((_SHANGHAI,),) * 2,
-)
+_ROLL: Final[tuple[Action, ...]] = (Roll(),)
+_SHANGHAI: Final[tuple[Action, ...]] = (Shanghai(),)
+_BEGINNINGS: Final = (_ROLL, _ROLL, *(_ROLL + _SHANGHAI,) * 3, _SHANGHAI, _SHANGHAI)
 """By the own dice placed: a roll needs two of the six in the supply, shanghai two placed."""
 _FORMS_HINT: Final = (
     'an action looks like {"do": "roll"} or {"do": "place", "dice": [4]}; see protocol.md, "Shanghaien"'

@@ -6,16 +6,15 @@ to a later one and runs the hooks that belong to its step; whether the step was 
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Final, TypeVar, cast
+from typing import Final, cast
 
 from msgspec.structs import replace
 
 from arena.games.api import Chance, Dice, Seat, Shuffle
 from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
 from arena.games.shanghaien.cards import DECK_SIZE, Card, card_winners, final_scores, is_sailor, nation_of, strength_of
-from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Player, State, numbered, with_mover
+from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Player, State, T, numbered, with_mover
 
-H = TypeVar("H")
 SHUFFLE: Final = Chance(key="deck", kind=Shuffle(DECK_SIZE), is_public=False)
 _TWO_DICE: Final = Dice(2)
 
@@ -34,7 +33,7 @@ def announce(state: State, action: Action, *, asked_by: str | None = None) -> St
     return variant.effects[type(action)](state, action)
 
 
-def _after(expansion: str, hooks: Mapping[str, H]) -> Iterable[H]:
+def _after(expansion: str, hooks: Mapping[str, T]) -> Iterable[T]:
     """The hooks after the one of `expansion`."""
     return list(hooks.values())[list(hooks).index(expansion) + 1 :]
 

@@ -18,12 +18,6 @@ from arena.games.shanghaien.state import Effect, Expansion, Variant
 from arena.games.shanghaien.tricks import BASE_TRICKS, lay_joker
 from arena.games.shanghaien.turns import end_round, put_down, start_roll
 
-_BASE_EFFECTS: Final[Mapping[type[Action], Effect]] = {
-    Roll: start_roll,
-    Shanghai: end_round,
-    Place: put_down,
-    Joker: lay_joker,
-}
 BASE_ACTIONS: Final = (Roll, Shanghai, Place, Adjust, Joker, Both, Reroll)
 
 
@@ -77,14 +71,16 @@ def compose(options: Options, expansions: Sequence[Expansion]) -> Variant:
             owner.append(Card(len(faces)))
             faces.append(each.trick.kind)
     tricks = (*BASE_TRICKS, *(each.trick for each in expansions))
-    effects = [_BASE_EFFECTS, *(trick.effects for trick in tricks), *(each.effects for each in expansions)]
+    effects: dict[type[Action], Effect] = {Roll: start_roll, Shanghai: end_round, Place: put_down, Joker: lay_joker}
+    for added in (*(trick.effects for trick in tricks), *(each.effects for each in expansions)):
+        effects.update(added)
     return Variant(
         faces=tuple(faces),
         dealt=(tuple(dealt[0]), tuple(dealt[1])),
         table=tuple(table),
         tricks={trick.kind: trick for trick in tricks},
         kinds={action: trick.kind for trick in tricks for action in trick.effects},
-        effects={kind: effect for each in effects for kind, effect in each.items()},
+        effects=effects,
         expansions={each.name: each for each in expansions},
         **{
             hook: {each.name: found for each in expansions if (found := getattr(each, hook)) is not None}

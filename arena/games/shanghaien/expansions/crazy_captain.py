@@ -5,7 +5,7 @@ ends; a veto is spent once per turn, whatever it was used on; an announced trick
 announcement can be vetoed; the answers to an expansion's own questions (doubles, keeping a die back) cannot.
 """
 
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -22,30 +22,32 @@ NAME: Final = "crazy_captain"
 class PlayCaptain(Action, frozen=True, tag="crazy_captain"):
     """Bring the Crazy Captain into force until the round ends."""
 
-    def __str__(self) -> str:
-        return "plays the Crazy Captain"
+    text = "plays the Crazy Captain"
 
 
 class Allow(Action, frozen=True, tag="allow"):
     """Let the opponent carry the announced action out."""
 
-    def __str__(self) -> str:
-        return "allows it"
+    text = "allows it"
 
 
 class Veto(Action, frozen=True, tag="veto"):
     """Forbid the announced action; the one veto in this turn of theirs."""
 
-    def __str__(self) -> str:
-        return "vetoes it"
+    text = "vetoes it"
 
 
 class Vetoes(msgspec.Struct, frozen=True):
-    """`announced` waits for its answer. `vetoed` in the turn numbered `turn`: `placement`, `shanghai`, or a trick."""
+    """`vetoed` in the turn numbered `turn`: `placement`, `shanghai`, or a trick."""
 
-    announced: Action | None = None
     turn: int = -1
     vetoed: str = ""
+
+
+class Announcement(Choice, frozen=True):
+    """The opponent announced the action, and the owner of the captain may forbid it."""
+
+    action: Action
 
 
 _PLAY: Final = (PlayCaptain(),)
@@ -59,22 +61,19 @@ def _actions(state: State) -> tuple[Action, ...]:
 
 def owner(state: State) -> Seat | None:
     """The seat whose captain is in force. The first card dealt of this kind is seat 0's."""
-    faces = state.variant.faces
-    for card in state.table:
-        if faces[card] == NAME:
-            return Seat(0) if faces.index(NAME) == card else Seat(1)
+    for card in lying(state, NAME):
+        return Seat(card - state.variant.faces.index(NAME))
     return None
-
-
-def _vetoes(state: State) -> Vetoes:
-    found: Vetoes = state.extras[NAME]
-    return found
 
 
 def _spent(state: State) -> str:
     """The thing vetoed in this turn; empty while the veto is to be had."""
-    vetoes = _vetoes(state)
+    vetoes: Vetoes = state.extras[NAME]
     return vetoes.vetoed if vetoes.turn == state.turn else ""
+
+
+def _announced(state: State) -> Action | None:
+    return state.phase.action if isinstance(state.phase, Announcement) else None
 
 
 def _intercept(state: State, action: Action) -> State | None:
@@ -84,8 +83,7 @@ def _intercept(state: State, action: Action) -> State | None:
     asked = owner(state)
     if asked is None or asked == state.to_move or _spent(state) or not _vetoed_as(state, action):
         return None
-    question = Choice(by=NAME, name="veto", seat=asked, answers=_ANSWERS)
-    return replace(with_extra(state, NAME, replace(_vetoes(state), announced=action)), phase=question)
+    return replace(state, phase=Announcement(by=NAME, name="veto", seat=asked, answers=_ANSWERS, action=action))
 
 
 def _vetoed_as(state: State, action: Action) -> str:
@@ -97,29 +95,20 @@ def _vetoed_as(state: State, action: Action) -> str:
     return kind_spent(state.variant, action) or ""
 
 
-def _resume(state: State) -> tuple[State, Action]:
-    """The state as it was when the action was announced, and the action."""
-    vetoes = _vetoes(state)
-    assert vetoes.announced is not None, "the question was opened by an announcement"
-    phase: Literal["turn", "rolled"] = "turn" if isinstance(vetoes.announced, Shanghai) else "rolled"
-    resumed = with_extra(state, NAME, replace(vetoes, announced=None))
-    return replace(resumed, phase=phase), vetoes.announced
-
-
-def _allow(state: State, _: Allow) -> State:
-    resumed, announced = _resume(state)
-    return announce(resumed, announced, asked_by=NAME)
-
-
-def _veto(state: State, _: Veto) -> State:
-    resumed, announced = _resume(state)
-    resumed = with_extra(resumed, NAME, Vetoes(turn=state.turn, vetoed=_vetoed_as(resumed, announced)))
-    return roll_again(resumed) if isinstance(announced, Place) else resumed
+def _answered(state: State, answer: Allow | Veto) -> State:
+    """The state as it was before the announcement, and after the action if it is allowed."""
+    assert isinstance(state.phase, Announcement), "these actions answer nothing else"
+    action = state.phase.action
+    resumed = replace(state, phase="turn" if isinstance(action, Shanghai) else "rolled")
+    if isinstance(answer, Allow):
+        return announce(resumed, action, asked_by=NAME)
+    resumed = with_extra(resumed, NAME, Vetoes(turn=state.turn, vetoed=_vetoed_as(resumed, action)))
+    return roll_again(resumed) if isinstance(action, Place) else resumed
 
 
 def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
     """A vetoed shanghai, or the vetoed card, cannot be tried again in this turn; another card of its kind can."""
-    if _vetoes(state).turn != state.turn:
+    if not _spent(state):
         return actions
     return tuple([action for action in actions if not _is_barred(state, action)])
 
@@ -133,8 +122,7 @@ def _is_barred(state: State, action: Action) -> bool:
 
 
 def _view(state: State) -> dict[str, Json]:
-    vetoes = _vetoes(state)
-    announced = None if vetoes.announced is None else msgspec.to_builtins(vetoes.announced)
+    announced = msgspec.to_builtins(_announced(state))
     return {"in_force": owner(state), "vetoed": _spent(state) or None, "announced": announced}
 
 
@@ -143,7 +131,7 @@ def _notes(state: State) -> tuple[str, ...]:
     if captain is None:
         return ()
     spent = f", vetoed in this turn: {_spent(state)}" if _spent(state) else ""
-    announced = _vetoes(state).announced
+    announced = _announced(state)
     asks = f"; asked about: {announced}" if announced is not None else ""
     return (f"the Crazy Captain of seat {captain} is in force{spent}{asks}",)
 
@@ -164,7 +152,7 @@ CRAZY_CAPTAIN: Final = Expansion(
     name=NAME,
     trick=Trick(NAME, {PlayCaptain: lambda state, _: lay_out(state, NAME)}, _actions),
     start=Vetoes(),
-    effects={Allow: _allow, Veto: _veto},
+    effects={Allow: _answered, Veto: _answered},
     intercept=_intercept,
     restrict=_restrict,
     on_round_end=lambda state: clear_away(state, NAME),

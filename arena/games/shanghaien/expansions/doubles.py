@@ -25,15 +25,13 @@ _ONE_DIE: Final = Dice(1)
 class PlayDoubles(Action, frozen=True, tag="doubles"):
     """Lay the card back to the middle and roll both dice again."""
 
-    def __str__(self) -> str:
-        return "plays doubles: lays the card to the middle and rolls both dice again"
+    text = "plays doubles: lays the card to the middle and rolls both dice again"
 
 
 class RollOne(Action, frozen=True, tag="roll_one"):
     """Roll one of two equal dice again."""
 
-    def __str__(self) -> str:
-        return "rolls one of the two dice again"
+    text = "rolls one of the two dice again"
 
 
 class TakeDoubles(Action, frozen=True, tag="take_doubles"):
@@ -63,10 +61,7 @@ _ROLL_ONE: Final = (RollOne(),)
 def holder(state: State) -> Seat | None:
     """The seat that has the card; None while it lies in the middle."""
     card = _card(state)
-    for seat, player in enumerate(state.players):
-        if card in player.tricks:
-            return Seat(seat)
-    return None
+    return next((Seat(seat) for seat, side in enumerate(state.players) if card in side.tricks), None)
 
 
 def _card(state: State) -> Card:

@@ -33,15 +33,13 @@ NAME: Final = "no_shanghai"
 class Ban(Action, frozen=True, tag="no_shanghai"):
     """Nobody may choose shanghai for the rest of the round, until a player has to."""
 
-    def __str__(self) -> str:
-        return "plays no shanghai: nobody may call it"
+    text = "plays no shanghai: nobody may call it"
 
 
 class RerollAll(Action, frozen=True, tag="reroll_all"):
     """Roll the two dice and all own dice placed in this round together."""
 
-    def __str__(self) -> str:
-        return "plays reroll all: takes all own dice of the round and rolls them"
+    text = "plays reroll all: takes all own dice of the round and rolls them"
 
 
 class KeepBack(Action, frozen=True, tag="keep_back"):

@@ -21,8 +21,7 @@ NAME: Final = "sharks"
 class Feed(Action, frozen=True, tag="feed"):
     """Turn the card down on which the die of this turn is placed."""
 
-    def __str__(self) -> str:
-        return "plays feed the sharks: turns down the card he places on"
+    text = "plays feed the sharks: turns down the card he places on"
 
 
 class Exchange(Action, frozen=True, tag="exchange"):
@@ -74,13 +73,7 @@ def _on_placed(state: State, dice: tuple[int, ...]) -> State:
 def _award(state: State, winners: Winners) -> Winners:
     """Cards turned down leave the game whatever dice lie there; the dice count for their neighbours."""
     down = _waters(state).face_down
-    if not down:
-        return winners
     return tuple([None if number in down else seat for number, seat in enumerate(winners, start=1)])
-
-
-def _end_round(state: State) -> State:
-    return with_extra(state, NAME, Waters()) if _waters(state) != Waters() else state
 
 
 def _view(state: State) -> dict[str, Json]:
@@ -107,7 +100,7 @@ SHARKS: Final = Expansion(
     start=Waters(),
     on_placed=_on_placed,
     award=_award,
-    on_round_end=_end_round,
+    on_round_end=lambda state: with_extra(state, NAME, Waters()),
     view=_view,
     notes=_notes,
     why=_why,

@@ -12,7 +12,7 @@ from arena.games.shanghaien.cards import DECK_SIZE, JOKER_VALUE, Card, DiceCount
 from arena.games.shanghaien.state import DICE_PER_PLAYER, ROUNDS, ROW_SIZE, State
 from arena.games.shanghaien.value.constants import CONSTANTS, chance_of, scale, steepness
 from arena.games.shanghaien.value.endings import Endings, Side
-from arena.games.shanghaien.value.stakes import Stake, crews_margin, jokers_of, pool_of, stake_of, tricks_worth
+from arena.games.shanghaien.value.stakes import Stake, expected_margin, jokers_of, pool_of, stake_of, tricks_worth
 
 MAY_END: Final = 2
 MUST_END: Final = DICE_PER_PLAYER - 1
@@ -96,7 +96,8 @@ class RoundValue:
             tricks_worth(side.tricks, jokers.first, jokers.second, self._rounds_left + (not side.has_used))
             for side, jokers in zip(sides, self._jokers, strict=True)
         ]
-        before = crews_margin(first, second, pool) + tricks[0] - tricks[1]
+        crews = [expected_margin(*nation) for nation in zip(first, second, pool, strict=True)]
+        before = sum(crews) + tricks[0] - tricks[1]
         self.before = (before, -before)
         stakes = [stake_of(card, first, second, pool, self._rounds_left) for card in row]
         self._stakes = stakes, [Stake(-stake.lost, -stake.won, -stake.gone) for stake in stakes]

@@ -56,11 +56,6 @@ def expected_margin(mine: int, theirs: int, pool: tuple[int, ...]) -> float:
     return float(points if mine > theirs else -points)
 
 
-def crews_margin(mine: Sequence[int], theirs: Sequence[int], pool: SailorPool) -> float:
-    """The margin all nations will give together."""
-    return sum([expected_margin(own, other, left) for own, other, left in zip(mine, theirs, pool, strict=True)])
-
-
 def stake_of(card: Card, mine: Sequence[int], theirs: Sequence[int], pool: SailorPool, rounds_left: int) -> Stake:
     """The stake of a card of the pool, or of a trick, to the side whose crews are named first."""
     if not is_sailor(card):
