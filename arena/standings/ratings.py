@@ -66,7 +66,7 @@ Result = tuple[tuple[str, ...], tuple[int, ...]]
 """The players by seat, and their ranks by seat: lower is better, equal is a tie."""
 
 Belief = tuple[float, float]
-"""Mean and variance of a skill, before all are moved to their common level. What is folded, and kept to be resumed."""
+"""Mean and variance of a skill, before all are moved to their common level."""
 
 _Update = Callable[[Sequence[Belief], Sequence[int]], Sequence[Belief]]
 
