@@ -107,9 +107,11 @@ def scores(pairings: Sequence[PairingRanks]) -> Scores:
     """Count the courses of pairings with equal numbers of seats."""
     courses = Courses(pairings)
     is_first, present = courses.ranks == ord("0"), courses.present
-    is_shared = (is_first.sum(axis=2) > 1)[:, :, None]
-    wins, draws = (courses.added(each.sum(axis=1)) for each in (is_first & ~is_shared, is_first & is_shared))
-    m, y = present.sum(axis=1)[:, None], courses.points.sum(axis=1)
+    is_shared = (np.einsum("brp->br", is_first.astype(np.int64)) > 1)[:, :, None]
+    wins, draws = (
+        courses.added(each.astype(np.int64)).sum(axis=1) for each in (is_first & ~is_shared, is_first & is_shared)
+    )
+    m, y = present.sum(axis=1)[:, None], np.einsum("brp->bp", courses.points)
     counts = [np.broadcast_to(courses.added(each), wins.shape) for each in (m > 0, m, m * m)]
     fourths = np.stack([courses.added(y**power * m ** (4 - power)) for power in (4, 3, 2, 1, 0)], axis=2)
     return Scores(

@@ -204,7 +204,7 @@ class Courses:
         found = np.zeros(self.ranks.shape, dtype=np.int64)
         for place in range(self.ranks.shape[2]):
             own = self.ranks[:, :, place, None]
-            found[:, :, place] = (2 * (own < self.ranks) + (own == self.ranks)).sum(axis=2) - 1
+            found[:, :, place] = np.einsum("brp->br", 2 * (own < self.ranks) + (own == self.ranks)) - 1
         found *= self.present[:, :, None]
         return found
 

@@ -41,8 +41,8 @@ NONE: Final = 1 - (1 << 63)
 
 _MARGINS, _LUCK = -2, -1
 _COUNTS: Final = [0, -2, -1]
-_DUE: Final = slice(1, 5)
-_TIMES: Final = slice(5, 11)
+_DUE: Final = slice(1, 3)
+_TIMES: Final = slice(3, 9)
 """Columns of `_SEATS` after the place: matches with seats, margins, luck; what follows from the ranks; use of time."""
 
 _KINDS: Final = (
@@ -51,7 +51,7 @@ _KINDS: Final = (
     " AND score_unit = ?) GROUP BY 1, 2, 3, 4, 5, 6, 7"
 )
 _SEATS: Final = (
-    "SELECT pairing, place, count(*), sum(points), sum(points * points), sum(block), sum(rotation), sum(moves),"
+    "SELECT pairing, place, count(*), sum(block), sum(rotation), sum(moves),"
     " sum(CASE WHEN moves THEN time_us ELSE 0 END), max(CASE WHEN moves THEN slowest_us ELSE 0 END),"
     " sum(startup_us), sum(idle_us), sum(timeouts_by_load),"
     " count(margin), count(luck), group_concat(coalesce(margin, -9223372036854775807)),"
@@ -169,7 +169,7 @@ class _Adding:
         """DamagedStore names a match with values that cannot be."""
         try:
             margins, luck = self._margins(), self._luck()
-            due = np.stack([self._courses.added(each) for each in self._due()], axis=2)
+            due = np.stack([*self._due()], axis=2)
         except (ValueError, OverflowError):
             raise first_damage(self._connection, *self._asked) from None
         self._refuse((self._numbers[:, :, _DUE] != due).any(axis=(1, 2)))
@@ -223,11 +223,10 @@ class _Adding:
             raise first_damage(self._connection, self._asked[int(odd.argmax())])
 
     def _due(self) -> Iterator[Array]:
-        """By block and place, as the ranks have them: points, their squares, numbers of blocks and of rotations."""
-        points, present = self._courses.points, self._courses.present[:, :, None]
-        numbers, rotations = self._courses.numbers[:, None, None], np.arange(self._seats)[None, :, None]
-        for values in (points, points**2, numbers * present, rotations * present):
-            yield np.broadcast_to(values, points.shape).sum(axis=1)
+        """By pairing and place, as the matches have them: numbers of blocks and of rotations."""
+        present = self._courses.present
+        for values in (self._courses.numbers[:, None] * present, np.arange(self._seats) * present):
+            yield np.repeat(self._courses.added(values).sum(axis=1)[:, None], self._seats, axis=1)
 
     def _values(self, column: int) -> tuple[Array, Array]:
         """By block, rotation and place the margins or luck; by block and rotation whether the match has them."""
@@ -256,7 +255,7 @@ class _Adding:
             raise ValueError("the margin of the best is that of the second turned round")
         units = [lcm(*own) for own in self._kinds.units]
         values = self._wide(self._in_one_unit(values, units))
-        m, y = has.sum(axis=1), values.sum(axis=1)
+        m, y = has.sum(axis=1), np.einsum("brp->bp", values)
         by_place = zip((y, y * y, y * m[:, None]), (1, 2, 1), strict=True)
         return BlockSums(
             *map(self._courses.added, _counts(m)),
@@ -285,7 +284,7 @@ class _Adding:
             values, has = self._values(_LUCK)
             values = self._wide(values)
         m = has.sum(axis=1)
-        y, luck = (self._courses.points * has[:, :, None]).sum(axis=1), values.sum(axis=1)
+        y, luck = np.einsum("brp,br->bp", self._courses.points, has), np.einsum("brp->bp", values)
         by_place = (y, y * y, y * m[:, None], luck, luck * luck, luck * m[:, None], y * luck)
         own = [self._courses.numbers % HALVES == half for half in range(HALVES)]
         return tuple(
