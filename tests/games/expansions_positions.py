@@ -5,11 +5,11 @@ Rule: a position has every card of its variant in one place, so that each test m
 
 from typing import Final
 
-from games_positions import FIRST, GAME, SECOND, cards
+from games_positions import FIRST, GAME, SECOND, cards, go
 from msgspec.structs import replace
 
-from arena.games.api import Chance, Decision, Dice, Seat
-from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
+from arena.games.api import Decision, Seat
+from arena.games.shanghaien.actions import Action, Place, Roll
 from arena.games.shanghaien.cards import DECK_SIZE, Card
 from arena.games.shanghaien.expansions.crazy_captain import PlayCaptain
 from arena.games.shanghaien.expansions.doubles import PlayDoubles
@@ -22,7 +22,6 @@ NO_SHANGHAI: Final = "no_shanghai"
 SHARKS: Final = "sharks"
 DOUBLES: Final = "doubles"
 ALL: Final = (CAPTAIN, NO_SHANGHAI, SHARKS, DOUBLES)
-BEGUN: Final = (Place, Roll, Shanghai)
 SPENT_ON: Final[dict[type[Action], str]] = {
     PlayCaptain: CAPTAIN,
     Ban: NO_SHANGHAI,
@@ -31,9 +30,6 @@ SPENT_ON: Final[dict[type[Action], str]] = {
     Exchange: SHARKS,
     PlayDoubles: DOUBLES,
 }
-
-Event = Action | tuple[int, ...]
-"""What happens next: an action of whoever decides, or the dice that are drawn."""
 
 
 def card_of(state: State, kind: str, seat: Seat = FIRST) -> Card:
@@ -110,45 +106,8 @@ def unnumbered(state: State) -> State:
     return replace(state, one_at=None)
 
 
-def go(state: State, *events: Event) -> State:
-    """The state after these events; each must be legal for the seat that decides, or fit the luck asked for."""
-    for event in events:
-        turn = GAME.turn(state)
-        if isinstance(event, Action):
-            assert isinstance(turn, Decision), f"{event}, but what comes next is {turn}"
-            (seat,) = turn.seats
-            assert event in options(state), f"{event} is not among {options(state)}"
-            state = GAME.apply(state, {seat: event})
-        else:
-            assert isinstance(turn, Chance), f"{event} are drawn, but what comes next is {turn}"
-            assert isinstance(turn.kind, Dice)
-            assert turn.kind.count == len(event), f"{turn} is not for {event}"
-            state = GAME.resolve(state, event)
-    return state
-
-
-def options(state: State) -> tuple[Action, ...]:
-    """What the seat that decides may do."""
-    turn = GAME.turn(state)
-    assert isinstance(turn, Decision), f"nobody decides: {turn}"
-    return GAME.legal(state, turn.seats[0]) or ()
-
-
-def tricks(state: State) -> tuple[Action, ...]:
-    """The legal actions that play a trick."""
-    return tuple(action for action in options(state) if not isinstance(action, BEGUN))
-
-
 def asked(state: State) -> tuple[str, int]:
     """What the view calls the phase, and the seat that decides."""
     turn = GAME.turn(state)
     assert isinstance(turn, Decision), f"nobody decides: {turn}"
     return GAME.observe(state, turn.seats[0])["phase"], turn.seats[0]
-
-
-def every_card(state: State) -> list[Card]:
-    """All cards, wherever they lie, in order."""
-    lying = [*state.row, *state.pile, *state.gone, *state.table]
-    for side in state.players:
-        lying += [*side.sailors, *side.tricks, *(card for card, _ in side.jokers)]
-    return sorted(lying)

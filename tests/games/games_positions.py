@@ -2,11 +2,13 @@
 
 from typing import Final
 
+import pytest
 from msgspec.structs import replace
 
+from arena.errors import IllegalAction
 from arena.games import load_game
-from arena.games.api import Chance, Decision, Game, Over, Seat
-from arena.games.shanghaien.actions import Action
+from arena.games.api import Chance, Decision, Dice, Game, Json, Over, Seat
+from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
 from arena.games.shanghaien.cards import NATIONS, Card, is_sailor, nation_of, strength_of
 from arena.games.shanghaien.state import Player, State
 
@@ -14,6 +16,11 @@ GAME: Final[Game[State, Action]] = load_game("shanghaien")
 FIRST, SECOND = Seat(0), Seat(1)
 FRESH: Final = GAME.setup({}, 2)
 FACES: Final = FRESH.variant.faces
+NUMBERED: Final = "`one` is given only while the numbering is open; number 1 lies on the left"
+UNNUMBERED: Final = 'the numbering of this round is open, and this action chooses it: add "one": "left" or "right"'
+
+Event = Action | tuple[int, ...]
+"""What happens next: an action of whoever decides, or the dice that are drawn."""
 
 
 def cards(*faces: str) -> tuple[Card, ...]:
@@ -70,17 +77,45 @@ def rolled(dice: tuple[int, int], first: Player, second: Player | None = None, *
     return replace(state, phase="rolled", dice=dice, turns=turns, roll=1)
 
 
-def act(state: State, action: Action) -> State:
-    """The state after a legal action of the player to move."""
-    assert action in legal(state), f"{action} is not among {legal(state)}"
-    return GAME.apply(state, {state.to_move: action})
+def go(state: State, *events: Event) -> State:
+    """The state after these events; each must be legal for the seat that decides, or fit the luck asked for."""
+    for event in events:
+        turn = GAME.turn(state)
+        if isinstance(event, Action):
+            assert isinstance(turn, Decision), f"{event}, but what comes next is {turn}"
+            (seat,) = turn.seats
+            assert event in options(state), f"{event} is not among {options(state)}"
+            state = GAME.apply(state, {seat: event})
+        else:
+            assert isinstance(turn, Chance), f"{event} are drawn, but what comes next is {turn}"
+            assert isinstance(turn.kind, Dice)
+            assert turn.kind.count == len(event), f"{turn} is not for {event}"
+            state = GAME.resolve(state, event)
+    return state
 
 
-def legal(state: State) -> tuple[Action, ...]:
-    """What the player to move may do."""
-    actions = GAME.legal(state, state.to_move)
-    assert actions is not None
-    return actions
+def options(state: State) -> tuple[Action, ...]:
+    """What the seat that decides may do."""
+    turn = GAME.turn(state)
+    assert isinstance(turn, Decision), f"nobody decides: {turn}"
+    return GAME.legal(state, turn.seats[0]) or ()
+
+
+def tricks(state: State) -> tuple[Action, ...]:
+    """The legal actions that play a trick."""
+    return tuple(action for action in options(state) if not isinstance(action, Place | Roll | Shanghai))
+
+
+def do(name: str, **fields: Json) -> dict[str, Json]:
+    """An action as a bot sends it."""
+    return {"do": name, **fields}
+
+
+def refused(state: State, raw: Json, *, seat: Seat = FIRST) -> str:
+    """The sentence that tells why `raw` is illegal."""
+    with pytest.raises(IllegalAction) as caught:
+        GAME.parse(state, seat, raw)
+    return caught.value.message
 
 
 def chance_key(state: State) -> str:
@@ -102,9 +137,9 @@ def is_over(state: State) -> bool:
     return isinstance(GAME.turn(state), Over)
 
 
-def all_cards(state: State) -> list[Card]:
-    """Every card, wherever it lies, in order."""
-    lying = [*state.row, *state.pile, *state.gone]
+def every_card(state: State) -> list[Card]:
+    """All cards, wherever they lie, in order."""
+    lying = [*state.row, *state.pile, *state.gone, *state.table]
     for side in state.players:
         assert all(map(is_sailor, side.sailors)), "only sailors lie among the sailors"
         lying += [*side.sailors, *side.tricks, *(card for card, _ in side.jokers)]

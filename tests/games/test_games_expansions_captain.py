@@ -1,22 +1,8 @@
 """The Crazy Captain: one case for each line of his rule text, and for each ruling on him."""
 
 import pytest
-from expansions_positions import (
-    ALL,
-    CAPTAIN,
-    asked,
-    both_or_one,
-    captained,
-    card_of,
-    every_card,
-    go,
-    options,
-    place,
-    rolled,
-    table,
-    tricks,
-)
-from games_positions import FIRST, GAME, SECOND, chance_key, is_over, player
+from expansions_positions import ALL, CAPTAIN, asked, both_or_one, captained, card_of, place, rolled, table
+from games_positions import FIRST, GAME, SECOND, chance_key, every_card, go, is_over, options, player, tricks
 from msgspec.structs import replace
 
 from arena.games.api import Seat

@@ -1,8 +1,8 @@
 """Doubles: one case for each line of the rule text, and for each ruling on it."""
 
 import pytest
-from expansions_positions import DOUBLES, asked, card_of, every_card, go, options, rolled, table, tricks, unnumbered
-from games_positions import FIRST, GAME, SECOND, chance_key, is_over, player
+from expansions_positions import DOUBLES, asked, card_of, rolled, table, unnumbered
+from games_positions import FIRST, GAME, SECOND, chance_key, every_card, go, is_over, options, player, tricks
 
 from arena.games.api import Chance, Dice, Seat
 from arena.games.shanghaien.actions import Adjust, Both, End, Place, Reroll, Roll, Shanghai

@@ -2,8 +2,8 @@
 
 import pytest
 from expansions_play import MATCHES, VARIANTS, happened, played
-from expansions_positions import ALL, CAPTAIN, DOUBLES, NO_SHANGHAI, Event, go, rolled, table
-from games_positions import GAME, SECOND, chance_key, player
+from expansions_positions import ALL, CAPTAIN, DOUBLES, NO_SHANGHAI, rolled, table
+from games_positions import GAME, SECOND, Event, chance_key, go, player
 
 from arena.games.api import Chance, Seat
 from arena.games.luck import draw

@@ -1,21 +1,8 @@
 """No shanghai / reroll all: one case for each line of the rule text, and for each ruling on it."""
 
 import pytest
-from expansions_positions import (
-    ALL,
-    DOUBLES,
-    NO_SHANGHAI,
-    asked,
-    card_of,
-    every_card,
-    go,
-    options,
-    rolled,
-    table,
-    tricks,
-    unnumbered,
-)
-from games_positions import FIRST, GAME, SECOND, chance_key, is_over, player
+from expansions_positions import ALL, DOUBLES, NO_SHANGHAI, asked, card_of, rolled, table, unnumbered
+from games_positions import FIRST, GAME, SECOND, chance_key, every_card, go, is_over, options, player, tricks
 from msgspec.structs import replace
 
 from arena.games.api import Chance, Dice

@@ -10,15 +10,12 @@ from expansions_positions import (
     asked,
     both_or_one,
     card_of,
-    go,
-    options,
     place,
     rolled,
     table,
-    tricks,
     unnumbered,
 )
-from games_positions import FIRST, GAME, SECOND, cards, chance_key, player
+from games_positions import FIRST, GAME, SECOND, cards, chance_key, go, options, player, tricks
 from msgspec.structs import replace
 
 from arena.games.api import Json

@@ -1,8 +1,8 @@
 """Feed the sharks / exchange: one case for each line of the rule text, and for each ruling on it."""
 
 import pytest
-from expansions_positions import SHARKS, asked, card_of, every_card, go, options, rolled, table, tricks, unnumbered
-from games_positions import FIRST, GAME, SECOND, cards, player
+from expansions_positions import SHARKS, asked, card_of, rolled, table, unnumbered
+from games_positions import FIRST, GAME, SECOND, cards, every_card, go, options, player, tricks
 from msgspec.structs import replace
 
 from arena.games.shanghaien.actions import Both, Place, Roll, Shanghai

@@ -4,24 +4,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from expansions_play import VARIANTS
-from expansions_positions import (
-    ALL,
-    CAPTAIN,
-    DOUBLES,
-    NO_SHANGHAI,
-    SHARKS,
-    SPENT_ON,
-    Event,
-    every_card,
-    go,
-    options,
-    place,
-    rolled,
-    table,
-    tricks,
-    unnumbered,
-)
-from games_positions import FIRST, GAME, SECOND, player
+from expansions_positions import ALL, CAPTAIN, DOUBLES, NO_SHANGHAI, SHARKS, SPENT_ON, place, rolled, table, unnumbered
+from games_positions import FIRST, GAME, SECOND, Event, every_card, go, options, player, tricks
 from msgspec.structs import replace
 
 from arena.games.shanghaien.actions import Action, Both, Joker, Place, Roll, Shanghai

@@ -8,15 +8,12 @@ from expansions_positions import (
     both_or_one,
     captained,
     card_of,
-    go,
-    options,
     place,
     rolled,
     table,
-    tricks,
     unnumbered,
 )
-from games_positions import FIRST, GAME, SECOND, cards, chance_key, player
+from games_positions import FIRST, GAME, SECOND, cards, chance_key, go, options, player, tricks
 
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.expansions.crazy_captain import Allow, Veto

@@ -3,7 +3,7 @@
 from xml.etree import ElementTree as ET
 
 import pytest
-from games_positions import FRESH, GAME, act, player, rolled, to_move
+from games_positions import FRESH, GAME, go, player, rolled, to_move
 from msgspec.structs import replace
 
 from arena.games.shanghaien.actions import Both, Shanghai
@@ -44,13 +44,13 @@ def test_the_numbers_run_from_the_end_that_was_chosen() -> None:
     [
         (FRESH, "round 1 of 8, the deck is shuffled"),
         (to_move(player(), round_=3), "round 3 of 8, seat 0 to move"),
-        (act(MIDST, Both()), "round 1 of 8, seat 0 rolled 2 and 5 and may place both dice"),
+        (go(MIDST, Both()), "round 1 of 8, seat 0 rolled 2 and 5 and may place both dice"),
         (
             replace(MIDST, to_place=2, must_place=2),
             "round 1 of 8, seat 0 rolled 2 and 5 and must place both dice",
         ),
         (
-            act(to_move(player(dice=(1, 2)), player(tricks=("both",)), round_=8), Shanghai()),
+            go(to_move(player(dice=(1, 2)), player(tricks=("both",)), round_=8), Shanghai()),
             "the game is over: seat 0 has 3 points, seat 1 has 1",
         ),
     ],
@@ -93,7 +93,7 @@ def test_the_end_is_told_nation_by_nation() -> None:
     """What each seat has, what it scores for it, and the sum; in words and in a picture without a row."""
     first = player(dice=(1, 2), tricks=("both",), sailors=("german 4", "dutch 1"))
     second = player(sailors=("german 3", "french 2"))
-    state = act(to_move(first, second, round_=8), Shanghai())
+    state = go(to_move(first, second, round_=8), Shanghai())
 
     lines = GAME.describe(state).splitlines()
     drawing = ET.fromstring(GAME.picture(state))

@@ -7,13 +7,13 @@ from games_positions import (
     FRESH,
     GAME,
     SECOND,
-    act,
-    all_cards,
     cards,
     chance_key,
     decider,
+    every_card,
+    go,
     is_over,
-    legal,
+    options,
     player,
     rolled,
     to_move,
@@ -58,30 +58,30 @@ def test_six_cards_are_dealt_and_seat_0_starts() -> None:
 @pytest.mark.parametrize("placed", ENOUGH_LEFT)
 def test_a_roll_needs_two_dice_in_the_supply(placed: tuple[int, ...]) -> None:
     """Six dice less those placed; with 0 to 4 placed two are left."""
-    assert Roll() in legal(to_move(player(dice=placed)))
+    assert Roll() in options(to_move(player(dice=placed)))
 
 
 @pytest.mark.parametrize("placed", [(1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 6)])
 def test_with_fewer_than_two_dice_shanghai_is_compulsory(placed: tuple[int, ...]) -> None:
     """One die left, or none after both dice were placed."""
-    assert legal(to_move(player(dice=placed))) == (Shanghai(),)
+    assert options(to_move(player(dice=placed))) == (Shanghai(),)
 
 
 @pytest.mark.parametrize("placed", [(), (3,)])
 def test_shanghai_needs_two_own_dice_placed(placed: tuple[int, ...]) -> None:
     """The opponent's dice do not count."""
-    assert legal(to_move(player(dice=placed), player(dice=(1, 2, 3, 4)))) == (Roll(),)
+    assert options(to_move(player(dice=placed), player(dice=(1, 2, 3, 4)))) == (Roll(),)
 
 
 @pytest.mark.parametrize("placed", [(3, 3), (1, 2, 3), (1, 2, 3, 4)])
 def test_with_two_dice_placed_and_two_left_the_player_chooses(placed: tuple[int, ...]) -> None:
     """Roll and place, or end the round."""
-    assert legal(to_move(player(dice=placed))) == (Roll(), Shanghai())
+    assert options(to_move(player(dice=placed))) == (Roll(), Shanghai())
 
 
 def test_a_roll_asks_for_two_public_dice_under_a_key_of_its_own() -> None:
     """Round, seat, turn of this seat in this round, roll of this turn."""
-    state = act(dealt(), Roll())
+    state = go(dealt(), Roll())
 
     assert GAME.turn(state) == Chance(key="roll/1/0/1/1", kind=Dice(2), is_public=True)
 
@@ -92,16 +92,16 @@ def test_turns_alternate_and_each_seat_counts_its_own() -> None:
     keys = []
 
     for one in ("left", None, None, None):
-        rolling = act(state, Roll())
+        rolling = go(state, Roll())
         keys.append(chance_key(rolling))
-        state = act(GAME.resolve(rolling, (2, 5)), Place(dice=(2,), one=one))
+        state = go(GAME.resolve(rolling, (2, 5)), Place(dice=(2,), one=one))
 
     assert keys == ["roll/1/0/1/1", "roll/1/1/1/1", "roll/1/0/2/1", "roll/1/1/2/1"]
 
 
 def test_one_of_the_two_dice_is_placed_and_the_other_goes_back() -> None:
     """Then the opponent is to move."""
-    state = act(rolled((5, 2), player()), Place(dice=(5,)))
+    state = go(rolled((5, 2), player()), Place(dice=(5,)))
 
     assert state.players[0].placed == (0, 0, 0, 0, 1, 0)
     assert state.players[0].supply == 5
@@ -110,12 +110,12 @@ def test_one_of_the_two_dice_is_placed_and_the_other_goes_back() -> None:
 
 def test_either_die_may_be_placed() -> None:
     """In the order they were rolled."""
-    assert legal(rolled((5, 2), player())) == (Place(dice=(5,)), Place(dice=(2,)))
+    assert options(rolled((5, 2), player())) == (Place(dice=(5,)), Place(dice=(2,)))
 
 
 def test_equal_dice_leave_one_placement() -> None:
     """There is no second choice to list."""
-    assert legal(rolled((4, 4), player())) == (Place(dice=(4,)),)
+    assert options(rolled((4, 4), player())) == (Place(dice=(4,)),)
 
 
 def test_only_the_player_to_move_may_act() -> None:
@@ -126,9 +126,9 @@ def test_only_the_player_to_move_may_act() -> None:
 
 def test_the_first_placement_of_a_round_chooses_the_numbering() -> None:
     """Each die with each end; not before the roll."""
-    state = GAME.resolve(act(dealt(), Roll()), (5, 2))
+    state = go(dealt(), Roll(), (5, 2))
 
-    assert legal(state) == (
+    assert options(state) == (
         Place(dice=(5,), one="left"),
         Place(dice=(5,), one="right"),
         Place(dice=(2,), one="left"),
@@ -139,10 +139,10 @@ def test_the_first_placement_of_a_round_chooses_the_numbering() -> None:
 @pytest.mark.parametrize("one", ["left", "right"])
 def test_the_numbering_holds_for_both_players_until_the_round_ends(one: End) -> None:
     """After the first placement nobody chooses it again."""
-    state = act(GAME.resolve(act(dealt(), Roll()), (5, 2)), Place(dice=(5,), one=one))
-    state = GAME.resolve(act(state, Roll()), (1, 3))
+    state = go(dealt(), Roll(), (5, 2), Place(dice=(5,), one=one))
+    state = go(state, Roll(), (1, 3))
 
-    assert legal(state) == (Place(dice=(1,)), Place(dice=(3,)))
+    assert options(state) == (Place(dice=(1,)), Place(dice=(3,)))
     assert state.one_at == one
 
 
@@ -151,7 +151,7 @@ def test_the_numbering_decides_which_card_a_number_is(one: End, won: tuple[int, 
     """Dice on 2, 2 and 5 win the second and fifth card from the end that is 1."""
     state = replace(to_move(player(dice=(2, 2, 5))), one_at=one)
 
-    ended = act(state, Shanghai())
+    ended = go(state, Shanghai())
 
     assert ended.players[0].sailors == tuple(dict.fromkeys(won))
 
@@ -161,20 +161,20 @@ def test_whoever_did_not_end_the_round_starts_the_next(seat: Seat) -> None:
     """Whoever started this one."""
     state = to_move(player(dice=(1, 2)), player(dice=(3, 4)), seat=seat)
 
-    assert decider(act(state, Shanghai())) == 1 - seat
+    assert decider(go(state, Shanghai())) == 1 - seat
 
 
 def test_a_new_round_starts_afresh() -> None:
     """All dice back, the next six cards, the numbering open, tricks allowed again, turns counted from 1."""
     state = replace(to_move(player(dice=(1, 2), used=True), player(dice=(3,), used=True)), turns=(2, 1))
 
-    ended = act(state, Shanghai())
+    ended = go(state, Shanghai())
 
     assert [side.supply for side in ended.players] == [6, 6]
     assert not any(side.has_used_trick for side in ended.players)
     assert (ended.row, ended.pile) == (state.pile[:6], state.pile[6:])
     assert (ended.round, ended.one_at) == (2, None)
-    assert chance_key(act(ended, Roll())) == "roll/2/1/1/1"
+    assert chance_key(go(ended, Roll())) == "roll/2/1/1/1"
 
 
 def test_cards_go_to_their_winners_or_out_of_the_game() -> None:
@@ -182,7 +182,7 @@ def test_cards_go_to_their_winners_or_out_of_the_game() -> None:
     row = cards("american 1", "adjust", "french 4", "both", "german 2", "dutch 3")
     state = replace(to_move(player(dice=(1, 2)), player(dice=(3, 4, 4))), row=row)
 
-    ended = act(state, Shanghai())
+    ended = go(state, Shanghai())
 
     first, second = ended.players
     assert (first.sailors, first.tricks) == (cards("american 1"), cards("adjust"))
@@ -195,14 +195,14 @@ def test_a_round_ends_the_same_whoever_calls_shanghai() -> None:
     """The caller has no advantage in the awards."""
     sides = player(dice=(1, 2, 2)), player(dice=(2, 2, 5))
 
-    ended = [act(to_move(*sides, seat=seat), Shanghai()).players for seat in (FIRST, SECOND)]
+    ended = [go(to_move(*sides, seat=seat), Shanghai()).players for seat in (FIRST, SECOND)]
 
     assert ended[0] == ended[1]
 
 
 def test_the_game_ends_after_round_8() -> None:
     """The tavern and the draw pile are empty."""
-    ended = act(to_move(player(dice=(1, 2)), round_=8), Shanghai())
+    ended = go(to_move(player(dice=(1, 2)), round_=8), Shanghai())
 
     assert is_over(ended)
     assert (ended.phase, ended.row, ended.pile) == ("over", (), ())
@@ -210,16 +210,16 @@ def test_the_game_ends_after_round_8() -> None:
 
 def test_round_7_is_not_the_last() -> None:
     """One more row of six."""
-    ended = act(to_move(player(dice=(1, 2)), round_=7), Shanghai())
+    ended = go(to_move(player(dice=(1, 2)), round_=7), Shanghai())
 
     assert (ended.round, len(ended.row), len(ended.pile)) == (8, 6, 0)
 
 
 def test_all_cards_are_there_after_a_round() -> None:
     """Won, gone, in the row or in the pile."""
-    ended = act(to_move(player(dice=(1, 2)), player(dice=(2, 5))), Shanghai())
+    ended = go(to_move(player(dice=(1, 2)), player(dice=(2, 5))), Shanghai())
 
-    assert all_cards(ended) == list(range(48))
+    assert every_card(ended) == list(range(48))
 
 
 def test_equal_points_are_a_draw() -> None:

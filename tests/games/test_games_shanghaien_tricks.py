@@ -5,27 +5,23 @@ from games_positions import (
     FIRST,
     GAME,
     SECOND,
-    act,
-    all_cards,
     cards,
     chance_key,
     decider,
-    legal,
+    every_card,
+    go,
+    options,
     player,
     rolled,
     to_move,
+    tricks,
 )
 from msgspec.structs import replace
 
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
-from arena.games.shanghaien.state import ENDS, Player, State
+from arena.games.shanghaien.state import ENDS, Player
 
 PLAIN = (Place(dice=(2,)), Place(dice=(5,)))
-
-
-def tricks_at(state: State) -> tuple[Action, ...]:
-    """The legal actions that are tricks."""
-    return tuple(action for action in legal(state) if not isinstance(action, Place | Roll | Shanghai))
 
 
 # --- when ---------------------------------------------------------------------------------------------------------
@@ -34,27 +30,27 @@ def tricks_at(state: State) -> tuple[Action, ...]:
 @pytest.mark.parametrize("kind", ["adjust", "both", "reroll"])
 def test_no_trick_before_the_own_roll(kind: str) -> None:
     """Only directly after an own roll of dice."""
-    assert legal(to_move(player(tricks=(kind,), sailors=("dutch 3",)))) == (Roll(),)
+    assert options(to_move(player(tricks=(kind,), sailors=("dutch 3",)))) == (Roll(),)
 
 
 def test_no_trick_after_the_opponents_roll() -> None:
     """The cards of the player who did not roll do not matter."""
     state = rolled((2, 5), player(), player(tricks=("both",), sailors=("dutch 3",)))
 
-    assert legal(state) == PLAIN
+    assert options(state) == PLAIN
     assert GAME.legal(state, SECOND) == ()
 
 
 def test_no_trick_without_a_card() -> None:
     """Then the dice are placed as rolled."""
-    assert legal(rolled((2, 5), player(sailors=("dutch 3",)))) == PLAIN
+    assert options(rolled((2, 5), player(sailors=("dutch 3",)))) == PLAIN
 
 
 def test_no_second_trick_in_a_round() -> None:
     """Even with more cards, and in a later turn of the round."""
     state = rolled((2, 5), player(tricks=("both", "adjust", "reroll"), sailors=("dutch 3",), used=True))
 
-    assert legal(state) == PLAIN
+    assert options(state) == PLAIN
 
 
 @pytest.mark.parametrize(
@@ -64,30 +60,30 @@ def test_after_a_trick_a_die_must_be_placed(trick: Action) -> None:
     """No second trick in the same turn."""
     state = rolled((2, 5), player(tricks=("adjust", "both", "both"), sailors=("dutch 3",)))
 
-    assert tricks_at(act(state, trick)) == ()
+    assert tricks(go(state, trick)) == ()
 
 
 def test_after_a_reroll_no_other_trick() -> None:
     """The new roll is an own roll, but the one trick of the round is used."""
     state = rolled((2, 5), player(tricks=("reroll", "both", "reroll")))
 
-    assert legal(GAME.resolve(act(state, Reroll()), (1, 6))) == (Place(dice=(1,)), Place(dice=(6,)))
+    assert options(go(state, Reroll(), (1, 6))) == (Place(dice=(1,)), Place(dice=(6,)))
 
 
 def test_each_player_has_a_trick_of_his_own() -> None:
     """The opponent's trick does not use up mine."""
     state = rolled((2, 5), player(tricks=("both",)), player(used=True))
 
-    assert Both() in legal(state)
+    assert Both() in options(state)
 
 
 def test_a_trick_used_in_one_round_does_not_forbid_one_in_the_next() -> None:
     """The captain comes back at the end of the round."""
     state = to_move(player(dice=(1, 2), tricks=("both",), used=True), player(dice=(3, 4)), seat=SECOND)
 
-    state = GAME.resolve(act(act(state, Shanghai()), Roll()), (2, 5))
+    state = go(state, Shanghai(), Roll(), (2, 5))
 
-    assert Both() in legal(state)
+    assert Both() in options(state)
 
 
 def test_a_trick_won_in_a_round_can_be_used_from_the_next_round_on() -> None:
@@ -97,10 +93,10 @@ def test_a_trick_won_in_a_round_can_be_used_from_the_next_round_on() -> None:
     during = replace(rolled((2, 5), winning, player(dice=(3, 3))), row=row)
     calling = replace(to_move(winning, player(dice=(3, 3)), seat=SECOND), row=row)
 
-    after = GAME.resolve(act(act(calling, Shanghai()), Roll()), (2, 5))
+    after = go(calling, Shanghai(), Roll(), (2, 5))
 
-    assert tricks_at(during) == ()
-    assert tricks_at(after) == (Both(),)
+    assert tricks(during) == ()
+    assert tricks(after) == (Both(),)
 
 
 # --- joker --------------------------------------------------------------------------------------------------------
@@ -111,7 +107,7 @@ def test_every_trick_card_can_be_a_joker_of_a_nation_on_the_own_side(kind: str) 
     """Any nation of which the player holds a sailor card, and no other."""
     state = rolled((2, 5), player(tricks=(kind,), sailors=("dutch 3", "french 1")), player(sailors=("german 4",)))
 
-    jokers = [action for action in legal(state) if isinstance(action, Joker)]
+    jokers = [action for action in options(state) if isinstance(action, Joker)]
 
     assert jokers == [Joker(card=kind, nation="french"), Joker(card=kind, nation="dutch")]
 
@@ -120,20 +116,20 @@ def test_no_joker_without_a_sailor_card() -> None:
     """It can never lie alone and replace a missing nation, even one of which the opponent has sailors."""
     state = rolled((2, 5), player(tricks=("both",)), player(sailors=("german 4",)))
 
-    assert tricks_at(state) == (Both(),)
+    assert tricks(state) == (Both(),)
 
 
 def test_a_joker_counts_as_two_sailors_for_good() -> None:
     """The card leaves the tricks and is not gone; then one die is placed as usual."""
     state = rolled((2, 5), player(tricks=("reroll", "both"), sailors=("dutch 3",)))
 
-    after = act(state, Joker(card="reroll", nation="dutch"))
+    after = go(state, Joker(card="reroll", nation="dutch"))
 
     side = after.players[0]
     assert side.strength == (0, 0, 0, 0, 5, 0, 0, 0)
     assert (side.tricks, side.jokers) == (cards("both"), ((cards("reroll")[0], 4),))
     assert after.gone == ()
-    assert legal(after) == PLAIN
+    assert options(after) == PLAIN
 
 
 def test_a_joker_stays_through_the_rounds() -> None:
@@ -141,7 +137,7 @@ def test_a_joker_stays_through_the_rounds() -> None:
     state = to_move(player(dice=(1, 2), sailors=("dutch 3",), jokers=(("both", "dutch"),)), round_=8)
     state = replace(state, row=cards("dutch 1", "dutch 4", "german 1", "german 2", "german 3", "german 4"))
 
-    ended = act(state, Shanghai())
+    ended = go(state, Shanghai())
 
     assert ended.players[0].strength == (0, 0, 0, 0, 10, 0, 0, 0)
     assert GAME.outcome(ended).scores == (10, 0)
@@ -162,7 +158,7 @@ def test_a_joker_stays_through_the_rounds() -> None:
 )
 def test_adjust_changes_one_die_by_one_within_1_to_6(dice: tuple[int, int], changes: list[tuple[int, int]]) -> None:
     """A 6 does not become a 7 or a 1, a 1 not a 0 or a 6."""
-    assert tricks_at(rolled(dice, player(tricks=("adjust",)))) == tuple(Adjust(die=a, to=b) for a, b in changes)
+    assert tricks(rolled(dice, player(tricks=("adjust",)))) == tuple(Adjust(die=a, to=b) for a, b in changes)
 
 
 @pytest.mark.parametrize(
@@ -175,9 +171,9 @@ def test_adjust_changes_one_die_by_one_within_1_to_6(dice: tuple[int, int], chan
 )
 def test_after_adjust_either_die_is_placed(dice: tuple[int, int], change: Adjust, faces: set[int]) -> None:
     """The changed one or the other; the card leaves the game."""
-    after = act(rolled(dice, player(tricks=("adjust",))), change)
+    after = go(rolled(dice, player(tricks=("adjust",))), change)
 
-    assert set(legal(after)) == {Place(dice=(face,)) for face in faces}
+    assert set(options(after)) == {Place(dice=(face,)) for face in faces}
     assert after.gone == cards("adjust")
     assert after.players[0].tricks == ()
 
@@ -188,9 +184,9 @@ def test_after_adjust_either_die_is_placed(dice: tuple[int, int], change: Adjust
 @pytest.mark.parametrize(("dice", "placed"), [((5, 2), (0, 1, 0, 0, 1, 0)), ((4, 4), (0, 0, 0, 2, 0, 0))])
 def test_both_places_both_dice(dice: tuple[int, int], placed: tuple[int, ...]) -> None:
     """The card leaves the game and the opponent is to move."""
-    allowed = act(rolled(dice, player(tricks=("both",))), Both())
+    allowed = go(rolled(dice, player(tricks=("both",))), Both())
 
-    after = act(allowed, Place(dice=(min(dice), max(dice))))
+    after = go(allowed, Place(dice=(min(dice), max(dice))))
 
     assert after.players[0].placed == placed
     assert (after.gone, after.to_place, decider(after)) == (cards("both"), 1, 1)
@@ -199,20 +195,20 @@ def test_both_places_both_dice(dice: tuple[int, int], placed: tuple[int, ...]) -
 @pytest.mark.parametrize("dice", [(5, 2), (4, 4)])
 def test_both_is_a_right(dice: tuple[int, int]) -> None:
     """The texts say "darf", "pouvez", "можете": one of the dice may be placed alone; the card is spent."""
-    allowed = act(rolled(dice, player(tricks=("both",))), Both())
+    allowed = go(rolled(dice, player(tricks=("both",))), Both())
     alone = Place(dice=dice[:1])
 
-    after = act(allowed, alone)
+    after = go(allowed, alone)
 
-    assert legal(allowed) == (Place(dice=tuple(sorted(dice))), *(Place(dice=(die,)) for die in dict.fromkeys(dice)))
+    assert options(allowed) == (Place(dice=tuple(sorted(dice))), *(Place(dice=(die,)) for die in dict.fromkeys(dice)))
     assert (after.players[0].supply, after.gone, decider(after)) == (5, cards("both"), 1)
 
 
 def test_the_view_tells_a_right_from_a_duty() -> None:
     """`to_place` at most, `must_place` at least."""
-    state = act(rolled((5, 2), player(tricks=("both",))), Both())
+    state = go(rolled((5, 2), player(tricks=("both",))), Both())
 
-    views = [GAME.observe(each, FIRST) for each in (state, act(state, Place(dice=(2, 5))))]
+    views = [GAME.observe(each, FIRST) for each in (state, go(state, Place(dice=(2, 5))))]
 
     assert [(view["to_place"], view["must_place"]) for view in views] == [(2, 1), (1, 1)]
 
@@ -221,29 +217,29 @@ def test_both_in_the_first_turn_of_a_round_chooses_the_numbering_too() -> None:
     """One end for both dice, or for the one."""
     state = replace(rolled((5, 2), player(tricks=("both",))), one_at=None)
 
-    assert legal(act(state, Both())) == tuple(
+    assert options(go(state, Both())) == tuple(
         Place(dice=dice, one=end) for dice in ((2, 5), (5,), (2,)) for end in ENDS
     )
 
 
 def test_both_may_use_up_the_supply() -> None:
     """From 2 dice to 0; in the next turn shanghai is compulsory."""
-    state = act(rolled((1, 6), player(dice=(2, 3, 4, 5), tricks=("both",))), Both())
-    state = act(state, Place(dice=(1, 6)))
+    state = go(rolled((1, 6), player(dice=(2, 3, 4, 5), tricks=("both",))), Both())
+    state = go(state, Place(dice=(1, 6)))
 
     assert state.players[0].supply == 0
-    assert legal(replace(state, to_move=FIRST)) == (Shanghai(),)
+    assert options(replace(state, to_move=FIRST)) == (Shanghai(),)
 
 
 def test_both_players_may_use_up_their_supplies() -> None:
     """The one who is to move ends the round."""
     state = rolled((1, 6), player(dice=(2, 3, 4, 5), tricks=("both",)), player(dice=(1, 2, 3, 4, 5, 6)))
 
-    state = act(act(state, Both()), Place(dice=(1, 6)))
+    state = go(state, Both(), Place(dice=(1, 6)))
 
     assert [side.supply for side in state.players] == [0, 0]
-    assert legal(state) == (Shanghai(),)
-    assert decider(act(state, Shanghai())) == 0
+    assert options(state) == (Shanghai(),)
+    assert decider(go(state, Shanghai())) == 0
 
 
 # --- reroll -------------------------------------------------------------------------------------------------------
@@ -251,7 +247,7 @@ def test_both_players_may_use_up_their_supplies() -> None:
 
 def test_reroll_asks_for_two_new_dice_under_a_new_key() -> None:
     """The second roll of the same turn; the card leaves the game."""
-    after = act(rolled((2, 5), player(tricks=("reroll",))), Reroll())
+    after = go(rolled((2, 5), player(tricks=("reroll",))), Reroll())
 
     assert chance_key(after) == "roll/1/0/1/2"
     assert (after.dice, after.gone) == ((), cards("reroll"))
@@ -259,20 +255,20 @@ def test_reroll_asks_for_two_new_dice_under_a_new_key() -> None:
 
 def test_the_new_roll_stands() -> None:
     """The first result is lost, and one die is placed."""
-    after = GAME.resolve(act(rolled((2, 5), player(tricks=("reroll",))), Reroll()), (6, 1))
+    after = go(rolled((2, 5), player(tricks=("reroll",))), Reroll(), (6, 1))
 
-    assert legal(after) == (Place(dice=(6,)), Place(dice=(1,)))
+    assert options(after) == (Place(dice=(6,)), Place(dice=(1,)))
 
 
 def test_a_reroll_never_shifts_later_keys() -> None:
     """The next turns of both seats ask for the same dice with and without it."""
     plain = rolled((2, 5), player(tricks=("reroll",)))
-    again = GAME.resolve(act(plain, Reroll()), (2, 5))
+    again = go(plain, Reroll(), (2, 5))
 
     keys = []
     for state in (plain, again):
-        second = act(act(state, Place(dice=(2,))), Roll())
-        third = act(act(GAME.resolve(second, (1, 1)), Place(dice=(1,))), Roll())
+        second = go(state, Place(dice=(2,)), Roll())
+        third = go(second, (1, 1), Place(dice=(1,)), Roll())
         keys.append((chance_key(second), chance_key(third)))
 
     assert keys == [("roll/1/1/1/1", "roll/1/0/2/1")] * 2
@@ -287,7 +283,7 @@ def test_a_trick_won_in_the_last_round_scores_one_point(kind: str) -> None:
     row = cards(kind, "dutch 1", "dutch 2", "dutch 3", "dutch 4", "german 1")
     state = replace(to_move(player(dice=(1, 1)), player(tricks=("adjust", "both")), round_=8), row=row)
 
-    ended = act(state, Shanghai())
+    ended = go(state, Shanghai())
 
     assert GAME.outcome(ended).scores == (1, 2)
     assert GAME.outcome(ended).ranks == (1, 0)
@@ -299,9 +295,9 @@ def test_one_card_is_spent_and_none_is_lost(trick: Action) -> None:
     held = ("adjust", "adjust", "both", "both", "reroll", "reroll")
     state = rolled((2, 5), player(tricks=held, sailors=("dutch 3",)))
 
-    after = act(state, trick)
+    after = go(state, trick)
 
     assert len(after.players[0].tricks) == 5
     assert after.players[0].has_used_trick
-    assert all_cards(after) == all_cards(state)
+    assert every_card(after) == every_card(state)
     assert after.players[1] == Player()

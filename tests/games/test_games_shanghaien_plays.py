@@ -1,4 +1,4 @@
-"""The expansions: what holds in every state of random plays of all sixteen sets of them."""
+"""Shanghaien: invariants of every state of random plays, with all sixteen sets of expansions."""
 
 import json
 from collections import Counter
@@ -8,13 +8,14 @@ from typing import NamedTuple
 import msgspec
 import pytest
 from expansions_play import MATCHES, VARIANTS, Play, happened, is_asking, played
-from expansions_positions import DOUBLES, SPENT_ON, every_card
-from games_positions import GAME
+from expansions_positions import DOUBLES, SPENT_ON
+from games_positions import GAME, every_card
 from games_scorer import points_by_the_text
 from msgspec.structs import replace
 
 from arena.games.api import Chance, Decision, Dice, Json, Over, Seat
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
+from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, nation_of, strength_of
 from arena.games.shanghaien.expansions.crazy_captain import PlayCaptain, Veto
 from arena.games.shanghaien.expansions.doubles import TakeDoubles
 from arena.games.shanghaien.expansions.no_shanghai import Ban, KeepBack, RerollAll
@@ -22,6 +23,9 @@ from arena.games.shanghaien.expansions.sharks import Exchange
 from arena.games.shanghaien.state import ROUNDS, ExtraRoll, Interlude, State
 
 TRICKS: tuple[type[Action], ...] = (Joker, Adjust, Both, Reroll, *SPENT_ON)
+MOST_STEPS = 2 + ROUNDS * (2 * (5 * 3 + 2) + 1)
+"""Of the base game: the shuffle and the end; 8 rounds in which each player has at most 5 turns of asking, rolling and
+placing, one trick with another roll, and one of them calls shanghai."""
 LONGEST_TURN = 12
 """Shanghai, veto, roll, dice; a trick, its answer, a new roll; a placement, its veto, a new roll, a placement."""
 
@@ -87,6 +91,19 @@ def test_only_a_card_in_force_or_to_be_had_lies_beside_the_row(them: Plays) -> N
         assert {end.variant.faces[card] for end in (play[-1].state,) for card in end.table} <= {"doubles"}
 
 
+def test_the_strength_kept_is_the_strength_of_the_cards(them: Plays) -> None:
+    """It is a cache of the sailors and jokers, and a joker always lies with a sailor card of its nation."""
+    for state in them.sampled:
+        for side in state.players:
+            strength = Counter(
+                {nation: JOKER_VALUE * count for nation, count in Counter(dict(side.jokers).values()).items()}
+            )
+            for card in side.sailors:
+                strength[nation_of(card)] += strength_of(card)
+            assert side.strength == tuple(strength[nation] for nation in range(len(NATIONS)))
+            assert {nation for _, nation in side.jokers} <= set(map(nation_of, side.sailors))
+
+
 def test_dice_move_only_where_an_action_puts_them(them: Plays) -> None:
     """A ledger of the dice on the cards, kept from what was carried out; each player has six."""
     for play in them.plays:
@@ -136,10 +153,11 @@ def test_no_key_is_drawn_twice(them: Plays) -> None:
 
 def test_a_play_ends(them: Plays) -> None:
     """Each turn places a die or ends the round, so there is a bound; with doubles only luck ends it."""
+    most = 2 + ROUNDS * 11 * LONGEST_TURN if them.expansions else MOST_STEPS
     for play in them.plays:
         assert isinstance(play[-1].turn, Over)
         assert play[-1].state.round == ROUNDS
-        assert len(play) <= 2 + ROUNDS * 11 * LONGEST_TURN or DOUBLES in them.expansions
+        assert len(play) <= most or DOUBLES in them.expansions
 
 
 def test_every_legal_action_survives_its_json_form(them: Plays) -> None:
@@ -164,10 +182,11 @@ def test_both_seats_see_the_same_plain_values_and_no_order_of_the_pile(them: Pla
         pile = list(state.pile)
         order.shuffle(pile)
         first, second = (GAME.observe(state, Seat(seat)) for seat in (0, 1))
-        other = GAME.observe(replace(state, pile=tuple(pile)), Seat(0))
+        other = replace(state, pile=tuple(pile))
 
         assert json.loads(json.dumps(first)) == json.loads(msgspec.json.encode(first))
-        assert first == other
+        assert first == GAME.observe(other, Seat(0))
+        assert [GAME.legal(state, Seat(seat)) for seat in (0, 1)] == [GAME.legal(other, Seat(seat)) for seat in (0, 1)]
         assert (first.pop("you"), second.pop("you")) == (0, 1)
         assert first == second
 
@@ -248,6 +267,7 @@ def test_one_trick_a_round_and_no_captain_in_the_last(them: Plays) -> None:
         used: Counter[tuple[int, Seat]] = Counter()
         for step, action in happened(play):
             used[step.state.round, step.state.to_move] += isinstance(action, TRICKS)
+            assert step.state.dice or not isinstance(action, TRICKS)
             assert not (isinstance(action, PlayCaptain) and step.state.round == ROUNDS)
         assert set(used.values()) <= {0, 1}
 
@@ -263,6 +283,15 @@ def test_under_the_ban_a_round_ends_only_when_a_player_has_to(them: Plays) -> No
                 supply = step.state.players[step.state.to_move].supply
                 assert supply < 2 or banned != step.state.round
             assert not (isinstance(action, Roll) and step.state.players[step.state.to_move].supply < 2)
+
+
+def test_each_of_eight_rounds_ends_with_a_shanghai(them: Plays) -> None:
+    """By a player with two dice placed, and the other one starts the next round."""
+    for play in them.plays:
+        ends = [step for step, action in happened(play) if isinstance(action, Shanghai)]
+        assert [step.state.round for step in ends] == list(range(1, ROUNDS + 1))
+        assert all(sum(step.state.players[step.state.to_move].placed) >= 2 for step in ends)
+        assert all(step.after.to_move == 1 - step.state.to_move for step in ends[:-1])
 
 
 def test_the_points_are_those_of_the_open_cards(them: Plays) -> None:
