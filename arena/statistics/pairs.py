@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import starmap
+from operator import itemgetter
 from typing import NamedTuple, Protocol
 
 MISSING = "-"
@@ -64,7 +65,7 @@ def counted(pairings: Iterable[Pairing]) -> Pool:
     for one in pairings:
         own = _counts(one.courses)
         found[one.players] = Counter(found[one.players]) + Counter(own) if one.players in found else own
-    known = Pool(one for one in starmap(Counted, sorted(found.items())) if _has_match(one))
+    known = Pool(one for one in starmap(Counted, sorted(found.items(), key=itemgetter(0))) if _has_match(one))
     sizes = {len(one.players) for one in known}
     if len(sizes) > 1:
         raise ValueError(f"matches of {' and of '.join(map(str, sorted(sizes)))} players cannot share one table")
@@ -83,7 +84,7 @@ def _counts(courses: Iterable[str] | Mapping[str, int]) -> Mapping[str, int]:
 
 
 def _has_match(one: Counted) -> bool:
-    return any(course.strip(MISSING) for course in one.courses)
+    return bool("".join(one.courses).strip(MISSING))
 
 
 @lru_cache
