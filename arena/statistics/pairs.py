@@ -7,8 +7,6 @@ inherits that.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from itertools import starmap
-from operator import itemgetter
 from typing import NamedTuple, Protocol
 
 MISSING = "-"
@@ -65,7 +63,7 @@ def counted(pairings: Iterable[Pairing]) -> Pool:
     for one in pairings:
         own = _counts(one.courses)
         found[one.players] = Counter(found[one.players]) + Counter(own) if one.players in found else own
-    known = Pool(one for one in starmap(Counted, sorted(found.items(), key=itemgetter(0))) if _has_match(one))
+    known = Pool(one for names in sorted(found) if _has_match(one := Counted(names, found[names])))
     sizes = {len(one.players) for one in known}
     if len(sizes) > 1:
         raise ValueError(f"matches of {' and of '.join(map(str, sorted(sizes)))} players cannot share one table")
