@@ -117,7 +117,7 @@ def test_a_form_that_is_no_action_is_malformed(raw: Json, expected: str) -> None
         GAME.parse(BEGUN, FIRST, raw)
 
     assert caught.value.message == f"not an action of shanghaien: {expected}"
-    assert 'do("place", dice=[4])' in caught.value.hint
+    assert '{"do": "place", "dice": [4]}' in caught.value.hint
 
 
 def test_a_misspelt_action_is_told_the_known_ones() -> None:
