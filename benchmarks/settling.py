@@ -17,11 +17,12 @@ from arena.errors import IllegalAction
 from arena.games.api import Seat
 from arena.games.riffraff import physics
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.falls import at_rest, with_new
+from arena.games.riffraff.falls import with_new
 from arena.games.riffraff.model import STEP_S
+from arena.games.riffraff.noise import Noise
 from arena.games.riffraff.scene import AREAS, KINDS, Area, Face, Kind
-from arena.games.riffraff.table import Noise, PieceId
-from arena.games.riffraff.table import Table as Ship
+from arena.games.riffraff.table import PieceId, remaining
+from arena.games.riffraff.table import ShipAtRest as Ship
 
 _ABOARD: Final = (0, 5, 10, 15, 20)
 _GOALS: Final = {0: Goal("<=", 5), 20: Goal("<=", 200)}
@@ -114,7 +115,7 @@ def _way_down_s(placement: _Placement) -> float:
 
 def _settle_s(placement: _Placement) -> float:
     release = physics.released(*placement[:-1], _NEXT)
-    return _cpu_s(partial(physics.settle, release, placement.load))
+    return _cpu_s(partial(physics.run_to_rest, release, placement.load))
 
 
 def _floor_s(placement: _Placement) -> float:
@@ -158,7 +159,7 @@ def _ships(rng: Random) -> dict[int, Ship]:
         with contextlib.suppress(IllegalAction):
             result = physics.place(ships[aboard], AREAS[area], load, Noise(), new)
             if not result.fallen:
-                ships[aboard + 1] = at_rest(with_new(ships[aboard], new, load, area, Seat(0)), result)
+                ships[aboard + 1] = remaining(with_new(ships[aboard], new, load, area, Seat(0)).values(), result)
     return ships
 
 

@@ -18,11 +18,12 @@ from arena.games.riffraff.actions import Load, Play, Reason
 from arena.games.riffraff.falls import hand_at
 from arena.games.riffraff.geometry import extents, laid
 from arena.games.riffraff.legality import check_pose, faces_on, ranges_mm
+from arena.games.riffraff.noise import Noise
 from arena.games.riffraff.rules import RiffRaff
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, Area, Face, Kind
 from arena.games.riffraff.simulator import RiffRaffSimulator
 from arena.games.riffraff.state import Phase, Player, State
-from arena.games.riffraff.table import DIGITS, Fall, Noise, Piece, PieceId, Pose, Rest, Settled, Table
+from arena.games.riffraff.table import DIGITS, Fall, Piece, PieceId, Pose, Rest, Settled, ShipAtRest
 
 Place = tuple[float, float]
 HANDS: Final[tuple[Place, Place]] = ((45.0, 75.0), (-45.0, 75.0))
@@ -32,7 +33,7 @@ AT_SEA: Final[Place] = (0.0, -150.0)
 _BAR_M: Final = 0.003
 """Half the thickness of the bar by which a sailor hangs."""
 
-Falls = Callable[[Table, Load, PieceId], Mapping[str, Place]]
+Falls = Callable[[ShipAtRest, Load, PieceId], Mapping[str, Place]]
 Refuse = Callable[[Area, Load], str]
 """The reason for which a load is refused; empty if it is not."""
 
@@ -44,15 +45,15 @@ class ScriptedShip:
         self._falls = falls
         self._refuse = refuse
 
-    def require(self, table: Table, area: Area, load: Load) -> None:  # noqa: ARG002 - the signature of Physics
+    def require(self, table: ShipAtRest, area: Area, load: Load) -> None:  # noqa: ARG002 - the signature of Physics
         """Refuses what the script refuses, for its reason."""
         if reason := self._refuse(area, load):
             raise IllegalAction(f"no place for a {load.kind}", reason=reason)
 
-    def require_apart(self, table: Table) -> None:
+    def require_apart(self, table: ShipAtRest) -> None:
         """Nothing stands in each other on a ship that simulates nothing."""
 
-    def place(self, table: Table, area: Area, load: Load, noise: Noise, piece_id: PieceId) -> Settled:
+    def place(self, table: ShipAtRest, area: Area, load: Load, noise: Noise, piece_id: PieceId) -> Settled:
         """The piece lies where it was meant to, moved by the noise; what falls is at once below."""
         pose = rest_pose(area, load, noise)
         aboard = {piece.id: piece.pose for piece in table.cargo} | {piece_id: pose}
@@ -78,19 +79,19 @@ class Recorder(ScriptedShip):
 
     def __init__(self) -> None:
         super().__init__()
-        self.insisted: list[tuple[Table, int, Load]] = []
-        self.placed: list[tuple[Table, int, Load, Noise, str]] = []
+        self.insisted: list[tuple[ShipAtRest, int, Load]] = []
+        self.placed: list[tuple[ShipAtRest, int, Load, Noise, str]] = []
 
-    def require(self, table: Table, area: Area, load: Load) -> None:
+    def require(self, table: ShipAtRest, area: Area, load: Load) -> None:
         self.insisted.append((table, area.number, load))
 
-    def place(self, table: Table, area: Area, load: Load, noise: Noise, piece_id: PieceId) -> Settled:
+    def place(self, table: ShipAtRest, area: Area, load: Load, noise: Noise, piece_id: PieceId) -> Settled:
         self.placed.append((table, area.number, load, noise, piece_id))
         return super().place(table, area, load, noise, piece_id)
 
 
 def settled_of(
-    name: PieceId, *, fallen: tuple[Fall, ...], rests: tuple[Rest, ...], table: Table, load: Load
+    name: PieceId, *, fallen: tuple[Fall, ...], rests: tuple[Rest, ...], table: ShipAtRest, load: Load
 ) -> Settled:
     """A result with the digest that belongs to it."""
     kinds: dict[str, Any] = {piece.id: piece.kind for piece in table.cargo} | {name: load.kind}
@@ -105,7 +106,7 @@ def settled_of(
         roll=table.roll,
         pitch=table.pitch,
         rests=rests,
-        digest=Table(roll=table.roll, pitch=table.pitch, cargo=cargo).digest(),
+        digest=ShipAtRest(roll=table.roll, pitch=table.pitch, cargo=cargo).digest(),
     )
 
 
@@ -126,7 +127,7 @@ def known(load: Load) -> tuple[Kind, Face]:
     return kind, next(face for face in FACES[kind] if face == load.face)
 
 
-def topple(table: Table, load: Load, piece_id: PieceId) -> dict[str, Place]:
+def topple(table: ShipAtRest, load: Load, piece_id: PieceId) -> dict[str, Place]:
     """In one placement of four some pieces fall somewhere, always the same ones from the same position."""
     text = f"{table.digest()} {load} {piece_id}"
     rng = Random(sha256(text.encode()).hexdigest())

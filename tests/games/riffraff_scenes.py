@@ -7,17 +7,18 @@ from typing import Final
 
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
+from arena.games.riffraff.noise import STILL
 from arena.games.riffraff.scene import Kind
 from arena.games.riffraff.state import Fallen, Loaded, Phase, Player, State, Variant
-from arena.games.riffraff.table import STILL, Piece, PieceId, Pose, Table
+from arena.games.riffraff.table import Piece, PieceId, Pose, ShipAtRest
 
 Row = tuple[str, Kind, int, int, Pose]
 """Id, kind, card, seat and pose of a piece."""
 
 
-def tabled(roll: float, pitch: float, *rows: Row) -> Table:
+def tabled(roll: float, pitch: float, *rows: Row) -> ShipAtRest:
     """The ship with these pieces."""
-    return Table(
+    return ShipAtRest(
         roll, pitch, tuple(Piece(PieceId(name), kind, card, Seat(by), pose) for name, kind, card, by, pose in rows)
     )
 
@@ -85,7 +86,7 @@ CROWDED: Final = tabled(
 )
 """25 pieces, about as many as a careful loader gets aboard."""
 
-EMPTY: Final = Table()
+EMPTY: Final = ShipAtRest()
 ONE_CRATE: Final = tabled(0.0, 0.0, ("k01", "crate", 5, 0, (0.0, 0.06, 0.129, 1.0, 0.0, 0.0, 0.0)))
 """On area 5, where it would tip the ship; but here everything is upright, so that places are round numbers."""
 
@@ -110,7 +111,7 @@ def loaded(*falls: Fallen) -> Loaded:
     return Loaded(Seat(2), PieceId("k31"), "bottle", 6, _LOAD, STILL, "rest", 1.312, 17.42, falls, "0" * 16)
 
 
-def fresh(table: Table = EMPTY, *, seats: int = 4) -> State:
+def fresh(table: ShipAtRest = EMPTY, *, seats: int = 4) -> State:
     """The first round, with that on the ship."""
     variant = Variant("breeze", 20, seats)
     return State(variant=variant, players=(Player(supply=(variant.sets,) * 8),) * seats, table=table)

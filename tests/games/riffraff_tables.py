@@ -7,9 +7,10 @@ from arena.errors import IllegalAction
 from arena.games.api import Seat
 from arena.games.riffraff import physics
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.falls import at_rest, with_new
+from arena.games.riffraff.falls import with_new
+from arena.games.riffraff.noise import STILL, Noise
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, Face, Kind
-from arena.games.riffraff.table import STILL, Noise, Piece, PieceId, Pose, Settled, Table
+from arena.games.riffraff.table import Piece, PieceId, Pose, Settled, ShipAtRest, remaining
 
 BREEZE = Noise(u_mm=1.5, v_mm=1.5, yaw_deg=3, roll_rad_s=0.05, pitch_rad_s=0.05)
 """Standard deviations."""
@@ -22,18 +23,18 @@ def piece(number: int, kind: Kind, pose: Pose) -> Piece:
     return Piece(id=PieceId(f"k{number:02d}"), kind=kind, card=1, by=Seat(0), pose=pose)
 
 
-def settled(table: Table, area: int, load: Load, noise: Noise = STILL) -> Settled:
+def settled(table: ShipAtRest, area: int, load: Load, noise: Noise = STILL) -> Settled:
     """The result of a placement; the piece gets the first id after all others."""
     newest = max((int(each.id[1:]) for each in table.cargo), default=0)
     return physics.place(table, AREAS[area], load, noise, PieceId(f"k{newest + 1:02d}"))
 
 
-def after(table: Table, area: int, load: Load, result: Settled) -> Table:
+def after(table: ShipAtRest, area: int, load: Load, result: Settled) -> ShipAtRest:
     """The table as the result leaves it."""
-    return at_rest(with_new(table, result.id, load, area, Seat(0)), result)
+    return remaining(with_new(table, result.id, load, area, Seat(0)).values(), result)
 
 
-def put(table: Table, area: int, load: Load, noise: Noise = STILL) -> Table:
+def put(table: ShipAtRest, area: int, load: Load, noise: Noise = STILL) -> ShipAtRest:
     """The table after a placement."""
     return after(table, area, load, settled(table, area, load, noise))
 
@@ -62,10 +63,10 @@ def random_noise(rng: Random) -> Noise:
 
 
 @cache
-def laden(pieces: int, seed: str = "laden") -> Table:
+def laden(pieces: int, seed: str = "laden") -> ShipAtRest:
     """A ship with that many pieces, loaded tidily area by area; what would throw anything off was not done."""
     rng = Random(seed)
-    table = Table()
+    table = ShipAtRest()
     for _ in range(_TRIES):
         if len(table.cargo) == pieces:
             return table

@@ -16,9 +16,10 @@ from arena.games.riffraff.drawing.characters import LETTERS, aboard
 from arena.games.riffraff.drawing.diagram import describe
 from arena.games.riffraff.geometry import UPRIGHT, rotated, ship_rotation, times
 from arena.games.riffraff.state import Fate, Phase, Player, State
-from arena.games.riffraff.table import Table
+from arena.games.riffraff.table import ShipAtRest
 
 FRONT_COLUMNS = 60
+ROUND_5 = "round 5 of 10, captain seat 1"
 NAMED = replace(AT_SEA, players=tuple(replace(player, card=7) for player in AT_SEA.players))
 PENDING = replace(AT_SEA, pending=Load(kind="crate", face="flat", u_mm=0, v_mm=60))
 
@@ -83,7 +84,7 @@ def test_the_sea_shows_hands_and_what_fell() -> None:
 
 
 @pytest.mark.parametrize("table", [QUIET, LISTING, CROWDED], ids=["level", "heeled", "full"])
-def test_every_piece_shows(table: Table) -> None:
+def test_every_piece_shows(table: ShipAtRest) -> None:
     """By its letter from one side at least, and by its number in the table; many also by their number on the ship."""
     state = fresh(table)
     ship, text = "\n".join(drawing(state)), describe(state)
@@ -115,9 +116,9 @@ def test_a_heeling_ship_is_drawn_upright() -> None:
     """A piece that is fast to the ship looks the same however it leans."""
     (crate,) = ONE_CRATE.cargo
     for roll, pitch in ((0.2, 0.0), (0.0, -0.15), (-0.1, 0.1)):
-        ship = ship_rotation(Table(roll, pitch))
+        ship = ship_rotation(ShipAtRest(roll, pitch))
         turned = replace(crate, pose=(*rotated(ship, (0.0, 0.06, 0.129)), *times(ship, UPRIGHT)))
-        leaning = Table(roll, pitch, (turned,))
+        leaning = ShipAtRest(roll, pitch, (turned,))
 
         assert aboard(turned, leaning) == pytest.approx(crate.pose)
         assert drawing(fresh(leaning)) == drawing(fresh(ONE_CRATE))
@@ -146,24 +147,18 @@ def played(seats: int, seed: int) -> Iterator[State]:
         (fresh(EMPTY), "round 1 of 10, captain seat 0: everybody plays a card"),
         (
             replace(NAMED, phase=Phase.NEW_CAPTAIN, order=()),
-            "round 5 of 10, captain seat 1: seat 1 names the new captain, seat 0, 1, 2 or 3",
+            f"{ROUND_5}: seat 1 names the new captain, seat 0, 1, 2 or 3",
         ),
         (
             replace(NAMED, phase=Phase.ORDER, order=(Seat(1),), ties=((Seat(0), Seat(3)),)),
-            "round 5 of 10, captain seat 1: seat 1 puts seats 0 and 3 in order",
+            f"{ROUND_5}: seat 1 puts seats 0 and 3 in order",
         ),
-        (
-            replace(AT_SEA, phase=Phase.ANNOUNCE),
-            "round 5 of 10, captain seat 1: seat 0 announces one or two pieces on area 5",
-        ),
-        (AT_SEA, "round 5 of 10, captain seat 1: seat 0 loads a piece on area 5"),
-        (replace(AT_SEA, to_load=2), "round 5 of 10, captain seat 1: seat 0 loads two pieces on area 5"),
-        (replace(AT_SEA, loaded=1), "round 5 of 10, captain seat 1: seat 0 loads a second piece on area 5"),
-        (replace(PENDING, phase=Phase.NOISE), "round 5 of 10, captain seat 1: seat 0 lets go of a crate on area 5"),
-        (
-            replace(PENDING, phase=Phase.SETTLING),
-            "round 5 of 10, captain seat 1: the ship rocks under the crate of seat 0 on area 5",
-        ),
+        (replace(AT_SEA, phase=Phase.ANNOUNCE), f"{ROUND_5}: seat 0 announces one or two pieces on area 5"),
+        (AT_SEA, f"{ROUND_5}: seat 0 loads a piece on area 5"),
+        (replace(AT_SEA, to_load=2), f"{ROUND_5}: seat 0 loads two pieces on area 5"),
+        (replace(AT_SEA, loaded=1), f"{ROUND_5}: seat 0 loads a second piece on area 5"),
+        (replace(PENDING, phase=Phase.NOISE), f"{ROUND_5}: seat 0 lets go of a crate on area 5"),
+        (replace(PENDING, phase=Phase.SETTLING), f"{ROUND_5}: the ship rocks under the crate of seat 0 on area 5"),
         (replace(AT_SEA, phase=Phase.OVER), "the game is over after round 5: seat 1 wins"),
         (
             replace(fresh(EMPTY, seats=3), phase=Phase.OVER, round=10),

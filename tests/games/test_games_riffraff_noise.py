@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from arena.games.api import Chance
 from arena.games.luck import draw
-from arena.games.riffraff.noise import DICE, FACES, SIGMAS, noise
-from arena.games.riffraff.state import Weather
-from arena.games.riffraff.table import Noise
+from arena.games.riffraff.noise import DICE, DIE_FACES, SIGMAS, Noise, Weather, noise
 
-FACE = st.integers(1, FACES)
+FACE = st.integers(1, DIE_FACES)
 DICE_FACES = st.tuples(FACE, FACE, FACE, FACE, FACE)
 WEATHERS = st.sampled_from(sorted(SIGMAS))
 
@@ -59,7 +57,7 @@ def test_noise_is_rounded_and_opposite_dice_give_opposite_noise(faces: tuple[int
     """There is no -0.0, which would have a JSON text of its own."""
     found = noise(faces, weather)
 
-    opposite = noise(tuple(FACES + 1 - face for face in faces), weather)
+    opposite = noise(tuple(DIE_FACES + 1 - face for face in faces), weather)
 
     assert amounts(opposite) == tuple(-amount for amount in amounts(found))
     assert [round(amount, 2) for amount in amounts(found)[:3]] == list(amounts(found)[:3])

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from arena.games.riffraff.actions import DROP_MAX_MM, HANDS_MAX, Reason
-from arena.games.riffraff.legality import ranges_mm
+from arena.games.riffraff.actions import Reason
+from arena.games.riffraff.legality import DROP_MAX_MM, HANDS_MAX, ranges_mm
 from arena.games.riffraff.noise import SIGMAS
 from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, FACES, HAND_RADIUS_M, KINDS, MASS_KG
 

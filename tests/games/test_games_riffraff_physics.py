@@ -12,8 +12,9 @@ from arena.errors import IllegalAction
 from arena.games.riffraff import engine, physics
 from arena.games.riffraff.actions import Load, Reason
 from arena.games.riffraff.model import LOOK_S
+from arena.games.riffraff.noise import STILL, Noise
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, Face, Kind
-from arena.games.riffraff.table import STILL, Noise, PieceId, Table
+from arena.games.riffraff.table import PieceId, ShipAtRest
 
 _STRAIGHT: dict[Kind, Face] = {kind: next(iter(FACES[kind])) for kind in KINDS}
 """The face of each kind that looks the same in a mirror along the ship."""
@@ -21,7 +22,7 @@ _STRAIGHT: dict[Kind, Face] = {kind: next(iter(FACES[kind])) for kind in KINDS}
 
 def _roll_after_release(degrees: float, looks: int) -> NDArray[np.float64]:
     """Roll at the start and after every look, of an empty ship let go at that roll."""
-    world = engine.afloat(Table(roll=math.radians(degrees)))
+    world = engine.afloat(ShipAtRest(roll=math.radians(degrees)))
     rolls = []
     for _ in range(looks):
         rolls.append(float(world.state[0]))
@@ -33,19 +34,19 @@ def _stays(area: int, kind: Kind, face: Face, yaw_deg: int) -> bool:
     """Whether a single piece in the middle of an area stays there."""
     u, v = (500 * sum(side) for side in (AREAS[area].u_m, AREAS[area].v_m))
     try:
-        return not settled(Table(), area, Load(kind, face, u, v, yaw_deg)).fallen
+        return not settled(ShipAtRest(), area, Load(kind, face, u, v, yaw_deg)).fallen
     except IllegalAction:
         return False
 
 
 def _released(area: int, load: Load, noise: Noise = STILL) -> physics.Released:
     """An empty ship, the piece just let go."""
-    return physics.released(Table(), AREAS[area], load, noise, PieceId("k01"))
+    return physics.released(ShipAtRest(), AREAS[area], load, noise, PieceId("k01"))
 
 
 def test_an_upright_ship_stays_upright() -> None:
     """Nothing moves an empty ship, for three seconds and to the last bit."""
-    world = engine.afloat(Table())
+    world = engine.afloat(ShipAtRest())
 
     for _ in range(300):
         world.look()
@@ -55,7 +56,7 @@ def test_an_upright_ship_stays_upright() -> None:
 
 def test_the_ship_weighs_and_rights_itself_as_specified() -> None:
     """The ship weighs 0.733 kg, and a restoring moment of 0.425 N m a radian comes from its centre of mass."""
-    model = engine.afloat(Table()).model
+    model = engine.afloat(ShipAtRest()).model
 
     mass_kg, centre_m = float(model.body_mass[1]), float(model.body_ipos[1][2])
 
@@ -78,7 +79,7 @@ def test_the_ship_swings_with_the_period_and_decay_that_were_measured() -> None:
 @pytest.mark.parametrize(("area", "v_mm", "heel_deg"), [(5, 106, 2.6), (7, 86, 2.2), (9, 66, 1.9)])
 def test_a_crate_at_the_end_of_a_yard_heels_the_ship(area: int, v_mm: int, heel_deg: float) -> None:
     """18 g at the end of a yard heel the ship to that side: 2.6 degrees from the lowest, less from those above."""
-    result = settled(Table(), area, Load("crate", "flat", 0, v_mm))
+    result = settled(ShipAtRest(), area, Load("crate", "flat", 0, v_mm))
 
     assert not result.fallen
     assert -math.degrees(result.roll) == pytest.approx(heel_deg, abs=0.2)
@@ -93,8 +94,8 @@ def test_a_mirrored_placement_heels_the_ship_to_the_other_side(area: int, kind: 
     u, v = (300 * side[0] + 700 * side[1] for side in (AREAS[area].u_m, AREAS[area].v_m))
     yaw_deg = 0 if kind in {"sailor", "plank"} else 35
 
-    port = settled(Table(), area, Load(kind, _STRAIGHT[kind], u, v, yaw_deg))
-    starboard = settled(Table(), area + 1, Load(kind, _STRAIGHT[kind], u, -v, -yaw_deg))
+    port = settled(ShipAtRest(), area, Load(kind, _STRAIGHT[kind], u, v, yaw_deg))
+    starboard = settled(ShipAtRest(), area + 1, Load(kind, _STRAIGHT[kind], u, -v, -yaw_deg))
 
     assert math.degrees(port.roll) == pytest.approx(-math.degrees(starboard.roll), abs=0.01)
     assert math.degrees(port.pitch) == pytest.approx(math.degrees(starboard.pitch), abs=0.01)
@@ -115,7 +116,7 @@ def test_a_single_piece_stays_wherever_it_is_laid_with_care(area: int) -> None:
 def test_a_pile_on_one_side_is_shed(seed: int) -> None:
     """Tidy loading of the starboard yards alone heels the ship until something falls, after 4 to 14 pieces."""
     rng = Random(seed)
-    table = Table()
+    table = ShipAtRest()
     loaded = 0
     has_fallen = False
 
@@ -138,18 +139,18 @@ def test_the_kick_of_a_wave_tilts_the_ship() -> None:
     """The same load tilts the ship further when a wave hits it; the other axis is hit alike."""
     load = Load("crate", "flat", 50, 22)
 
-    still = settled(Table(), 1, load)
-    rolled = settled(Table(), 1, load, Noise(roll_rad_s=1))
-    pitched = settled(Table(), 1, load, Noise(pitch_rad_s=1))
+    still = settled(ShipAtRest(), 1, load)
+    rolled = settled(ShipAtRest(), 1, load, Noise(roll_rad_s=1))
+    pitched = settled(ShipAtRest(), 1, load, Noise(pitch_rad_s=1))
 
     assert min(rolled.tilt_max_deg, pitched.tilt_max_deg) > still.tilt_max_deg + 2
 
 
 def test_the_shift_of_an_unsteady_hand_moves_the_piece() -> None:
     """A piece lies where it was meant to, and off by the shift and the turn of the noise."""
-    meant = settled(Table(), 1, Load("crate", "flat", 50, 22)).rests[0].pose
+    meant = settled(ShipAtRest(), 1, Load("crate", "flat", 50, 22)).rests[0].pose
 
-    shifted = settled(Table(), 1, Load("crate", "flat", 50, 22), Noise(u_mm=2, v_mm=-1, yaw_deg=90)).rests[0].pose
+    shifted = settled(ShipAtRest(), 1, Load("crate", "flat", 50, 22), Noise(u_mm=2, v_mm=-1, yaw_deg=90)).rests[0].pose
 
     assert [1000 * (b - a) for a, b in zip(meant[:2], shifted[:2], strict=True)] == pytest.approx([2, -1], abs=0.1)
     assert shifted[3:] == pytest.approx((math.sqrt(0.5), 0, 0, math.sqrt(0.5)), abs=0.02)
@@ -157,7 +158,7 @@ def test_the_shift_of_an_unsteady_hand_moves_the_piece() -> None:
 
 def test_a_piece_comes_to_lie_on_other_cargo() -> None:
     """Where something lies already, the next piece is let down onto it."""
-    below = put(Table(), 1, Load("crate", "flat", 50, 22))
+    below = put(ShipAtRest(), 1, Load("crate", "flat", 50, 22))
 
     above = put(below, 1, Load("chest", "flat", 50, 22))
 
@@ -169,7 +170,7 @@ def test_a_dropped_piece_falls_that_far() -> None:
     """A crate dropped from 20 mm is let go 20 mm above the contact, rocks the ship, and ends in the same place."""
     laid, dropped = (Load("crate", "flat", 50, 22, drop_mm=height) for height in (0, 20))
 
-    soft, hard = (settled(Table(), 1, load) for load in (laid, dropped))
+    soft, hard = (settled(ShipAtRest(), 1, load) for load in (laid, dropped))
 
     heights = [_released(1, load).new.pose[2] for load in (laid, dropped)]
     assert 1000 * (heights[1] - heights[0]) == pytest.approx(20)
@@ -188,7 +189,7 @@ def test_nothing_is_dropped_from_above_the_start_of_its_way() -> None:
 
 def test_a_place_under_a_tower_has_no_room() -> None:
     """Two crates on top of each other leave no room for a third; the reason, the pile and a hint are told."""
-    tower = Table(cargo=tuple(piece(n, "crate", (0.05, 0.022, 0.021 + 0.028 * n, 1, 0, 0, 0)) for n in (1, 2)))
+    tower = ShipAtRest(cargo=tuple(piece(n, "crate", (0.05, 0.022, 0.021 + 0.028 * n, 1, 0, 0, 0)) for n in (1, 2)))
 
     with pytest.raises(IllegalAction, match=r"reach into k02 \(crate\)") as refused:
         physics.require(tower, AREAS[1], Load("crate", "flat", 50, 22))
@@ -201,9 +202,9 @@ def test_a_place_beside_the_yard_has_no_support() -> None:
     """A rat on the edge of the yard is caught by its width; further out there is nothing within 30 mm below."""
     load, overboard = Load("rat", "flat", 9, 60, 90), Load("rat", "flat", 30, 60, 90)
 
-    physics.require(Table(), AREAS[5], load)
+    physics.require(ShipAtRest(), AREAS[5], load)
     with pytest.raises(IllegalAction, match="no support for a rat flat at u 30 v 60") as refused:
-        physics.require(Table(), AREAS[5], overboard)
+        physics.require(ShipAtRest(), AREAS[5], overboard)
 
     assert refused.value.reason == Reason.NO_SUPPORT
     assert refused.value.hint
@@ -220,7 +221,7 @@ def test_a_shift_without_room_is_halved_until_there_is_some(u_mm: float, halved:
 
     assert release.halved == halved
     assert 1000 * release.new.pose[0] == pytest.approx(landed_mm)
-    assert settled(Table(), 5, Load("chest", "flat", 0, 60), noise).halved == halved
+    assert settled(ShipAtRest(), 5, Load("chest", "flat", 0, 60), noise).halved == halved
 
 
 @pytest.mark.parametrize("pieces", [5, 10])

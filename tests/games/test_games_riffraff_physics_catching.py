@@ -6,14 +6,14 @@ from riffraff_tables import piece, settled
 
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.model import LOOK_S, LOOKS_PER_WINDOW
-from arena.games.riffraff.settling import HINGES, POSE, State, Watch
-from arena.games.riffraff.table import PieceId, Table
+from arena.games.riffraff.settling import HINGES, POSE, Watch, WorldState
+from arena.games.riffraff.table import PieceId, ShipAtRest
 
 _IDS = (PieceId("k01"), PieceId("k02"))
 _CRATE = Load("crate", "flat", 50, 22)
 
 
-def _state(*places: tuple[float, float, float], roll: float = 0.0) -> State:
+def _state(*places: tuple[float, float, float], roll: float = 0.0) -> WorldState:
     """A state with pieces there, none of them turned."""
     state = np.zeros(HINGES + POSE * len(places))
     state[0] = roll
@@ -22,13 +22,13 @@ def _state(*places: tuple[float, float, float], roll: float = 0.0) -> State:
     return state
 
 
-def _watch(start: State, hands_mm: tuple[tuple[float, float], ...] = ()) -> Watch:
+def _watch(start: WorldState, hands_mm: tuple[tuple[float, float], ...] = ()) -> Watch:
     return Watch(start, _IDS[: (len(start) - HINGES) // POSE], hands_mm)
 
 
-def _beside(x_m: float, y_m: float) -> Table:
+def _beside(x_m: float, y_m: float) -> ShipAtRest:
     """An empty ship, and a rat in the air beside it, which is about to fall."""
-    return Table(cargo=(piece(1, "rat", (x_m, y_m, 0.05, 1, 0, 0, 0)),))
+    return ShipAtRest(cargo=(piece(1, "rat", (x_m, y_m, 0.05, 1, 0, 0, 0)),))
 
 
 def test_a_piece_falls_where_its_way_crosses_the_catch_plane() -> None:
@@ -113,7 +113,7 @@ def test_rest_is_judged_at_the_end_of_a_window() -> None:
     ],
     ids=["shift", "shift too far", "tilt", "tilt too far", "turn", "turn too far"],
 )
-def test_a_little_movement_within_the_window_is_still_rest(moved: State, *, is_rest: bool) -> None:
+def test_a_little_movement_within_the_window_is_still_rest(moved: WorldState, *, is_rest: bool) -> None:
     """0.2 mm, 0.0008 rad of a hinge, 0.004 of a quaternion's component; more is not rest, and a new window begins."""
     watch = _watch(_state((0, 0, 0.1)))
 
@@ -153,7 +153,7 @@ def test_a_piece_that_drops_beside_the_hull_is_caught_by_a_hand_below(off_mm: fl
 
 def test_what_has_fallen_touches_nothing() -> None:
     """A piece under the plane is no obstacle: what the ship does is the same without it, but for its last moments."""
-    alone = settled(Table(), 1, _CRATE)
+    alone = settled(ShipAtRest(), 1, _CRATE)
 
     beside = settled(_beside(0.03, 0.15), 1, _CRATE)
 
@@ -163,7 +163,7 @@ def test_what_has_fallen_touches_nothing() -> None:
 
 def test_a_piece_that_falls_onto_the_deck_has_not_fallen() -> None:
     """A crate in the air beside the lowest yard lands on the deck below, and is still aboard."""
-    beside = Table(cargo=(piece(1, "crate", (0.031, 0.02, 0.13, 1, 0, 0, 0)),))
+    beside = ShipAtRest(cargo=(piece(1, "crate", (0.031, 0.02, 0.13, 1, 0, 0, 0)),))
 
     result = settled(beside, 6, Load("rat", "flat", 0, -60))
 

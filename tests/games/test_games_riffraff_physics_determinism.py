@@ -21,21 +21,23 @@ from arena.errors import IllegalAction
 from arena.games.riffraff import engine, physics
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.model import arithmetic, model_digest
+from arena.games.riffraff.noise import Noise
 from arena.games.riffraff.scene import AREAS, KINDS
 from arena.games.riffraff.settling import distance
-from arena.games.riffraff.table import Fall, Noise, PieceId, Rest, Settled, Table
+from arena.games.riffraff.table import Fall, PieceId, Rest, Settled, ShipAtRest
 
 _GOLDENS = Path(__file__).with_name("riffraff_physics_goldens.json")
-_Case = tuple[Table, int, Load, Noise]
+_Case = tuple[ShipAtRest, int, Load, Noise]
 _SCRIPT = """
 import sys
 import msgspec
 from arena.games.riffraff import physics
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.model import arithmetic
+from arena.games.riffraff.noise import Noise
 from arena.games.riffraff.scene import AREAS
-from arena.games.riffraff.table import Noise, Table
-cases = msgspec.json.decode(sys.stdin.buffer.read(), type=list[tuple[Table, int, Load, Noise]])
+from arena.games.riffraff.table import ShipAtRest
+cases = msgspec.json.decode(sys.stdin.buffer.read(), type=list[tuple[ShipAtRest, int, Load, Noise]])
 results = [physics.place(table, AREAS[area], load, noise, "k99") for table, area, load, noise in cases]
 sys.stdout.buffer.write(msgspec.json.encode(results))
 """
@@ -112,7 +114,7 @@ def test_two_processes_at_a_time_give_the_same_bytes() -> None:
 def test_the_order_of_the_pieces_makes_no_difference() -> None:
     """Bodies are sorted by id, wherever they stand in the table and whichever of them is new."""
     table, area, load, noise = _cases()[-1]
-    shuffled = Table(table.roll, table.pitch, tuple(Random(1).sample(table.cargo, len(table.cargo))))
+    shuffled = ShipAtRest(table.roll, table.pitch, tuple(Random(1).sample(table.cargo, len(table.cargo))))
 
     straight = physics.place(table, AREAS[area], load, noise, PieceId("k00"))
     mixed = physics.place(shuffled, AREAS[area], load, noise, PieceId("k00"))
@@ -125,7 +127,7 @@ def test_a_table_after_json_is_the_same_table() -> None:
     """Canonical numbers survive their text form: same digest, same results on it."""
     table, area, load, noise = _cases()[-1]
 
-    read = msgspec.json.decode(msgspec.json.encode(table), type=Table)
+    read = msgspec.json.decode(msgspec.json.encode(table), type=ShipAtRest)
 
     assert read == table
     assert settled(read, area, load, noise) == settled(table, area, load, noise)
@@ -146,7 +148,7 @@ def test_the_fingerprint_tells_what_results_depend_on() -> None:
 def _golden_digest() -> str:
     """Over a ship that is loaded piece by piece in a breeze: 16 tries, with falls."""
     rng = Random("golden")
-    table, digests = Table(), []
+    table, digests = ShipAtRest(), []
     for number in range(16):
         area = 1 + number % len(AREAS)
         load = tidy_load(rng, area, rng.choice(KINDS))

@@ -13,14 +13,14 @@ from arena.games.riffraff import engine
 from arena.games.riffraff.actions import Load, Reason
 from arena.games.riffraff.model import HALVINGS, LOOK_S, LOOKS_MAX
 from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, KINDS, Kind
-from arena.games.riffraff.table import DIGITS, Settled, Table
+from arena.games.riffraff.table import DIGITS, Settled, ShipAtRest
 
 _PLACES = [(area, kind) for area in AREAS for kind in KINDS]
 _LADEN = (0, 0, 6, 12)
 """Pieces aboard before a placement, in turns."""
 
 
-def _insist_on(table: Table, load: Load, result: Settled) -> None:
+def _require(table: ShipAtRest, load: Load, result: Settled) -> None:
     """What holds for every result: each piece is somewhere, once; nothing rests in the water; numbers are canonical."""
     names = sorted([*(rest.id for rest in result.rests), *(fall.id for fall in result.fallen)])
     assert names == sorted([*(each.id for each in table.cargo), result.id])
@@ -37,7 +37,7 @@ def _insist_on(table: Table, load: Load, result: Settled) -> None:
     assert all(fall.hand is None or fall.hand < len(load.hands_mm) for fall in result.fallen)
 
 
-def _tried(table: Table, area: int, rng: Random, kind: Kind) -> tuple[Table, bool]:
+def _tried(table: ShipAtRest, area: int, rng: Random, kind: Kind) -> tuple[ShipAtRest, bool]:
     """The table after a random placement, and whether it was refused."""
     load, noise = random_load(rng, area, kind), random_noise(rng)
     try:
@@ -46,7 +46,7 @@ def _tried(table: Table, area: int, rng: Random, kind: Kind) -> tuple[Table, boo
         if refused.reason not in {Reason.NO_ROOM, Reason.NO_SUPPORT}:
             raise
         return table, True
-    _insist_on(table, load, result)
+    _require(table, load, result)
     changed = after(table, area, load, result)
     assert changed.digest() == result.digest
     return changed, False
@@ -65,12 +65,12 @@ def _refused_in(places: list[tuple[int, Kind]], each: int, seed: str) -> int:
 def _grown(placements: int, seed: str, most: int) -> int:
     """How many random placements on growing tables were refused; a ship with `most` pieces makes way for an empty."""
     rng = Random(seed)
-    table, refused = Table(), 0
+    table, refused = ShipAtRest(), 0
     for _ in range(placements):
         table, was_refused = _tried(table, rng.choice(list(AREAS)), rng, rng.choice(KINDS))
         refused += was_refused
         if len(table.cargo) >= most:
-            table = Table()
+            table = ShipAtRest()
     return refused
 
 
@@ -115,6 +115,6 @@ def test_a_thousand_random_placements_on_growing_tables(tmp_path: Path) -> None:
 
 def test_the_engine_does_not_start_afresh_by_itself() -> None:
     """The engine's silent reset after a divergence is off, so that every divergence is seen."""
-    world = engine.afloat(Table())
+    world = engine.afloat(ShipAtRest())
 
     assert world.model.opt.disableflags & world.engine.mjtDisableBit.mjDSBL_AUTORESET

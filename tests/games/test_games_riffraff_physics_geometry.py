@@ -25,7 +25,7 @@ from arena.games.riffraff.geometry import (
     times,
 )
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, PARTS, Kind, Shape
-from arena.games.riffraff.table import Pose, Table
+from arena.games.riffraff.table import Pose, ShipAtRest
 
 _DEGREES = st.floats(-360, 360)
 _ROTATIONS = st.builds(lambda x, y, z: times(about("x", x), times(about("y", y), about("z", z))), *[_DEGREES] * 3)
@@ -91,13 +91,13 @@ def test_the_way_back_undoes_a_rotation(rotation: Quaternion) -> None:
 def test_yaw_turns_from_bow_to_port() -> None:
     """By 90 degrees: what pointed to the bow points to port. A roll lifts port, a pitch lowers the bow."""
     assert rotated(about("z", 90), (1, 0, 0)) == pytest.approx((0, 1, 0))
-    assert rotated(ship_rotation(Table(roll=0.1)), (0, 1, 0)) == pytest.approx((0, math.cos(0.1), math.sin(0.1)))
-    assert rotated(ship_rotation(Table(pitch=0.1)), (1, 0, 0)) == pytest.approx((math.cos(0.1), 0, -math.sin(0.1)))
+    assert rotated(ship_rotation(ShipAtRest(roll=0.1)), (0, 1, 0)) == pytest.approx((0, math.cos(0.1), math.sin(0.1)))
+    assert rotated(ship_rotation(ShipAtRest(pitch=0.1)), (1, 0, 0)) == pytest.approx((math.cos(0.1), 0, -math.sin(0.1)))
 
 
 def test_the_ship_rolls_before_it_pitches() -> None:
     """The pitch is about the axis that has been rolled: the mast leans accordingly."""
-    mast = rotated(ship_rotation(Table(roll=0.3, pitch=0.2)), (0, 0, 1))
+    mast = rotated(ship_rotation(ShipAtRest(roll=0.3, pitch=0.2)), (0, 0, 1))
 
     sin_roll, cos_roll = math.sin(0.3), math.cos(0.3)
     assert mast == pytest.approx((math.sin(0.2), -sin_roll * math.cos(0.2), cos_roll * math.cos(0.2)))
@@ -134,7 +134,7 @@ def test_a_piece_in_the_middle_of_an_area_lies_on_it(area: object) -> None:
     known = next(each for each in AREAS.values() if each == area)
     place = (sum(known.u_m) / 2, sum(known.v_m) / 2, known.surface_m + 0.014)
 
-    for table in (Table(), Table(roll=0.2, pitch=-0.15)):
+    for table in (ShipAtRest(), ShipAtRest(roll=0.2, pitch=-0.15)):
         x, y, z = rotated(ship_rotation(table), place)
         assert area_of(piece(1, "crate", (x, y, z, *ship_rotation(table))), table) == known.number
 
@@ -151,7 +151,7 @@ def test_a_piece_in_the_middle_of_an_area_lies_on_it(area: object) -> None:
 )
 def test_the_level_below_decides_where_a_piece_lies(kind: Kind, pose: Pose, area: int) -> None:
     """A hung sailor lies on his yard; whatever is below the first yard lies on the deck, in the nearest quadrant."""
-    assert area_of(piece(1, kind, pose), Table()) == area
+    assert area_of(piece(1, kind, pose), ShipAtRest()) == area
 
 
 def test_the_room_above_ends_at_the_next_yard() -> None:

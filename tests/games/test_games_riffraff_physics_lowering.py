@@ -11,11 +11,12 @@ from riffraff_tables import laden, random_load
 from arena.errors import IllegalAction
 from arena.games.riffraff import engine, lowering
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.geometry import matrix, ship_rotation
+from arena.games.riffraff.geometry import rotation_matrix, ship_rotation
 from arena.games.riffraff.model import LOWERING_END_M
+from arena.games.riffraff.noise import STILL
 from arena.games.riffraff.scene import AREAS, KINDS
-from arena.games.riffraff.settling import State
-from arena.games.riffraff.table import STILL, Pose, Table
+from arena.games.riffraff.settling import WorldState
+from arena.games.riffraff.table import Pose, ShipAtRest
 
 _SLABS = st.lists(st.tuples(st.floats(-0.05, 0.05), st.floats(0.0, 0.02)), max_size=4)
 """Obstacles in the column: middle and thickness, in m."""
@@ -89,11 +90,11 @@ def test_a_piece_is_never_let_go_inside_of_anything(slabs: list[tuple[float, flo
 class _Stepwise(lowering.Descent):
     """A piece that is let down step by step from the very top."""
 
-    def _highest_below(self, low: State, high: State, floor_m: float) -> float:  # noqa: ARG002 - nothing is clear
+    def _highest_below(self, low: WorldState, high: WorldState, floor_m: float) -> float:  # noqa: ARG002 - nothing is clear
         return 1.0
 
 
-def _release(descent: type[lowering.Descent], table: Table, area: int, load: Load) -> Pose | str:
+def _release(descent: type[lowering.Descent], table: ShipAtRest, area: int, load: Load) -> Pose | str:
     """The pose of the release without noise, or the sentence of the refusal."""
     try:
         return descent(table, AREAS[area], load).release(STILL, 0)
@@ -101,7 +102,7 @@ def _release(descent: type[lowering.Descent], table: Table, area: int, load: Loa
         return refusal.message
 
 
-def _depth(table: Table, load: Load, pose: Sequence[float]) -> float:
+def _depth(table: ShipAtRest, load: Load, pose: Sequence[float]) -> float:
     """How far the piece of a load reaches into anything in this pose, as the engine's negative distance; else 0."""
     kind = next(known for known in KINDS if known == load.kind)
     world = engine.World(table, [*((each.kind, each.pose) for each in table.cargo), (kind, pose)])
@@ -120,7 +121,7 @@ def test_nothing_reaches_into_anything_when_it_is_let_go(pieces: int) -> None:
     """The engine finds no contact of the new piece at its release, and one as soon as it is 0.03 mm lower."""
     table = laden(pieces)
     loads = _random_loads(f"release/{pieces}")
-    down = [-0.00003 * row[2] for row in matrix(ship_rotation(table))] + [0] * 4
+    down = [-0.00003 * row[2] for row in rotation_matrix(ship_rotation(table))] + [0] * 4
 
     poses = [(load, _release(lowering.Descent, table, area, load)) for area, load in loads]
 

@@ -13,9 +13,10 @@ from arena.errors import HarnessFault
 from arena.games.riffraff import engine
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.geometry import UPRIGHT, extents
+from arena.games.riffraff.noise import Noise
 from arena.games.riffraff.scene import AREAS, KINDS, PARTS, YARDS, Kind
 from arena.games.riffraff.settling import poses
-from arena.games.riffraff.table import Noise, Table
+from arena.games.riffraff.table import ShipAtRest
 
 _CRATE = Load("crate", "flat", 50, 22)
 _FIVE_S = 500
@@ -40,8 +41,8 @@ def test_a_piece_with_corners_does_not_jitter(kind: Kind) -> None:
 
     That is what the ship itself gives way in its dry friction; engine boxes crept 16 mm.
     """
-    result = settled(Table(), 1, Load(kind, "lying" if kind == "sailor" else "flat", 50, 24))
-    world = engine.afloat(Table(result.roll, result.pitch, (piece(1, kind, result.rests[0].pose),)))
+    result = settled(ShipAtRest(), 1, Load(kind, "lying" if kind == "sailor" else "flat", 50, 24))
+    world = engine.afloat(ShipAtRest(result.roll, result.pitch, (piece(1, kind, result.rests[0].pose),)))
     for _ in range(_FIVE_S // 5):
         world.look()
     before = poses(world.state).copy()
@@ -55,7 +56,7 @@ def test_a_piece_with_corners_does_not_jitter(kind: Kind) -> None:
 @pytest.mark.parametrize("area", [5, 6, 7, 8, 9, 10])
 def test_a_hung_sailor_comes_to_rest(area: int) -> None:
     """His hook fits the yard: he hangs still within 2 s, in the height in which he was hung up."""
-    result = settled(Table(), area, Load("sailor", "hang", 0, 500 * sum(AREAS[area].v_m)), Noise(roll_rad_s=0.05))
+    result = settled(ShipAtRest(), area, Load("sailor", "hang", 0, 500 * sum(AREAS[area].v_m)), Noise(roll_rad_s=0.05))
 
     assert (result.end, result.fallen) == ("rest", ())
     assert result.t_s < 2
@@ -66,7 +67,7 @@ def test_a_hung_sailor_comes_to_rest(area: int) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_model_reaches_as_far_as_the_geometry(kind: Kind) -> None:
     """Meshes and primitives of the engine have the same extents as the geometry by which placements are refused."""
-    world = engine.World(Table(), [(kind, (0, 0, 1, 1, 0, 0, 0))])
+    world = engine.World(ShipAtRest(), [(kind, (0, 0, 1, 1, 0, 0, 0))])
     world.contacts()
     own = world.model.geom_bodyid == world.model.nbody - 1
 
@@ -100,7 +101,7 @@ def test_a_divergence_is_our_fault_and_leaves_nothing_behind(tmp_path: Path, noi
 
 def test_a_pose_that_is_none_is_our_fault(tmp_path: Path) -> None:
     """NaN in a table breaks the simulation down and nothing else."""
-    broken = Table(cargo=(piece(1, "rat", (float("nan"), 0, 0.1, 1, 0, 0, 0)),))
+    broken = ShipAtRest(cargo=(piece(1, "rat", (float("nan"), 0, 0.1, 1, 0, 0, 0)),))
 
     with contextlib.chdir(tmp_path), pytest.raises(HarnessFault, match="BADQPOS"):
         settled(broken, 1, _CRATE)
@@ -112,8 +113,8 @@ def test_a_fresh_process_leaves_no_file_behind(tmp_path: Path) -> None:
     """The very first use of the engine may be a divergence, too: no file in the working directory."""
     script = (
         "from arena.games.riffraff import engine\n"
-        "from arena.games.riffraff.table import Table\n"
-        "world = engine.afloat(Table(roll=float('nan')))\n"
+        "from arena.games.riffraff.table import ShipAtRest\n"
+        "world = engine.afloat(ShipAtRest(roll=float('nan')))\n"
         "try: world.look()\n"
         "except engine.HarnessFault as fault: print(fault)\n"
     )
@@ -145,7 +146,7 @@ def test_without_the_engine_the_extra_is_named() -> None:
 
 def test_a_ship_that_never_rests_is_taken_as_it_is() -> None:
     """After 12 simulated seconds the poses count as they are; here a piece is still on its way down from 1 km above."""
-    high = Table(cargo=(piece(1, "rat", (0, 0, 1000, 1, 0, 0, 0)),))
+    high = ShipAtRest(cargo=(piece(1, "rat", (0, 0, 1000, 1, 0, 0, 0)),))
 
     result = settled(high, 1, _CRATE)
 

@@ -13,16 +13,16 @@ from arena.errors import IllegalAction
 from arena.games.riffraff import physics
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.scene import AREAS, KINDS
-from arena.games.riffraff.table import Table
+from arena.games.riffraff.table import ShipAtRest
 
-_Policy = Callable[[Random, Table, int], Load]
+_Policy = Callable[[Random, ShipAtRest, int], Load]
 _CANDIDATES = 6
 _MOST = 15
 
 pytestmark = pytest.mark.slow
 
 
-def _legal(draw: Callable[[Random], Load], rng: Random, table: Table, area: int) -> Load:
+def _legal(draw: Callable[[Random], Load], rng: Random, table: ShipAtRest, area: int) -> Load:
     """The first load drawn that is not refused."""
     while True:
         load = draw(rng)
@@ -35,11 +35,11 @@ def _legal(draw: Callable[[Random], Load], rng: Random, table: Table, area: int)
         return load
 
 
-def _careless(rng: Random, table: Table, area: int) -> Load:
+def _careless(rng: Random, table: ShipAtRest, area: int) -> Load:
     return _legal(lambda rng: random_load(rng, area, rng.choice(KINDS)), rng, table, area)
 
 
-def _looking_ahead(rng: Random, table: Table, area: int) -> Load:
+def _looking_ahead(rng: Random, table: ShipAtRest, area: int) -> Load:
     """Of some tidy loads the one that, without noise, loses nothing and tilts the ship least."""
     loads = [_legal(partial(_tidy, area), rng, table, area) for _ in range(_CANDIDATES)]
     return min(loads, key=partial(_regret, table, area))
@@ -49,7 +49,7 @@ def _tidy(area: int, rng: Random) -> Load:
     return tidy_load(rng, area, rng.choice(KINDS))
 
 
-def _regret(table: Table, area: int, load: Load) -> tuple[int, float]:
+def _regret(table: ShipAtRest, area: int, load: Load) -> tuple[int, float]:
     result = settled(table, area, load)
     return len(result.fallen), result.tilt_max_deg + 115 * max(abs(result.roll), abs(result.pitch))
 
@@ -57,13 +57,13 @@ def _regret(table: Table, area: int, load: Load) -> tuple[int, float]:
 def _falls(policy: _Policy, placements: int, seed: str) -> list[tuple[int, bool]]:
     """Pieces aboard before each placement in a breeze, and whether anything fell."""
     rng = Random(seed)
-    table, seen = Table(), list[tuple[int, bool]]()
+    table, seen = ShipAtRest(), list[tuple[int, bool]]()
     for _ in range(placements):
         area = rng.choice(list(AREAS))
         load = policy(rng, table, area)
         result = settled(table, area, load, random_noise(rng))
         seen.append((len(table.cargo), bool(result.fallen)))
-        table = Table() if len(table.cargo) >= _MOST else after(table, area, load, result)
+        table = ShipAtRest() if len(table.cargo) >= _MOST else after(table, area, load, result)
     return seen
 
 

@@ -9,10 +9,10 @@ from riffraff_scenes import AT_SEA, CROWDED, EMPTY, ONE_CRATE, QUIET, fallen, fr
 
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.drawing.picture import picture
-from arena.games.riffraff.drawing.svg import SEATS, lit, words
+from arena.games.riffraff.drawing.svg import SEAT_COLOURS, lit, words
 from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.state import Phase, State
-from arena.games.riffraff.table import Table
+from arena.games.riffraff.table import ShipAtRest
 
 SVG = "{http://www.w3.org/2000/svg}"
 SCENES = {
@@ -68,7 +68,7 @@ def test_a_crate_is_drawn_to_scale() -> None:
 )
 def test_the_ship_leans_to_the_side_that_is_down(roll: float, pitch: float, view: str, lower: str, higher: str) -> None:
     """As the plates with the numbers of the areas show: odd yard areas are port, 1 and 2 are at the bow."""
-    drawn = views(fresh(Table(roll, pitch)))[view]
+    drawn = views(fresh(ShipAtRest(roll, pitch)))[view]
 
     heights = {str(each.text): float(str(each.get("y"))) for each in drawn.iter(f"{SVG}text")}
 
@@ -218,4 +218,4 @@ def test_the_players_share_a_column_with_the_view_from_above(seats: int, height:
     badges = [each.get("fill") for each in drawing.iter(f"{SVG}circle") if each.get("r") == "14"]
 
     assert clip[0].get("height") == str(height)
-    assert badges == list(SEATS[:seats])
+    assert badges == list(SEAT_COLOURS[:seats])

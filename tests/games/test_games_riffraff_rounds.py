@@ -8,7 +8,7 @@ from riffraff_play import GAME, all_pass, did, others_pass, played, start
 
 from arena.errors import SpecError
 from arena.games.api import Decision, Json, Over, Seat
-from arena.games.riffraff.actions import Name, Order, Play
+from arena.games.riffraff.actions import NameCaptain, Order, Play
 from arena.games.riffraff.state import CARDS, Phase, State
 
 CHOICE = st.randoms(use_true_random=False)
@@ -88,7 +88,7 @@ def test_the_old_captain_names_one_of_those_with_the_highest_card(old: int, name
     state = played(replace(start(), captain=Seat(old)), 10, 10, 2, 6)
 
     assert GAME.turn(state) == Decision(seats=(Seat(old),))
-    assert GAME.legal(state, Seat(old)) == (Name(seat=0), Name(seat=1))
+    assert GAME.legal(state, Seat(old)) == (NameCaptain(seat=0), NameCaptain(seat=1))
     assert lined_up(did(state, {"seat": named})) == (named, (named, 1 - named, 3, 2))
 
 
@@ -120,7 +120,7 @@ def test_of_four_equal_cards_the_new_captain_orders_three() -> None:
     named = did(tied, {"seat": 2})
 
     legal = GAME.legal(named, Seat(2))
-    assert GAME.legal(tied, Seat(0)) == tuple(Name(seat=seat) for seat in range(4))
+    assert GAME.legal(tied, Seat(0)) == tuple(NameCaptain(seat=seat) for seat in range(4))
     assert legal is not None
     assert len(legal) == 6
     assert lined_up(did(named, {"seats": [3, 0, 1]})) == (2, (2, 3, 0, 1))

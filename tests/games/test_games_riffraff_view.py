@@ -15,7 +15,7 @@ from arena.games.api import Seat
 from arena.games.riffraff import what_if
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, MASS_KG, PARTS
 from arena.games.riffraff.state import CARDS, State
-from arena.games.riffraff.table import DIGITS, Piece, PieceId, Table
+from arena.games.riffraff.table import DIGITS, Piece, PieceId, ShipAtRest
 
 GRID = 10**DIGITS
 STOP = round(math.radians(36) * GRID)
@@ -27,10 +27,10 @@ TURN = st.tuples(*[st.floats(-1, 1)] * 4).filter(lambda turn: math.hypot(*turn) 
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> Table:
+def tables(draw: st.DrawFn) -> ShipAtRest:
     """Canonical tables with anything anywhere."""
     kinds = draw(st.lists(st.sampled_from(KINDS), max_size=6))
-    return Table(
+    return ShipAtRest(
         roll=draw(TILT),
         pitch=draw(TILT),
         cargo=tuple(
@@ -142,13 +142,13 @@ def test_the_weather_is_told_as_its_deviations(weather: str, sigma: tuple[float,
 
 @settings(deadline=None)
 @given(table=tables())
-def test_the_view_loses_nothing_of_the_canonical_state(table: Table) -> None:
+def test_the_view_loses_nothing_of_the_canonical_state(table: ShipAtRest) -> None:
     """From the mm and degrees of the view the table is computed back, digit for digit, as every look-ahead does."""
     state = replace(played(start(), 7, 3, 2, 1), table=table, placements=len(table.cargo))
     view = json.loads(msgspec.json.encode(GAME.observe(state, Seat(0))))
     what = {"load": raw_load(state), "ship": view["ship"], "cargo": view["cargo"]}
 
-    question = what_if.read(state, Seat(0), what)
+    question = what_if.parse_question(state, Seat(0), what)
 
     assert question.table == table
     assert question.table.digest() == table.digest()

@@ -28,7 +28,7 @@ class Play(Action, frozen=True):
         return f"plays card {self.card}"
 
 
-class Name(Action, frozen=True):
+class NameCaptain(Action, frozen=True):
     """The old captain names the new one among those who share the highest card: `{"seat": 1}`."""
 
     seat: Number
@@ -87,10 +87,7 @@ class Pass(Action, frozen=True):
 
 
 PASS: Final = Pass(is_pass=True)
-AnyAction = Play | Name | Order | Announce | Load | Pass
-
-DROP_MAX_MM: Final = 20
-HANDS_MAX: Final = 2
+AnyAction = Play | NameCaptain | Order | Announce | Load | Pass
 
 
 class Reason:

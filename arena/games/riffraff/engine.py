@@ -16,8 +16,8 @@ from arena.errors import HarnessFault, IllegalAction, SpecError
 from arena.games.riffraff.actions import Reason
 from arena.games.riffraff.model import STEPS_PER_LOOK, mjcf
 from arena.games.riffraff.scene import Kind
-from arena.games.riffraff.settling import State
-from arena.games.riffraff.table import Piece, Table
+from arena.games.riffraff.settling import WorldState
+from arena.games.riffraff.table import Piece, ShipAtRest
 
 SHIP: Final = 1
 FIRST_PIECE: Final = 2
@@ -63,11 +63,11 @@ class World:
     `state` is a view of the engine's own memory: roll and pitch, then x y z w x y z of each piece.
     """
 
-    def __init__(self, table: Table, pieces: Sequence[tuple[Kind, Sequence[float]]]) -> None:
+    def __init__(self, table: ShipAtRest, pieces: Sequence[tuple[Kind, Sequence[float]]]) -> None:
         self.engine = engine()
         self.model = copy(_compiled(tuple(kind for kind, _ in pieces)))
         self.data = self.engine.MjData(self.model)
-        self.state: State = self.data.qpos
+        self.state: WorldState = self.data.qpos
         self.state[:] = [table.roll, table.pitch, *chain.from_iterable(pose for _, pose in pieces)]
         self._warnings = self.data.warning.number
 
@@ -98,12 +98,12 @@ class World:
         self.model.body_contype[body] = self.model.body_conaffinity[body] = 0
 
 
-def afloat(table: Table) -> World:
+def afloat(table: ShipAtRest) -> World:
     """The ship as it lies on the table, to be simulated without placing anything."""
     return World(table, [(piece.kind, piece.pose) for piece in by_id(table.cargo)])
 
 
-def require_apart(table: Table) -> None:
+def require_apart(table: ShipAtRest) -> None:
     """IllegalAction if pieces of a table that somebody made up stand in each other, or in the ship.
 
     They would fly apart, which is no use to anybody and takes the engine seconds.

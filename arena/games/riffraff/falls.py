@@ -5,14 +5,14 @@ ValueError, because it came from a record or another program and not from the ru
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, cast
 
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.scene import CATCH_PLANE_M, HAND_RADIUS_M, Kind
+from arena.games.riffraff.scene import CATCH_PLANE_M, HAND_RADIUS_M, Area, Kind
 from arena.games.riffraff.state import Fallen, Fate, State
-from arena.games.riffraff.table import DIGITS, NOWHERE, Piece, PieceId, Settled, Table, remaining
+from arena.games.riffraff.table import DIGITS, NOWHERE, Piece, PieceId, Settled, ShipAtRest, remaining
 
 _LARGEST: Final = 1e6
 """In any unit of a result; a piece that fell far away crosses the plane of the hands within some metres."""
@@ -20,12 +20,11 @@ _UNIT_SLACK: Final = 0.001
 """By which a rounded quaternion may be longer or shorter than 1."""
 
 
-def under_way(state: State) -> tuple[Seat, int, Load]:
+def under_way(state: State) -> tuple[Seat, Area, Load]:
     """The seat that loads, the area and the load of a state that waits for chance or simulation."""
     assert state.pending is not None, "a piece has been let go"
     assert state.active is not None, "by the player whose turn it is"
-    assert state.area is not None, "onto the area of the card"
-    return state.active, state.area, state.pending
+    return state.active, state.active_area, state.pending
 
 
 def kind_of(load: Load) -> Kind:
@@ -33,29 +32,24 @@ def kind_of(load: Load) -> Kind:
     return cast(Kind, load.kind)
 
 
-def table_after(state: State, result: Settled) -> Table:
+def table_after(state: State, result: Settled) -> ShipAtRest:
     """The table after the placement; ValueError if the result cannot have come from this state."""
     seat, area, load = under_way(state)
-    aboard = with_new(state.table, state.next_id, load, area, seat)
+    aboard = with_new(state.table, state.next_id, load, area.number, seat)
     _require_pieces(result, tuple(aboard), state.next_id)
     _require_numbers(result)
     _require_canonical(result)
     _require_hands(result, load)
-    table = at_rest(aboard, result)
+    table = remaining(aboard.values(), result)
     if table.digest() != result.digest:
         raise ValueError(f"the digest {result.digest} is not that of the table it is said to be of, {table.digest()}")
     return table
 
 
-def with_new(table: Table, new: PieceId, load: Load, area: int, by: Seat) -> dict[PieceId, Piece]:
+def with_new(table: ShipAtRest, new: PieceId, load: Load, area: int, by: Seat) -> dict[PieceId, Piece]:
     """The pieces of a placement, the new one among them; it has no place yet."""
     piece = Piece(id=new, kind=kind_of(load), card=area, by=by, pose=NOWHERE)
     return {each.id: each for each in (*table.cargo, piece)}
-
-
-def at_rest(aboard: Mapping[PieceId, Piece], result: Settled) -> Table:
-    """The table where the pieces lie as the result says."""
-    return remaining(aboard.values(), roll=result.roll, pitch=result.pitch, rests=result.rests)
 
 
 def hand_at(x_mm: float, y_mm: float, hands_mm: Sequence[tuple[float, float]]) -> int | None:
@@ -77,14 +71,7 @@ def fates(state: State, result: Settled) -> tuple[Fallen, ...]:
     caught = {fall.id for fall in result.fallen if fall.hand is not None}
     in_hand: Fate = "returned" if caught == {result.id} else "removed"
     return tuple(
-        Fallen(
-            id=fall.id,
-            kind=kinds[fall.id],
-            x_mm=fall.x_mm,
-            y_mm=fall.y_mm,
-            hand=fall.hand,
-            fate=in_hand if fall.hand is not None else "to_supply",
-        )
+        Fallen(fall.id, kinds[fall.id], fall.x_mm, fall.y_mm, fall.hand, "to_supply" if fall.hand is None else in_hand)
         for fall in result.fallen
     )
 

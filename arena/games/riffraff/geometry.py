@@ -7,18 +7,8 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from arena.games.riffraff.scene import (
-    FACES,
-    FIRST_YARD_AREA,
-    PARTS,
-    YARD_THICKNESS_M,
-    YARDS,
-    Area,
-    Face,
-    Kind,
-    Shape,
-)
-from arena.games.riffraff.table import Piece, Pose, Table
+from arena.games.riffraff.scene import FACES, FIRST_YARD_AREA, PARTS, YARD_THICKNESS_M, YARDS, Area, Face, Kind, Shape
+from arena.games.riffraff.table import Piece, Pose, ShipAtRest
 
 Quaternion = tuple[float, float, float, float]
 Vector = tuple[float, float, float]
@@ -55,7 +45,7 @@ def inverse(rotation: Quaternion) -> Quaternion:
     return (w, -x, -y, -z)
 
 
-def matrix(rotation: Quaternion) -> tuple[Vector, Vector, Vector]:
+def rotation_matrix(rotation: Quaternion) -> tuple[Vector, Vector, Vector]:
     """The rotation matrix, row by row."""
     w, x, y, z = rotation
     return (
@@ -78,7 +68,7 @@ def rotated(rotation: Quaternion, point: Vector) -> Vector:
 
 def rotations(rotation: Quaternion, *points: Vector) -> Iterator[Vector]:
     """Each vector after the rotation."""
-    one, two, three = matrix(rotation)
+    one, two, three = rotation_matrix(rotation)
     for point in points:
         yield (dot(one, point), dot(two, point), dot(three, point))
 
@@ -95,7 +85,7 @@ def vector(numbers: Iterable[float]) -> Vector:
     return (x, y, z)
 
 
-def ship_rotation(table: Table) -> Quaternion:
+def ship_rotation(table: ShipAtRest) -> Quaternion:
     """From the ship frame to the table frame: roll about x, then pitch about the turned y."""
     return times(about("x", math.degrees(table.roll)), about("y", math.degrees(table.pitch)))
 
@@ -110,8 +100,8 @@ def extents(kind: Kind, rotation: Quaternion) -> tuple[Vector, Vector]:
     """The lowest and the highest x, y and z of a rotated piece, seen from the origin of its frame."""
     lows, highs = [], []
     for part in PARTS[kind]:
-        reaches = zip(rotated(rotation, part.at_m), _half(part, matrix(part_rotation(part, rotation))), strict=True)
-        ends = [(centre - half, centre + half) for centre, half in reaches]
+        halves = _half(part, rotation_matrix(part_rotation(part, rotation)))
+        ends = [(at - half, at + half) for at, half in zip(rotated(rotation, part.at_m), halves, strict=True)]
         lows.append([low for low, _ in ends])
         highs.append([high for _, high in ends])
     return vector(map(min, zip(*lows, strict=True))), vector(map(max, zip(*highs, strict=True)))
@@ -155,7 +145,7 @@ def centre_of_mass(kind: Kind) -> Vector:
     return vector(sum(volume(part) * part.at_m[axis] for part in PARTS[kind]) / whole for axis in range(3))
 
 
-def area_of(piece: Piece, table: Table) -> int:
+def area_of(piece: Piece, table: ShipAtRest) -> int:
     """The area a piece lies on: the nearest level below its centre of mass, there the side or the quadrant.
 
     A sailor is judged by the bar of his hook instead: hung over a yard he lies on that yard, though most of him hangs

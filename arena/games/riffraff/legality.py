@@ -18,23 +18,14 @@ from arena import validation
 from arena.errors import IllegalAction, MalformedReply
 from arena.games.api import Json, Seat
 from arena.games.riffraff import turns
-from arena.games.riffraff.actions import (
-    DROP_MAX_MM,
-    HANDS_MAX,
-    Announce,
-    AnyAction,
-    Load,
-    Name,
-    Order,
-    Pass,
-    Play,
-    Reason,
-)
+from arena.games.riffraff.actions import Announce, AnyAction, Load, NameCaptain, Order, Pass, Play, Reason
 from arena.games.riffraff.geometry import extents, laid
-from arena.games.riffraff.scene import AREAS, FACES, KINDS, Area, Face, Kind
+from arena.games.riffraff.scene import FACES, KINDS, Area, Face, Kind
 from arena.games.riffraff.state import Phase, State
 
 T = TypeVar("T")
+DROP_MAX_MM: Final = 20
+HANDS_MAX: Final = 2
 HANDS_WITHIN_MM: Final = 1000
 _YAW_MAX_DEG: Final = 360
 _SLACK_MM: Final = 1e-6
@@ -56,7 +47,7 @@ _PASS: Final = Form(Pass, "a pass", '{"pass": true}')
 _ANNOUNCE: Final = Form(Announce, "an announcement", '{"pieces": 2}')
 _FORMS: Final = {
     Phase.CARD: Form(Play, "a card", '{"card": 7}'),
-    Phase.NEW_CAPTAIN: Form(Name, "the seat of the new captain", '{"seat": 1}'),
+    Phase.NEW_CAPTAIN: Form(NameCaptain, "the seat of the new captain", '{"seat": 1}'),
     Phase.ORDER: Form(Order, "an order of seats", '{"seats": [3, 0]}'),
     Phase.ANNOUNCE: _ANNOUNCE,
     Phase.LOAD: _LOAD,
@@ -79,10 +70,9 @@ def parse(state: State, seat: Seat, raw: Json) -> AnyAction:
     if not isinstance(action, Load):
         _check_choice(state, seat, action)
         return action
-    assert state.area is not None, "a load is asked for in a turn"
     load = rounded(action)
     _check_held(state, seat, load)
-    check_pose(AREAS[state.area], load)
+    check_pose(state.active_area, load)
     return load
 
 
@@ -164,7 +154,7 @@ def _check_choice(state: State, seat: Seat, action: AnyAction) -> None:
             if card not in hand:
                 found = f"card {card} is not in your hand; it holds {_listed(hand)}"
                 raise _refusal(Reason.NOT_IN_HAND, found, hint)
-        case Name(seat=named):
+        case NameCaptain(seat=named):
             tied = turns.leaders(state)
             if named not in tied:
                 found = f"seat {named} cannot become captain; the highest card was played by {_seats(tied)}"

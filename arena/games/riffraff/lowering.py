@@ -11,11 +11,12 @@ import numpy as np
 from arena.errors import IllegalAction
 from arena.games.riffraff.actions import Load, Reason
 from arena.games.riffraff.engine import FIRST_PIECE, SHIP, World, by_id
-from arena.games.riffraff.geometry import extents, laid, matrix, room_above, rotated, ship_rotation, times
+from arena.games.riffraff.geometry import extents, laid, room_above, rotated, rotation_matrix, ship_rotation, times
 from arena.games.riffraff.model import DEEPEST_HOOK_M, DEEPEST_M, LOWERING_END_M, LOWERING_STEP_M, START_GAP_M
+from arena.games.riffraff.noise import Noise
 from arena.games.riffraff.scene import Area, Face, Kind
-from arena.games.riffraff.settling import POSE, State
-from arena.games.riffraff.table import NOWHERE, Noise, Pose, Table
+from arena.games.riffraff.settling import POSE, WorldState
+from arena.games.riffraff.table import NOWHERE, Pose, ShipAtRest
 
 _NAMES_MAX: Final = 3
 _CLEARANCE_M: Final = 0.00001
@@ -27,12 +28,12 @@ Touches = Callable[[float], bool]
 class Descent:
     """A piece above the ship of a table, and its contacts on the way down."""
 
-    def __init__(self, table: Table, area: Area, load: Load) -> None:
+    def __init__(self, table: ShipAtRest, area: Area, load: Load) -> None:
         cargo, kind = by_id(table.cargo), cast(Kind, load.kind)
         self._names = ["the ship", *(f"{piece.id} ({piece.kind})" for piece in cargo)]
         self._area, self._load, self._kind = area, load, kind
         self._ship = ship_rotation(table)
-        self._to_table = np.array(matrix(self._ship))
+        self._to_table = np.array(rotation_matrix(self._ship))
         self._world = world = World(table, [*((piece.kind, piece.pose) for piece in cargo), (kind, NOWHERE)])
         self._body = FIRST_PIECE + len(cargo)
         self._own = world.model.geom_bodyid == self._body
@@ -97,7 +98,7 @@ class Descent:
         place = f"u {load.u_mm:g} v {load.v_mm:g} yaw {load.yaw_deg:g} on area {self._area.number}"
         return f"a {load.kind} {load.face} at {place}"
 
-    def _highest_below(self, low: State, high: State, floor_m: float) -> float:
+    def _highest_below(self, low: WorldState, high: WorldState, floor_m: float) -> float:
         """The top of the highest box around anything over or under which the piece's own box hangs; ship frame."""
         model, data = self._world.model, self._world.data
         frames = data.geom_xmat.reshape(-1, 3, 3)

@@ -6,17 +6,29 @@ match stays a list of whole numbers, and it is rounded, so that what a log says 
 
 from collections.abc import Mapping
 from statistics import NormalDist
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
 from arena.games.api import Dice
-from arena.games.riffraff.state import Weather
-from arena.games.riffraff.table import Noise
 
-FACES: Final = 1_000_000
-DICE: Final = Dice(count=5, faces=FACES)
+Weather = Literal["still", "calm", "breeze", "storm"]
+DIE_FACES: Final = 1_000_000
+DICE: Final = Dice(count=5, faces=DIE_FACES)
 """Shift along u, shift along v, turn, roll rate, pitch rate."""
+
+
+class Noise(msgspec.Struct, frozen=True, array_like=True):
+    """The unsteady hand and the wave of one placement: shifts in mm, a turn in degrees, rates in rad/s."""
+
+    u_mm: float = 0.0
+    v_mm: float = 0.0
+    yaw_deg: float = 0.0
+    roll_rad_s: float = 0.0
+    pitch_rad_s: float = 0.0
+
+
+STILL: Final = Noise()
 
 
 class Sigma(msgspec.Struct, frozen=True):
@@ -34,21 +46,13 @@ SIGMAS: Final[Mapping[Weather, Sigma]] = {
     "storm": Sigma(3.0, 6.0, 0.1),
 }
 _NORMAL: Final = NormalDist()
+_DIGITS: Final = (2, 2, 2, 4, 4)
 
 
 def noise(faces: tuple[int, ...], weather: Weather) -> Noise:
     """The noise of these dice in this weather."""
     sigma = SIGMAS[weather]
-    u, v, yaw, roll, pitch = (_NORMAL.inv_cdf((face - 0.5) / FACES) for face in faces)
-    return Noise(
-        u_mm=_rounded(u * sigma.uv_mm, 2),
-        v_mm=_rounded(v * sigma.uv_mm, 2),
-        yaw_deg=_rounded(yaw * sigma.yaw_deg, 2),
-        roll_rad_s=_rounded(roll * sigma.kick_rad_s, 4),
-        pitch_rad_s=_rounded(pitch * sigma.kick_rad_s, 4),
-    )
-
-
-def _rounded(amount: float, digits: int) -> float:
-    """Adding 0 makes -0.0, which JSON would keep apart from 0.0, the same as 0.0."""
-    return round(amount, digits) + 0.0
+    sigmas = (sigma.uv_mm, sigma.uv_mm, sigma.yaw_deg, sigma.kick_rad_s, sigma.kick_rad_s)
+    amounts = (_NORMAL.inv_cdf((face - 0.5) / DIE_FACES) * each for face, each in zip(faces, sigmas, strict=True))
+    # Adding 0 makes -0.0, which JSON would keep apart from 0.0, the same as 0.0.
+    return Noise(*(round(amount, digits) + 0.0 for amount, digits in zip(amounts, _DIGITS, strict=True)))

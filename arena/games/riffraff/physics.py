@@ -18,11 +18,12 @@ from arena.games.riffraff.actions import Load
 from arena.games.riffraff.engine import World, by_id, engine, require_apart
 from arena.games.riffraff.lowering import Descent
 from arena.games.riffraff.model import HALVINGS, LOOKS_MAX, SCENARIO, arithmetic, surroundings
+from arena.games.riffraff.noise import STILL, Noise
 from arena.games.riffraff.scene import AREAS, Area, Kind
 from arena.games.riffraff.settling import HINGES, Watch, distance
-from arena.games.riffraff.table import STILL, Noise, Piece, PieceId, Pose, Settled, Table, canonical, remaining
+from arena.games.riffraff.table import Piece, PieceId, Pose, Settled, ShipAtRest, canonical, remaining
 
-__all__ = ["distance", "fingerprint", "place", "released", "require", "require_apart", "settle"]
+__all__ = ["distance", "fingerprint", "place", "released", "require", "require_apart", "run_to_rest"]
 
 _INTENTIONS_KEPT: Final = 64
 _NOBODY: Final = Seat(0)
@@ -30,7 +31,7 @@ _NOBODY: Final = Seat(0)
 _TILT_DIGITS: Final = 3
 
 
-def require(table: Table, area: Area, load: Load) -> None:
+def require(table: ShipAtRest, area: Area, load: Load) -> None:
     """IllegalAction if the piece finds no room or no support in its intended pose, without any noise.
 
     The geometry of the load is taken for granted: kind, face and place are allowed on that area.
@@ -38,13 +39,13 @@ def require(table: Table, area: Area, load: Load) -> None:
     _intended(table, area, load)
 
 
-def place(table: Table, area: Area, load: Load, noise: Noise, piece: PieceId) -> Settled:
+def place(table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: PieceId) -> Settled:
     """The result of putting the piece on the area with an unsteady hand while a wave hits the ship.
 
     A shift that leaves no room is halved, `HALVINGS` times at most, and then left out. Raises as `require` does, and
     HarnessFault if the simulation breaks down; the table is a value, so nothing has changed then.
     """
-    return settle(released(table, area, load, noise, piece), load)
+    return run_to_rest(released(table, area, load, noise, piece), load)
 
 
 class Released(NamedTuple):
@@ -56,7 +57,7 @@ class Released(NamedTuple):
     halved: int
 
 
-def released(table: Table, area: Area, load: Load, noise: Noise, piece: PieceId) -> Released:
+def released(table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: PieceId) -> Released:
     """The ship at the moment at which a placement begins to settle. Raises as `require` does."""
     require(table, area, load)
     pose, halved = _shifted(table, area, load, noise)
@@ -68,12 +69,12 @@ def released(table: Table, area: Area, load: Load, noise: Noise, piece: PieceId)
 
 
 @lru_cache(maxsize=_INTENTIONS_KEPT)
-def _intended(table: Table, area: Area, load: Load) -> Pose:
+def _intended(table: ShipAtRest, area: Area, load: Load) -> Pose:
     """The pose in which the piece is let go without noise. Kept, as every load is checked first and then placed."""
     return Descent(table, area, load).release(STILL, 0.0)
 
 
-def _shifted(table: Table, area: Area, load: Load, noise: Noise) -> tuple[Pose, int]:
+def _shifted(table: ShipAtRest, area: Area, load: Load, noise: Noise) -> tuple[Pose, int]:
     """The pose in which an unsteady hand lets the piece go, and the number of times the shift was halved."""
     if not (noise.u_mm or noise.v_mm or noise.yaw_deg):
         return _intended(table, area, load), 0
@@ -84,7 +85,7 @@ def _shifted(table: Table, area: Area, load: Load, noise: Noise) -> tuple[Pose, 
     return _intended(table, area, load), HALVINGS
 
 
-def settle(release: Released, load: Load) -> Settled:
+def run_to_rest(release: Released, load: Load) -> Settled:
     """The result; the world is left in its last state."""
     world, pieces = release.world, release.pieces
     watch = Watch(world.state, [piece.id for piece in pieces], load.hands_mm)
@@ -97,8 +98,7 @@ def settle(release: Released, load: Load) -> Settled:
             end = "rest"
             break
     roll, pitch = map(canonical, world.state[:HINGES])
-    rests = watch.rests(world.state)
-    return Settled(
+    result = Settled(
         id=release.new.id,
         end=end,
         halved=release.halved,
@@ -107,9 +107,10 @@ def settle(release: Released, load: Load) -> Settled:
         fallen=tuple(watch.fallen),
         roll=roll,
         pitch=pitch,
-        rests=rests,
-        digest=remaining(pieces, roll=roll, pitch=pitch, rests=rests).digest(),
+        rests=watch.rests(world.state),
+        digest="",
     )
+    return msgspec.structs.replace(result, digest=remaining(pieces, result).digest())
 
 
 def fingerprint() -> dict[str, str]:
@@ -124,10 +125,10 @@ def _fingerprint() -> dict[str, str]:
 
 def _canary() -> str:
     """16 hex digits over the machine's arithmetic and a fixed scenario, both to the last bit."""
-    table, seen = Table(), sha256(arithmetic().encode())
+    table, seen = ShipAtRest(), sha256(arithmetic().encode())
     for number, (area, load, noise) in enumerate(SCENARIO, start=1):
         release = released(table, AREAS[area], load, noise, PieceId(f"k{number:02d}"))
-        result = settle(release, load)
+        result = run_to_rest(release, load)
         seen.update(msgspec.json.encode(result) + release.world.state.tobytes())
-        table = remaining(release.pieces, roll=result.roll, pitch=result.pitch, rests=result.rests)
+        table = remaining(release.pieces, result)
     return seen.hexdigest()[:16]

@@ -15,13 +15,13 @@ from arena.errors import IllegalAction, SpecError
 from arena.games import api
 from arena.games.api import Json, Seat
 from arena.games.riffraff import legality, turns, view
-from arena.games.riffraff.actions import PASS, Announce, AnyAction, Load, Name, Order, Pass, Play
+from arena.games.riffraff.actions import PASS, Announce, AnyAction, Load, NameCaptain, Order, Pass, Play
 from arena.games.riffraff.drawing.diagram import describe
 from arena.games.riffraff.drawing.picture import picture
-from arena.games.riffraff.noise import DICE
-from arena.games.riffraff.scene import AREAS, KINDS
+from arena.games.riffraff.noise import DICE, Weather
+from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.simulator import RiffRaffSimulator
-from arena.games.riffraff.state import Phase, Player, State, Variant, Weather
+from arena.games.riffraff.state import Phase, Player, State, Variant
 
 _TRIES: Final = 60
 """Poses that `sample` draws before it passes; about a third of them are refused."""
@@ -43,7 +43,7 @@ class RiffRaffFaultPolicy:
         actions = _legal(state, seat)
         if actions is None:
             return PASS
-        own = Name(seat=seat)
+        own = NameCaptain(seat=seat)
         return own if own in actions else actions[0]
 
 
@@ -88,10 +88,10 @@ class RiffRaff:
     def apply(self, state: State, actions: Mapping[Seat, AnyAction]) -> State:
         """The state after all cards were played, or after the action of the seat that was asked."""
         if state.phase is Phase.CARD:
-            return turns.reveal(state, {seat: cast(Play, action).card for seat, action in actions.items()})
+            return turns.reveal_cards(state, {seat: cast(Play, action).card for seat, action in actions.items()})
         (action,) = actions.values()
         match action:
-            case Name(seat=seat):
+            case NameCaptain(seat=seat):
                 return turns.crown(state, Seat(seat))
             case Order(seats=seats):
                 return turns.ordered(state, tuple(map(Seat, seats)))
@@ -125,7 +125,7 @@ def _legal(state: State, seat: Seat) -> tuple[AnyAction, ...] | None:
         case Phase.CARD:
             return tuple(Play(card=card) for card in state.players[seat].hand)
         case Phase.NEW_CAPTAIN:
-            return tuple(Name(seat=tied) for tied in turns.leaders(state))
+            return tuple(NameCaptain(seat=tied) for tied in turns.leaders(state))
         case Phase.ORDER:
             return tuple(Order(seats=seats) for seats in permutations(state.ties[0]))
         case Phase.ANNOUNCE:
@@ -145,8 +145,7 @@ def _variant(options: Mapping[str, Json], seats: int) -> Variant:
 
 def _sample_load(state: State, seat: Seat, rng: api.Randomness) -> Load | Pass:
     """A pose drawn again and again until geometry has nothing against it; both hands or none held out beside it."""
-    assert state.area is not None, "a load is asked for in a turn"
-    area = AREAS[state.area]
+    area = state.active_area
     ranges = [range(round(low * 10), round(high * 10) + 1) for low, high in legality.ranges_mm(area).values()]
     kinds = [kind for kind in KINDS if state.players[seat].holds(kind)]
     beside = 75.0 * area.side_v

@@ -8,8 +8,9 @@ Frames: x to the bow, y to port, z up, origin in the centre of the gimbal. The *
 *table frame* is the ship frame at rest.
 """
 
-from collections.abc import Mapping
-from typing import Final, Literal
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Final, Literal, get_args
 
 import msgspec
 
@@ -17,7 +18,7 @@ Kind = Literal["chest", "bottle", "barrel", "crate", "plank", "lifeboat", "rat",
 Face = Literal["flat", "upright", "lying", "side", "edge", "end", "hang"]
 """The side on which a piece is laid down; `hang` puts the sailor's hook over a yard."""
 
-KINDS: Final[tuple[Kind, ...]] = ("chest", "bottle", "barrel", "crate", "plank", "lifeboat", "rat", "sailor")
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
 class Shape(msgspec.Struct, frozen=True):
@@ -97,16 +98,8 @@ PARTS: Final[Mapping[Kind, tuple[Shape, ...]]] = {
 }
 """Each kind of cargo as its parts. The gap of the sailor's hook fits the width of a yard."""
 
-MASS_KG: Final[Mapping[Kind, float]] = {
-    "chest": 0.016,
-    "bottle": 0.009,
-    "barrel": 0.013,
-    "crate": 0.018,
-    "plank": 0.009,
-    "lifeboat": 0.012,
-    "rat": 0.006,
-    "sailor": 0.010,
-}
+_MASSES_KG: Final = (0.016, 0.009, 0.013, 0.018, 0.009, 0.012, 0.006, 0.010)
+MASS_KG: Final[Mapping[Kind, float]] = dict(zip(KINDS, _MASSES_KG, strict=True))
 
 ROLLING: Final = frozenset[Kind]({"chest", "bottle", "barrel"})
 """Round kinds, which roll and meet rolling friction."""
@@ -153,31 +146,19 @@ BALL: Final = Shape("sphere", (BALL_RADIUS_M,), (0.0, 0.0, BALL_HEIGHT_M))
 FIRST_YARD_AREA: Final = 5
 
 
-def _areas() -> dict[int, Area]:
-    deck = {
-        number: Area(number, DECK_TOP_M, _ordered(0.004 * su, 0.096 * su), _ordered(0.002 * sv, 0.044 * sv), su, sv)
-        for number, (su, sv) in enumerate(((1, 1), (1, -1), (-1, 1), (-1, -1)), start=1)
-    }
-    yards = {
-        FIRST_YARD_AREA + 2 * level + side: Area(
-            FIRST_YARD_AREA + 2 * level + side,
-            yard.top_m,
-            (-0.009, 0.009),
-            _ordered(0.006 * sign, (yard.half_length_m - 0.004) * sign),
-            0,
-            sign,
-        )
-        for level, yard in enumerate(YARDS)
-        for side, sign in enumerate((1, -1))
-    }
-    return deck | yards
+def _areas() -> Iterator[Area]:
+    for number, (u, v) in enumerate(product((1, -1), repeat=2), start=1):
+        yield Area(number, DECK_TOP_M, _ordered(0.004 * u, 0.096 * u), _ordered(0.002 * v, 0.044 * v), u, v)
+    for number, (yard, side) in enumerate(product(YARDS, (1, -1)), start=FIRST_YARD_AREA):
+        ends = _ordered(0.006 * side, (yard.half_length_m - 0.004) * side)
+        yield Area(number, yard.top_m, (-0.009, 0.009), ends, 0, side)
 
 
 def _ordered(one: float, other: float) -> tuple[float, float]:
     return (min(one, other), max(one, other))
 
 
-AREAS: Final[Mapping[int, Area]] = _areas()
+AREAS: Final[Mapping[int, Area]] = {area.number: area for area in _areas()}
 """1 bow port, 2 bow starboard, 3 stern port, 4 stern starboard; 5 and 6 the lowest yard, port and starboard, to 10."""
 
 CATCH_PLANE_M: Final = -0.020

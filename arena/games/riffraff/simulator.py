@@ -14,21 +14,22 @@ from arena.games.riffraff import turns, what_if
 from arena.games.riffraff.actions import AnyAction, Load, Reason
 from arena.games.riffraff.drawing import captions
 from arena.games.riffraff.falls import under_way
-from arena.games.riffraff.scene import AREAS, Area
+from arena.games.riffraff.noise import STILL, Noise
+from arena.games.riffraff.scene import Area
 from arena.games.riffraff.state import State
-from arena.games.riffraff.table import STILL, Noise, PieceId, Settled, Table
+from arena.games.riffraff.table import PieceId, Settled, ShipAtRest
 
 
 class Physics(Protocol):
     """The simulated ship, or a scripted one in a test."""
 
-    def require(self, table: Table, area: Area, load: Load) -> None:
+    def require(self, table: ShipAtRest, area: Area, load: Load) -> None:
         """IllegalAction if there is no room or no support for a load."""
 
-    def require_apart(self, table: Table) -> None:
+    def require_apart(self, table: ShipAtRest) -> None:
         """IllegalAction if pieces of the table stand in each other."""
 
-    def place(self, table: Table, area: Area, load: Load, noise: Noise, piece_id: PieceId) -> Settled:
+    def place(self, table: ShipAtRest, area: Area, load: Load, noise: Noise, piece_id: PieceId) -> Settled:
         """The result of a load that has room and support, under this noise."""
 
     def fingerprint(self) -> dict[str, str]:
@@ -59,14 +60,13 @@ class RiffRaffSimulator:
     def require(self, state: State, seat: Seat, action: AnyAction) -> None:  # noqa: ARG002 - the signature of Simulator
         """A load needs room under the next level and support below; nothing else asks anything of the world."""
         if isinstance(action, Load):
-            assert state.area is not None, "a load is asked for in a turn"
-            self._physics.require(state.table, AREAS[state.area], action)
+            self._physics.require(state.table, state.active_area, action)
 
     def simulate(self, state: State) -> Json:
         """The result of the load that is under way, as plain JSON values of `table.Settled`."""
         _, area, load = under_way(state)
         assert state.noise is not None, "the wind has blown"
-        result = self._physics.place(state.table, AREAS[area], load, state.noise, state.next_id)
+        result = self._physics.place(state.table, area, load, state.noise, state.next_id)
         return msgspec.to_builtins(result)
 
     def apply_result(self, state: State, result: Json) -> State:
@@ -87,7 +87,7 @@ class RiffRaffSimulator:
 
     def what_if(self, state: State, seat: Seat, what: Mapping[str, Json]) -> dict[str, Json]:
         """The result that a load would have. A question that breaks the physics is refused as `diverged`."""
-        question = what_if.read(state, seat, what)
+        question = what_if.parse_question(state, seat, what)
         try:
             if question.table != state.table:
                 self._physics.require_apart(question.table)

@@ -10,12 +10,12 @@ import msgspec
 
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.scene import KINDS, Kind
-from arena.games.riffraff.table import Noise, PieceId, Table
+from arena.games.riffraff.noise import Noise, Weather
+from arena.games.riffraff.scene import AREAS, KINDS, Area, Kind
+from arena.games.riffraff.table import PieceId, ShipAtRest
 
 CARDS: Final = tuple(range(1, 11))
 ROUNDS_PER_HAND: Final = 10
-Weather = Literal["still", "calm", "breeze", "storm"]
 Fate = Literal["removed", "returned", "to_supply"]
 """Caught, so out of the game; caught alone though it was just loaded, so back; not caught, so the active player's."""
 
@@ -128,7 +128,7 @@ class State(msgspec.Struct, frozen=True):
     placements: int = 0
     pending: Load | None = None
     noise: Noise | None = None
-    table: Table = Table()
+    table: ShipAtRest = ShipAtRest()
     removed: tuple[int, ...] = (0,) * len(KINDS)
     last: tuple[Loaded, ...] = ()
 
@@ -141,6 +141,12 @@ class State(msgspec.Struct, frozen=True):
     def area(self) -> int | None:
         """The area on which the active player loads: the number of the card."""
         return None if self.active is None else self.players[self.active].card
+
+    @property
+    def active_area(self) -> Area:
+        """The area of `area`, while somebody has the turn."""
+        assert self.area is not None, "somebody has the turn, and has played a card"
+        return AREAS[self.area]
 
     @property
     def movers(self) -> tuple[Seat, ...]:

@@ -1,11 +1,11 @@
-"""Cargo on the ship, noise, and the result of a placement: the values that rules, physics and records share.
+"""Cargo on the ship and the result of a placement: the values that rules, physics and records share.
 
-Rule: values only, no rules and no physics. The canonical state between two placements is a `Table`: roll, pitch and one
-pose for each piece, rounded to `DIGITS` decimals, everything at rest. All that the physics does is a function from a
-`Table`, a load and a noise to a `Settled`.
+Rule: values only, no rules and no physics. The canonical state between two placements is a `ShipAtRest`: roll, pitch
+and one pose for each piece, rounded to `DIGITS` decimals, everything at rest. The physics is a function from a
+`ShipAtRest`, a load and a noise to a `Settled`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Final, Literal, NewType
 
@@ -38,7 +38,7 @@ class Piece(msgspec.Struct, frozen=True):
     pose: Pose
 
 
-class Table(msgspec.Struct, frozen=True):
+class ShipAtRest(msgspec.Struct, frozen=True):
     """The ship at rest: `roll` and `pitch` in rad, first about x, then about the turned y. `cargo` sorted by id."""
 
     roll: float = 0.0
@@ -49,19 +49,6 @@ class Table(msgspec.Struct, frozen=True):
         """16 hex digits of SHA-256 over ship and poses: equal digests, equal states."""
         poses = [[piece.id, piece.kind, list(piece.pose)] for piece in self.cargo]
         return sha256(msgspec.json.encode([self.roll, self.pitch, poses])).hexdigest()[:16]
-
-
-class Noise(msgspec.Struct, frozen=True, array_like=True):
-    """The unsteady hand and the wave of one placement: shifts in mm, a turn in degrees, rates in rad/s."""
-
-    u_mm: float = 0.0
-    v_mm: float = 0.0
-    yaw_deg: float = 0.0
-    roll_rad_s: float = 0.0
-    pitch_rad_s: float = 0.0
-
-
-STILL: Final = Noise()
 
 
 class Fall(msgspec.Struct, frozen=True):
@@ -113,8 +100,8 @@ def canonical_pose(pose: Iterable[float]) -> Pose:
     return (x, y, z, w, i, j, k)
 
 
-def remaining(pieces: Iterable[Piece], *, roll: float, pitch: float, rests: Sequence[Rest]) -> Table:
-    """The table on which those of `pieces` that rest lie where they rest."""
+def remaining(pieces: Iterable[Piece], result: Settled) -> ShipAtRest:
+    """The ship with those of `pieces` that rest, in the poses of the result."""
     known = {piece.id: piece for piece in pieces}
-    cargo = (msgspec.structs.replace(known[rest.id], pose=rest.pose) for rest in rests)
-    return Table(roll=roll, pitch=pitch, cargo=tuple(cargo))
+    cargo = (msgspec.structs.replace(known[rest.id], pose=rest.pose) for rest in result.rests)
+    return ShipAtRest(roll=result.roll, pitch=result.pitch, cargo=tuple(cargo))

@@ -12,13 +12,13 @@ from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.falls import fates, kind_of, table_after, under_way
 from arena.games.riffraff.geometry import area_of
-from arena.games.riffraff.noise import noise
-from arena.games.riffraff.scene import AREAS, KINDS, Kind
+from arena.games.riffraff.noise import STILL, noise
+from arena.games.riffraff.scene import KINDS, Kind
 from arena.games.riffraff.state import CARDS, ROUNDS_PER_HAND, Loaded, Phase, State
-from arena.games.riffraff.table import STILL, Settled
+from arena.games.riffraff.table import Settled
 
 
-def reveal(state: State, cards: Mapping[Seat, int]) -> State:
+def reveal_cards(state: State, cards: Mapping[Seat, int]) -> State:
     """All cards are turned up at once; a played card is gone from the hand."""
     players = tuple(
         replace(player, hand=tuple(held for held in player.hand if held != cards[seat]), card=cards[seat])
@@ -71,8 +71,7 @@ def _begin(state: State, turn: int) -> State:
 def why_one(state: State) -> str:
     """The reason why no more than one piece can be loaded in this turn; empty if there may be two (R12)."""
     assert state.active is not None, "somebody has the turn"
-    assert state.area is not None, "and has played a card"
-    if not AREAS[state.area].is_yard:
+    if not state.active_area.is_yard:
         return f"area {state.area} is a part of the deck"
     if all(area_of(piece, state.table) != state.area for piece in state.table.cargo):
         return f"nothing lies on area {state.area}"
@@ -118,7 +117,7 @@ def settled(state: State, result: Settled) -> State:
         seat=seat,
         id=result.id,
         kind=kind_of(load),
-        area=area,
+        area=area.number,
         load=load,
         noise=state.noise,
         end=result.end,

@@ -13,13 +13,12 @@ import msgspec
 
 from arena.games.api import Json, Seat
 from arena.games.riffraff import model, scene
-from arena.games.riffraff.actions import DROP_MAX_MM, HANDS_MAX
 from arena.games.riffraff.geometry import area_of, centre_of_mass, room_above
-from arena.games.riffraff.legality import HANDS_WITHIN_MM, ranges_mm
+from arena.games.riffraff.legality import DROP_MAX_MM, HANDS_MAX, HANDS_WITHIN_MM, ranges_mm
 from arena.games.riffraff.noise import SIGMAS
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, MASS_KG, PARTS, Area, Kind
 from arena.games.riffraff.state import Loaded, Phase, Player, State, Variant
-from arena.games.riffraff.table import Piece, Table
+from arena.games.riffraff.table import Piece, ShipAtRest
 
 MM_DIGITS: Final = 2
 DEG_DIGITS: Final = 4
@@ -46,17 +45,17 @@ def observe(state: State, seat: Seat) -> dict[str, Json]:
     }
 
 
-def ship(table: Table) -> dict[str, float]:
+def ship(table: ShipAtRest) -> dict[str, float]:
     """Roll and pitch in degrees."""
     return {"roll_deg": _degrees(table.roll), "pitch_deg": _degrees(table.pitch)}
 
 
-def cargo(table: Table) -> list[dict[str, Json]]:
+def cargo(table: ShipAtRest) -> list[dict[str, Json]]:
     """The pieces aboard, sorted by id; `on` is the area where each lies now."""
     return [_piece(piece, table) for piece in table.cargo]
 
 
-def _piece(piece: Piece, table: Table) -> dict[str, Json]:
+def _piece(piece: Piece, table: ShipAtRest) -> dict[str, Json]:
     return {
         "id": piece.id,
         "kind": piece.kind,

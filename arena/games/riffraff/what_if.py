@@ -14,12 +14,13 @@ from arena.errors import IllegalAction, MalformedReply
 from arena.games.api import Json, Number, Seat
 from arena.games.riffraff import view
 from arena.games.riffraff.actions import Load, Reason
-from arena.games.riffraff.falls import at_rest, with_new
+from arena.games.riffraff.falls import with_new
 from arena.games.riffraff.legality import check_pose, converted, malformed, read_load, require_within
 from arena.games.riffraff.model import TILT_LIMIT_DEG
+from arena.games.riffraff.noise import Noise
 from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, Area, Kind
 from arena.games.riffraff.state import State
-from arena.games.riffraff.table import STILL, Noise, Piece, PieceId, Settled, Table, canonical, canonical_pose
+from arena.games.riffraff.table import Piece, PieceId, Settled, ShipAtRest, canonical, canonical_pose, remaining
 
 PIECES_MAX: Final = 32
 _WITHIN_MM: Final = 500.0
@@ -33,7 +34,7 @@ _EXAMPLE: Final = (
 )
 
 
-class Tilt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ShipTilt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The ship, as in the view."""
 
     roll_deg: float
@@ -58,14 +59,14 @@ class What(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     load: dict[str, Any]
     area: Number | None = None
     noise: tuple[float, float, float, float, float] | None = None
-    ship: Tilt | None = None
+    ship: ShipTilt | None = None
     cargo: Annotated[tuple[Lying, ...], msgspec.Meta(max_length=PIECES_MAX)] | None = None
 
 
 class Question(msgspec.Struct, frozen=True):
     """The question as the physics takes it; `new` is the id of the piece."""
 
-    table: Table
+    table: ShipAtRest
     area: Area
     load: Load
     noise: Noise
@@ -73,7 +74,7 @@ class Question(msgspec.Struct, frozen=True):
     seat: Seat
 
 
-def read(state: State, seat: Seat, raw: Mapping[str, Json]) -> Question:
+def parse_question(state: State, seat: Seat, raw: Mapping[str, Json]) -> Question:
     """The question that `raw` asks; MalformedReply or IllegalAction as for an action."""
     what = converted(raw, What)
     if what is None:
@@ -93,7 +94,7 @@ def read(state: State, seat: Seat, raw: Mapping[str, Json]) -> Question:
 def answer(question: Question, result: Settled) -> dict[str, Json]:
     """The result in the words and units of the view."""
     aboard = with_new(question.table, question.new, question.load, question.area.number, question.seat)
-    table = at_rest(aboard, result)
+    table = remaining(aboard.values(), result)
     return {
         "end": result.end,
         "t_s": result.t_s,
@@ -121,9 +122,7 @@ def _area(state: State, seat: Seat, number: int | None) -> Area:
 
 
 def _noise(what: What) -> Noise:
-    if what.noise is None:
-        return STILL
-    noise = Noise(*what.noise)
+    noise = Noise(*what.noise or ())
     for name in Noise.__struct_fields__:
         most = getattr(_NOISE_MAX, name)
         require_within(f"{name} in `noise`", getattr(noise, name), -most, most)
@@ -153,7 +152,7 @@ def _piece(lying: Lying) -> Piece:
     return Piece(id=PieceId(lying.id), kind=lying.kind, card=lying.card, by=Seat(lying.by), pose=pose)
 
 
-def _free_id(state: State, table: Table) -> PieceId:
+def _free_id(state: State, table: ShipAtRest) -> PieceId:
     """The id that the next piece gets, or the first one after it that no imagined piece has."""
     taken = {piece.id for piece in table.cargo}
     number = state.placements + 1

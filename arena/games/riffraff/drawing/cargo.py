@@ -141,7 +141,7 @@ def _battens(corners: list[Point], colour: str, light: float) -> str:
     middle = (sum(x for x, _ in corners) / 4, sum(y for _, y in corners) / 4)
     inner = [(x + (middle[0] - x) * 0.24, y + (middle[1] - y) * 0.24) for x, y in corners]
     dark, pale = (svg.lit(svg.mixed(colour, svg.INK, share), round(light, 2)) for share in (0.35, 0.12))
-    return svg.polygon(inner, pale, f'stroke="{dark}" stroke-width="0.7"') + svg.line(inner[0], inner[2], dark, 0.7)
+    return svg.polygon(inner, pale, f'stroke="{dark}" stroke-width="0.7"') + svg.segment(inner[0], inner[2], dark, 0.7)
 
 
 def labels(pieces: Sequence[Drawn], rigging: Iterable[Sheet], frame: Frame) -> Iterator[str]:

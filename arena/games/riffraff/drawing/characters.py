@@ -7,22 +7,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from arena.games.riffraff import scene
 from arena.games.riffraff.drawing.projection import FRONT, SIDE, Outline, View, chord, piece_solids
 from arena.games.riffraff.geometry import inverse, rotated, ship_rotation, split, times
-from arena.games.riffraff.scene import (
-    CATCH_PLANE_M,
-    DECK_TOP_M,
-    HAND_RADIUS_M,
-    HULL_HALF_M,
-    KINDS,
-    MAST_RADIUS_M,
-    MAST_TOP_M,
-    YARD_SPARS,
-    YARDS,
-    Kind,
-)
+from arena.games.riffraff.scene import KINDS, Kind
 from arena.games.riffraff.state import Fallen
-from arena.games.riffraff.table import Piece, Pose, Table
+from arena.games.riffraff.table import Piece, Pose, ShipAtRest
 
 LETTERS: Final[Mapping[Kind, str]] = dict(zip(KINDS, "CBOXPLRS", strict=True))
 """The letter of a kind in the diagram."""
@@ -37,6 +27,9 @@ _ROW_SAMPLES: Final = (0.2, 0.5, 0.8)
 _COLUMN_MARGIN: Final = 0.25
 """The part of a column that may be free when it counts as filled."""
 _NUMBER_COLUMNS: Final = 3
+
+
+Places = Sequence[tuple[float, float]]
 
 
 class Canvas:
@@ -93,7 +86,7 @@ class Canvas:
         return _TOP_M - (row + part) * _ROW_M
 
 
-def silhouettes(table: Table, hands_mm: Sequence[tuple[float, float]], fallen: Sequence[Fallen]) -> list[str]:
+def silhouettes(table: ShipAtRest, hands_mm: Places, fallen: Sequence[Fallen]) -> list[str]:
     """Front view and side view beside each other, under a line that says which is which."""
     front, side = (_view(table, view, hands_mm, fallen) for view in (FRONT, SIDE))
     width = len(front[0])
@@ -106,7 +99,7 @@ def silhouettes(table: Table, hands_mm: Sequence[tuple[float, float]], fallen: S
     return [f"{one}  {other}".rstrip() for one, other in rows]
 
 
-def _view(table: Table, view: View, hands_mm: Sequence[tuple[float, float]], fallen: Sequence[Fallen]) -> list[str]:
+def _view(table: ShipAtRest, view: View, hands_mm: Places, fallen: Sequence[Fallen]) -> list[str]:
     canvas, axis = Canvas(view), 1 if view is FRONT else 0
     _rig(canvas, axis)
     _sea(canvas, axis, hands_mm, fallen)
@@ -115,28 +108,28 @@ def _view(table: Table, view: View, hands_mm: Sequence[tuple[float, float]], fal
 
 
 def _rig(canvas: Canvas, axis: int) -> None:
-    canvas.fill(-MAST_RADIUS_M, MAST_RADIUS_M, CATCH_PLANE_M, MAST_TOP_M, "|")
-    half = HULL_HALF_M[axis]
-    canvas.fill(-half, half, DECK_TOP_M - 2 * HULL_HALF_M[2], DECK_TOP_M, "#")
-    for yard, spar in zip(YARDS, YARD_SPARS, strict=True):
+    canvas.fill(-scene.MAST_RADIUS_M, scene.MAST_RADIUS_M, scene.CATCH_PLANE_M, scene.MAST_TOP_M, "|")
+    half = scene.HULL_HALF_M[axis]
+    canvas.fill(-half, half, scene.DECK_TOP_M - 2 * scene.HULL_HALF_M[2], scene.DECK_TOP_M, "#")
+    for yard, spar in zip(scene.YARDS, scene.YARD_SPARS, strict=True):
         half = spar.half_m[axis]
         canvas.fill(-half, half, yard.top_m - _ROW_M, yard.top_m, "=")
 
 
-def _sea(canvas: Canvas, axis: int, hands_mm: Sequence[tuple[float, float]], fallen: Sequence[Fallen]) -> None:
+def _sea(canvas: Canvas, axis: int, hands_mm: Places, fallen: Sequence[Fallen]) -> None:
     """The catch plane as water, with the hands in it and what fell."""
     canvas.fill(-1, 1, _BOTTOM_M, _BOTTOM_M + _ROW_M, "~")
-    row = canvas.row(CATCH_PLANE_M)
+    row = canvas.row(scene.CATCH_PLANE_M)
     for hand in hands_mm:
         at = hand[axis] / 1000
-        left, right = canvas.column(at - HAND_RADIUS_M), canvas.column(at + HAND_RADIUS_M)
+        left, right = canvas.column(at - scene.HAND_RADIUS_M), canvas.column(at + scene.HAND_RADIUS_M)
         canvas.write(row, left, "\\" + "_" * (right - left - 1) + "/")
     for each in fallen:
         place = (each.x_mm, each.y_mm)[axis] / 1000
         canvas.write(row, canvas.column(place), LETTERS[each.kind])
 
 
-def _stow(canvas: Canvas, view: View, table: Table) -> None:
+def _stow(canvas: Canvas, view: View, table: ShipAtRest) -> None:
     """The pieces from the farthest to the nearest, then the number of each where it can be read."""
     upright = [(piece, aboard(piece, table)) for piece in table.cargo]
     seen: dict[tuple[int, int], Piece] = {}
@@ -168,7 +161,7 @@ def _runs(cells: Iterable[tuple[int, int]]) -> list[list[tuple[int, int]]]:
     return runs
 
 
-def aboard(piece: Piece, table: Table) -> Pose:
+def aboard(piece: Piece, table: ShipAtRest) -> Pose:
     """The pose of a piece in the frame of the ship."""
     place, rotation = split(piece.pose)
     back = inverse(ship_rotation(table))

@@ -19,9 +19,9 @@ from arena.games.riffraff.drawing.ship import Ship, hands, reaches, splashes, wa
 from arena.games.riffraff.drawing.svg import BOLD, END, FADED, INK, SHEET, ink, words
 from arena.games.riffraff.falls import kind_of
 from arena.games.riffraff.geometry import extents, laid, room_above, rotated, ship_rotation, times
-from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, Area, Face
+from arena.games.riffraff.scene import CATCH_PLANE_M, Area, Face
 from arena.games.riffraff.state import Fallen, Loaded, State
-from arena.games.riffraff.table import Pose, Table
+from arena.games.riffraff.table import Pose, ShipAtRest
 
 WIDTH: Final = 1280
 HEIGHT: Final = 800
@@ -83,7 +83,7 @@ def picture(state: State) -> str:
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{svg.SANS}">']
     parts.append(f"<title>Riff Raff: {captions.title(state)}</title>")
     clips = (f'<clipPath id="riffraff-{each.view.name}">{each.box(_ROUNDED)}</clipPath>' for each in windows)
-    parts.append(f"<defs>{_DEFINITIONS}{''.join(clips)}{players.SIGNS}</defs>")
+    parts.append(f"<defs>{_DEFINITIONS}{''.join(clips)}{players.SIGN_DEFINITIONS}</defs>")
     parts.append(svg.box(0, 0, WIDTH, HEIGHT, ink(svg.PAPER)))
     parts += _header(state)
     for window in windows:
@@ -132,7 +132,7 @@ def _sea(window: Window, ship: Ship) -> Iterator[str]:
     """Sky, rod and ball, and the sea over them."""
     surface, middle = window.surface, window.frame.origin[0]
     yield window.box('fill="url(#riffraff-sky)"')
-    yield svg.line((middle, window.top), (middle, surface), "#b9a98c", 0.8, 'stroke-dasharray="2 5"')
+    yield svg.segment((middle, window.top), (middle, surface), "#b9a98c", 0.8, 'stroke-dasharray="2 5"')
     yield ship.under_water()
     sea, depth = 'fill="url(#riffraff-sea)" fill-opacity="0.75"', window.top + window.height - surface
     yield svg.box(window.left, surface, window.width, depth, sea)
@@ -146,14 +146,14 @@ def _aboard(state: State, frame: Frame, ship: Ship) -> Iterator[str]:
     rigging = ship.rigging()
     layers = [*rigging, *sheets(pieces, frame, newest)]
     yield from (layer.ink for layer in sorted(layers, key=lambda layer: layer.depth))
-    if state.pending is not None and state.area is not None:
-        held = symbol(kind_of(state.pending), _held(state.table, state.pending, AREAS[state.area]), frame)
+    if state.pending is not None:
+        held = symbol(kind_of(state.pending), _held(state.table, state.pending, state.active_area), frame)
         yield f'<g class="held" opacity="0.65">{held}</g>'
     if frame.view is not ABOVE:
         yield from labels(pieces, rigging, frame)
 
 
-def _held(table: Table, load: Load, area: Area) -> Pose:
+def _held(table: ShipAtRest, load: Load, area: Area) -> Pose:
     """The pose of the piece that is about to be lowered, under the next yard above its area."""
     kind, ship = kind_of(load), ship_rotation(table)
     lying = laid(kind, cast(Face, load.face), load.yaw_deg)

@@ -48,7 +48,7 @@ def _signs() -> Iterator[str]:
         yield f'<g id="{BADGE.format(kind)}">{symbol(kind, pose, Frame(view, middle, scale))}</g>'
 
 
-SIGNS: Final = "".join(_signs())
+SIGN_DEFINITIONS: Final = "".join(_signs())
 """Definitions of the signs, to be used by name."""
 
 
@@ -70,7 +70,7 @@ def _seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
     won = state.phase is Phase.OVER and seat in captions.winners(state)
     edge, width = (svg.ACCENT, 2.5) if moves else (svg.BRASS, 2.5) if won else (svg.LINE, 1)
     yield svg.box(0, 0, CARD_WIDTH, CARD_HEIGHT, f'rx="8" fill="{svg.SHEET}" stroke="{edge}" stroke-width="{width}"')
-    yield svg.circle((24, 24), 14, svg.SEATS[seat])
+    yield svg.circle((24, 24), 14, svg.SEAT_COLOURS[seat])
     yield svg.words((24, 29.5), seat, 16, f"{MIDDLE} {BOLD} {svg.ink('#ffffff')}")
     yield svg.words((46, 21), f"seat {seat}", 14, f"{BOLD} {svg.ink(svg.INK)}")
     notes = f"{_count(player.pieces)} left" + (f", {player.removed} caught" if player.removed else "")
@@ -81,7 +81,7 @@ def _seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
     if won:
         yield svg.words((236, 29), "wins", 15, f"{svg.ink(svg.BRASS)} {BOLD} {MIDDLE}")
     yield from _played(player)
-    yield from _hand(player, svg.SEATS[seat])
+    yield from _hand(player, svg.SEAT_COLOURS[seat])
     for column, (kind, count) in enumerate(zip(KINDS, player.supply, strict=True)):
         x = 24 + column * 38
         yield f'<g opacity="{1 if count else _FAINT}">{sign(kind, x, 78, 0.72)}</g>'
@@ -115,7 +115,7 @@ def _hand(player: Player, colour: str) -> Iterator[str]:
 def _wheel(x: float, y: float) -> str:
     """A ship's wheel."""
     spokes = (
-        svg.line((x + 2 * c, y + 2 * s), (x + 9 * c, y + 9 * s), svg.BRASS, 1.5)
+        svg.segment((x + 2 * c, y + 2 * s), (x + 9 * c, y + 9 * s), svg.BRASS, 1.5)
         for c, s in ((math.cos(step * math.pi / 4), math.sin(step * math.pi / 4)) for step in range(8))
     )
     ring = f'stroke="{svg.BRASS}" stroke-width="1.6"'
@@ -141,10 +141,10 @@ def order_of_play(state: State, right: float, y: float) -> Iterator[str]:
         x = right - 14 - index * 38
         if captions.mover(state) == seat:
             yield svg.circle((x, y), 15, "none", f'stroke="{svg.ACCENT}" stroke-width="2.5"')
-        yield svg.circle((x, y), 11, svg.SEATS[seat])
+        yield svg.circle((x, y), 11, svg.SEAT_COLOURS[seat])
         yield svg.words((x, y + 4.5), seat, 13, f"{MIDDLE} {BOLD} {svg.ink('#ffffff')}")
         if index < len(state.order) - 1:
-            yield svg.line((x - 23, y), (x - 15.5, y), svg.FADED, 1.5)
+            yield svg.segment((x - 23, y), (x - 15.5, y), svg.FADED, 1.5)
     if state.order:
         left = right - 26 - 38 * (len(state.order) - 1) - 8
         yield svg.words((left, y + 4), "order of play", 11, f"{svg.END} {svg.ink(svg.FADED)}")

@@ -17,7 +17,7 @@ from arena.games.riffraff.drawing.projection import ABOVE, FRONT, Outline, Point
 from arena.games.riffraff.geometry import Vector, rotated, ship_rotation
 from arena.games.riffraff.scene import CATCH_PLANE_M, DECK_TOP_M, HULL, HULL_HALF_M, MAST_TOP_M, YARD_SPARS, Shape
 from arena.games.riffraff.state import Fallen
-from arena.games.riffraff.table import Table
+from arena.games.riffraff.table import ShipAtRest
 
 _BELLY_M: Final = 0.018
 _HULL_BOTTOM_M: Final = DECK_TOP_M - 2 * HULL_HALF_M[2]
@@ -44,7 +44,7 @@ _MANY: Final = 8
 class Ship:
     """The ship of a table in a frame."""
 
-    def __init__(self, table: Table, frame: Frame) -> None:
+    def __init__(self, table: ShipAtRest, frame: Frame) -> None:
         self._turn = ship_rotation(table)
         self._frame = frame
         self._looks_down = frame.view.depth(rotated(self._turn, (0.0, 0.0, 1.0))) >= 0
@@ -94,7 +94,7 @@ class Ship:
         return self._frame.at(rotated(self._turn, point))
 
     def _line(self, one: Vector, other: Vector, colour: str, width: float, more: str = "") -> str:
-        return svg.line(self._at(one), self._at(other), colour, width, more)
+        return svg.segment(self._at(one), self._at(other), colour, width, more)
 
     def _body(self, part: Shape, colour: str, edge: str = _EDGE) -> Sheet:
         seen = solid(part, (0.0, 0.0, 0.0), self._turn, self._frame.view)
@@ -190,7 +190,7 @@ def waves(y: float, left: float, right: float) -> str:
     return f'<path d="{crest}" fill="none" stroke="#ffffff" stroke-opacity="0.75" stroke-width="1.6"/>'
 
 
-def at_sea(frame: Frame, x_mm: float, y_mm: float) -> Point:
+def in_catch_plane(frame: Frame, x_mm: float, y_mm: float) -> Point:
     """A place in the catch plane, in pixels."""
     return frame.at((x_mm / 1000, y_mm / 1000, CATCH_PLANE_M))
 
@@ -199,7 +199,7 @@ def reaches(frame: Frame, places: Sequence[tuple[float, float]]) -> Iterator[str
     """The rims of hands, for where the ship is over them."""
     look = f'stroke="{svg.HAND}" stroke-dasharray="4 3"'
     for place in places:
-        yield svg.circle(at_sea(frame, *place), scene.HAND_RADIUS_M * frame.scale, "none", look)
+        yield svg.circle(in_catch_plane(frame, *place), scene.HAND_RADIUS_M * frame.scale, "none", look)
 
 
 def hands(frame: Frame, places: Sequence[tuple[float, float]]) -> Iterator[str]:
@@ -207,7 +207,7 @@ def hands(frame: Frame, places: Sequence[tuple[float, float]]) -> Iterator[str]:
     radius = scene.HAND_RADIUS_M * frame.scale
     look = f'stroke="{svg.mixed(svg.HAND, svg.INK, 0.5)}" stroke-width="1" fill-opacity="0.85"'
     for place in places:
-        x, y = at_sea(frame, *place)
+        x, y = in_catch_plane(frame, *place)
         if frame.view is ABOVE:
             yield svg.circle((x, y), radius, svg.HAND, look)
         else:
@@ -218,7 +218,7 @@ def splashes(frame: Frame, fallen: Sequence[Fallen]) -> Iterator[str]:
     """Places where pieces crossed the catch plane: a sign of the kind in a ring of the colour of its fate."""
     scale = 0.42 if len(fallen) <= _MANY else 0.3
     for each in fallen:
-        x, y = at_sea(frame, each.x_mm, each.y_mm)
+        x, y = in_catch_plane(frame, each.x_mm, each.y_mm)
         ring = f'stroke="{svg.FATES[each.fate]}" stroke-width="{5.7 * scale:.1f}" class="fallen" data-id="{each.id}"'
         yield svg.circle((x, y), round(21.5 * scale, 1), svg.SHEET, ring)
         yield f'<use href="#{svg.BADGE.format(each.kind)}" transform="translate({x:.1f} {y:.1f}) scale({scale})"/>'

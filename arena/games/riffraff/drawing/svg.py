@@ -24,7 +24,7 @@ FLAG: Final = "#b5382f"
 HAND: Final = "#f3cda6"
 ACCENT: Final = "#e4572e"
 GLOW: Final = "#ffd54a"
-SEATS: Final = ("#2f5fa8", "#b5382f", "#2e7d4f", "#8a4fa0")
+SEAT_COLOURS: Final = ("#2f5fa8", "#b5382f", "#2e7d4f", "#8a4fa0")
 FATES: Final[Mapping[str, str]] = {"removed": "#3fa35b", "returned": "#e0a526", "to_supply": "#d8392b"}
 
 _PAINTS: Final = ("#9c4a2f", "#2f9e77", "#e28a2b", "#e3c04a", "#56606e", "#d6403a", "#9a9ea8", "#3a69bd")
@@ -49,7 +49,7 @@ def polygon(points: Iterable[Point], fill: str, more: str = "") -> str:
     return f'<polygon points="{places}" fill="{fill}"{_spaced(more)}/>'
 
 
-def line(one: Point, other: Point, stroke: str, width: float, more: str = "") -> str:
+def segment(one: Point, other: Point, stroke: str, width: float, more: str = "") -> str:
     """A straight line."""
     ends = f'x1="{one[0]:.1f}" y1="{one[1]:.1f}" x2="{other[0]:.1f}" y2="{other[1]:.1f}"'
     return f'<line {ends} stroke="{stroke}" stroke-width="{width:g}"{_spaced(more)}/>'
