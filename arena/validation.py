@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from datetime import date
+from functools import lru_cache
 from types import UnionType
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -44,6 +45,8 @@ _NAMED_OF_MANY: Final = 5
 """Mistakes that are told one by one; of the others their number."""
 _DIGITS_BITS: Final = 64
 """Longer numbers are not written out: nobody counts their digits, and Python refuses to write some."""
+_type_info: Final = lru_cache(maxsize=256)(msgspec.inspect.type_info)
+"""Each match reads its game's options: to look at a type takes longer than to look at a value."""
 
 
 def read(raw: object, kind: type[T], *, place: str) -> T:
@@ -165,7 +168,7 @@ class _Message(_Place):
 
 def _read(raw: object, kind: Any, place: _Place, path: str = "") -> Any:
     """`raw` as a `kind`, or SpecError with the first mistake; `path` leads to `raw`."""
-    _refuse_unknown(raw, msgspec.inspect.type_info(kind), place, path)
+    _refuse_unknown(raw, _type_info(kind), place, path)
     try:
         return msgspec.convert(raw, type=kind)
     except msgspec.ValidationError as error:
@@ -326,7 +329,7 @@ def _sentence(raw: object, kind: Any, error: str, place: _Place, before: str) ->
     if missing:
         return f'{where}the {place.key} "{missing[1]}" is missing'
     steps = _STEP.findall(path)
-    wanted = _kind_at(msgspec.inspect.type_info(kind), steps)
+    wanted = _kind_at(_type_info(kind), steps)
     expected = _expected(what, wanted, place)
     if any(index == "..." for _, index in steps):
         return where + expected  # msgspec does not tell which value of a mapping it means

@@ -67,7 +67,7 @@ class Nim:
         """Every count from every heap, by heap, then by count."""
         if seat != state.to_move:
             return ()
-        return tuple(Take(heap=i, count=n) for i, size in enumerate(state.heaps) for n in range(1, size + 1))
+        return tuple([Take(heap=i, count=n) for i, size in enumerate(state.heaps) for n in range(1, size + 1)])
 
     def parse(self, state: State, seat: Seat, raw: Json) -> Take:
         """`{"heap": 0, "count": 2}`."""

@@ -74,10 +74,7 @@ class BotPlayer(Participant):
         self.bank_us = round(self.terms.bank_ms * 1000)
         self.idle_bank_s = math.inf if self.terms.idle_ms is UNSET else self.terms.idle_ms / 1000
         self.startup_us = self._move_us = self._stderr_bytes = 0
-        self._cpu_us: list[int] = []
-        self._wall_us: list[int] = []
-        self._idle_us: list[int] = []
-        self._stderr: list[int] = []
+        self._spent: list[tuple[int, int, int, int]] = []
         self._recorder = self._new_recorder(() if self._talk is None else self._recorder.form)
         self._first_id = self._request_id + 1
         self._is_new = self._is_abandoned = False
@@ -92,11 +89,12 @@ class BotPlayer(Participant):
 
     def seat_record(self, clock: m.ClockTerms) -> SeatRecord:
         """The use of time, and all that its lines can be made from again."""
+        cpu_us, wall_us, idle_us, stderr = self._by_request()
         requests = Requests(
-            cpu_us=tuple(self._cpu_us),
-            wall_us=tuple(self._wall_us),
-            idle_us=tuple(self._idle_us) if any(self._idle_us) else (),
-            stderr=tuple(self._stderr) if any(self._stderr) else (),
+            cpu_us=cpu_us,
+            wall_us=wall_us,
+            idle_us=idle_us if any(idle_us) else (),
+            stderr=stderr if any(stderr) else (),
             discarded=self._recorder.discarded,
         )
         return SeatRecord(
@@ -110,6 +108,10 @@ class BotPlayer(Participant):
             lines=self._lines(clock),
             **sums_by_request(requests, self.terms.decides),
         )
+
+    def _by_request(self) -> tuple[tuple[int, ...], ...]:
+        """By request: microseconds of CPU, wall and idle time, and bytes on stderr."""
+        return tuple(zip(*self._spent, strict=True)) if self._spent else ((), (), (), ())
 
     def _lines(self, clock: m.ClockTerms) -> SeatLines:
         """The lines of a process's `hello` stand in the record of each of its matches."""
@@ -154,8 +156,9 @@ class BotPlayer(Participant):
     def ask(self, request: ActionRequest) -> m.Answer:
         """The bot's answer to a request with this view, these actions, and the events since the last one."""
         talk = self._talking()
-        wall_s = self._allow(request)
-        message = self._request(request, talk)
+        if self._is_abandoned:
+            raise OutOfTime("the match was broken off")
+        message, wall_s = self._request(request, talk)
         self._recorder.open(self.moves + 1)
         talk.forget()
         self._events.clear()
@@ -210,6 +213,7 @@ class BotPlayer(Participant):
             return
         if at_fault is not None:
             self._recorder.keep_answer()
+        cpu_us, wall_us, idle_us, _ = self._by_request()
         end = m.MatchEnd(
             match=self._match,
             ranks=ranks,
@@ -219,9 +223,9 @@ class BotPlayer(Participant):
             events=tuple(self._events),
             time=m.TimeUsed(
                 moves=self.moves,
-                cpu_ms=sum(self._cpu_us) / 1000,
-                wall_ms=sum(self._wall_us) / 1000,
-                idle_ms=sum(self._idle_us) / 1000 or UNSET,
+                cpu_ms=sum(cpu_us) / 1000,
+                wall_ms=sum(wall_us) / 1000,
+                idle_ms=sum(idle_us) / 1000 or UNSET,
             ),
         )
         self._talk.tell(end)
@@ -273,34 +277,29 @@ class BotPlayer(Participant):
             raise talk.lost
         return talk
 
-    def _allow(self, request: ActionRequest) -> float:
-        """Set the move's time besides the bank; the backstop of wall time.
+    def _request(self, request: ActionRequest, talk: Dialogue) -> tuple[m.Request, float]:
+        """The message, and the backstop of wall time; sets the move's time besides the bank.
 
         A request that is made once more has the rest of both, so that nothing is gained by a first answer.
         """
-        if self._is_abandoned:
-            raise OutOfTime("the match was broken off")
-        if request.refused is None or self._clock is None:
-            self._move_us = self._full_move_us
-            return self._full_wall_s
-        self._move_us = max(0, self._move_us - _whole_us(self._clock.used_s))
-        return self._clock.left_of_wall_s()
-
-    def _request(self, request: ActionRequest, talk: Dialogue) -> m.Request:
-        refused, look_ahead = request.refused, request.look_ahead
+        refused, look_ahead, clock = request.refused, request.look_ahead, self._clock
+        if refused is None or clock is None:
+            self._move_us, wall_s, left = self._full_move_us, self._full_wall_s, self.terms.move_ms
+        else:
+            self._move_us, wall_s = max(0, self._move_us - round(clock.used_s * 1e6)), clock.left_of_wall_s()
+            left = self._move_us / 1000
         self._request_id += 1
-        return m.Request(
+        message = m.Request(
             id=self._request_id,
             match=self._match,
             view=request.view,
             events=tuple(self._events),
             legal=request.legal,
-            clock=m.TimeLeft(
-                move_ms=self.terms.move_ms if refused is None else self._move_us / 1000, bank_ms=self.bank_us / 1000
-            ),
+            clock=m.TimeLeft(left, self.bank_us / 1000),
             refused=UNSET if refused is None else refused,
             simulations=look_ahead.left if look_ahead is not None and talk.session.may_simulate else UNSET,
         )
+        return message, wall_s
 
     def _prepare(self, talk: Dialogue, message: m.Hello | m.MatchStart, number: int) -> None:
         """Ask for `hello` or `ready`, for which a match has one time together; a move's CPU time counts from there."""
@@ -311,7 +310,7 @@ class BotPlayer(Participant):
             )
         finally:
             self._recorder.close()
-        self.startup_us += _whole_us(used_s)
+        self.startup_us += round(used_s * 1e6)
         self._answered_cpu_s = None if self._settings.ponder else cpu_s
 
     def _new_recorder(self, form: tuple[str, ...]) -> LineRecorder:
@@ -335,20 +334,14 @@ class BotPlayer(Participant):
 
     def _charge(self, clock: MoveClock, stderr_bytes: int) -> None:
         """Book the time of the request, in whole microseconds: banks and sums follow from the record alone."""
-        cpu_us, wall_us = _whole_us(clock.cpu_s), _whole_us(clock.elapsed_s)
-        idle_us = min(_whole_us(clock.idle_s), max(0, wall_us - cpu_us)) if clock.asleep_s else 0
+        cpu_us, wall_us, idle_us = round(clock.cpu_s * 1e6), round(clock.elapsed_s * 1e6), 0
+        if clock.asleep_s:
+            idle_us = min(round(clock.idle_s * 1e6), max(0, wall_us - cpu_us))
+            self.idle_bank_s = max(0.0, self.idle_bank_s - idle_us / 1e6)
         self.moves += 1
-        self._cpu_us.append(cpu_us)
-        self._wall_us.append(wall_us)
-        self._idle_us.append(idle_us)
-        self._stderr.append(stderr_bytes - self._stderr_bytes)
+        self._spent.append((cpu_us, wall_us, idle_us, stderr_bytes - self._stderr_bytes))
         self._stderr_bytes = stderr_bytes
-        self.idle_bank_s = max(0.0, self.idle_bank_s - idle_us / 1e6)
         self._answered_cpu_s = None if self._settings.ponder else clock.cpu_reading
         beyond_us = (cpu_us if self._decides_cpu else wall_us) - self._move_us
         if beyond_us > 0:
             self.bank_us = max(0, self.bank_us - beyond_us)
-
-
-def _whole_us(seconds: float) -> int:
-    return round(seconds * 1e6)

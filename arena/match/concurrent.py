@@ -16,9 +16,9 @@ from arena.match.participant import Participant
 T = TypeVar("T")
 
 _STOP_S: Final = 0.5
-"""How long a stop by a person waits for the threads; they look at their clocks 20 times a second."""
+"""The wait for the threads after a stop by a person; they look at their clocks 20 times a second."""
 _END_S: Final = 60.0
-"""How long a fault of ours waits for them: a simulation cannot be broken off, and what a thread holds is used again."""
+"""The wait for them after a fault of ours: a simulation cannot be broken off, and what a thread holds is used again."""
 
 
 def ask_concurrently(calls: Sequence[tuple[Participant, Callable[[], T]]]) -> list[T]:

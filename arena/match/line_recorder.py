@@ -71,11 +71,12 @@ class LineRecorder:
         self.checksum = zlib.crc32(line, self.checksum ^ _ALL_BITS)
         self._last = line
         self._count += 1
-        if self._room < len(line) + _OVERHEAD:
+        size = len(line) + _OVERHEAD
+        if self._room < size:
             self._is_cut = True
             self.left_out += 1
         else:
-            self._room -= len(line) + _OVERHEAD
+            self._room -= size
             (self._early if is_early else self._lines).append(line)
 
     def discard(self, kind: str) -> bool:
@@ -91,10 +92,15 @@ class LineRecorder:
     def close(self, request_id: int = 0, action: object = None) -> None:
         """No other line belongs to the open request; `action` is that of its answer, if it got one."""
         self._is_open = False
-        if type(action) is int and self._count == 1 and self._is_plain(request_id, action):
+        is_index = self._count == 1 and type(action) is int
+        if is_index and not self.form:
+            self.form = _form_of(self._last)
+        if is_index and self._last == plain(self.form, request_id, action):
             self._plain = self._last
-            self.left_out -= self._is_cut
-            self._room += 0 if self._is_cut else len(self._last) + _OVERHEAD
+            if self._is_cut:
+                self.left_out -= 1
+            else:
+                self._room += len(self._last) + _OVERHEAD
         elif not self._is_cut:
             self.said[self.number] = Said(
                 self.number, tuple(map(text_of, self._lines)), tuple(map(text_of, self._early))
@@ -122,14 +128,11 @@ class LineRecorder:
         )
         self.faults.append(told)
 
-    def _is_plain(self, request_id: int, action: int) -> bool:
-        if not self.form:
-            self.form = _form_of(self._last)
-        return bool(self.form) and plain(self.form, request_id, action) == self._last
 
-
-def plain(form: tuple[str, ...], request_id: int, action: int) -> bytes:
-    """The answer by index in that form."""
+def plain(form: tuple[str, ...], request_id: int, action: object) -> bytes:
+    """The answer by index in that form; empty without one."""
+    if not form:
+        return b""
     before, between, after = form
     first, second = (request_id, action) if '"action"' in between else (action, request_id)
     return f"{before}{first}{between}{second}{after}".encode()

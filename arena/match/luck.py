@@ -1,4 +1,4 @@
-"""How much of a match was luck: at each chance node, what fell compared with what could have fallen.
+"""The luck of a match: at each chance node, the outcome compared with all possible outcomes.
 
 With the value V of the game (`arena.games.api.ValueFunction`) the luck of a node is V(what happened) - mean of V(what
 could have happened), in payoff: 1 a win, 1/2 a draw, 0 a loss. Nodes are the draws of dice, and hidden cards at the

@@ -1,11 +1,11 @@
-"""What is kept of a match: enough to replay it without its seed, and to verify it with it.
+"""The record of a match: enough to replay it without its seed, and to verify it with it.
 
-Rule: a record is a frozen value with one JSON form. It says what happened; it computes nothing but its own digest.
+Rule: a record is a frozen value with one JSON form. It holds the events of the match; it computes nothing but sums and
+its digest.
 """
 
 import re
 import zlib
-from collections import Counter
 from enum import StrEnum
 from fractions import Fraction
 from hashlib import sha256
@@ -34,7 +34,7 @@ class Termination(StrEnum):
 
 FAULTS: Final = tuple(kind for kind in Termination if kind not in {Termination.NORMAL, Termination.VOID})
 PARDONABLE: Final = (Termination.ILLEGAL_ACTION, Termination.MALFORMED_REPLY, Termination.TIMEOUT)
-"""The faults after which a lenient game goes on; all others, and any of these in other games, end the match."""
+"""The faults after which a game with a fault policy goes on. All others, and all of other games, end the match."""
 
 LAST_TIMEOUT: Final = 3
 """The timeout of a seat in one match that is not pardoned any more."""
@@ -116,15 +116,15 @@ class Requests(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def sums_by_request(requests: Requests, decides: str) -> dict[str, Any]:
     """The fields of a seat's record that follow from its requests."""
-    ignored: Counter[str] = Counter()
+    ignored: dict[str, int] = {}
     for each in requests.discarded:
-        ignored[each.kind] += each.count
+        ignored[each.kind] = ignored.get(each.kind, 0) + each.count
     return {
         "cpu_ms": sum(requests.cpu_us) / 1000,
         "wall_ms": sum(requests.wall_us) / 1000,
         "slowest_ms": max(requests.cpu_us if decides == "cpu" else requests.wall_us, default=0) / 1000,
         "idle_ms": sum(requests.idle_us) / 1000 or UNSET,
-        "ignored": dict(ignored),
+        "ignored": ignored,
     }
 
 
@@ -186,7 +186,7 @@ class SeatRecord(msgspec.Struct, frozen=True):
     `startup_ms` is what `hello` and `ready` took, `idle_ms` the time in which it did nothing while it owed answers.
     `timeouts_by_load`: wall time decided, and it waited for a core for longer than it was late.
 
-    `requests` and `lines` tell the same by request; older records have neither, nor has a person.
+    `requests` and `lines` tell the same by request; older records have neither, nor has a human.
     """
 
     player: str
@@ -207,7 +207,7 @@ class SeatRecord(msgspec.Struct, frozen=True):
 
 
 class Forfeit(msgspec.Struct, frozen=True):
-    """Whose fault ended the match, in a sentence, with the last lines both ways (`>` to the bot, `<` from it)."""
+    """The fault of a seat that ended the match, with the last lines both ways (`>` to the bot, `<` from it)."""
 
     seat: int
     message: str

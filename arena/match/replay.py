@@ -164,7 +164,7 @@ class _Replay:
             self._check_outcome(state)
         else:
             awaited = self._check_forfeit(state)
-        problem = answer_count_error(record, awaited, is_lenient=self._fault_policy is not None)
+        problem = answer_count_error(record, awaited, has_policy=self._fault_policy is not None)
         if problem:
             raise self._wrong(problem)
 
@@ -201,7 +201,7 @@ def _shown(step: Step) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
-def answer_count_error(record: MatchRecord, awaited: Collection[int], *, is_lenient: bool) -> str:
+def answer_count_error(record: MatchRecord, awaited: Collection[int], *, has_policy: bool) -> str:
     """The first count of answers and faults that contradicts the steps, in a sentence; empty if all fit.
 
     `awaited` are the seats that had to act at a forfeit. Each answer is a step of its seat's own, a fault that was
@@ -210,7 +210,7 @@ def answer_count_error(record: MatchRecord, awaited: Collection[int], *, is_leni
     """
     for seat, entry in enumerate(record.seats):
         faults = {} if entry.faults is UNSET else entry.faults
-        if problem := _of_seat(record, seat, faults, is_awaited=seat in awaited, is_lenient=is_lenient):
+        if problem := _of_seat(record, seat, faults, is_awaited=seat in awaited, has_policy=has_policy):
             return problem
         told = () if entry.refusals is UNSET else entry.refusals
         if len(told) > REFUSALS_KEPT or Counter(each.code for each in told) - Counter(faults):
@@ -233,8 +233,8 @@ def _by_request(entry: SeatRecord) -> str:
     return "" if recorded == sums else f"{recorded}, and by request {sums}"
 
 
-def _of_seat(record: MatchRecord, seat: int, faults: dict[str, int], *, is_awaited: bool, is_lenient: bool) -> str:
-    if faults and (not is_lenient or not set(faults) <= set(PARDONABLE) or min(faults.values()) < 1):
+def _of_seat(record: MatchRecord, seat: int, faults: dict[str, int], *, is_awaited: bool, has_policy: bool) -> str:
+    if faults and (not has_policy or not set(faults) <= set(PARDONABLE) or min(faults.values()) < 1):
         return f"recorded faults {faults} of seat {seat}, which nobody pardons"
     steps = [step for step in record.steps if isinstance(step, ActionStep) and step.seat == seat and not step.forced]
     stood_in = Counter(step.fallback_for for step in steps if step.fallback_for)
@@ -242,7 +242,7 @@ def _of_seat(record: MatchRecord, seat: int, faults: dict[str, int], *, is_await
     is_open = is_awaited or (record.fault is not None and record.fault.seat == seat)
     pardoned = sum(faults.values())
     if not 0 <= record.seats[seat].moves - own - pardoned <= is_open:
-        counted = f"{own} times" + (f", with {pardoned} faults" if is_lenient else "")
+        counted = f"{own} times" + (f", with {pardoned} faults" if has_policy else "")
         return f"recorded {record.seats[seat].moves} answers of seat {seat}, which acted {counted}"
     late = faults.get(Termination.TIMEOUT, 0)
     if late >= LAST_TIMEOUT:

@@ -133,7 +133,7 @@ class PairingRanks(msgspec.Struct, frozen=True):
 
     @property
     def matches(self) -> int:
-        """How many there are."""
+        """Their number."""
         return (len(self.ranks) - self.ranks.count("-")) // len(self.players)
 
     @property

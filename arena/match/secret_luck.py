@@ -123,7 +123,7 @@ class BlockDraw(msgspec.Struct, frozen=True):
 
 
 def draw_block(secret: Secret, fixture: str, seats: int) -> BlockDraw:
-    """What the secret gives the block `fixture`, which is `<pairing>-<block>`, at a table of so many seats."""
+    """The draw of the secret for the block `fixture`, which is `<pairing>-<block>`, at a table of so many seats."""
     places = range(seats)
     return BlockDraw(
         commitment=secret.commitment,

@@ -1,4 +1,4 @@
-"""What referee and bot say to each other: the messages of `arena/1`, their lines, and when each is legal.
+"""The protocol of referee and bot: the messages of `arena/1`, their lines, and their legal order.
 
 Rule: meaning only. Nothing here reads or writes a pipe, looks at a clock or knows a game.
 """

@@ -24,7 +24,7 @@ SHOWN_BYTES: Final = 200
 _SHOWN_CHARACTERS: Final = 300
 
 _QUOTES_OF_SHORT_LINE: Final = 8
-# A union, although only answers need to be fast: a decoder of one struct does not insist on its tag, one of two does.
+# A union, although only answers need to be fast: a decoder of one struct does not require its tag, one of two does.
 _short_lines: Final[msgspec.json.Decoder[Answer | Ready]] = msgspec.json.Decoder(Answer | Ready)
 _encoder: Final = msgspec.json.Encoder()
 

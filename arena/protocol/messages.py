@@ -18,7 +18,7 @@ from arena.games.api import Json
 PROTOCOL_MAJORS: Final = (1,)
 PROTOCOL_MINOR: Final = 2
 CAPABILITIES: Final = ("events", "simulate")
-"""What a bot may ask for; `simulate` is offered only where there is something to simulate."""
+"""Bots may ask for these; `simulate` is offered only in games with a simulator."""
 
 SafeInt = Annotated[int, Meta(ge=-(2**53), le=2**53)]
 
@@ -52,7 +52,7 @@ class Hello(Message, frozen=True, tag="hello"):
 
 
 class ClockTerms(msgspec.Struct, frozen=True):
-    """How time is counted in a match, in milliseconds.
+    """The clock of a match, in milliseconds.
 
     `decides` is `cpu` or `wall`. Each move may use `move_ms`; what goes beyond is taken from the bank of `bank_ms`
     for the whole match. `wall_ms` is the wall-clock backstop of one move. `idle_ms` is how long the bot may do nothing
@@ -103,7 +103,7 @@ class ChanceEvent(Event, frozen=True, tag="chance"):
 
 
 class SimulationEvent(Event, frozen=True, tag="simulation"):
-    """What a simulation of the game's nature came to, under its key; the form of `result` is the game's."""
+    """The result of a simulation, under its key; its form is the game's."""
 
     key: str
     result: Json
@@ -163,7 +163,7 @@ class EventMessage(Message, frozen=True, tag="event"):
 
 
 class ErrorMessage(Message, frozen=True, tag="error"):
-    """What the referee did not like. `got` is the beginning of the line it speaks of; `fatal` ends the match.
+    """A fault of the bot, or a warning. `got` is the beginning of its line; `fatal` ends the match.
 
     `reason`: the game's word for it, where it has one.
     """

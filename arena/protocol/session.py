@@ -1,4 +1,4 @@
-"""What is legal when: the dialogue with one bot as a table, without any I/O.
+"""The legal order of messages: the dialogue with one bot as a table, without any I/O.
 
 Rule: the tables below are the whole truth about the order of messages. A bot's message that is not in `RECEIVED` is a
 protocol violation, and so is `simulate` from a bot that did not ask for it; an answer or a question with the id of
@@ -9,29 +9,12 @@ from enum import Enum
 from typing import Final
 
 from arena.errors import ProtocolViolation
-from arena.protocol.messages import (
-    PROTOCOL_MAJORS,
-    Answer,
-    BotHello,
-    ErrorMessage,
-    EventMessage,
-    FromBot,
-    Hello,
-    MatchEnd,
-    MatchStart,
-    Message,
-    Quit,
-    Ready,
-    Request,
-    Simulate,
-    Simulated,
-    ToBot,
-)
+from arena.protocol import messages as m
 from arena.validation import printable
 
 
 class SessionPhase(Enum):
-    """Where the dialogue stands. The value says what the bot is doing, for error messages."""
+    """The phases of the dialogue. The value says what the bot is doing, for error messages."""
 
     __hash__ = object.__hash__  # members are single; Enum's own hash is Python code, and this is met at every line
     NEW = "has just been started"
@@ -43,28 +26,28 @@ class SessionPhase(Enum):
     CLOSED = "was told to quit"
 
 
-SENT: Final[dict[tuple[SessionPhase, type[Message]], SessionPhase]] = {
-    (SessionPhase.NEW, Hello): SessionPhase.GREETING,
-    (SessionPhase.IDLE, MatchStart): SessionPhase.PREPARING,
-    (SessionPhase.PLAYING, Request): SessionPhase.THINKING,
-    (SessionPhase.THINKING, Request): SessionPhase.THINKING,  # the last answer was malformed, or did not come in time
-    (SessionPhase.THINKING, Simulated): SessionPhase.THINKING,
-    (SessionPhase.PREPARING, MatchEnd): SessionPhase.IDLE,
-    (SessionPhase.PLAYING, MatchEnd): SessionPhase.IDLE,
-    (SessionPhase.THINKING, MatchEnd): SessionPhase.IDLE,
-    **{(phase, EventMessage): phase for phase in (SessionPhase.PLAYING, SessionPhase.THINKING)},
-    **{(phase, ErrorMessage): phase for phase in SessionPhase},
-    **{(phase, Quit): SessionPhase.CLOSED for phase in SessionPhase},
+SENT: Final[dict[tuple[SessionPhase, type[m.Message]], SessionPhase]] = {
+    (SessionPhase.NEW, m.Hello): SessionPhase.GREETING,
+    (SessionPhase.IDLE, m.MatchStart): SessionPhase.PREPARING,
+    (SessionPhase.PLAYING, m.Request): SessionPhase.THINKING,
+    (SessionPhase.THINKING, m.Request): SessionPhase.THINKING,  # the last answer was malformed, or did not come in time
+    (SessionPhase.THINKING, m.Simulated): SessionPhase.THINKING,
+    (SessionPhase.PREPARING, m.MatchEnd): SessionPhase.IDLE,
+    (SessionPhase.PLAYING, m.MatchEnd): SessionPhase.IDLE,
+    (SessionPhase.THINKING, m.MatchEnd): SessionPhase.IDLE,
+    **{(phase, m.EventMessage): phase for phase in (SessionPhase.PLAYING, SessionPhase.THINKING)},
+    **{(phase, m.ErrorMessage): phase for phase in SessionPhase},
+    **{(phase, m.Quit): SessionPhase.CLOSED for phase in SessionPhase},
 }
-RECEIVED: Final[dict[tuple[SessionPhase, type[Message]], SessionPhase]] = {
-    (SessionPhase.GREETING, BotHello): SessionPhase.IDLE,
-    (SessionPhase.PREPARING, Ready): SessionPhase.PLAYING,
-    (SessionPhase.THINKING, Answer): SessionPhase.PLAYING,
-    (SessionPhase.THINKING, Simulate): SessionPhase.THINKING,
+RECEIVED: Final[dict[tuple[SessionPhase, type[m.Message]], SessionPhase]] = {
+    (SessionPhase.GREETING, m.BotHello): SessionPhase.IDLE,
+    (SessionPhase.PREPARING, m.Ready): SessionPhase.PLAYING,
+    (SessionPhase.THINKING, m.Answer): SessionPhase.PLAYING,
+    (SessionPhase.THINKING, m.Simulate): SessionPhase.THINKING,
 }
 
 
-_ABOUT_A_REQUEST: Final = (Answer, Simulate)
+_ABOUT_A_REQUEST: Final = (m.Answer, m.Simulate)
 """A tuple: a union would be built anew at every line."""
 
 
@@ -79,40 +62,40 @@ class Session:
         self.may_simulate = False
         self._offered: tuple[str, ...] = ()
 
-    def send(self, message: ToBot) -> None:
+    def send(self, message: m.ToBot) -> None:
         """Note a message to the bot. AssertionError if the referee itself breaks the order."""
         phase = SENT.get((self.phase, type(message)))
         assert phase is not None, f"the referee sent {type(message).__name__} to a bot that {self.phase.value}"
         self.phase = phase
-        if isinstance(message, Request):
+        if isinstance(message, m.Request):
             self.request_id = message.id
-        elif isinstance(message, MatchStart):
+        elif isinstance(message, m.MatchStart):
             self.match = message.match
-        elif isinstance(message, Hello):
+        elif isinstance(message, m.Hello):
             self._offered = message.capabilities
 
-    def receive(self, message: FromBot) -> bool:
+    def receive(self, message: m.FromBot) -> bool:
         """Take a message from the bot. False: it is about another request, to be counted and dropped."""
-        if isinstance(message, Simulate) and not self.may_simulate:
-            raise ProtocolViolation('a "simulate" from a bot without that capability', hint=self._simulate_hint())
-        if isinstance(message, _ABOUT_A_REQUEST) and message.id != self.request_id:
-            return False
         phase = RECEIVED.get((self.phase, type(message)))
-        if phase is None:
-            if isinstance(message, _ABOUT_A_REQUEST):  # it was answered already
+        if isinstance(message, _ABOUT_A_REQUEST):
+            if not self.may_simulate and isinstance(message, m.Simulate):
+                raise ProtocolViolation('a "simulate" from a bot without that capability', hint=self._simulate_hint())
+            if phase is None or message.id != self.request_id:  # answered already, or another one
                 return False
-            raise ProtocolViolation(f'a "{_name(message)}" from a bot that {self.phase.value}', hint=_hint(self.phase))
-        if isinstance(message, Ready) and message.match != self.match:
-            raise ProtocolViolation(f'ready for match "{printable(message.match[:60])}", expected "{self.match}"')
-        if isinstance(message, BotHello):
+        elif phase is None:
+            kind = message.__struct_config__.tag
+            raise ProtocolViolation(f'a "{kind}" from a bot that {self.phase.value}', hint=_hint(self.phase))
+        elif isinstance(message, m.BotHello):
             self._agree(message)
+        elif message.match != self.match:
+            raise ProtocolViolation(f'ready for match "{printable(message.match[:60])}", expected "{self.match}"')
         self.phase = phase
         return True
 
-    def _agree(self, hello: BotHello) -> None:
-        if not set(hello.protocols) & set(PROTOCOL_MAJORS):
+    def _agree(self, hello: m.BotHello) -> None:
+        if not set(hello.protocols) & set(m.PROTOCOL_MAJORS):
             spoken = ", ".join(f"arena/{major}" for major in hello.protocols) or "none"
-            known = ", ".join(f"arena/{major}" for major in PROTOCOL_MAJORS)
+            known = ", ".join(f"arena/{major}" for major in m.PROTOCOL_MAJORS)
             raise ProtocolViolation(
                 f"no common protocol: the bot speaks {spoken}, this referee speaks {known}",
                 hint='answer hello with {"type": "hello", "protocols": [1]}',
@@ -124,10 +107,6 @@ class Session:
         if "simulate" in self._offered:
             return 'ask for it in your hello: {"type": "hello", "protocols": [1], "capabilities": ["simulate"]}'
         return "there is nothing to simulate in this game: `capabilities` of the referee's hello tell what is offered"
-
-
-def _name(message: FromBot) -> str:
-    return str(message.__struct_config__.tag)
 
 
 def _hint(phase: SessionPhase) -> str:
