@@ -1,7 +1,7 @@
 """Thousands of matches with hostile bots through worker processes: what hangs, stays, grows, or wins wrongly.
 
-Rule: every match is judged as it comes in, by replay and by what the zoo foresees for its bot; memory and open files of
-this process and of the workers are compared between the first and the last quarter.
+Rule: every match is judged as it comes in, by replay and by what is foreseen for its bot; memory and open files of this
+process and of the workers are compared between the first and the last quarter.
 
     python benchmarks/hostile_soak.py                  # 10 000 matches
     python benchmarks/hostile_soak.py --quick          # 300
@@ -30,11 +30,11 @@ from arena.process.workers import multiprocessing_pids
 from arena.store import database
 from arena.store.matches import MatchStore
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "hostile"))  # where the zoo lives
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "hostile"))  # the hostile bots
 
+from hostile_bots import HOSTILE_BOTS, HostileBot
 from hostile_grounds import EVIL, Grounds, grounds_in, shortfalls
 from hostile_league import honest_players, league_of
-from hostile_zoo import ZOO, Animal
 
 _WORKERS: Final = 2
 _BLOCKS: Final = 5
@@ -68,19 +68,19 @@ class Soak:
         self._grounds = grounds
         self._store = store
         self._luck = random.Random(seed)
-        self._animals: dict[str, Animal] = {}
+        self._hostile_bots: dict[str, HostileBot] = {}
         self._heard_s = time.monotonic()
 
     def batches(self) -> Iterator[Batch]:
         """Ten matches of one bot after the other, each chosen at random; an honest one now and then moves first."""
-        zoo = [animal for animal in ZOO if _is_quick(animal)]
+        bots = [rogue for rogue in HOSTILE_BOTS if _is_quick(rogue)]
         honest = honest_players(self._grounds.honest)
         for number in range(-(-self._wanted // (2 * _BLOCKS))):
-            animal = self._luck.choice(zoo)
-            evil = self._grounds.player(animal, everywhere=True)
-            league = league_of((self._luck.choice(honest), evil), animal.clock, blocks=_BLOCKS)
+            rogue = self._luck.choice(bots)
+            evil = self._grounds.player(rogue, everywhere=True)
+            league = league_of((self._luck.choice(honest), evil), rogue.clock, blocks=_BLOCKS)
             for batch in batches(msgspec.structs.replace(league, seed=f"soak-{number}"), {}):
-                self._animals[batch.pairing.key] = animal
+                self._hostile_bots[batch.pairing.key] = rogue
                 yield batch
 
     def take(self, blocks: list[PlayedBlock]) -> None:
@@ -88,12 +88,12 @@ class Soak:
         self._heard()
         self._store.save(blocks)
         for block in blocks:
-            animal = self._animals[block.fixture.pairing]
+            rogue = self._hostile_bots[block.fixture.pairing]
             for match in block.matches:
                 self.matches += 1
                 self.endings[match.result.termination] += 1
-                found = shortfalls(animal, unpack(match.record), EVIL)
-                self.wrong += [f"{animal.id}: {text}" for text in found]
+                found = shortfalls(rogue, unpack(match.record), EVIL)
+                self.wrong += [f"{rogue.id}: {text}" for text in found]
         self.samples.append(_sample(self.matches))
 
     def tick(self) -> None:
@@ -125,18 +125,18 @@ def soak(scratch: Path, *, matches: int, seed: int) -> list[Table]:
         run(soaked.batches(), backend, commit=soaked.take, tick=soaked.tick)
         elapsed_s = time.monotonic() - start_s
         connection.close()
-        left = grounds.bait.running() | set(grounds.bait.left_processes())
-        touched = grounds.bait.touched()
+        left = grounds.decoys.running() | set(grounds.decoys.left_processes())
+        touched = grounds.decoys.touched()
     for text in [*soaked.wrong[:_SHOWN], *touched]:
         print(f"  {text[:500]}")
     return [_outcome(soaked, elapsed_s, len(left), len(touched)), _growth(soaked.samples)]
 
 
-def _is_quick(animal: Animal) -> bool:
+def _is_quick(rogue: HostileBot) -> bool:
     """Bots that make one wait for the wall clock, for a grace period or for other tools are left out."""
-    waits = any(word in animal.word for word in ("wall time", "hello", "ready", "no answer"))
-    is_lazy = animal.ends == "timeout" and (waits or not animal.word or animal.kind in {"lines", "tasks"})
-    return not (is_lazy or animal.rivals_think_ms or animal.command or animal.habit == "never-quit")
+    waits = any(word in rogue.word for word in ("wall time", "hello", "ready", "no answer"))
+    is_lazy = rogue.ends == "timeout" and (waits or not rogue.word or rogue.kind in {"lines", "tasks"})
+    return not (is_lazy or rogue.rivals_think_ms or rogue.command or rogue.behaviour == "never-quit")
 
 
 def _sample(matches: int) -> Sample:
@@ -183,7 +183,7 @@ def _outcome(soaked: Soak, elapsed_s: float, left: int, touched: int) -> Table:
         "longest wait\nfor a batch s",
         "processes\nleft",
         "wrong\nresults",
-        "bait\ntouched",
+        "decoys\ntouched",
     )
     notes = (
         f"hostile against honest bots at nim, {_WORKERS} workers; ended as: {endings}",

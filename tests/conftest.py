@@ -1,12 +1,17 @@
 """What all tests share."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 # Everywhere the same: tests of control groups run in a machine made for them, see .ci/guest.
 os.environ.setdefault("ARENA_CGROUP", "no")
+# A background job of a shell begins with SIGINT ignored, which programs started by tests would inherit: with a handler
+# that does nothing the suite itself ignores it as before, and its children do not.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, lambda _number, _frame: None)
 
 
 @pytest.fixture

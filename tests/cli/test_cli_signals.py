@@ -1,9 +1,11 @@
 """How a program is stopped: once with a clean-up, and at once when that takes too long."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,20 +33,24 @@ except KeyboardInterrupt:
 """
 
 
-def started(clean_up_s: float) -> "subprocess.Popen[str]":
-    """The program, stopped once and in its clean-up."""
-    process = subprocess.Popen(
+@contextlib.contextmanager
+def started(clean_up_s: float) -> Iterator["subprocess.Popen[str]"]:
+    """The program, stopped once and in its clean-up; it ends with the test."""
+    with subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(clean_up_s)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
-    expect(process, "ready")
-    process.send_signal(signal.SIGINT)
-    expect(process, "cleaning up")
-    return process
+    ) as process:
+        try:
+            expect(process, "ready")
+            process.send_signal(signal.SIGINT)
+            expect(process, "cleaning up")
+            yield process
+        finally:
+            process.kill()
 
 
 def expect(process: "subprocess.Popen[str]", line: str) -> None:
@@ -61,24 +67,22 @@ def go_on(process: "subprocess.Popen[str]") -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_impatience_does_not_disturb_the_clean_up(number: signal.Signals) -> None:
     """However often and however late it comes, the exit code is the same and there is no traceback."""
-    process = started(clean_up_s=60)
-
-    for _ in range(5):
+    with started(clean_up_s=60) as process:
+        for _ in range(5):
+            process.send_signal(number)
+        go_on(process)
+        expect(process, "clean")
         process.send_signal(number)
-    go_on(process)
-    expect(process, "clean")
-    process.send_signal(number)
-    out, err = process.communicate("\n", timeout=30)
+        out, err = process.communicate("\n", timeout=30)
 
     assert (process.returncode, out, err) == (3, "", "")
 
 
 def test_a_clean_up_that_takes_too_long_is_cut_off() -> None:
     """The next stop ends the program on the spot, with the same exit code and a sentence."""
-    process = started(clean_up_s=0)
-
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    with started(clean_up_s=0) as process:
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
 
     assert (process.returncode, out) == (3, "")
     assert err == "interrupted again, before the end of the clean-up\n"

@@ -1,5 +1,6 @@
 """Real `arena` processes in a folder of their own: starting them, finding what they started, reading what is stored."""
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -40,6 +41,20 @@ BEHAVIOURS = {
 }
 
 
+class Program(subprocess.Popen[str]):
+    """A program that ends with the test that started it, also with one that fails."""
+
+    def __del__(self) -> None:
+        if self.poll() is None:
+            self.kill()
+            self.wait()
+        for pipe in (self.stdin, self.stdout, self.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        super().__del__()
+
+
 class Place:
     """A folder with a tournament, bots, and `results`."""
 
@@ -75,7 +90,7 @@ class Place:
             "ARENA_BOTS": str(ROOT / "bots"),
         }
         settings: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
-        return subprocess.Popen(
+        return Program(
             [sys.executable, "-m", "arena", *arguments],
             cwd=self.folder,
             env=environment,

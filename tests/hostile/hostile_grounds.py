@@ -1,4 +1,4 @@
-"""Where the zoo lies, with honest bots and bait; and what must hold of each match of one of its animals."""
+"""The folders of hostile and honest bots, with decoys; and what must hold of each match of one of them."""
 
 import contextlib
 import json
@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from hostile_bait import Bait, bait
-from hostile_league import honest_bots, honest_players, league_of, played
-from hostile_zoo import Animal, bot_of, stage
+from hostile_bots import HostileBot, bot_of, stage
+from hostile_decoys import Decoys, decoys
+from hostile_league import PATIENT, honest_bots, honest_players, league_of, played
 
 from arena.league.tournament import Player
 from arena.match.reconstruction import lines_of
@@ -26,22 +26,22 @@ EVIL: Final = "evil"
 class Grounds:
     """All of it in one folder."""
 
-    def __init__(self, folder: Path, laid: Bait, honest: tuple[BotSpec, BotSpec]) -> None:
-        self.bait = laid
-        self.staged = stage(folder / "zoo")
+    def __init__(self, folder: Path, laid: Decoys, honest: tuple[BotSpec, BotSpec]) -> None:
+        self.decoys = laid
+        self.staged = stage(folder / "hostile")
         self.honest = honest
         self._folder = folder
         self.alone = cache(self._alone)
 
-    def _alone(self, clock: ClockSettings, think_ms: int) -> list[MatchRecord]:
-        """The honest ones among themselves."""
-        players = honest_players(self.honest, think_ms)
-        return played(league_of(players, clock), self._folder / f"alone-{clock.move_ms:g}-{think_ms}")
+    def _alone(self, think_ms: int, clock: ClockSettings = PATIENT) -> list[MatchRecord]:
+        """The honest ones among themselves, with time enough on any machine."""
+        league = league_of(honest_players(self.honest, think_ms), clock)
+        return played(league, self._folder / f"alone-{think_ms}-{clock.move_ms:g}")
 
-    def player(self, animal: Animal, *, everywhere: bool, name: str = EVIL) -> Player:
-        """The animal, told what there is to reach for; see Bait.facts."""
-        facts = self.bait.facts(tasks=animal.wishes.tasks or Limits().tasks, everywhere=everywhere)
-        return Player(name=name, bot=bot_of(animal, self.staged), arguments=(animal.habit, json.dumps(facts)))
+    def player(self, rogue: HostileBot, *, everywhere: bool, name: str = EVIL) -> Player:
+        """The hostile bot, told of the decoys as in Decoys.facts."""
+        facts = self.decoys.facts(tasks=rogue.wishes.tasks or Limits().tasks, everywhere=everywhere)
+        return Player(name=name, bot=bot_of(rogue, self.staged), arguments=(rogue.behaviour, json.dumps(facts)))
 
     def files(self) -> dict[str, int]:
         """What lies in the folders of all bots, and when it was changed."""
@@ -53,11 +53,11 @@ class Grounds:
 def grounds_in(folder: Path) -> Iterator[Grounds]:
     """Lay everything out in an empty folder."""
     folder.chmod(0o755)
-    for name in ("honest", "bait"):
+    for name in ("honest", "decoys"):
         (folder / name).mkdir()
         (folder / name).chmod(0o755)
     bots = honest_bots(folder / "honest")
-    with bait(folder / "bait", Path(bots[0].source)) as laid:
+    with decoys(folder / "decoys", Path(bots[0].source)) as laid:
         yield Grounds(folder, laid, bots)
 
 
@@ -74,8 +74,8 @@ def said_in(record: MatchRecord, seat: int) -> str:
     return "\n".join(filter(None, notes))
 
 
-def shortfalls(animal: Animal, record: MatchRecord, player: str = EVIL) -> list[str]:
-    """What of a match with the animal is not as it must be."""
+def shortfalls(rogue: HostileBot, record: MatchRecord, player: str = EVIL) -> list[str]:
+    """What of a match with the rogue is not as it must be."""
     seat = seat_of(player, record)
     said = said_in(record, seat)
     found = problems(record)
@@ -85,10 +85,10 @@ def shortfalls(animal: Animal, record: MatchRecord, player: str = EVIL) -> list[
     found += [f"not to be shown on a terminal: {line!r}" for line in shown if not line.isprintable()]
     if "BROKE" in said:
         found.append(f"broke out: {said}")
-    if record.termination.value not in animal.ends.split(" or "):
-        found.append(f"ended as {record.termination.value}, expected {animal.ends}: {said}")
-    if animal.word not in said and (record.fault is not None or animal.ends == "normal"):
-        found.append(f"no {animal.word!r} in {said!r}")
+    if record.termination.value not in rogue.ends.split(" or "):
+        found.append(f"ended as {record.termination.value}, expected {rogue.ends}: {said}")
+    if rogue.word not in said and (record.fault is not None or rogue.ends == "normal"):
+        found.append(f"no {rogue.word!r} in {said!r}")
     if record.fault is not None and (record.fault.seat, record.ranks) != (seat, (int(seat == 0), int(seat == 1))):
         found.append(f"the fault is that of seat {record.fault.seat}, ranks {record.ranks}, expected seat {seat}")
     return found

@@ -81,11 +81,11 @@ def honest_players(bots: tuple[BotSpec, BotSpec], think_ms: int = 0) -> tuple[Pl
 def league_of(players: tuple[Player, ...], clock: ClockSettings, *, blocks: int = 1) -> Tournament:
     """All pairings, so many blocks each."""
     return Tournament(
-        name="zoo",
+        name="hostile",
         game="nim",
         options={},
         players=players,
-        seed="zoo",
+        seed="hostile",
         cycles=blocks,
         chunk_blocks=20,
         clock=clock,

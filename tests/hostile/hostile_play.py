@@ -24,8 +24,6 @@ from arena.protocol.codec import LINE_FROM_BOT_LIMIT
 
 HOSTILE: Final = Path(__file__).parent / "bots" / "hostile.py"
 CLOCK: Final = ClockSettings(move_ms=150, bank_ms=0, wall_ms=400, startup_ms=10_000)
-SLACK_S: Final = 1.0
-"""What a busy machine may add to a measured time; what an idle one adds is a hundredth of it."""
 NIM: Final = load_game("nim")
 BARE: Final = Confinement(isolation="none")
 """For what the harness itself must do where nothing stands around a bot."""
@@ -90,6 +88,11 @@ def elapsed_s(action: Callable[[], object]) -> float:
     begin_s = time.monotonic()
     action()
     return time.monotonic() - begin_s
+
+
+def slack_s() -> float:
+    """The time that this machine may add to a measured one: a second, or its like if it has more to do than cores."""
+    return max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
 
 
 def alive(session: int) -> list[int]:

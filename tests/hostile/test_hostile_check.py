@@ -49,7 +49,7 @@ def test_an_honest_bot_passes_every_step(bot_of: Callable[[str], BotSpec]) -> No
         ("twice", "prints nothing but the protocol", "ignored lines: "),
     ],
 )
-def test_a_harmless_habit_is_a_remark(bot_of: Callable[[str], BotSpec], mode: str, title: str, detail: str) -> None:
+def test_a_harmless_behaviour_is_a_remark(bot_of: Callable[[str], BotSpec], mode: str, title: str, detail: str) -> None:
     """The bot may play, its author hears of it."""
     remarks = [step for step in steps_of(bot_of(mode)) if step.verdict is not StepVerdict.PASSED]
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hostile_play import SLACK_S, Guest, WideNim, against, elapsed_s, hostile, is_gone, left_of
+from hostile_play import Guest, WideNim, against, elapsed_s, hostile, is_gone, left_of, slack_s
 
 from arena.match.record import MatchRecord
 
@@ -55,7 +55,7 @@ def test_a_fault_is_the_loss_of_who_did_it(mode: str) -> None:
         took_s = elapsed_s(lambda: check_forfeit(against(bad.bot_player, good.bot_player), *FAULTS[mode]))
         after = against(good.bot_player)
 
-        assert took_s < WALL_S + 2 * SLACK_S
+        assert took_s < WALL_S + 2 * slack_s()
         assert is_gone(lambda: left_of(bad))
         assert after.termination.value == "normal"
         assert (after.seats[0].ignored, len(good.processes)) == ({}, 1)
@@ -118,7 +118,7 @@ def test_a_request_larger_than_the_pipe_to_who_does_not_read(mode: str, terminat
     try:
         took_s = elapsed_s(lambda: check_forfeit(against(bot.bot_player, game=WideNim(200_000)), termination, sentence))
 
-        assert took_s < WALL_S + 2 * SLACK_S
+        assert took_s < WALL_S + 2 * slack_s()
     finally:
         end(bot)
     assert is_gone(lambda: left_of(bot))
@@ -159,7 +159,7 @@ def test_who_ignores_everything_is_killed_after_the_grace() -> None:
     took_s = elapsed_s(lambda: endings.append(bot.bot_player.close()))
 
     assert endings == ["was killed"]
-    assert took_s < 1.0 + SLACK_S
+    assert took_s < 1.0 + slack_s()
     assert is_gone(lambda: left_of(bot))
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hostile_bait import is_soon
+from hostile_bots import HOSTILE_BOTS, HostileBot
+from hostile_decoys import is_soon
 from hostile_grounds import EVIL, Grounds, grounds_in, shortfalls
 from hostile_league import course, honest_players, league_of, played, without
-from hostile_zoo import ZOO, Animal
 from msgspec.structs import replace
 
 from arena.match.settings import ClockSettings
@@ -22,18 +22,18 @@ HABITS: Final = ("eight-processes", "fork-bomb", "daemon")
 @pytest.fixture(scope="module")
 def grounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grounds]:
     assert scope.enter() == ""
-    with grounds_in(tmp_path_factory.mktemp("zoo")) as found:
+    with grounds_in(tmp_path_factory.mktemp("hostile")) as found:
         yield found
 
 
 @pytest.mark.parametrize(
-    "animal",
-    [each for each in ZOO if each.habit in HABITS and each.kind in ("memory", "tasks")],
+    "rogue",
+    [each for each in HOSTILE_BOTS if each.behaviour in HABITS and each.kind in ("memory", "tasks")],
     ids=lambda each: each.id,
 )
-def test_a_hostile_bot_costs_nobody_but_itself(animal: Animal, grounds: Grounds, tmp_path: Path) -> None:
+def test_a_hostile_bot_costs_nobody_but_itself(rogue: HostileBot, grounds: Grounds, tmp_path: Path) -> None:
     """As on every machine; and the kernel has ended those that wanted too much, and no group is left."""
-    patient = replace(animal, clock=SLOW_MACHINE)
+    patient = replace(rogue, clock=SLOW_MACHINE)
     honest = honest_players(grounds.honest)
     tournament = league_of((*honest, grounds.player(patient, everywhere=True)), SLOW_MACHINE)
     base = cgroup.delegated()
@@ -43,11 +43,11 @@ def test_a_hostile_bot_costs_nobody_but_itself(animal: Animal, grounds: Grounds,
 
     honest_matches = without(records, EVIL)
     own = [record for record in records if record not in honest_matches]
-    assert course(honest_matches) == course(grounds.alone(SLOW_MACHINE, 0))
+    assert course(honest_matches) == course(grounds.alone(0, SLOW_MACHINE))
     assert [shortfall for record in own for shortfall in shortfalls(patient, record)] == []
     for record in own:
-        if record.fault is not None and "MiB of memory" in animal.word:
+        if record.fault is not None and "MiB of memory" in rogue.word:
             assert "it used all of the" in record.fault.message
-    assert is_soon(lambda: not grounds.bait.left_processes() and not grounds.bait.running())
-    assert grounds.bait.touched() == []
+    assert is_soon(lambda: not grounds.decoys.left_processes() and not grounds.decoys.running())
+    assert grounds.decoys.touched() == []
     assert list(base.glob("arena-*-*")) == []

@@ -6,10 +6,10 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from hostile_bait import is_soon
+from hostile_bots import HOSTILE_BOTS
+from hostile_decoys import is_soon
 from hostile_grounds import Grounds, grounds_in, said_in
 from hostile_league import PATIENT, course, honest_players, league_of, played
-from hostile_zoo import ZOO
 
 from arena.league.driver import LocalBackend
 from arena.match.record import MatchRecord
@@ -36,7 +36,7 @@ def findings(results: Path) -> list[str]:
     """What the audit takes for a problem; that nobody submitted these bots is none here."""
     with contextlib.closing(database.open_for_writing(results)) as connection:
         store = MatchStore(connection, results)
-        found = [text for is_problem, text in audit(store, BotStore(results, results), ("zoo",)) if is_problem]
+        found = [text for is_problem, text in audit(store, BotStore(results, results), ("hostile",)) if is_problem]
     return [text for text in found if "no longer has its hash" not in text]
 
 
@@ -46,9 +46,9 @@ def of_these(records: list[MatchRecord], players: set[str]) -> list[MatchRecord]
 
 def test_a_league_full_of_hostile_bots_is_played_to_its_end(grounds: Grounds, tmp_path: Path) -> None:
     """By two workers that survive it; the honest ones play as among themselves, the audit finds nothing wrong."""
-    crowd = [each for each in ZOO if each.id in CROWD]
+    crowd = [each for each in HOSTILE_BOTS if each.id in CROWD]
     evil = tuple(grounds.player(each, everywhere=True, name=each.id) for each in crowd)
-    alone = grounds.alone(PATIENT, 0)
+    alone = grounds.alone(0)
 
     records = played(
         league_of((*honest_players(grounds.honest), *evil), PATIENT), tmp_path / "r", backend=LocalBackend(2)
@@ -59,5 +59,5 @@ def test_a_league_full_of_hostile_bots_is_played_to_its_end(grounds: Grounds, tm
     assert course(of_these(records, names)) == course(alone)
     assert findings(tmp_path / "r") == []
     assert not any("BROKE" in said_in(record, seat) for record in records for seat in (0, 1))
-    assert is_soon(lambda: not grounds.bait.left_processes() and not grounds.bait.running())
-    assert grounds.bait.touched() == []
+    assert is_soon(lambda: not grounds.decoys.left_processes() and not grounds.decoys.running())
+    assert grounds.decoys.touched() == []

@@ -39,13 +39,13 @@ def test_the_table_was_found() -> None:
     assert len(ROWS) >= FEWEST
 
 
-def test_the_zoo_has_as_many_bots_as_is_said() -> None:
+def test_there_are_as_many_bots_as_is_said() -> None:
     """More than the page says, and not twice as many."""
     said = int(re.findall(r"more than (\d+) such bots", PAGE)[0])
-    zoo = ROOT / "tests" / "hostile" / "zoo"
-    habits = sum(
+    bots = ROOT / "tests" / "hostile" / "bots"
+    behaviours = sum(
         len(re.findall(r"^@(?:attempt|start|instead_of)", path.read_text(encoding="utf-8"), flags=re.MULTILINE))
-        for path in zoo.glob("zoo_*.py")
+        for path in bots.glob("bot_*.py")
     )
 
-    assert said < habits < 2 * said
+    assert said < behaviours < 2 * said

@@ -6,7 +6,7 @@ import os
 import socket
 from pathlib import Path
 
-from zoo_player import attempt, play
+from bot_player import attempt, play
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 MACHINE = os.uname().machine
@@ -109,7 +109,7 @@ def messages() -> str:
 @attempt
 def posix_messages() -> str:
     """The newer kind."""
-    return f"queue {called('mq_open', ctypes.c_char_p(b'zoo'), 0o102, 0o600, 0)}"
+    return f"queue {called('mq_open', ctypes.c_char_p(b'queue'), 0o102, 0o600, 0)}"
 
 
 @attempt

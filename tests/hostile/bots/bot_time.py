@@ -7,12 +7,16 @@ import hashlib
 import mmap
 import os
 import signal
+import statistics
 import threading
 import time
+from pathlib import Path
 
-from zoo_player import Message, answer, attempt, for_ever, instead_of, play, send, start
+from bot_player import Message, answer, attempt, for_ever, instead_of, play, send, start
 
 answered: dict[str, float] = {}
+shares: list[float] = []
+"""Of the time in which rivals thought, those that were used."""
 unanswered: list[Message] = []
 F_SETSIG = 10
 RIVAL_THINKS_S = 0.05
@@ -28,21 +32,27 @@ def confess() -> str:
     """How much was computed since the last answer, while somebody else was on move.
 
     On a busy machine the referee reads the answer some time after it was given, and what is computed until then is the
-    bot's own: it is charged for it. So only what fills most of the time in which a rival thought counts as broken.
+    bot's own: it is charged for it. So only what fills most of the time in which a rival thought counts as broken, in
+    the median of the moves; the time for which the bot itself waited for a core is left out.
     """
     if not answered:
         return ""
-    wall_s = time.monotonic() - answered["wall"]
-    used_s = time.process_time() - answered["cpu"]
-    is_judged = wall_s > RIVAL_THINKS_S
-    return (
-        f"{'BROKE' if is_judged and used_s > 0.7 * wall_s else 'kept'}: {used_s * 1000:.0f} of {wall_s * 1000:.0f} ms"
-    )
+    wall_s, used_s = time.monotonic() - answered["wall"], time.process_time() - answered["cpu"]
+    if wall_s > RIVAL_THINKS_S:
+        shares.append(used_s / max(used_s, wall_s - (waited_s() - answered["waited"])))
+    is_broken = len(shares) > 1 and statistics.median_low(shares) > 0.7
+    return f"{'BROKE' if is_broken else 'kept'}: {used_s * 1000:.0f} of {wall_s * 1000:.0f} ms"
+
+
+def waited_s() -> float:
+    """How long the thread that waited most was ready to run, but had no core."""
+    threads = Path("/proc/self/task").glob("*/schedstat")
+    return max(int(thread.read_text().split()[1]) for thread in threads) / 1e9
 
 
 def answer_with(note: str, message: Message) -> None:
     """Say so, and look at the clocks."""
-    answered["cpu"], answered["wall"] = time.process_time(), time.monotonic()
+    answered.update(cpu=time.process_time(), wall=time.monotonic(), waited=waited_s())
     answer(message, note=note)
 
 

@@ -6,7 +6,7 @@ import subprocess
 import threading
 import time
 
-from zoo_player import FACTS, Message, answer, attempt, for_ever, instead_of, play, start
+from bot_player import FACTS, Message, answer, attempt, for_ever, instead_of, play, start
 
 MOST = 200
 

@@ -16,10 +16,10 @@ from arena.process.workers import multiprocessing_pids
 
 SECRET: Final = "the secret of the league"
 PLACES: Final = ("/", "/tmp", "/var/tmp", "/dev/shm", "/dev", "/usr", "/etc", "/run", "/proc", "/bot")
-"""Where files could be left, besides the folders of the bait."""
+"""Where files could be left, besides the folders of the decoys."""
 
 
-class Bait:
+class Decoys:
     """All of it. `mark` is in the command line of every bot that knows of it, and in the names of files they leave."""
 
     def __init__(self, folder: Path, opponent: Path, servers: tuple[socket.socket, ...], mark: str) -> None:
@@ -31,8 +31,8 @@ class Bait:
         self._secret.write_text(SECRET, encoding="utf-8")
         self._secret.chmod(0o644)
         self.token = secrets.token_hex(8)
-        self.canary = subprocess.Popen(
-            [sys.executable, "-S", "-c", "import time; time.sleep(600)"], env={**os.environ, "ARENA_ZOO": self.token}
+        self.victim = subprocess.Popen(
+            [sys.executable, "-S", "-c", "import time; time.sleep(600)"], env={**os.environ, "ARENA_TOKEN": self.token}
         )
 
     def facts(self, *, tasks: int, everywhere: bool) -> dict[str, Any]:
@@ -48,8 +48,8 @@ class Bait:
             "places": [*PLACES, *own] if everywhere else [outside],
             "port": self._servers[0].getsockname()[1],
             "socket": str(self.folder / "outside" / "socket"),
-            "canary": self.canary.pid,
-            "pids": [self.canary.pid, os.getpid()],
+            "victim": self.victim.pid,
+            "pids": [self.victim.pid, os.getpid()],
             "tasks": tasks,
         }
 
@@ -58,8 +58,8 @@ class Bait:
         found = [f"somebody connected to {server.getsockname()!r}" for server in self._servers if _was_called(server)]
         if self._secret.read_text(encoding="utf-8") != SECRET:
             found.append("the secret was changed")
-        if self.canary.poll() is not None or _state_of(self.canary.pid) not in {"S", "R", "D"}:
-            found.append("the canary was killed or stopped")
+        if self.victim.poll() is not None or _state_of(self.victim.pid) not in {"S", "R", "D"}:
+            found.append("the victim was killed or stopped")
         return found + [f"{file} was left" for file in self.left_files()]
 
     def left_files(self) -> list[Path]:
@@ -72,18 +72,18 @@ class Bait:
         return [pid for pid in _pids() if self.mark.encode() in _command_line(pid)]
 
     def running(self) -> set[int]:
-        """What runs below this process besides the canary and multiprocessing's own; the dead are not counted."""
-        below = reaper.descendants(os.getpid()) - multiprocessing_pids() - {self.canary.pid}
+        """What runs below this process besides the victim and multiprocessing's own; the dead are not counted."""
+        below = reaper.descendants(os.getpid()) - multiprocessing_pids() - {self.victim.pid}
         return {pid for pid in below if _state_of(pid) not in {"Z", "X"}}
 
 
 @contextlib.contextmanager
-def bait(folder: Path, opponent: Path) -> Iterator[Bait]:
+def decoys(folder: Path, opponent: Path) -> Iterator[Decoys]:
     """Lay it out; `opponent` is the source of another bot."""
     for name in ("home", "outside"):
         (folder / name).mkdir()
         (folder / name).chmod(0o777)
-    mark = f"arena-zoo-{secrets.token_hex(6)}"
+    mark = f"arena-hostile-{secrets.token_hex(6)}"
     with contextlib.ExitStack() as stack:
         tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         local, abstract = (stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(2))
@@ -93,12 +93,12 @@ def bait(folder: Path, opponent: Path) -> Iterator[Bait]:
         for server in (tcp, local, abstract):
             server.listen()
             server.setblocking(False)
-        laid = Bait(folder, opponent, (tcp, local, abstract), mark)
+        laid = Decoys(folder, opponent, (tcp, local, abstract), mark)
         try:
             yield laid
         finally:
-            laid.canary.kill()
-            laid.canary.wait()
+            laid.victim.kill()
+            laid.victim.wait()
 
 
 def is_soon(claim: Callable[[], object], patience_s: float = 2.0) -> bool:

@@ -6,7 +6,7 @@ import resource
 import signal
 from pathlib import Path
 
-from zoo_player import FACTS, attempt, instead_of, play
+from bot_player import FACTS, attempt, instead_of, play
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 NUMBERS = {
@@ -30,7 +30,7 @@ def called(what: str, *arguments: object) -> str:
 @attempt
 def kill_outside() -> str:
     """A process outside."""
-    os.kill(FACTS["canary"], signal.SIGTERM)
+    os.kill(FACTS["victim"], signal.SIGTERM)
     return "sent a signal"
 
 
@@ -44,7 +44,7 @@ def kill_all() -> str:
 @attempt
 def trace_outside() -> str:
     """A process outside, stopped and held."""
-    return called("ptrace", 16, FACTS["canary"], 0, 0)
+    return called("ptrace", 16, FACTS["victim"], 0, 0)
 
 
 @attempt
@@ -62,7 +62,7 @@ def trace_me() -> str:
 @attempt
 def memory_outside() -> str:
     """The memory of a process outside."""
-    with Path(f"/proc/{FACTS['canary']}/mem").open("rb+", buffering=0):
+    with Path(f"/proc/{FACTS['victim']}/mem").open("rb+", buffering=0):
         return "opened it"
 
 

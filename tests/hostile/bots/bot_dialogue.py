@@ -5,7 +5,7 @@ import json
 import os
 import signal
 
-from zoo_player import Message, answer, for_ever, instead_of, play, reply, say, send, start
+from bot_player import Message, answer, for_ever, instead_of, play, reply, say, send, start
 
 ESCAPES = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202e"
 """Clears a screen, sets a title, colours, and turns the direction of writing."""

@@ -1,8 +1,8 @@
-"""The honest half of every bot in the zoo: it plays nim by the first legal action, with a place for one bad habit.
+"""The honest half of every hostile bot: it plays nim by the first legal action, with a place for one bad behaviour.
 
-A bot is called with the name of its habit and, as JSON, with what there is to reach for. An `attempt` is tried at the
-first request of each match and reported in the note of the answer: `BROKE: ...` with what it got, `kept: ...` with what
-it met instead. Everything else happens `instead_of` an answer, or before the `start`.
+A bot is called with the name of its behaviour and, as JSON, with the decoys. An `attempt` is tried at the first request
+of each match and reported in the note of the answer: `BROKE: ...` with what it got, `kept: ...` with what it met
+instead. Everything else happens `instead_of` an answer, or before the `start`.
 """
 
 import json
@@ -19,24 +19,24 @@ _starts: dict[str, Callable[[], object]] = {}
 _instead: dict[str, tuple[str, Callable[[Message], object]]] = {}
 
 
-def attempt(habit: Callable[[], str]) -> Callable[[], str]:
+def attempt(behaviour: Callable[[], str]) -> Callable[[], str]:
     """What it returns is what it got, empty or an OSError if nothing."""
-    _attempts[habit.__name__] = habit
-    return habit
+    _attempts[behaviour.__name__] = behaviour
+    return behaviour
 
 
-def start(habit: Callable[[], object]) -> Callable[[], object]:
+def start(behaviour: Callable[[], object]) -> Callable[[], object]:
     """Before the first line is read; the bot plays on if it returns."""
-    _starts[habit.__name__] = habit
-    return habit
+    _starts[behaviour.__name__] = behaviour
+    return behaviour
 
 
 def instead_of(kind: str, name: str = "") -> Callable[[Callable[[Message], object]], Callable[[Message], object]]:
     """Instead of the answer to messages of that kind; `name` if it is not that of the function."""
 
-    def register(habit: Callable[[Message], object]) -> Callable[[Message], object]:
-        _instead[name or habit.__name__] = (kind, habit)
-        return habit
+    def register(behaviour: Callable[[Message], object]) -> Callable[[Message], object]:
+        _instead[name or behaviour.__name__] = (kind, behaviour)
+        return behaviour
 
     return register
 
@@ -73,10 +73,10 @@ def for_ever() -> NoReturn:
         time.sleep(60)
 
 
-def tried(habit: Callable[[], str]) -> str:
+def tried(behaviour: Callable[[], str]) -> str:
     """The report of an attempt."""
     try:
-        got = habit()
+        got = behaviour()
     except (OSError, MemoryError, RuntimeError) as refusal:
         return f"kept: {type(refusal).__name__} {refusal}"
     return f"BROKE: {got}" if got else "kept: nothing there"
@@ -84,7 +84,7 @@ def tried(habit: Callable[[], str]) -> str:
 
 def every_way() -> str:
     """All attempts of a bot, one after the other: those that got something."""
-    found = {name: tried(habit) for name, habit in _attempts.items() if habit is not every_way}
+    found = {name: tried(behaviour) for name, behaviour in _attempts.items() if behaviour is not every_way}
     return "; ".join(f"{name} {report}" for name, report in found.items() if report.startswith("BROKE"))
 
 
@@ -95,14 +95,14 @@ def play() -> None:
     """Be the bot that the first argument names."""
     name = sys.argv[1].replace("-", "_")
     _starts.get(name, lambda: None)()
-    kind, habit = _instead.get(name, ("", reply))
+    kind, behaviour = _instead.get(name, ("", reply))
     is_first = True
     for line in sys.stdin:
         message = json.loads(line)
         if message["type"] == "match_start":
             is_first = True
         if message["type"] == kind:
-            habit(message)
+            behaviour(message)
         elif message["type"] == "request" and is_first and name in _attempts:
             is_first = False
             answer(message, note=tried(_attempts[name])[:500])

@@ -10,7 +10,7 @@ import threading
 import time
 from pathlib import Path
 
-from zoo_player import Message, answer, attempt, for_ever, instead_of, play, start
+from bot_player import Message, answer, attempt, for_ever, instead_of, play, start
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 WANTED_MIB = 256

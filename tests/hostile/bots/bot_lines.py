@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 
-from zoo_player import Message, for_ever, instead_of, play, send
+from bot_player import Message, for_ever, instead_of, play, send
 
 LIMIT = 1 << 16
 WORDS: dict[str, bytes] = {
@@ -54,24 +54,24 @@ FLOODS: dict[str, tuple[int, bytes]] = {
 def last_words(text: bytes) -> Callable[[Message], None]:
     """This instead of an answer, and nothing more."""
 
-    def habit(message: Message) -> None:
+    def behaviour(message: Message) -> None:
         send(text.replace(b"ID", str(message["id"]).encode()))
         for_ever()
 
-    return habit
+    return behaviour
 
 
 def flood(fd: int, block: bytes) -> Callable[[Message], None]:
     """This for ever."""
 
-    def habit(_: Message) -> None:
+    def behaviour(_: Message) -> None:
         while True:
             if fd == 1:
                 send(block)
             else:
                 sys.stderr.buffer.write(block)
 
-    return habit
+    return behaviour
 
 
 for name, text in WORDS.items():

@@ -13,21 +13,21 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from zoo_player import FACTS, Message, for_ever, say, send
+from bot_player import FACTS, Message, for_ever, say, send
 
 LINE = 1 << 16
 LOAD = {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 40}
 ON_DECK = {"area": 1, "load": {"kind": "rat", "face": "flat", "u_mm": 40, "v_mm": 20}}
 PIECE = {"id": "k01", "kind": "crate", "pos_mm": [0, 0, 300], "quat": [1, 0, 0, 0]}
-_habits: dict[str, tuple[str, Callable[[Message], object]]] = {}
+_behaviours: dict[str, tuple[str, Callable[[Message], object]]] = {}
 
 
 def at(phase: str) -> Callable[[Callable[[Message], object]], Callable[[Message], object]]:
     """Instead of the answer in `card` or `load` (`in round 1`), in `any` request, or to `match_start`."""
 
-    def register(habit: Callable[[Message], object]) -> Callable[[Message], object]:
-        _habits[habit.__name__] = (phase, habit)
-        return habit
+    def register(behaviour: Callable[[Message], object]) -> Callable[[Message], object]:
+        _behaviours[behaviour.__name__] = (phase, behaviour)
+        return behaviour
 
     return register
 
@@ -277,14 +277,14 @@ def moments(view: Message) -> set[str]:
 
 def play() -> None:
     """Be the bot that the first argument names."""
-    phase, habit = _habits[sys.argv[1].replace("-", "_")]
+    phase, behaviour = _behaviours[sys.argv[1].replace("-", "_")]
     for line in iter(sys.stdin.readline, ""):
         message = json.loads(line)
         kind = message["type"]
         if kind == "hello":
             say(type="hello", protocols=[1], capabilities=FACTS.get("capabilities", ["simulate"]))
         elif kind == phase or (kind == "request" and phase in moments(message["view"])):
-            habit(message)
+            behaviour(message)
         elif kind == "match_start":
             say(type="ready", match=message["match"])
         elif kind == "request":

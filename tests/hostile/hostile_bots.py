@@ -1,4 +1,4 @@
-"""The zoo: every hostile bot of zoo/, with what must become of it.
+"""Every hostile bot of bots/, with what must become of it.
 
 `ends` is the termination of all its matches, or one of two. Where that is normal, `word` stands in a note of each of
 them, otherwise in the sentence that names its fault, or on its stderr. What it asks for in its manifest stands with it.
@@ -17,14 +17,14 @@ from arena.match.settings import ClockSettings
 from arena.process.limits import LimitRequest
 from arena.process.manifest import BotSpec, Manifest, digest_of, read_bot
 
-CAGES: Final = Path(__file__).parent / "zoo"
+PROGRAMS: Final = Path(__file__).parent / "bots"
 
 
-class Animal(Struct, frozen=True):
+class HostileBot(Struct, frozen=True):
     """A hostile bot. `rivals_think_ms`: how long its opponents take for a move, for who wants to use that time."""
 
     kind: str
-    habit: str
+    behaviour: str
     ends: str = "normal"
     word: str = "kept"
     processes: bool = False
@@ -37,7 +37,7 @@ class Animal(Struct, frozen=True):
     @property
     def id(self) -> str:
         """For the names of tests."""
-        return f"{self.kind}-{self.habit}"
+        return f"{self.kind}-{self.behaviour}"
 
 
 SCRATCH: Final = LimitRequest(scratch_mib=16)
@@ -46,27 +46,27 @@ FEW: Final = LimitRequest(tasks=16)
 SOON: Final = LimitRequest(startup_ms=400)
 
 
-def _kept(kind: str, *habits: str) -> list[Animal]:
+def _kept(kind: str, *behaviours: str) -> list[HostileBot]:
     """Bots that try something, fail, and play on."""
-    return [Animal(kind, habit) for habit in habits]
+    return [HostileBot(kind, behaviour) for behaviour in behaviours]
 
 
-def _harmless(kind: str, *habits: str) -> list[Animal]:
-    """Bots whose habit costs nobody anything."""
-    return [Animal(kind, habit, word="") for habit in habits]
+def _harmless(kind: str, *behaviours: str) -> list[HostileBot]:
+    """Bots whose behaviour costs nobody anything."""
+    return [HostileBot(kind, behaviour, word="") for behaviour in behaviours]
 
 
-def _ends(kind: str, ends: str, **words: str) -> list[Animal]:
+def _ends(kind: str, ends: str, **words: str) -> list[HostileBot]:
     """Bots that lose by their own fault."""
-    return [Animal(kind, habit.replace("_", "-"), ends, word) for habit, word in words.items()]
+    return [HostileBot(kind, behaviour.replace("_", "-"), ends, word) for behaviour, word in words.items()]
 
 
 FILES: Final = [
     *_kept("files", "passwd", "secret", "home", "opponent", "environment", "process-list", "descriptors"),
     *_kept("files", "write-outside", "own-source", "make-own-source-writable", "fill-disk", "inodes", "remount"),
-    Animal("files", "fill-scratch", wishes=SCRATCH),
-    Animal("files", "scratch-inodes", "crash", "files in /tmp", wishes=SCRATCH, clock=PATIENT),
-    Animal("files", "shm-inodes", "crash", "files in /dev/shm", wishes=SCRATCH, clock=PATIENT),
+    HostileBot("files", "fill-scratch", wishes=SCRATCH),
+    HostileBot("files", "scratch-inodes", "crash", "files in /tmp", wishes=SCRATCH, clock=PATIENT),
+    HostileBot("files", "shm-inodes", "crash", "files in /dev/shm", wishes=SCRATCH, clock=PATIENT),
 ]
 NETWORK: Final = [
     *_kept("network", "tcp", "abstract-socket", "path-socket", "vsock", "internet", "raw-packets"),
@@ -81,48 +81,48 @@ KERNEL: Final = [
     *_ends("kernel", "crash", core_dump="SIGABRT"),
 ]
 MEMORY: Final = [
-    Animal("memory", "private", "crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
-    Animal("memory", "little-by-little", "normal or crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
-    Animal("memory", "leaderless", "normal or crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
-    Animal("memory", "eight-processes", "crash", "MiB of memory", processes=True, wishes=SMALL, clock=PATIENT),
-    Animal("memory", "one-number", "crash", "MemoryError", wishes=SMALL),
-    Animal("memory", "memfd"),
-    Animal("memory", "system-v"),
-    Animal("memory", "scratch-files", wishes=SCRATCH, clock=PATIENT),
-    Animal("memory", "pipes", clock=PATIENT),
-    Animal("memory", "sockets", wishes=SMALL, clock=PATIENT),
-    Animal("memory", "local-sockets", "normal or crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
-    Animal("memory", "page-tables", "crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
+    HostileBot("memory", "private", "crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
+    HostileBot("memory", "little-by-little", "normal or crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
+    HostileBot("memory", "leaderless", "normal or crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
+    HostileBot("memory", "eight-processes", "crash", "MiB of memory", processes=True, wishes=SMALL, clock=PATIENT),
+    HostileBot("memory", "one-number", "crash", "MemoryError", wishes=SMALL),
+    HostileBot("memory", "memfd"),
+    HostileBot("memory", "system-v"),
+    HostileBot("memory", "scratch-files", wishes=SCRATCH, clock=PATIENT),
+    HostileBot("memory", "pipes", clock=PATIENT),
+    HostileBot("memory", "sockets", wishes=SMALL, clock=PATIENT),
+    HostileBot("memory", "local-sockets", "normal or crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
+    HostileBot("memory", "page-tables", "crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
 ]
 UNSEEN: Final = [
-    Animal("cache", "every-way", clock=PATIENT),
-    Animal("hidden", "every-way", clock=PATIENT),
-    Animal("native", "own-table", command=("./zoo_native",), needs="cc"),
+    HostileBot("cache", "every-way", clock=PATIENT),
+    HostileBot("hidden", "every-way", clock=PATIENT),
+    HostileBot("native", "own-table", command=("./bot_native",), needs="cc"),
 ]
 """Each tries all the ways of its file, and says which were open."""
 TASKS: Final = [
     *_kept("tasks", "fork", "spawn", "shell-out"),
-    Animal("tasks", "fork-bomb", processes=True, wishes=FEW, clock=PATIENT),
-    Animal("tasks", "thread-bomb", wishes=FEW, clock=PATIENT),
-    Animal("tasks", "daemon", processes=True, clock=PATIENT),
-    Animal("tasks", "child-answers", word="from a child", processes=True, clock=PATIENT),
-    Animal("tasks", "work-in-a-child", "timeout", "of wall time", processes=True),
-    Animal("tasks", "vanish", "crash", "exit code 5", processes=True, clock=PATIENT),
+    HostileBot("tasks", "fork-bomb", processes=True, wishes=FEW, clock=PATIENT),
+    HostileBot("tasks", "thread-bomb", wishes=FEW, clock=PATIENT),
+    HostileBot("tasks", "daemon", processes=True, clock=PATIENT),
+    HostileBot("tasks", "child-answers", word="from a child", processes=True, clock=PATIENT),
+    HostileBot("tasks", "work-in-a-child", "timeout", "of wall time", processes=True),
+    HostileBot("tasks", "vanish", "crash", "exit code 5", processes=True, clock=PATIENT),
     *_harmless("tasks", "ignore-signals", "never-quit"),
     *_ends("tasks", "timeout", stop_itself="no answer within", stop_group="no answer within"),
 ]
 TIME: Final = [
     *_ends("time", "timeout", spin="of CPU time", spin_in_threads="of CPU time", sleep="of wall time"),
     *_ends("time", "timeout", drip="of wall time", only_when_asked_twice="of wall time"),
-    Animal("time", "never-hello", "timeout", 'no "hello"', wishes=SOON),
-    Animal("time", "spin-at-start", "timeout", 'no "hello"', wishes=SOON),
-    Animal("time", "never-ready", "timeout", 'no "ready"', wishes=SOON),
+    HostileBot("time", "never-hello", "timeout", 'no "hello"', wishes=SOON),
+    HostileBot("time", "spin-at-start", "timeout", 'no "hello"', wishes=SOON),
+    HostileBot("time", "never-ready", "timeout", 'no "ready"', wishes=SOON),
     *_harmless("time", "think-after-the-end"),
-    Animal("time", "ponder-in-a-thread", word="kept", rivals_think_ms=60),
-    Animal("time", "wake-by-timer", word="kept", rivals_think_ms=60),
+    HostileBot("time", "ponder-in-a-thread", word="kept", rivals_think_ms=60),
+    HostileBot("time", "wake-by-timer", word="kept", rivals_think_ms=60),
     *_kept("time", "choose-the-signal-of-input"),
-    Animal("time", "wake-by-a-death", rivals_think_ms=60, processes=True, clock=PATIENT),
-    Animal("time", "wake-itself", word="kept", rivals_think_ms=60, processes=True, clock=PATIENT),
+    HostileBot("time", "wake-by-a-death", rivals_think_ms=60, processes=True, clock=PATIENT),
+    HostileBot("time", "wake-itself", word="kept", rivals_think_ms=60, processes=True, clock=PATIENT),
 ]
 LINES: Final = [
     *_ends("lines", "malformed_reply", nan="NaN is not JSON", infinity="Infinity is not JSON", too_large="too large"),
@@ -156,36 +156,36 @@ DIALOGUE: Final = [
     *_ends("dialogue", "crash", escapes_in_stderr="exit code 3"),
 ]
 OTHERS: Final = [
-    Animal("shell", "fork", "crash", "Cannot fork", command=("sh", "zoo_shell.sh"), needs="sh"),
-    Animal("perl", "fork", command=("perl", "zoo_perl.pl"), needs="perl"),
-    Animal("node", "read-and-spawn", command=("node", "zoo_node.js"), needs="node", clock=PATIENT),
-    Animal("native", "old-abi", "crash", "SIGSYS", command=("./zoo_native",), needs="cc"),
-    Animal("native", "x32-abi", "crash", "SIGSYS", command=("./zoo_native",), needs="cc"),
-    Animal("native", "bare-clone", command=("./zoo_native",), needs="cc"),
+    HostileBot("shell", "fork", "crash", "Cannot fork", command=("sh", "bot_shell.sh"), needs="sh"),
+    HostileBot("perl", "fork", command=("perl", "bot_perl.pl"), needs="perl"),
+    HostileBot("node", "read-and-spawn", command=("node", "bot_node.js"), needs="node", clock=PATIENT),
+    HostileBot("native", "old-abi", "crash", "SIGSYS", command=("./bot_native",), needs="cc"),
+    HostileBot("native", "x32-abi", "crash", "SIGSYS", command=("./bot_native",), needs="cc"),
+    HostileBot("native", "bare-clone", command=("./bot_native",), needs="cc"),
 ]
-ZOO: Final = (*FILES, *NETWORK, *KERNEL, *MEMORY, *UNSEEN, *TASKS, *TIME, *LINES, *DIALOGUE, *OTHERS)
+HOSTILE_BOTS: Final = (*FILES, *NETWORK, *KERNEL, *MEMORY, *UNSEEN, *TASKS, *TIME, *LINES, *DIALOGUE, *OTHERS)
 
 
 def stage(folder: Path) -> Path:
-    """A copy of the zoo, where nothing of the project can be spoilt; with its native bot if there is a compiler."""
+    """Copy the hostile bots to a folder where nothing can be spoilt; build the native one if there is a compiler."""
     folder.mkdir()
     folder.chmod(0o755)
-    for file in sorted(CAGES.glob("zoo_*")):
+    for file in sorted(PROGRAMS.glob("bot_*")):
         shutil.copy(file, folder)
     compiler = shutil.which("cc")
     if compiler is not None:
-        subprocess.run([compiler, "-O1", "-o", folder / "zoo_native", folder / "zoo_native.c"], check=True, timeout=60)
+        subprocess.run([compiler, "-O1", "-o", folder / "bot_native", folder / "bot_native.c"], check=True, timeout=60)
     return folder
 
 
-def bot_of(animal: Animal, staged: Path) -> BotSpec:
-    """The animal as a bot that lives in the staged folder."""
-    script = staged / f"zoo_{animal.kind}.py"
+def bot_of(rogue: HostileBot, staged: Path) -> BotSpec:
+    """A bot that lives in the staged folder."""
+    script = staged / f"bot_{rogue.kind}.py"
     manifest = Manifest(
-        name=animal.habit,
-        command=animal.command or (*PYTHON, script.name),
-        processes=animal.processes,
-        limits=animal.wishes,
+        name=rogue.behaviour,
+        command=rogue.command or (*PYTHON, script.name),
+        processes=rogue.processes,
+        limits=rogue.wishes,
     )
-    found = read_bot(staged / "zoo_player.py")
+    found = read_bot(staged / "bot_player.py")
     return replace(found, manifest=manifest, digest=digest_of(staged, manifest))

@@ -7,7 +7,7 @@ import socket
 import time
 from pathlib import Path
 
-from zoo_player import FACTS, attempt, play
+from bot_player import FACTS, attempt, play
 
 SHARED = "/usr/lib/os-release"
 """A file that all bots see."""

@@ -15,16 +15,16 @@ static int wait_for_ever(void *nothing) {
     for (;;) syscall(SYS_ppoll, 0, 0, 0, 0, 0);
 }
 
-static long attempt(const char *habit) {
+static long attempt(const char *behaviour) {
 #if defined(__x86_64__)
-    if (!strcmp(habit, "old-abi")) { /* fork of the 32-bit table */
+    if (!strcmp(behaviour, "old-abi")) { /* fork of the 32-bit table */
         long result;
         __asm__ volatile("int $0x80" : "=a"(result) : "a"(2) : "memory", "r8", "r9", "r10", "r11");
         return result;
     }
-    if (!strcmp(habit, "x32-abi")) return syscall(57 | 0x40000000); /* fork of the x32 table */
+    if (!strcmp(behaviour, "x32-abi")) return syscall(57 | 0x40000000); /* fork of the x32 table */
 #endif
-    if (!strcmp(habit, "own-table"))
+    if (!strcmp(behaviour, "own-table"))
         return clone(wait_for_ever, stack + sizeof stack, CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD, 0);
     return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 }

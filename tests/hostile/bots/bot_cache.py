@@ -7,7 +7,7 @@ import ctypes
 import mmap
 import os
 
-from zoo_player import attempt, play
+from bot_player import attempt, play
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 NUMBERS = {
@@ -15,7 +15,7 @@ NUMBERS = {
     "aarch64": {"mincore": 232, "fadvise64": 223, "readahead": 213, "sync_file_range": 84, "mlock": 228, "fsync": 82},
 }[os.uname().machine]
 NUMBERS |= {"cachestat": 451, "mlock2": {"x86_64": 325, "aarch64": 284}[os.uname().machine]}
-OWN, SYSTEM = "zoo_cache.py", "/usr/lib/os-release"
+OWN, SYSTEM = "bot_cache.py", "/usr/lib/os-release"
 DONTNEED, WILLNEED, COLD, PAGEOUT, POPULATE_READ, MERGEABLE, HUGEPAGE, COLLAPSE = 4, 3, 20, 21, 22, 12, 14, 25
 NOWAIT, DONTCACHE = 0x8, 0x80
 PAGE = mmap.PAGESIZE

@@ -4,7 +4,7 @@ import ctypes
 import os
 from pathlib import Path
 
-from zoo_player import FACTS, attempt, play
+from bot_player import FACTS, attempt, play
 
 HERE = Path(__file__).resolve()
 MOST_FILES = 20_000

@@ -1,0 +1,65 @@
+"""Every hostile bot in a league with an honest one: it costs nobody but itself, and others play on as before."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hostile_bots import HOSTILE_BOTS, HostileBot
+from hostile_decoys import is_soon
+from hostile_grounds import Grounds, grounds_in, open_files, shortfalls
+from hostile_league import PATIENT, course, honest_players, league_of, played
+from hostile_play import resident_mb
+
+pytestmark = pytest.mark.process
+
+MOST_GROWN_MB = 25.0
+"""Of this process, over each bot and over all hostile bots."""
+OF_THE_STORE = {"arena.db", "arena.db-wal", "arena.db-shm"}
+
+
+@pytest.fixture(scope="module")
+def grounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grounds]:
+    with grounds_in(tmp_path_factory.mktemp("hostile")) as found:
+        found.alone(0)  # what is imported and cached at first is nobody's growth
+        before_mb, before_files = resident_mb(), open_files()
+        yield found
+        assert resident_mb() - before_mb < MOST_GROWN_MB
+        assert open_files() == before_files
+
+
+@pytest.fixture(scope="module")
+def kind(request: pytest.FixtureRequest, grounds: Grounds, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A kind of hostile bots. After all of that kind the honest ones play among themselves as they did without them."""
+    yield request.param
+    for think_ms in {each.rivals_think_ms for each in HOSTILE_BOTS if each.kind == request.param}:
+        league = league_of(honest_players(grounds.honest, think_ms), PATIENT)
+        after = played(league, tmp_path_factory.mktemp("after") / "results")
+        assert course(after) == course(grounds.alone(think_ms))
+
+
+@pytest.mark.parametrize(
+    ("kind", "rogue"),
+    [(each.kind, each) for each in HOSTILE_BOTS],
+    indirect=["kind"],
+    ids=[each.id for each in HOSTILE_BOTS],
+)
+def test_a_hostile_bot_costs_nobody_but_itself(kind: str, rogue: HostileBot, grounds: Grounds, tmp_path: Path) -> None:
+    """Its own matches end as foreseen, with all their lines on record; nothing stays, nothing was reached."""
+    assert kind == rogue.kind
+    if shutil.which(rogue.needs) is None:
+        pytest.skip(f"no {rogue.needs} on this machine")
+    grounds.alone(rogue.rivals_think_ms)
+    rival = honest_players(grounds.honest, rogue.rivals_think_ms)[HOSTILE_BOTS.index(rogue) % 2]
+    tournament = league_of((rival, grounds.player(rogue, everywhere=True)), rogue.clock)
+    before, before_mb = (open_files(), grounds.files()), resident_mb()
+
+    records = played(tournament, tmp_path / "results")
+
+    assert len(records) == 2
+    assert [shortfall for record in records for shortfall in shortfalls(rogue, record)] == []
+    assert is_soon(lambda: not grounds.decoys.left_processes() and not grounds.decoys.running())
+    assert (open_files(), grounds.files()) == before
+    assert grounds.decoys.touched() == []
+    assert {file.name for file in (tmp_path / "results").iterdir()} <= OF_THE_STORE
+    assert resident_mb() - before_mb < MOST_GROWN_MB
