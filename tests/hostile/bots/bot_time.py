@@ -32,7 +32,7 @@ def confess() -> str:
     """How much was computed since the last answer, while somebody else was on move.
 
     On a busy machine the referee reads the answer some time after it was given, and what is computed until then is the
-    bot's own: it is charged for it. So only what fills most of the time in which a rival thought counts as broken, in
+    bot's own: it is charged for it. So only what fills half of the time in which a rival thought counts as broken, in
     the median of the moves; the time for which the bot itself waited for a core is left out.
     """
     if not answered:
@@ -40,7 +40,7 @@ def confess() -> str:
     wall_s, used_s = time.monotonic() - answered["wall"], time.process_time() - answered["cpu"]
     if wall_s > RIVAL_THINKS_S:
         shares.append(used_s / max(used_s, wall_s - (waited_s() - answered["waited"])))
-    is_broken = len(shares) > 1 and statistics.median_low(shares) > 0.7
+    is_broken = len(shares) > 1 and statistics.median_low(shares) > 0.5
     return f"{'BROKE' if is_broken else 'kept'}: {used_s * 1000:.0f} of {wall_s * 1000:.0f} ms"
 
 
