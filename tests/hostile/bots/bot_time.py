@@ -7,16 +7,16 @@ import hashlib
 import mmap
 import os
 import signal
-import statistics
 import threading
 import time
-from pathlib import Path
 
 from bot_player import Message, answer, attempt, for_ever, instead_of, play, send, start
 
 answered: dict[str, float] = {}
-shares: list[float] = []
-"""Of the time in which rivals thought, those that were used."""
+computed: list[float] = []
+"""The moments at which a step of a computation was done."""
+stolen: list[int] = []
+"""For each move of a rival, the steps that were done in the midst of it."""
 unanswered: list[Message] = []
 F_SETSIG = 10
 RIVAL_THINKS_S = 0.05
@@ -26,33 +26,29 @@ def burn() -> None:
     """CPU time, outside of the interpreter's lock."""
     while True:
         hashlib.sha256(bytes(1 << 20))
+        computed.append(time.monotonic())
 
 
 def confess() -> str:
     """How much was computed since the last answer, while somebody else was on move.
 
-    On a busy machine the referee reads the answer some time after it was given, and what is computed until then is the
-    bot's own: it is charged for it. So only what fills half of the time in which a rival thought counts as broken, in
-    the median of the moves; the time for which the bot itself waited for a core is left out.
+    On a busy machine the referee reads the answer some time after it was given, and stops the bot then; the bot wakes
+    some time before it reads the next request. What it computes in these times is its own, and charged. So only steps
+    in the midst of a rival's time count as broken, and only if each rival's move had some.
     """
     if not answered:
         return ""
     wall_s, used_s = time.monotonic() - answered["wall"], time.process_time() - answered["cpu"]
     if wall_s > RIVAL_THINKS_S:
-        shares.append(used_s / max(used_s, wall_s - (waited_s() - answered["waited"])))
-    is_broken = len(shares) > 1 and statistics.median_low(shares) > 0.5
+        begin_s, end_s = (answered["wall"] + share * wall_s for share in (0.5, 0.8))
+        stolen.append(sum(begin_s < moment_s < end_s for moment_s in computed))
+    is_broken = len(stolen) > 1 and all(stolen)
     return f"{'BROKE' if is_broken else 'kept'}: {used_s * 1000:.0f} of {wall_s * 1000:.0f} ms"
-
-
-def waited_s() -> float:
-    """How long the thread that waited most was ready to run, but had no core."""
-    threads = Path("/proc/self/task").glob("*/schedstat")
-    return max(int(thread.read_text().split()[1]) for thread in threads) / 1e9
 
 
 def answer_with(note: str, message: Message) -> None:
     """Say so, and look at the clocks."""
-    answered.update(cpu=time.process_time(), wall=time.monotonic(), waited=waited_s())
+    answered.update(cpu=time.process_time(), wall=time.monotonic())
     answer(message, note=note)
 
 
