@@ -50,13 +50,12 @@ class Announcement(Choice, frozen=True):
     action: Action
 
 
-_PLAY: Final = (PlayCaptain(),)
 _ANSWERS: Final = (Allow(), Veto())
 
 
 def _actions(state: State) -> tuple[Action, ...]:
     """Not playable in the last round, nor in a round in which the opponent has played theirs."""
-    return () if state.round == ROUNDS or lying(state, NAME) else _PLAY
+    return () if state.round == ROUNDS or lying(state, NAME) else (PlayCaptain(),)
 
 
 def owner(state: State) -> Seat | None:

@@ -19,7 +19,6 @@ from arena.games.shanghaien.tricks import lay_out
 from arena.games.shanghaien.turns import end_turn, roll_again, rolled
 
 NAME: Final = "doubles"
-_ONE_DIE: Final = Dice(1)
 
 
 class PlayDoubles(Action, frozen=True, tag="doubles"):
@@ -54,7 +53,6 @@ class Repeats(msgspec.Struct, frozen=True):
     count: int = 0
 
 
-_PLAY: Final = (PlayDoubles(),)
 _ROLL_ONE: Final = (RollOne(),)
 
 
@@ -85,7 +83,7 @@ def _roll_one(state: State, _: RollOne) -> State:
     repeats = Repeats(turn=state.turn, roll=state.roll, count=before.count + 1 if is_same_roll else 1)
     seat = state.to_move
     key = f"again/{state.round}/{seat}/{state.turns[seat]}/{state.roll}/{repeats.count}"
-    extra_roll = ExtraRoll(by=NAME, name="roll_one", seat=seat, chance=Chance(key=key, kind=_ONE_DIE), then=_rolled_one)
+    extra_roll = ExtraRoll(by=NAME, name="roll_one", seat=seat, chance=Chance(key=key, kind=Dice(1)), then=_rolled_one)
     return replace(with_extra(state, NAME, repeats), phase=extra_roll)
 
 
@@ -121,7 +119,7 @@ def _why(state: State, action: Action) -> str | None:
 
 DOUBLES: Final = Expansion(
     name=NAME,
-    trick=Trick(NAME, {PlayDoubles: lambda state, _: roll_again(lay_out(state, NAME))}, lambda _: _PLAY),
+    trick=Trick(NAME, {PlayDoubles: lambda state, _: roll_again(lay_out(state, NAME))}, lambda _: (PlayDoubles(),)),
     is_dealt=False,
     start=Repeats(),
     effects={RollOne: _roll_one, TakeDoubles: _take},

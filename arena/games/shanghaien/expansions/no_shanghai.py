@@ -55,9 +55,6 @@ class KeepBack(Action, frozen=True, tag="keep_back"):
         return f"keeps a {self.die} back and places the others{numbering(self.one)}"
 
 
-_ACTIONS: Final = (Ban(), RerollAll())
-
-
 def _reroll_all(state: State, _: RerollAll) -> State:
     state = discard(state, NAME)
     seat = state.to_move
@@ -110,7 +107,9 @@ def _why(state: State, action: Action) -> str | None:
 
 NO_SHANGHAI: Final = Expansion(
     name=NAME,
-    trick=Trick(NAME, {Ban: lambda state, _: lay_out(state, NAME), RerollAll: _reroll_all}, lambda _: _ACTIONS),
+    trick=Trick(
+        NAME, {Ban: lambda state, _: lay_out(state, NAME), RerollAll: _reroll_all}, lambda _: (Ban(), RerollAll())
+    ),
     effects={KeepBack: _keep_back},
     restrict=_restrict,
     on_round_end=lambda state: clear_away(state, NAME),

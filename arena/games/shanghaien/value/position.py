@@ -18,7 +18,7 @@ from arena.games.api import Dice, Seat, Shuffle
 from arena.games.shanghaien.state import ENDS, Choice, ExtraRoll, State
 from arena.games.shanghaien.turns import rolled, scores_of
 from arena.games.shanghaien.value.constants import CONSTANTS
-from arena.games.shanghaien.value.round import RoundValue, mean_of_better, round_of, with_dice
+from arena.games.shanghaien.value.round import mean_of_better, round_of, with_dice
 
 _TWO_DICE: Final = Dice(2)
 _FACES: Final = range(1, 7)
@@ -96,12 +96,11 @@ class _Position:
 
     def each_face(self) -> list[float]:
         """The payoff after the best that can be done with a die of each face."""
-        plain = self._faces(self._round)
-        player = self._state.players[self._seat]
-        if not player.tricks or player.has_used_trick:
-            return plain
-        joker = self._round.with_joker(self._seat)
-        return plain if joker is None else [max(pair) for pair in zip(plain, self._faces(joker), strict=True)]
+        has_used = self._state.players[self._seat].has_used_trick
+        joker = None if has_used else self._round.with_joker(self._seat)
+        rounds = [self._round] if joker is None else [self._round, joker]
+        each = [round_.faces(self._seat, self._mine, self._theirs, end) for round_ in rounds for end in self._ends]
+        return each[0] if len(each) == 1 else [max(face) for face in zip(*each, strict=True)]
 
     def best_placement(self, dice: tuple[int, ...]) -> float:
         """The payoff after the best placement of the dice that lie there."""
@@ -114,7 +113,3 @@ class _Position:
             faces = self.each_face()
             payoffs += [faces[face - 1] for face in dice]
         return max(payoffs)
-
-    def _faces(self, round_: RoundValue) -> list[float]:
-        each = [round_.faces(self._seat, self._mine, self._theirs, end) for end in self._ends]
-        return each[0] if len(each) == 1 else [max(pair) for pair in zip(*each, strict=True)]

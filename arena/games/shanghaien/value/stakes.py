@@ -77,11 +77,6 @@ def _sailor_stake(mine: int, theirs: int, pool: tuple[int, ...], value: int) -> 
     )
 
 
-def mirrored(stake: Stake) -> Stake:
-    """The stake as the other side sees it."""
-    return Stake(-stake.lost, -stake.won, -stake.gone)
-
-
 def jokers_of(mine: Sequence[int], theirs: Sequence[int], pool: SailorPool) -> Jokers:
     """The gains by jokers laid to the crews named first."""
     gains = [
