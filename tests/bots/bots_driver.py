@@ -130,6 +130,14 @@ class Bot:
         return self._stderr.read().decode()
 
 
+def bot_on(kit: Path, folder: Path, source: str) -> Path:
+    """A bot of that source beside a copy of the kit."""
+    (folder / kit.name).write_bytes(kit.read_bytes())
+    (folder / "bot.py").write_text(source)
+    (folder / "bot.yaml").write_text("name: test\ncommand: [python3, bot.py]\n")
+    return folder
+
+
 def hello(game: str = "shanghaien") -> m.Hello:
     """The referee's first line."""
     return m.Hello(protocols=(1,), minor=0, game=game, rules="1", options={}, capabilities=("events",), limits=LIMITS)

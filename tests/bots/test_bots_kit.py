@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from bots_driver import BOTS, Bot, Prepare, hello, started
+from bots_driver import BOTS, Bot, Prepare, bot_on, hello, started
 from click.testing import CliRunner
 
 from arena.cli import cli
@@ -35,16 +35,9 @@ run(Noisy())
 """
 
 
-def _bot(folder: Path, source: str) -> Path:
-    (folder / "arena_kit.py").write_bytes(KIT.read_bytes())
-    (folder / "bot.py").write_text(source)
-    (folder / "bot.yaml").write_text("name: test\ncommand: [python3, bot.py]\n")
-    return folder
-
-
 def _bot_that_acts(folder: Path, body: str) -> Path:
     source = "import random\nfrom arena_kit import Bot, run\nclass MyBot(Bot):\n    def act(self, request):\n"
-    return _bot(folder, f"{source}        {body}\nrun(MyBot())\n")
+    return bot_on(KIT, folder, f"{source}        {body}\nrun(MyBot())\n")
 
 
 def test_bundled_bots_lie_in_the_package_or_beside_it(tmp_path: Path) -> None:
@@ -71,7 +64,7 @@ def test_a_kit_stands_in_the_tree_once_and_new_bot_copies_it(tmp_path: Path, gam
 @pytest.mark.process
 def test_nothing_a_bot_prints_reaches_the_referee(tmp_path: Path) -> None:
     """print, fd 1, a child and the old stdout all end on stderr; a child reads no line of the referee's."""
-    with started(_bot(tmp_path, NOISY)) as bot:
+    with started(bot_on(KIT, tmp_path, NOISY)) as bot:
         bot.start_match()
         answer = bot.ask(REQUEST)
         bot.end_input()
@@ -145,7 +138,7 @@ class Listener(Bot):
 run(Listener())
 """
     end = {"type": "match_end", "match": "m1", "termination": "normal"}
-    with Bot(_bot(tmp_path, source)) as bot:
+    with Bot(bot_on(KIT, tmp_path, source)) as bot:
         assert bot.ask(hello()) == m.BotHello(protocols=(1,), name="Listener")
         bot.start_match(seat=1)
         bot.send(b"\r")

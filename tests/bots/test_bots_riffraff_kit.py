@@ -1,11 +1,13 @@
 """The Riff Raff kit: its geometry refuses what the rules refuse, and its two simulators are one."""
 
 import statistics
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from bots_driver import Bot, hello
+from bots_driver import Bot, bot_on, hello
 from bots_riffraff import KIT, SEAT, SHIPMATE, kit, material, plain, position, to_load, view_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -179,11 +181,13 @@ run(Asking())
 """
 
 
-def _bot(folder: Path, source: str) -> Path:
-    (folder / "riffraff_kit.py").write_bytes(KIT.read_bytes())
-    (folder / "bot.py").write_text(source)
-    (folder / "bot.yaml").write_text("name: test\ncommand: [python3, bot.py]\n")
-    return folder
+@contextmanager
+def _aboard(folder: Path, source: str) -> Iterator[Bot]:
+    """A bot of that source on the kit, in a match."""
+    with Bot(bot_on(KIT, folder, source)) as bot:
+        bot.ask(hello("riffraff"))
+        bot.start_match(game="riffraff")
+        yield bot
 
 
 def _request(phase: str, legal: tuple[Any, ...] | None = None, number: int = 4) -> m.Request:
@@ -194,7 +198,7 @@ def _request(phase: str, legal: tuple[Any, ...] | None = None, number: int = 4) 
 @pytest.mark.process
 def test_a_bot_asks_the_referee_and_goes_on(tmp_path: Path) -> None:
     """Questions carry the id of the open request; what else comes meanwhile is no answer to them."""
-    with Bot(_bot(tmp_path, ASKING)) as bot:
+    with Bot(bot_on(KIT, tmp_path, ASKING)) as bot:
         greeting = bot.ask(hello("riffraff"))
         bot.start_match(game="riffraff")
         asked = bot.ask(_request("load"))
@@ -215,9 +219,7 @@ def test_a_bot_asks_the_referee_and_goes_on(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_a_bot_whose_referee_goes_while_it_thinks_ends(tmp_path: Path) -> None:
     """No answer will come, and no traceback is needed."""
-    with Bot(_bot(tmp_path, ASKING)) as bot:
-        bot.ask(hello("riffraff"))
-        bot.start_match(game="riffraff")
+    with _aboard(tmp_path, ASKING) as bot:
         bot.ask(_request("load"))
 
         bot.end_input()
@@ -229,9 +231,7 @@ def test_a_bot_whose_referee_goes_while_it_thinks_ends(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_a_bot_that_thinks_too_long_goes_on_with_what_came_instead(tmp_path: Path) -> None:
     """A question that nobody answers any more is given up: for the next request, the end of the match, or quit."""
-    with Bot(_bot(tmp_path, ASKING)) as bot:
-        bot.ask(hello("riffraff"))
-        bot.start_match(game="riffraff")
+    with _aboard(tmp_path, ASKING) as bot:
         bot.ask(_request("load"))
         instead = bot.ask(_request("load", number=5))
         bot.send({"type": "match_end", "match": "m1", "termination": "crash"})
@@ -250,9 +250,7 @@ def test_a_bot_that_thinks_too_long_goes_on_with_what_came_instead(tmp_path: Pat
 def test_phases_without_a_method_get_something_legal(tmp_path: Path) -> None:
     """The first of the list, or a pass; and the referee's remarks are in the log."""
     source = "from riffraff_kit import Bot, run\nrun(Bot())\n"
-    with Bot(_bot(tmp_path, source)) as bot:
-        bot.ask(hello("riffraff"))
-        bot.start_match(game="riffraff")
+    with _aboard(tmp_path, source) as bot:
         listed = [bot.ask(_request(phase, ("a", "b"))) for phase in ("card", "new_captain", "order", "announce")]
         bot.send(
             m.ErrorMessage(code="illegal_action", message="no", hint="look", fatal=False, got="", reason="no_room")
@@ -271,9 +269,7 @@ def test_what_is_no_action_is_refused_at_once(tmp_path: Path, result: str) -> No
     source = (
         f"from riffraff_kit import Bot, run\nclass My(Bot):\n    def load(self, request):\n        return {result}\n"
     )
-    with Bot(_bot(tmp_path, f"{source}run(My())\n")) as bot:
-        bot.ask(hello("riffraff"))
-        bot.start_match(game="riffraff")
+    with _aboard(tmp_path, f"{source}run(My())\n") as bot:
         bot.send(_request("load"))
 
         assert bot.exit_code() == 1

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from bots_driver import Bot, hello
 from bots_riffraff import SEAT, SHIPMATE, match, plain, position, scores, view_of
@@ -73,13 +74,9 @@ def _asked(bot: Bot, state: Any, simulations: int = 0) -> Any:
 def _aboard(folder: Path, arguments: tuple[str, ...]) -> Bot:
     """A bot that is ready for a match of four."""
     bot = Bot(folder, arguments)
-    material = GAME.game_info({}, 4)
-    bot.ask(m.Hello(**{name: getattr(hello("riffraff"), name) for name in _FIELDS}, material=material))
+    bot.ask(msgspec.structs.replace(hello("riffraff"), material=GAME.game_info({}, 4)))
     bot.start_match(game="riffraff")
     return bot
-
-
-_FIELDS = ("protocols", "minor", "game", "rules", "options", "capabilities", "limits")
 
 
 @pytest.mark.parametrize("way", WAYS)

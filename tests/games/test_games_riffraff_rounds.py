@@ -8,7 +8,7 @@ from riffraff_play import GAME, all_pass, did, others_pass, played, start
 
 from arena.errors import SpecError
 from arena.games.api import Decision, Json, Over, Seat
-from arena.games.riffraff.actions import NameCaptain, Order, Play
+from arena.games.riffraff.actions import NameCaptain, Play
 from arena.games.riffraff.state import CARDS, Phase, State
 
 CHOICE = st.randoms(use_true_random=False)
@@ -92,65 +92,45 @@ def test_the_old_captain_names_one_of_those_with_the_highest_card(old: int, name
     assert lined_up(did(state, {"seat": named})) == (named, (named, 1 - named, 3, 2))
 
 
-def test_the_new_captain_orders_equal_cards_further_down() -> None:
-    """Not the old one, who is seat 0 here."""
-    state = played(start(), 5, 5, 9, 1)
+@pytest.mark.parametrize(
+    ("cards", "questions", "captain", "order"),
+    [
+        pytest.param((5, 5, 9, 1), [(2, 2, {"seats": [1, 0]})], 2, (2, 1, 0, 3), id="a pair below the captain"),
+        pytest.param((4, 4, 9, 4), [(2, 6, {"seats": [3, 0, 1]})], 2, (2, 3, 0, 1), id="three in one request"),
+        pytest.param((9, 6, 2, 6), [(0, 2, {"seats": [3, 1]})], 0, (0, 3, 1, 2), id="a pair before a lower card"),
+        pytest.param(
+            (7, 7, 7, 2), [(0, 3, {"seat": 1}), (1, 2, {"seats": [2, 0]})], 1, (1, 2, 0, 3), id="three highest"
+        ),
+        pytest.param(
+            (4, 4, 4, 4), [(0, 4, {"seat": 2}), (2, 6, {"seats": [3, 0, 1]})], 2, (2, 3, 0, 1), id="all equal"
+        ),
+        pytest.param((3, 8, 8, 3), [(0, 2, {"seat": 2}), (2, 2, {"seats": [3, 0]})], 2, (2, 1, 3, 0), id="two pairs"),
+    ],
+)
+def test_captains_decide_about_equal_cards(
+    cards: tuple[int, ...], questions: list[tuple[int, int, Json]], captain: int, order: tuple[int, ...]
+) -> None:
+    """The old one names the new one among the highest; that one orders the others. All choices are listed."""
+    state = played(start(), *cards)
+    for asked, choices, answer in questions:
+        seat, legal = Seat(asked), GAME.legal(state, Seat(asked))
 
-    assert GAME.turn(state) == Decision(seats=(Seat(2),))
-    assert state.order == (2,)
-    assert GAME.legal(state, Seat(2)) == (Order(seats=(0, 1)), Order(seats=(1, 0)))
-    assert lined_up(did(state, {"seats": [1, 0]})) == (2, (2, 1, 0, 3))
+        assert GAME.turn(state) == Decision(seats=(seat,))
+        assert legal is not None
+        assert len(set(legal)) == choices
+        assert GAME.parse(state, seat, answer) in legal
+        state = did(state, answer)
 
-
-def test_of_three_with_the_highest_card_the_new_captain_orders_the_other_two() -> None:
-    """They follow directly after him."""
-    tied = played(start(), 7, 7, 7, 2)
-
-    named = did(tied, {"seat": 1})
-
-    assert GAME.turn(named) == Decision(seats=(Seat(1),))
-    assert named.ties == ((0, 2),)
-    assert lined_up(did(named, {"seats": [2, 0]})) == (1, (1, 2, 0, 3))
-
-
-def test_of_four_equal_cards_the_new_captain_orders_three() -> None:
-    """The six orders are listed."""
-    tied = played(start(), 4, 4, 4, 4)
-
-    named = did(tied, {"seat": 2})
-
-    legal = GAME.legal(named, Seat(2))
-    assert GAME.legal(tied, Seat(0)) == tuple(NameCaptain(seat=seat) for seat in range(4))
-    assert legal is not None
-    assert len(legal) == 6
-    assert lined_up(did(named, {"seats": [3, 0, 1]})) == (2, (2, 3, 0, 1))
-
-
-def test_three_equal_cards_below_the_captain_are_ordered_together() -> None:
-    """One request for the whole group."""
-    state = played(start(), 4, 4, 9, 4)
-
-    assert state.ties == ((0, 1, 3),)
-    assert lined_up(did(state, {"seats": [3, 0, 1]})) == (2, (2, 3, 0, 1))
+    assert lined_up(state) == (captain, order)
+    assert (state.phase, state.ties) == (Phase.LOAD, ())
 
 
-def test_two_pairs_need_a_captain_and_an_order() -> None:
-    """The second of the high pair follows without a question; the low pair is ordered by the new captain."""
-    tied = played(start(), 3, 8, 8, 3)
+def test_seats_without_a_decision_are_lined_up_at_once() -> None:
+    """Up to the first tie that the captain must order; later ones wait."""
+    after_captain, after_pair = played(start(), 9, 6, 2, 6), did(played(start(), 3, 8, 8, 3), {"seat": 2})
 
-    named = did(tied, {"seat": 2})
-
-    assert named.order == (2, 1)
-    assert GAME.turn(named) == Decision(seats=(Seat(2),))
-    assert lined_up(did(named, {"seats": [3, 0]})) == (2, (2, 1, 3, 0))
-
-
-def test_a_low_pair_may_come_before_a_lower_card() -> None:
-    """The seat after the pair is lined up only when the pair is."""
-    state = played(start(), 9, 6, 2, 6)
-
-    assert state.order == (0,)
-    assert did(state, {"seats": [3, 1]}).order == (0, 3, 1, 2)
+    assert (after_captain.order, after_captain.ties) == ((0,), ((1, 3),))
+    assert (after_pair.order, after_pair.ties) == ((2, 1), ((0, 3),))
 
 
 @settings(deadline=None)
