@@ -6,7 +6,7 @@ from random import Random
 from arena.errors import IllegalAction
 from arena.games.api import Seat
 from arena.games.riffraff import physics
-from arena.games.riffraff.actions import Load
+from arena.games.riffraff.actions import Load, Reason
 from arena.games.riffraff.falls import with_new
 from arena.games.riffraff.noise import STILL, Noise
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, Face, Kind
@@ -27,6 +27,16 @@ def settled(table: ShipAtRest, area: int, load: Load, noise: Noise = STILL) -> S
     """The result of a placement; the piece gets the first id after all others."""
     newest = max((int(each.id[1:]) for each in table.cargo), default=0)
     return physics.place(table, AREAS[area], load, noise, PieceId(f"k{newest + 1:02d}"))
+
+
+def tried(table: ShipAtRest, area: int, load: Load, noise: Noise = STILL) -> Settled | None:
+    """The result of a placement, or None if there is no room or no support."""
+    try:
+        return settled(table, area, load, noise)
+    except IllegalAction as refusal:
+        if refusal.reason not in {Reason.NO_ROOM, Reason.NO_SUPPORT}:
+            raise
+        return None
 
 
 def after(table: ShipAtRest, area: int, load: Load, result: Settled) -> ShipAtRest:
@@ -72,10 +82,7 @@ def laden(pieces: int, seed: str = "laden") -> ShipAtRest:
             return table
         area = 1 + len(table.cargo) % len(AREAS)
         load = tidy_load(rng, area, rng.choice(KINDS))
-        try:
-            result = settled(table, area, load)
-        except IllegalAction:
-            continue
-        if not result.fallen:
+        result = tried(table, area, load)
+        if result is not None and not result.fallen:
             table = after(table, area, load, result)
     raise AssertionError(f"no ship with {pieces} pieces in {_TRIES} tries")

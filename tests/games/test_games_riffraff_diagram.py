@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from games_play import steps
 from msgspec.structs import replace
-from riffraff_scenes import AT_SEA, CROWDED, EMPTY, LISTING, ONE_CRATE, QUIET, fallen, fresh, tabled
+from riffraff_scenes import AT_SEA, CROWDED, EMPTY, LISTING, ONE_CRATE, QUIET, Row, fallen, fresh, tabled
 
 from arena.games import load_game
 from arena.games.api import Seat
@@ -73,6 +73,17 @@ def test_the_tables_under_the_ship() -> None:
         "  k11 crate fell at x -20 y -96: caught, out of the game",
         "  k05 plank fell at x 51 y -140: not caught, to seat 2",
     ]
+
+
+def test_a_long_row_goes_on_below_its_first_piece() -> None:
+    """Between two pieces, within 110 characters."""
+    crowd: list[Row] = [(f"k{n:02d}", "lifeboat", 5, 3, (0, 0.02 + n / 200, 0.13, 1, 0, 0, 0)) for n in range(1, 10)]
+
+    lines = describe(fresh(tabled(0.0, 0.0, *crowd))).splitlines()
+
+    row = next(number for number, line in enumerate(lines) if line.startswith("  area  5  k01 lifeboat (3), k02"))
+    assert lines[row].endswith("k05 lifeboat (3),")
+    assert lines[row + 1].startswith("           k06 lifeboat (3), k07")
 
 
 def test_the_sea_shows_hands_and_what_fell() -> None:

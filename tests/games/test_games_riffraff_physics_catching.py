@@ -78,15 +78,6 @@ def test_a_hand_reaches_as_far_as_its_radius(x_mm: float, hand: int | None) -> N
     assert watch.fallen[0].hand == hand
 
 
-def test_the_first_of_two_hands_wins() -> None:
-    """Where two hands overlap the first one catches; where only the second reaches, the second."""
-    watch = _watch(_state((0, 0.1, -0.010), (0.08, 0.1, -0.010)), hands_mm=((0, 100), (40, 100)))
-
-    watch.see(_state((0, 0.1, -0.030), (0.08, 0.1, -0.030)))
-
-    assert [fall.hand for fall in watch.fallen] == [0, 1]
-
-
 def test_rest_is_judged_at_the_end_of_a_window() -> None:
     """Nothing moves for 0.3 s: that is rest, and not a look earlier."""
     still = _state((0, 0, 0.1), roll=0.1)

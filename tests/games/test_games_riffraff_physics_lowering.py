@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from riffraff_tables import laden, random_load
 
@@ -74,6 +74,8 @@ def test_what_is_known_to_be_clear_is_passed_over_without_changing_the_result(
 
 
 @given(_SLABS, st.floats(0.0, 0.02))
+@example([(0.0, 0.01)], 0.0)
+@example([(0.0, 0.01), (0.0052, 0.0001)], 0.0002)
 def test_a_piece_is_never_let_go_inside_of_anything(slabs: list[tuple[float, float]], drop_m: float) -> None:
     """However far it is to be dropped, the height of release is free, at or above the contact and not above the top."""
     column = _Column(slabs)

@@ -37,6 +37,16 @@ def pieces(view: ET.Element) -> list[str]:
     return [str(group.get("data-id")) for group in view.iter(f"{SVG}g") if group.get("class") == "piece"]
 
 
+def texts(element: ET.Element) -> list[str]:
+    """The lines of text below an element."""
+    return [str(each.text) for each in element.iter(f"{SVG}text")]
+
+
+def rings(view: ET.Element) -> list[ET.Element]:
+    """The marks of pieces that fell."""
+    return [each for each in view.iter(f"{SVG}circle") if each.get("class") == "fallen"]
+
+
 @scenes
 def test_every_piece_is_drawn_once_in_every_view(state: State) -> None:
     """A sailor part by part, because he hangs on both sides of a yard."""
@@ -114,8 +124,8 @@ def test_a_hidden_piece_has_no_label() -> None:
 
     found = views(fresh(table))
 
-    assert [each.text for each in found["front"].iter(f"{SVG}text") if str(each.text).startswith("k")] == ["k01"]
-    assert {each.text for each in found["side"].iter(f"{SVG}text")} >= {"k01", "k02"}
+    assert [text for text in texts(found["front"]) if text.startswith("k")] == ["k01"]
+    assert set(texts(found["side"])) >= {"k01", "k02"}
 
 
 @scenes
@@ -167,13 +177,12 @@ def test_light_makes_lighter_and_shadow_darker() -> None:
 def test_what_fell_is_marked_in_every_view() -> None:
     """Where it crossed the catch plane; the list below tells names and fates."""
     found = views(AT_SEA)
-    text = " ".join(str(each.text) for each in ET.fromstring(picture(AT_SEA)).iter(f"{SVG}text"))
+    text = " ".join(texts(ET.fromstring(picture(AT_SEA))))
 
     for view in found.values():
-        rings = [each for each in view.iter(f"{SVG}circle") if each.get("class") == "fallen"]
-        assert [each.get("data-id") for each in rings] == ["k12", "k11", "k05"]
-        assert [each.get("stroke") for each in rings] == ["#3fa35b", "#3fa35b", "#d8392b"]
-    (first, *_) = (each for each in found["front"].iter(f"{SVG}circle") if each.get("class") == "fallen")
+        assert [each.get("data-id") for each in rings(view)] == ["k12", "k11", "k05"]
+        assert [each.get("stroke") for each in rings(view)] == ["#3fa35b", "#3fa35b", "#d8392b"]
+    first = rings(found["front"])[0]
     assert (first.get("cx"), first.get("cy")) == ("162.2", "517.0")
     assert "3 fell caught: k12 rat, k11 crate not caught: k05 plank" in text
 
@@ -183,11 +192,11 @@ def test_an_avalanche_is_told_in_numbers() -> None:
     falls = [fallen(f"k{number:02d}", kind, 50, -100) for number, kind in enumerate(3 * KINDS, start=1)]
     state = replace(AT_SEA, last=(loaded(*falls),))
 
-    texts = [str(each.text) for each in ET.fromstring(picture(state)).iter(f"{SVG}text")]
+    found = texts(ET.fromstring(picture(state)))
 
-    assert "24 fell" in texts
-    assert "not caught: chest x3," in texts
-    assert not any("k24" in text for text in texts)
+    assert "24 fell" in found
+    assert "not caught: chest x3," in found
+    assert not any("k24" in text for text in found)
 
 
 def test_hands_are_discs() -> None:
@@ -205,7 +214,7 @@ def test_a_piece_on_its_way_is_drawn_over_its_place() -> None:
 
     for name, view in views(state).items():
         assert [each.get("class") for each in view.iter(f"{SVG}g")].count("held") == 1
-        assert not [each for each in view.iter(f"{SVG}circle") if each.get("class") == "fallen"]
+        assert not rings(view)
         assert len(list(view.iter(f"{SVG}ellipse"))) == (0 if name == "above" else 1)
     assert not any("held" in str(each.get("class")) for view in views(AT_SEA).values() for each in view.iter())
 

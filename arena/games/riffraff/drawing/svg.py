@@ -92,18 +92,14 @@ def lit(colour: str, light: float) -> str:
 
 def mixed(colour: str, other: str, share: float) -> str:
     """A colour with a share of another one."""
-    pairs = zip(_channels(colour), _channels(other), strict=True)
-    return "#" + "".join(f"{round(one + (two - one) * share):02x}" for one, two in pairs)
+    pairs = zip(bytes.fromhex(colour[1:]), bytes.fromhex(other[1:]), strict=True)
+    return "#" + bytes(round(one + (two - one) * share) for one, two in pairs).hex()
 
 
 def is_dark(colour: str) -> bool:
     """Whether light letters are easier to read on it than dark ones."""
-    red, green, blue = _channels(colour)
+    red, green, blue = bytes.fromhex(colour[1:])
     return 0.30 * red + 0.59 * green + 0.11 * blue < 140
-
-
-def _channels(colour: str) -> tuple[int, int, int]:
-    return (int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16))
 
 
 def _spaced(more: str) -> str:
