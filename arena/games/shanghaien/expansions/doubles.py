@@ -5,6 +5,7 @@ taken can be played from the next own turn on, in the same round too; a starter 
 first turn chooses the numbering with it.
 """
 
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -53,7 +54,10 @@ class Repeats(msgspec.Struct, frozen=True):
     count: int = 0
 
 
-_ROLL_ONE: Final = (RollOne(),)
+@cache
+def _answers(ends: tuple[End | None, ...]) -> tuple[Action, ...]:
+    """Roll one again, or take the card with one of these choices of numbering."""
+    return (RollOne(), *[TakeDoubles(one=end) for end in ends])
 
 
 def holder(state: State) -> Seat | None:
@@ -70,9 +74,7 @@ def _on_rolled(state: State) -> State:
     if state.dice[0] != state.dice[1]:
         return state
     seat = state.to_move
-    answers: tuple[Action, ...] = _ROLL_ONE
-    if holder(state) != seat:
-        answers += tuple([TakeDoubles(one=end) for end in numbering_choices(state)])
+    answers = _answers(() if holder(state) == seat else numbering_choices(state))
     return replace(state, phase=Choice(by=NAME, name="doubles", seat=seat, answers=answers))
 
 
