@@ -19,7 +19,7 @@ from typing import Final
 
 import click
 
-from arena.statistics.interval import t_quantile
+from arena.statistics.distributions import t_quantile
 
 HERE: Final = Path(__file__).resolve().parent.parent
 HALF_WIDTH: Final = 0.03

@@ -20,7 +20,6 @@ import msgspec
 
 from arena.games import load_game
 from arena.league.schedules import Plan, ScheduleGenerator, Table, tables
-from arena.league.schedules.cycles import cycles, until_decided
 from arena.league.schedules.knockout import knockout
 from arena.league.schedules.settings import Gauntlet, Knockout, Swiss, decided
 from arena.league.schedules.swiss import swiss
@@ -291,7 +290,9 @@ def generator_of(tournament: Tournament) -> ScheduleGenerator:
         return knockout(names, schedule.blocks_per_tie, schedule.cap_blocks or schedule.blocks_per_tie)
     rule = decided(schedule)
     if rule is None:
-        return cycles(tables_of(tournament), tournament.cycles)
+        return tables.cycles(tables_of(tournament), tournament.cycles)
+    from arena.league.schedules.decided import until_decided  # noqa: PLC0415 - numpy is for this schedule only
+
     return until_decided(names, tables_of(tournament), tournament.cycles, rule, tournament.rating)
 
 

@@ -21,9 +21,8 @@ from arena.standings.scores import mean_of, shares_of
 from arena.statistics.control_variate import adjusted_in_turn
 from arena.statistics.elo import Estimate, estimate
 from arena.statistics.interval import Interval, interval
-from arena.statistics.pentanomial import Counts, block_score
+from arena.statistics.pentanomial import Counts, Sample, block_score
 from arena.statistics.sequential import SequentialSettings, State, Verdict, begin, verdict
-from arena.statistics.student import Sample
 
 
 class Compared(msgspec.Struct, frozen=True):

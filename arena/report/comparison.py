@@ -14,11 +14,10 @@ from arena.league.sprt import Compared
 from arena.match.secret_luck import LuckOrigin
 from arena.report.formats import UNKNOWN, fixed, half_width, likelihood, percent
 from arena.report.luck_origin import luck_description
-from arena.statistics.elo import Estimate
+from arena.statistics.elo import Estimate, MarginEstimate, margin_estimate
 from arena.statistics.interval import Interval
-from arena.statistics.pentanomial import PENTANOMIAL, TRINOMIAL
+from arena.statistics.pentanomial import PENTANOMIAL, TRINOMIAL, Moments
 from arena.statistics.sequential import State, Verdict
-from arena.statistics.student import MarginEstimate, Moments, margin_estimate
 
 _KIND: Final = {
     "normalised": "normalised Elo",

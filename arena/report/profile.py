@@ -27,8 +27,8 @@ from arena.standings.profile import Extreme, Fault, Line, Profile
 from arena.standings.rows import Row, ends
 from arena.standings.scores import Mean
 from arena.standings.table import Timing
+from arena.statistics.distributions import Z_95
 from arena.statistics.drift import LEAST_BLOCKS, LEAST_UNUSUAL, Drift
-from arena.statistics.interval import Z_95
 from arena.text import counted
 
 MOST_IDS: Final = 4

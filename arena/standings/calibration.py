@@ -14,9 +14,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 import msgspec
+import numpy as np
 
 from arena.match.results import PairingRanks
 from arena.standings.ranks import in_schedule_order
@@ -24,13 +25,9 @@ from arena.standings.ratings import RatingSettings, rate
 from arena.standings.skills import model_of
 from arena.statistics.interval import Interval, degrees_of_freedom, interval
 from arena.statistics.model import Chances, chances_at
+from arena.statistics.newton import Floats, Places
 from arena.statistics.pairs import comparisons, signs
 from arena.statistics.probit import fit
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[Any]
 
 COIN: Final = "coin"
 MAP: Final = "MAP"
@@ -127,10 +124,10 @@ class _Blocks:
     """
 
     tables: tuple[tuple[int, tuple[str, ...]], ...]
-    table: "Array"
-    times: "Array"
-    came: "Array"
-    is_there: "Array"
+    table: Places
+    times: Floats
+    came: Places
+    is_there: Floats
 
 
 def judged(league: str, players: Iterable[str], ranks: Sequence[PairingRanks], settings: RatingSettings) -> Judged:
@@ -236,8 +233,6 @@ def _dealt(ranks: Sequence[PairingRanks]) -> tuple[tuple[PairingRanks, ...], ...
 
 
 def _blocks(folds: Sequence[Sequence[PairingRanks]]) -> _Blocks:
-    import numpy as np  # noqa: PLC0415 - only a calculation needs it
-
     found = [(fold, one) for fold, own in enumerate(folds) for one in own]
     counts = [sorted(Counter(one.courses).items()) for _, one in found]
     entries = [(number, course, times) for number, own in enumerate(counts) for course, times in own]
@@ -252,10 +247,8 @@ def _blocks(folds: Sequence[Sequence[PairingRanks]]) -> _Blocks:
     )
 
 
-def _foretold(folds: Sequence[Sequence[PairingRanks]], blocks: _Blocks, method: Method) -> "Array":
+def _foretold(folds: Sequence[Sequence[PairingRanks]], blocks: _Blocks, method: Method) -> Floats:
     """Let the method foretell each fold from the others: of each comparison the chances (T, R, 3), as `came`."""
-    import numpy as np  # noqa: PLC0415 - see `_blocks`
-
     forecasters = {
         fold: method([one for number, other in enumerate(folds) if number != fold for one in other])
         for fold in sorted({fold for fold, _ in blocks.tables})
@@ -288,25 +281,21 @@ def _results(course: str, seats: int) -> tuple[tuple[int, ...], tuple[float, ...
     return tuple(came), tuple(float(sign is not None) for sign in signs(course, seats))
 
 
-def _log_losses(blocks: _Blocks, said: "Array") -> "Array":
+def _log_losses(blocks: _Blocks, said: Floats) -> Floats:
     """The log-loss of each block (C,), over its comparisons."""
-    import numpy as np  # noqa: PLC0415 - see `_blocks`
-
     chance = np.take_along_axis(said, blocks.came[..., None], axis=-1)[..., 0]
-    found: Array = -(np.log(np.maximum(LEAST_CHANCE, chance)) * blocks.is_there).sum(axis=1)
+    found: Floats = -(np.log(np.maximum(LEAST_CHANCE, chance)) * blocks.is_there).sum(axis=1)
     return found
 
 
-def _briers(blocks: _Blocks, said: "Array") -> "Array":
+def _briers(blocks: _Blocks, said: Floats) -> Floats:
     """The Brier score of each block (C,): (1 - p)^2 for what came, p^2 for the others, half of that."""
-    import numpy as np  # noqa: PLC0415 - see `_blocks`
-
     chance = np.take_along_axis(said, blocks.came[..., None], axis=-1)[..., 0]
-    found: Array = ((1.0 - 2.0 * chance + (said * said).sum(axis=-1)) / 2.0 * blocks.is_there).sum(axis=1)
+    found: Floats = ((1.0 - 2.0 * chance + (said * said).sum(axis=-1)) / 2.0 * blocks.is_there).sum(axis=1)
     return found
 
 
-def _calibration(name: str, blocks: _Blocks, said: "Array", losses: "Array", best: "Array") -> Calibration:
+def _calibration(name: str, blocks: _Blocks, said: Floats, losses: Floats, best: Floats) -> Calibration:
     counts = blocks.is_there.sum(axis=1)
     log_loss, log_loss_error = _mean_and_error(blocks.times, counts, losses)
     behind, behind_error = _mean_and_error(blocks.times, counts, losses - best)
@@ -324,10 +313,8 @@ def _calibration(name: str, blocks: _Blocks, said: "Array", losses: "Array", bes
     )
 
 
-def _bins(blocks: _Blocks, said: "Array") -> tuple[Bin, ...]:
+def _bins(blocks: _Blocks, said: Floats) -> tuple[Bin, ...]:
     """Sort by what was foretold into tenths of the scale; the last one includes 1."""
-    import numpy as np  # noqa: PLC0415 - see `_blocks`
-
     predicted = said[..., 0] + said[..., 1] / 2.0
     which = np.minimum(BINS - 1, (predicted * BINS).astype(np.int64))
     found = []
@@ -338,7 +325,7 @@ def _bins(blocks: _Blocks, said: "Array") -> tuple[Bin, ...]:
     return tuple(found)
 
 
-def _bin(index: int, times: "Array", counts: "Array", said: "Array", came: "Array") -> Bin:
+def _bin(index: int, times: Floats, counts: Floats, said: Floats, came: Floats) -> Bin:
     predicted, _ = _mean_and_error(times, counts, said)
     observed, _ = _mean_and_error(times, counts, came)
     _, error = _mean_and_error(times, counts, came - said)
@@ -357,12 +344,12 @@ def _mean_of_blocks(value: float | None, error: float | None, blocks: int) -> In
     return Interval(value, -math.inf, math.inf) if error is None else interval(value, error, degrees=blocks - 1.0)
 
 
-def _blocks_with(times: "Array", counts: "Array") -> int:
+def _blocks_with(times: Floats, counts: Floats) -> int:
     """Blocks with a comparison; see `_mean_and_error`."""
     return round(float(times[counts > 0.0].sum()))
 
 
-def _mean_and_error(times: "Array", counts: "Array", values: "Array") -> tuple[float | None, float | None]:
+def _mean_and_error(times: Floats, counts: Floats, values: Floats) -> tuple[float | None, float | None]:
     """Average over comparisons, with a standard error from blocks about the mean; None for what cannot be told.
 
     Each course occurred so many `times`, in blocks with so many comparisons, `counts`, and the sum `values` of theirs.

@@ -2,7 +2,7 @@
 
 Rule: of each two players whom matches connect it is asked whether one is better, by the batch estimate of all matches;
 Holm's correction bounds the chance that any of these answers in the league is wrong. The cells are those of
-`arena.statistics.meetings`. The test for intransitive results is made only where it can be trusted: X^2 follows its
+`arena.statistics.matrix`. The test for intransitive results is made only where it can be trusted: X^2 follows its
 distribution where most pairs are expected to share their points (Cochran, 1954: at least 5 on either side for four
 pairs in five, and 1 for every pair). One upset between a bot that plays at random and the best one would otherwise
 outweigh all others. So players with such pairs are left out of the test, the worst first.
@@ -21,7 +21,8 @@ from arena.standings.ratings import RatingSettings
 from arena.standings.scores import Mean, scores_between
 from arena.standings.skills import fitted, points_of, ranking, skills
 from arena.statistics.confidence_sequence import holm
-from arena.statistics.interval import Z_95, Interval, interval
+from arena.statistics.distributions import Z_95, two_sided
+from arena.statistics.interval import Interval, interval
 from arena.statistics.matrix import Cell, Intransitivity, Matrix, head_to_head
 from arena.statistics.pairs import Counted, Pool, counted
 from arena.statistics.probit import ProbitFit
@@ -172,7 +173,7 @@ def _tests(found: ProbitFit) -> dict[tuple[str, str], _Test]:
     """Of each two players of one group."""
     pairs = [pair for group in found.groups for pair in combinations(sorted(group), 2)]
     differences = [found.difference(one, other) for one, other in pairs]
-    p = [math.erfc(abs(value) / (error * math.sqrt(2.0))) if error > 0.0 else 1.0 for value, error in differences]
+    p = [two_sided(value / error) if error > 0.0 else 1.0 for value, error in differences]
     return {
         pair: _Test(interval(value, error), own, adjusted)
         for pair, (value, error), own, adjusted in zip(pairs, differences, p, holm(p), strict=True)

@@ -19,7 +19,8 @@ from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.scores import Mean, Scores, mean_of, scores, shares
 from arena.standings.skills import ranking, skills
 from arena.standings.sums import NOWHERE, Array, Met, PairingSums, met
-from arena.statistics.interval import LEVEL, Interval
+from arena.statistics.distributions import CONFIDENCE
+from arena.statistics.interval import Interval
 from arena.statistics.probit import ProbitFit
 
 
@@ -169,7 +170,7 @@ def ranked(
             group=places[row.name].group if row.matches else None,
             map=found.get(row.name) if row.matches else None,
             los=los.get(row.name),
-            ahead=None if los.get(row.name) is None else (los[row.name] or 0.0) >= LEVEL,
+            ahead=None if los.get(row.name) is None else (los[row.name] or 0.0) >= CONFIDENCE,
         )
         for row in ordered
     )

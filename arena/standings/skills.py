@@ -2,24 +2,21 @@
 
 Rule: this is the one road to a fit: the table, schedules, `stats`, `matrix` and `calibration` all come here. The model
 is that of the ratings. An error is against the mean of all whom matches connect, or against the anchor, as ± 95 %; how
-sure it is follows from blocks (`arena.statistics.block_correlation`). numpy is loaded only when there is something to
-calculate.
+sure it is follows from blocks (`arena.statistics.block_correlation`).
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from arena.standings.ratings import RatingSettings
-from arena.statistics.interval import LEVEL, Interval, interval
+from arena.statistics.comparisons import Table, table_of
+from arena.statistics.distributions import CONFIDENCE
+from arena.statistics.interval import Interval, interval
 from arena.statistics.model import ProbitSettings
 from arena.statistics.pairs import Pairing, connected_groups, counted
-from arena.statistics.probit import ProbitFit, SeatAdvantage, fit
-
-if TYPE_CHECKING:
-    from arena.statistics.comparisons import Table
-    from arena.statistics.growing import GrowingSkills
+from arena.statistics.probit import GrowingSkills, ProbitFit, SeatAdvantage, fit
 
 MOST_PLAYERS = 1000
 """The work grows with their cube; a thousand take seconds. Larger fields go without this estimate."""
@@ -95,7 +92,7 @@ class Points(NamedTuple):
     score: float
 
 
-def points_of(table: "Table") -> dict[str, Points]:
+def points_of(table: Table) -> dict[str, Points]:
     """Matches and score of each player who has played."""
     others = max(1, table.seats - 1)
     return {
@@ -147,9 +144,6 @@ class GrowingRanking:
 
     def add(self, pairings: Sequence[Pairing]) -> None:
         """The matches of another round."""
-        from arena.statistics.comparisons import table_of  # noqa: PLC0415 - imports numpy
-        from arena.statistics.growing import GrowingSkills  # noqa: PLC0415 - see above
-
         table = table_of(self._players, pairings)
         if self._skills is None:
             self._skills = GrowingSkills(table, model_of(self._settings))
@@ -186,7 +180,7 @@ def contradicted(order: Sequence[str], found: ProbitFit) -> tuple[tuple[str, str
         (order[one], order[other])
         for one, mean in enumerate(means)
         for other in range(one + 1, len(means))
-        if means[other] > mean and (found.likelihood_better(order[other], order[one]) or 0.0) >= LEVEL
+        if means[other] > mean and (found.likelihood_better(order[other], order[one]) or 0.0) >= CONFIDENCE
     )
 
 

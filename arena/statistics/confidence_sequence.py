@@ -24,7 +24,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from arena.statistics.chi_square import log_front, lower_gamma
+from arena.statistics.distributions import log_front, lower_gamma
 
 _NORM: Final = math.log1p(-math.exp(-1.0))
 _LEAST_P: Final = 1e-300

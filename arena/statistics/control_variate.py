@@ -20,21 +20,18 @@ of the other blocks as well (`narrows`), so that the answer has no part in the e
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from statistics import NormalDist
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from arena.statistics.interval import interval, t_quantile
+from arena.statistics.distributions import NORMAL, t_quantile
+from arena.statistics.interval import interval
+from arena.statistics.newton import Floats
 
 PRIOR_BLOCKS: Final = 20
 """So many blocks of average luck weigh as much as what is known before: slopes of pairings scatter so much about it."""
 NARROWER: Final = 0.95
 """To be worth while, an interval without luck is at most so wide beside the plain one."""
-_quantile: Final = NormalDist().inv_cdf
-
-
-Array = np.ndarray[Any, Any]
 
 
 class Products(NamedTuple):
@@ -44,12 +41,12 @@ class Products(NamedTuple):
     block and l that of luck, in payoff, about their means: the sums of `score2` y y, of `both` y l and of `luck2` l l.
     """
 
-    blocks: Array
-    matches: Array
-    score: Array
-    score2: Array
-    both: Array
-    luck2: Array
+    blocks: Floats
+    matches: Floats
+    score: Floats
+    score2: Floats
+    both: Floats
+    luck2: Floats
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[float]]) -> "Products":
@@ -63,10 +60,10 @@ def weight_of_luck(score: float, matches: float) -> float:
 
     One match won and one lost are added to the score, so that few matches promise no certain win.
     """
-    return math.exp(-(_quantile((score * matches + 1.0) / (matches + 2.0)) ** 2) / 2.0)
+    return math.exp(-(NORMAL.inv_cdf((score * matches + 1.0) / (matches + 2.0)) ** 2) / 2.0)
 
 
-def slopes(pairings: Products) -> Array:
+def slopes(pairings: Products) -> Floats:
     """The factor b of each pairing by these blocks, which must be others than those it is used on."""
     weights = np.array(list(map(weight_of_luck, pairings.score.tolist(), pairings.matches.tolist())), dtype=np.float64)
     degrees = int(np.maximum(0, pairings.blocks - 1).sum())
@@ -75,11 +72,11 @@ def slopes(pairings: Products) -> Array:
         return weights
     both, square = math.fsum(weights * pairings.both), math.fsum(weights * weights * pairings.luck2)
     common = (both + prior) / (square + prior)
-    found: Array = (pairings.both + prior * common * weights) / (pairings.luck2 + prior)
+    found: Floats = (pairings.both + prior * common * weights) / (pairings.luck2 + prior)
     return found
 
 
-def narrows(pairings: Products, factors: Array, score: float) -> bool:
+def narrows(pairings: Products, factors: Floats, score: float) -> bool:
     """Whether these factors make the interval of the mean score over these pairings, `score`, narrower beyond chance.
 
     The gain of a pairing is what its sum of squares falls by. Their sum must be above 0 with 97.5 % (Student's t), and

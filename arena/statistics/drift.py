@@ -16,16 +16,14 @@ y_b - y_p over each tenth of the blocks: X^2 = S' C^-1 S with C their covariance
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
+import numpy as np
 
-from arena.statistics.chi_square import chi_square_tail
+from arena.statistics.distributions import chi_square_tail, two_sided
 from arena.statistics.interval import Interval, interval
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from arena.statistics.newton import Floats, Places
 
 TENTHS: Final = 10
 LEAST_BLOCKS: Final = 50
@@ -57,8 +55,6 @@ def drift_of(scores: Sequence[float], pairings: Sequence[int]) -> Drift | None:
     """
     if len(scores) < LEAST_BLOCKS or _unusual(scores, pairings) < LEAST_UNUSUAL:
         return None
-    import numpy as np  # noqa: PLC0415 - takes a tenth of a second, which only a calculation needs
-
     strata = np.asarray(pairings)
     sizes = np.bincount(strata)
     off = _centred(np.asarray(scores, dtype=float), strata, sizes)
@@ -71,7 +67,7 @@ def drift_of(scores: Sequence[float], pairings: Sequence[int]) -> Drift | None:
     chi_square, degrees = _tenths(off, strata, variances, sizes)
     return Drift(
         change=interval(change, error),
-        p_trend=math.erfc(abs(change / error) / math.sqrt(2.0)),
+        p_trend=two_sided(change / error),
         p_tenths=chi_square_tail(chi_square, degrees) if degrees else None,
         degrees=degrees,
     )
@@ -84,24 +80,16 @@ def _unusual(scores: Sequence[float], pairings: Sequence[int]) -> int:
     return len(scores) - sum(most.values())
 
 
-def _centred(
-    values: "NDArray[np.float64]", strata: "NDArray[np.intp]", sizes: "NDArray[np.intp]"
-) -> "NDArray[np.float64]":
+def _centred(values: Floats, strata: Places, sizes: Places) -> Floats:
     """Each value less the mean of its stratum; exactly 0 where all of a stratum are equal."""
-    import numpy as np  # noqa: PLC0415 - see `drift_of`
-
     one_of_each = np.zeros(len(sizes))
     one_of_each[strata] = values
     above = values - one_of_each[strata]
     return above - (np.bincount(strata, above) / np.maximum(1, sizes))[strata]
 
 
-def _tenths(
-    off: "NDArray[np.float64]", strata: "NDArray[np.intp]", variances: "NDArray[np.float64]", sizes: "NDArray[np.intp]"
-) -> tuple[float, int]:
+def _tenths(off: Floats, strata: Places, variances: Floats, sizes: Places) -> tuple[float, int]:
     """X^2 of the tenths, and its degrees of freedom."""
-    import numpy as np  # noqa: PLC0415 - see `drift_of`
-
     tenth = np.arange(len(off)) * TENTHS // len(off)
     sums = np.bincount(tenth, off, minlength=TENTHS)
     counts = np.bincount(strata * TENTHS + tenth, minlength=TENTHS * len(sizes)).reshape(len(sizes), TENTHS)

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from arena.statistics.interval import NO_SPREAD, UNSEEN, Interval, t_quantile
-from arena.statistics.pentanomial import ZERO_FLOOR, moments
+from arena.statistics.distributions import normal_cdf, t_quantile
+from arena.statistics.interval import NO_SPREAD, UNSEEN, Interval, interval
+from arena.statistics.pentanomial import ZERO_FLOOR, Moments, moments
 
 NORMALISED_SCALE: Final = 800.0 / math.log(10.0)
 """Normalised Elo of one standard deviation of a match, 347.4356: makes it logistic Elo where sd is 1/2, near equals."""
@@ -46,6 +47,16 @@ class Estimate:
     superiority: float
 
 
+@dataclass(frozen=True, slots=True)
+class MarginEstimate:
+    """What real-valued blocks say of NEW against OLD. What they cannot tell, without any spread, is None."""
+
+    blocks: int
+    margin: Interval
+    normalised: Interval | None
+    superiority: float | None
+
+
 def estimate(seen: Blocks, score: Interval) -> Estimate:
     """Estimate NEW's strength against OLD from blocks and the interval of their mean score; ValueError without a block.
 
@@ -56,6 +67,28 @@ def estimate(seen: Blocks, score: Interval) -> Estimate:
     elo = Interval(*(elo_of(min(max(one, least), 1.0 - least)) for one in (score.value, score.low, score.high)))
     spread = math.sqrt(variance or 0.25) / math.sqrt(seen.blocks)
     return Estimate(seen.blocks, score, elo, _normalised(seen), normal_cdf((mean - 0.5) / spread))
+
+
+def margin_estimate(blocks: Moments, *, matches: int) -> MarginEstimate:
+    """Estimate by how much NEW does better in a block; ValueError without a block.
+
+    The margin has the interval of the leaderboard, which nothing bounds where all blocks are equal.
+    """
+    if not blocks.blocks:
+        raise ValueError("expected at least one block to estimate from, found none")
+    degrees = blocks.blocks - 1
+    error = math.sqrt(blocks.squares / degrees / blocks.blocks) if degrees else 0.0
+    margin = interval(blocks.mean, error, degrees=degrees, blocks=blocks.blocks)
+    if not blocks.squares:
+        return MarginEstimate(blocks.blocks, margin, None, None)
+    root = math.sqrt(blocks.blocks)
+    ratio = ratio_interval(blocks.ratio, 1.0 + blocks.ratio**2 / 2.0, blocks.blocks)  # as of normal margins
+    return MarginEstimate(
+        blocks=blocks.blocks,
+        margin=margin,
+        normalised=ratio.scaled(normalised_elo(1.0, matches)),
+        superiority=normal_cdf(blocks.ratio * root),
+    )
 
 
 def expected_score(elo: float) -> float:
@@ -76,11 +109,6 @@ def standardised(normalised_elo: float, matches: int) -> float:
 def normalised_elo(standardised_mean: float, matches: int) -> float:
     """Turn a mean in standard deviations of a block of so many matches into normalised Elo."""
     return standardised_mean * NORMALISED_SCALE / math.sqrt(matches)
-
-
-def normal_cdf(x: float) -> float:
-    """Tell the share of a normal distribution below `x` standard deviations."""
-    return 0.5 * math.erfc(-x / math.sqrt(2.0))
 
 
 def ratio_interval(ratio: float, squares: float, blocks: float) -> Interval:

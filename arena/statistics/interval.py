@@ -15,20 +15,14 @@ Where nothing can be said, an end of the interval is the end of the possible ran
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from statistics import NormalDist
 from typing import Final
 
-LEVEL: Final = 0.95
-Z_95: Final = NormalDist().inv_cdf((1.0 + LEVEL) / 2.0)
-"""Half the width, in standard errors, of an interval that holds 95 % of a normal distribution."""
+from arena.statistics.distributions import CONFIDENCE, t_quantile
+
 UNSEEN: Final = 0.5
 """Blocks that are taken to lie at the end of the possible range though none was seen there."""
 NO_SPREAD: Final = 1e-12
 """An error of this or less is rounding: nothing varies."""
-
-_ASYMPTOTIC: Final = 1000.0
-"""Degrees of freedom from which on the expansion of the quantile is exact to 1e-12."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,72 +114,6 @@ def degrees_of_freedom(parts: Sequence[tuple[float, float]], *, fourth: float = 
     return max(min(max(welch, fewest), most, 2.0 / excess if excess > 0.0 else math.inf), 1.0)
 
 
-def t_quantile(degrees: float, probability: float = (1.0 + LEVEL) / 2.0) -> float:
-    """Student's t, so that a share of `probability` lies below; the normal quantile for infinitely many degrees.
-
-    ValueError without a degree of freedom, or for a probability outside 0.5 to 1.
-    """
-    if not (degrees > 0.0 and 0.5 <= probability < 1.0):
-        raise ValueError(f"expected degrees above 0 and 0.5 <= probability < 1, found {degrees}, {probability}")
-    return _t_quantile(degrees, probability)
-
-
-@lru_cache(maxsize=8192)
-def _t_quantile(degrees: float, probability: float) -> float:
-    z = NormalDist().inv_cdf(probability)
-    if degrees >= _ASYMPTOTIC:
-        return _expanded(z, degrees)
-    # Newton's method on the tail from a start below the root, where the tail is convex: it never oversteps.
-    tail, t = 1.0 - probability, z
-    for _ in range(200):
-        step = (_tail(t, degrees) - tail) / _density(t, degrees)
-        t += step
-        if abs(step) <= 1e-14 * max(t, 1.0):
-            break
-    return t
-
-
-def _expanded(z: float, degrees: float) -> float:
-    """The expansion of the quantile in powers of 1 / degrees (Abramowitz and Stegun 26.7.5)."""
-    square = z * z
-    terms = (
-        z,
-        z * (square + 1.0) / 4.0,
-        z * ((5.0 * square + 16.0) * square + 3.0) / 96.0,
-        z * (((3.0 * square + 19.0) * square + 17.0) * square - 15.0) / 384.0,
-        z * ((((79.0 * square + 776.0) * square + 1482.0) * square - 1920.0) * square - 945.0) / 92160.0,
-    )
-    return math.fsum(term / degrees**power for power, term in enumerate(terms))
-
-
-def _density(t: float, degrees: float) -> float:
-    norm = math.lgamma((degrees + 1.0) / 2.0) - math.lgamma(degrees / 2.0) - 0.5 * math.log(degrees * math.pi)
-    return math.exp(norm - (degrees + 1.0) / 2.0 * math.log1p(t * t / degrees))
-
-
-def _tail(t: float, degrees: float) -> float:
-    """The chance of more than t >= 0: half the regularised incomplete beta function I_x(degrees / 2, 1 / 2)."""
-    a, b, x = degrees / 2.0, 0.5, degrees / (degrees + t * t)
-    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x)) * math.sqrt(1.0 - x)
-    if x < (a + 1.0) / (a + b + 2.0):
-        return 0.5 * front * _fraction(a, b, x) / a
-    return 0.5 * (1.0 - front * _fraction(b, a, 1.0 - x) / b)
-
-
-def _fraction(a: float, b: float, x: float) -> float:
-    """The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), from its end."""
-    # 200 terms are exact to rounding for all degrees below `_ASYMPTOTIC`, on the side where it converges fast.
-    value = 1.0
-    for term in range(200, 0, -1):
-        m = term // 2
-        if term % 2:
-            step = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        else:
-            step = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        value = 1.0 + step / value
-    return 1.0 / value
-
-
 def _reach(value: float, error: float, blocks: float, end: float, unseen: float) -> float:
     """How far the value may lie towards that end of the range, if `unseen` blocks of that end were just not seen."""
     if not (unseen and math.isfinite(end)):
@@ -200,7 +128,7 @@ def _pulled(strata: Sequence[tuple[float, float]]) -> float:
     if any(math.isinf(distance) for _, distance in strata):
         return math.inf
     ordered = sorted(((distance, blocks) for blocks, distance in strata if distance > 0.0), reverse=True)
-    chance = math.log(1.0 - LEVEL)
+    chance = math.log(1.0 - CONFIDENCE)
     total = logs = 0.0
     for place, (distance, blocks) in enumerate(ordered):
         total += blocks

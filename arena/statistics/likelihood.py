@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from arena.statistics.elo import expected_score, standardised
-from arena.statistics.pentanomial import ZERO_FLOOR, Counts, moments
+from arena.statistics.pentanomial import ZERO_FLOOR, Counts, Moments, moments
 
 _ROUNDS: Final = 50
 """The programs named stop after 10, where most cases need 4 to 6; blocks that are nearly all even can need 20."""
@@ -49,6 +49,18 @@ def sample_llr(scores: Collection[float], elo0: float, elo1: float) -> float:
     seen = Counter(scores)
     weights = [*map(float, seen.values()), ZERO_FLOOR, ZERO_FLOOR]
     return _llr_of_means(weights, [*seen, min(0.0, *seen), max(1.0, *seen)], elo0, elo1)
+
+
+def student_llr(blocks: Moments, elo0: float, elo1: float, *, matches: int) -> float:
+    """LLR of a normalised Elo of `elo1` against `elo0`: N/2 ln[(1 + (t - t0)^2) / (1 + (t - t1)^2)].
+
+    The formula has its extremes about one standard deviation from even, and would fall back to 0 beyond, where NEW wins
+    nearly every block by nearly the same. There the extreme itself is taken: more evidence never counts for less.
+    """
+    low, high = standardised(elo0, matches), standardised(elo1, matches)
+    middle, reach = (low + high) / 2.0, math.hypot(1.0, (high - low) / 2.0)
+    ratio = min(max(blocks.ratio, middle - reach), middle + reach)
+    return blocks.blocks / 2.0 * (math.log1p((ratio - low) ** 2) - math.log1p((ratio - high) ** 2))
 
 
 def _llr_of_means(weights: Sequence[float], points: Sequence[float], elo0: float, elo1: float) -> float:

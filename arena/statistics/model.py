@@ -5,12 +5,10 @@ each other are a draw, otherwise the better one wins.
 """
 
 import math
-from statistics import NormalDist
-from typing import Final
 
 import msgspec
 
-_NORMAL: Final = NormalDist()
+from arena.statistics.distributions import NORMAL, normal_cdf
 
 
 class ProbitSettings(msgspec.Struct, frozen=True):
@@ -43,7 +41,7 @@ class ProbitSettings(msgspec.Struct, frozen=True):
     @property
     def margin(self) -> float:
         """How close two performances must be for a tie."""
-        return _NORMAL.inv_cdf((self.draw_probability + 1.0) / 2.0) * self.scale
+        return NORMAL.inv_cdf((self.draw_probability + 1.0) / 2.0) * self.scale
 
 
 class BlockEffect(msgspec.Struct, frozen=True, gc=False):
@@ -77,16 +75,12 @@ class Chances(msgspec.Struct, frozen=True, gc=False):
 def score_slope(difference: float, settings: ProbitSettings) -> float:
     """How fast the expected score grows with the difference in skill."""
     up, down = (difference - settings.margin) / settings.scale, (-difference - settings.margin) / settings.scale
-    return (_NORMAL.pdf(up) + _NORMAL.pdf(down)) / (2.0 * settings.scale)
+    return (NORMAL.pdf(up) + NORMAL.pdf(down)) / (2.0 * settings.scale)
 
 
 def chances_at(difference: float, scale: float, margin: float) -> Chances:
     """Tell the chances of the player who is better by `difference`, `scale` being the noise of the difference."""
-    win, loss = _cdf((difference - margin) / scale), _cdf((-difference - margin) / scale)
+    win, loss = normal_cdf((difference - margin) / scale), normal_cdf((-difference - margin) / scale)
     # as a difference of lower tails, which keeps its digits where a draw is next to impossible
     away = abs(difference)
-    return Chances(win, _cdf((margin - away) / scale) - _cdf((-margin - away) / scale), loss)
-
-
-def _cdf(x: float) -> float:
-    return 0.5 * math.erfc(-x / math.sqrt(2.0))
+    return Chances(win, normal_cdf((margin - away) / scale) - normal_cdf((-margin - away) / scale), loss)

@@ -18,6 +18,10 @@ TRINOMIAL: Final = ("L", "D", "W")
 ZERO_FLOOR: Final = 1e-3
 """What a count of zero is replaced by in likelihoods, as fishtest and fastchess do: no result is impossible."""
 
+SMALLEST: Final = 1e-100
+LARGEST: Final = 1e100
+"""Beyond these, squares leave the range of a float."""
+
 _MATCH_SCORES: Final = (0.0, 0.5, 1.0)
 
 
@@ -117,6 +121,79 @@ class Counts:
         """Blocks in which NEW scored more, by those in which it scored less (PairsRatio); None if there are none."""
         lost, won = sum(self.numbers[: self.matches]), sum(self.numbers[self.matches + 1 :])
         return won / lost if lost else math.inf if won else None
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Number, mean, and sum of squared differences from the mean (Welford: exact zero for equal values)."""
+
+    blocks: int = 0
+    mean: float = 0.0
+    squares: float = 0.0
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Self:
+        """Take in the values of blocks, in schedule order."""
+        found = cls()
+        for value in values:
+            found = found.plus(value)
+        return found
+
+    def plus(self, value: float) -> Self:
+        """Take in one block more; ValueError if its value is no usable number."""
+        if not (value == 0.0 or SMALLEST <= abs(value) <= LARGEST):
+            raise ValueError(f"expected a finite value of the block (0, or {SMALLEST:g} to {LARGEST:g}), found {value}")
+        blocks = self.blocks + 1
+        off = value - self.mean
+        mean = self.mean + off / blocks
+        return type(self)(blocks, mean, self.squares + off * (value - mean))
+
+    def mirrored(self) -> Self:
+        """The same blocks seen from OLD's side."""
+        return type(self)(self.blocks, -self.mean, self.squares)
+
+    @property
+    def ratio(self) -> float:
+        """The t of the formulas, mean / sd: infinite for equal values that are not 0, and 0 for nothing but zeros."""
+        if self.squares:
+            return self.mean / math.sqrt(self.squares / self.blocks)
+        return math.copysign(math.inf, self.mean) if self.mean else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Block scores of any value about 0 to 1, in schedule order; `matches` are those of a block."""
+
+    matches: int
+    values: tuple[float, ...] = ()
+
+    def plus(self, value: float) -> Self:
+        """Take in one block more; ValueError if its value is no number."""
+        if not math.isfinite(value):
+            raise ValueError(f"expected a finite score of the block, found {value}")
+        return type(self)(self.matches, (*self.values, value))
+
+    @property
+    def blocks(self) -> int:
+        """How many."""
+        return len(self.values)
+
+    @property
+    def weighted(self) -> tuple[Sequence[float], Sequence[float]]:
+        """Each score once."""
+        return [1.0] * self.blocks, self.values
+
+    @property
+    def moments(self) -> tuple[float, float]:
+        """Mean and variance; ValueError without a block."""
+        if not self.values:
+            raise ValueError("expected at least one block to estimate from, found none")
+        return moments(*self.weighted)
+
+    @property
+    def floored_moments(self) -> tuple[float, float]:
+        """The same with a little of 0 and of 1, which leaves some variance."""
+        return moments([1.0] * self.blocks + [ZERO_FLOOR] * 2, [*self.values, 0.0, 1.0])
 
 
 def values(matches: int) -> tuple[float, ...]:

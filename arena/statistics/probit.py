@@ -16,19 +16,17 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from statistics import NormalDist
-from typing import TYPE_CHECKING, Final
 
 import msgspec
+import numpy as np
 
+from arena.statistics import newton
+from arena.statistics.block_correlation import block_effect, score_covariance
+from arena.statistics.comparisons import Table, table_of
+from arena.statistics.distributions import NORMAL
 from arena.statistics.model import BlockEffect, Chances, ProbitSettings, chances_at, score_slope
+from arena.statistics.newton import Design, Floats, Optimum
 from arena.statistics.pairs import Pairing, connected_groups, counted
-
-if TYPE_CHECKING:
-    from arena.statistics.comparisons import Table
-    from arena.statistics.newton import Design, Floats, Optimum
-
-_NORMAL: Final = NormalDist()
 
 
 class SeatAdvantage(msgspec.Struct, frozen=True, gc=False):
@@ -63,7 +61,7 @@ class ProbitFit:
     seats: tuple[SeatAdvantage, ...]
     groups: tuple[tuple[str, ...], ...]
     effect: BlockEffect | None
-    table: "Table" = field(repr=False, compare=False)
+    table: Table = field(repr=False, compare=False)
 
     def mean(self, player: str) -> float:
         """The skill of `player`; KeyError for a stranger."""
@@ -84,7 +82,7 @@ class ProbitFit:
         variance = self._variance_of_difference(one, other)
         if one == other or variance <= 0.0:
             return 0.5
-        return _NORMAL.cdf((self.mean(one) - self.mean(other)) / math.sqrt(variance))
+        return NORMAL.cdf((self.mean(one) - self.mean(other)) / math.sqrt(variance))
 
     def difference(self, one: str, other: str) -> tuple[float, float]:
         """How much better `one` is than `other`, with its standard error."""
@@ -127,9 +125,6 @@ def fit(players: Iterable[str], pairings: Iterable[Pairing], settings: ProbitSet
     `block_correlation` makes it of the blocks, the covariance is H^-1 (J + prior) H^-1. The means stay what they are
     whatever the blocks share. Raises ValueError for matches with unequal numbers of seats, KeyError for a stranger.
     """
-    from arena.statistics import newton  # noqa: PLC0415 - imports numpy, which only a calculation needs
-    from arena.statistics.comparisons import table_of  # noqa: PLC0415 - see above
-
     chosen = settings or ProbitSettings()
     played = counted(pairings)
     names = tuple(sorted(set(players)))
@@ -155,21 +150,40 @@ def fit(players: Iterable[str], pairings: Iterable[Pairing], settings: ProbitSet
     )
 
 
+class GrowingSkills:
+    """The skills after each round, of results that grow: the maximum of `fit`, found from the one before.
+
+    The table of the first round lays out who meets whom; each later round only adds to its counts, and a few steps
+    lead from the last maximum to the next.
+    """
+
+    def __init__(self, table: Table, settings: ProbitSettings) -> None:
+        self._players = table.players
+        self._places = {tuple(places): number for number, places in enumerate(table.places.tolist())}
+        self._design, self._counts = table.design(settings), table.counts()
+        self._found = self._design.centre
+
+    def add(self, table: Table) -> None:
+        """Another round of some of these pairings; KeyError for one that is none of the first round."""
+        for places, counts in zip(table.places.tolist(), table.counts(), strict=True):
+            self._counts[self._places[tuple(places)]] += counts
+
+    def means(self) -> dict[str, float]:
+        """The skill of each player; only differences mean anything."""
+        self._found = newton.maximise(self._design, self._counts.reshape(1, -1, 3), self._found).parameters[0]
+        return dict(zip(self._players, self._found.tolist(), strict=False))
+
+
 def _errors(
-    table: "Table", laid_out: "Design", counts: "Floats", optimum: "Optimum", settings: ProbitSettings
-) -> "tuple[BlockEffect | None, Floats]":
+    table: Table, laid_out: Design, counts: Floats, optimum: Optimum, settings: ProbitSettings
+) -> tuple[BlockEffect | None, Floats]:
     """What the blocks share, and the covariance of all parameters."""
-    import numpy as np  # noqa: PLC0415 - see `fit`
-
-    from arena.statistics.block_correlation import block_effect, score_covariance  # noqa: PLC0415 - see `fit`
-    from arena.statistics.newton import likelihood, solve  # noqa: PLC0415 - see `fit`
-
     prior = np.diag(laid_out.precision)
-    inverse: Floats = solve((optimum.information[0] + prior)[None], np.eye(len(prior))[None])[0]
+    inverse: Floats = newton.solve((optimum.information[0] + prior)[None], np.eye(len(prior))[None])[0]
     effect = None
     if len(table.places):
         differences = (optimum.parameters[0][laid_out.columns] * laid_out.signs).sum(axis=1).reshape(counts.shape[:2])
-        _, _, curvature = likelihood(differences, counts, laid_out.scale, laid_out.margin)
+        _, _, curvature = newton.likelihood(differences, counts, laid_out.scale, laid_out.margin)
         effect = block_effect(table, differences, settings)
         told = score_covariance(
             table, differences, laid_out.weight * curvature, effect.correlation if effect else 0.0, settings
@@ -187,16 +201,14 @@ def _centred(values: Sequence[float], centre: float) -> tuple[float, ...]:
     return tuple(value + shift for value in values)
 
 
-def _centred_deviations(covariance: "Floats") -> tuple[float, ...]:
+def _centred_deviations(covariance: Floats) -> tuple[float, ...]:
     """The roots of diag(T C T) with T = I - 1/n: errors about the mean of all."""
-    import numpy as np  # noqa: PLC0415 - see `fit`
-
     variance = np.diag(covariance) - 2.0 * covariance.mean(axis=1) + covariance.mean()
     return tuple(np.sqrt(np.maximum(variance, 0.0)).tolist())
 
 
 def _seat_advantages(
-    effects: Sequence[float], covariance: "Floats", settings: ProbitSettings
+    effects: Sequence[float], covariance: Floats, settings: ProbitSettings
 ) -> tuple[SeatAdvantage, ...]:
     """Compare each seat with the mean of the others; the error of the points follows the slope of the score."""
     count = len(effects)

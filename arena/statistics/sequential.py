@@ -20,11 +20,9 @@ from enum import StrEnum
 from typing import Final, Literal, get_args
 
 from arena.errors import SpecError
-from arena.statistics.duration import Duration, duration, log_bounds, steps_to_exit
 from arena.statistics.elo import expected_score, standardised
-from arena.statistics.likelihood import logistic_llr, normalised_llr, sample_llr
-from arena.statistics.pentanomial import Counts
-from arena.statistics.student import Moments, Sample, student_llr
+from arena.statistics.likelihood import logistic_llr, normalised_llr, sample_llr, student_llr
+from arena.statistics.pentanomial import Counts, Moments, Sample
 
 LEAST_BLOCKS: Final = 16
 """Before so many, counts are too few for the theory, and identical bots are not yet called so."""
@@ -50,6 +48,15 @@ class Verdict(StrEnum):
     H0 = "accept H0"
     INCONCLUSIVE = "inconclusive"
     IDENTICAL = "identical"
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """The expected number of blocks where H0 is true, where H1 is, and in the middle, where it is longest."""
+
+    at_h0: float
+    at_h1: float
+    at_midpoint: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +148,33 @@ class State:
         drift = self.llr / self.blocks if self.blocks else 0.0
         steps = steps_to_exit(self.llr - lower, upper - self.llr, drift, _distance(self) ** 2)
         return max(1, math.ceil(min(left, max(steps, self.settings.least - self.blocks))))
+
+
+def log_bounds(alpha: float, beta: float) -> tuple[float, float]:
+    """Tell where the LLR accepts H0 (below) and H1 (above), for these chances of accepting wrongly."""
+    return math.log(beta) - math.log1p(-alpha), math.log1p(-beta) - math.log(alpha)
+
+
+def duration(distance: float, alpha: float, beta: float) -> Duration:
+    """Expect a duration for hypotheses that are `distance` standard deviations of a block apart."""
+    lower, upper = log_bounds(alpha, beta)
+    variance = distance * distance
+    return Duration(
+        at_h0=-2.0 * ((1.0 - alpha) * lower + alpha * upper) / variance,
+        at_h1=2.0 * (beta * lower + (1.0 - beta) * upper) / variance,
+        at_midpoint=-lower * upper / variance,
+    )
+
+
+def steps_to_exit(down: float, up: float, drift: float, variance: float) -> float:
+    """Expect the number of steps of a walk until it has gone `down` or `up` (both above 0), by its steps' moments."""
+    if drift < 0.0:
+        return steps_to_exit(up, down, -drift, variance)
+    pull = 2.0 * drift / variance
+    if pull * (down + up) < 1e-6:  # too little to divide by: the limit without drift
+        return down * up / variance
+    ends_up = math.expm1(-pull * down) / math.expm1(-pull * (down + up))
+    return (ends_up * (down + up) - down) / drift
 
 
 def begin(settings: SequentialSettings) -> State:

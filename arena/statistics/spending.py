@@ -18,14 +18,12 @@ A schedule may stop or pause the looks by any rule: the error is that of a cours
 import math
 from collections.abc import Sequence
 from functools import cache, lru_cache, reduce
-from statistics import NormalDist
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
 
-    Floats = NDArray[np.float64]
+from arena.statistics.distributions import NORMAL
+from arena.statistics.newton import Floats
 
 _ALWAYS_ALLOWED: Final = 2e-5
 """The part of alpha that may be spent at any look: so who wins every block is found after 21 of them at 5 %."""
@@ -77,17 +75,13 @@ class Walk:
     """A sum of symmetric steps, as long as it has crossed no bound."""
 
     def __init__(self) -> None:
-        import numpy as np  # noqa: PLC0415 - only a calculation needs it
-
         self._inside, self._gone = np.ones(1), 0.0
 
-    def bound(self, step: "Floats", allowed: float) -> int:
+    def bound(self, step: Floats, allowed: float) -> int:
         """Take a step; tell from which absolute value on the walk crosses, so that `allowed` have crossed at most.
 
         `step` is a distribution, symmetric about the middle of the array.
         """
-        import numpy as np  # noqa: PLC0415 - see `__init__`
-
         self._inside = np.convolve(self._inside, step)
         middle = len(self._inside) // 2
         beyond = 2.0 * np.cumsum(self._inside[:middle])  # at each value or further out, on both sides
@@ -107,19 +101,15 @@ def spent(part: float, alpha: float) -> float:
     return max(_ALWAYS_ALLOWED * alpha, 2.0 * math.erfc(_quantile(alpha) / math.sqrt(2.0 * part)))
 
 
-def signed(sizes: Sequence[int]) -> "Floats":
+def signed(sizes: Sequence[int]) -> Floats:
     """Return the distribution of a sum of fair signs: `sizes[k]` of them with k + 1; the middle of the array is 0."""
-    import numpy as np  # noqa: PLC0415 - see `Walk`
-
     spread = [_binomial(count, size) for size, count in enumerate(sizes, start=1) if count]
     return reduce(np.convolve, spread, np.ones(1))
 
 
 @lru_cache(maxsize=1024)
-def _binomial(count: int, size: int) -> "Floats":
+def _binomial(count: int, size: int) -> Floats:
     """Of `count` fair signs times `size`, with the sums between that cannot occur."""
-    import numpy as np  # noqa: PLC0415 - see `Walk`
-
     least = (count + 1) // 2
     heads = np.arange(least, count)
     upper = np.cumprod(np.concatenate(([1.0], (count - heads) / (heads + 1.0))))
@@ -134,4 +124,4 @@ def _binomial(count: int, size: int) -> "Floats":
 
 @cache
 def _quantile(alpha: float) -> float:
-    return -NormalDist().inv_cdf(alpha / 4.0)
+    return -NORMAL.inv_cdf(alpha / 4.0)

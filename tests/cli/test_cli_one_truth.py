@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from cli_arena import Terminal
 
-from arena.statistics.interval import Z_95
+from arena.statistics.distributions import Z_95
 
 NAMES = ("p0", "p1", "p2", "p3")
 

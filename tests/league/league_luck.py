@@ -14,7 +14,7 @@ from statistics import NormalDist
 
 from league_events import Event
 
-from arena.league.schedules.cycles import until_decided
+from arena.league.schedules.decided import until_decided
 from arena.league.schedules.settings import Decided
 from arena.league.schedules.tables import cycle
 from arena.match.luck import LEAST

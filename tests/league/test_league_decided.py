@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from league_events import Event, Winner, better
 
-from arena.league.schedules.cycles import cycles, until_decided
+from arena.league.schedules.decided import until_decided
 from arena.league.schedules.settings import Decided
-from arena.league.schedules.tables import cycle, gauntlet
+from arena.league.schedules.tables import cycle, cycles, gauntlet
 from arena.standings.ratings import RatingSettings
 from arena.standings.skills import GrowingRanking, fitted
 

@@ -16,8 +16,8 @@ from arena.match.record import ActionStep, MatchRecord, SeatRecord, Termination,
 from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch, result_of
 from arena.match.settings import ClockSettings
 from arena.statistics.control_variate import adjusted_in_turn
+from arena.statistics.pentanomial import Sample
 from arena.statistics.sequential import SequentialSettings, Verdict
-from arena.statistics.student import Sample
 
 WINS = SequentialSettings(elo1=50.0)
 MARGINS = SequentialSettings(elo1=50.0, model="student")

@@ -26,7 +26,7 @@ from arena.standings.calibration import (
     trueskill_method,
 )
 from arena.standings.ratings import RatingSettings
-from arena.statistics.interval import t_quantile
+from arena.statistics.distributions import t_quantile
 
 SKILLS = dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True))
 

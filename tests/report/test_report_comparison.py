@@ -10,9 +10,8 @@ from arena.match.secret_luck import LuckOrigin
 from arena.report.comparison import as_json, as_text
 from arena.statistics.elo import estimate
 from arena.statistics.interval import Interval
-from arena.statistics.pentanomial import Counts
+from arena.statistics.pentanomial import Counts, Sample
 from arena.statistics.sequential import SequentialSettings, begin, verdict
-from arena.statistics.student import Sample
 
 NAMES = ("new", "old")
 SECRET = LuckOrigin()

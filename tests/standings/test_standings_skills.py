@@ -17,7 +17,7 @@ from arena.standings.skills import GrowingRanking, contradicted, fitted, points_
 from arena.standings.sums import sums_of
 from arena.standings.table import standings
 from arena.statistics.comparisons import table_of
-from arena.statistics.interval import Z_95
+from arena.statistics.distributions import Z_95
 from arena.statistics.pairs import comparisons, counted
 from arena.statistics.probit import ProbitFit, fit
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import exp, log, mp, quad  # type: ignore[import-untyped]
 
-from arena.statistics.chi_square import chi_square_tail, log_front, lower_gamma
 from arena.statistics.confidence_sequence import boundary, holm, log_evidence, lower_bound, p_value
+from arena.statistics.distributions import chi_square_tail, log_front, lower_gamma
 
 TOTALS_AND_SQUARES = [(0.5, 0.0), (0.01, 3.0), (3.0, 0.2), (12.0, 8.0), (40.0, 100.0), (300.0, 2000.0)]
 

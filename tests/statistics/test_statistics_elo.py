@@ -10,11 +10,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from arena.statistics import elo as of_elo
-from arena.statistics.elo import Estimate, elo_of, expected_score, normalised_elo, standardised
-from arena.statistics.interval import Z_95, Interval, t_quantile
+from arena.statistics.distributions import Z_95, t_quantile
+from arena.statistics.elo import Estimate, elo_of, expected_score, margin_estimate, normalised_elo, standardised
+from arena.statistics.interval import Interval
 from arena.statistics.likelihood import normalised_llr
-from arena.statistics.pentanomial import PENTANOMIAL, Counts, block_score, category, moments
-from arena.statistics.student import Moments, Sample, margin_estimate
+from arena.statistics.pentanomial import PENTANOMIAL, Counts, Moments, Sample, block_score, category, moments
 
 patiently = hypothesis_settings(deadline=None, max_examples=60)
 amounts = st.one_of(st.integers(0, 2), st.integers(0, 10**6))

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.statistics.comparisons import table_of
-from arena.statistics.growing import GrowingSkills
 from arena.statistics.model import ProbitSettings
 from arena.statistics.pairs import Counted
-from arena.statistics.probit import fit
+from arena.statistics.probit import GrowingSkills, fit
 
 NAMES = ("ann", "bob", "cid", "dot")
 PAIRS = [(one, other) for one in NAMES for other in NAMES if one < other]

@@ -6,14 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.statistics.interval import (
-    Z_95,
-    Interval,
-    degrees_of_freedom,
-    equal_blocks,
-    interval,
-    t_quantile,
-)
+from arena.statistics.distributions import Z_95, t_quantile
+from arena.statistics.interval import Interval, degrees_of_freedom, equal_blocks, interval
 
 # Two-sided 95 %, as printed in any table of Student's t.
 PRINTED = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 10: 2.228, 19: 2.093, 30: 2.042, 60: 2.000, 120: 1.980}

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statistics_leagues import blocks, mirrored, names_in
 
-from arena.statistics.chi_square import chi_square_tail
 from arena.statistics.comparisons import table_of
+from arena.statistics.distributions import chi_square_tail
 from arena.statistics.matrix import Matrix, head_to_head
 from arena.statistics.pairs import Counted
 from arena.statistics.probit import fit

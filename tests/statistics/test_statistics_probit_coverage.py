@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 from statistics_leagues import mirrored
 
-from arena.statistics.interval import Z_95
+from arena.statistics.distributions import Z_95
 from arena.statistics.probit import fit
 
 Skills = Callable[[random.Random], list[float]]

@@ -1,8 +1,6 @@
 """The batch fit where it could break: tiny, lopsided and disconnected tables, extreme settings, and what is refused."""
 
 import math
-import subprocess
-import sys
 from itertools import pairwise
 
 import mpmath  # type: ignore[import-untyped]
@@ -141,13 +139,3 @@ def test_settings_that_make_no_model_are_refused(wrong: dict[str, float]) -> Non
     """No fit can be asked for with them."""
     with pytest.raises(ValueError, match=r"expected|finite"):
         ProbitSettings(**wrong)
-
-
-def test_numpy_is_not_imported_before_something_is_calculated() -> None:
-    """The modules of a command that only prints its help stay light."""
-    modules = ", ".join(f"arena.statistics.{name}" for name in ("probit", "matrix", "pairs", "interval"))
-    program = f"import sys, {modules}; sys.exit('numpy' in sys.modules)"
-
-    done = subprocess.run([sys.executable, "-c", program], check=False)
-
-    assert done.returncode == 0

@@ -10,9 +10,18 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from arena.errors import SpecError
-from arena.statistics.duration import log_bounds, steps_to_exit
 from arena.statistics.pentanomial import Counts
-from arena.statistics.sequential import Model, SequentialSettings, State, Verdict, begin, course, verdict
+from arena.statistics.sequential import (
+    Model,
+    SequentialSettings,
+    State,
+    Verdict,
+    begin,
+    course,
+    log_bounds,
+    steps_to_exit,
+    verdict,
+)
 
 patiently = hypothesis_settings(deadline=None, max_examples=60)
 WIDE = SequentialSettings(elo0=-50.0, elo1=50.0)

@@ -8,9 +8,8 @@ from hypothesis import assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from arena.statistics.likelihood import logistic_llr, normalised_llr, sample_llr
-from arena.statistics.pentanomial import Counts
-from arena.statistics.student import LARGEST, Moments, student_llr
+from arena.statistics.likelihood import logistic_llr, normalised_llr, sample_llr, student_llr
+from arena.statistics.pentanomial import LARGEST, Counts, Moments
 
 patiently = hypothesis_settings(deadline=None, max_examples=60)
 Ratio = Callable[[Counts, float, float], float]

@@ -20,7 +20,8 @@ from itertools import combinations
 from typing import Final
 
 from arena.games.luck import derive
-from arena.league.schedules import Table
+from arena.league.schedules import Plan, ScheduleGenerator, Table
+from arena.text import counted
 
 MOST_TABLES: Final = 500
 """In a cycle of tables for three and more; a cycle of pairs always has all of them."""
@@ -28,6 +29,12 @@ _LOOKED_AT: Final = 100
 """Tables among which the next one is chosen where there are more than that: else thousands would take seconds."""
 
 Places = tuple[int, ...]
+
+
+def cycles(of_cycle: Sequence[Table], count: int) -> ScheduleGenerator:
+    """Every table once in each cycle; nothing depends on what comes of it."""
+    yield Plan(tuple(of_cycle), count, title=counted(count, "cycle"), is_awaited=False)
+    return ()
 
 
 def cycle(players: Sequence[str], seats: int) -> tuple[Table, ...]:

@@ -1,4 +1,4 @@
-"""Cycles, and after them `until: decided`: blocks only between neighbours in the ranking that are undecided.
+"""`until: decided`: after the cycles, blocks only between neighbours in the ranking that are undecided.
 
 Rule: the ranking is that of the probit fit of all results so far; it only says who plays on. Whether one of two is
 better is decided by their own blocks alone, at the end of each of their rounds, with an error that is bounded over all
@@ -21,12 +21,6 @@ from arena.text import counted
 
 _MOST_LEAD = 2
 """Points between the players of a block of two matches, at most."""
-
-
-def cycles(tables: Sequence[Table], count: int) -> ScheduleGenerator:
-    """Every table once in each cycle; nothing depends on what comes of it."""
-    yield Plan(tuple(tables), count, title=counted(count, "cycle"), is_awaited=False)
-    return ()
 
 
 def until_decided(
