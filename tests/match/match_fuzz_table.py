@@ -13,7 +13,7 @@ import msgspec
 from hypothesis import strategies as st
 from match_fuzz_lines import LIMIT, MATCH, MUTATIONS, Brain, Plan, plans
 from match_fuzz_pipes import PipedProcess, channel_to, lines_of
-from match_raft import FAR_MM, ROTTEN_MM, Raft
+from support.toy_game import FAR_MM, ROTTEN_MM, ToyGame
 
 from arena.errors import Crashed, MalformedReply
 from arena.games import load_game
@@ -32,7 +32,7 @@ VARIANTS: Final[tuple[tuple[str, dict[str, Any], int], ...]] = (
     ("nim", {"misere": True}, 5),
     ("shanghaien", {}, 30),
     ("shanghaien", ALL, 40),
-    ("raft", {"rounds": 6}, 12),
+    ("toy", {"rounds": 6}, 12),
 )
 """A game, its options, and about how many messages a bot has to answer in it."""
 MOST_LOOKS: Final = 100_000
@@ -213,7 +213,7 @@ class PipedBot:
 def game_of(scene: Scene) -> Any:
     """The scene's game, new."""
     game = VARIANTS[scene.variant][0]
-    return Raft() if game == "raft" else load_game(game)
+    return ToyGame() if game == "toy" else load_game(game)
 
 
 class Table:

@@ -4,8 +4,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from match_raft import HOLD_ON, Kindness, Lean, Raft, Water
-from match_raft_table import sail
+from support.scripted_bot import toy_match
+from support.toy_game import HOLD_ON, Lean, ToyFaultPolicy, ToyGame, ToySimulator
 
 from arena.errors import IllegalAction
 from arena.games.api import Seat
@@ -25,7 +25,7 @@ def nim_by(*bot_seeds: int) -> MatchRecord:
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_the_baseline_plays_actions_that_cannot_be_listed(seats: int) -> None:
     """Twenty rounds without one refused answer."""
-    record = sail(*[BaselinePlayer() for _ in range(seats)], options={"rounds": 20})
+    record = toy_match(*[BaselinePlayer() for _ in range(seats)], options={"rounds": 20})
 
     assert record.termination.value == "normal"
     assert [seat.faults for seat in record.seats] == [{}] * seats
@@ -39,7 +39,7 @@ def test_the_baseline_plays_the_same_again_by_the_same_bot_seed() -> None:
     assert first != other
 
 
-class Rough(Water):
+class Rough(ToySimulator):
     """Has room for nothing but what is dry."""
 
     def require(self, _state: Any, _seat: Seat, action: Any) -> None:
@@ -49,11 +49,11 @@ class Rough(Water):
 
 def test_a_random_action_is_possible_for_the_simulator_or_the_fallback_action() -> None:
     """After some tries in vain; without a fault policy it is the last try."""
-    rough = Raft()
+    rough = ToyGame()
     rough.simulator = Rough()
-    strict = Raft()
+    strict = ToyGame()
     strict.simulator, strict.fault_policy = Rough(), None
     state = rough.setup({}, 2)
 
-    assert random_action(rough, state, Seat(0), Random(1)) == Kindness().fallback_action(state, Seat(0))
+    assert random_action(rough, state, Seat(0), Random(1)) == ToyFaultPolicy().fallback_action(state, Seat(0))
     assert isinstance(random_action(strict, state, Seat(0), Random(1)), Lean)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from match_table import CLOCK, HELLO, NIM, Message, ScriptedBot, answer, house, match_of, only, ready, seated
 from msgspec import UNSET
+from support.scripted_bot import CLOCK, HELLO, NIM, Message, ScriptedBot, answer, house, match_of, only, ready, seated
 
 from arena.errors import HarnessFault
 from arena.match.bot_player import BotPlayer

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from match_table import HELLO, Message, ScriptedBot, answer, house, match_of, only, seated
+from support.scripted_bot import HELLO, Message, ScriptedBot, answer, house, match_of, only, seated
 
 from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime
 from arena.process.clock import MoveClock

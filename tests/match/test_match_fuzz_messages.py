@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from match_fuzz_depth import fuzzed
 from match_fuzz_table import VARIANTS, Said, Scene, Table, scenes
-from match_raft_table import raft_on_offer
+from support.toy_game import on_offer
 
 from arena.match.record import ActionStep, MatchRecord, Termination, encoded, pack, unpack
 from arena.match.replay import problems
@@ -131,7 +131,7 @@ def said_within(said: list[Said], first: int, last: int) -> list[bytes]:
 
 
 def check(scene: Scene, transport: str) -> None:
-    with raft_on_offer():
+    with on_offer():
         check_match(scene, transport)
 
 

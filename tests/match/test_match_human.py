@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from match_raft import Lean, Raft
-from match_raft_table import on_raft, raft_bot
-from match_table import CLOCK, NIM
 from msgspec import UNSET
+from support.scripted_bot import CLOCK, NIM, at_toy_game, toy_bot
+from support.toy_game import Lean, ToyGame
 
 from arena.games.luck import derive
 from arena.match.baseline import BaselinePlayer
@@ -104,9 +103,9 @@ def test_a_human_may_give_up(word: str) -> None:
     assert record.fault.message == "gave up"
 
 
-def raft_with(terminal: Terminal) -> MatchRecord:
-    """A match of one round of raft, where leaning out cannot be listed; the baseline sits opposite."""
-    return played(terminal, BaselinePlayer(), game=Raft(), rounds=1)
+def toy_match_with(terminal: Terminal) -> MatchRecord:
+    """A match of one round of the toy game, where leaning out cannot be listed; the baseline sits opposite."""
+    return played(terminal, BaselinePlayer(), game=ToyGame(), rounds=1)
 
 
 def own_lean(record: MatchRecord, seat: int = 0) -> ActionStep:
@@ -116,7 +115,7 @@ def own_lean(record: MatchRecord, seat: int = 0) -> ActionStep:
 def test_a_human_writes_down_what_cannot_be_listed() -> None:
     """As the JSON of protocol.md; what can be listed is chosen by number all the same."""
     terminal = Terminal('{"mm": 25}', "2")
-    record = raft_with(terminal)
+    record = toy_match_with(terminal)
 
     assert own_lean(record).action.mm == 25
     assert record.steps[2].action.sail == 1  # type: ignore[union-attr]
@@ -136,7 +135,7 @@ def test_a_human_writes_down_what_cannot_be_listed() -> None:
 def test_what_is_no_json_object_is_asked_again(nonsense: str, said: str) -> None:
     """It is no action yet, so it costs nothing."""
     terminal = Terminal(nonsense, '{"mm": 25}', "1")
-    record = raft_with(terminal)
+    record = toy_match_with(terminal)
 
     assert own_lean(record).action.mm == 25
     assert record.seats[0].faults == {}
@@ -146,7 +145,7 @@ def test_what_is_no_json_object_is_asked_again(nonsense: str, said: str) -> None
 def test_a_human_may_play_an_example() -> None:
     """One after another is shown as it would be played, until one is wanted."""
     terminal = Terminal("s", "n", "s", "y", "1")
-    record = raft_with(terminal)
+    record = toy_match_with(terminal)
 
     examples = [line for line in terminal.shown if line.startswith("Lean(")]
     assert len(examples) == 2
@@ -155,17 +154,17 @@ def test_a_human_may_play_an_example() -> None:
 
 def test_a_human_may_let_it_be() -> None:
     """Then happens what stands in for an action; it is an action like any other."""
-    record = raft_with(Terminal("p", "1"))
+    record = toy_match_with(Terminal("p", "1"))
 
     assert own_lean(record) == ActionStep(seat=0, action=Lean(0))
 
 
 def test_without_lenience_there_is_nothing_to_let_be() -> None:
     """Nothing stands in for an action there."""
-    game = Raft()
+    game = ToyGame()
     game.fault_policy = None
     terminal = Terminal("p", '{"mm": 1}', "1")
-    played(terminal, on_raft(raft_bot(), game), game=game, rounds=1)
+    played(terminal, at_toy_game(toy_bot(), game), game=game, rounds=1)
 
     assert "'p' is not a JSON object; ? for help" in terminal.shown
     assert "your action as JSON; s: an example" in terminal.shown
@@ -174,7 +173,7 @@ def test_without_lenience_there_is_nothing_to_let_be() -> None:
 def test_what_is_refused_is_shown_and_asked_again_until_it_is_possible() -> None:
     """Nothing stands in for a person. What was impossible is neither move nor fault, and the table is drawn once."""
     terminal = Terminal('{"mm": 101}', '{"mm": 13}', '{"cm": 1}', '{"mm": 25}', "1")
-    record = raft_with(terminal)
+    record = toy_match_with(terminal)
 
     refused = [line for line in terminal.shown if line.startswith("not possible: ")]
     assert refused[:2] == ["not possible: nobody leans out 101 mm", "not possible: the plank at 13 mm is rotten"]
@@ -186,7 +185,7 @@ def test_what_is_refused_is_shown_and_asked_again_until_it_is_possible() -> None
 
 def test_giving_up_is_not_pardoned() -> None:
     """A lenient game does not keep a person who has had enough."""
-    record = raft_with(Terminal("q"))
+    record = toy_match_with(Terminal("q"))
 
     assert (record.termination.value, record.ranks) == ("illegal_action", (1, 0))
 
@@ -195,7 +194,7 @@ def test_giving_up_is_not_pardoned() -> None:
 def test_help_for_what_cannot_be_listed(word: str) -> None:
     """With the table again."""
     terminal = Terminal(word, "p", "1")
-    raft_with(terminal)
+    toy_match_with(terminal)
 
     assert HELP_UNLISTED in terminal.shown
     assert sum("round 1, scores 0 0" in line for line in terminal.shown) == 3
@@ -203,10 +202,10 @@ def test_help_for_what_cannot_be_listed(word: str) -> None:
 
 def test_a_human_hears_the_results_of_simulations() -> None:
     """In the words of the game, as they come: before the next table, and after the last move too."""
-    game = Raft()
+    game = ToyGame()
     terminal = Terminal('{"mm": 40}', "1", "p")
-    played(terminal, on_raft(raft_bot(30), game), game=game, rounds=2)
+    played(terminal, at_toy_game(toy_bot(30), game), game=game, rounds=2)
 
-    told = terminal.shown.index("the raft tips by 70")
+    told = terminal.shown.index("the float tips by 70")
     assert terminal.shown[told + 1] == "\nround 2, scores 40 30\n"
-    assert terminal.shown[-1].startswith("the raft tips by ")
+    assert terminal.shown[-1].startswith("the float tips by ")

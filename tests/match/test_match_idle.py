@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from match_table import CLOCK, NIM, house, match_of
+from support.scripted_bot import CLOCK, NIM, house, match_of
 
 from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord, SeatRecord

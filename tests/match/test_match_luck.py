@@ -10,7 +10,8 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_table import ScriptedBot, house, match_of, random_match, seated
+from support.scripted_bot import ScriptedBot, house, match_of, random_match, seated, toy_bot, toy_match
+from support.toy_game import State, on_offer
 
 from arena.errors import CheckFailed, Crashed
 from arena.games import load_game
@@ -232,3 +233,42 @@ def test_the_luckiest_and_unluckiest_nodes_are_named() -> None:
 def test_a_node_reads_as_a_line(node: LuckNode, text: str) -> None:
     """Dice are shown, a whole deck is not."""
     assert str(node) == text
+
+
+class Leaning:
+    """A value that is fair enough to be measured: a share for each point and, once it is known, each wave."""
+
+    version: ClassVar[str] = "test"
+
+    def __init__(self) -> None:
+        self.turned: list[tuple[State, State]] = []
+
+    def __call__(self, state: State) -> tuple[float, ...]:
+        wave = 0.0 if state.wave is None else state.wave - 3.5
+        return (0.5 + wave / 100, 0.5 - wave / 100)
+
+    def before_reveal(self, before: State, after: State) -> State | None:
+        self.turned.append((before, after))
+        return None
+
+
+def test_without_a_value_nothing_is_measured() -> None:
+    """However many decide at once."""
+    with on_offer():
+        luck = luck_of(toy_match(toy_bot(), toy_bot(), toy_bot()))
+
+    assert (luck.version, luck.by_seat, luck.nodes) == ("", (0.0, 0.0, 0.0), ())
+
+
+def test_what_is_simulated_is_no_luck() -> None:
+    """The waves are; and a decision of several is looked at once."""
+    record = toy_match(toy_bot(), toy_bot())
+    value = Leaning()
+
+    with on_offer():
+        luck = luck_of(record, value)
+
+    waves = [place for place, step in enumerate(record.steps) if isinstance(step, ChanceStep)]
+    assert [node.step for node in luck.nodes] == waves
+    assert [node.key for node in luck.nodes] == ["wave/1", "wave/2"]
+    assert len(value.turned) == 4  # of each round the leaning and the trimming

@@ -6,9 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from match_raft import Raft, Water
-from match_raft_table import acted, sail
-from match_table import CLOCK
+from support.scripted_bot import CLOCK, acted, toy_match
+from support.toy_game import ToyGame, ToySimulator
 
 from arena.games.api import Json
 from arena.match.bot_player import BotPlayer
@@ -43,10 +42,10 @@ SPIN = "threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=Tru
 
 
 class Crew:
-    """Bots of a folder at one raft; their processes can be looked at."""
+    """Bots of a folder at one toy game; their processes can be looked at."""
 
     def __init__(self, folder: Path, **more: Any) -> None:
-        self.game = Raft()
+        self.game = ToyGame()
         self.clock = msgspec.structs.replace(CLOCK, **more)
         self.channels: list[ProcessChannel] = []
         self._folder = folder
@@ -84,7 +83,7 @@ def test_four_bots_that_sleep_sleep_at_the_same_time(tmp_path: Path) -> None:
     now = "print(time.monotonic(), file=sys.stderr, flush=True)"
     members = [crew.member(f"{now}; time.sleep(1.0); {now}") for _ in range(4)]
     try:
-        record = sail(*members, game=crew.game, clock=crew.clock, options={"rounds": 1})
+        record = toy_match(*members, game=crew.game, clock=crew.clock, options={"rounds": 1})
     finally:
         for member in members:
             member.close(grace_s=0.0)
@@ -94,7 +93,7 @@ def test_four_bots_that_sleep_sleep_at_the_same_time(tmp_path: Path) -> None:
     assert max(begin for begin, *_ in times) < min(end for _, end, *_ in times)
 
 
-class Watching(Water):
+class Watching(ToySimulator):
     """Notes whether the one who asks is stopped."""
 
     def __init__(self, crew: Crew) -> None:
@@ -113,7 +112,7 @@ def test_who_asks_nature_stands_still_with_all_its_threads(tmp_path: Path) -> No
     crew.game.simulator = simulator = Watching(crew)
     asks, waits = crew.member(f"{SPIN}; {ASK}"), crew.member("pass")
     try:
-        record = sail(asks, waits, game=crew.game, clock=crew.clock, options={"rounds": 1})
+        record = toy_match(asks, waits, game=crew.game, clock=crew.clock, options={"rounds": 1})
     finally:
         asks.close(grace_s=0.0)
         waits.close(grace_s=0.0)
@@ -128,7 +127,7 @@ def test_who_is_too_late_stands_still_and_goes_on_later(tmp_path: Path) -> None:
     crew = Crew(tmp_path, decides="wall", move_ms=200.0, bank_ms=400.0)
     late, other = crew.member('time.sleep(0.7 if message["id"] == 1 else 0)'), crew.member("pass")
     try:
-        record = sail(late, other, game=crew.game, clock=crew.clock)
+        record = toy_match(late, other, game=crew.game, clock=crew.clock)
         is_stopped = [crew.is_stopped(seat) for seat in (0, 1)]
     finally:
         late.close(grace_s=0.0)

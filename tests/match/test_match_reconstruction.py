@@ -7,8 +7,21 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from match_raft_table import raft_bot, raft_on_offer, sail_bots, simulate
-from match_table import CLOCK, ScriptedBot, Times, answer, house, match_of, only, random_match, seated
+from support.fake_clock import FakeClock
+from support.scripted_bot import (
+    CLOCK,
+    ScriptedBot,
+    answer,
+    house,
+    match_of,
+    only,
+    random_match,
+    seated,
+    simulate,
+    toy_bot,
+    toy_match,
+)
+from support.toy_game import on_offer
 
 from arena.errors import CheckFailed, Crashed, OutOfTime
 from arena.match import line_recorder
@@ -86,7 +99,7 @@ def test_what_a_bot_says_without_end_is_counted_and_not_kept() -> None:
 
 def test_times_are_those_of_the_clocks() -> None:
     """By request, in whole microseconds; what goes beyond the move is taken from the bank of the next request."""
-    times = Times()
+    times = FakeClock()
     bot = ScriptedBot()
     bot.times = times
     spent = iter([0.25, 0.0000004, 0.1, 0.0999996, 0.3])
@@ -227,9 +240,9 @@ def test_questions_and_pardons_of_many_at_once_are_told() -> None:
         return [OutOfTime("late", hint="faster")] if number == 3 else None
 
     asks = b'{"type":"hello","protocols":[1],"capabilities":["simulate","events"]}'
-    with raft_on_offer():
-        record = sail_bots(
-            raft_bot(20, odd, hello=[asks]), raft_bot(60, odd), raft_bot(30), raft_bot(-90, odd, hello=[asks])
+    with on_offer():
+        record = toy_match(
+            toy_bot(20, odd, hello=[asks]), toy_bot(60, odd), toy_bot(30), toy_bot(-90, odd, hello=[asks])
         )
         told = by_seat(record)
 

@@ -4,7 +4,7 @@ import zlib
 
 import msgspec
 import pytest
-from match_table import ScriptedBot, house, match_of, random_match, seated
+from support.scripted_bot import ScriptedBot, house, match_of, random_match, seated
 
 from arena.errors import Crashed
 from arena.match.record import MatchRecord, PackedRecord, pack, unpack

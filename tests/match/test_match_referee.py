@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_table import CLOCK, NIM, Message, ScriptedBot, answer, house, match_of, only, seated
+from support.scripted_bot import CLOCK, NIM, Message, ScriptedBot, answer, house, match_of, only, seated
 
 from arena.errors import Crashed, HarnessFault, MalformedReply, OutOfTime
 from arena.games import load_game

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_table import ScriptedBot, house, match_of, random_match, seated
+from support.scripted_bot import ScriptedBot, house, match_of, random_match, seated
 
 from arena.errors import CheckFailed, Crashed
 from arena.games import load_game

@@ -1,7 +1,7 @@
 """Matches of Riff Raff in memory: bots that only pass, so that nothing has to be loaded."""
 
 import pytest
-from match_table import Message, ScriptedBot, answer, match_of, seated
+from support.scripted_bot import Message, ScriptedBot, answer, match_of, seated
 
 from arena.games import load_game
 from arena.match.record import ActionStep, MatchRecord, pack, unpack

@@ -6,8 +6,9 @@ import json
 
 import msgspec
 from leaderboard_made import below, league
-from report_raft import voyage
+from support.scripted_bot import only, stored_toy_match, toy_bot
 
+from arena.errors import OutOfTime
 from arena.match.results import result_of
 from arena.report.leaderboard import leaderboard_page
 
@@ -63,6 +64,6 @@ def test_programs_get_them_by_kind() -> None:
 
 def test_they_come_from_the_record() -> None:
     """By seat."""
-    record = voyage(2.0, stand_ins={1: "timeout"}, faults={1: {"timeout": 1}})
+    record = stored_toy_match(toy_bot(), toy_bot(odd=only(1, OutOfTime("late"))))
 
     assert result_of(record).pardoned == ({}, {"timeout": 1}, {})

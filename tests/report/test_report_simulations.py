@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import report_raft
 from msgspec.structs import replace
-from report_raft import NAME, Water, recorded, voyage
+from support.scripted_bot import RandomBot, match_of, only, seated, stored_toy_match, toy_bot
+from support.toy_game import GAME, ToyGame, ToySimulator, on_offer
 
-from arena.errors import DamagedStore, HarnessFault
-from arena.games import GAMES
+from arena.errors import DamagedStore, HarnessFault, OutOfTime
 from arena.league.schedule import Fixture, PlayedBlock
 from arena.match.record import MatchRecord, SimulationStep, pack
 from arena.match.replay import problems, replay
@@ -28,14 +27,15 @@ from arena.verify.resimulation import resimulate
 
 
 @pytest.fixture(autouse=True)
-def _raft_is_on_offer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(GAMES, NAME, "report_raft")
+def _toy_game_is_on_offer() -> Iterator[None]:
+    with on_offer():
+        yield
 
 
 @pytest.fixture
-def put_water(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Give the game another nature."""
-    return lambda **terms: monkeypatch.setattr(report_raft.GAME, "simulator", Water(**terms))
+def put_simulator(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Give the game another simulator."""
+    return lambda **terms: monkeypatch.setattr(GAME, "simulator", ToySimulator(**terms))
 
 
 def with_result(record: MatchRecord, number: int, **changes: Any) -> MatchRecord:
@@ -47,20 +47,20 @@ def with_result(record: MatchRecord, number: int, **changes: Any) -> MatchRecord
     return replace(record, steps=(*record.steps[:place], changed, *record.steps[place + 1 :]))
 
 
-def test_a_replay_needs_no_engine(put_water: Any) -> None:
+def test_a_replay_needs_no_engine(put_simulator: Any) -> None:
     """Every step with its states, though nothing can be simulated here."""
-    record = voyage(2.0, 3.0)
-    put_water(missing="install the engine")
+    record = stored_toy_match()
+    put_simulator(missing="install the engine")
 
-    moments = list(replay(record))
+    steps = list(replay(record))
 
-    assert tuple(moment.step for moment in moments) == record.steps
+    assert tuple(step.step for step in steps) == record.steps
     assert problems(record) == []
 
 
 def test_simulations_come_out_as_recorded() -> None:
     """All of them, with nothing to say against it."""
-    found, wrong = resimulate(voyage(2.0, 3.0, seats=4))
+    found, wrong = resimulate(stored_toy_match(seats=4, rounds=4))
 
     assert found is not None
     assert (found.made, found.equal, found.terms, found.farthest, wrong) == (4, 4, "", None, [])
@@ -68,8 +68,8 @@ def test_simulations_come_out_as_recorded() -> None:
 
 def test_a_forged_result_is_found_and_measured() -> None:
     """A replay believes it, the simulation does not; the ones after it start from what was recorded, and agree."""
-    record = voyage(2.0, 3.0)
-    forged = with_result(record, 2, depth=20.0)
+    record = stored_toy_match()
+    forged = with_result(record, 2, tilt=20)
 
     found, wrong = resimulate(forged)
 
@@ -77,35 +77,35 @@ def test_a_forged_result_is_found_and_measured() -> None:
     assert found is not None
     assert (found.made, found.equal) == (3, 2)
     (told,) = wrong
-    assert told.startswith("step 12, settle/2: comes out otherwise here: ")
-    assert told.endswith(" mm apart")
+    assert told.startswith("step 18, tip/3: comes out otherwise here: ")
+    assert told.endswith("tilted by 40 more or less")
 
 
 def test_a_result_that_cannot_be_is_found_without_an_engine() -> None:
     """The rules know what cannot come of a state."""
-    (problem,) = problems(with_result(voyage(2.0), 1, depth=-1.0))
+    (problem,) = problems(with_result(stored_toy_match(), 1, wet=[3]))
 
-    assert 'recorded {"step":"simulation","key":"settle/1"' in problem
-    assert "which cannot be: a raft does not rise under a stone" in problem
+    assert 'recorded {"step":"simulation","key":"tip/2"' in problem
+    assert "which cannot be: nobody sits where somebody got wet" in problem
 
 
-def test_an_action_that_nature_has_no_room_for_is_found(put_water: Any) -> None:
+def test_an_action_that_the_simulator_refuses_is_found(put_simulator: Any) -> None:
     """But not what stood in: nobody chose that."""
-    record = voyage(2.0, 3.0, stand_ins={0: "timeout"}, faults={0: {"timeout": 1}})
-    put_water(refuses="no room")
+    record = stored_toy_match(toy_bot(odd=only(1, OutOfTime("late"))), rounds=1)
+    put_simulator(refuses="no room")
 
     _, wrong = resimulate(record)
 
     assert wrong == [
-        "step 7, seat 1: not possible here: no room",
-        "step 10, seat 2: not possible here: no room",
+        "step 2, seat 1: not possible here: no room",
+        "step 3, seat 2: not possible here: no room",
     ]
 
 
-def test_another_engine_is_told_and_no_problem(put_water: Any) -> None:
+def test_another_engine_is_told_and_no_problem(put_simulator: Any) -> None:
     """By name and version, with how many came out the same and by how much the worst is off."""
-    record = voyage(2.0, 3.0)
-    put_water(engine="1.1", error=0.25)
+    record = stored_toy_match()
+    put_simulator(engine="1.1", error=2)
 
     found, wrong = resimulate(record)
 
@@ -114,14 +114,14 @@ def test_another_engine_is_told_and_no_problem(put_water: Any) -> None:
     assert found.terms == "engine 1.0 (here 1.1)"
     assert (found.made, found.equal) == (3, 0)
     assert found.farthest is not None
-    assert found.farthest.text == "step 6, settle/0: comes out otherwise here: 0.250 mm apart"
-    assert found.farthest.apart == pytest.approx(0.25)
+    assert found.farthest.text == "step 6, tip/1: comes out otherwise here: tilted by 2 more or less"
+    assert found.farthest.apart == 2
 
 
 @pytest.mark.parametrize("simulator", [{}, {"engine": "1.0", "mood": "good"}])
 def test_a_fingerprint_of_another_kind_is_a_problem(simulator: Any) -> None:
     """Otherwise whoever forges a result could make it incomparable by leaving the fingerprint out."""
-    record = replace(voyage(2.0), simulator=simulator)
+    record = replace(stored_toy_match(), simulator=simulator)
 
     _, wrong = resimulate(record)
 
@@ -132,24 +132,24 @@ def test_a_fingerprint_of_another_kind_is_a_problem(simulator: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "number"),
     [
-        (({"depth": 9.0}, {"depth": 11.5}, {"depth": 13.6}), 0),
-        (({"depth": 6.0}, {"depth": 12.0}, {"depth": 14.1}), 1),
-        (({"depth": 6.5}, {}, {"sinks": True}), 2),
+        (({"tilt": 90}, {"tilt": 75}, {"tilt": 66}), 0),
+        (({"tilt": 61}, {"tilt": 95}, {"tilt": 66}), 1),
+        (({"tilt": 95}, {}, {"wet": [2]}), 2),
     ],
 )
 def test_of_several_differences_the_farthest_is_told(changes: tuple[dict[str, Any], ...], number: int) -> None:
     """By numbers; anything else that is not the same is farther than all numbers."""
-    record = replace(voyage(2.0), simulator={"engine": "0.9"})
+    record = replace(stored_toy_match(), simulator={"engine": "0.9"})
     for place, change in enumerate(changes):
         record = with_result(record, place, **change)
     if number == 2:
-        record = replace(record, scores=(1, 1, 0), ranks=(0, 0, 2))
+        record = replace(record, scores=(60, 60, 40), ranks=(0, 0, 2))
 
     found, _ = resimulate(record)
 
     assert found is not None
     assert found.farthest is not None
-    assert f"settle/{number}: " in found.farthest.text
+    assert f"tip/{number + 1}: " in found.farthest.text
 
 
 @pytest.mark.parametrize(
@@ -161,15 +161,15 @@ def test_a_state_that_no_engine_was_made_for_is_a_problem(monkeypatch: pytest.Mo
     def fail(*_: object) -> Any:
         raise error
 
-    record = voyage(2.0)
-    monkeypatch.setattr(Water, "simulate", fail)
+    record = stored_toy_match()
+    monkeypatch.setattr(ToySimulator, "simulate", fail)
 
     found, wrong = resimulate(record)
 
     assert problems(record) == []
     assert found is not None
     assert (found.made, found.equal) == (3, 0)
-    assert wrong[0] == f"step 6, settle/0: cannot be simulated here: {error}"
+    assert wrong[0] == f"step 6, tip/1: cannot be simulated here: {error}"
 
 
 def test_a_state_that_no_rules_were_made_for_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,33 +179,33 @@ def test_a_state_that_no_rules_were_made_for_is_a_problem(monkeypatch: pytest.Mo
         raise ZeroDivisionError("no water")
 
     tasks = [task(0), task(1)]
-    monkeypatch.setattr(report_raft.Raft, "apply", fail)
+    monkeypatch.setattr(ToyGame, "apply", fail)
 
     found = list(check_here(tasks))
 
     assert [one.problems for one in found] == [("it cannot be checked: ZeroDivisionError('no water')",)] * 2
 
 
-def test_without_the_engine_the_reason_is_told(put_water: Any) -> None:
+def test_without_the_engine_the_reason_is_told(put_simulator: Any) -> None:
     """It names what to install."""
-    put_water(missing="raft needs the extra `raft`")
+    put_simulator(missing="toy needs the extra `toy`")
 
-    found, wrong = resimulate(voyage())
+    found, wrong = resimulate(stored_toy_match())
 
     assert wrong == []
     assert found is not None
-    assert (found.made, found.why_not) == (0, "raft needs the extra `raft`")
+    assert (found.made, found.why_not) == (0, "toy needs the extra `toy`")
 
 
-def test_a_game_without_a_nature_has_nothing_to_make_again() -> None:
+def test_a_game_without_a_simulator_has_nothing_to_make_again() -> None:
     """It is not even replayed."""
-    record = replace(recorded((), 2, {}, scores=(1, 0), ranks=(0, 1)), game="nim")
+    record = match_of(seated(RandomBot()), seated(RandomBot()))
 
-    assert resimulate(record) == (None, [])
+    assert resimulate(replace(record, steps=())) == (None, [])
 
 
 class Shelf:
-    """A results folder with matches of raft that belong to no league."""
+    """A results folder with matches of the toy game that belong to no league."""
 
     def __init__(self, folder: Path, *records: MatchRecord) -> None:
         self.results = folder / "results"
@@ -229,13 +229,13 @@ def block(number: int, record: MatchRecord) -> PlayedBlock:
 
 
 def task(number: int, record: MatchRecord | None = None) -> Task:
-    (match,) = block(number, record or voyage()).matches
+    (match,) = block(number, record or stored_toy_match()).matches
     return Task(match, None)
 
 
 def test_the_audit_sums_up_what_was_made_again(tmp_path: Path) -> None:
     """In one sentence for all matches that were simulated on these terms."""
-    shelf = Shelf(tmp_path, voyage(2.0), voyage(3.0, seats=3))
+    shelf = Shelf(tmp_path, stored_toy_match(), stored_toy_match())
 
     assert shelf.findings()[2:] == [
         (False, "no league: 2 matches of no current league replayed"),
@@ -245,34 +245,34 @@ def test_the_audit_sums_up_what_was_made_again(tmp_path: Path) -> None:
 
 def test_the_audit_names_match_and_step_of_a_forgery(tmp_path: Path) -> None:
     """As a problem."""
-    shelf = Shelf(tmp_path, voyage(2.0), with_result(voyage(2.0), 2, depth=20.0))
+    shelf = Shelf(tmp_path, stored_toy_match(), with_result(stored_toy_match(), 2, tilt=20))
 
     found = shelf.findings()
 
     (problem,) = [text for is_problem, text in found if is_problem]
-    assert problem.startswith("no league: match aaaa-1-0: step 12, settle/2: comes out otherwise here")
+    assert problem.startswith("no league: match aaaa-1-0: step 18, tip/3: comes out otherwise here")
     assert (False, "no league: 6 simulations made again, 5 as recorded") in found
 
 
-def test_the_audit_tells_of_other_machines(tmp_path: Path, put_water: Any) -> None:
+def test_the_audit_tells_of_other_machines(tmp_path: Path, put_simulator: Any) -> None:
     """Matches of two engines are two sentences; the one that is here is made again, the other compared."""
-    old = replace(voyage(2.0), simulator={"engine": "0.9", "platform": "test"})
-    shelf = Shelf(tmp_path, old, voyage(2.0))
-    put_water(error=0.125)
+    old = replace(stored_toy_match(), simulator={"engine": "0.9", "platform": "test"})
+    shelf = Shelf(tmp_path, old, stored_toy_match())
+    put_simulator(error=1)
 
     texts = [text for is_problem, text in shelf.findings() if not is_problem]
 
     assert (
         "no league: not comparable: simulated by engine 0.9 (here 1.0); 0 of 3 simulations come out the same;"
-        " the farthest: match aaaa-0-0, step 6, settle/0: comes out otherwise here: 0.125 mm apart"
+        " the farthest: match aaaa-0-0, step 6, tip/1: comes out otherwise here: tilted by 1 more or less"
     ) in texts
     assert "no league: 3 simulations made again, 0 as recorded" in texts
 
 
-def test_the_audit_tells_that_the_engine_is_missing(tmp_path: Path, put_water: Any) -> None:
+def test_the_audit_tells_that_the_engine_is_missing(tmp_path: Path, put_simulator: Any) -> None:
     """No problem, and the rest is checked."""
-    shelf = Shelf(tmp_path, voyage(), voyage())
-    put_water(missing="install it")
+    shelf = Shelf(tmp_path, stored_toy_match(), stored_toy_match())
+    put_simulator(missing="install it")
 
     assert shelf.findings()[2:] == [
         (False, "no league: 2 matches of no current league replayed"),
@@ -285,14 +285,14 @@ def test_the_audit_tells_how_far_it_is(tmp_path: Path) -> None:
     heard: list[tuple[str, int, int]] = []
     watch: OnProgress = lambda *far: heard.append(far)  # noqa: E731
 
-    Shelf(tmp_path, voyage(), voyage()).findings(AuditSettings(check_here, watch))
+    Shelf(tmp_path, stored_toy_match(), stored_toy_match()).findings(AuditSettings(check_here, watch))
 
     assert heard == [("no league", 1, 1), ("no league", 2, 2)]
 
 
 @pytest.mark.process
 def test_processes_find_what_one_finds_in_the_same_order() -> None:
-    """They have no raft, which is a finding like any other, for each match."""
+    """They have no toy game, which is a finding like any other, for each match."""
     tasks = [task(number) for number in range(30)]
 
     with parallel_checker(2) as checked:
@@ -353,7 +353,7 @@ def children() -> set[int]:
 
 def test_a_record_in_memory_is_checked_like_a_stored_one() -> None:
     """A task is a value of its own: whoever checks it needs no store."""
-    found = check(task(7, voyage(2.0, 2.5)))
+    found = check(task(7, stored_toy_match()))
 
     assert (found.match, found.problems) == ("aaaa-7-0", ())
     assert found.resimulated is not None

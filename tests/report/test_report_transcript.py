@@ -1,15 +1,17 @@
 """A match as text: every step, the result, and after a forfeit the reason with the last lines."""
 
-import re
+from collections.abc import Iterator
 
 import pytest
-import report_raft
+from msgspec import UNSET
 from msgspec.structs import replace
 from report_made import record
-from report_raft import NAME, voyage
+from support.scripted_bot import answer, stored_toy_match, toy_bot
+from support.toy_game import ToySimulator, on_offer
 
-from arena.games import GAMES
-from arena.match.record import ChanceStep, RefusedAnswer, SimulationStep
+from arena.errors import OutOfTime
+from arena.match.record import ChanceStep, MatchRecord, RefusedAnswer, SimulationStep
+from arena.process.scripted import Reply
 from arena.report.transcript import dialogue, luck_lines, refusal_lines, result_line, transcript
 
 
@@ -122,44 +124,47 @@ def test_an_empty_dialogue_is_empty() -> None:
 
 
 @pytest.fixture
-def raft(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """The game of report_raft is on offer."""
-    monkeypatch.setitem(GAMES, NAME, "report_raft")
-    return monkeypatch
+def toy_game(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """The toy game is on offer."""
+    with on_offer():
+        yield monkeypatch
 
 
-@pytest.mark.usefixtures("raft")
-def test_tells_what_simulations_came_to_and_what_stood_in() -> None:
+def refused_and_late() -> MatchRecord:
+    """A match in which the third player is refused, and then too late."""
+    odd: dict[int, list[Reply]] = {1: [answer({"id": 1}, {"mm": 1000})], 2: [OutOfTime("late")]}
+    return stored_toy_match(toy_bot(), toy_bot(), toy_bot(odd=lambda _message, number: odd.get(number)), rounds=2)
+
+
+@pytest.mark.usefixtures("toy_game")
+def test_tells_results_of_simulations_and_fallback_actions() -> None:
     """In the words of the game, and at the end how often whom."""
-    played = voyage(2.0, 9.9, stand_ins={2: "timeout"}, faults={2: {"illegal_action": 1, "timeout": 1}})
+    lines = list(transcript(refused_and_late(), every_state=False))
 
-    lines = list(transcript(played, every_state=False))
-
-    told = [line for line in lines if " simulation " in line]
-    assert re.fullmatch(r"   6  simulation settle/0: the raft lies 5\.0\d mm deep", told[0])
-    assert "  10  seat 2 cid loads 1 (stands in after a fault: timeout)" in lines
-    assert lines[-1].endswith("slowest 1.0 ms; faults after which the game went on: 1 illegal_action, 1 timeout")
-    assert not any("went on" in line for line in lines[-3:-1])
+    assert "   6  simulation tip/1: the float tips by 40" in lines
+    assert "   3  seat 2 cid Lean(mm=0) (stands in after a fault: timeout)" in lines
+    assert lines[-3].endswith("slowest 0.0 ms; faults after which the game went on: 1 illegal_action, 1 timeout")
+    assert not any("went on" in line for line in lines[-5:-3])
 
 
-def test_a_simulation_of_which_there_is_nothing_to_tell_has_its_key(raft: pytest.MonkeyPatch) -> None:
+def test_a_simulation_of_which_there_is_nothing_to_tell_has_its_key(toy_game: pytest.MonkeyPatch) -> None:
     """Nothing more."""
-    raft.setattr(report_raft.Water, "tell", lambda *_: "")
+    toy_game.setattr(ToySimulator, "tell", lambda *_: "")
 
-    lines = list(transcript(voyage(), every_state=False))
+    lines = list(transcript(stored_toy_match(), every_state=False))
 
-    assert "   6  simulation settle/0" in lines
+    assert "   6  simulation tip/1" in lines
 
 
-@pytest.mark.usefixtures("raft")
+@pytest.mark.usefixtures("toy_game")
 def test_a_decision_of_several_has_one_state() -> None:
     """Nothing has happened before all have decided."""
-    played = voyage()
+    played = stored_toy_match(rounds=2)
 
     lines = list(transcript(played, every_state=True))
 
-    assert lines.index("      depth 3.00 mm under 0 loads") == lines.index("   3  seat 2 cid loads 1") + 1
-    assert sum(" loads" in line and "depth" in line for line in lines) == len(played.steps) - 2 + 1
+    assert lines.index("      round 1, scores 0 0 0", 3) == lines.index("   3  seat 2 cid Lean(mm=20)") + 1
+    assert sum("round " in line and "scores" in line for line in lines) == len(played.steps) - 4 + 1
 
 
 @pytest.mark.parametrize(
@@ -171,23 +176,25 @@ def test_a_decision_of_several_has_one_state() -> None:
     ],
 )
 def test_who_shares_the_first_place_is_named(
-    ranks: tuple[int, ...], scores: tuple[int, ...], told: str, raft: pytest.MonkeyPatch
+    ranks: tuple[int, ...], scores: tuple[int, ...], told: str, toy_game: pytest.MonkeyPatch
 ) -> None:
     """A draw is only what all share."""
-    raft.setattr("arena.report.transcript.replay", lambda _record: ())
+    toy_game.setattr("arena.report.transcript.replay", lambda _record: ())
 
-    assert told in list(transcript(replace(voyage(), ranks=ranks, scores=scores), every_state=False))
+    assert told in list(transcript(replace(stored_toy_match(), ranks=ranks, scores=scores), every_state=False))
 
 
-@pytest.mark.usefixtures("raft")
+@pytest.mark.usefixtures("toy_game")
 def test_refused_answers_are_told_in_full() -> None:
     """At the end below their seat; below the line of a result only the first."""
     refusals = (
         RefusedAnswer(step=8, code="illegal_action", message="no stone weighs 12", reason="no_such_stone"),
         RefusedAnswer(step=10, code="timeout", message="no answer within 100 ms"),
     )
-    plain = voyage(2.0, 9.9, stand_ins={2: "timeout"}, faults={2: {"illegal_action": 1, "timeout": 1}})
-    played = replace(plain, seats=(*plain.seats[:2], replace(plain.seats[2], refusals=refusals)))
+    told = refused_and_late()
+    plain, played = (
+        replace(told, seats=(*told.seats[:2], replace(told.seats[2], refusals=each))) for each in (UNSET, refusals)
+    )
 
     lines = list(transcript(played, every_state=False))
 
@@ -200,4 +207,4 @@ def test_refused_answers_are_told_in_full() -> None:
         f"{counted}; the first, for step 8: illegal_action (no_such_stone): no stone weighs 12"
     ]
     assert list(refusal_lines(plain)) == [counted]
-    assert list(refusal_lines(voyage())) == []
+    assert list(refusal_lines(stored_toy_match())) == []

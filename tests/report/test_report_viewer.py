@@ -2,10 +2,10 @@
 
 import gzip
 import json
-import re
 import shutil
 import subprocess
 from base64 import b64decode
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -13,10 +13,10 @@ from urllib.parse import unquote
 import pytest
 from msgspec.structs import replace
 from report_made import record
-from report_raft import NAME, voyage
+from support.scripted_bot import stored_toy_match
+from support.toy_game import on_offer
 
 from arena.errors import CheckFailed, SpecError
-from arena.games import GAMES
 from arena.match.record import ActionStep, MatchRecord
 from arena.report.viewer import PAGE, page, slides, write_viewer
 
@@ -24,8 +24,9 @@ HOSTILE = "</script><script>alert('x')</script><img src=http://evil/x>"
 
 
 @pytest.fixture(autouse=True)
-def _raft_is_on_offer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(GAMES, NAME, "report_raft")
+def _toy_game_is_on_offer() -> Iterator[None]:
+    with on_offer():
+        yield
 
 
 class Found(HTMLParser):
@@ -56,20 +57,20 @@ def hostile() -> MatchRecord:
 
 def test_there_is_a_slide_for_the_start_and_for_every_step() -> None:
     """With what happened, in the words of the transcript."""
-    played = voyage(2.0)
+    played = stored_toy_match(rounds=2)
 
     found = list(slides(played))
 
     assert [slide.step for slide in found] == list(range(len(played.steps) + 1))
     assert found[0].line == "the start"
-    assert found[4].line == "seat 0 ann loads 2"
-    assert found[5].line.startswith("chance water/0: ")
-    assert re.fullmatch(r"simulation settle/0: the raft lies \d\.\d\d mm deep", found[6].line)
+    assert found[4].line == "seat 0 ann Trim(sail=0)"
+    assert found[5].line.startswith("chance wave/1: ")
+    assert found[6].line == "simulation tip/1: the float tips by 60"
 
 
 def test_a_picture_is_written_only_if_it_shows_something_new(tmp_path: Path) -> None:
     """Files sort in the order of the steps, and carry the number of the step that led to them."""
-    pictures = write_viewer(voyage(2.0), tmp_path / "new" / "ship")
+    pictures = write_viewer(stored_toy_match(rounds=2), tmp_path / "new" / "ship")
 
     names = sorted(path.name for path in (tmp_path / "new" / "ship").iterdir())
 
@@ -99,7 +100,7 @@ def test_a_record_that_cannot_be_replayed_leaves_no_file(tmp_path: Path) -> None
 
 def test_the_page_has_every_step_and_picture_in_itself() -> None:
     """Each step names its picture; steps that look the same share one."""
-    played = voyage(2.0)
+    played = stored_toy_match(rounds=2)
 
     found = Found(page(played, list(slides(played))))
 
@@ -136,7 +137,7 @@ def test_what_a_bot_says_is_text() -> None:
 @pytest.mark.process
 def test_the_keys_go_through_the_steps() -> None:
     """The script of the page, run with a stand-in for the browser: arrows, Home, End and the hash of the address."""
-    played = voyage(2.0)
+    played = stored_toy_match(rounds=2)
     found = Found(page(played, list(slides(played))))
 
     done = subprocess.run(
@@ -152,7 +153,7 @@ def test_the_keys_go_through_the_steps() -> None:
     seen, picture = json.loads(done.stdout)
     assert seen == [2, 3, 2, 0, 12, 12, 2]
     assert unquote(picture).startswith("data:image/svg+xml;charset=utf-8,<svg ")
-    assert "0.00 " in unquote(picture)
+    assert "(0, 0, 0)" in unquote(picture)
 
 
 BROWSER = """

@@ -9,9 +9,20 @@ from typing import Any
 
 import msgspec
 import pytest
-from match_raft import HOLD_ON, Raft, Water
-from match_raft_table import SIMULATING, STRICT, acted, on_raft, raft_bot, sail, sail_bots, simulate
-from match_table import CLOCK, Message, ScriptedBot, answer
+from support.scripted_bot import (
+    CLOCK,
+    SIMULATING,
+    STRICT,
+    Message,
+    ScriptedBot,
+    acted,
+    answer,
+    at_toy_game,
+    simulate,
+    toy_bot,
+    toy_match,
+)
+from support.toy_game import HOLD_ON, ToyGame, ToySimulator
 
 from arena.errors import Crashed, HarnessFault
 from arena.match.bot_player import BotPlayer
@@ -42,7 +53,7 @@ def test_all_are_asked_before_anybody_has_answered() -> None:
     """Four bots answer only when all four have their request; one after the other they would wait for ever."""
     barrier = threading.Barrier(4)
 
-    record = sail_bots(*[raft_bot(10 * seat, meeting(barrier)) for seat in range(4)])
+    record = toy_match(*[toy_bot(10 * seat, meeting(barrier)) for seat in range(4)])
 
     assert record.termination.value == "normal"
     assert [step.action.mm for step in record.steps[:4] if isinstance(step, ActionStep)] == [0, 10, 20, 30]
@@ -50,8 +61,8 @@ def test_all_are_asked_before_anybody_has_answered() -> None:
 
 def test_what_each_is_asked_was_settled_before() -> None:
     """Views and clocks are those of the state in which nobody has acted."""
-    bots = [raft_bot(), raft_bot(30), raft_bot(40)]
-    sail_bots(*bots)
+    bots = [toy_bot(), toy_bot(30), toy_bot(40)]
+    toy_match(*bots)
 
     for seat, bot in enumerate(bots):
         first = bot.of_type("request")[0]
@@ -75,7 +86,7 @@ class Rested(ScriptedChannel):
 
 def test_nobody_hears_anything_before_all_have_answered() -> None:
     """Not even who wants each event at once, and has answered long ago."""
-    quick = raft_bot(20, hello=[EVENTS])
+    quick = toy_bot(20, hello=[EVENTS])
     channel = Rested(quick)
     quick.open = lambda: channel  # type: ignore[method-assign]
     heard: list[str] = []
@@ -85,7 +96,7 @@ def test_nobody_hears_anything_before_all_have_answered() -> None:
             assert channel.has_answered.wait(PATIENCE_S)
             heard.extend(message["type"] for message in quick.heard)
 
-    sail_bots(quick, raft_bot(30, wait))
+    toy_match(quick, toy_bot(30, wait))
 
     assert heard == ["hello", "match_start", "request"]
     assert [message["what"]["seat"] for message in quick.of_type("event")[:1]] == [1]
@@ -98,7 +109,7 @@ def test_who_has_only_one_action_is_not_asked() -> None:
     def note(message: Message, _number: int) -> None:
         threads.append(f"{message['view']['phase']} in {threading.current_thread() is threading.main_thread()}")
 
-    record = sail_bots(raft_bot(20, note), raft_bot(90))
+    record = toy_match(toy_bot(20, note), toy_bot(90))
 
     assert [(step.action, step.forced) for step in acted(record, 1)][1] == (HOLD_ON, True)
     assert threads == ["lean in False", "trim in True", "lean in True"]
@@ -116,11 +127,11 @@ def test_whose_fault_it_is_does_not_depend_on_who_was_faster() -> None:
         assert late.wait(PATIENCE_S)
         return [answer(message, {"mm": 101})] if number == 1 else None
 
-    bots = [raft_bot(20, lean_too_far), raft_bot(30), raft_bot(40, crash_early)]
-    game = Raft()
-    players = [on_raft(bot, game, STRICT, seats=3) for bot in bots]
-    record = sail(*players, game=game, clock=STRICT)
-    again = sail(*players, game=game, clock=STRICT, match="again")
+    bots = [toy_bot(20, lean_too_far), toy_bot(30), toy_bot(40, crash_early)]
+    game = ToyGame()
+    players = [at_toy_game(bot, game, STRICT, seats=3) for bot in bots]
+    record = toy_match(*players, game=game, clock=STRICT)
+    again = toy_match(*players, game=game, clock=STRICT, match="again")
 
     assert record.fault is not None
     assert (record.fault.seat, record.termination.value, record.ranks) == (0, "illegal_action", (2, 0, 0))
@@ -132,18 +143,18 @@ def test_whose_fault_it_is_does_not_depend_on_who_was_faster() -> None:
 
 def test_the_other_seats_hear_the_end_of_a_match_that_one_forfeits() -> None:
     """Their answers are lost with it; they go on in the next match."""
-    bots = [raft_bot(20), raft_bot(30, lambda _message, _number: [Crashed("the bot ended")])]
+    bots = [toy_bot(20), toy_bot(30, lambda _message, _number: [Crashed("the bot ended")])]
 
-    record = sail_bots(*bots)
+    record = toy_match(*bots)
 
     (end,) = bots[0].of_type("match_end")
     assert (end["termination"], end["at_fault"], end["events"]) == ("crash", 1, [])
     assert record.seats[0].moves == 1
 
 
-def silent_contestant(game: Raft) -> BotPlayer:
+def silent_contestant(game: ToyGame) -> BotPlayer:
     """A bot that never answers, by the real clock."""
-    bot = raft_bot(20, lambda _message, _number: [])
+    bot = toy_bot(20, lambda _message, _number: [])
 
     class Patient(ScriptedChannel):
         def receive(self, clock: MoveClock) -> bytes:
@@ -171,7 +182,7 @@ def ctrl_c() -> Iterator[None]:
 @pytest.mark.usefixtures("ctrl_c")
 def test_a_stop_ends_the_waiting_at_once() -> None:
     """A signal comes while two bots think, each for three seconds: no thread of theirs is left a moment later."""
-    game = Raft()
+    game = ToyGame()
     players = [silent_contestant(game), silent_contestant(game)]
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     before = threading.active_count()
@@ -179,7 +190,7 @@ def test_a_stop_ends_the_waiting_at_once() -> None:
     timer.start()
 
     with pytest.raises(KeyboardInterrupt):
-        sail(*players, game=game)
+        toy_match(*players, game=game)
 
     assert time.monotonic() - start_s < 1.2
     timer.join()
@@ -188,7 +199,7 @@ def test_a_stop_ends_the_waiting_at_once() -> None:
 
 def test_a_person_who_stops_ends_the_waiting_too() -> None:
     """The keyboard is read in the calling thread."""
-    game = Raft()
+    game = ToyGame()
 
     def stop(_text: str) -> str:
         assert threading.current_thread() is threading.main_thread()
@@ -199,19 +210,19 @@ def test_a_person_who_stops_ends_the_waiting_too() -> None:
     drawn: Any = Drawn()
 
     with pytest.raises(KeyboardInterrupt):
-        sail(silent_contestant(game), person, game=drawn)
+        toy_match(silent_contestant(game), person, game=drawn)
 
     assert threading.active_count() == before
 
 
-class Drawn(Raft):
+class Drawn(ToyGame):
     """Adds what a person is shown."""
 
     def observe(self, state: Any, seat: Any) -> dict[str, Any]:
         return {**super().observe(state, seat), "drawn": "", "suggested": [HOLD_ON], "stand_in": HOLD_ON}
 
 
-class Leaking(Water):
+class Leaking(ToySimulator):
     """Fails where it may not."""
 
     def what_if(self, _state: Any, _seat: Any, _what: Any) -> dict[str, Any]:
@@ -220,23 +231,23 @@ class Leaking(Water):
 
 def test_our_own_fault_in_a_thread_makes_the_match_void() -> None:
     """The others are not waited for to the end; with new processes the match can be played again."""
-    game = Raft()
+    game = ToyGame()
     game.simulator = Leaking()
-    asks = raft_bot(20, lambda m, n: [simulate(m, 1, {"mm": 1})] if n == 1 else None, hello=[SIMULATING])
-    players = [silent_contestant(game), on_raft(asks, game)]
+    asks = toy_bot(20, lambda m, n: [simulate(m, 1, {"mm": 1})] if n == 1 else None, hello=[SIMULATING])
+    players = [silent_contestant(game), at_toy_game(asks, game)]
     before = threading.active_count()
 
     with pytest.raises(HarnessFault, match="the water is gone"):
-        sail(*players, game=game)
+        toy_match(*players, game=game)
 
     assert threading.active_count() == before
     for each in players:
         each.close(grace_s=0.0)
-    assert sail(players[1], on_raft(raft_bot(), game), game=game, match="b").termination.value == "normal"
+    assert toy_match(players[1], at_toy_game(toy_bot(), game), game=game, match="b").termination.value == "normal"
 
 
 def test_hundreds_of_decisions_at_once_are_always_the_same() -> None:
     """Threads change nothing: the same match, however they are scheduled."""
-    records = [sail_bots(*[raft_bot(seat) for seat in range(4)], options={"rounds": 30}) for _ in range(5)]
+    records = [toy_match(*[toy_bot(seat) for seat in range(4)], options={"rounds": 30}) for _ in range(5)]
 
     assert len({msgspec.json.encode(record.steps) for record in records}) == 1

@@ -8,10 +8,24 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_raft import HOLD_ON, Lean, Raft
-from match_raft_table import STRICT, acted, on_raft, raft_bot, sail, sail_bots
-from match_table import CLOCK, HELLO, Message, ScriptedBot, answer, house, match_of, only, seated
 from msgspec import UNSET
+from support.scripted_bot import (
+    CLOCK,
+    HELLO,
+    STRICT,
+    Message,
+    ScriptedBot,
+    acted,
+    answer,
+    at_toy_game,
+    house,
+    match_of,
+    only,
+    seated,
+    toy_bot,
+    toy_match,
+)
+from support.toy_game import HOLD_ON, Lean, ToyGame
 
 from arena.errors import Crashed, MalformedReply
 from arena.match.record import REFUSALS_KEPT, ActionStep, RefusedAnswer, encoded
@@ -34,10 +48,10 @@ def silent(*numbers: int) -> Any:
 
 def test_a_refused_answer_is_asked_for_once_more_line_by_line() -> None:
     """A warning, and the same request with another id, the reason, and no new events."""
-    bot = raft_bot(20, leaning(TOO_FAR))
-    game = Raft()
-    bot_player = on_raft(bot, game, keep_transcript=True)
-    sail(bot_player, on_raft(raft_bot(30), game), game=game)
+    bot = toy_bot(20, leaning(TOO_FAR))
+    game = ToyGame()
+    bot_player = at_toy_game(bot, game)
+    toy_match(bot_player, at_toy_game(toy_bot(30), game), game=game)
 
     lines = [(way, json.loads(line)) for _, way, line in bot_player.transcript][4:9]
     request, again = lines[0][1], lines[3][1]
@@ -60,8 +74,8 @@ def test_a_refused_answer_is_asked_for_once_more_line_by_line() -> None:
 
 def test_the_second_answer_counts_like_any_other() -> None:
     """In the record only the count of faults and a sentence tell of the first."""
-    record = sail_bots(raft_bot(20, leaning(TOO_FAR)), raft_bot(30))
-    plain = sail_bots(raft_bot(20), raft_bot(30))
+    record = toy_match(toy_bot(20, leaning(TOO_FAR)), toy_bot(30))
+    plain = toy_match(toy_bot(20), toy_bot(30))
 
     assert record.steps == plain.steps
     assert record.seats[0].faults == {"illegal_action": 1}
@@ -76,7 +90,7 @@ def test_the_second_answer_counts_like_any_other() -> None:
         ([b'{"type":"action","id":1,"action":{"mm":\xff}}'], "malformed_reply", "not UTF-8"),
         ([b"{"], "malformed_reply", "not one JSON object"),
         ([b'{"type":"action","id":1,"action":"left"}'], "malformed_reply", "not a message of arena/1"),
-        ([b'{"type":"action","id":1,"action":{"cm":1}}'], "malformed_reply", "not an action of raft"),
+        ([b'{"type":"action","id":1,"action":{"cm":1}}'], "malformed_reply", "not an action of the toy game"),
         ([MalformedReply("a line of more than 9 bytes")], "malformed_reply", "more than 9 bytes"),
         ([b'{"type":"action","id":1,"action":0}'], "malformed_reply", "lists no legal actions"),
         ([b'{"type":"action","id":1,"action":{"mm":-101}}'], "illegal_action", "nobody leans out -101 mm"),
@@ -85,8 +99,8 @@ def test_the_second_answer_counts_like_any_other() -> None:
 )
 def test_whatever_is_malformed_or_illegal_is_refused(replies: list[Reply], code: str, found: str) -> None:
     """By the codec, the protocol, the rules or nature: the bot is told, and asked once more."""
-    bot = raft_bot(20, only(1, *replies))
-    record = sail_bots(bot, raft_bot(30))
+    bot = toy_bot(20, only(1, *replies))
+    record = toy_match(bot, toy_bot(30))
 
     (error,) = bot.of_type("error")
     assert (error["code"], error["fatal"]) == (code, False)
@@ -100,15 +114,15 @@ def test_whatever_is_malformed_or_illegal_is_refused(replies: list[Reply], code:
 @pytest.mark.parametrize("clock", [CLOCK, STRICT])
 def test_an_index_where_nothing_is_listed_gets_an_example(clock: ClockSettings) -> None:
     """What stands in for an action shows the form of one, also where it would stand in for none."""
-    bot = raft_bot(20, leaning(0))
-    sail_bots(bot, raft_bot(30), clock=clock)
+    bot = toy_bot(20, leaning(0))
+    toy_match(bot, toy_bot(30), clock=clock)
 
     assert bot.of_type("error")[0]["hint"] == 'answer with an action of the game, such as {"mm": 0}'
 
 
 def test_refusals_are_kept_with_their_sentences() -> None:
     """For which step, the code, the game's word; a seat without any has no such field."""
-    record = sail_bots(raft_bot(30), raft_bot(20, leaning(TOO_FAR, {"mm": 13})))
+    record = toy_match(toy_bot(30), toy_bot(20, leaning(TOO_FAR, {"mm": 13})))
 
     assert record.seats[1].refusals == (
         RefusedAnswer(step=2, code="illegal_action", reason="too_far", message="nobody leans out 101 mm"),
@@ -121,7 +135,7 @@ def test_refusals_are_kept_with_their_sentences() -> None:
 
 def test_a_few_refusals_are_kept() -> None:
     """All are counted."""
-    record = sail_bots(raft_bot(30, odd=lambda message, _: [answer(message, TOO_FAR)]), raft_bot(20))
+    record = toy_match(toy_bot(30, odd=lambda message, _: [answer(message, TOO_FAR)]), toy_bot(20))
 
     faults = record.seats[0].faults or {}
     kept = record.seats[0].refusals or ()
@@ -130,9 +144,9 @@ def test_a_few_refusals_are_kept() -> None:
 
 def test_the_third_timeout_says_why_it_is_the_last() -> None:
     """To the bot and in the record; the two before it, and a strict clock, do not count timeouts."""
-    bot = raft_bot(20, silent(1, 2, 3))
-    record = sail_bots(bot, raft_bot(30))
-    strict = sail_bots(raft_bot(20, silent(1)), raft_bot(30), clock=STRICT)
+    bot = toy_bot(20, silent(1, 2, 3))
+    record = toy_match(bot, toy_bot(30))
+    strict = toy_match(toy_bot(20, silent(1)), toy_bot(30), clock=STRICT)
 
     told = "; the third timeout in this match forfeits it"
     assert [told in error["message"] for error in bot.of_type("error")] == [False, False, True]
@@ -144,16 +158,16 @@ def test_the_third_timeout_says_why_it_is_the_last() -> None:
 
 def test_nature_has_a_word_of_its_own_for_what_it_refuses() -> None:
     """A bot's program reads the reason, its author the sentence."""
-    bot = raft_bot(20, leaning({"mm": 13}))
-    sail_bots(bot, raft_bot(30))
+    bot = toy_bot(20, leaning({"mm": 13}))
+    toy_match(bot, toy_bot(30))
 
     assert bot.of_type("error")[0]["reason"] == bot.of_type("request")[1]["refused"]["reason"] == "rotten"
 
 
 def test_without_a_word_there_is_no_reason() -> None:
     """The field is left out of an error, and empty in a request."""
-    bot = raft_bot(20, only(1, b"{"))
-    sail_bots(bot, raft_bot(30))
+    bot = toy_bot(20, only(1, b"{"))
+    toy_match(bot, toy_bot(30))
 
     assert "reason" not in bot.of_type("error")[0]
     assert bot.of_type("request")[1]["refused"]["reason"] == ""
@@ -161,8 +175,8 @@ def test_without_a_word_there_is_no_reason() -> None:
 
 def test_after_the_second_refusal_something_stands_in() -> None:
     """All hear of it, the seat itself too; the record has the code of the last fault."""
-    bots = [raft_bot(20, leaning(TOO_FAR, {"cm": 1})), raft_bot(30)]
-    record = sail_bots(*bots)
+    bots = [toy_bot(20, leaning(TOO_FAR, {"cm": 1})), toy_bot(30)]
+    record = toy_match(*bots)
 
     assert acted(record, 0)[0] == ActionStep(seat=0, action=HOLD_ON, fallback_for="malformed_reply")
     assert record.seats[0].faults == {"illegal_action": 1, "malformed_reply": 1}
@@ -176,9 +190,9 @@ def test_after_the_second_refusal_something_stands_in() -> None:
 def test_who_is_too_late_is_not_asked_again() -> None:
     """Something stands in at once. The late answer is stale, and the next request counts."""
     late = answer({"id": 1}, {"mm": 99})
-    bot = raft_bot(20, lambda message, number: [[], [late, answer(message)]][number - 1] if number < 3 else None)
+    bot = toy_bot(20, lambda message, number: [[], [late, answer(message)]][number - 1] if number < 3 else None)
 
-    record = sail_bots(bot, raft_bot(30))
+    record = toy_match(bot, toy_bot(30))
 
     assert acted(record, 0)[0] == ActionStep(seat=0, action=HOLD_ON, fallback_for="timeout")
     assert record.seats[0].faults == {"timeout": 1}
@@ -204,10 +218,10 @@ class Stopped(ScriptedChannel):
 
 def test_who_is_too_late_is_stopped() -> None:
     """Like one who has answered: it may not think while others are on move."""
-    bot = raft_bot(20, silent(1))
+    bot = toy_bot(20, silent(1))
     channel = Stopped(bot)
     bot.open = lambda: channel  # type: ignore[method-assign]
-    sail_bots(bot, raft_bot(30))
+    toy_match(bot, toy_bot(30))
 
     assert channel.states[:6] == ["runs", "stopped"] * 3
     assert channel.states[-1] == "stopped"
@@ -215,7 +229,7 @@ def test_who_is_too_late_is_stopped() -> None:
 
 def test_cpu_time_used_too_late_is_charged_to_the_next_move() -> None:
     """0.05 s between the end of its time and its being stopped count for the next answer."""
-    bot = raft_bot(20)
+    bot = toy_bot(20)
 
     def think(message: Message, number: int) -> list[Reply]:
         if number == 1:
@@ -227,7 +241,7 @@ def test_cpu_time_used_too_late_is_charged_to_the_next_move() -> None:
     channel = Stopped(bot)
     channel.rest = lambda: setattr(bot.times, "cpu_s", bot.times.cpu_s + 0.05)  # type: ignore[method-assign]
     bot.open = lambda: channel  # type: ignore[method-assign]
-    record = sail_bots(bot, raft_bot(30))
+    record = toy_match(bot, toy_bot(30))
 
     assert record.seats[0].faults == {"timeout": 1}
     assert record.seats[0].cpu_ms == pytest.approx(50 + 2000 + 50 + 50)  # after ready, late, after it, after the second
@@ -251,8 +265,8 @@ def timed(bot: ScriptedBot, *answers: tuple[float, Any]) -> ScriptedBot:
 )
 def test_a_second_answer_has_what_the_first_left(first_s: float, move_ms: float, bank_ms: float) -> None:
     """0.1 s for the move: what the first answer used of it is gone, beyond that the bank pays."""
-    bot = timed(raft_bot(20), (first_s, TOO_FAR))
-    sail_bots(bot, raft_bot(30))
+    bot = timed(toy_bot(20), (first_s, TOO_FAR))
+    toy_match(bot, toy_bot(30))
 
     again = bot.of_type("request")[1]
     assert again["clock"]["move_ms"] == pytest.approx(move_ms, abs=1e-6)
@@ -263,8 +277,8 @@ def test_a_second_answer_has_what_the_first_left(first_s: float, move_ms: float,
 @pytest.mark.parametrize(("second_s", "late"), [(0.69, {}), (0.71, {"timeout": 1})])
 def test_both_answers_together_have_the_time_of_one(second_s: float, late: dict[str, int]) -> None:
     """1.1 s of move and bank, of which the first answer takes 0.4."""
-    bot = timed(raft_bot(20), (0.4, TOO_FAR), (second_s, {"mm": 20}))
-    record = sail_bots(bot, raft_bot(30))
+    bot = timed(toy_bot(20), (0.4, TOO_FAR), (second_s, {"mm": 20}))
+    record = toy_match(bot, toy_bot(30))
 
     assert record.seats[0].faults == {"illegal_action": 1, **late}
     assert acted(record, 0)[0].fallback_for == ("timeout" if late else "")
@@ -272,7 +286,7 @@ def test_both_answers_together_have_the_time_of_one(second_s: float, late: dict[
 
 def test_both_answers_together_have_the_wall_time_of_one() -> None:
     """0.6 s: one that sleeps 0.4 s before each of two answers is too late with the second."""
-    bot = raft_bot(20)
+    bot = toy_bot(20)
 
     def sleep(message: Message, number: int) -> Iterable[Reply] | None:
         if number > 2:
@@ -283,30 +297,30 @@ def test_both_answers_together_have_the_wall_time_of_one() -> None:
     bot._odd = sleep
     clock = msgspec.structs.replace(CLOCK, wall_ms=600.0)
 
-    assert sail_bots(bot, raft_bot(30), clock=clock).seats[0].faults == {"illegal_action": 1, "timeout": 1}
+    assert toy_match(bot, toy_bot(30), clock=clock).seats[0].faults == {"illegal_action": 1, "timeout": 1}
 
 
 def test_a_malformed_answer_costs_its_time_too() -> None:
     """Nobody gains time by nonsense."""
-    bot = raft_bot(20)
+    bot = toy_bot(20)
 
     def think(_message: Message, number: int) -> Iterable[Reply] | None:
         bot.times.cpu_s += 0.03 if number == 1 else 0.0
         return [b"{"] if number == 1 else None
 
     bot._odd = think
-    sail_bots(bot, raft_bot(30))
+    toy_match(bot, toy_bot(30))
 
     assert bot.of_type("request")[1]["clock"]["move_ms"] == pytest.approx(70)
 
 
 def test_the_third_timeout_of_a_seat_forfeits() -> None:
     """Two are pardoned in a match; in the next one they are forgotten."""
-    game = Raft()
-    bot = raft_bot(20, silent(1, 2, 3, 4, 5))
-    bot_player, other = on_raft(bot, game), on_raft(raft_bot(30), game)
-    first = sail(bot_player, other, game=game)
-    second = sail(bot_player, other, game=game)
+    game = ToyGame()
+    bot = toy_bot(20, silent(1, 2, 3, 4, 5))
+    bot_player, other = at_toy_game(bot, game), at_toy_game(toy_bot(30), game)
+    first = toy_match(bot_player, other, game=game)
+    second = toy_match(bot_player, other, game=game)
 
     assert (first.termination.value, first.ranks) == ("timeout", (1, 0))
     assert [step.fallback_for for step in acted(first, 0)] == ["timeout", "timeout"]
@@ -323,7 +337,7 @@ def test_what_is_no_answer_at_all_always_forfeits(reply: Reply, code: str, numbe
     """A process that is gone, or does not keep to the dialogue, cannot be asked again."""
     odd = only(1, reply) if number == 1 else lambda m, n: [[answer(m, TOO_FAR)], [reply]][n - 1] if n < 3 else None
 
-    record = sail_bots(raft_bot(20, odd), raft_bot(30))
+    record = toy_match(toy_bot(20, odd), toy_bot(30))
 
     assert (record.termination.value, record.ranks) == (code, (1, 0))
     assert record.seats[0].faults == ({} if number == 1 else {"illegal_action": 1})
@@ -333,7 +347,7 @@ def test_what_is_no_answer_at_all_always_forfeits(reply: Reply, code: str, numbe
 @pytest.mark.parametrize("reply", [b"{", b'{"type":"action","id":1,"action":{"mm":101}}', None])
 def test_a_strict_tournament_pardons_nothing(reply: bytes | None) -> None:
     """Each fault forfeits, as in games without lenience."""
-    record = sail_bots(raft_bot(20, only(1, *([] if reply is None else [reply]))), raft_bot(30), clock=STRICT)
+    record = toy_match(toy_bot(20, only(1, *([] if reply is None else [reply]))), toy_bot(30), clock=STRICT)
 
     assert record.fault is not None
     assert (record.steps, record.seats[0].faults, record.seats[0].moves) == ((), {}, 1)
@@ -341,9 +355,9 @@ def test_a_strict_tournament_pardons_nothing(reply: bytes | None) -> None:
 
 def test_a_game_without_lenience_forfeits_and_counts_no_faults() -> None:
     """The field is left out of its records."""
-    game = Raft()
+    game = ToyGame()
     game.fault_policy = None
-    record = sail(on_raft(raft_bot(20, leaning(TOO_FAR)), game), on_raft(raft_bot(30), game), game=game)
+    record = toy_match(at_toy_game(toy_bot(20, leaning(TOO_FAR)), game), at_toy_game(toy_bot(30), game), game=game)
 
     assert (record.termination.value, record.seats[0].faults) == ("illegal_action", UNSET)
     assert b'"faults"' not in encoded(record)
@@ -359,9 +373,9 @@ def test_a_flood_before_a_request_forfeits() -> None:
                 raise MalformedReply("lines without end before a request")
             return super().pending()
 
-    bot = raft_bot(20)
+    bot = toy_bot(20)
     bot.open = lambda: Flooded(bot._respond)  # type: ignore[method-assign]
-    record = sail_bots(bot, raft_bot(30))
+    record = toy_match(bot, toy_bot(30))
 
     assert (record.termination.value, record.seats[0].faults) == ("malformed_reply", {})
     assert record.seats[0].moves == 1
@@ -370,7 +384,7 @@ def test_a_flood_before_a_request_forfeits() -> None:
 def test_endless_prints_are_a_flood_here_too() -> None:
     """10 000 lines that answer nothing are no answer that could be refused."""
     patient = msgspec.structs.replace(CLOCK, wall_ms=10_000_000.0)
-    record = sail_bots(raft_bot(20, only(1, *[b"hm"] * 10_001)), raft_bot(30), clock=patient)
+    record = toy_match(toy_bot(20, only(1, *[b"hm"] * 10_001)), toy_bot(30), clock=patient)
 
     assert (record.termination.value, record.seats[0].faults) == ("protocol_violation", {})
 
@@ -384,9 +398,9 @@ def test_who_cannot_take_the_warning_has_lost() -> None:
                 raise Crashed("the bot ended")
             super().send(line, clock)
 
-    bot = raft_bot(20, leaning(TOO_FAR))
+    bot = toy_bot(20, leaning(TOO_FAR))
     bot.open = lambda: Deaf(bot._respond)  # type: ignore[method-assign]
-    record = sail_bots(bot, raft_bot(30))
+    record = toy_match(bot, toy_bot(30))
 
     assert (record.termination.value, record.steps) == ("crash", ())
     assert record.seats[0].moves == 1
@@ -401,20 +415,20 @@ def test_who_breaks_its_limits_while_it_is_refused_has_crashed() -> None:
             if len(self.states) > 5:
                 raise Crashed("the bot was stopped: it used 900 MiB")
 
-    bot = raft_bot(20, silent(1))
+    bot = toy_bot(20, silent(1))
     bot.open = lambda: Greedy(bot)  # type: ignore[method-assign]
 
-    assert sail_bots(bot, raft_bot(30)).termination.value == "crash"
+    assert toy_match(bot, toy_bot(30)).termination.value == "crash"
 
 
 def test_a_bot_that_may_ponder_is_not_charged_for_the_time_between() -> None:
     """Where bots may think while others are on move, a late one may finish its thought."""
-    bot = timed(raft_bot(20), (0.05, TOO_FAR), (0.05, {"mm": 20}))
+    bot = timed(toy_bot(20), (0.05, TOO_FAR), (0.05, {"mm": 20}))
     channel = Stopped(bot)
     channel.rest = lambda: setattr(bot.times, "cpu_s", bot.times.cpu_s + 9.0)  # type: ignore[method-assign]
     bot.open = lambda: channel  # type: ignore[method-assign]
 
-    assert sail_bots(bot, raft_bot(30), clock=PONDER).seats[0].cpu_ms == pytest.approx(100)
+    assert toy_match(bot, toy_bot(30), clock=PONDER).seats[0].cpu_ms == pytest.approx(100)
 
 
 BAD = st.sampled_from([TOO_FAR, {"cm": 1}, {"mm": 13}, None])
@@ -431,9 +445,9 @@ def test_answers_and_faults_always_add_up(said: list[list[Any]]) -> None:
                 return None
             return [] if mine[number - 1] is None else [answer(message, mine[number - 1])]
 
-        return raft_bot(20, odd)
+        return toy_bot(20, odd)
 
-    record = sail_bots(*map(speaking, said))
+    record = toy_match(*map(speaking, said))
 
     for seat, entry in enumerate(record.seats):
         assert isinstance(entry.faults, dict)

@@ -1,4 +1,4 @@
-"""Scripted bots, clocks set by hand and a table to sit at, for the tests of matches without processes."""
+"""The scripted bot of the tests, and matches of such bots, at any game, without processes."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -6,36 +6,27 @@ from copy import deepcopy
 from random import Random
 from typing import Any, Final
 
+import msgspec
+
 from arena.games import load_game
 from arena.games.api import Game
 from arena.games.luck import derive
 from arena.match.bot_player import BotPlayer
 from arena.match.participant import Participant
 from arena.match.reconstruction import lines_of
-from arena.match.record import MatchRecord, pack, unpack
+from arena.match.record import ActionStep, MatchRecord, pack, unpack
 from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.scripted import Reply, ScriptedChannel
+from support.fake_clock import FakeClock
+from support.toy_game import NAME, ToyGame
 
 NIM: Final = load_game("nim")
 HELLO: Final = b'{"type":"hello","protocols":[1]}'
 CLOCK: Final = ClockSettings(move_ms=100.0, bank_ms=1000.0, startup_ms=5000.0)
+STRICT: Final = msgspec.structs.replace(CLOCK, strict=True)
+SIMULATING: Final = b'{"type":"hello","protocols":[1],"capabilities":["simulate"]}'
 Message = dict[str, Any]
-
-
-class Times:
-    """A CPU clock and a wall clock that go only when told; wall time also by a little with every look."""
-
-    def __init__(self) -> None:
-        self.cpu_s = 0.0
-        self.wall_s = 0.0
-
-    def cpu(self) -> float:
-        return self.cpu_s
-
-    def wall(self) -> float:
-        self.wall_s += 0.001
-        return self.wall_s
 
 
 class ScriptedBot:
@@ -54,7 +45,7 @@ class ScriptedBot:
     ) -> None:
         self.heard: list[Message] = []
         self.channels: list[ScriptedChannel] = []
-        self.times = Times()
+        self.times = FakeClock()
         self._odd = odd
         self._hello = hello
         self._ready = ready
@@ -193,3 +184,56 @@ def random_match(game: str, number: int, options: dict[str, Any] | None = None) 
 
     bots = [seated(ScriptedBot(choose)) for _ in range(2)]
     return match_of(*bots, game=game, options=options, seed=derive("random", number))
+
+
+Odd = Callable[[Message, int], Iterable[Reply] | None]
+
+
+def toy_bot(mm: int = 20, odd: Odd = lambda _message, _number: None, **more: Any) -> ScriptedBot:
+    """Leans out `mm`, trims to 0. `odd` may answer a request in another way, given its number from 1."""
+
+    def plain(message: Message) -> Reply:
+        return answer(message, {"mm": mm} if message["legal"] is None else 0)
+
+    return ScriptedBot(odd, plain=plain, **more)
+
+
+def at_toy_game(
+    bot: ScriptedBot, game: ToyGame, clock: ClockSettings = CLOCK, *, seats: int = 2, player: str = "scripted"
+) -> BotPlayer:
+    """The bot at a table of that size."""
+    return seated(bot, clock, game=game, seats=seats, player=player)
+
+
+def toy_match(
+    *players: ScriptedBot | Participant,
+    game: ToyGame | None = None,
+    clock: ClockSettings = CLOCK,
+    options: dict[str, Any] | None = None,
+    match: str = "m",
+) -> MatchRecord:
+    """A match of these players, by seat, at a new toy game unless one is given."""
+    rules = game or ToyGame()
+    seats = [
+        at_toy_game(each, rules, clock, seats=len(players)) if isinstance(each, ScriptedBot) else each
+        for each in players
+    ]
+    return match_of(*seats, game=NAME, options=options, clock=clock, match=match, rules=rules)
+
+
+def stored_toy_match(*bots: ScriptedBot, seats: int = 3, rounds: int = 3) -> MatchRecord:
+    """A match of ann, bob, cid and dot, plain bots but for these in the first seats, as it comes out of the store."""
+    game, names = ToyGame(), ("ann", "bob", "cid", "dot")[:seats]
+    seated_bots = [*bots, *[toy_bot() for _ in names[len(bots) :]]]
+    players = [at_toy_game(bot, game, seats=seats, player=name) for bot, name in zip(seated_bots, names, strict=True)]
+    return unpack(pack(toy_match(*players, game=game, options={"rounds": rounds}, match="m-0-0")))
+
+
+def simulate(message: Message, query: int, what: Any, **more: Any) -> bytes:
+    """A question about a request."""
+    return json.dumps({"type": "simulate", "id": message["id"], "query": query, "what": what, **more}).encode()
+
+
+def acted(record: MatchRecord, seat: int) -> list[ActionStep]:
+    """The actions of a seat, in order."""
+    return [step for step in record.steps if isinstance(step, ActionStep) and step.seat == seat]

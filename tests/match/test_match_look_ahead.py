@@ -6,9 +6,24 @@ from typing import Any
 
 import msgspec
 import pytest
-from match_raft import Raft, Water
-from match_raft_table import SIMULATING, acted, on_raft, raft_bot, sail, sail_bots, simulate
-from match_table import CLOCK, HELLO, NIM, Message, ScriptedBot, answer, house, match_of, seated
+from support.scripted_bot import (
+    CLOCK,
+    HELLO,
+    NIM,
+    SIMULATING,
+    Message,
+    ScriptedBot,
+    acted,
+    answer,
+    at_toy_game,
+    house,
+    match_of,
+    seated,
+    simulate,
+    toy_bot,
+    toy_match,
+)
+from support.toy_game import ToyGame, ToySimulator
 
 from arena.errors import Crashed, HarnessFault
 from arena.games.api import Json, Seat
@@ -30,7 +45,7 @@ def asking(*whats: Any, then: Any = None, hello: bytes = SIMULATING) -> Scripted
         asked = [simulate(message, query, what) for query, what in enumerate(whats, start=1)]
         return [*asked, answer(message, then or {"mm": 20})]
 
-    return raft_bot(20, odd, hello=[hello])
+    return toy_bot(20, odd, hello=[hello])
 
 
 def heard(bot: ScriptedBot) -> list[Message]:
@@ -40,21 +55,21 @@ def heard(bot: ScriptedBot) -> list[Message]:
 def test_a_question_is_answered_while_the_request_is_open() -> None:
     """With its number, the result, and how many more may be asked; the answer counts as if nothing had been asked."""
     bot = asking({"mm": 5}, {"mm": -70})
-    record = sail_bots(bot, raft_bot(30))
+    record = toy_match(bot, toy_bot(30))
 
     assert heard(bot) == [
         {"type": "simulated", "id": 1, "query": 1, "result": {"tilt": 5}, "refused": None, "left": 2},
         {"type": "simulated", "id": 1, "query": 2, "result": {"tilt": -70}, "refused": None, "left": 1},
     ]
     assert [message["simulations"] for message in bot.of_type("request")] == [3] * len(bot.of_type("request"))
-    assert record.steps == sail_bots(raft_bot(20), raft_bot(30)).steps
+    assert record.steps == toy_match(toy_bot(20), toy_bot(30)).steps
     assert (record.seats[0].moves, record.seats[0].ignored, record.seats[0].faults) == (3, {}, {})
 
 
 def test_nature_is_asked_for_the_seat_and_the_state_of_the_request() -> None:
     """What the bot thinks about comes to it as it was said."""
-    game = Raft()
-    sail(on_raft(raft_bot(30), game), on_raft(asking({"mm": 5}), game), game=game)
+    game = ToyGame()
+    toy_match(at_toy_game(toy_bot(30), game), at_toy_game(asking({"mm": 5}), game), game=game)
 
     assert game.simulator.asked == [(Seat(1), {"mm": 5})]
 
@@ -71,7 +86,7 @@ def test_nature_is_asked_for_the_seat_and_the_state_of_the_request() -> None:
 def test_what_cannot_be_is_refused_and_costs_a_question(what: Any, code: str, reason: str) -> None:
     """With the reason that an action would get; it is no fault."""
     bot = asking(what)
-    record = sail_bots(bot, raft_bot(30))
+    record = toy_match(bot, toy_bot(30))
 
     (told,) = heard(bot)
     assert (told["result"], told["left"]) == (None, 2)
@@ -82,9 +97,9 @@ def test_what_cannot_be_is_refused_and_costs_a_question(what: Any, code: str, re
 
 def test_more_than_the_budget_is_refused_and_nature_not_asked() -> None:
     """Three in a request; the fourth is told so, and the answer still counts."""
-    game = Raft()
+    game = ToyGame()
     bot = asking(*[{"mm": mm} for mm in range(5)])
-    record = sail(on_raft(bot, game), on_raft(raft_bot(30), game), game=game)
+    record = toy_match(at_toy_game(bot, game), at_toy_game(toy_bot(30), game), game=game)
 
     assert [message["left"] for message in heard(bot)] == [2, 1, 0, 0, 0]
     assert [message["refused"] and message["refused"]["reason"] for message in heard(bot)] == [
@@ -96,13 +111,13 @@ def test_more_than_the_budget_is_refused_and_nature_not_asked() -> None:
 
 def test_answers_beyond_the_budget_are_in_the_transcript() -> None:
     """Each after its question; of a flood the first thousand."""
-    game = Raft()
+    game = ToyGame()
     few, many = asking(*[{"mm": 1}] * 5), asking(*[{"mm": 1}] * 2003)
     patient = msgspec.structs.replace(CLOCK, wall_ms=10_000_000.0)
     lines = []
     for bot in (few, many):
-        bot_player = on_raft(bot, game, patient, keep_transcript=True)
-        sail(bot_player, on_raft(raft_bot(30), game), game=game, clock=patient)
+        bot_player = at_toy_game(bot, game, patient)
+        toy_match(bot_player, at_toy_game(toy_bot(30), game), game=game, clock=patient)
         lines.append([(way, json.loads(line)["type"]) for _, way, line in bot_player.transcript])
 
     question_and_answer = [("<", "simulate"), (">", "simulated")]
@@ -112,9 +127,9 @@ def test_answers_beyond_the_budget_are_in_the_transcript() -> None:
 
 def test_who_asks_for_ever_is_a_flood() -> None:
     """10 000 questions beyond the budget, by a clock that has the patience, and no answer."""
-    bot = raft_bot(20, lambda m, n: [simulate(m, 1, {"mm": 1})] * 10_003 if n == 1 else None, hello=[SIMULATING])
+    bot = toy_bot(20, lambda m, n: [simulate(m, 1, {"mm": 1})] * 10_003 if n == 1 else None, hello=[SIMULATING])
     patient = msgspec.structs.replace(CLOCK, wall_ms=10_000_000.0)
-    record = sail_bots(bot, raft_bot(30), clock=patient)
+    record = toy_match(bot, toy_bot(30), clock=patient)
 
     assert record.termination.value == "protocol_violation"
     assert len(heard(bot)) == 10_003
@@ -122,13 +137,13 @@ def test_who_asks_for_ever_is_a_flood() -> None:
 
 def test_who_asks_for_ever_runs_out_of_time() -> None:
     """Its clock runs on beyond the budget."""
-    bot = raft_bot(20, hello=[SIMULATING])
+    bot = toy_bot(20, hello=[SIMULATING])
 
     def ask(message: Message, number: int) -> Iterable[Reply] | None:
         return (spent(bot, simulate(message, 1, {"mm": 1})) for _ in range(9999)) if number == 1 else None
 
     bot._odd = ask
-    record = sail_bots(bot, raft_bot(30))
+    record = toy_match(bot, toy_bot(30))
 
     assert record.seats[0].faults == {"timeout": 1}
 
@@ -141,8 +156,8 @@ def spent(bot: ScriptedBot, line: bytes) -> bytes:
 def test_a_question_about_another_request_is_stale() -> None:
     """It is counted, not answered, and says nothing about the bot."""
     other = simulate({"id": 77}, 1, {"mm": 1})
-    bot = raft_bot(20, lambda m, n: [other, answer(m, {"mm": 20})] if n == 1 else None, hello=[SIMULATING])
-    record = sail_bots(bot, raft_bot(30))
+    bot = toy_bot(20, lambda m, n: [other, answer(m, {"mm": 20})] if n == 1 else None, hello=[SIMULATING])
+    record = toy_match(bot, toy_bot(30))
 
     assert heard(bot) == []
     assert record.seats[0].ignored == {"stale": 1}
@@ -151,18 +166,18 @@ def test_a_question_about_another_request_is_stale() -> None:
 
 def test_a_question_after_the_answer_is_early() -> None:
     """It lies there before the next request."""
-    bot = raft_bot(
+    bot = toy_bot(
         20, lambda m, n: [answer(m, {"mm": 20}), simulate(m, 1, {"mm": 1})] if n == 1 else None, hello=[SIMULATING]
     )
-    record = sail_bots(bot, raft_bot(30))
+    record = toy_match(bot, toy_bot(30))
 
     assert (heard(bot), record.seats[0].ignored) == ([], {"early": 1})
 
 
 def test_a_wrong_id_is_the_likely_reason_of_silence() -> None:
     """The sentence for the author says which id came."""
-    bot = raft_bot(20, lambda _m, n: [simulate({"id": 77}, 1, {})] if n < 4 else None, hello=[SIMULATING])
-    record = sail_bots(bot, raft_bot(30))
+    bot = toy_bot(20, lambda _m, n: [simulate({"id": 77}, 1, {})] if n < 4 else None, hello=[SIMULATING])
+    record = toy_match(bot, toy_bot(30))
 
     assert record.fault is not None
     assert record.fault.hint == "a simulate with id 77 came, but the open request is 3: repeat the request's id"
@@ -171,7 +186,7 @@ def test_a_wrong_id_is_the_likely_reason_of_silence() -> None:
 def test_who_did_not_ask_for_it_violates_the_protocol() -> None:
     """The hint says how to ask for it; the requests of such a bot tell no number of simulations."""
     bot = asking({"mm": 1}, hello=HELLO)
-    record = sail_bots(bot, raft_bot(30))
+    record = toy_match(bot, toy_bot(30))
 
     assert record.fault is not None
     assert (record.termination.value, record.fault.seat) == ("protocol_violation", 0)
@@ -183,8 +198,8 @@ def test_it_is_offered_only_where_there_is_something_to_simulate() -> None:
     """Not in a game without nature, and not with a budget of 0."""
     offered = [
         hello_for(NIM, {}, 1).capabilities,
-        hello_for(Raft(), {}, 1).capabilities,
-        hello_for(Raft(), {"simulations": 0}, 1).capabilities,
+        hello_for(ToyGame(), {}, 1).capabilities,
+        hello_for(ToyGame(), {"simulations": 0}, 1).capabilities,
     ]
 
     assert offered == [("events",), ("events", "simulate"), ("events",)]
@@ -205,13 +220,13 @@ def test_asking_for_what_is_not_offered_is_no_error() -> None:
 @pytest.mark.parametrize(("seats", "told"), [(2, 2), (4, 4)])
 def test_the_hello_tells_what_the_game_has_to_say_once(seats: int, told: int) -> None:
     """For a table of that size; a game with nothing to say leaves it out."""
-    hello = hello_for(Raft(), {}, 1, seats=seats)
+    hello = hello_for(ToyGame(), {}, 1, seats=seats)
 
     assert hello.material == {"far_mm": 100, "seats": told}
     assert b"material" not in msgspec.json.encode(hello_for(NIM, {}, 1))
 
 
-class Slow(Water):
+class Slow(ToySimulator):
     """Takes 5 s of real time for what a bot asks."""
 
     def __init__(self, bot: ScriptedBot) -> None:
@@ -224,9 +239,9 @@ class Slow(Water):
 
 
 def slow_match(bot: ScriptedBot, clock: ClockSettings) -> MatchRecord:
-    game = Raft()
+    game = ToyGame()
     game.simulator = Slow(bot)
-    return sail(on_raft(bot, game, clock), on_raft(raft_bot(30), game, clock), game=game, clock=clock)
+    return toy_match(at_toy_game(bot, game, clock), at_toy_game(toy_bot(30), game, clock), game=game, clock=clock)
 
 
 @pytest.mark.parametrize("clock", [CLOCK, WALL], ids=["cpu", "wall"])
@@ -240,7 +255,7 @@ def test_the_clock_stands_still_while_nature_is_asked(clock: ClockSettings) -> N
 
 def test_the_bots_own_time_counts_between_questions() -> None:
     """0.4 s of thought before each of three questions, of which 1.1 s are allowed."""
-    bot = raft_bot(20, hello=[SIMULATING])
+    bot = toy_bot(20, hello=[SIMULATING])
 
     class Thinking(list[Reply]):
         def __iter__(self) -> Any:
@@ -250,22 +265,22 @@ def test_the_bots_own_time_counts_between_questions() -> None:
             yield answer({"id": 1}, {"mm": 20})
 
     bot._odd = lambda _message, number: Thinking() if number == 1 else None
-    record = sail_bots(bot, raft_bot(30))
+    record = toy_match(bot, toy_bot(30))
 
     assert record.seats[0].faults == {"timeout": 1}
 
 
 def test_who_asks_too_late_is_not_answered() -> None:
     """Nature is not troubled for a bot whose time is used up."""
-    game = Raft()
-    bot = raft_bot(20, hello=[SIMULATING])
+    game = ToyGame()
+    bot = toy_bot(20, hello=[SIMULATING])
 
     def late(message: Message, number: int) -> Iterable[Reply] | None:
         bot.times.cpu_s += 2.0 if number == 1 else 0.0
         return [simulate(message, 1, {"mm": 1})] if number == 1 else None
 
     bot._odd = late
-    record = sail(on_raft(bot, game), on_raft(raft_bot(30), game), game=game)
+    record = toy_match(at_toy_game(bot, game), at_toy_game(toy_bot(30), game), game=game)
 
     assert (record.seats[0].faults, game.simulator.asked) == ({"timeout": 1}, [])
 
@@ -293,7 +308,7 @@ def test_the_bot_is_stopped_while_nature_is_asked() -> None:
     bot = asking({"mm": 1})
     channel = Watched(bot)
     bot.open = lambda: channel  # type: ignore[method-assign]
-    sail_bots(bot, raft_bot(30))
+    toy_match(bot, toy_bot(30))
 
     begin = channel.noted.index("request")
     assert channel.noted[begin : begin + 5] == ["request", "stopped", "runs", "simulated", "stopped"]
@@ -311,13 +326,13 @@ def test_who_breaks_its_limits_meanwhile_has_crashed() -> None:
     bot = asking({"mm": 1})
     bot.open = lambda: Greedy(bot)  # type: ignore[method-assign]
 
-    assert sail_bots(bot, raft_bot(30)).termination.value == "crash"
+    assert toy_match(bot, toy_bot(30)).termination.value == "crash"
 
 
 def test_what_is_left_of_the_questions_is_left_when_asked_once_more() -> None:
     """A refused answer brings no new ones."""
     bot = asking({"mm": 1}, {"mm": 2}, then={"mm": 101})
-    sail_bots(bot, raft_bot(30))
+    toy_match(bot, toy_bot(30))
 
     assert [message["simulations"] for message in bot.of_type("request")[:3]] == [3, 1, 3]
 
@@ -325,8 +340,8 @@ def test_what_is_left_of_the_questions_is_left_when_asked_once_more() -> None:
 @pytest.mark.parametrize("line", [b'{"type":"simulate","id":1,"query":1,"what":5}', b'{"type":"simulate","id":1}'])
 def test_a_question_without_its_form_is_a_malformed_reply(line: bytes) -> None:
     """It is refused like an answer, and the request asked once more."""
-    bot = raft_bot(20, lambda _m, n: [line] if n == 1 else None, hello=[SIMULATING])
-    record = sail_bots(bot, raft_bot(30))
+    bot = toy_bot(20, lambda _m, n: [line] if n == 1 else None, hello=[SIMULATING])
+    record = toy_match(bot, toy_bot(30))
 
     assert record.seats[0].faults == {"malformed_reply": 1}
     assert "expected" in bot.of_type("error")[0]["hint"]
@@ -335,25 +350,25 @@ def test_a_question_without_its_form_is_a_malformed_reply(line: bytes) -> None:
 def test_our_own_fault_makes_the_match_void() -> None:
     """Whether nature fails for a bot or for the match."""
 
-    class Leaking(Water):
+    class Leaking(ToySimulator):
         def simulate(self, _state: Any) -> Json:
             raise HarnessFault("the water is gone")
 
-    game = Raft()
+    game = ToyGame()
     game.simulator = Leaking()
 
     with pytest.raises(HarnessFault, match="the water is gone"):
-        sail(on_raft(raft_bot(), game), on_raft(raft_bot(), game), game=game)
+        toy_match(at_toy_game(toy_bot(), game), at_toy_game(toy_bot(), game), game=game)
 
 
 def test_simulations_are_recorded_and_told_to_all() -> None:
     """The result as nature gave it, under its key; the record says what made it."""
-    bots = [raft_bot(20), raft_bot(90), raft_bot(-60)]
-    record = sail_bots(*bots)
+    bots = [toy_bot(20), toy_bot(90), toy_bot(-60)]
+    record = toy_match(*bots)
 
     tips = [step for step in record.steps if isinstance(step, SimulationStep)]
     assert tips[0] == SimulationStep(key="tip/1", result={"tilt": 50, "wet": [1]})
-    assert record.simulator == {"engine": "water 1"}
+    assert record.simulator == {"engine": "1.0", "platform": "test"}
     for bot in bots:
         events = [event for message in bot.heard for event in message.get("events", [])]
         assert {"event": "simulation", "key": "tip/1", "result": {"tilt": 50, "wet": [1]}} in events
@@ -367,17 +382,17 @@ def test_a_game_without_nature_tells_of_none() -> None:
 def test_a_state_may_have_no_budget_though_the_game_has() -> None:
     """Then every question is beyond it."""
 
-    class Tired(Water):
+    class Tired(ToySimulator):
         def budget(self, state: Any) -> int:
             return 0 if state.leans else super().budget(state)
 
     def at_the_sail(message: Message, number: int) -> Iterable[Reply] | None:
         return [simulate(message, 1, {"mm": 1}), answer(message, 0)] if number == 2 else None
 
-    game = Raft()
+    game = ToyGame()
     game.simulator = Tired()
-    bot = raft_bot(20, at_the_sail, hello=[SIMULATING])
-    sail(on_raft(bot, game), on_raft(raft_bot(30), game), game=game)
+    bot = toy_bot(20, at_the_sail, hello=[SIMULATING])
+    toy_match(at_toy_game(bot, game), at_toy_game(toy_bot(30), game), game=game)
 
     assert [message["left"] for message in heard(bot)] == [0]
     assert heard(bot)[0]["refused"]["reason"] == NO_SIMULATIONS_LEFT

@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from match_raft_table import raft_bot, sail_bots
-from match_table import CLOCK, Message, answer
 from msgspec import UNSET
 from msgspec.structs import replace
+from support.scripted_bot import CLOCK, Message, answer, toy_bot, toy_match
 
 from arena.conformance.check import idle_remark, refusals_remark, timeouts_remark
 from arena.errors import OutOfTime
@@ -27,7 +26,7 @@ def sailed(*leans: Any) -> MatchRecord:
         action = next(left, {"mm": 20})
         return [OutOfTime("late") if action is None else answer(message, action)]
 
-    return sail_bots(raft_bot(20, respond), raft_bot(30))
+    return toy_match(toy_bot(20, respond), toy_bot(30))
 
 
 def test_good_habits_are_not_told() -> None:
@@ -49,9 +48,9 @@ def test_refused_answers_are_counted_by_reason_and_the_first_is_told() -> None:
 
 def test_reasons_are_those_of_the_refusals_that_were_kept() -> None:
     """All are counted, and that not all are told by reason is said."""
-    odd = raft_bot(odd=lambda message, _: [answer(message, TOO_FAR if message["legal"] is None else 9)])
+    odd = toy_bot(odd=lambda message, _: [answer(message, TOO_FAR if message["legal"] is None else 9)])
 
-    told = refusals_remark([sail_bots(odd, raft_bot(30))], BOT)
+    told = refusals_remark([toy_match(odd, toy_bot(30))], BOT)
 
     assert told.startswith("refused answers: 6 illegal_action; by reason, of the first 5 of each match: ")
 

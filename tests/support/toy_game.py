@@ -1,17 +1,20 @@
-"""Raft, a game for the tests of what few games need: acting at once, actions that cannot be listed, nature, lenience.
+"""The toy game of the tests, with all that few games need: many seats, simultaneous decisions, actions that cannot be
+listed, public chance, a simulator with look-ahead, and a fault policy.
 
-In each round all lean out at once and in secret, then one trims the sail, a wave comes, and the raft tips. Whoever
-leans out far on the low side gets wet, scores nothing and holds on in the next round; the others score how far they
-leaned.
+In each round all seats lean out of a float at once and in secret, then one trims the sail, a wave comes, and the float
+tips. A seat that leans out far on the low side gets wet, scores nothing and holds on in the next round; the others
+score the millimetres of their lean.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import ClassVar, Final, TypeVar, cast
 
 import msgspec
 
 from arena import validation
 from arena.errors import IllegalAction, MalformedReply, SpecError
+from arena.games import GAMES
 from arena.games.api import (
     Chance,
     Decision,
@@ -27,6 +30,7 @@ from arena.games.api import (
     ranks_by_score,
 )
 
+NAME: Final = "toy"
 FAR_MM: Final = 100
 SAFE_MM: Final = 50
 ROTTEN_MM: Final = 13
@@ -73,28 +77,41 @@ class State(msgspec.Struct, frozen=True):
         return Seat((self.round - 1) % len(self.scores))
 
 
-class Kindness:
+class ToyFaultPolicy:
     """See arena.games.api.FaultPolicy."""
 
     def fallback_action(self, state: State, _seat: Seat) -> Lean | Trim:
         return TRIMS[0] if state.leans else HOLD_ON
 
 
-class Water:
-    """See arena.games.api.Simulator. `asked` are the questions of bots, in order."""
+class ToySimulator:
+    """See arena.games.api.Simulator. `asked` are the questions of bots, in order.
 
-    def __init__(self) -> None:
+    Another `engine` gives results that differ by `error`; with `missing` there is none, with `refuses` no lean is
+    possible.
+    """
+
+    def __init__(self, engine: str = "1.0", error: int = 0, missing: str = "", refuses: str = "") -> None:
         self.asked: list[tuple[Seat, Mapping[str, Json]]] = []
+        self._engine = engine
+        self._error = error
+        self._missing = missing
+        self._refuses = refuses
 
     def fingerprint(self) -> dict[str, str]:
-        return {"engine": "water 1"}
+        self._require_engine()
+        return {"engine": self._engine, "platform": "test"}
 
     def require(self, _state: State, _seat: Seat, action: Lean | Trim) -> None:
+        self._require_engine()
+        if isinstance(action, Lean) and self._refuses:
+            raise IllegalAction(self._refuses, reason="no_room")
         if isinstance(action, Lean) and action.mm == ROTTEN_MM:
             raise IllegalAction(f"the plank at {ROTTEN_MM} mm is rotten", hint="try another", reason="rotten")
 
     def simulate(self, state: State) -> Json:
-        tilt = sum(state.leans) + (state.sail or 0) * (state.wave or 0)
+        self._require_engine()
+        tilt = sum(state.leans) + (state.sail or 0) * (state.wave or 0) + self._error
         wet = [seat for seat, mm in enumerate(state.leans) if mm * tilt > 0 and abs(mm) > SAFE_MM]
         return {"tilt": tilt, "wet": wet}
 
@@ -109,13 +126,13 @@ class Water:
         return State(options=state.options, scores=scores, wet=wet, round=state.round + 1)
 
     def tell(self, _before: State, result: Json, _after: State) -> str:
-        return f"the raft tips by {result['tilt']}"
+        return f"the float tips by {result['tilt']}"
 
     def budget(self, state: State) -> int:
         return state.options.simulations
 
     def what_if(self, state: State, seat: Seat, what: Mapping[str, Json]) -> dict[str, Json]:
-        """Where the raft would tip if the seat were alone on it."""
+        """Where the float would tip if the seat were alone on it."""
         self.asked.append((seat, what))
         lean = _convert(what, Lean)
         _insist_on_reach(lean)
@@ -125,25 +142,29 @@ class Water:
     def distance(self, _state: State, one: Json, other: Json) -> str:
         return "" if one == other else f"tilted by {abs(one['tilt'] - other['tilt'])} more or less"
 
+    def _require_engine(self) -> None:
+        if self._missing:
+            raise SpecError(self._missing)
 
-class Raft:
+
+class ToyGame:
     """The game as `arena.games.api.Game` asks for it."""
 
-    name: ClassVar[str] = "raft"
+    name: ClassVar[str] = NAME
     rules_version: ClassVar[str] = "1"
     seat_counts: ClassVar[tuple[int, ...]] = (2, 3, 4)
 
     def __init__(self) -> None:
-        self.fault_policy: Kindness | None = Kindness()
-        self.simulator = Water()
+        self.fault_policy: ToyFaultPolicy | None = ToyFaultPolicy()
+        self.simulator = ToySimulator()
 
     def game_info(self, _options: Mapping[str, Json], seats: int) -> dict[str, Json]:
         return {"far_mm": FAR_MM, "seats": seats}
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
         if seats not in self.seat_counts:
-            raise SpecError(f"a raft carries 2 to 4, not {seats}")
-        return State(options=validation.read(dict(options), Options, place="options of raft"), scores=(0,) * seats)
+            raise SpecError(f"a float carries 2 to 4, not {seats}")
+        return State(options=validation.read(dict(options), Options, place="options of toy"), scores=(0,) * seats)
 
     def turn(self, state: State) -> Turn:
         if state.round > state.options.rounds:
@@ -203,18 +224,29 @@ class Raft:
     def describe(self, state: State) -> str:
         return f"round {state.round}, scores {' '.join(map(str, state.scores))}"
 
-    def picture(self, _state: State) -> str:
-        return '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1" viewBox="0 0 1 1"></svg>'
+    def picture(self, state: State) -> str:
+        """Shows leans and scores, so that neither sail nor wave changes it."""
+        return f'<svg xmlns="http://www.w3.org/2000/svg"><text>{state.leans} {state.scores}</text></svg>'
 
 
-GAME: Final = Raft()
+GAME: Final = ToyGame()
+
+
+@contextmanager
+def on_offer() -> Iterator[None]:
+    """Within, the toy game is one of arena's, which a record can name."""
+    GAMES[NAME] = __name__
+    try:
+        yield
+    finally:
+        del GAMES[NAME]
 
 
 def _convert(raw: Json, kind: type[K]) -> K:
     try:
         return msgspec.convert(raw, type=kind)
     except msgspec.ValidationError as error:
-        raise MalformedReply(f"not an action of raft: {error}", hint='{"mm": 20} or {"sail": 1}') from None
+        raise MalformedReply(f"not an action of the toy game: {error}", hint='{"mm": 20} or {"sail": 1}') from None
 
 
 def _insist_on_reach(lean: Lean) -> None:

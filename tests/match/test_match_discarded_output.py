@@ -1,7 +1,7 @@
 """A timeout tells what came instead of the answer: another id, an answer too soon, or text that is no JSON object."""
 
 import pytest
-from match_table import ScriptedBot, answer, house, match_of, only, seated
+from support.scripted_bot import ScriptedBot, answer, house, match_of, only, seated
 
 from arena.match.record import Forfeit
 from arena.process.scripted import Reply

@@ -6,10 +6,9 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_raft import Raft
-from match_raft_table import raft_bot, sail_bots
-from match_table import Message, answer, only
 from msgspec import UNSET
+from support.scripted_bot import Message, answer, only, toy_bot, toy_match
+from support.toy_game import ToyGame
 
 from arena.errors import Crashed, OutOfTime
 from arena.games import GAMES
@@ -22,8 +21,8 @@ FAR = {"mm": 1000}
 
 
 @pytest.fixture(autouse=True)
-def _raft_is_on_offer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(GAMES, "raft", "match_raft")
+def _toy_game_is_on_offer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(GAMES, "toy", "support.toy_game")
 
 
 def refused(message: Message, number: int) -> list[bytes] | None:
@@ -33,7 +32,7 @@ def refused(message: Message, number: int) -> list[bytes] | None:
 
 def stored(*bots: Any, **more: Any) -> MatchRecord:
     """A match as it comes out of the store."""
-    return unpack(pack(sail_bots(*bots, **more)))
+    return unpack(pack(toy_match(*bots, **more)))
 
 
 def with_step(record: MatchRecord, place: int, step: Step) -> MatchRecord:
@@ -58,7 +57,7 @@ def place_of(record: MatchRecord, kind: type[Step], **fields: Any) -> int:
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_a_match_of_many_can_be_verified(seats: int) -> None:
     """Replayed and simulated again, with wet seats that nobody asks."""
-    record = stored(*(raft_bot(20 * seat + 30) for seat in range(seats)))
+    record = stored(*(toy_bot(20 * seat + 30) for seat in range(seats)))
 
     found, wrong = resimulate(record)
 
@@ -70,7 +69,7 @@ def test_a_match_of_many_can_be_verified(seats: int) -> None:
 
 def test_a_decision_of_several_is_complete_with_the_last() -> None:
     """All its moments begin and end in the same states; what it led to is to be seen after the last one."""
-    record = stored(raft_bot(), raft_bot(), raft_bot())
+    record = stored(toy_bot(), toy_bot(), toy_bot())
 
     moments = list(replay(record))
 
@@ -81,9 +80,9 @@ def test_a_decision_of_several_is_complete_with_the_last() -> None:
 
 def test_stand_ins_and_pardoned_faults_can_be_verified() -> None:
     """They are counted: three refusals of one seat, two timeouts of the other."""
-    late = raft_bot(odd=lambda _message, number: [OutOfTime("late")] if number in {1, 2} else None)
+    late = toy_bot(odd=lambda _message, number: [OutOfTime("late")] if number in {1, 2} else None)
 
-    record = stored(raft_bot(odd=refused), late)
+    record = stored(toy_bot(odd=refused), late)
 
     assert record.termination is Termination.NORMAL
     assert [seat.faults for seat in record.seats] == [{"illegal_action": 3}, {"timeout": 2}]
@@ -95,8 +94,8 @@ def test_stand_ins_and_pardoned_faults_can_be_verified() -> None:
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_forfeit_among_several_can_be_verified(guilty: int, number: int) -> None:
     """The others had answered, or had been refused, and nothing of that became a step."""
-    bots = [raft_bot(odd=refused) for _ in range(3)]
-    bots[guilty] = raft_bot(odd=only(number, Crashed("gone")))
+    bots = [toy_bot(odd=refused) for _ in range(3)]
+    bots[guilty] = toy_bot(odd=only(number, Crashed("gone")))
 
     record = stored(*bots, options={"rounds": 3})
 
@@ -107,8 +106,8 @@ def test_a_forfeit_among_several_can_be_verified(guilty: int, number: int) -> No
 @pytest.mark.parametrize("guilty", [0, 1, 2])
 def test_a_forfeit_before_anybody_was_asked_can_be_verified(guilty: int) -> None:
     """It looks like one in the first decision, in which all had to act; but nobody has answered."""
-    bots = [raft_bot() for _ in range(3)]
-    bots[guilty] = raft_bot(hello=[Crashed("gone")])
+    bots = [toy_bot() for _ in range(3)]
+    bots[guilty] = toy_bot(hello=[Crashed("gone")])
 
     record = stored(*bots)
 
@@ -119,7 +118,7 @@ def test_a_forfeit_before_anybody_was_asked_can_be_verified(guilty: int) -> None
 
 def test_the_third_timeout_can_be_verified() -> None:
     """It ends the match and is no pardoned fault."""
-    record = stored(raft_bot(), raft_bot(odd=lambda _m, _n: [OutOfTime("late")]))
+    record = stored(toy_bot(), toy_bot(odd=lambda _m, _n: [OutOfTime("late")]))
 
     assert record.termination is Termination.TIMEOUT
     assert record.seats[1].faults == {"timeout": 2}
@@ -137,7 +136,7 @@ def test_whatever_bots_do_can_be_verified(seats: int, odd: list[str]) -> None:
             kind = odd[seat::seats][number - 1] if number <= len(odd[seat::seats]) else ""
             return [answer(message, FAR)] if kind == "far" else [kinds[kind]] if kind else None
 
-        return raft_bot(30 * seat, odd=respond)
+        return toy_bot(30 * seat, odd=respond)
 
     record = stored(*map(of, range(seats)), options={"rounds": 3})
 
@@ -146,7 +145,7 @@ def test_whatever_bots_do_can_be_verified(seats: int, odd: list[str]) -> None:
 
 def with_stand_in(**changes: Any) -> MatchRecord:
     """A match in which seat 0 leaned by a stand-in, with that step changed."""
-    record = stored(raft_bot(odd=refused), raft_bot())
+    record = stored(toy_bot(odd=refused), toy_bot())
     place = place_of(record, ActionStep, seat=0)
     step = record.steps[place]
     assert isinstance(step, ActionStep)
@@ -197,7 +196,7 @@ def test_a_forged_stand_in_is_found(changes: dict[str, Any], said: str) -> None:
 )
 def test_forged_counts_are_found(changes: dict[str, Any]) -> None:
     """Of answers, and of faults by their kind."""
-    record = stored(raft_bot(odd=refused), raft_bot())
+    record = stored(toy_bot(odd=refused), toy_bot())
     assert record.seats[0].moves - sum((record.seats[0].faults or {}).values()) == 3 - 1
 
     assert len(problems(with_seat(record, 0, **changes))) == 1
@@ -205,8 +204,8 @@ def test_forged_counts_are_found(changes: dict[str, Any]) -> None:
 
 def test_a_third_pardoned_timeout_is_found() -> None:
     """It would have ended the match."""
-    late = raft_bot(odd=lambda _message, number: [OutOfTime("late")] if number in {1, 2} else None)
-    record = stored(raft_bot(), late)
+    late = toy_bot(odd=lambda _message, number: [OutOfTime("late")] if number in {1, 2} else None)
+    record = stored(toy_bot(), late)
     moves = record.seats[1].moves
 
     (problem,) = problems(with_seat(record, 1, faults={"timeout": 3}, moves=moves + 1))
@@ -216,10 +215,10 @@ def test_a_third_pardoned_timeout_is_found() -> None:
 
 def test_faults_in_a_game_that_pardons_none_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """There each of them would have been the end."""
-    record = stored(raft_bot(), raft_bot())
-    strict = Raft()
+    record = stored(toy_bot(), toy_bot())
+    strict = ToyGame()
     strict.fault_policy = None
-    monkeypatch.setattr("match_raft.GAME", strict)
+    monkeypatch.setattr("support.toy_game.GAME", strict)
 
     assert problems(with_seat(record, 0, faults={"timeout": 1}, moves=record.seats[0].moves + 1))
     assert problems(with_step(record, 0, ActionStep(seat=0, action={"mm": 0}, fallback_for="timeout")))
@@ -236,7 +235,7 @@ def test_faults_in_a_game_that_pardons_none_are_found(monkeypatch: pytest.Monkey
 )
 def test_a_forged_simulation_is_found(changed: dict[str, Any]) -> None:
     """Its key, and a result that cannot be; without simulating anything."""
-    record = stored(raft_bot(), raft_bot())
+    record = stored(toy_bot(), toy_bot())
     place = place_of(record, SimulationStep)
     step = record.steps[place]
 
@@ -247,7 +246,7 @@ def test_a_forged_simulation_is_found(changed: dict[str, Any]) -> None:
 
 def test_another_step_in_the_place_of_a_simulation_is_found() -> None:
     """And the other way round."""
-    record = stored(raft_bot(), raft_bot())
+    record = stored(toy_bot(), toy_bot())
     place = place_of(record, SimulationStep)
 
     assert "where the simulation tip/1 was due" in problems(with_step(record, place, record.steps[0]))[0]
@@ -256,7 +255,7 @@ def test_another_step_in_the_place_of_a_simulation_is_found() -> None:
 
 def test_a_result_that_could_be_and_was_not_is_found_by_simulating() -> None:
     """Nobody got wet, says the record."""
-    record = stored(raft_bot(90), raft_bot(90), options={"rounds": 1})
+    record = stored(toy_bot(90), toy_bot(90), options={"rounds": 1})
     place = place_of(record, SimulationStep)
     step = record.steps[place]
     assert isinstance(step, SimulationStep)
@@ -273,14 +272,14 @@ def test_a_result_that_could_be_and_was_not_is_found_by_simulating() -> None:
 
 def test_a_fingerprint_belongs_to_a_game_with_a_nature() -> None:
     """One without says nothing of what the results were made by."""
-    record = stored(raft_bot(), raft_bot())
+    record = stored(toy_bot(), toy_bot())
 
     assert problems(replace(record, simulator=UNSET)) == ["m: recorded as simulated by nobody knows what"]
 
 
 def test_an_unfinished_decision_of_several_is_found() -> None:
     """A record that ends in the middle."""
-    record = stored(raft_bot(), raft_bot(), raft_bot())
+    record = stored(toy_bot(), toy_bot(), toy_bot())
 
     (problem,) = problems(replace(record, steps=record.steps[:2]))
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from match_raft_table import raft_on_offer
+from support.toy_game import on_offer
 
 from arena.conformance.check import StepVerdict, check_bot
 from arena.match.secret_luck import Secret
@@ -44,11 +44,11 @@ def remarks(folder: Path, action: str) -> dict[int, str]:
     script = folder / "leaner.py"
     script.write_text(BOT.replace("HERE", action))
     unconfined = Confinement(isolation="none", limits=Limits())
-    with raft_on_offer():
+    with on_offer():
         steps = list(
             check_bot(
                 read_bot(script),
-                game="raft",
+                game="toy",
                 options={},
                 clock=CLOCK,
                 confinement=unconfined,
