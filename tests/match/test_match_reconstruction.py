@@ -1,4 +1,4 @@
-"""Whoever has a record has every line of its match. (`match_table.match_of` asks that of each match of these tests.)"""
+"""All lines of a match can be made again from its record, as `scripted_bot.match_of` asserts for each match here."""
 
 from collections.abc import Iterator
 from typing import Any
