@@ -16,6 +16,7 @@ GAME: Final[Game[State, Action]] = load_game("shanghaien")
 FIRST, SECOND = Seat(0), Seat(1)
 FRESH: Final = GAME.setup({}, 2)
 FACES: Final = FRESH.variant.faces
+LAST_ROW: Final = ("both", "dutch 1", "dutch 2", "dutch 3", "dutch 4", "german 1")
 NUMBERED: Final = "`one` is given only while the numbering is open; number 1 lies on the left"
 UNNUMBERED: Final = 'the numbering of this round is open, and this action chooses it: add "one": "left" or "right"'
 

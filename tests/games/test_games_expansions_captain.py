@@ -1,8 +1,8 @@
 """The Crazy Captain: one case for each line of his rule text, and for each ruling on him."""
 
 import pytest
-from expansions_positions import ALL, CAPTAIN, asked, both_or_one, captained, card_of, place, rolled, table
-from games_positions import FIRST, GAME, SECOND, chance_key, every_card, go, is_over, options, player, tricks
+from expansions_positions import CAPTAIN, asked, both_or_one, captained, card_of, place, rolled, table
+from games_positions import FIRST, GAME, SECOND, chance_key, every_card, go, options, player, tricks
 from msgspec.structs import replace
 
 from arena.games.api import Seat
@@ -10,18 +10,9 @@ from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, R
 from arena.games.shanghaien.expansions.crazy_captain import Allow, PlayCaptain, Veto
 
 ANSWERS = (Allow(), Veto())
-LAST_ROW = ("both", "dutch 1", "dutch 2", "dutch 3", "dutch 4", "german 1")
 
 
 # --- playing him --------------------------------------------------------------------------------------------------
-
-
-def test_each_player_starts_with_one() -> None:
-    """Besides the 48 cards of the tavern."""
-    state = GAME.setup({"expansions": [CAPTAIN]}, 2)
-
-    assert [side.tricks for side in state.players] == [(48,), (49,)]
-    assert state.variant.faces[48:] == (CAPTAIN, CAPTAIN)
 
 
 def test_he_is_played_like_any_trick_and_a_die_is_placed_as_usual() -> None:
@@ -164,21 +155,3 @@ def test_the_asked_seat_sees_what_is_announced_with_its_choices() -> None:
 
 
 # --- the end ------------------------------------------------------------------------------------------------------
-
-
-def test_an_unplayed_captain_scores_a_point() -> None:
-    """As any dirty trick."""
-    state = table((CAPTAIN,), player(dice=(1, 1)), hands=((), (CAPTAIN,)), round_=8, row=LAST_ROW)
-
-    ended = go(state, Shanghai())
-
-    assert is_over(ended)
-    assert GAME.outcome(ended).scores == (1, 1)
-
-
-def test_he_can_be_combined_with_all_others() -> None:
-    """A veto works the same with every expansion on."""
-    state = table(ALL, player(dice=(1, 2)), player(), lying=((CAPTAIN, SECOND),))
-
-    assert options(go(state, Shanghai(), Veto())) == (Roll(),)
-    assert chance_key(go(rolled(state, 2, 5), place(2), Veto())) == "roll/1/0/1/2"

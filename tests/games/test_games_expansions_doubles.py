@@ -2,7 +2,7 @@
 
 import pytest
 from expansions_positions import DOUBLES, asked, card_of, rolled, table, unnumbered
-from games_positions import FIRST, GAME, SECOND, chance_key, every_card, go, is_over, options, player, tricks
+from games_positions import FIRST, GAME, LAST_ROW, SECOND, chance_key, every_card, go, is_over, options, player, tricks
 
 from arena.games.api import Chance, Dice, Seat
 from arena.games.shanghaien.actions import Adjust, Both, End, Place, Reroll, Roll, Shanghai
@@ -14,7 +14,6 @@ TOLD: dict[Seat | None, tuple[tuple[str, ...], tuple[str, ...]]] = {
     FIRST: ((DOUBLES,), ()),
     SECOND: ((), (DOUBLES,)),
 }
-LAST_ROW = ("both", "dutch 1", "dutch 2", "dutch 3", "dutch 4", "german 1")
 
 
 def lies(holder: Seat | None, first: Player | None = None, second: Player | None = None) -> State:
@@ -174,11 +173,6 @@ def test_the_holder_plays_it_as_a_trick_and_rolls_both_again() -> None:
     assert rolling.table == (card_of(state, DOUBLES),)
     assert options(after) == (Place(dice=(1,)), Place(dice=(6,)))
     assert after.players[0].has_used_trick
-
-
-def test_it_has_no_joker_side() -> None:
-    """Even with sailors at hand."""
-    assert tricks(rolled(lies(FIRST, player(sailors=("dutch 3",))), 2, 5)) == (PlayDoubles(),)
 
 
 def test_the_new_roll_may_take_the_card_back() -> None:

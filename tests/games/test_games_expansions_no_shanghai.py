@@ -2,16 +2,15 @@
 
 import pytest
 from expansions_positions import ALL, DOUBLES, NO_SHANGHAI, asked, card_of, rolled, table, unnumbered
-from games_positions import FIRST, GAME, SECOND, chance_key, every_card, go, is_over, options, player, tricks
+from games_positions import FIRST, GAME, LAST_ROW, SECOND, every_card, go, is_over, options, player, tricks
 from msgspec.structs import replace
 
 from arena.games.api import Chance, Dice
-from arena.games.shanghaien.actions import Both, Joker, Place, Roll, Shanghai
+from arena.games.shanghaien.actions import Place, Roll, Shanghai
 from arena.games.shanghaien.expansions.no_shanghai import Ban, KeepBack, RerollAll
 from arena.games.shanghaien.state import Player, State
 
 HELD = ((NO_SHANGHAI,), ())
-LAST_ROW = ("both", "dutch 1", "dutch 2", "dutch 3", "dutch 4", "german 1")
 
 
 def holding(first: Player | None = None, second: Player | None = None) -> State:
@@ -22,13 +21,6 @@ def holding(first: Player | None = None, second: Player | None = None) -> State:
 def banned(first: Player | None = None, second: Player | None = None) -> State:
     """Seat 0 is to move, and the ban of seat 1 is in force."""
     return table((NO_SHANGHAI,), first, second, lying=((NO_SHANGHAI, SECOND),))
-
-
-def test_each_player_starts_with_one() -> None:
-    """Besides the 48 cards of the tavern."""
-    state = GAME.setup({"expansions": [NO_SHANGHAI]}, 2)
-
-    assert [side.tricks for side in state.players] == [(48,), (49,)]
 
 
 def test_the_player_chooses_one_of_two_actions() -> None:
@@ -184,25 +176,3 @@ def test_no_trick_follows() -> None:
     state = table(ALL, player(tricks=("both",)), hands=HELD)
 
     assert options(go(rolled(state, 2, 5), RerollAll(), (3, 4))) == (KeepBack(die=3), KeepBack(die=4))
-
-
-def test_the_next_roll_keeps_its_key() -> None:
-    """However many dice were rolled together."""
-    state = go(rolled(holding(player(dice=(1, 3))), 1, 1), RerollAll(), (2, 4, 5, 6), KeepBack(die=2))
-
-    theirs = go(state, Roll())
-    own = go(theirs, (1, 2), Place(dice=(1,)), Roll())
-
-    assert (chance_key(theirs), chance_key(own)) == ("roll/1/1/1/1", "roll/1/0/2/1")
-
-
-@pytest.mark.parametrize("action", [Ban(), RerollAll()])
-def test_it_is_the_one_trick_of_the_round(action: Ban | RerollAll) -> None:
-    """And not playable after another one."""
-    state = table((NO_SHANGHAI,), player(tricks=("both",), sailors=("dutch 3",)), hands=HELD)
-
-    used = replace(state, players=(replace(state.players[0], has_used_trick=True), state.players[1]))
-
-    assert set(tricks(rolled(state, 2, 5))) == {Both(), Joker(card="both", nation="dutch"), Ban(), RerollAll()}
-    assert go(rolled(state, 2, 5), action).players[0].has_used_trick
-    assert tricks(rolled(used, 2, 5)) == ()

@@ -23,13 +23,6 @@ def fed(state: State) -> list[int]:
     return list(GAME.observe(state, FIRST)["expansions"][SHARKS]["face_down"])
 
 
-def test_each_player_starts_with_one() -> None:
-    """Besides the 48 cards of the tavern."""
-    state = GAME.setup({"expansions": [SHARKS]}, 2)
-
-    assert [side.tricks for side in state.players] == [(48,), (49,)]
-
-
 def test_the_player_chooses_one_of_two_actions() -> None:
     """Directly after an own roll; there is no joker side, even with sailors at hand."""
     state = holding(player(dice=(3, 3, 6), sailors=("french 3",)))

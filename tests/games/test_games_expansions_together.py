@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from expansions_play import VARIANTS
 from expansions_positions import ALL, CAPTAIN, DOUBLES, NO_SHANGHAI, SHARKS, SPENT_ON, place, rolled, table, unnumbered
-from games_positions import FIRST, GAME, SECOND, Event, every_card, go, options, player, tricks
+from games_positions import FIRST, GAME, LAST_ROW, SECOND, Event, every_card, go, options, player, tricks
 from msgspec.structs import replace
 
 from arena.games.shanghaien.actions import Action, Both, Joker, Place, Roll, Shanghai
@@ -96,8 +96,7 @@ def test_the_cards_are_numbered_in_the_order_of_play() -> None:
 
 def test_each_unused_card_scores_a_point() -> None:
     """Three that were dealt, and the one from the middle."""
-    row = ("both", "dutch 1", "dutch 2", "dutch 3", "dutch 4", "german 1")
-    state = table(ALL, player(dice=(1, 1), tricks=("adjust",)), hands=(ALL, (CAPTAIN, SHARKS)), round_=8, row=row)
+    state = table(ALL, player(dice=(1, 1), tricks=("adjust",)), hands=(ALL, (CAPTAIN, SHARKS)), round_=8, row=LAST_ROW)
 
     assert GAME.outcome(go(state, Shanghai())).scores == (6, 2)
 
