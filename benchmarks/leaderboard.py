@@ -20,6 +20,7 @@ from commands import ARENA, cpu_s
 from measure import interleaved
 from tables import Figure, Goal, Row, Table
 
+from arena.api import league_table, publish
 from arena.league.schedule import Pairing, PlayedBlock, fixture, pairings
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Player, Tournament
@@ -28,7 +29,6 @@ from arena.match.results import MatchKey, MatchResult, PlayedMatch, canonical_ra
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
-from arena.report.table import publish, table
 from arena.standings.ranks import in_schedule_order
 from arena.standings.ratings import RatingSettings, rate
 from arena.store import database, rows
@@ -97,7 +97,7 @@ def _from_nothing(results: Path, tournament: Tournament) -> list[Row]:
         ranks = [span.ranks for span in state.spans]
         rated_s = _timed(lambda: rate(names, in_schedule_order(ranks), tournament.rating))
         added_s = _timed(lambda: store.sums(state.blocks))
-        table_s = _timed(lambda: table(store, state))
+        table_s = _timed(lambda: league_table(store, state))
         publish(store, state)
     return [
         ("all ratings from stored ranks", Figure(read_s + rated_s, 2, _WHOLE), f"{read_s:.2f} read, rest folded"),

@@ -7,12 +7,11 @@ from pathlib import Path
 import click
 import pytest
 
+from arena.api import league_table, stored
 from arena.cli import cli, run
-from arena.cli.league import stored
 from arena.league.state import state_of
 from arena.league.tournament import read_tournament
 from arena.report.leaderboard import leaderboard_page
-from arena.report.table import table
 from arena.store.bots import BotStore
 
 ROOT = Path(__file__).parent.parent
@@ -110,7 +109,7 @@ def test_the_table_of_the_readme_is_that_of_its_command(tmp_path: Path, monkeypa
     assert run(words) == 0
 
     with stored(tmp_path) as store:
-        standings, times = table(store, state_of(store.league("first"), store.ranks))
+        standings, times = league_table(store, state_of(store.league("first"), store.ranks))
     played = leaderboard_page(standings, times, format="table", width=README_COLUMNS)
     assert shown is not None
     assert without_times(shown[1]) == without_times(played)

@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 
 from arena import __version__
-from arena.cli.edge import close_streams, explained, ignore_signals, secure_streams, tell
+from arena.cli.edge import close_streams, explain, ignore_signals, print_error, secure_streams
 from arena.errors import Interrupted
 
 COMMANDS: Final = {
@@ -111,7 +111,7 @@ def run(arguments: list[str]) -> int:
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge: whatever happens gets its exit code
         from arena.validation import printable  # noqa: PLC0415 - only for this message
 
-        text, exit_code = explained(error)
-        tell(printable(text, keep="\n\t"))
+        text, exit_code = explain(error)
+        print_error(printable(text, keep="\n\t"))
         return exit_code
     return outcome if isinstance(outcome, int) else 0

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 from tabulate import tabulate
@@ -14,11 +14,9 @@ from tabulate import tabulate
 from arena import validation
 from arena.cli.options import (
     DEFAULT_GAME,
+    MatchSetup,
     bots_option,
-    chosen_luck,
-    clock_settings,
     game_option,
-    insist_on,
     match_options,
     require_games,
     results_option,
@@ -26,10 +24,10 @@ from arena.cli.options import (
 from arena.conformance.check import StepVerdict, check_bot
 from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
-from arena.league.exhibition import exhibition, play_here, seat_all
+from arena.league.exhibition import play_here, seat_all
 from arena.league.tournament import Player, Tournament
 from arena.match.secret_luck import Secret
-from arena.match.settings import ClockSettings, clock_for, confine
+from arena.match.settings import clock_for, confine
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import MANIFEST, BotSpec
 from arena.process.program import shell_text
@@ -40,7 +38,7 @@ from arena.store.bots import BotStore
 from arena.validation import printable
 
 BASELINE = "random"
-"""The shelf's bot that a submission meets, so that the author sees a first result."""
+"""The bundled bot that a submission meets, so that the author sees a first result."""
 PACKAGE: Final = Path(str(files("arena")))
 _TEMPLATES: Final = PACKAGE / "cli" / "templates"
 _KITS: Final = {"python": "sensible/arena_kit.py", "python-riffraff": "shipmate/riffraff_kit.py"}
@@ -50,21 +48,19 @@ _KITS: Final = {"python": "sensible/arena_kit.py", "python-riffraff": "shipmate/
 @click.command()
 @click.argument("bot")
 @match_options
-def check(bot: str, results: Path, shelf: Path, **settings: Any) -> None:
+def check(bot: str, setup: MatchSetup) -> None:
     """Check step by step that BOT (a script or a folder with bot.yaml) speaks the protocol. Exit 1 if it does not.
 
     The luck of its matches is drawn under a new secret, which is printed at the end.
 
     Example: arena check ./mybot
     """
-    given = chosen_luck(settings["seed"], settings["secret_file"])
-    found = BotStore(results, shelf).find(bot)
-    clock = clock_settings(settings["move_ms"], settings["bank_ms"])
-    insist_on(settings["isolation"], settings["game"])
+    found = setup.bots.find(bot)
+    setup.require_isolation()
     with tempfile.TemporaryDirectory(prefix="arena-check-") as scratch:
-        candidate = BotStore(Path(scratch), shelf, settings["isolation"]).install(found)
-        with _luck(given) as secret:
-            _check(candidate, settings["game"], settings["options"], clock, settings["isolation"], secret)
+        candidate = BotStore(Path(scratch), Path(scratch), setup.isolation).install(found)
+        with _luck(setup.given) as secret:
+            _check(candidate, setup, secret)
 
 
 @click.command()
@@ -72,7 +68,7 @@ def check(bot: str, results: Path, shelf: Path, **settings: Any) -> None:
 @click.option("--baseline", default=BASELINE, show_default=True, help="The bot it plays one block against.")
 @click.option("--replace", is_flag=True, help="It is a new version of the submitted bot of its name.")
 @match_options
-def submit(bot: str, baseline: str, replace: bool, results: Path, shelf: Path, **settings: Any) -> None:
+def submit(bot: str, baseline: str, replace: bool, setup: MatchSetup) -> None:
     """Check BOT, let it play a block against a baseline, and put it on the list of bots.
 
     A name belongs to the bot that was submitted first under it; --replace makes this one its new version. The luck is
@@ -80,26 +76,19 @@ def submit(bot: str, baseline: str, replace: bool, results: Path, shelf: Path, *
 
     Example: arena submit ./mybot
     """
-    isolation: Isolation = settings["isolation"]
-    given = chosen_luck(settings["seed"], settings["secret_file"])
-    bots = BotStore(results, shelf, isolation)
-    rival = bots.find(baseline)
-    clock = clock_settings(settings["move_ms"], settings["bank_ms"])
-    found = bots.find(bot)
+    bots = setup.bots
+    rival, found = bots.find(baseline), bots.find(bot)
     if _is_there_already(bots, found):
         return
     if not replace:
-        _insist_on_free_name(bots, found)
-    insist_on(isolation, settings["game"])
+        _require_free_name(bots, found)
+    setup.require_isolation()
     candidate = bots.install(found)
-    with _luck(given) as secret:
-        _check(candidate, settings["game"], settings["options"], clock, isolation, secret)
+    with _luck(setup.given) as secret:
+        _check(candidate, setup, secret)
         players = (_named(candidate, candidate), _named(bots.install(rival), candidate))
-        meeting = exhibition(
-            players, game=settings["game"], options=settings["options"], clock=clock, secret=secret, blocks=1
-        )
-        _meet(candidate, meeting, isolation, secret)
-    with contextlib.closing(database.open_for_writing(results)) as connection:
+        _meet(candidate, setup.exhibition(players, secret, blocks=1), setup.isolation, secret)
+    with contextlib.closing(database.open_for_writing(setup.results)) as connection:
         bots.register(candidate, connection)
     click.echo(f"submitted: {candidate.label}; a tournament may name it `{candidate.name}@{candidate.digest[:8]}`")
 
@@ -108,14 +97,14 @@ def submit(bot: str, baseline: str, replace: bool, results: Path, shelf: Path, *
 @click.argument("bot", metavar="NAME[@HASH]")
 @results_option
 @bots_option
-def withdraw(bot: str, results: Path, shelf: Path) -> None:
+def withdraw(bot: str, results: Path, bots_folder: Path) -> None:
     """Take a submitted bot off the list: the one of that hash, or the latest of that name.
 
     Its stored matches and its installed copy stay; `arena submit` puts it back.
 
     Example: arena withdraw mybot
     """
-    store = BotStore(results, shelf)
+    store = BotStore(results, bots_folder)
     gone = store.withdraw(bot)
     click.echo(f"withdrawn: {gone.label}")
     left = next((each for each in store.submitted() if each.name == gone.name), None)
@@ -126,14 +115,20 @@ def withdraw(bot: str, results: Path, shelf: Path) -> None:
 @click.command()
 @results_option
 @bots_option
-def bots(results: Path, shelf: Path) -> None:
+def bots(results: Path, bots_folder: Path) -> None:
     """List the bots on offer: the shelf's and the submitted ones.
 
     Example: arena bots
     """
-    store = BotStore(results, shelf)
+    store = BotStore(results, bots_folder)
     rows = [
-        [bot.name, printable(bot.manifest.version), bot.digest[:8], _shown(shelf), _one_line(bot.manifest.description)]
+        [
+            bot.name,
+            printable(bot.manifest.version),
+            bot.digest[:8],
+            f"{bots_folder}/",
+            _one_line(bot.manifest.description),
+        ]
         for bot in store.on_shelf()
     ]
     seen: set[str] = set()
@@ -217,7 +212,7 @@ def _one_line(text: str) -> str:
     return printable(" ".join(text.split()))
 
 
-def _insist_on_free_name(bots: BotStore, bot: BotSpec) -> None:
+def _require_free_name(bots: BotStore, bot: BotSpec) -> None:
     """SpecError if the name means a submission with other content.
 
     Arena knows no accounts: `--replace` is the word of a person, or of a course's script, that the bot is theirs.
@@ -230,10 +225,6 @@ def _insist_on_free_name(bots: BotStore, bot: BotSpec) -> None:
             f" {latest.submitted_at[:16].replace('T', ' ')} UTC. Give --replace if this is another version of that bot;"
             f" else choose another name in {where}"
         )
-
-
-def _shown(shelf: Path) -> str:
-    return f"{shelf}/"
 
 
 def _named(bot: BotSpec, candidate: BotSpec) -> Player:
@@ -257,15 +248,14 @@ def _luck(given: Secret | None) -> Iterator[Secret]:
             raise
 
 
-def _check(
-    bot: BotSpec, game: str, options: dict[str, Any], clock: ClockSettings, isolation: Isolation, secret: Secret
-) -> None:
-    require_games([bot], game)
-    load_game(game).setup(options, 2)
-    confinement = confine(bot, Limits(), clock, isolation)
-    clock = clock_for(bot, clock)
-    click.echo(f"checking {bot.label} at {game}: {shell_text(bot.manifest.command)}")
-    for step in check_bot(bot, game=game, options=options, clock=clock, confinement=confinement, secret=secret):
+def _check(bot: BotSpec, setup: MatchSetup, secret: Secret) -> None:
+    require_games([bot], setup.game)
+    load_game(setup.game).setup(setup.options, 2)
+    confinement = confine(bot, Limits(), setup.clock, setup.isolation)
+    clock = clock_for(bot, setup.clock)
+    click.echo(f"checking {bot.label} at {setup.game}: {shell_text(bot.manifest.command)}")
+    steps = check_bot(bot, game=setup.game, options=setup.options, clock=clock, confinement=confinement, secret=secret)
+    for step in steps:
         click.echo(step.text())
         if step.verdict is StepVerdict.FAILED:
             said = f"\nthe bot's stderr:\n{step.stderr.rstrip()}" if step.stderr.strip() else "\nits stderr is empty"

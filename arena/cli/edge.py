@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import TextIOWrapper
 from typing import Final, TextIO
 
@@ -67,7 +67,7 @@ def secure_streams() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     if 1 in closed:
-        tell("stdout is closed: what this command prints is lost")
+        print_error("stdout is closed: what this command prints is lost")
 
 
 def close_streams(exit_code: int) -> int:
@@ -77,19 +77,19 @@ def close_streams(exit_code: int) -> int:
     except BrokenPipeError:
         _silence()  # the reader has gone (`| head`): nothing is wrong with that
     except OSError as error:
-        text, exit_code = explained(error)
+        text, exit_code = explain(error)
         _silence()
-        tell(text)
+        print_error(text)
     return exit_code
 
 
-def tell(text: str) -> None:
+def print_error(text: str) -> None:
     """Say it on stderr, if anybody can hear."""
     with contextlib.suppress(OSError, ValueError):
         click.echo(text, err=True)
 
 
-def explained(error: BaseException) -> tuple[str, int]:
+def explain(error: BaseException) -> tuple[str, int]:
     """What a person is told, and the exit code; what nobody thought of is our fault, never a failed check."""
     if isinstance(error, click.exceptions.Abort) and isinstance(error.__cause__, EOFError):
         error = error.__cause__  # click makes one thing of an end of the input and of Ctrl-C
@@ -187,3 +187,33 @@ def ignore_signals() -> None:
     """For the very last moments, when Python itself would fall back to dying of the signal."""
     for number in _STOPS:
         signal.signal(number, signal.SIG_IGN)
+
+
+class TerminalLine:
+    """A line of stderr that is drawn over and over, if that is a terminal; silent in a pipe."""
+
+    def __init__(self, text: Callable[[], str]) -> None:
+        self._text = text
+        self._is_shown = sys.stderr is not None and sys.stderr.isatty()
+
+    def draw(self) -> None:
+        """Draw the line anew."""
+        self._write(f"\r{self._text()}\x1b[K")
+
+    def end(self) -> None:
+        """Leave the line standing."""
+        self.draw()
+        self._write("\n")
+
+    def wipe(self) -> None:
+        """Make room for another line."""
+        self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        """To the terminal, until that is gone."""
+        if self._is_shown:
+            try:
+                sys.stderr.write(text)
+                sys.stderr.flush()
+            except OSError:
+                self._is_shown = False

@@ -4,25 +4,18 @@ import contextlib
 import os
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import click
-import msgspec
 
-from arena.cli.edge import stoppable
-from arena.cli.options import (
-    chosen_luck,
-    clock_settings,
-    insist_on,
-    match_options,
-    require_games,
-    terminal_width,
-)
-from arena.cli.progress import Progress
+from arena.api import installed
+from arena.cli.edge import TerminalLine, stoppable
+from arena.cli.options import MatchSetup, match_options, require_games, terminal_width
 from arena.errors import Interrupted
 from arena.league.driver import LocalBackend, run
-from arena.league.exhibition import exhibition, named_apart, play_here, require_seats, seat_all
+from arena.league.exhibition import named_apart, play_here, require_seats, seat_all
+from arena.league.progress import Progress
 from arena.league.schedule import PlayedBlock, batches, match_count
+from arena.league.standings import standings_of
 from arena.league.tournament import Tournament
 from arena.league.worker import Tables
 from arena.match.participant import TranscriptLine
@@ -31,11 +24,7 @@ from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.report.leaderboard import leaderboard_page
 from arena.report.luck_origin import secret_description
-from arena.report.table import entrants, standings_of
 from arena.report.transcript import dialogue, refusal_lines, result_line, transcript
-from arena.standings.sums import sums_of
-from arena.standings.table import timing
-from arena.store.bots import BotStore
 
 SHOWN_ONE_BY_ONE = 10
 """Blocks up to this number are played here and printed; more are played on all cores, and only the table is printed."""
@@ -55,47 +44,34 @@ SHOWN_ONE_BY_ONE = 10
     "--dialogue", "log", type=click.Path(dir_okay=False, path_type=Path), help="File for every line, both ways."
 )
 @match_options
-def match(bots: tuple[str, ...], results: Path, shelf: Path, **settings: Any) -> None:
+def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, setup: MatchSetup) -> None:
     """Play each BOT, by name or path, against the others at one table, and print what came of it. Nothing is stored.
 
     The luck is drawn under a new secret, which is printed at the end.
 
     Example: arena match ./mybot greedy --blocks 50
     """
-    isolation: Isolation = settings["isolation"]
-    require_seats(settings["game"], len(bots))
-    store = BotStore(results, shelf, isolation)
-    players = named_apart([store.find(each) for each in bots])
-    require_games([player.bot for player in players], settings["game"])
-    given = chosen_luck(settings["seed"], settings["secret_file"])
-    secret = given or Secret.random()
-    tournament = exhibition(
-        players,
-        game=settings["game"],
-        options=settings["options"],
-        clock=clock_settings(settings["move_ms"], settings["bank_ms"]),
-        secret=secret,
-        blocks=settings["blocks"],
-    )
-    insist_on(isolation, settings["game"])
-    installed = tuple(msgspec.structs.replace(each, bot=store.install(each.bot)) for each in tournament.players)
-    tournament = msgspec.structs.replace(tournament, players=installed)
+    require_seats(setup.game, len(bots))
+    players = named_apart([setup.bots.find(each) for each in bots])
+    require_games([player.bot for player in players], setup.game)
+    secret = setup.given or Secret.random()
+    tournament = setup.exhibition(players, secret, blocks)
+    setup.require_isolation()
+    tournament = installed(tournament, setup.bots)
     played: list[MatchResult] = []
     is_interrupted = False
     with stoppable():
         try:
-            if settings["steps"] or settings["log"] or tournament.cycles <= SHOWN_ONE_BY_ONE:
-                _play_here(tournament, secret, played, isolation, steps=settings["steps"], log=settings["log"])
+            if steps or log or blocks <= SHOWN_ONE_BY_ONE:
+                _play_here(tournament, secret, played, setup.isolation, steps=steps, log=log)
             else:
-                _play_in_parallel(tournament, secret, played, isolation)
+                _play_in_parallel(tournament, secret, played, setup.isolation)
         except KeyboardInterrupt:
             is_interrupted = True
         if played or not is_interrupted:
-            times = timing(entrants(tournament), sums_of(played))
-            click.echo(
-                leaderboard_page(standings_of(tournament, played), times, format="table", width=terminal_width())
-            )
-            if given is None:
+            standings, times = standings_of(tournament, played)
+            click.echo(leaderboard_page(standings, times, format="table", width=terminal_width()))
+            if setup.given is None:
                 click.echo(secret_description(secret))
     if is_interrupted:
         raise Interrupted(f"interrupted after {len(played)} of {match_count(tournament)} matches")
@@ -164,6 +140,7 @@ def _play_here(
 def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[MatchResult], isolation: Isolation) -> None:
     """Play on all cores; the results go to `played` in schedule order, also those before an interruption."""
     progress = Progress(total=match_count(tournament))
+    shown = TerminalLine(progress.line)
     results: list[MatchResult] = []
 
     def commit(blocks: list[PlayedBlock]) -> None:
@@ -173,7 +150,7 @@ def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[Match
 
     try:
         backend = LocalBackend(len(os.sched_getaffinity(0)))
-        run(batches(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=progress.draw)
+        run(batches(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=shown.draw)
     finally:
-        progress.end()
+        shown.end()
         played += sorted(results, key=lambda one: one.key)

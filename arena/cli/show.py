@@ -7,7 +7,7 @@ import click
 import msgspec
 from msgspec import UNSET
 
-from arena.cli.league import stored
+from arena.api import stored
 from arena.cli.options import results_option
 from arena.errors import CheckFailed, SpecError
 from arena.games import load_game

@@ -7,23 +7,22 @@ from pathlib import Path
 
 import click
 
-from arena.cli.league import one_league, stored
-from arena.cli.options import results_option, terminal_width
+from arena.api import league_table, one_league, stored
+from arena.cli.options import format_option, results_option, terminal_width
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import value_of
+from arena.league.standings import entrants, standings_after
 from arena.league.state import LeagueState
 from arena.league.tournament import Player, Tournament, luck_origin
 from arena.match.luck import luck_of
 from arena.match.record import unpack
 from arena.match.results import MatchResult, PlayedMatch, result_of
 from arena.report.calibration import calibration_page
-from arena.report.formats import FORMATS
 from arena.report.leaderboard import leaderboard_page
 from arena.report.luck_origin import luck_description
 from arena.report.matrix import matrix_page
 from arena.report.profile import ProfilePage, profile_page
-from arena.report.table import entrants, standings_after, table
 from arena.standings.calibration import judged
 from arena.standings.luck_adjustment import SEATS, luck_version
 from arena.standings.matrix import compared
@@ -36,7 +35,7 @@ from arena.validation import unknown
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of the output.")
+@format_option()
 @click.option("--no-timing", is_flag=True, help="Leave times out: equal results then give equal bytes.")
 @results_option
 def leaderboard(name: str | None, form: str, no_timing: bool, results: Path) -> None:
@@ -46,14 +45,9 @@ def leaderboard(name: str | None, form: str, no_timing: bool, results: Path) -> 
     """
     with stored(results) as store:
         state = one_league(store, name)
-        standings, timing = table(store, state)
+        standings, timing = league_table(store, state)
     times = None if no_timing else timing
     click.echo(leaderboard_page(standings, times, format=form, width=terminal_width(), news=state.news))
-
-
-_format_option = click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of the output."
-)
 
 
 def _top(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
@@ -78,7 +72,7 @@ def _names(_context: click.Context, _parameter: click.Parameter, value: str) -> 
 @click.option(
     "--rows", type=click.Choice(("pairs", "players")), default="pairs", show_default=True, help="Of CSV: which table."
 )
-@_format_option
+@format_option()
 @results_option
 def matrix(league: str | None, top: int | None, only: tuple[str, ...], rows: str, form: str, results: Path) -> None:
     """Print who scored what against whom in LEAGUE, which may be left out if there is only one.
@@ -114,7 +108,7 @@ def wants_colours(environment: Mapping[str, str]) -> bool:
 
 @click.command()
 @click.argument("league", required=False)
-@_format_option
+@format_option()
 @results_option
 def calibration(league: str | None, form: str, results: Path) -> None:
     """Print how well ratings foretell matches of LEAGUE, which may be left out if there is only one.
@@ -138,7 +132,7 @@ def calibration(league: str | None, form: str, results: Path) -> None:
 @click.option(
     "--luck", is_flag=True, help="Replay matches whose luck was not stored, to exclude it from scores; takes a while."
 )
-@_format_option
+@format_option()
 @results_option
 def stats(player: str, league: str | None, luck: bool, form: str, results: Path) -> None:
     """Print all that LEAGUE tells of one PLAYER; LEAGUE may be left out if there is only one.
@@ -174,7 +168,7 @@ def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: b
     own = {span.pairing.key: span.blocks for span in state.spans if player.name in span.pairing.names}
     found = profile(row, store.columns(player.name, own, state.ranks))
     if asks_luck and not luck_version(sums.at([number for number, key in enumerate(sums.keys) if key in own])):
-        sums = sums_of(map(_measured, _counted(store.matches(own), row.matches)))
+        sums = sums_of(_measured(store.matches(own), row.matches))
     ranked = sum(each.group == row.group for each in table.rows)
     found = luck_adjusted(found, player.name, sums)
     why_not = _without_luck(state.tournament) or (
@@ -194,18 +188,10 @@ def _without_luck(tournament: Tournament) -> str:
     return ""
 
 
-def _measured(match: PlayedMatch) -> MatchResult:
-    """The result of a match that is replayed for its luck. CheckFailed if it cannot be replayed."""
-    record = unpack(match.record)
-    return result_of(record, luck_of(record))
-
-
-def _counted(matches: Iterable[PlayedMatch], total: int) -> Iterator[PlayedMatch]:
-    """The same matches, counted on the terminal as they pass."""
-    is_terminal = sys.stderr.isatty()
-    for number, match in enumerate(matches, start=1):
-        if is_terminal:
-            click.echo(f"\rreplaying {number} of {total}\x1b[K", nl=False, err=True)
-        yield match
-    if is_terminal:
-        click.echo("\r\x1b[K", nl=False, err=True)
+def _measured(matches: Iterable[PlayedMatch], total: int) -> Iterator[MatchResult]:
+    """The results of matches that are replayed for their luck. CheckFailed if one cannot be replayed."""
+    is_hidden = not sys.stderr.isatty()
+    with click.progressbar(matches, total, "replaying", show_pos=True, file=sys.stderr, hidden=is_hidden) as shown:
+        for match in shown:
+            record = unpack(match.record)
+            yield result_of(record, luck_of(record))

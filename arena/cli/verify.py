@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -11,20 +10,20 @@ from typing import Final
 
 import click
 
-from arena.cli.edge import stoppable
-from arena.cli.league import stored
+from arena.api import stored
+from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import (
     bots_option,
-    chosen_luck,
-    insist_on,
+    chosen_secret,
     isolation_option,
+    require_isolation,
     results_option,
     secret_file_option,
 )
-from arena.cli.progress import Progress
 from arena.errors import ArenaError, CheckFailed
 from arena.games import load_game
 from arena.games.api import simulator_of
+from arena.league.progress import Progress
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.store.bots import BotStore
@@ -73,7 +72,7 @@ def verify(
     isolation: Isolation,
     secret_file: Path | None,
     results: Path,
-    shelf: Path,
+    bots_folder: Path,
 ) -> None:
     """Replay every stored match of each LEAGUE (default: all) from its luck and actions, and compute all anew.
 
@@ -91,18 +90,18 @@ def verify(
 
     Example: arena verify first
     """
-    kept, given = tuple(map(read_head, roots)), chosen_luck(None, secret_file)
+    kept, given = tuple(map(read_head, roots)), chosen_secret(None, secret_file)
     with stored(results) as store, stoppable():
         leagues = names or tuple(store.leagues())
         for name in leagues if replays else ():
-            insist_on(isolation, store.league(name).game)
+            require_isolation(isolation, store.league(name).game)
         processes = workers or (len(os.sched_getaffinity(0)) if _needs_simulations(store, leagues) else 1)
         watch = _Watch()
         with _checker(processes) as checked, contextlib.closing(watch):
             keeper = SecretKeeper(store, results)
             at_hand = partial(_secrets, keeper, given)
             look = AuditSettings(checked, watch.heard, at_hand, kept, replays, isolation)
-            lines = audit(store, BotStore(results, shelf), leagues, look)
+            lines = audit(store, BotStore(results, bots_folder), leagues, look)
             found = list(_printed(watch.aside(lines)))
     if found:
         raise CheckFailed(f"{counted(len(found), 'problem')} found")
@@ -132,18 +131,21 @@ class _Watch:
 
     def __init__(self) -> None:
         self._league = ""
-        self._progress: Progress | None = None
+        self._progress = Progress(total=0)
+        self._line = TerminalLine(self._text)
         self._drawn_s = 0.0
-        self._is_shown = sys.stderr is not None and sys.stderr.isatty()
+
+    def _text(self) -> str:
+        return self._progress.line()
 
     def heard(self, league: str, done: int, total: int) -> None:
-        """See arena.verify.audit.OnProgress."""
-        if self._progress is None or league != self._league:
+        """So many matches of the league are checked."""
+        if league != self._league:
             self._league, self._progress = league, Progress(total=total)
         self._progress.total = total
         self._progress.add(done - self._progress.done, 0)
         if time.monotonic() - self._drawn_s > _BETWEEN_LINES_S:
-            self._progress.draw()
+            self._line.draw()
             self._drawn_s = time.monotonic()
 
     def aside(self, lines: Iterable[tuple[bool, str]]) -> Iterator[tuple[bool, str]]:
@@ -154,9 +156,8 @@ class _Watch:
 
     def close(self) -> None:
         """Wipe the line away."""
-        if self._is_shown and self._progress is not None:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+        if self._league:
+            self._line.wipe()
 
 
 def _printed(lines: Iterator[tuple[bool, str]]) -> Iterator[str]:

@@ -42,7 +42,7 @@ class Compared(msgspec.Struct, frozen=True):
     estimate: Estimate | None
 
 
-class Comparison:
+class SequentialComparison:
     """A sequential test that is fed with finished blocks in any order. `new` is NEW's place in the pairing, 0 or 1.
 
     `luck_version` is that of the game's value, for luck-adjusted scores. Luck that was not measured with it when a

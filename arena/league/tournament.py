@@ -157,7 +157,7 @@ def portable(tournament: Tournament) -> Tournament:
 
 
 def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> Tournament:
-    _insist_on_seats(file)
+    _check_seats(file)
     load_game(file.game).setup(file.options, file.seats)
     validate(file.rating)
     if file.cycles is not None and file.blocks_per_pairing is not None:
@@ -191,7 +191,7 @@ def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> 
     )
 
 
-def _insist_on_seats(file: TournamentFile) -> None:
+def _check_seats(file: TournamentFile) -> None:
     """SpecError if the game is for other numbers of players."""
     counts = load_game(file.game).seat_counts
     if file.seats not in counts:
@@ -201,7 +201,7 @@ def _insist_on_seats(file: TournamentFile) -> None:
 def _player(index: int, entry: PlayerEntry, file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> Player:
     try:
         bot = bot_of(entry)
-        _insist_on_terms(bot, file)
+        _check_limits(bot, file)
     except SpecError as error:
         raise SpecError(f"players[{index}].bot: {error}") from None
     return Player(name=entry.name or bot.name, bot=bot, arguments=entry.arguments)
@@ -216,7 +216,7 @@ def require_game(bot: BotSpec, game: str) -> None:
         raise SpecError(f"{bot.name} plays {', '.join(games)}, not {game}{doubt}")
 
 
-def _insist_on_terms(bot: BotSpec, file: TournamentFile) -> None:
+def _check_limits(bot: BotSpec, file: TournamentFile) -> None:
     """SpecError if the bot plays other games, or asks for more than the tournament allows."""
     require_game(bot, file.game)
     manifest = bot.manifest

@@ -14,7 +14,7 @@ from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.formats import csv_cell, csv_pieces, json_text
 from arena.validation import printable
 
-FORMATS: Final = ("table", "csv", "json")
+MATCH_FORMATS: Final = ("table", "csv", "json")
 _ABOUT_THE_MATCH: Final = ("id", "pairing", "block", "rotation", "termination", "at_fault", "isolation", "luck_version")
 _BY_SEAT: Final = (
     "player",
@@ -32,8 +32,8 @@ _BY_SEAT: Final = (
 _IN_A_PIECE: Final = 1000
 
 
-def rendered(results: Iterable[MatchResult], *, seats: int, form: str) -> Iterator[str]:
-    """The matches of a league with that many seats in one of `FORMATS`, as pieces of text that end with a line.
+def match_list(results: Iterable[MatchResult], *, seats: int, form: str) -> Iterator[str]:
+    """The matches of a league with that many seats in one of `MATCH_FORMATS`, as pieces of text that end with a line.
 
     `csv` has a line for each match under a header. `json` is an array with one match a line: one document for those
     who read it whole, and lines for those who do not.

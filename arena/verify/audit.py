@@ -12,13 +12,13 @@ from typing import Final, NamedTuple
 import msgspec
 
 from arena.errors import DamagedStore
+from arena.league.standings import standings_after
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Tournament, public_secret
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.report.notes import luck_audit
-from arena.report.table import standings_after
 from arena.standings.ratings import rate, rate_by_factor_graph
 from arena.standings.sums import sums_of
 from arena.standings.table import standings_json

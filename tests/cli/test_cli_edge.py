@@ -16,7 +16,7 @@ import pytest
 from cli_arena import ROOT, Terminal
 
 from arena.cli import edge
-from arena.cli.progress import Progress
+from arena.cli.edge import TerminalLine
 from arena.errors import HarnessFault, SpecError
 from arena.process.sandbox import bubblewrap, self_test, syscalls
 
@@ -79,10 +79,10 @@ def test_progress_without_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for stream in (None, Gone()):
         monkeypatch.setattr(sys, "stderr", stream)
-        progress = Progress(total=3)
-        progress.draw()
-        progress.end()
-        assert not progress._is_shown
+        line = TerminalLine(lambda: "1/3")
+        line.draw()
+        line.end()
+        assert not line._is_shown
 
 
 @pytest.mark.process
@@ -199,7 +199,7 @@ def aborted(cause: BaseException) -> click.exceptions.Abort:
 )
 def test_every_error_is_a_sentence(error: BaseException, code: int, said: str) -> None:
     """With the exit code of its cause; a traceback is for our own mistakes only."""
-    text, exit_code = edge.explained(error)
+    text, exit_code = edge.explain(error)
 
     assert (exit_code, said in text) == (code, True), text
     assert ("mistake in arena" in text) == (code == 4)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import CheckFailed
-from arena.league.sprt import Comparison
+from arena.league.sprt import SequentialComparison
 from arena.match.luck import MatchLuck
 from arena.match.record import ActionStep, MatchRecord, SeatRecord, Termination, pack
 from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch, result_of
@@ -82,7 +82,7 @@ def test_luck_is_taken_off_with_what_earlier_blocks_say_of_it() -> None:
     """The first factor is 1; each later one is that of the blocks before it. Both seats' luck is NEW's."""
     rng = Random(3)
     drawn = [(round(rng.uniform(-0.5, 0.5), 6), rng.choice([(3, 1), (1, 3), (2, 2)])) for _ in range(16)]
-    first, second = (Comparison(ADJUSTED, new=new, luck_version="2") for new in (0, 1))
+    first, second = (SequentialComparison(ADJUSTED, new=new, luck_version="2") for new in (0, 1))
     for comparison in (first, second):
         comparison.add(all_of(lucky(number, *each) for number, each in enumerate(drawn)))
     scores = [(1.0 if own > other else 0.5 if own == other else 0.0) for _, (own, other) in drawn]
@@ -99,7 +99,7 @@ def test_luck_is_taken_off_with_what_earlier_blocks_say_of_it() -> None:
 def test_luck_adjusted_scores_do_not_depend_on_the_order_of_arrival(order: list[int]) -> None:
     """A block whose predecessors are missing waits for them."""
     blocks = [lucky(number, (-1) ** number * number / 50, (3, number % 5)) for number in range(24)]
-    whole, piecewise = (Comparison(ADJUSTED, new=0, luck_version="2") for _ in range(2))
+    whole, piecewise = (SequentialComparison(ADJUSTED, new=0, luck_version="2") for _ in range(2))
     whole.add(all_of(blocks))
     for number in order:
         piecewise.add(blocks[number])
@@ -111,7 +111,7 @@ def test_luck_adjusted_scores_do_not_depend_on_the_order_of_arrival(order: list[
 def test_luck_of_another_value_is_measured_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """So is that of matches that were played without it: a comparison by another model can be continued."""
     monkeypatch.setattr("arena.league.sprt.luck_of", lambda _: MatchLuck("3", (0.25, -0.25), ()))
-    comparison = Comparison(ADJUSTED, new=0, luck_version="3")
+    comparison = SequentialComparison(ADJUSTED, new=0, luck_version="3")
 
     comparison.add(all_of([lucky(0, 0.1), won(1)] + [lucky(number, 0.1) for number in range(2, 8)]))
 
@@ -121,7 +121,7 @@ def test_luck_of_another_value_is_measured_anew(monkeypatch: pytest.MonkeyPatch)
 
 def test_only_blocks_that_count_are_shown() -> None:
     """Blocks beyond the deciding one are in none of the numbers."""
-    comparison = Comparison(WINS, new=0)
+    comparison = SequentialComparison(WINS, new=0)
     lost = all_of(block(number, record((1, 3)), record((2, 2))) for number in range(24, 40))
     comparison.add(all_of(won(number) for number in range(24)) | lost)
 
@@ -135,7 +135,7 @@ def test_only_blocks_that_count_are_shown() -> None:
 
 def test_wins_draws_and_losses_of_matches() -> None:
     """A win and a loss in a block, and two draws, are the same block and other matches."""
-    comparison = Comparison(WINS, new=0)
+    comparison = SequentialComparison(WINS, new=0)
     blocks = [block(0, record((3, 1)), record((3, 1))), block(1, record((2, 2)), record((2, 2)))]
     comparison.add(all_of(blocks + [won(number) for number in range(2, 8)]))
 
@@ -147,7 +147,7 @@ def test_wins_draws_and_losses_of_matches() -> None:
 
 def test_who_sits_where_is_known() -> None:
     """In the second match of a block the seats are swapped; NEW may be either player of the pairing."""
-    first, second = Comparison(WINS, new=0), Comparison(WINS, new=1)
+    first, second = SequentialComparison(WINS, new=0), SequentialComparison(WINS, new=1)
     for comparison in (first, second):
         comparison.add(all_of(won(number) for number in range(24)))
 
@@ -156,7 +156,7 @@ def test_who_sits_where_is_known() -> None:
 
 def test_margins_add_up_from_the_side_of_new() -> None:
     """The mean of both matches of a block."""
-    comparison = Comparison(MARGINS, new=0)
+    comparison = SequentialComparison(MARGINS, new=0)
 
     comparison.add(all_of(block(number, record((3, 1)), record((5, 9))) for number in range(8)))
 
@@ -167,12 +167,12 @@ def test_margins_add_up_from_the_side_of_new() -> None:
 def test_a_forfeit_has_no_margin() -> None:
     """The comparison says so rather than inventing one."""
     with pytest.raises(CheckFailed, match="which has no margin"):
-        Comparison(MARGINS, new=0).add(block(0, record(None), record((1, 3))))
+        SequentialComparison(MARGINS, new=0).add(block(0, record(None), record((1, 3))))
 
 
 def test_a_forfeit_is_a_loss_of_wins() -> None:
     """Player 0 forfeits in seat 0 of the first match."""
-    comparison = Comparison(WINS, new=0)
+    comparison = SequentialComparison(WINS, new=0)
 
     comparison.add(all_of(block(number, record(None), record((1, 3))) for number in range(8)))
 
@@ -181,7 +181,7 @@ def test_a_forfeit_is_a_loss_of_wins() -> None:
 
 def test_identical_bots_are_recognised() -> None:
     """Even blocks whose matches went the same way, step by step."""
-    comparison = Comparison(WINS, new=0)
+    comparison = SequentialComparison(WINS, new=0)
 
     comparison.add(all_of(block(number, record((3, 1)), record((3, 1))) for number in range(16)))
 
@@ -190,7 +190,7 @@ def test_identical_bots_are_recognised() -> None:
 
 def test_even_blocks_of_different_matches_are_not_identical() -> None:
     """A win each is not the same play."""
-    comparison = Comparison(WINS, new=0)
+    comparison = SequentialComparison(WINS, new=0)
 
     comparison.add(all_of(block(number, record((3, 1)), record((3, 1), steps=2)) for number in range(16)))
 
@@ -200,9 +200,9 @@ def test_even_blocks_of_different_matches_are_not_identical() -> None:
 @given(order=st.permutations(range(24)), cut=st.integers(1, 23))
 def test_the_order_of_arrival_changes_nothing(order: list[int], cut: int) -> None:
     """Nor in how many pieces they come."""
-    expected = Comparison(WINS, new=0)
+    expected = SequentialComparison(WINS, new=0)
     expected.add(all_of(won(number) for number in range(24)))
-    comparison = Comparison(WINS, new=0)
+    comparison = SequentialComparison(WINS, new=0)
 
     comparison.add(all_of(won(number) for number in order[:cut]))
     comparison.add(all_of(won(number) for number in order[cut:]))
@@ -212,7 +212,7 @@ def test_the_order_of_arrival_changes_nothing(order: list[int], cut: int) -> Non
 
 def test_nothing_is_handed_out_once_it_is_decided() -> None:
     """The batches end there."""
-    comparison = Comparison(WINS, new=0)
+    comparison = SequentialComparison(WINS, new=0)
     handed = comparison.needed(iter([None, None]))  # type: ignore[list-item]
 
     first = next(handed, "nothing")

@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from arena.api import league_table
 from arena.games import load_game
 from arena.league.schedule import Pairing, PlayedBlock, fixture, match_spec, pairings
 from arena.league.state import state_of
@@ -18,7 +19,6 @@ from arena.match.results import PlayedMatch, result_of, rotate
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.scripted import Reply, ScriptedChannel
-from arena.report.table import table
 from arena.standings.ratings import RatingSettings
 from arena.standings.table import standings_json
 from arena.store import database
@@ -38,7 +38,9 @@ class Kept:
         store = MatchStore(connection, self.results)
         store.save_league(self.league)
         store.save(self.blocks)
-        store.save_standings(self.league.name, standings_json(table(store, state_of(self.league, store.ranks))[0]))
+        store.save_standings(
+            self.league.name, standings_json(league_table(store, state_of(self.league, store.ranks))[0])
+        )
         connection.close()
 
     @property

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from report_made import Kept
 
+from arena.api import league_table
 from arena.games import load_game
 from arena.league.schedule import match_spec, pairings
 from arena.league.state import state_of
@@ -18,7 +19,6 @@ from arena.match.referee import hello_for, play_match
 from arena.match.results import result_of
 from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
-from arena.report.table import table
 from arena.standings.table import standings_json
 from arena.store import database, history, rows
 from arena.store.history import Head, NewEntry
@@ -82,7 +82,7 @@ class Forger:
         self._in_order(lambda entries: entries)
         connection = database.open_for_writing(self.kept.results)
         store = MatchStore(connection, self.kept.results)
-        store.save_standings("test", standings_json(table(store, state_of(self.kept.league, store.ranks))[0]))
+        store.save_standings("test", standings_json(league_table(store, state_of(self.kept.league, store.ranks))[0]))
         connection.close()
 
     def _in_order(self, change: Callable[[list[Any]], list[Any]]) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from arena.match.record import Termination
 from arena.match.results import MatchKey, MatchResult
-from arena.report.matches import FORMATS, rendered
+from arena.report.matches import MATCH_FORMATS, match_list
 from arena.validation import printable
 
 HOSTILE = ("=1+1", "\x1b[2J", "a\nb", 'say "x", y', "\u202eevil", "@SUM(A1)", " -2", "\uff1d1", "tab\there", "a|b")
@@ -48,7 +48,7 @@ def forfeit(**changes: Any) -> MatchResult:
 
 
 def text(*results: MatchResult, form: str) -> str:
-    return "".join(rendered(results, seats=len(results[0].players) if results else 2, form=form))
+    return "".join(match_list(results, seats=len(results[0].players) if results else 2, form=form))
 
 
 def table(*results: MatchResult) -> list[dict[str, Any]]:
@@ -155,10 +155,10 @@ def test_no_name_harms(names: list[str]) -> None:
     harmless = tuple(f"p{seat}" for seat in range(len(names)))
     match = result(players, isolation="=2\x1b", luck=(1,) * len(names), luck_version="\n+1")
 
-    said = {form: text(match, match, form=form) for form in FORMATS}
-    plain = {form: text(result(harmless), result(harmless), form=form) for form in FORMATS}
+    said = {form: text(match, match, form=form) for form in MATCH_FORMATS}
+    plain = {form: text(result(harmless), result(harmless), form=form) for form in MATCH_FORMATS}
 
-    for form in FORMATS:
+    for form in MATCH_FORMATS:
         lines = said[form].split("\n")
         assert len(lines) == len(plain[form].split("\n")), form
         assert "".join(lines).isprintable(), form
@@ -170,7 +170,7 @@ def test_no_name_harms(names: list[str]) -> None:
     assert json.loads(said["json"])[0]["players"] == names
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", MATCH_FORMATS)
 def test_matches_pass_through(form: str) -> None:
     """Text comes while there are matches to come: of a million of them, some thousand are in memory."""
     taken = 0
@@ -181,7 +181,7 @@ def test_matches_pass_through(form: str) -> None:
             taken += 1
             yield result(block=taken)
 
-    pieces = rendered(endless(), seats=2, form=form)
+    pieces = match_list(endless(), seats=2, form=form)
     lengths = []
     for _ in range(5):
         before = taken

@@ -22,11 +22,11 @@ from report_leagues import (
 )
 
 from arena.errors import SpecError
+from arena.league.standings import entrants
 from arena.match.results import MatchResult
 from arena.report.formats import FORMATS
 from arena.report.leaderboard import leaderboard_page as leaderboard
 from arena.report.profile import ProfilePage, profile_page
-from arena.report.table import entrants
 from arena.standings.profile import luck_adjusted, profile
 from arena.standings.ranks import in_schedule_order, ranks_of
 from arena.standings.ratings import rate

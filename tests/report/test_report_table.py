@@ -12,15 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena.api import league_table, publish
 from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.schedules.settings import Knockout, RoundRobin, Swiss
+from arena.league.standings import standings_of
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.match.record import PackedRecord, Termination
 from arena.match.results import MatchKey, MatchResult, PlayedMatch, canonical_ranks, rotate
 from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
-from arena.report.table import publish, standings_of, table
 from arena.standings.ratings import RatingSettings
 from arena.standings.table import Standings, standings_json
 from arena.store import database
@@ -98,7 +99,7 @@ def play(store: MatchStore, tournament: Tournament, rng: Random) -> Standings:
         for each, batch in rng.sample(planned, len(planned)):
             store.save([played(each, batch, Random(f"{each.pairing} {each.block}"))])
             if rng.random() < 0.1:
-                rng.choice((publish, table))(store, state_of(tournament, store.ranks))
+                rng.choice((publish, league_table))(store, state_of(tournament, store.ranks))
     return publish(store, state)[0]
 
 
@@ -119,7 +120,7 @@ def test_the_standings_do_not_depend_on_what_happened_in_between(
         first, second = (play(store, tournament, rng) for store in stores)
 
         state = state_of(tournament, stores[0].ranks)
-        by_results = standings_of(tournament, list(stores[0].results(state.blocks)))
+        by_results = standings_of(tournament, list(stores[0].results(state.blocks)))[0]
 
         assert first.is_complete
         assert {standings_json(each) for each in (first, second, by_results)} == {standings_json(first)}
@@ -144,9 +145,9 @@ def test_a_shorter_league_has_fewer_matches(tmp_path: Path) -> None:
         play(store, league(cycles=5), Random(1))
 
         state = state_of(league(cycles=2), store.ranks)
-        found = table(store, state)[0]
+        found = league_table(store, state)[0]
 
         assert (found.matches, found.is_complete) == (40, True)
         assert standings_json(found) == standings_json(
-            standings_of(league(cycles=2), list(store.results(state.blocks)))
+            standings_of(league(cycles=2), list(store.results(state.blocks)))[0]
         )

@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 from store_made import counted, fill, older, reading, tournament
 
+from arena.api import league_table
 from arena.errors import DamagedStore
 from arena.league.state import state_of
 from arena.match.record import unpack
 from arena.match.results import result_of
-from arena.report.table import table
 from arena.standings.sums import sums_of
 from arena.store import database
 
@@ -38,7 +38,7 @@ def test_a_league_of_layout_9_tells_what_it_told(layout_9: Path, name: str) -> N
     then = json.loads((layout_9 / f"{name}.json").read_text())["standings"]
     with reading(layout_9 / "results") as store:
         state = state_of(store.league(name), store.ranks)
-        now = table(store, state)[0]
+        now = league_table(store, state)[0]
 
     assert (now.matches, now.draw_rate) == (then["matches"], then["draw_rate"])
     assert name == "decided" or now.scheduled == then["scheduled"]  # another rule decides today

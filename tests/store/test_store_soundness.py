@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from store_made import fill, reading, tournament
 
+from arena.api import league_table
 from arena.errors import DamagedStore, SpecError
 from arena.league.state import state_of
-from arena.report.table import table
 from arena.standings.table import standings_json
 from arena.store import database, soundness
 
@@ -121,4 +121,4 @@ def test_a_flipped_bit_never_gives_a_wrong_leaderboard(tmp_path: Path) -> None:
 
 def leaderboard(results: Path) -> bytes:
     with reading(results) as store:
-        return standings_json(table(store, state_of(store.league("test"), store.ranks))[0])
+        return standings_json(league_table(store, state_of(store.league("test"), store.ranks))[0])

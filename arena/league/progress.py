@@ -1,9 +1,8 @@
-"""How far a league is, in words, and on one line of a terminal; silent in a pipe.
+"""Progress of a run in words, for a line on a terminal and for the log.
 
-Rule: progress goes to stderr and counts what is stored, so that what it has shown is never lost.
+Rule: it counts stored matches, so that nothing it has shown is ever lost.
 """
 
-import sys
 import time
 from typing import Final
 
@@ -15,7 +14,7 @@ _WIDTH: Final = 30
 
 
 class Progress:
-    """A line that is drawn over and over. `total` and `done` count matches, `forfeits` those of them lost that way."""
+    """Counts of a run: `total` and `done` are matches, `forfeits` those of them lost that way."""
 
     def __init__(self, *, total: int, done: int = 0, forfeits: int = 0) -> None:
         self.total = total
@@ -23,38 +22,14 @@ class Progress:
         self._before = done
         self._forfeits = forfeits
         self._start_s = time.monotonic()
-        self._is_shown = sys.stderr is not None and sys.stderr.isatty()
-
-    @property
-    def left(self) -> int:
-        """Matches still to be played."""
-        return self.total - self.done
 
     def add(self, matches: int, forfeits: int) -> None:
         """More matches are stored."""
         self.done += matches
         self._forfeits += forfeits
 
-    def draw(self) -> None:
-        """Draw the line anew."""
-        self._write(f"\r{self.line()}\x1b[K")
-
-    def end(self) -> None:
-        """Leave the line standing."""
-        self.draw()
-        self._write("\n")
-
-    def _write(self, text: str) -> None:
-        """To the terminal, until that is gone."""
-        if self._is_shown:
-            try:
-                sys.stderr.write(text)
-                sys.stderr.flush()
-            except OSError:
-                self._is_shown = False
-
     def line(self) -> str:
-        """The line: a bar and the words."""
+        """A bar and the words."""
         share = self.done / self.total if self.total else 1.0
         bar = ("#" * int(share * _WIDTH)).ljust(_WIDTH, ".")
         return f"[{bar}] {self.words()}"
@@ -70,7 +45,7 @@ class Progress:
 
 
 class LeagueProgress(Progress):
-    """The same with the round in which the league is; where nobody knows how many will follow, up to that round.
+    """The same with the round of the league; its total is that of the rounds known by now.
 
     `whole` is the number of all matches in words, `at most 40` if results decide how many there will be.
     """
@@ -86,26 +61,26 @@ class LeagueProgress(Progress):
         self.total = state.scheduled
         current = state.rounds[-1]
         more = f" ({self.whole} in all)" if is_open_ended(state.tournament) else ""
-        self._round = f", {called(current)}{more}" if current.is_awaited else ""
+        self._round = f", {round_title(current)}{more}" if current.is_awaited else ""
 
     def words(self) -> str:
-        """See Progress.words."""
+        """Matches, rate, time left, forfeits, round."""
         return super().words() + self._round
 
 
-def called(current: Round) -> str:
-    """A round as a person reads of it: `round 2 of 5`, `round 3: final`."""
+def round_title(current: Round) -> str:
+    """A round in the words of its reader: `round 2 of 5`, `round 3: final`."""
     return current.title if current.title.startswith("round") else f"round {current.number}: {current.title}"
 
 
-def how_far(state: LeagueState) -> str:
+def progress_of(state: LeagueState) -> str:
     """Matches stored and asked for, and the round where there is more than one."""
     current = state.rounds[-1]
     if is_open_ended(state.tournament) and not state.is_complete:
         most = counted(match_count(state.tournament), "match", "matches")
-        return f"{state.stored} of at most {most}, {called(current)}"
+        return f"{state.stored} of at most {most}, {round_title(current)}"
     said = f"{state.stored} of {counted(state.scheduled, 'match', 'matches')}"
-    return said if state.is_complete or not current.is_awaited else f"{said}, {called(current)}"
+    return said if state.is_complete or not current.is_awaited else f"{said}, {round_title(current)}"
 
 
 def _duration(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""The table of a league, computed from what is stored of it. Rule: ratings are never believed, always derived."""
+"""The standings of a league, computed from its stored matches. Rule: ratings are never believed, always derived."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,8 +9,7 @@ from arena.standings.ranks import in_schedule_order, ranks_of
 from arena.standings.ratings import rate
 from arena.standings.rows import Entrant
 from arena.standings.sums import PairingSums, sums_of
-from arena.standings.table import Standings, Timing, standings, standings_json, timing
-from arena.store.matches import MatchStore
+from arena.standings.table import Standings, Timing, standings, timing
 
 
 def entrants(tournament: Tournament) -> tuple[Entrant, ...]:
@@ -19,19 +18,6 @@ def entrants(tournament: Tournament) -> tuple[Entrant, ...]:
         Entrant(name=player.name, bot=player.bot.name, version=player.bot.manifest.version, hash=player.bot.digest)
         for player in tournament.players
     )
-
-
-def table(store: MatchStore, state: LeagueState) -> tuple[Standings, tuple[Timing, ...]]:
-    """Standings and use of time after all stored matches of the league."""
-    sums = store.sums(state.blocks, state.ranks)
-    return standings_after(state, sums), timing(entrants(state.tournament), sums)
-
-
-def publish(store: MatchStore, state: LeagueState) -> tuple[Standings, tuple[Timing, ...]]:
-    """Do what `table` does, and store the standings for `verify`."""
-    found, use = table(store, state)
-    store.save_standings(state.tournament.name, standings_json(found))
-    return found, use
 
 
 def standings_after(state: LeagueState, sums: PairingSums) -> Standings:
@@ -43,11 +29,11 @@ def standings_after(state: LeagueState, sums: PairingSums) -> Standings:
     return standings(field, sums, ratings, tournament.rating, scheduled=state.scheduled, luck=luck)
 
 
-def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> Standings:
-    """The standings of a tournament after `results`, in any order."""
-    found = ranks_of(results)
+def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> tuple[Standings, tuple[Timing, ...]]:
+    """Standings and use of time of a tournament after `results`, in any order, that are stored nowhere."""
+    found, sums = ranks_of(results), sums_of(results)
 
     def stored(blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
         return {key: found[key].between(0, end) for key, end in blocks.items() if key in found}
 
-    return standings_after(state_of(tournament, stored), sums_of(results))
+    return standings_after(state_of(tournament, stored), sums), timing(entrants(tournament), sums)

@@ -1,0 +1,202 @@
+"""Leagues in a results folder: open it, play a tournament, read standings.
+
+Rule: nothing is printed here. The command line is a few lines over these functions.
+"""
+
+import contextlib
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from arena.errors import DamagedStore, Interrupted, SpecError
+from arena.league.driver import Backend, BlocksLost, run
+from arena.league.progress import LeagueProgress, round_title
+from arena.league.schedule import Batch, PlayedBlock, batches
+from arena.league.state import LeagueState, Replay, state_of
+from arena.league.tournament import Tournament
+from arena.match.record import unpack
+from arena.match.secret_luck import Secret
+from arena.process.limits import Isolation
+from arena.store import database
+from arena.store.bots import BotStore
+from arena.store.matches import MatchStore
+from arena.store.secrets import SecretKeeper
+from arena.text import counted
+
+LOGGED_FORFEITS: Final = 20
+"""Of each player in a run: the first show what is wrong, and a bot that always forfeits must not fill the log."""
+MOST_BLOCKS_NAMED: Final = 5
+if TYPE_CHECKING:
+    from arena.standings.table import Standings, Timing
+
+log: Final = logging.getLogger("arena.league")
+
+
+@contextlib.contextmanager
+def stored(results: Path) -> Iterator[MatchStore]:
+    """The stored matches of a results folder, for reading. SpecError if there are none."""
+    connection = database.open_for_reading(results)
+    if connection is None:
+        raise SpecError(f"nothing is stored in {results} yet; `arena league run FILE` plays a league")
+    store = MatchStore(connection, results)
+    with contextlib.closing(connection), store.snapshot():
+        yield store
+
+
+@contextlib.contextmanager
+def writable(results: Path) -> Iterator[MatchStore]:
+    """The stored matches of a results folder, for its only writer."""
+    with (
+        database.writer_lock(results),
+        contextlib.closing(database.open_for_writing(results)) as connection,
+    ):
+        yield MatchStore(connection, results)
+
+
+def one_league(store: MatchStore, name: str | None) -> LeagueState:
+    """The state of the league of that name, or of the only one. SpecError lists the known ones."""
+    names = [name] if name else store.leagues()
+    if len(names) != 1:
+        raise SpecError(f"which league? known: {', '.join(names) or 'none'}")
+    return state_of(store.league(names[0]), store.ranks)
+
+
+def league_table(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Timing, ...]]":
+    """Standings and use of time after all stored matches of the league."""
+    from arena.league.standings import entrants, standings_after  # noqa: PLC0415 - numpy is for tables only
+    from arena.standings.table import timing  # noqa: PLC0415 - see above
+
+    sums = store.sums(state.blocks, state.ranks)
+    return standings_after(state, sums), timing(entrants(state.tournament), sums)
+
+
+def publish(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Timing, ...]]":
+    """Compute the table of a league, and store the standings for `verify`."""
+    from arena.standings.table import standings_json  # noqa: PLC0415 - see above
+
+    standings, use = league_table(store, state)
+    store.save_standings(state.tournament.name, standings_json(standings))
+    return standings, use
+
+
+def installed(tournament: Tournament, bots: BotStore) -> Tournament:
+    """The tournament with the installed copies of its bots, which nobody edits."""
+    players = tuple(replace(each, bot=bots.install(each.bot)) for each in tournament.players)
+    return replace(tournament, players=players)
+
+
+def begin_league(
+    store: MatchStore,
+    results: Path,
+    tournament: Tournament,
+    given: Secret | None,
+    is_open: Callable[[Tournament], bool],
+) -> tuple[Tournament, Secret | None]:
+    """Store the tournament under the commitments of its luck; the secret of new blocks, None if there will be none.
+
+    `is_open` tells whether the league of that tournament has blocks left to draw.
+    """
+    tournament, secret = SecretKeeper(store, results).settle(tournament, given, is_open)
+    store.save_league(tournament)
+    return tournament, secret
+
+
+class LeagueRun:
+    """One run of a league: plays all that is left of it and stores each block as it ends."""
+
+    def __init__(self, store: MatchStore, replay: Replay, secret: Secret | None, isolation: Isolation) -> None:
+        self.name = replay.tournament.name
+        self._store, self._replay, self._secret, self._isolation = store, replay, secret, isolation
+        state = replay.state
+        self._forfeits = Counter[str]()
+        self.progress = LeagueProgress(state, _stored_forfeits(store, state))
+
+    @property
+    def state(self) -> LeagueState:
+        """The state by now."""
+        return self._replay.state
+
+    def play(self, backend: Backend, tick: Callable[[], None] = lambda: None) -> BlocksLost | None:
+        """Play what is left; the blocks that could not be played, if there are any, when all others are stored.
+
+        `tick` is called about twice a second. Interrupted by Ctrl-C, the same call continues.
+        """
+        log.info("%s: %d of %s matches are there", self.name, self.progress.done, self.progress.whole)
+        lost: BlocksLost | None = None
+        try:
+            run(iter(()), backend, commit=self._commit, tick=tick, then=self._next_round)
+        except KeyboardInterrupt:
+            self._log_end("interrupted")
+            raise Interrupted(
+                f"interrupted with {self.progress.done} of {self.progress.whole} matches stored; the same command"
+                " continues"
+            ) from None
+        except BlocksLost as error:
+            lost = BlocksLost(f"{error}; everything else is stored, and the same command tries them again")
+        self._log_end("done" if lost is None else "incomplete")
+        return lost
+
+    def _commit(self, blocks: list[PlayedBlock]) -> None:
+        self._store.save(blocks)
+        self._replay.add(blocks)
+        before = self._forfeits.total()
+        for block in blocks:
+            self._log_forfeits(block)
+        self.progress.add(sum(len(block.matches) for block in blocks), self._forfeits.total() - before)
+
+    def _next_round(self) -> Iterator[Batch] | None:
+        """The rest of the open round; None if all that is known is stored."""
+        state = self.state
+        current = state.rounds[-1]
+        self.progress.begin(state)
+        left = batches(state.tournament, state.finished, self._isolation, of=current, secret=self._secret)
+        first = next(left, None)
+        if first is None:
+            return None
+        log.info("%s: %s", self.name, round_title(current))
+        return chain((first,), left)
+
+    def _log_forfeits(self, block: PlayedBlock) -> None:
+        """Count the forfeits in this block by player, and log the first of each."""
+        for match in block.matches:
+            one = match.result
+            if one.at_fault is None:
+                continue
+            guilty = one.players[one.at_fault]
+            self._forfeits[guilty] += 1
+            fault = unpack(match.record).fault if self._forfeits[guilty] <= LOGGED_FORFEITS else None
+            if fault is not None:
+                log.info("%s: %s forfeits (%s): %s", one.key, guilty, one.termination, fault.message)
+
+    def _log_end(self, how: str) -> None:
+        for player, count in sorted(self._forfeits.items()):
+            shown = f", the first {LOGGED_FORFEITS} are above" if count > LOGGED_FORFEITS else ""
+            log.info("%s: %s by %s in this run%s", self.name, counted(count, "forfeit"), player, shown)
+        log.info("%s: %s, %s", self.name, how, self.progress.words())
+
+
+def _stored_forfeits(store: MatchStore, state: LeagueState) -> int:
+    """Stored matches of the league that ended with a forfeit."""
+    return sum(int(column.sum()) for column in store.sums(state.blocks, state.ranks).faults.values())
+
+
+def require_whole_blocks(state: LeagueState) -> None:
+    """DamagedStore if a match of a stored block is missing: no run plays such a block again."""
+    if state.is_complete or not state.torn:
+        return
+    named = [
+        f"{pairing.key} block {block} ({' v '.join(pairing.names)})"
+        for pairing, block in state.torn[:MOST_BLOCKS_NAMED]
+    ]
+    more = len(state.torn) - len(named)
+    listed = "; ".join([*named, f"and {more} more"] if more else named)
+    raise DamagedStore(
+        f"league {state.tournament.name}: matches are missing of {counted(len(state.torn), 'stored block')}: {listed}."
+        " A block is stored as a whole and never played twice, so the league cannot be completed from these results:"
+        " run `arena verify`, and go on with a sound copy of them"
+    )
