@@ -69,7 +69,9 @@ class Workers:
             log.warning("worker [%d] died; a new one takes its place", worker.process.pid)
             worker.abandon()
             self.kill_orphans()
-        with _translated():
+        with contextlib.suppress(BrokenExecutor), _translated():
+            return worker.submit(function, argument)
+        with _translated():  # multiprocessing has another fork server by now
             return worker.submit(function, argument)
 
     def close(self, *, is_interrupted: bool) -> None:
@@ -144,8 +146,7 @@ class _Worker:
     def abandon(self) -> None:
         """Let go of the process, without waiting for a queue whose lock a dead one may hold."""
         if self.process is not None:
-            self._handler.queue.cancel_join_thread()
-            threading.Thread(target=self._handler.close, daemon=True).start()  # it waits for a queue that may be stuck
+            self._drop_log()
             self._thread.shutdown(wait=False, cancel_futures=True)
             self._thread = ThreadPoolExecutor(1, self._name)
             self.process = None
@@ -176,9 +177,14 @@ class _Worker:
                 self.process.start()
         except BaseException:
             self.process = None
+            self._drop_log()
             raise
         finally:
             far_end.close()
+
+    def _drop_log(self) -> None:
+        self._handler.queue.cancel_join_thread()
+        threading.Thread(target=self._handler.close, daemon=True).start()  # it waits for a queue that may be stuck
 
     def _call(self, pipe: "Connection[Any, Any]", function: Callable[[Any], Any], argument: Any) -> Any:
         try:

@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from cli_arena import ROOT, Terminal
 from arena.cli import edge
 from arena.cli.edge import TerminalLine
 from arena.errors import HarnessFault, SpecError
+from arena.process import workers
 from arena.process.sandbox import bubblewrap, self_test, syscalls
 
 LEAGUE = "{name: test, game: nim, seed: 1, cycles: 1, players: [{bot: random, name: a}, {bot: random, name: b}]}"
@@ -112,14 +113,14 @@ def raising(error: BaseException) -> Callable[..., Any]:
 @pytest.mark.parametrize(
     ("patched", "error", "said"),
     [
-        ((ProcessPoolExecutor, "__init__"), OSError(errno.EROFS, "Read-only file system"), "a writable /dev/shm"),
+        ((workers, "MultiProcessingHandler"), OSError(errno.EROFS, "Read-only file system"), "a writable /dev/shm"),
         (
             (multiprocessing.forkserver, "ensure_running"),
             FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']"),
             "No usable temporary directory found in ['/tmp']; they need a folder for temporary files (TMPDIR)",
         ),
-        ((ProcessPoolExecutor, "submit"), OSError(errno.EAGAIN, "no processes"), "cannot be started: no processes"),
-        ((ProcessPoolExecutor, "submit"), EOFError("unexpected EOF"), "the process that starts workers died; what is"),
+        ((BaseProcess, "start"), OSError(errno.EAGAIN, "no processes"), "cannot be started: no processes"),
+        ((BaseProcess, "start"), EOFError("unexpected EOF"), "the process that starts workers died; what is"),
     ],
 )
 def test_workers_that_cannot_be_started(
@@ -137,15 +138,15 @@ def test_workers_that_cannot_be_started(
 
 def test_a_fork_server_that_died_once_is_replaced(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """The league goes on."""
-    submit, calls = ProcessPoolExecutor.submit, list[int]()
+    start, calls = BaseProcess.start, list[int]()
 
     def fails_once(*arguments: Any, **more: Any) -> Any:
         calls.append(1)
         if len(calls) == 1:
             raise EOFError("unexpected EOF")
-        return submit(*arguments, **more)
+        return start(*arguments, **more)
 
-    monkeypatch.setattr(ProcessPoolExecutor, "submit", fails_once)
+    monkeypatch.setattr(BaseProcess, "start", fails_once)
 
     told = terminal.league()
 

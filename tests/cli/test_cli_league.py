@@ -119,6 +119,7 @@ def test_a_league_without_matches_has_a_leaderboard(terminal: Terminal) -> None:
     terminal.league()
     connection = sqlite3.connect(terminal.results / "arena.db")
     connection.execute("DELETE FROM record")
+    connection.execute("DELETE FROM seat")
     connection.execute("DELETE FROM match")
     connection.execute("DROP TRIGGER history_delete")
     connection.execute("DELETE FROM history")
