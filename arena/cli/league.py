@@ -36,7 +36,7 @@ from arena.cli.options import (
 from arena.cli.update import BegunLeagues, Replays, confirm_update, preview, report_kept_versions
 from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import DamagedStore, SpecError
-from arena.league.driver import Backend, ExecutorBackend, LocalBackend
+from arena.league.driver import Backend, BlocksLost, ExecutorBackend, LocalBackend
 from arena.league.progress import progress_of
 from arena.league.state import state_of
 from arena.league.tournament import Tournament, decided_by_wall, luck_origin, read_tournament
@@ -114,13 +114,8 @@ def run(
             store, results, tournament, given, lambda known: not replays.of(known).state.is_complete
         )
         _report_luck_and_clock(tournament, backend)
-        with _logging_to(results / "logs" / f"{tournament.name}.log"):
-            league_run = LeagueRun(store, replays.of(tournament), secret, isolation)
-            shown = TerminalLine(league_run.progress.line)
-            try:
-                lost = league_run.play(backend, shown.draw)
-            finally:
-                shown.end()
+        league_run = LeagueRun(store, replays.of(tournament), secret, isolation)
+        lost = _play(league_run, backend, results)
         state, head = league_run.state, store.head()
         standings, times = publish(store, state)
     from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
@@ -130,6 +125,15 @@ def run(
     require_whole_blocks(state)
     if lost is not None:
         raise lost
+
+
+def _play(league_run: LeagueRun, backend: Backend, results: Path) -> BlocksLost | None:
+    shown = TerminalLine(league_run.progress.line)
+    with _logging_to(results / "logs" / f"{league_run.name}.log"):
+        try:
+            return league_run.play(backend, shown.draw)
+        finally:
+            shown.end()
 
 
 def _report_luck_and_clock(tournament: Tournament, backend: Backend) -> None:
