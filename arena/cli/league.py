@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -38,14 +39,18 @@ from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import DamagedStore, SpecError
 from arena.league.driver import Backend, BlocksLost, ExecutorBackend, LocalBackend
 from arena.league.progress import progress_of
-from arena.league.state import state_of
+from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Tournament, decided_by_wall, luck_origin, read_tournament
 from arena.process.limits import Isolation
 from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.matches import MATCH_FORMATS, match_list
 from arena.store.bots import BotStore
+from arena.store.history import Head
 from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
+
+if TYPE_CHECKING:
+    from arena.standings.table import Standings, Timing
 
 
 @click.group(cls=SuggestingGroup)
@@ -116,15 +121,18 @@ def run(
         _report_luck_and_clock(tournament, backend)
         league_run = LeagueRun(store, replays.of(tournament), secret, isolation)
         lost = _play(league_run, backend, results)
-        state, head = league_run.state, store.head()
-        standings, times = publish(store, state)
-    from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
-
-    click.echo(leaderboard_page(standings, times, format=form, width=terminal_width(), news=state.news))
-    click.echo(f"\nhistory: {head}" if form == "table" else f"history: {head}", err=form != "table")
-    require_whole_blocks(state)
+        head, table = store.head(), publish(store, league_run.state)
+    _print_table(table, league_run.state, head, form)
+    require_whole_blocks(league_run.state)
     if lost is not None:
         raise lost
+
+
+def _print_table(table: "tuple[Standings, tuple[Timing, ...]]", state: LeagueState, head: Head, form: str) -> None:
+    from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
+
+    click.echo(leaderboard_page(*table, format=form, width=terminal_width(), news=state.news))
+    click.echo(f"\nhistory: {head}" if form == "table" else f"history: {head}", err=form != "table")
 
 
 def _play(league_run: LeagueRun, backend: Backend, results: Path) -> BlocksLost | None:
