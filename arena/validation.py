@@ -109,7 +109,7 @@ def unknown(what: str, found: str, known: Iterable[str]) -> str:
 
 
 class _Place:
-    """Where data comes from, what a key is called there, and how its author would write a value."""
+    """The source of data, its word for a key, and the form in which its author would write a value."""
 
     key = "key"
 
@@ -320,7 +320,7 @@ def _refuse_other(raw: object, known: Iterable[object], place: _Place, path: str
 
 
 def _sentence(raw: object, kind: Any, error: str, place: _Place, before: str) -> str:
-    """What msgspec says of `raw`, to which the path `before` leads, in the words of its author."""
+    """The message of msgspec about `raw`, to which the path `before` leads, in the words of its author."""
     matched = _PLACE.match(error)
     assert matched is not None, "the pattern takes any text"
     what, path = matched["what"], matched["path"] or ""
@@ -361,7 +361,7 @@ def _expected(what: str, kind: msgspec.inspect.Type, place: _Place) -> str:
 
 
 def _described(kind: msgspec.inspect.Type, place: _Place) -> str:
-    """What a type says of itself: a description in its Meta, the keys of a struct, choices. Empty if nothing."""
+    """The description of a type: one in its Meta, the keys of a struct, choices. Empty if nothing."""
     match kind:
         case msgspec.inspect.Metadata():
             return (kind.extra_json_schema or {}).get("description") or _described(kind.type, place)

@@ -18,7 +18,7 @@ T = TypeVar("T")
 _DEEPEST: Final = 32
 """Lists and mappings within each other, aliases written out."""
 _LARGER: Final = 2
-"""How many times as long as the limit of its size a file may be with its aliases written out."""
+"""The most times by which a file with its aliases written out may exceed the limit of its size."""
 _LONGEST_NUMBER: Final = 40
 _LONGEST_PROBLEM: Final = 300
 _PLAIN_TAGS: Final = ("null", "bool", "int", "float", "timestamp", "seq", "map", "str")

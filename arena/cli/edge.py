@@ -1,6 +1,6 @@
 """The edge of the program: errors become a sentence and an exit code, signals a KeyboardInterrupt; closed streams.
 
-Rule: exit code 4 and a traceback are for our own mistakes only. Whatever the machine, the disk, the terminal or a name
+Rule: exit code 4 and a traceback are for our own mistakes only. All that the machine, the disk, the terminal or a name
 on the disk brings about is said in words; and no words are no reason to fail.
 
 Ctrl-C, the SIGTERM of a service manager or a job queue and the SIGHUP of a terminal are the same KeyboardInterrupt,
@@ -34,7 +34,7 @@ _OF_THE_MACHINE: Final = {
     errno.ENFILE: "the machine has no more open files: end other programs",
     errno.ENOSYS: "this system cannot do that",
 }
-"""What the machine lacks, by the system's number of the error, and what to do about it."""
+"""Needs of the machine, by the system's number of the error, and what to do about it."""
 _MISTAKES: Final = {errno.EBADF, errno.EINVAL, errno.EFAULT, errno.ENOTTY, errno.ECHILD, errno.ESRCH}
 """Errors that say nothing to a person unless they name a file: somebody here made a mistake."""
 
@@ -90,7 +90,7 @@ def print_error(text: str) -> None:
 
 
 def explain(error: BaseException) -> tuple[str, int]:
-    """What a person is told, and the exit code; what nobody thought of is our fault, never a failed check."""
+    """The text for a person, and the exit code; an error that nobody thought of is our fault, never a failed check."""
     if isinstance(error, click.exceptions.Abort) and isinstance(error.__cause__, EOFError):
         error = error.__cause__  # click makes one thing of an end of the input and of Ctrl-C
     match error:
@@ -149,7 +149,7 @@ def _opened(number: int, mode: str) -> TextIO:
 
 _STOPS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CLEAN_UP_S: Final = 5.0
-"""How long after a stop another one is taken for impatience; a clean-up takes less than a second of its own time."""
+"""The time after a stop in which another one is ignored; a clean-up takes less than a second of its own time."""
 
 
 @contextlib.contextmanager

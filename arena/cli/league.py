@@ -156,7 +156,7 @@ def _report_luck_and_clock(tournament: Tournament, backend: Backend) -> None:
 @click.argument("name", required=False)
 @results_option
 def status(name: str | None, results: Path) -> None:
-    """How many matches of league NAME (or of all leagues) are stored, and which round is on.
+    """Print how many matches of league NAME (or of all leagues) are stored, and which round is on.
 
     Example: arena league status
     """

@@ -78,7 +78,7 @@ def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, set
 
 
 class _Dialogue:
-    """The file of `--dialogue`. What was said so far can be read after each match, and after an interruption."""
+    """The file of `--dialogue`. It is complete after each match, and after an interruption."""
 
     def __init__(self, path: Path, tables: Tables) -> None:
         self._contestants = list(chain.from_iterable(tables))

@@ -78,7 +78,7 @@ def verify(
 
     The luck of each block must be what the secret of its league gives, as far as the secret is stored here or given;
     each die must be what the luck of its block gives, each action legal, each outcome what the rules say; summaries,
-    digests, bots and published standings must fit. What was simulated is simulated again, and must be the same to the
+    digests, bots and published standings must fit. Simulations are made again, and must be the same to the
     last bit where the simulator and the machine are; elsewhere the difference is told. Matches of no current league are
     checked against their own records. Exit 1 if anything does not fit.
 

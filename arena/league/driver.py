@@ -149,7 +149,7 @@ def _launch(batches: Iterator[Batch], again: list[Batch], flight: Flight, backen
 
 
 def _failure(future: "Future[list[PlayedBlock]]") -> BaseException | None:
-    """What became of a finished future; a distributed executor cancels by itself what its lost workers had."""
+    """The error of a finished future; a distributed executor cancels by itself the batches of its lost workers."""
     if future.cancelled():
         return CancelledError("the executor gave it up")
     error = future.exception()

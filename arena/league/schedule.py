@@ -1,4 +1,4 @@
-"""What is played, in which order: rounds of fixtures computed from a tournament, and the batches that workers get.
+"""The matches of a league in their order: rounds of fixtures of a tournament, and the batches that workers get.
 
 Rule: pure functions. A fixture's id depends only on what its matches depend on: game, options, clock, limits, the
 commitment under which the league was begun, its players and the number of the block. So a league may be stopped,
@@ -80,7 +80,7 @@ class Batch(msgspec.Struct, frozen=True):
 
     @property
     def setting(self) -> MatchSettings:
-        """What its matches have in common."""
+        """The settings that its matches have in common."""
         return MatchSettings(self.game, self.options, self.clock, self.limits)
 
 
@@ -93,7 +93,7 @@ class PlayedBlock(msgspec.Struct, frozen=True):
 
 
 class Round(msgspec.Struct, frozen=True):
-    """What is played before the schedule looks at results again: `blocks` blocks of each of `pairings`.
+    """A round, played before the schedule looks at results again: `blocks` blocks of each of `pairings`.
 
     `first` has, by pairing, the number of its first block here. `number` counts rounds from 1; `title` and `news` are
     the words of the schedule.
@@ -157,7 +157,7 @@ def batches(
     of: Round | None = None,
     secret: Secret | None = None,
 ) -> Iterator[Batch]:
-    """What is left to play of a round, by default the first; `finished` holds the stored blocks by pairing key.
+    """The blocks left to play of a round, by default the first; `finished` holds the stored blocks by pairing key.
 
     Blocks are drawn under `secret`, which may be left out where the tournament has a public seed.
 
@@ -192,7 +192,7 @@ def batches(
 
 
 def match_spec(setting: Tournament | Batch, planned: Fixture, rotation: int, isolation: Isolation) -> MatchSpec:
-    """What the referee is told of the match of `planned` with that rotation of the seats."""
+    """The match of `planned` with that rotation of the seats, for the referee."""
     return spec_of(setting.setting, planned.match_id(rotation), planned.draw, rotation, isolation)
 
 
@@ -272,7 +272,7 @@ def _only(names: Sequence[str], settings: ClockSettings | Limits) -> msgspec.Raw
 
 
 def _around_the_table(players: tuple[Player, ...], digest: str) -> tuple[Player, ...]:
-    """Who sits after whom: drawn, so that it is not always the same names; for two there is one way only."""
+    """The players in a drawn order, so that the same names do not always sit together; two have one order only."""
     if len(players) == SEATS:
         return players
     ways = math.factorial(len(players) - 1)

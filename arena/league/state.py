@@ -1,4 +1,4 @@
-"""How far a league is: its tournament and what is stored of it, computed once and handed to all who ask.
+"""The state of a league: its tournament and its stored matches, computed once and handed to all who ask.
 
 Rule: nobody else runs the schedule. A state is a function of the tournament and of the stored matches. A `Replay` goes
 on from there with every block that is committed, and asks the store only about the pairings of a round that begins.
@@ -45,7 +45,7 @@ class LeagueState(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def blocks(self) -> dict[str, int]:
-        """How many blocks of each pairing are of the league, by its key, in the order of the schedule.
+        """The number of blocks of each pairing that belong to the league, by its key, in the order of the schedule.
 
         The questions to a store are asked with it.
         """

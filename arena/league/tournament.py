@@ -76,7 +76,7 @@ class Player(msgspec.Struct, frozen=True):
 
 
 class Tournament(msgspec.Struct, frozen=True):
-    """What is to be played. `players` in the order of the file.
+    """A league to be played. `players` in the order of the file.
 
     `cycles` blocks for every pairing before the schedule looks at results; 0 for a schedule without cycles. `schedule`
     has its defaults filled in. `luck`: whether that of each match is measured; no match goes otherwise for it.
@@ -106,7 +106,7 @@ class Tournament(msgspec.Struct, frozen=True):
 
     @property
     def setting(self) -> MatchSettings:
-        """What all its matches have in common."""
+        """The settings that all its matches have in common."""
         return MatchSettings(self.game, self.options, self.clock, self.limits)
 
 

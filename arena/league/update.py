@@ -88,7 +88,7 @@ class Loss(msgspec.Struct, frozen=True):
 
     @property
     def dropped(self) -> int:
-        """How many of these do not belong to it any more."""
+        """The number of these that do not belong to it any more."""
         return sum(each.dropped for each in self.by_round)
 
 

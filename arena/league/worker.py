@@ -1,4 +1,4 @@
-"""What happens in a worker process: a batch goes in, played blocks come out.
+"""Work of a worker process: a batch goes in, played blocks come out.
 
 Rule: a worker writes nothing but log records. It plays a void block again; a process that does nothing else also kills
 what its bots left behind, and ends with everything it started when its parent ends.

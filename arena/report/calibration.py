@@ -53,7 +53,7 @@ def _document(found: Judged) -> dict[str, Any]:
 
 
 def sentences(found: Judged) -> Iterator[str]:
-    """What the tables say, in words; the last one is what to make of it."""
+    """The tables in words; the last sentence is the conclusion."""
     played = f"{found.league}: {counted(found.matches, 'match', 'matches')} in {counted(found.blocks, 'block')}"
     if not found.methods:
         yield f"{played}: nothing to foretell."

@@ -28,7 +28,7 @@ _KIND: Final = {
 
 
 def line(state: State) -> str:
-    """Where a running test stands."""
+    """The state of a running test."""
     lower, upper = state.settings.bounds
     shown = f"{state.blocks} blocks, LLR {state.llr:+.2f} ({lower:+.2f} to {upper:+.2f})"
     if state.verdict is not Verdict.UNDECIDED:

@@ -1,6 +1,6 @@
 """Pages in every format: values -> cells, and cells and sentences -> a terminal's table, Markdown, CSV or JSON.
 
-Rule: names are hostile input. Whatever a player is called, every format keeps its rows and columns, no terminal obeys
+Rule: names are hostile input. With any name of a player every format keeps its rows and columns, no terminal obeys
 an escape sequence, and no spreadsheet computes a formula.
 """
 
@@ -28,9 +28,9 @@ LONGEST_NAME_AT_ALL: Final = 60
 
 _ROWS_IN_A_PIECE: Final = 1000
 
-# What GitHub's Markdown reads as markup inside a table cell; underscores only at the edge of a word.
+# Characters that GitHub's Markdown reads as markup inside a table cell; underscores only at the edge of a word.
 _MARKUP: Final = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")
-# What a spreadsheet takes for a formula, also in the wide forms that it reads the same way.
+# Characters that a spreadsheet takes for the start of a formula, also in the wide forms that it reads the same way.
 _FORMULA: Final = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 
 
@@ -171,7 +171,7 @@ def aligned(parts: Sequence[Sequence[str]], between: str) -> list[str]:
 
 
 def half_width(found: Interval | None, digits: int = 2, scale: float = 1.0) -> str:
-    """How far the 95 % interval reaches: `±4.2`; `-8.2/+4.2` where that differs; `-13.9` where it reaches one way only.
+    """The reach of the 95 % interval: `±4.2`; `-8.2/+4.2` where that differs; `-13.9` where it reaches one way only.
 
     `±?` if nothing is known of one of its ends.
     """

@@ -66,7 +66,7 @@ def matrix_page(
 
 
 def sentences(found: HeadToHead) -> Iterator[str]:
-    """What the table says, in words."""
+    """The table in words."""
     yield (
         f"{found.league}: {counted(found.matches, 'match', 'matches')}. A cell is the score in % of the player of its"
         " row against that of its column (matches). The players stand in the order of MAP, their skill by all matches"
@@ -182,13 +182,13 @@ def _shortest(one: Meeting) -> str:
 
 
 def _marks(one: Meeting) -> str:
-    """Who is surely better, then how surprising the score is."""
+    """The mark of the surely better one, then that of a surprising score."""
     sure = "" if one.p_holm > WRONG else ">" if one.is_better else "<"
     return sure + mark(one.z or 0.0)
 
 
 def _surprises(found: HeadToHead) -> _Surprises:
-    """How surprising the cells are, by row and column."""
+    """The surprise of each cell, by row and column."""
     place = {one.name: number for number, one in enumerate(found.players)}
     return {(place[one.player], place[one.opponent]): one.z for one in found.meetings if one.z is not None}
 
@@ -256,7 +256,7 @@ def _intransitivity(found: HeadToHead) -> str:
 
 
 def _left_out(names: Sequence[str]) -> str:
-    """Who has no part in the test; JSON has all of them."""
+    """The players without a part in the test; JSON has all of them."""
     count = f"{len(names)} players: " if len(names) > 1 else ""
     return f"; among the players with close matches, without {count}{some(names)}" if names else ""
 

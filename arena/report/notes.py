@@ -1,4 +1,4 @@
-"""What stands below a leaderboard: what it was made from, what its columns mean, and what not to conclude from it.
+"""Sentences below a leaderboard: its sources, the meaning of its columns, and conclusions that it does not allow.
 
 Rule: one sentence a line, and only those that say something about this table.
 """
@@ -77,7 +77,7 @@ def _summary(standings: Standings) -> str:
 
 
 def _of_intervals(rows: Sequence[Row], headers: Sequence[str]) -> Iterator[str]:
-    """How to read the intervals that are not plain ones."""
+    """Explanations of the intervals that are not plain ones."""
     shown = [row.score and half_width(row.score.interval, 1, 100.0) for row in rows]
     if any(each and not each.startswith("±") for each in shown):
         yield (
@@ -89,7 +89,7 @@ def _of_intervals(rows: Sequence[Row], headers: Sequence[str]) -> Iterator[str]:
 
 
 def _warning(isolation: str) -> str:
-    """What it means if bots were not kept apart."""
+    """The meaning of bots that were not kept apart."""
     if "none" not in isolation:
         return ""
     return ". UNSANDBOXED: bots could read the files of this account, and each other's"

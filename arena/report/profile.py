@@ -109,7 +109,7 @@ def _cells(means: Iterable[Mean | None], digits: int = 2, scale: float = 1.0, *,
 
 
 def _head(page: ProfilePage) -> Iterator[str]:
-    """Who it is, and how it did on the whole."""
+    """The player, and the result on the whole."""
     row = page.row
     arguments = f" with {' '.join(page.arguments)}" if page.arguments else ""
     yield f"{row.name} in {page.league}: bot {row.bot} {row.version} ({row.hash[:8]}){arguments}"

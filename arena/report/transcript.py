@@ -63,7 +63,7 @@ def _recorded(record: MatchRecord, step: Step) -> str:
 
 
 def luck_lines(record: MatchRecord) -> Iterator[str]:
-    """How much luck each seat had, and in which draws most and least of it; nothing for a game without a value.
+    """The luck of each seat, and the draws with most and least of it; nothing for a game without a value.
 
     CheckFailed if the record cannot be replayed.
     """
@@ -80,7 +80,7 @@ def luck_lines(record: MatchRecord) -> Iterator[str]:
 
 
 def stored_luck_lines(record: MatchRecord, result: MatchResult) -> Iterator[str]:
-    """How much luck each seat had by what was measured when the match was played; for one that cannot be replayed."""
+    """The luck of each seat as measured when the match was played; for one that cannot be replayed."""
     if not result.luck_version:
         return
     yield ""
@@ -133,7 +133,7 @@ def _head(record: MatchRecord, luck: str) -> Iterator[str]:
 
 
 def step_line(record: MatchRecord, moment: ReplayStep) -> str:
-    """What happened in a step, on one line: who did what, what luck or nature came to."""
+    """A step on one line: an action, a draw or a simulation."""
     step = moment.step
     if isinstance(step, ChanceStep):
         return _drawn(step)

@@ -1,7 +1,7 @@
 """A match as pictures: an SVG file for each step that changed what is to be seen, and a page to go through them.
 
 Rule: the page is one file that asks nothing of a network or of other files; the pictures in it are compressed, for a
-match has a hundred and more of them. Whatever a bot called itself or noted is
+match has a hundred and more of them. Names and notes of bots are
 text in it, never markup, and pictures are shown as pictures: no script in them runs.
 """
 
@@ -40,7 +40,7 @@ class _Shown(msgspec.Struct, frozen=True):
 
 
 class _Page(msgspec.Struct, frozen=True):
-    """What the page is told; pictures are compressed by gzip, and come out of JSON in base64."""
+    """The data of the page; pictures are compressed by gzip, and come out of JSON in base64."""
 
     title: str
     players: tuple[str, ...]

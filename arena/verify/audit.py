@@ -49,7 +49,7 @@ OnProgress = Callable[[str, int, int], object]
 
 
 class AuditSettings(NamedTuple):
-    """How matches are looked at: by whom, who hears how far it is, and with which secrets of luck and old roots.
+    """Settings of an audit: the checker, the listener to progress, secrets of luck, and old roots.
 
     `replays`: so many batches of each league are played again, with the bots isolated like that.
     """
@@ -165,7 +165,7 @@ class _MatchAudit:
         self._luck: Counter[str] = Counter()
 
     def problems(self, tasks: Iterable[Task]) -> Iterator[AuditLine]:
-        """What is wrong with matches, one after the other."""
+        """Problems of matches, one after the other."""
         if self._total:
             self._look.watch(self._name, 0, self._total)
         for found in self._look.checked(tasks):
@@ -200,7 +200,7 @@ class _MatchAudit:
         self._matches[kind] += 1
 
     def luck(self) -> Iterator[AuditLine]:
-        """How many matches have the luck of their secret; and those that could not be checked, by what is missing."""
+        """The number of matches with the luck of their secret; and of those without a secret at hand, by commitment."""
         for found, count in sorted(self._luck.items(), key=lambda item: item[0] != CHECKED):
             matches = counted(count, "match", "matches")
             if found == CHECKED:
@@ -210,7 +210,7 @@ class _MatchAudit:
                 yield False, f"{self._name}: {told}; only the dice and cards, with the luck in each record"
 
     def simulations(self) -> Iterator[AuditLine]:
-        """What simulations came to here, in a sentence for all matches that were simulated on the same terms."""
+        """The results of simulations here, in a sentence for all matches that were simulated on the same terms."""
         for kind, found in sorted(self._resimulated.items(), key=lambda item: item[0]):
             same, made = found.equal, counted(found.made, "simulation", "simulations")
             if found.why_not:
@@ -254,7 +254,7 @@ def _audit_orphans(store: MatchStore, leagues: list[LeagueState], look: AuditSet
 
 
 def _audit_luck(tournament: Tournament, results: list[MatchResult]) -> Iterator[AuditLine]:
-    """How many matches had their luck measured again; that of another version of the value cannot be."""
+    """The number of matches whose luck was measured again; that of another version of the value cannot be."""
     current = luck_version(tournament.game)
     known = Counter(one.luck_version == current for one in results if one.luck_version)
     if known[True]:

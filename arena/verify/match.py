@@ -1,4 +1,4 @@
-"""One stored match against its record, its seed, its rules and its nature; here or in a worker process.
+"""One stored match against its record, its seed, its rules and its simulator; here or in a worker process.
 
 Rule: a task holds all that its match is checked by, so that whoever checks it needs no database.
 """
@@ -35,7 +35,7 @@ _AHEAD: Final = 4
 
 
 class Expected(msgspec.Struct, frozen=True):
-    """What the tournament of a match gives it: by name what a record must say. `seats` are players and their bots."""
+    """The setting of a match by its tournament, by the names of its record. `seats` are players and their bots."""
 
     game: str
     rules: str
@@ -65,7 +65,7 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """What is wrong with a match, in sentences, and what came of its simulations; None for a game without a nature.
+    """The problems of a match, in sentences, and the results of its simulations; None for a game without a simulator.
 
     `other_rules`: the sentence that it cannot be replayed because this arena has other rules; empty if it was replayed.
     `luck` is `checked` if the luck was compared with what its secret or seed gives, else the commitment of the secret
@@ -103,7 +103,7 @@ def parallel_checker(workers: int) -> Iterator[Checker]:
 
 
 def _in_order(pool: Workers, tasks: Iterable[Task], most: int) -> Iterator[Checked]:
-    """Check `most` tasks at once. Where the store cannot give another, what it gave before is still told."""
+    """Check `most` tasks at once. If the store cannot give another, those before are still told."""
     waiting: deque[Future[Checked]] = deque()
     damage: DamagedStore | None = None
     left = iter(tasks)
@@ -124,7 +124,7 @@ def _in_order(pool: Workers, tasks: Iterable[Task], most: int) -> Iterator[Check
 
 
 def check(task: Task) -> Checked:
-    """Look at one match in every respect. Whatever is in a record, the audit goes on after it."""
+    """Look at one match in every respect. The audit goes on after any record."""
     try:
         return _checked(task)
     except Exception as error:  # noqa: BLE001 - the edge: rules are not made for states that somebody forged
@@ -132,7 +132,7 @@ def check(task: Task) -> Checked:
 
 
 def _checked(task: Task) -> Checked:
-    """What is wrong with a match. A record that cannot be replayed is not simulated again."""
+    """The problems of a match. A record that cannot be replayed is not simulated again."""
     match, found = task.match, list[str]()
     match_id = str(match.result.key)
     try:
@@ -161,7 +161,7 @@ def _checked(task: Task) -> Checked:
 
 
 def expected(tournament: Tournament, pairing: Pairing, match: PlayedMatch) -> Expected:
-    """What the record of a match of this pairing must say of its setting."""
+    """The setting that the record of a match of this pairing must have."""
     seats: tuple[Player, ...] = rotate(pairing.players, match.result.key.rotation)
     return Expected(
         game=tournament.game,
@@ -182,7 +182,7 @@ def due_luck(tournament: Tournament, match: PlayedMatch, secrets: Collection[Sec
 
 
 def draws_of(match: PlayedMatch, secrets: Iterable[Secret], seats: int) -> tuple[BlockDraw, ...]:
-    """What each of the secrets gives the block of a match."""
+    """The draws of each of the secrets for the block of a match."""
     return tuple(
         draw_block(secret, f"{match.result.key.pairing}-{match.result.key.block}", seats) for secret in secrets
     )
@@ -195,7 +195,7 @@ def luck_version(game: str) -> str:
 
 
 def _misfits(due: Expected, record: MatchRecord) -> Iterator[str]:
-    """What the record says of its setting, against the tournament."""
+    """Differences between the setting in the record and that of the tournament."""
     seats = tuple((seat.player, seat.bot) for seat in record.seats)
     had_no_idle_bank = record.clock.idle_ms is UNSET  # it was played by arena 0.1.0
     clock = msgspec.structs.replace(record.clock, idle_ms=due.clock.idle_ms) if had_no_idle_bank else record.clock

@@ -28,7 +28,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Resimulated(msgspec.Struct, frozen=True):
-    """What came of the simulations of one match, or of several that were made on the same terms.
+    """The results of the simulations of one match, or of several that were made on the same terms.
 
     `terms` tells in which respects this machine is another than that of the record; empty if in none. `made` counts
     simulations, `equal` those that came out as recorded. `farthest` is the greatest difference. `why_not` tells why
@@ -48,7 +48,7 @@ class Resimulated(msgspec.Struct, frozen=True):
 
 
 def resimulate(record: MatchRecord) -> tuple[Resimulated | None, list[str]]:
-    """Make all simulations of a record again; with them what is wrong, in sentences. None for a game without a nature.
+    """Make all simulations of a record again; with them the problems, in sentences. None without a simulator.
 
     CheckFailed if the record cannot be replayed.
     """
@@ -78,7 +78,7 @@ def resimulate(record: MatchRecord) -> tuple[Resimulated | None, list[str]]:
 
 
 def _difference(simulator: Simulator, moment: ReplayStep) -> Difference | None:
-    """How the step comes out here, if otherwise. A forged state may be one that no engine was made for."""
+    """The difference of a step that comes out otherwise here. A forged state may be one that no engine was made for."""
     step = moment.step
     try:
         if isinstance(step, ActionStep) and step.is_own:

@@ -69,7 +69,7 @@ class Swiss(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 class Knockout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind", tag="knockout"):
-    """Whoever loses a tie is out. Seeds are the order of the file.
+    """The loser of a tie is out. Seeds are the order of the file.
 
     A tie is `blocks_per_tie` blocks; while it is level, another block, up to `cap_blocks` in all; then the better seed
     goes on.
@@ -122,7 +122,7 @@ def settle(schedule: Schedule, *, players: Sequence[str], seats: int, cycles: in
 
 
 def decided(schedule: RoundRobin | Gauntlet) -> Decided | None:
-    """How long undecided neighbours play on; None if nobody does."""
+    """The stopping rule of undecided neighbours; None if nobody plays on."""
     likelihood, step, cap = schedule.likelihood, schedule.step_blocks, schedule.cap_blocks
     if schedule.until is None or likelihood is None or step is None or cap is None:
         return None

@@ -2,8 +2,8 @@
 
 Rule: a cycle depends on the number of players and of seats only. All tables there are, where these are few; then a
 player who joins adds tables and changes none. Beyond `MOST_TABLES` a balanced part of them: a few base tables, each
-moved around the circle of players. How often two players meet depends on their distance on the circle alone, so it is
-enough that the base tables have every distance equally often: then everybody sits at equally many tables, and two pairs
+moved around the circle of players. The distance of two players on the circle decides alone how often they meet, so it
+is enough that the base tables have every distance equally often: then everybody sits at equally many tables, and two pairs
 of players differ by one meeting at most. The search is deterministic: a league must find the same tables for ever.
 
 Source: cyclic difference families, as in Colbourn and Dinitz, Handbook of Combinatorial Designs (2007), VI.16; only
