@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from arena.errors import DamagedStore, Interrupted, SpecError
-from arena.league.driver import Backend, BlocksLost, run
+from arena.league.driver import Backend, BlocksLost, run_batches
 from arena.league.progress import LeagueProgress, round_title
 from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.state import LeagueState, Replay, state_of
@@ -129,7 +129,7 @@ class LeagueRun:
         log.info("%s: %d of %s matches are there", self.name, self.progress.done, self.progress.whole)
         lost: BlocksLost | None = None
         try:
-            run(iter(()), backend, commit=self._commit, tick=tick, then=self._next_round)
+            run_batches(iter(()), backend, commit=self._commit, tick=tick, then=self._next_round)
         except KeyboardInterrupt:
             self._log_end("interrupted")
             raise Interrupted(

@@ -22,7 +22,7 @@ import click
 import msgspec
 from tables import Figure, Goal, Table
 
-from arena.league.driver import LocalBackend, run
+from arena.league.driver import LocalBackend, run_batches
 from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.match.record import unpack
 from arena.process import reaper
@@ -122,7 +122,7 @@ def soak(scratch: Path, *, matches: int, seed: int) -> list[Table]:
         connection = database.open_for_writing(place / "results")
         soaked = Soak(grounds, MatchStore(connection, place / "results"), matches, seed)
         start_s = time.monotonic()
-        run(soaked.batches(), backend, commit=soaked.take, tick=soaked.tick)
+        run_batches(soaked.batches(), backend, commit=soaked.take, tick=soaked.tick)
         elapsed_s = time.monotonic() - start_s
         connection.close()
         left = grounds.decoys.running() | set(grounds.decoys.left_processes())

@@ -17,7 +17,7 @@ from measure import interleaved
 from recording import CLOCK, SHANGHAIEN
 from tables import Figure, Goal, Row, Table
 
-from arena.league.driver import Backend, LocalBackend, run
+from arena.league.driver import Backend, LocalBackend, run_batches
 from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.tournament import Player, Tournament
 from arena.process.manifest import BotSpec
@@ -149,7 +149,7 @@ def _league(scratch: Path, backend: Backend, bot: BotSpec, *, chunks_played: int
                 matches.append(sum(match.result.moves))
 
         start_s = time.perf_counter()
-        run(batches(tournament, {}), backend, commit=commit)
+        run_batches(batches(tournament, {}), backend, commit=commit)
         elapsed_s = time.perf_counter() - start_s
     return Speed(matches_per_s=len(matches) / elapsed_s, requests=sum(matches) / len(matches))
 

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from arena.api import league_table, stored
-from arena.cli import cli, run
+from arena.cli import cli, execute
 from arena.league.state import state_of
 from arena.league.tournament import read_tournament
 from arena.report.leaderboard import leaderboard_page
@@ -106,7 +106,7 @@ def test_the_table_of_the_readme_is_that_of_its_command(tmp_path: Path, monkeypa
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = re.search(r"^```\n( *rank  player.*?)^```", text, re.DOTALL | re.MULTILINE)
 
-    assert run(words) == 0
+    assert execute(words) == 0
 
     with stored(tmp_path) as store:
         standings, times = league_table(store, state_of(store.league("first"), store.ranks))

@@ -89,7 +89,7 @@ def main() -> None:
     gc.set_threshold(_NEW_OBJECTS)
     secure_streams()
     try:
-        exit_code = close_streams(run(sys.argv[1:]))
+        exit_code = close_streams(execute(sys.argv[1:]))
         if exit_code == Interrupted.exit_code:
             ignore_signals()
     except KeyboardInterrupt:  # another one, while the first was being told
@@ -98,7 +98,7 @@ def main() -> None:
     sys.exit(exit_code)
 
 
-def run(arguments: list[str]) -> int:
+def execute(arguments: list[str]) -> int:
     """Run one command line; the exit code."""
     try:
         outcome: Any = cli.main(arguments, prog_name="arena", standalone_mode=False)

@@ -56,7 +56,7 @@ def check(bot: str, setup: MatchSetup) -> None:
     Example: arena check ./mybot
     """
     found = setup.bots.find(bot)
-    setup.require_isolation()
+    setup.prepare_isolation()
     with tempfile.TemporaryDirectory(prefix="arena-check-") as scratch:
         candidate = BotStore(Path(scratch), Path(scratch), setup.isolation).install(found)
         with _luck(setup.given) as secret:
@@ -82,7 +82,7 @@ def submit(bot: str, baseline: str, replace: bool, setup: MatchSetup) -> None:
         return
     if not replace:
         _require_free_name(bots, found)
-    setup.require_isolation()
+    setup.prepare_isolation()
     candidate = bots.install(found)
     with _luck(setup.given) as secret:
         _check(candidate, setup, secret)

@@ -15,13 +15,13 @@ from arena.cli.options import MatchSetup, format_option, match_options, workers_
 from arena.errors import Interrupted, SpecError
 from arena.games import load_game
 from arena.games.api import value_of
-from arena.league.driver import LocalBackend, run
+from arena.league.driver import LocalBackend, run_batches
 from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.sprt import SequentialComparison
 from arena.league.state import state_of
-from arena.league.tournament import SEATS, Player, Tournament, luck_origin
+from arena.league.tournament import DEFAULT_SEATS, Player, Tournament, luck_origin
 from arena.process.manifest import BotSpec
-from arena.report.comparison import as_json, as_text, line
+from arena.report.comparison import as_json, as_text, state_line
 from arena.report.luck_origin import luck_description
 from arena.statistics.sequential import Model, SequentialSettings
 from arena.store.matches import MatchStore
@@ -73,17 +73,17 @@ def compare(
     Example: arena compare ./mybot mybot --elo1 30
     """
     test = SequentialSettings(
-        matches=SEATS, elo0=elo0, elo1=elo1, model=model, alpha=alpha, beta=beta, batch=batch, cap=cap
+        matches=DEFAULT_SEATS, elo0=elo0, elo1=elo1, model=model, alpha=alpha, beta=beta, batch=batch, cap=cap
     )
     players = _players(setup.bots.find(new), setup.bots.find(old))
     names = (players[0].name, players[1].name)
     game = load_game(setup.game)
-    game.setup(setup.options, SEATS)
+    game.setup(setup.options, DEFAULT_SEATS)
     value = value_of(game)
     if test.model == "luck-adjusted" and value is None:
         raise SpecError(f"--model luck-adjusted: {setup.game} has no value function that could tell its luck")
     tester = partial(SequentialComparison, test, luck_version=value.version if value else "")
-    setup.require_isolation()
+    setup.prepare_isolation()
     with stoppable(), writable(setup.results) as store:
 
         def is_open(known: Tournament) -> bool:
@@ -136,17 +136,17 @@ def _compared(
 
 def _play(store: MatchStore, needed: Iterator[Batch], comparison: SequentialComparison, backend: LocalBackend) -> None:
     """Play until it is decided."""
-    shown = TerminalLine(lambda: line(comparison.state))
+    shown = TerminalLine(lambda: state_line(comparison.state))
 
     def commit(blocks: list[PlayedBlock]) -> None:
         store.save(blocks)
         comparison.add({block.fixture.block: block.matches for block in blocks})
 
     try:
-        run(needed, backend, commit=commit, tick=shown.draw)
+        run_batches(needed, backend, commit=commit, tick=shown.draw)
     except KeyboardInterrupt:
         raise Interrupted(
-            f"interrupted, {line(comparison.state)}; what is played is stored, and the same command continues"
+            f"interrupted, {state_line(comparison.state)}; what is played is stored, and the same command continues"
         ) from None
     finally:
         shown.end()

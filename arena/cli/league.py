@@ -29,7 +29,7 @@ from arena.cli.options import (
     chosen_secret,
     format_option,
     isolation_option,
-    require_isolation,
+    prepare_isolation,
     results_option,
     secret_file_option,
     terminal_width,
@@ -61,7 +61,7 @@ def league() -> None:
     """
 
 
-@league.command()
+@league.command("run")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--workers", type=click.IntRange(1, 1024), help="Matches played at once; default: the file, or all cores."
@@ -76,7 +76,7 @@ def league() -> None:
 @isolation_option
 @results_option
 @bots_option
-def run(
+def run_league(
     file: Path,
     workers: int | None,
     executor: str | None,
@@ -110,7 +110,7 @@ def run(
             preview(store, tournament)
         return
     backend = _backend(executor, workers or tournament.workers, pin=pin)
-    require_isolation(isolation, tournament.game)
+    prepare_isolation(isolation, tournament.game)
     with stoppable(), writable(results) as store:
         tournament, replays = installed(tournament, bots), Replays(store)
         confirm_update(store, replays, tournament, update=update, yes=yes)
@@ -184,13 +184,13 @@ def _luck_of(store: MatchStore, tournament: Tournament) -> list[str]:
     return secret_descriptions(store.secrets(tournament.name))
 
 
-@league.command()
+@league.command("reveal")
 @click.argument("name")
 @click.option(
     "--to", "file", type=click.Path(dir_okay=False, path_type=Path), help="New file for the secret, for --secret-file."
 )
 @results_option
-def reveal(name: str, file: Path | None, results: Path) -> None:
+def reveal_secret(name: str, file: Path | None, results: Path) -> None:
     """Print the secret from which the luck of league NAME follows. It gives no new block from then on.
 
     With the secret and its commitment anybody computes every die again: `arena verify --secret-file FILE` checks a copy

@@ -11,7 +11,7 @@ from arena.api import installed
 from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import MatchSetup, match_options, require_games, terminal_width
 from arena.errors import Interrupted
-from arena.league.driver import LocalBackend, run
+from arena.league.driver import LocalBackend, run_batches
 from arena.league.exhibition import named_apart, play_here, require_seats, seat_all
 from arena.league.progress import Progress
 from arena.league.schedule import PlayedBlock, batches, match_count
@@ -56,7 +56,7 @@ def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, set
     require_games([player.bot for player in players], setup.game)
     secret = setup.given or Secret.random()
     tournament = setup.exhibition(players, secret, blocks)
-    setup.require_isolation()
+    setup.prepare_isolation()
     tournament = installed(tournament, setup.bots)
     played: list[MatchResult] = []
     is_interrupted = False
@@ -150,7 +150,7 @@ def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[Match
 
     try:
         backend = LocalBackend(len(os.sched_getaffinity(0)))
-        run(batches(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=shown.draw)
+        run_batches(batches(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=shown.draw)
     finally:
         shown.end()
         played += sorted(results, key=lambda one: one.key)

@@ -119,9 +119,9 @@ class MatchSetup(msgspec.Struct, frozen=True):
     results: Path
     bots: BotStore
 
-    def require_isolation(self) -> None:
+    def prepare_isolation(self) -> None:
         """MachineFault if bots cannot be isolated as asked for here, or if the game needs more."""
-        require_isolation(self.isolation, self.game)
+        prepare_isolation(self.isolation, self.game)
 
     def exhibition(self, players: Sequence[Player], secret: Secret | None, blocks: int) -> Tournament:
         """The tournament of these players at one table."""
@@ -174,7 +174,7 @@ def chosen_secret(seed: str | None, secret_file: Path | None) -> Secret | None:
     return None if seed is None else Secret.public(seed)
 
 
-def require_isolation(isolation: Isolation, game: str) -> None:
+def prepare_isolation(isolation: Isolation, game: str) -> None:
     """Before anything is played: MachineFault if bots cannot be isolated so here, or if the game needs more."""
     try:
         require_simulator(load_game(game))

@@ -45,7 +45,7 @@ def play(bots: tuple[str, ...], seat: int, setup: MatchSetup) -> None:
     load_game(game).setup(setup.options, seats)
     rivals = named_apart([setup.bots.find(each) for each in bots])
     require_games([rival.bot for rival in rivals], game)
-    setup.require_isolation()
+    setup.prepare_isolation()
     secret = setup.given or Secret.random()
     person = HumanPlayer(say=click.echo, prompt=lambda text: click.prompt(text, prompt_suffix="> "))
     setting = MatchSettings(game, setup.options, setup.clock)

@@ -12,7 +12,7 @@ from arena.cli.options import format_option, results_option, terminal_width
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import value_of
-from arena.league.standings import entrants, standings_after
+from arena.league.standings import calibration_of, entrants, matrix_of, standings_after
 from arena.league.state import LeagueState
 from arena.league.tournament import Player, Tournament, luck_origin
 from arena.match.luck import luck_of
@@ -23,9 +23,7 @@ from arena.report.leaderboard import leaderboard_page
 from arena.report.luck_origin import luck_description
 from arena.report.matrix import matrix_page
 from arena.report.profile import ProfilePage, profile_page
-from arena.standings.calibration import judged
 from arena.standings.luck_adjustment import SEATS, luck_version
-from arena.standings.matrix import compared
 from arena.standings.profile import luck_adjusted, profile
 from arena.standings.sums import sums_of
 from arena.standings.table import timing
@@ -93,8 +91,7 @@ def matrix(league: str | None, top: int | None, only: tuple[str, ...], rows: str
     for name in only:
         if name not in names:
             raise SpecError(f"league {tournament.name}: {unknown('player', name, names)}")
-    ranks = [span.ranks for span in state.spans]
-    found = compared(tournament.name, names, ranks, tournament.rating, top=top, only=only)
+    found = matrix_of(state, top=top, only=only)
     width = terminal_width()
     is_coloured = width is not None and wants_colours(os.environ)
     luck = luck_description(luck_origin(tournament))
@@ -119,11 +116,8 @@ def calibration(league: str | None, form: str, results: Path) -> None:
     """
     with stored(results) as store:
         state = one_league(store, league)
-        tournament = state.tournament
-    names = [player.name for player in tournament.players]
-    found = judged(tournament.name, names, [span.ranks for span in state.spans], tournament.rating)
-    luck = luck_description(luck_origin(tournament))
-    click.echo(calibration_page(found, format=form, width=terminal_width(), luck=luck))
+    luck = luck_description(luck_origin(state.tournament))
+    click.echo(calibration_page(calibration_of(state), format=form, width=terminal_width(), luck=luck))
 
 
 @click.command()

@@ -16,7 +16,7 @@ from arena.cli.options import (
     bots_option,
     chosen_secret,
     isolation_option,
-    require_isolation,
+    prepare_isolation,
     results_option,
     secret_file_option,
 )
@@ -34,7 +34,7 @@ from arena.text import counted
 from arena.verify.audit import AuditSettings, audit
 from arena.verify.match import Checker, check_here, parallel_checker
 
-SHOWN = 20
+_PROBLEMS_SHOWN: Final = 20
 _BETWEEN_LINES_S: Final = 0.1
 
 
@@ -94,7 +94,7 @@ def verify(
     with stored(results) as store, stoppable():
         leagues = names or tuple(store.leagues())
         for name in leagues if replays else ():
-            require_isolation(isolation, store.league(name).game)
+            prepare_isolation(isolation, store.league(name).game)
         processes = workers or (len(os.sched_getaffinity(0)) if _needs_simulations(store, leagues) else 1)
         watch = _Watch()
         with _checker(processes) as checked, contextlib.closing(watch):
@@ -168,8 +168,8 @@ def _printed(lines: Iterator[tuple[bool, str]]) -> Iterator[str]:
             click.echo(text)
             continue
         problems += 1
-        if problems <= SHOWN:
+        if problems <= _PROBLEMS_SHOWN:
             click.echo(f"PROBLEM {text}")
         yield text
-    if problems > SHOWN:
-        click.echo(f"... and {problems - SHOWN} more")
+    if problems > _PROBLEMS_SHOWN:
+        click.echo(f"... and {problems - _PROBLEMS_SHOWN} more")

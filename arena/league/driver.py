@@ -82,7 +82,7 @@ class BlocksLost(HarnessFault):
 Flight = dict["Future[list[PlayedBlock]]", Batch]
 
 
-def run(
+def run_batches(
     batches: Iterator[Batch],
     backend: Backend,
     *,

@@ -19,11 +19,11 @@ from typing import Any, Final
 import msgspec
 
 from arena.games import load_game
-from arena.league.schedules import Plan, ScheduleGenerator, Table, tables
+from arena.league.schedules import Plan, ScheduleGenerator, TableNames, tables
 from arena.league.schedules.knockout import knockout
 from arena.league.schedules.settings import Gauntlet, Knockout, Swiss, decided
 from arena.league.schedules.swiss import swiss
-from arena.league.tournament import OLD_FORMAT, SEATS, Player, Tournament, luck_origin, public_secret
+from arena.league.tournament import DEFAULT_SEATS, OLD_FORMAT, Player, Tournament, luck_origin, public_secret
 from arena.match.results import PlayedMatch
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
 from arena.match.settings import ClockSettings, MatchSettings, MatchSpec, spec_of
@@ -212,7 +212,7 @@ class _Dealer:
 
     def __init__(self, tournament: Tournament) -> None:
         self._players = {player.name: player for player in tournament.players}
-        self._known: dict[Table, Pairing] = {}
+        self._known: dict[TableNames, Pairing] = {}
         identity = {
             "format": tournament.format,
             "game": tournament.game,
@@ -231,7 +231,7 @@ class _Dealer:
             for player in tournament.players
         }
 
-    def pairing(self, table: Table) -> Pairing:
+    def pairing(self, table: TableNames) -> Pairing:
         """The players of a table, which is made once whoever asks, in whichever order."""
         names = tuple(sorted(table))
         found = self._known.get(names)
@@ -239,7 +239,7 @@ class _Dealer:
             found = self._known[names] = self._made(names)
         return found
 
-    def _made(self, names: Table) -> Pairing:
+    def _made(self, names: TableNames) -> Pairing:
         identity = self._start.copy()
         identity.update(b",".join([self._described[name] for name in names]) + self._rest)
         digest = identity.hexdigest()
@@ -273,7 +273,7 @@ def _only(names: Sequence[str], settings: ClockSettings | Limits) -> msgspec.Raw
 
 def _around_the_table(players: tuple[Player, ...], digest: str) -> tuple[Player, ...]:
     """The players in a drawn order, so that the same names do not always sit together; two have one order only."""
-    if len(players) == SEATS:
+    if len(players) == DEFAULT_SEATS:
         return players
     ways = math.factorial(len(players) - 1)
     way = next(islice(permutations(players[1:]), int(digest[KEY_LENGTH:], 16) % ways, None))
@@ -296,7 +296,7 @@ def generator_of(tournament: Tournament) -> ScheduleGenerator:
     return until_decided(names, tables_of(tournament), tournament.cycles, rule, tournament.rating)
 
 
-def tables_of(tournament: Tournament) -> tuple[Table, ...]:
+def tables_of(tournament: Tournament) -> tuple[TableNames, ...]:
     """All who can meet: the tables of one cycle; for schedules without cycles, all pairs."""
     names = [player.name for player in tournament.players]
     if not isinstance(tournament.schedule, Gauntlet):

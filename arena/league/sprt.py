@@ -12,7 +12,7 @@ import msgspec
 
 from arena.errors import CheckFailed
 from arena.league.schedule import Batch
-from arena.league.tournament import SEATS
+from arena.league.tournament import DEFAULT_SEATS
 from arena.match.luck import luck_of
 from arena.match.record import MatchRecord, unpack
 from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch
@@ -116,7 +116,7 @@ class SequentialComparison:
             self._values[number] = block_score(self._scores[number])
 
     def _score(self, one: MatchResult) -> float:
-        return one.points[self._seat(one)] / full_score(SEATS)
+        return one.points[self._seat(one)] / full_score(DEFAULT_SEATS)
 
     def _luck_of(self, match: PlayedMatch) -> float:
         one = match.result
@@ -134,7 +134,7 @@ class SequentialComparison:
 
     def _seat(self, one: MatchResult) -> int:
         """The seat of NEW: in rotation r, seat s belongs to player (s + r) mod 2 of the pairing."""
-        return (self._new - one.key.rotation) % SEATS
+        return (self._new - one.key.rotation) % DEFAULT_SEATS
 
     def _is_even(self, number: int) -> bool:
         if self.state.settings.model == "student":

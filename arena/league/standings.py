@@ -1,10 +1,12 @@
-"""The standings of a league, computed from its stored matches. Rule: ratings are never believed, always derived."""
+"""Standings, matrix and calibration of a league by its stored matches. Rule: ratings are always derived."""
 
 from collections.abc import Mapping, Sequence
 
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Tournament, luck_origin
 from arena.match.results import MatchResult, PairingRanks
+from arena.standings.calibration import Judged, judged
+from arena.standings.matrix import HeadToHead, compared
 from arena.standings.ranks import in_schedule_order, ranks_of
 from arena.standings.ratings import rate
 from arena.standings.rows import Entrant
@@ -37,3 +39,16 @@ def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> tupl
         return {key: found[key].between(0, end) for key, end in blocks.items() if key in found}
 
     return standings_after(state_of(tournament, stored), sums), timing(entrants(tournament), sums)
+
+
+def matrix_of(state: LeagueState, *, top: int | None, only: Sequence[str]) -> HeadToHead:
+    """The results of the best `top` players of a league, or of `only` some, against each other."""
+    tournament, ranks = state.tournament, [span.ranks for span in state.spans]
+    names = [player.name for player in tournament.players]
+    return compared(tournament.name, names, ranks, tournament.rating, top=top, only=tuple(only))
+
+
+def calibration_of(state: LeagueState) -> Judged:
+    """The chances that ratings give to the matches of a league, against their results."""
+    tournament, ranks = state.tournament, [span.ranks for span in state.spans]
+    return judged(tournament.name, [player.name for player in tournament.players], ranks, tournament.rating)

@@ -13,7 +13,7 @@ from msgspec import Meta
 from arena import validation
 from arena.errors import SpecError
 from arena.games import GAMES, load_game
-from arena.league.schedules.settings import Count, RoundRobin, Schedule, settle
+from arena.league.schedules.settings import Count, RoundRobin, Schedule, with_defaults
 from arena.match.secret_luck import LuckOrigin, Secret
 from arena.match.settings import ClockSettings, MatchSettings
 from arena.process.limits import Limits, negotiate
@@ -23,11 +23,11 @@ from arena.text import spanned
 from arena.yaml_file import read_yaml
 
 FORMAT: Final = "arena-fixture/2"
-FILE_LIMIT: Final = 256 << 10
+TOURNAMENT_FILE_LIMIT: Final = 256 << 10
 """Bytes of a tournament file: thousands of players fit in."""
 OLD_FORMAT: Final = "arena-fixture/1"
 """Of arena 0.1.0: its pairings hold the seed, from which the luck of a block follows by a hash."""
-SEATS: Final = 2
+DEFAULT_SEATS: Final = 2
 """Seats of a match where nothing else is said; so also the matches of a block, one for each rotation of the players."""
 
 
@@ -54,7 +54,7 @@ class TournamentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     players: tuple[PlayerEntry, ...]
     seed: int | str | None = None
     options: dict[str, Any] = {}
-    seats: int = SEATS
+    seats: int = DEFAULT_SEATS
     schedule: Schedule = RoundRobin()
     cycles: Count | None = None
     blocks_per_pairing: Count | None = None
@@ -97,7 +97,7 @@ class Tournament(msgspec.Struct, frozen=True):
     rating: RatingSettings
     workers: int | None = None
     limits: Limits = Limits()
-    seats: int = SEATS
+    seats: int = DEFAULT_SEATS
     schedule: Schedule = RoundRobin()
     luck: bool = True
     commitments: tuple[str, ...] = ()
@@ -140,7 +140,7 @@ def read_tournament(
 
     `keep` may put the version with which a league began in the place of today's.
     """
-    file = read_yaml(path, TournamentFile, limit=FILE_LIMIT)
+    file = read_yaml(path, TournamentFile, limit=TOURNAMENT_FILE_LIMIT)
     try:
         return _resolve(file, lambda entry: keep(file.name, entry, find_bot(entry.bot)))
     except SpecError as error:
@@ -163,7 +163,7 @@ def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> 
     if file.cycles is not None and file.blocks_per_pairing is not None:
         raise SpecError("give either cycles or blocks_per_pairing, and only one of them")
     if len(file.players) < file.seats:
-        what = "a tournament needs" if file.seats == SEATS else f"tables of {file.seats} seats need"
+        what = "a tournament needs" if file.seats == DEFAULT_SEATS else f"tables of {file.seats} seats need"
         raise SpecError(f"players: found {len(file.players)}, {what} at least {file.seats}")
     players = tuple(_player(index, entry, file, bot_of) for index, entry in enumerate(file.players))
     _refuse_double_names(players)
@@ -187,7 +187,7 @@ def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> 
         seats=file.seats,
         luck=file.luck,
         rules=load_game(file.game).rules_version,
-        schedule=settle(file.schedule, players=names, seats=file.seats, cycles=cycles),
+        schedule=with_defaults(file.schedule, players=names, seats=file.seats, cycles=cycles),
     )
 
 

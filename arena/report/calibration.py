@@ -8,7 +8,7 @@ from arena.standings.calibration import COIN, MAP, TRUESKILL, Bin, Calibration, 
 from arena.standings.rows import ends
 from arena.text import counted
 
-LEAST_BLOCKS: Final = 20
+LEAST_BLOCKS_TO_JUDGE: Final = 20
 """Below, nothing is said in words: errors from a few blocks are no errors."""
 SURE: Final = 2.0
 """Standard errors from which on a difference is called one."""
@@ -35,7 +35,7 @@ def calibration_page(
 
     def text(style: Style) -> list[str]:
         tables = [style.table(_methods(found)), style.table(_tenths(found))] if found.methods else []
-        return [*tables, style.sentences(sentences(found))]
+        return [*tables, style.sentences(calibration_sentences(found))]
 
     return rendered(
         format,
@@ -52,7 +52,7 @@ def _document(found: Judged) -> dict[str, Any]:
     return {"league": found.league, "matches": found.matches, "blocks": found.blocks, "methods": methods}
 
 
-def sentences(found: Judged) -> Iterator[str]:
+def calibration_sentences(found: Judged) -> Iterator[str]:
     """The tables in words; the last sentence is the conclusion."""
     played = f"{found.league}: {counted(found.matches, 'match', 'matches')} in {counted(found.blocks, 'block')}"
     if not found.methods:
@@ -66,13 +66,13 @@ def sentences(found: Judged) -> Iterator[str]:
         "By tenths of what was foretold, from the earlier seat: the mean score in % that was foretold, the score that"
         " came ±95 %, and of how many comparisons."
     )
-    yield verdict(found)
+    yield calibration_verdict(found)
 
 
-def verdict(found: Judged) -> str:
+def calibration_verdict(found: Judged) -> str:
     """Say in a sentence or two which method to believe, and whether what it says comes true."""
-    if found.blocks < LEAST_BLOCKS:
-        return f"Too few to judge: {counted(found.blocks, 'block')}, and it takes {LEAST_BLOCKS}."
+    if found.blocks < LEAST_BLOCKS_TO_JUDGE:
+        return f"Too few to judge: {counted(found.blocks, 'block')}, and it takes {LEAST_BLOCKS_TO_JUDGE}."
     best = found.methods[0]
     if best.method == COIN:
         return (

@@ -12,7 +12,7 @@ from tabulate import tabulate
 
 from arena.league.sprt import Compared
 from arena.match.secret_luck import LuckOrigin
-from arena.report.formats import UNKNOWN, fixed, half_width, likelihood, percent
+from arena.report.formats import UNKNOWN, fixed, half_width, likelihood_percent, percent
 from arena.report.luck_origin import luck_description
 from arena.statistics.elo import Estimate, MarginEstimate, margin_estimate
 from arena.statistics.interval import Interval
@@ -27,7 +27,7 @@ _KIND: Final = {
 }
 
 
-def line(state: State) -> str:
+def state_line(state: State) -> str:
     """The state of a running test."""
     lower, upper = state.settings.bounds
     shown = f"{state.blocks} blocks, LLR {state.llr:+.2f} ({lower:+.2f} to {upper:+.2f})"
@@ -97,7 +97,7 @@ def _sentence(state: State, names: tuple[str, str]) -> str:
             return f"{new} and {old} play identically: move for move the same in {state.blocks} blocks."
         case Verdict.INCONCLUSIVE:
             return f"Inconclusive: {state.blocks} blocks rule out neither {low} nor {high} {kind}."
-    return f"Not decided yet between {new} and {old}: {line(state)}."
+    return f"Not decided yet between {new} and {old}: {state_line(state)}."
 
 
 def _rows(compared: Compared) -> list[tuple[str, str]]:
@@ -126,7 +126,7 @@ def _rows(compared: Compared) -> list[tuple[str, str]]:
         *rows,
         ("Elo", _interval(found.elo, 1.0, 1)),
         ("normalised Elo", _normalised(found)),
-        ("LOS", f"{likelihood(found.superiority)} % (likelihood that the first is the better one)"),
+        ("LOS", f"{likelihood_percent(found.superiority)} % (likelihood that the first is the better one)"),
     ]
 
 

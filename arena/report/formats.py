@@ -202,7 +202,7 @@ def intervals(
     )
 
 
-def likelihood(fraction: float | None) -> str:
+def likelihood_percent(fraction: float | None) -> str:
     """A chance in per cent: never 100 or 0, for it is never certain."""
     if fraction is None:
         return UNKNOWN
@@ -219,7 +219,7 @@ def fixed(value: float | None, digits: int = 2) -> str:
     return UNKNOWN if value is None else f"{value:z.{digits}f}"
 
 
-def signed(value: float | None, digits: int = 2) -> str:
+def with_sign(value: float | None, digits: int = 2) -> str:
     """So many decimals, with a sign."""
     return UNKNOWN if value is None else f"{value:+z.{digits}f}"
 

@@ -19,7 +19,7 @@ from arena.report.formats import (
     escaped,
     fixed,
     intervals,
-    likelihood,
+    likelihood_percent,
     percent,
     rendered,
 )
@@ -96,7 +96,7 @@ def _numbers(standings: Standings) -> list[Column]:
         Column("score %\n±95 %", intervals(_intervals(row.score for row in rows), 1, 100.0)),
         Column("W-D-L", aligned([(str(row.wins), str(row.draws), str(row.losses)) for row in rows], "-")),
         Column("MAP\n±95 %", intervals([row.map for row in rows])),
-        Column("LOS\n%", [likelihood(row.los) for row in rows]),
+        Column("LOS\n%", [likelihood_percent(row.los) for row in rows]),
         Column("ahead\n95 %", [_YES_NO[row.ahead] for row in rows]),
         Column("margin\n±95 %", intervals(_intervals(row.margin for row in rows), is_signed=True)),
         Column("mu", [fixed(row.mu) for row in rows]),

@@ -54,7 +54,7 @@ def matrix_page(
             tables = [style.table([*_players(found, names), *_scores(found, _long, names)])]
         else:
             tables = _tables(found, width, is_shaded=is_coloured)
-        return [*tables, style.sentences(sentences(found))]
+        return [*tables, style.sentences(matrix_sentences(found))]
 
     def records() -> Records:
         kind, each = (Ranked, found.players) if rows == "players" else (Meeting, found.meetings)
@@ -65,7 +65,7 @@ def matrix_page(
     )
 
 
-def sentences(found: HeadToHead) -> Iterator[str]:
+def matrix_sentences(found: HeadToHead) -> Iterator[str]:
     """The table in words."""
     yield (
         f"{found.league}: {counted(found.matches, 'match', 'matches')}. A cell is the score in % of the player of its"
@@ -95,7 +95,7 @@ def sentences(found: HeadToHead) -> Iterator[str]:
     yield from _cycles(found)
 
 
-def mark(z: float) -> str:
+def surprise_mark(z: float) -> str:
     """`+`, `++`, `-`, `--`, or nothing where nothing is surprising."""
     return ("+" if z > 0 else "-") * sum(abs(z) >= limit for limit in MARKED)
 
@@ -184,7 +184,7 @@ def _shortest(one: Meeting) -> str:
 def _marks(one: Meeting) -> str:
     """The mark of the surely better one, then that of a surprising score."""
     sure = "" if one.p_holm > WRONG else ">" if one.is_better else "<"
-    return sure + mark(one.z or 0.0)
+    return sure + surprise_mark(one.z or 0.0)
 
 
 def _surprises(found: HeadToHead) -> _Surprises:

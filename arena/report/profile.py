@@ -21,7 +21,7 @@ from arena.report.formats import (
     intervals,
     percent,
     rendered,
-    signed,
+    with_sign,
 )
 from arena.standings.profile import Extreme, Fault, Line, Profile
 from arena.standings.rows import Row, ends
@@ -31,7 +31,7 @@ from arena.statistics.distributions import Z_95
 from arena.statistics.drift import LEAST_BLOCKS, LEAST_UNUSUAL, Drift
 from arena.text import counted
 
-MOST_IDS: Final = 4
+MOST_IDS_SHOWN: Final = 4
 """Of a kind of fault, in the table; the other formats have more."""
 _UNLIKELY: Final = 0.01
 
@@ -78,7 +78,7 @@ def profile_page(
             yield style.table(_columns(section, lines, style), optional=("margin",))
         if page.timing.moves:
             yield style.table(_times(page))
-        yield style.sentences(_tail(page, most_ids=None if style.is_markdown else MOST_IDS))
+        yield style.sentences(_tail(page, most_ids=None if style.is_markdown else MOST_IDS_SHOWN))
 
     def records() -> Records:
         rows = [*_records(page)]
@@ -117,7 +117,7 @@ def _head(page: ProfilePage) -> Iterator[str]:
         yield "No match of it is stored."
         return
     score = f"{percent(row.score.value)} {half_width(row.score.interval, 1, 100.0)} %"
-    margin = f", margin {signed(row.margin.value)} {half_width(row.margin.interval)}" if row.margin else ""
+    margin = f", margin {with_sign(row.margin.value)} {half_width(row.margin.interval)}" if row.margin else ""
     yield (
         f"{counted(row.matches, 'match', 'matches')} in {counted(row.score.blocks, 'block')}:"
         f" {row.wins}-{row.draws}-{row.losses}, score {score}{margin}"
@@ -155,7 +155,7 @@ def drift_sentence(drift: Drift | None) -> str:
             f"Drift: not tested; the test needs {LEAST_BLOCKS} blocks, of which {LEAST_UNUSUAL} differ from the usual"
             " result of their pairing."
         )
-    change = f"{signed(100 * drift.change.value, 1)} {half_width(drift.change, 1, 100.0)} points"
+    change = f"{with_sign(100 * drift.change.value, 1)} {half_width(drift.change, 1, 100.0)} points"
     if drift.p_trend < _UNLIKELY:
         way = "better" if drift.change.value > 0 else "worse"
         chance = _chance(drift.p_trend)

@@ -20,7 +20,7 @@ from arena.match.record import MatchRecord
 from arena.match.replay import replay
 from arena.report.transcript import result_line, step_line
 
-PAGE: Final = "index.html"
+VIEWER_PAGE: Final = "index.html"
 _LEAST_DIGITS: Final = 3
 
 
@@ -69,7 +69,7 @@ def write_viewer(record: MatchRecord, folder: Path, luck: str = "") -> int:
     changed = _changed(shown)
     for slide in changed:
         (folder / f"step-{slide.step:0{digits}}.svg").write_text(slide.svg, encoding="utf-8")
-    (folder / PAGE).write_text(page(record, shown, luck), encoding="utf-8")
+    (folder / VIEWER_PAGE).write_text(page(record, shown, luck), encoding="utf-8")
     return len(changed)
 
 

@@ -37,7 +37,7 @@ from arena.verify.match import (
     draws_of,
     due_luck,
     expected,
-    luck_version,
+    value_version,
 )
 from arena.verify.replay import audit_by_replay
 from arena.verify.resimulation import Resimulated
@@ -255,7 +255,7 @@ def _audit_orphans(store: MatchStore, leagues: list[LeagueState], look: AuditSet
 
 def _audit_luck(tournament: Tournament, results: list[MatchResult]) -> Iterator[AuditLine]:
     """The number of matches whose luck was measured again; that of another version of the value cannot be."""
-    current = luck_version(tournament.game)
+    current = value_version(tournament.game)
     known = Counter(one.luck_version == current for one in results if one.luck_version)
     if known[True]:
         yield False, f"{tournament.name}: the luck of {counted(known[True], 'match', 'matches')} measured again"

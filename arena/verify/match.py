@@ -85,13 +85,13 @@ Checker = Callable[[Iterable[Task]], Iterator[Checked]]
 
 def check_here(tasks: Iterable[Task]) -> Iterator[Checked]:
     """One after the other, in this process."""
-    return map(check, tasks)
+    return map(check_match, tasks)
 
 
 @contextlib.contextmanager
 def parallel_checker(workers: int) -> Iterator[Checker]:
     """A checker with so many processes, which start with its first task; a match with simulations takes seconds."""
-    pool = Workers(workers, preload=check.__module__)
+    pool = Workers(workers, preload=check_match.__module__)
     is_interrupted = True
     try:
         yield lambda tasks: _in_order(pool, tasks, workers * _AHEAD)
@@ -114,7 +114,7 @@ def _in_order(pool: Workers, tasks: Iterable[Task], most: int) -> Iterator[Check
             damage, task = error, None
         if task is None:
             break
-        waiting.append(pool.submit(check, task))
+        waiting.append(pool.submit(check_match, task))
         if len(waiting) == most:
             yield waiting.popleft().result()
     while waiting:
@@ -123,7 +123,7 @@ def _in_order(pool: Workers, tasks: Iterable[Task], most: int) -> Iterator[Check
         raise damage
 
 
-def check(task: Task) -> Checked:
+def check_match(task: Task) -> Checked:
     """Look at one match in every respect. The audit goes on after any record."""
     try:
         return _checked(task)
@@ -155,7 +155,7 @@ def _checked(task: Task) -> Checked:
     else:
         resimulated, differences = resimulate(record)
         found += differences
-        if match.result.luck_version == luck_version(record.game) != "":
+        if match.result.luck_version == value_version(record.game) != "":
             found += _luck_problems(match.result, result_of(record, luck_of(record)))
     return Checked(match_id, tuple(found), resimulated, luck=luck)
 
@@ -188,7 +188,7 @@ def draws_of(match: PlayedMatch, secrets: Iterable[Secret], seats: int) -> tuple
     )
 
 
-def luck_version(game: str) -> str:
+def value_version(game: str) -> str:
     """The version of the value under which luck can be measured now; empty without one."""
     value = value_of(load_game(game))
     return "" if value is None else value.version

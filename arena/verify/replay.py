@@ -25,7 +25,7 @@ from arena.store.matches import MatchStore
 from arena.text import counted
 from arena.verify.history import AuditLine
 
-SHOWN: Final = 20
+_DIFFERENCES_SHOWN: Final = 20
 """Differences of a league that are told one by one."""
 
 
@@ -56,10 +56,10 @@ def audit_by_replay(
     except ArenaError as error:
         yield False, f"{name}: no batch can be played again: {error}"
         return
-    for text in differences[:SHOWN]:
+    for text in differences[:_DIFFERENCES_SHOWN]:
         yield False, f"{name}: played again, {text}"
-    if len(differences) > SHOWN:
-        yield False, f"{name}: ... and {len(differences) - SHOWN} matches more"
+    if len(differences) > _DIFFERENCES_SHOWN:
+        yield False, f"{name}: ... and {len(differences) - _DIFFERENCES_SHOWN} matches more"
     what = f"{counted(len(chosen), 'batch', 'batches')} of {len(whole)} played again"
     what = f"{what}, {counted(matches, 'match', 'matches')}"
     same = "all" if not differences else str(matches - len(differences))

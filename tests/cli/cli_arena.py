@@ -9,7 +9,7 @@ import click
 import pytest
 import yaml
 
-from arena.cli import cli, run
+from arena.cli import cli, execute
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,7 +36,7 @@ class Terminal:
     def arena(self, line: str, *more: str) -> Said:
         """Run `arena LINE`."""
         self._capsys.readouterr()
-        code = run([*shlex.split(line), *more])
+        code = execute([*shlex.split(line), *more])
         out, err = self._capsys.readouterr()
         return Said(code, out, err)
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from arena.league.driver import Backend, run
+from arena.league.driver import Backend, run_batches
 from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
@@ -101,7 +101,7 @@ def played(
     with contextlib.closing(database.open_for_writing(results)) as connection:
         store = MatchStore(connection, results)
         store.save_league(tournament)
-        run(batches(tournament, {}, isolation), backend or InThisProcess(), commit=store.save)
+        run_batches(batches(tournament, {}, isolation), backend or InThisProcess(), commit=store.save)
         return [unpack(match.record) for match in store.matches(state_of(tournament, store.ranks).blocks)]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from arena.league.schedules import Plan, ScheduleGenerator, Table
+from arena.league.schedules import Plan, ScheduleGenerator, TableNames
 from arena.match.results import PairingRanks
 
 Winner = Callable[[str, str, int], str | None]
@@ -35,7 +35,7 @@ class Event:
         self.answers: list[list[PairingRanks]] = []
         self.news: tuple[str, ...] = ()
         self._winner = winner
-        self._blocks: dict[Table, int] = {}
+        self._blocks: dict[TableNames, int] = {}
         while True:
             try:
                 plan = course.send(self.answers[-1]) if self.answers else next(course)
@@ -59,7 +59,7 @@ class Event:
         """Blocks between these players."""
         return self._blocks.get(tuple(sorted(players)), 0)
 
-    def _played(self, key: Table, blocks: int) -> PairingRanks:
+    def _played(self, key: TableNames, blocks: int) -> PairingRanks:
         first = self._blocks.get(key, 0)
         self._blocks[key] = first + blocks
         winners = (self._winner(key[0], key[1], block) for block in range(first, first + blocks))

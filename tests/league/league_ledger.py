@@ -6,7 +6,7 @@ from itertools import chain
 
 from league_made import FakeBackend, match
 
-from arena.league.driver import run
+from arena.league.driver import run_batches
 from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.state import LeagueState, Replay, state_of
 from arena.league.tournament import Tournament
@@ -70,7 +70,7 @@ class Ledger:
             self.commit(blocks)
             replay.add(blocks)
 
-        run(iter(()), FakeBackend(play, slots=slots), commit=commit, then=then)
+        run_batches(iter(()), FakeBackend(play, slots=slots), commit=commit, then=then)
         return replay.state
 
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from league_made import RANDOM
 
-from arena.cli import run
+from arena.cli import execute
 
 pytestmark = pytest.mark.process
 STOP_AFTER = "ARENA_TEST_STOP_AFTER"
@@ -50,7 +50,7 @@ def write(folder: Path, kind: str) -> Path:
 
 def standings(results: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> str:
     capsys.readouterr()
-    assert run(["leaderboard", kind, "--format", "json", "--no-timing", "--results", str(results)]) == 0
+    assert execute(["leaderboard", kind, "--format", "json", "--no-timing", "--results", str(results)]) == 0
     return capsys.readouterr().out
 
 
@@ -66,17 +66,17 @@ def test_stopped_anywhere_it_ends_with_the_same_standings(
     codes: list[int] = []
     while codes[-1:] != [0]:
         monkeypatch.setenv(STOP_AFTER, "2")
-        codes.append(run(with_stops))
+        codes.append(execute(with_stops))
         assert len(codes) < 40
 
-    assert run([*command, "--workers", "2", "--results", str(whole)]) == 0
+    assert execute([*command, "--workers", "2", "--results", str(whole)]) == 0
 
     assert len(codes) > 2
     assert set(codes) == {0, 3}
     table = standings(stopped, kind, capsys)
     assert table == standings(whole, kind, capsys)
     assert json.loads(table)["standings"]["is_complete"]
-    assert run(["verify", kind, "--results", str(stopped)]) == 0
+    assert execute(["verify", kind, "--results", str(stopped)]) == 0
 
 
 def test_says_which_round_is_on_and_who_won(
@@ -87,11 +87,11 @@ def test_says_which_round_is_on_and_who_won(
     command = ["league", "run", str(path), "--isolation", "none", "--results", str(results)]
     monkeypatch.setenv(STOP_AFTER, "2")
 
-    assert run([*command, "--executor", "test_league_command:stopping", "--workers", "1"]) == 3
+    assert execute([*command, "--executor", "test_league_command:stopping", "--workers", "1"]) == 3
     stopped = capsys.readouterr().err
-    assert run(["league", "status", "--results", str(results)]) == 0
+    assert execute(["league", "status", "--results", str(results)]) == 0
     status = capsys.readouterr().out
-    assert run(command) == 0
+    assert execute(command) == 0
     ended = capsys.readouterr().out
 
     where = "round 2: semi-finals, 2 ties still level"

@@ -10,7 +10,7 @@ import pytest
 from league_made import FakeBackend, all_blocks, numbers, played, played_block, real_tournament, tournament
 
 from arena.errors import HarnessFault
-from arena.league.driver import BlocksLost, run
+from arena.league.driver import BlocksLost, run_batches
 from arena.league.schedule import Batch, PlayedBlock, batches, pairings
 from arena.league.tournament import Tournament
 from arena.league.worker import ATTEMPTS, play_batch
@@ -19,7 +19,7 @@ from arena.league.worker import ATTEMPTS, play_batch
 def run_all(league: Tournament, backend: Any, **changes: Any) -> list[tuple[str, int]]:
     """The blocks that were committed, in order."""
     committed: list[tuple[str, int]] = []
-    run(batches(league, {}), backend, commit=lambda blocks: committed.extend(numbers(blocks)), **changes)
+    run_batches(batches(league, {}), backend, commit=lambda blocks: committed.extend(numbers(blocks)), **changes)
     return committed
 
 
@@ -44,7 +44,7 @@ def test_asks_for_more_only_when_all_is_committed() -> None:
         asked.append(len(committed))
         return [iter(whole[1:]), iter(()), None][len(asked) - 1]
 
-    run(iter([first]), backend, commit=lambda blocks: committed.extend(numbers(blocks)), then=then)
+    run_batches(iter([first]), backend, commit=lambda blocks: committed.extend(numbers(blocks)), then=then)
 
     assert asked == [2, 21, 21]
     assert Counter(committed) == Counter(all_blocks(league))
@@ -53,7 +53,7 @@ def test_asks_for_more_only_when_all_is_committed() -> None:
 def test_a_round_with_a_lost_block_is_the_last() -> None:
     """Nothing may depend on an incomplete round."""
     with pytest.raises(HarnessFault, match="1 block could not be played"):
-        run(
+        run_batches(
             batches(tournament("ann", "bob", cycles=1), {}),
             FakeBackend(lambda _: []),
             commit=lambda _: None,
@@ -65,7 +65,7 @@ def test_an_empty_schedule_submits_nothing() -> None:
     """A league with nothing left to play needs no worker."""
     backend = FakeBackend(played)
 
-    run(iter(()), backend, commit=lambda _: pytest.fail("nothing was played"))
+    run_batches(iter(()), backend, commit=lambda _: pytest.fail("nothing was played"))
 
     assert backend.flights == []
     assert backend.closed == [False]
@@ -132,7 +132,7 @@ def test_a_poisonous_block_is_found_by_halving() -> None:
         HarnessFault,
         match=rf"1 block could not be played, league test, {poison} block 13 \(ann v cid\): its worker died",
     ):
-        run(batches(league, {}), FakeBackend(play), commit=lambda blocks: committed.extend(numbers(blocks)))
+        run_batches(batches(league, {}), FakeBackend(play), commit=lambda blocks: committed.extend(numbers(blocks)))
 
     assert Counter(committed) == Counter(all_blocks(league) - {(poison, 13)})
     assert deaths <= 5 * ATTEMPTS
@@ -186,7 +186,7 @@ def test_a_stop_closes_the_backend_at_once(place: str, stop: type[BaseException]
         pass
 
     with pytest.raises(stop):
-        run(
+        run_batches(
             batches(tournament(), {}),
             backend,
             commit=halt if place == "commit" else nothing,
@@ -252,7 +252,7 @@ def test_a_block_that_stays_void_is_named_and_left_out() -> None:
         rf"1 block could not be played, league test, {poison} block 2 \(ann v cid\): void 3 times, .* suspended for 9.0"
     )
     with pytest.raises(BlocksLost, match=named):
-        run(batches(league, {}), FakeBackend(play), commit=lambda blocks: committed.extend(numbers(blocks)))
+        run_batches(batches(league, {}), FakeBackend(play), commit=lambda blocks: committed.extend(numbers(blocks)))
     submitted.clear()
     finished: dict[str, set[int]] = {}
     for key, block in committed:

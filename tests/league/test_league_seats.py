@@ -15,7 +15,7 @@ from league_scramble import NAME
 from arena.errors import SpecError
 from arena.games import GAMES, load_game
 from arena.league.schedule import Batch, PlayedBlock, match_count, match_spec, pairings
-from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss, settle
+from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss, with_defaults
 from arena.league.tournament import Player, read_tournament
 from arena.match.bot_player import BotPlayer
 from arena.match.record import pack
@@ -165,4 +165,4 @@ def test_seats_are_those_of_the_game(tmp_path: Path) -> None:
 def test_what_is_for_two_says_so(schedule: Schedule, cycles: int | None, said: str) -> None:
     """At tables of three there is no tie to win, and no two can play on alone."""
     with pytest.raises(SpecError, match=said):
-        settle(schedule, players=NAMES, seats=3, cycles=cycles)
+        with_defaults(schedule, players=NAMES, seats=3, cycles=cycles)

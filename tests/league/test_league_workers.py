@@ -18,7 +18,7 @@ import pytest
 from league_made import ROOT, all_blocks, numbers, real_tournament
 
 from arena.errors import HarnessFault
-from arena.league.driver import Backend, ExecutorBackend, LocalBackend, run
+from arena.league.driver import Backend, ExecutorBackend, LocalBackend, run_batches
 from arena.league.schedule import PlayedBlock, batches
 from arena.league.tournament import Tournament
 from arena.match.record import unpack
@@ -32,7 +32,7 @@ DEADLINE_S = 20.0
 def outcome(league: Tournament, backend: Backend, **changes: Any) -> dict[tuple[str, int, int], object]:
     """What was played, without its times, by pairing, block and rotation."""
     blocks: list[PlayedBlock] = []
-    run(batches(league, {}), backend, commit=blocks.extend, **changes)
+    run_batches(batches(league, {}), backend, commit=blocks.extend, **changes)
     assert len(numbers(blocks)) == len(set(numbers(blocks)))
     found: dict[tuple[str, int, int], object] = {}
     for block in blocks:
@@ -120,7 +120,7 @@ def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
 
     blocks: list[PlayedBlock] = []
     with log_file(tmp_path / "log") as log:
-        run(batches(league, {}), backend, commit=blocks.extend, tick=kill_once)
+        run_batches(batches(league, {}), backend, commit=blocks.extend, tick=kill_once)
 
     assert killed
     assert Counter(numbers(blocks)) == Counter(all_blocks(league))
@@ -160,7 +160,7 @@ def test_a_worker_that_dies_each_time_ends_with_its_block_named(tmp_path: Path) 
             os.kill(pid, signal.SIGKILL)
 
     with pytest.raises(HarnessFault, match="1 block could not be played"):
-        run(batches(league, {}), backend, commit=lambda _: None, tick=kill)
+        run_batches(batches(league, {}), backend, commit=lambda _: None, tick=kill)
 
     assert len(deaths) == 3
     until(lambda: not others(), within_s=2.0)

@@ -351,7 +351,7 @@ def test_what_is_required_and_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(self_test, "require_isolation", pytest.fail)
 
     with pytest.raises(HarnessFault, match="ARENA_CGROUP=required asks for: no systemd; get one"):
-        options.require_isolation("sandbox", "nim")
+        options.prepare_isolation("sandbox", "nim")
 
 
 def test_a_refusal_of_systemd_is_told(machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

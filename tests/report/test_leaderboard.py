@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from leaderboard_made import below, cells, league, made
 
 from arena.errors import SpecError
-from arena.report.formats import FORMATS, LONGEST_NAME, likelihood
+from arena.report.formats import FORMATS, LONGEST_NAME, likelihood_percent
 from arena.report.leaderboard import leaderboard_page
 from arena.standings.rows import Entrant
 from arena.standings.scores import Mean
@@ -143,7 +143,7 @@ def test_a_margin_that_does_not_vary_has_no_known_interval() -> None:
 )
 def test_no_likelihood_is_certain(los: float | None, cell: str) -> None:
     """100.0 would be."""
-    assert likelihood(los) == cell
+    assert likelihood_percent(los) == cell
 
 
 def test_old_names_can_still_be_read() -> None:

@@ -11,7 +11,7 @@ from report_leagues import FOUR, NUMBERS_THAT_ARE_NONE, RATING, league, mirrored
 
 from arena.errors import SpecError
 from arena.match.results import MatchResult
-from arena.report.calibration import calibration_page, verdict
+from arena.report.calibration import calibration_page, calibration_verdict
 from arena.report.formats import FORMATS
 from arena.standings.calibration import (
     COIN,
@@ -82,15 +82,15 @@ def test_skills_are_found_out() -> None:
     leaning = tilt(page.methods[0])
     assert leaning is not None
     assert abs(leaning.value) < 3 * leaning.error
-    assert "foretells best" in verdict(page)
+    assert "foretells best" in calibration_verdict(page)
 
 
 def test_a_league_of_equals_is_foretold_best_by_a_coin() -> None:
     """Nothing is claimed for any method."""
     page = found(league(dict.fromkeys(FOUR, 25.0), 20, 3))
 
-    assert "better than a coin" in verdict(page)
-    assert "foretells best" not in verdict(page)
+    assert "better than a coin" in calibration_verdict(page)
+    assert "foretells best" not in calibration_verdict(page)
 
 
 def test_too_strong_a_belief_in_skill_is_seen() -> None:
@@ -142,7 +142,7 @@ def test_the_tilt_is_that_of_the_favourites() -> None:
 )
 def test_the_verdict_in_words(page: Judged, said: str) -> None:
     """It claims no more than the numbers do."""
-    assert said in verdict(page)
+    assert said in calibration_verdict(page)
 
 
 def test_words_hang_on_standard_errors_though_95_percent_is_shown() -> None:
@@ -150,10 +150,10 @@ def test_words_hang_on_standard_errors_though_95_percent_is_shown() -> None:
     for blocks in (5, 50):
         for tilted, is_said in ((0.0399, False), (0.0401, True)):
             bins = (Bin(0.7, 0.8, 100, 0.75, 0.75 + tilted, 0.02, blocks),)
-            assert ("underrates" in verdict(best(*bins))) is is_said
+            assert ("underrates" in calibration_verdict(best(*bins))) is is_said
         for off, is_named in ((0.0599, False), (0.0601, True)):
             bins = (Bin(0.7, 0.8, 100, 0.75, 0.75 + off, 0.02, blocks),)
-            assert ("Off by more than 3 standard errors" in verdict(best(*bins))) is is_named
+            assert ("Off by more than 3 standard errors" in calibration_verdict(best(*bins))) is is_named
 
 
 def test_intervals_are_those_of_the_one_function() -> None:
@@ -204,7 +204,7 @@ def test_tables_and_sentences() -> None:
     assert "to 60 %" in text
     assert max(map(len, text.splitlines())) <= 80
     assert markdown.startswith("| method")
-    assert verdict(page) in markdown.replace("\\", "")
+    assert calibration_verdict(page) in markdown.replace("\\", "")
 
 
 def test_csv_has_a_row_for_each_tenth_and_one_for_the_whole() -> None:

@@ -15,7 +15,7 @@ from report_leagues import FOUR, HOSTILE, NUMBERS_THAT_ARE_NONE, RATING, league,
 from arena.errors import SpecError
 from arena.match.results import MatchResult
 from arena.report.formats import FORMATS
-from arena.report.matrix import mark, matrix_page, shaded
+from arena.report.matrix import matrix_page, shaded, surprise_mark
 from arena.standings.matrix import HeadToHead, Intransitive, _lopsided, compared
 from arena.standings.profile import profile
 from arena.standings.ratings import Rating, RatingSettings
@@ -79,7 +79,7 @@ def test_skills_are_moved_like_the_ratings() -> None:
 )
 def test_surprises_are_marked_from_two_and_three_errors_on(z: float, expected: str) -> None:
     """For better and for worse."""
-    assert mark(z) == expected
+    assert surprise_mark(z) == expected
 
 
 def test_shades_grow_with_the_surprise() -> None:

@@ -22,7 +22,7 @@ from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
 from arena.verify.audit import HERE, AuditSettings, OnProgress, audit
 from arena.verify.history import AuditLine
-from arena.verify.match import Checked, Task, check, check_here, parallel_checker
+from arena.verify.match import Checked, Task, check_here, check_match, parallel_checker
 from arena.verify.resimulation import resimulate
 
 
@@ -353,7 +353,7 @@ def children() -> set[int]:
 
 def test_a_record_in_memory_is_checked_like_a_stored_one() -> None:
     """A task is a value of its own: whoever checks it needs no store."""
-    found = check(task(7, stored_toy_match()))
+    found = check_match(task(7, stored_toy_match()))
 
     assert (found.match, found.problems) == ("aaaa-7-0", ())
     assert found.resimulated is not None

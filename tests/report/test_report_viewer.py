@@ -18,7 +18,7 @@ from support.toy_game import on_offer
 
 from arena.errors import CheckFailed, SpecError
 from arena.match.record import ActionStep, MatchRecord
-from arena.report.viewer import PAGE, page, slides, write_viewer
+from arena.report.viewer import VIEWER_PAGE, page, slides, write_viewer
 
 HOSTILE = "</script><script>alert('x')</script><img src=http://evil/x>"
 
@@ -74,7 +74,7 @@ def test_a_picture_is_written_only_if_it_shows_something_new(tmp_path: Path) -> 
 
     names = sorted(path.name for path in (tmp_path / "new" / "ship").iterdir())
 
-    assert names == [PAGE, "step-000.svg", "step-003.svg", "step-006.svg", "step-009.svg", "step-012.svg"]
+    assert names == [VIEWER_PAGE, "step-000.svg", "step-003.svg", "step-006.svg", "step-009.svg", "step-012.svg"]
     assert pictures == 5
 
 

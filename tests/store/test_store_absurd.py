@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from store_made import fill, tournament, writing
 
-from arena.cli import run
+from arena.cli import execute
 from arena.store import database
 
 SIZES = (0, 1, 3, 999_983, 2_000_000, 1 << 31, 1 << 53, 1 << 60, 1 << 61)
@@ -40,7 +40,7 @@ def test_no_page_ends_in_a_traceback(
     fill(tmp_path, tournament())
     absurd(tmp_path, Random(str(sizes)), sizes)
 
-    said = {page: (run([*page.split(), "--results", str(tmp_path)]), capsys.readouterr().err) for page in PAGES}
+    said = {page: (execute([*page.split(), "--results", str(tmp_path)]), capsys.readouterr().err) for page in PAGES}
 
     assert {page: (code, err) for page, (code, err) in said.items() if code not in {0, 1}} == {}
 
@@ -63,7 +63,7 @@ def test_all_pages_refuse_the_same_damage(tmp_path: Path, capsys: pytest.Capture
         connection.execute(change)
         connection.commit()
 
-    said = {(run([*page.split(), "--results", str(tmp_path)]), capsys.readouterr().err) for page in PAGES[:-1]}
+    said = {(execute([*page.split(), "--results", str(tmp_path)]), capsys.readouterr().err) for page in PAGES[:-1]}
 
     ((code, sentence),) = said
     assert code == 1
@@ -79,9 +79,9 @@ def test_faults_of_no_match_are_damage(tmp_path: Path, capsys: pytest.CaptureFix
         connection.execute("INSERT INTO pardon SELECT pairing, ?, 7, 0, 'timeout', 1 FROM match LIMIT 1", (block,))
         connection.commit()
 
-    assert [run([*page.split(), "--results", str(tmp_path)]) for page in ("leaderboard", "stats ann", "verify")] == [
-        1
-    ] * 3
+    assert [
+        execute([*page.split(), "--results", str(tmp_path)]) for page in ("leaderboard", "stats ann", "verify")
+    ] == [1] * 3
     assert "1 row of pardon without a match or a pairing" in "".join(capsys.readouterr())
 
 

@@ -12,7 +12,7 @@ import msgspec
 from arena.match.results import PairingRanks, points, rotate
 from arena.standings.ranks import matches_of
 
-Table = tuple[str, ...]
+TableNames = tuple[str, ...]
 """Players who meet, by their names."""
 
 
@@ -23,7 +23,7 @@ class Plan(msgspec.Struct, frozen=True):
     whether anything depends on its results.
     """
 
-    tables: tuple[Table, ...]
+    tables: tuple[TableNames, ...]
     blocks: int
     title: str = ""
     news: tuple[str, ...] = ()
@@ -46,6 +46,6 @@ def half_points(played: Iterable[PairingRanks]) -> "Counter[str]":
     return found
 
 
-def shown(half: int) -> str:
+def points_text(half: int) -> str:
     """Half points as a person writes them: `3`, `3.5`."""
     return f"{half // 2}.5" if half % 2 else str(half // 2)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from arena.league.schedules import Plan, ScheduleGenerator, Table, half_points
+from arena.league.schedules import Plan, ScheduleGenerator, TableNames, half_points
 from arena.league.schedules.settings import Decided
 from arena.match.results import PairingRanks
 from arena.standings.ratings import RatingSettings
@@ -24,7 +24,7 @@ _MOST_LEAD = 2
 
 
 def until_decided(
-    players: Sequence[str], tables: Sequence[Table], count: int, rule: Decided, rating: RatingSettings
+    players: Sequence[str], tables: Sequence[TableNames], count: int, rule: Decided, rating: RatingSettings
 ) -> ScheduleGenerator:
     """The cycles, then blocks for undecided neighbours that are among `tables`.
 
@@ -56,7 +56,7 @@ def until_decided(
 class _Duel:
     """The blocks of two players, look by look."""
 
-    def __init__(self, table: Table, decider: Decider) -> None:
+    def __init__(self, table: TableNames, decider: Decider) -> None:
         self.table = table
         self.is_over = False
         self._decider = decider
@@ -85,7 +85,7 @@ class _Duel:
         return ""
 
 
-def _told(names: Table, found: Decision, last: int) -> str:
+def _told(names: TableNames, found: Decision, last: int) -> str:
     better, worse = names
     lead, cap = counted(abs(found.lead), "point"), counted(last, "block")
     if found.is_made:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Generator, Sequence
 from typing import Final
 
-from arena.league.schedules import Plan, ScheduleGenerator, Table, half_points, shown
+from arena.league.schedules import Plan, ScheduleGenerator, TableNames, half_points, points_text
 from arena.match.results import PairingRanks
 from arena.text import counted
 
@@ -33,8 +33,8 @@ def knockout(players: Sequence[str], blocks_per_tie: int, cap_blocks: int) -> Sc
 
 
 def _play(
-    ties: Sequence[Table], stage: str, blocks: tuple[int, int], seeds: dict[str, int], news: tuple[str, ...]
-) -> Generator[Plan, Sequence[PairingRanks], tuple[dict[Table, str], tuple[str, ...]]]:
+    ties: Sequence[TableNames], stage: str, blocks: tuple[int, int], seeds: dict[str, int], news: tuple[str, ...]
+) -> Generator[Plan, Sequence[PairingRanks], tuple[dict[TableNames, str], tuple[str, ...]]]:
     """One stage, with all the blocks that its ties need: the winner of each tie, and the news of it."""
     played, cap = blocks
     points: Counter[str] = Counter()
@@ -42,13 +42,13 @@ def _play(
     while level := tuple(tie for tie in ties if points[tie[0]] == points[tie[1]] and played < cap):
         played += 1
         points += half_points((yield Plan(level, 1, title=f"{stage}, {counted(len(level), 'tie')} still level")))
-    winners: dict[Table, str] = {}
+    winners: dict[TableNames, str] = {}
     told = []
     for tie in ties:
         winner, loser = sorted(tie, key=lambda player: (-points[player], seeds[player]))
         winners[tie] = winner
         how = "" if points[winner] > points[loser] else ", level at the cap, as the better seed"
-        told.append(f"{stage}: {winner} beats {loser} {shown(points[winner])}:{shown(points[loser])}{how}")
+        told.append(f"{stage}: {winner} beats {loser} {points_text(points[winner])}:{points_text(points[loser])}{how}")
     return winners, tuple(told)
 
 

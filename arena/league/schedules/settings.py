@@ -93,7 +93,7 @@ class Decided(msgspec.Struct, frozen=True):
     cap_blocks: int
 
 
-def settle(schedule: Schedule, *, players: Sequence[str], seats: int, cycles: int | None) -> Schedule:
+def with_defaults(schedule: Schedule, *, players: Sequence[str], seats: int, cycles: int | None) -> Schedule:
     """The schedule with its defaults filled in. SpecError for what cannot be played by `players` at tables of `seats`.
 
     `cycles` is what the file says, None if it says nothing.

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Final
 
-from arena.league.schedules import Plan, ScheduleGenerator, Table, half_points, shown
+from arena.league.schedules import Plan, ScheduleGenerator, TableNames, half_points, points_text
 
 BYE: Final = 4
 """Half points: those of the two matches of a block, won."""
@@ -35,10 +35,14 @@ def swiss(players: Sequence[str], rounds: int) -> ScheduleGenerator:
         news = (f"round {number}: {byes[-1]} has a bye",) if len(players) % 2 else ()
         points += half_points((yield Plan(tables, 1, title=f"round {number} of {rounds}", news=news)))
     standing = sorted(players, key=lambda player: -points[player])
-    return (f"points after {rounds} rounds: {', '.join(f'{player} {shown(points[player])}' for player in standing)}",)
+    return (
+        f"points after {rounds} rounds: {', '.join(f'{player} {points_text(points[player])}' for player in standing)}",
+    )
 
 
-def pair_up(order: Sequence[str], points: "Counter[str]", meetings: "Counter[frozenset[str]]") -> tuple[Table, ...]:
+def pair_up(
+    order: Sequence[str], points: "Counter[str]", meetings: "Counter[frozenset[str]]"
+) -> tuple[TableNames, ...]:
     """Pair an even number of players, best first; nobody meets more often than that needs."""
     for most in count():
         may_meet = [
@@ -53,7 +57,7 @@ def pair_up(order: Sequence[str], points: "Counter[str]", meetings: "Counter[fro
 
 def _settled(
     order: Sequence[str], points: "Counter[str]", meetings: "Counter[frozenset[str]]", matching: "Matching"
-) -> Iterator[Table]:
+) -> Iterator[TableNames]:
     """Give each player, best first, the best choice that leaves somebody to meet for all others."""
     place = {player: number for number, player in enumerate(order)}
     left = list(order)

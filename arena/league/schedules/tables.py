@@ -3,8 +3,8 @@
 Rule: a cycle depends on the number of players and of seats only. All tables there are, where these are few; then a
 player who joins adds tables and changes none. Beyond `MOST_TABLES` a balanced part of them: a few base tables, each
 moved around the circle of players. The distance of two players on the circle decides alone how often they meet, so it
-is enough that the base tables have every distance equally often: then everybody sits at equally many tables, and two pairs
-of players differ by one meeting at most. The search is deterministic: a league must find the same tables for ever.
+is enough that the base tables have every distance equally often: then everybody sits at equally many tables, and two
+pairs of players differ by one meeting at most. The search is deterministic: a league finds the same tables for ever.
 
 Source: cyclic difference families, as in Colbourn and Dinitz, Handbook of Combinatorial Designs (2007), VI.16; only
 that a distance may come up once more than another here, which exists for every number of players.
@@ -20,7 +20,7 @@ from itertools import combinations
 from typing import Final
 
 from arena.games.luck import derive
-from arena.league.schedules import Plan, ScheduleGenerator, Table
+from arena.league.schedules import Plan, ScheduleGenerator, TableNames
 from arena.text import counted
 
 MOST_TABLES: Final = 500
@@ -28,21 +28,21 @@ MOST_TABLES: Final = 500
 _LOOKED_AT: Final = 100
 """Tables among which the next one is chosen where there are more than that: else thousands would take seconds."""
 
-Places = tuple[int, ...]
+_Places = tuple[int, ...]
 
 
-def cycles(of_cycle: Sequence[Table], count: int) -> ScheduleGenerator:
+def cycles(of_cycle: Sequence[TableNames], count: int) -> ScheduleGenerator:
     """Every table once in each cycle; nothing depends on what comes of it."""
     yield Plan(tuple(of_cycle), count, title=counted(count, "cycle"), is_awaited=False)
     return ()
 
 
-def cycle(players: Sequence[str], seats: int) -> tuple[Table, ...]:
+def cycle(players: Sequence[str], seats: int) -> tuple[TableNames, ...]:
     """All tables of a cycle, in an order in which nobody waits long."""
     return _named(_cycle(len(players), seats), players)
 
 
-def gauntlet(challengers: Sequence[str], others: Sequence[str], seats: int) -> tuple[Table, ...]:
+def gauntlet(challengers: Sequence[str], others: Sequence[str], seats: int) -> tuple[TableNames, ...]:
     """Each challenger at all tables with `others`, or at a balanced part of them; never two challengers at one."""
     rest = [(place,) for place in range(len(others))] if seats == 2 else _cycle(len(others), seats - 1)
     return tuple((name, *table) for table in _named(tuple(rest), others) for name in challengers)
@@ -67,7 +67,7 @@ def circle_method(count: int) -> list[tuple[int, int]]:
 
 
 @lru_cache(maxsize=32)
-def _cycle(players: int, seats: int) -> tuple[Places, ...]:
+def _cycle(players: int, seats: int) -> tuple[_Places, ...]:
     if seats == 2:
         return tuple(circle_method(players))
     if is_complete(players, seats):
@@ -75,12 +75,12 @@ def _cycle(players: int, seats: int) -> tuple[Places, ...]:
     return _without_long_waits(circulant(players, seats), players)
 
 
-def _without_long_waits(tables: list[Places], players: int) -> tuple[Places, ...]:
+def _without_long_waits(tables: list[_Places], players: int) -> tuple[_Places, ...]:
     """Order the tables: next is always one of those who have played least and then sat out longest, taken together."""
     played, last = [0] * players, [0] * players
     looked_at = len(tables) if len(tables) <= MOST_TABLES else _LOOKED_AT
     left = list(tables)
-    ordered: list[Places] = []
+    ordered: list[_Places] = []
     while left:
         chosen = min(
             left[:looked_at],
@@ -94,7 +94,7 @@ def _without_long_waits(tables: list[Places], players: int) -> tuple[Places, ...
     return tuple(ordered)
 
 
-def _named(tables: tuple[Places, ...], players: Sequence[str]) -> tuple[Table, ...]:
+def _named(tables: tuple[_Places, ...], players: Sequence[str]) -> tuple[TableNames, ...]:
     return tuple(tuple(players[place] for place in table) for table in tables)
 
 
