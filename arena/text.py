@@ -1,6 +1,13 @@
-"""Numbers in sentences. Rule: whoever counts something for a person writes it with `counted`."""
+"""Parts of sentences for a person: counts, lists of names, and text of others that no terminal obeys."""
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+_SHOWN_MAX: Final = 60
+_MOST_LISTED: Final = 30
+"""Known names that are listed all; of more, the nearest and a few."""
+_NAMED_OF_MANY: Final = 5
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
@@ -14,3 +21,31 @@ def spanned(numbers: Sequence[int]) -> str:
     if len(numbers) > 1 and last - first == len(numbers) - 1:
         return f"{first} to {last}"
     return " or ".join(map(str, numbers))
+
+
+def printable(text: str, *, keep: str = "") -> str:
+    """The text with an escape in place of each character that does not print, those in `keep` excepted.
+
+    Text of others goes through it before it reaches a terminal, where its escapes would act.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
+
+
+def unknown(what: str, found: str, known: Iterable[str]) -> str:
+    """`unknown option "wnd"; known: wind, sail; did you mean "wind"?` as one phrase for every such message."""
+    names = list(known)
+    found = printable(cut(found))
+    close = difflib.get_close_matches(found, names, n=_NAMED_OF_MANY)
+    listed = ", ".join(names) or "none"
+    if len(names) > _MOST_LISTED:
+        few = [*close, *(name for name in names if name not in close)][:_NAMED_OF_MANY]
+        listed = f"{', '.join(few)} and {len(names) - len(few)} more"
+    question = f'; did you mean "{close[0]}"?' if close else ""
+    return f'unknown {what} "{found}"; known: {listed}{question}'
+
+
+def cut(text: str) -> str:
+    """The beginning of a long text."""
+    return text if len(text) <= _SHOWN_MAX else text[: _SHOWN_MAX - 3] + "..."

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin, 
 import msgspec
 
 from arena.errors import SpecError
+from arena.text import cut, printable, unknown
 
 T = TypeVar("T")
 
@@ -36,12 +37,8 @@ _SCALARS: Final = (
     msgspec.inspect.StrType,
 )
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
-_SHOWN_MAX: Final = 60
 _NO_UNICODE: Final = "a text in it is no Unicode: it has half of a surrogate pair"
 _MOST_MISTAKES: Final = 20
-_MOST_LISTED: Final = 30
-"""Known names that are listed all; of more, the nearest and a few."""
-_NAMED_OF_MANY: Final = 5
 """Mistakes that are told one by one; of the others their number."""
 _DIGITS_BITS: Final = 64
 """Longer numbers are not written out: nobody counts their digits, and Python refuses to write some."""
@@ -49,7 +46,7 @@ _type_info: Final = lru_cache(maxsize=256)(msgspec.inspect.type_info)
 """Each match reads its game's options: to look at a type takes longer than to look at a value."""
 
 
-def read(raw: object, kind: type[T], *, place: str) -> T:
+def read_struct(raw: object, kind: type[T], *, place: str) -> T:
     """`raw` as a `kind`. `place` names the data for the reader: a file, or the path of an option.
 
     SpecError tells all its mistakes: one in a line with the place, several in a line each below it.
@@ -71,16 +68,6 @@ def _read_for_person(raw: object, kind: type[T], where: "_Place") -> T:
     return known
 
 
-def printable(text: str, *, keep: str = "") -> str:
-    """The text with an escape in place of each character that does not print, those in `keep` excepted.
-
-    Text of others goes through it before it reaches a terminal, where its escapes would act.
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
-
-
 def why_not(raw: object, kind: Any, *, place: str) -> str:
     """Why `raw`, which came over the wire, is no `kind` (also a union); empty if it is one. In JSON's words, in ASCII.
 
@@ -93,19 +80,6 @@ def why_not(raw: object, kind: Any, *, place: str) -> str:
     except UnicodeEncodeError:
         return f"{place}: a text in it is no UTF-8"
     return ""
-
-
-def unknown(what: str, found: str, known: Iterable[str]) -> str:
-    """`unknown option "wnd"; known: wind, sail; did you mean "wind"?` as one phrase for every such message."""
-    names = list(known)
-    found = printable(_cut(found))
-    close = difflib.get_close_matches(found, names, n=_NAMED_OF_MANY)
-    listed = ", ".join(names) or "none"
-    if len(names) > _MOST_LISTED:
-        few = [*close, *(name for name in names if name not in close)][:_NAMED_OF_MANY]
-        listed = f"{', '.join(few)} and {len(names) - len(few)} more"
-    question = f'; did you mean "{close[0]}"?' if close else ""
-    return f'unknown {what} "{found}"; known: {listed}{question}'
 
 
 class _Place:
@@ -135,7 +109,7 @@ class _Place:
 
     def shown(self, value: object) -> str:
         """A value, cut where it is long."""
-        return "nothing" if value is None else _cut(repr(value))
+        return "nothing" if value is None else cut(repr(value))
 
 
 class _CommandLine(_Place):
@@ -163,7 +137,7 @@ class _Message(_Place):
                 return f"a list of length {len(value)}"
             case int() if value.bit_length() > _DIGITS_BITS:
                 return "a number of 20 digits or more"
-        return _cut(json.dumps(value))
+        return cut(json.dumps(value))
 
 
 def _read(raw: object, kind: Any, place: _Place, path: str = "") -> Any:
@@ -234,7 +208,7 @@ def _key_mistakes(raw: Any, struct: type[msgspec.Struct], place: _Place, path: s
     """Unknown keys, then missing ones; a missing one that an unknown one resembles has been told."""
     fields = {field.encode_name: field for field in msgspec.structs.fields(struct)}
     strangers = [key for key in raw if key not in fields and key != struct.__struct_config__.tag_field]
-    meant = {name for key in strangers for name in difflib.get_close_matches(_cut(str(key)), fields, n=1)}
+    meant = {name for key in strangers for name in difflib.get_close_matches(cut(str(key)), fields, n=1)}
     for key in strangers:
         yield place.at(path) + unknown(place.key, place.word(key), fields)
     for name, field in fields.items():
@@ -426,7 +400,3 @@ def _kind_at(  # noqa: PLR0911 - a table of types
         case msgspec.inspect.DictType():
             return _kind_at(kind.value_type, steps[1:])
     return msgspec.inspect.AnyType()
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN_MAX else text[: _SHOWN_MAX - 3] + "..."

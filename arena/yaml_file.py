@@ -11,7 +11,7 @@ import yaml
 
 from arena import validation
 from arena.errors import SpecError
-from arena.validation import printable
+from arena.text import printable
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ def parse_yaml(content: bytes, kind: type[T], *, place: str, limit: int) -> T:
         raise SpecError(f"{where}: not UTF-8 text: byte {error.start} is {error.object[error.start]:#04x}") from None
     except yaml.YAMLError as error:
         raise SpecError(f"{where}: {_sentence(error)}") from None
-    return validation.read(raw, kind, place=place)
+    return validation.read_struct(raw, kind, place=place)
 
 
 class _Loader(yaml.SafeLoader):

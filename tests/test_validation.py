@@ -10,6 +10,7 @@ import pytest
 
 from arena import validation
 from arena.errors import SpecError
+from arena.text import unknown
 from arena.yaml_file import read_yaml
 
 LIMIT = 1 << 16
@@ -59,7 +60,7 @@ class Words(msgspec.Struct, frozen=True):
 
 def refusal(raw: object) -> str:
     with pytest.raises(SpecError) as caught:
-        validation.read(raw, Tournament, place="t.yaml")
+        validation.read_struct(raw, Tournament, place="t.yaml")
     return str(caught.value)
 
 
@@ -81,7 +82,7 @@ def test_good_data_becomes_the_struct() -> None:
         "pace": "fast",
     }
 
-    read = validation.read(raw, Tournament, place="t.yaml")
+    read = validation.read_struct(raw, Tournament, place="t.yaml")
 
     assert read == Tournament(
         name="cup",
@@ -189,7 +190,7 @@ def test_a_wrong_type_shows_where_and_what_was_found(extra: dict[str, Any], sent
 def test_a_type_is_told_in_words_that_need_no_programmer(raw: object, sentence: str) -> None:
     """A description of the type's own goes first; what YAML took for a number or a date is put into quotes."""
     with pytest.raises(SpecError) as caught:
-        validation.read(raw, Words, place="w")
+        validation.read_struct(raw, Words, place="w")
 
     assert str(caught.value) == f"w: {sentence}"
 
@@ -347,25 +348,25 @@ def test_a_message_may_be_of_several_kinds() -> None:
 
 def test_unknown_names_what_is_known() -> None:
     """With the nearest one if there is a near one, and without a list if there is none."""
-    assert validation.unknown("option", "wnd", ["wind", "sail"]) == (
+    assert unknown("option", "wnd", ["wind", "sail"]) == (
         'unknown option "wnd"; known: wind, sail; did you mean "wind"?'
     )
-    assert validation.unknown("option", "zzz", ["wind"]) == 'unknown option "zzz"; known: wind'
-    assert validation.unknown("option", "zzz", []) == 'unknown option "zzz"; known: none'
+    assert unknown("option", "zzz", ["wind"]) == 'unknown option "zzz"; known: wind'
+    assert unknown("option", "zzz", []) == 'unknown option "zzz"; known: none'
 
 
 def test_of_many_known_names_the_nearest_and_a_few_are_listed() -> None:
     """Three hundred players are no answer; thirty are."""
     names = [f"bot-{number:03}" for number in range(300)]
 
-    said = validation.unknown("player", "bot-1234", names)
-    strange = validation.unknown("player", "?", names)
+    said = unknown("player", "bot-1234", names)
+    strange = unknown("player", "?", names)
 
     assert said.startswith('unknown player "bot-1234"; known: bot-')
     assert said.endswith(' and 295 more; did you mean "bot-234"?')
     assert said.count("bot-") == 7
     assert strange == 'unknown player "?"; known: bot-000, bot-001, bot-002, bot-003, bot-004 and 295 more'
-    assert validation.unknown("player", "?", names[:30]).endswith(", ".join(names[:30]))
+    assert unknown("player", "?", names[:30]).endswith(", ".join(names[:30]))
 
 
 def test_all_mistakes_are_told_in_one_message() -> None:
@@ -439,6 +440,6 @@ def test_nothing_that_is_quoted_acts_on_a_terminal(text: str) -> None:
     raw = {text: 1, "name": "cup", "unit": text, "aliases": {text: {"bot": 7}}, "players": [text]}
 
     with pytest.raises(SpecError) as caught:
-        validation.read(raw, Tournament, place=f"{text}.yaml")
+        validation.read_struct(raw, Tournament, place=f"{text}.yaml")
 
     assert str(caught.value).replace("\n  ", "").isprintable()

@@ -47,9 +47,9 @@ class SuggestingGroup(click.Group):
         """See click.Group: the command that `args` begin with."""
         known = self.list_commands(ctx)
         if args and args[0] not in known and not args[0].startswith("-"):
-            from arena import validation  # noqa: PLC0415 - only for this message
+            from arena.text import unknown  # noqa: PLC0415 - only for this message
 
-            ctx.fail(validation.unknown("command", args[0], known))
+            ctx.fail(unknown("command", args[0], known))
         return super().resolve_command(ctx, args)
 
 
@@ -109,7 +109,7 @@ def execute(arguments: list[str]) -> int:
         # click's way to say that the reader of our output has gone (`| head`): nothing is wrong with that.
         return 0
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge: whatever happens gets its exit code
-        from arena.validation import printable  # noqa: PLC0415 - only for this message
+        from arena.text import printable  # noqa: PLC0415 - only for this message
 
         text, exit_code = explain(error)
         print_error(printable(text, keep="\n\t"))

@@ -11,7 +11,6 @@ from typing import Final
 import click
 from tabulate import tabulate
 
-from arena import validation
 from arena.cli.options import (
     DEFAULT_GAME,
     MatchSetup,
@@ -35,7 +34,7 @@ from arena.report.luck_origin import chosen_luck_description, secret_description
 from arena.report.transcript import refusal_lines, result_line
 from arena.store import database
 from arena.store.bots import BotStore
-from arena.validation import printable
+from arena.text import printable, unknown
 
 BASELINE = "random"
 """The bundled bot that a submission meets, so that the author sees a first result."""
@@ -187,7 +186,7 @@ def _template(lang: str, game: str) -> str:
     known = own or [folder for folder in folders if "-" not in folder]
     if lang not in known:
         what = f"language for {game}" if own else "language"
-        raise SpecError(f"--lang: {validation.unknown(what, lang, known)}")
+        raise SpecError(f"--lang: {unknown(what, lang, known)}")
     return f"{lang}-{game}" if own else lang
 
 

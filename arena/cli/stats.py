@@ -28,7 +28,7 @@ from arena.standings.profile import luck_adjusted, profile
 from arena.standings.sums import sums_of
 from arena.standings.table import timing
 from arena.store.matches import MatchStore
-from arena.validation import unknown
+from arena.text import unknown
 
 
 @click.command()

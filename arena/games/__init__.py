@@ -3,9 +3,9 @@
 from importlib import import_module
 from typing import Any, Final
 
-from arena import validation
 from arena.errors import SpecError
 from arena.games.api import Game
+from arena.text import unknown
 
 GAMES: Final = {
     "nim": "arena.games.nim",
@@ -17,6 +17,6 @@ GAMES: Final = {
 def load_game(name: str) -> Game[Any, Any]:
     """The game of that name; SpecError lists the known ones."""
     if name not in GAMES:
-        raise SpecError(validation.unknown("game", name, GAMES))
+        raise SpecError(unknown("game", name, GAMES))
     game: Game[Any, Any] = import_module(GAMES[name]).GAME
     return game

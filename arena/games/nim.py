@@ -50,7 +50,7 @@ class Nim:
         """The heaps of the options, seat 0 to move."""
         if seats not in self.seat_counts:
             raise SpecError(f"nim is for 2 players, not {seats}")
-        read = validation.read(dict(options), Options, place="options of nim")
+        read = validation.read_struct(dict(options), Options, place="options of nim")
         if not read.heaps or min(read.heaps) < 1 or max(read.heaps) > 1000 or len(read.heaps) > 20:
             raise SpecError(f"options of nim: heaps: found {list(read.heaps)}, expected 1 to 20 heaps of 1 to 1000")
         return State(heaps=read.heaps, is_misere=read.misere)

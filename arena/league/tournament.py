@@ -10,7 +10,6 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from arena import validation
 from arena.errors import SpecError
 from arena.games import GAMES, load_game
 from arena.league.schedules.settings import Count, RoundRobin, Schedule, with_defaults
@@ -19,7 +18,7 @@ from arena.match.settings import ClockSettings, MatchSettings
 from arena.process.limits import Limits, negotiate
 from arena.process.manifest import BotSpec, Name, Word
 from arena.standings.ratings import RatingSettings, validate
-from arena.text import spanned
+from arena.text import spanned, unknown
 from arena.yaml_file import read_yaml
 
 FORMAT: Final = "arena-fixture/2"
@@ -170,7 +169,7 @@ def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> 
     names = [player.name for player in players]
     anchor = file.rating.anchor
     if anchor is not None and anchor not in names:
-        raise SpecError(f"rating: anchor: {validation.unknown('player', anchor, names)}")
+        raise SpecError(f"rating: anchor: {unknown('player', anchor, names)}")
     cycles = file.cycles or file.blocks_per_pairing
     return Tournament(
         name=file.name,
@@ -212,7 +211,7 @@ def require_game(bot: BotSpec, game: str) -> None:
     games = bot.manifest.games
     if games and game not in games:
         odd = [each for each in games if each not in GAMES]
-        doubt = f"; {validation.unknown('game', odd[0], GAMES)}" if odd else ""
+        doubt = f"; {unknown('game', odd[0], GAMES)}" if odd else ""
         raise SpecError(f"{bot.name} plays {', '.join(games)}, not {game}{doubt}")
 
 

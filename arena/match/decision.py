@@ -18,7 +18,7 @@ from arena.match.concurrent import ask_concurrently
 from arena.match.participant import ActionRequest, LookAhead, Participant, refusal_of
 from arena.match.record import LAST_TIMEOUT, PARDONABLE, REFUSALS_KEPT, ActionStep, RefusedAnswer, Termination
 from arena.protocol.codec import excerpt
-from arena.validation import printable
+from arena.text import printable
 
 
 class Forfeited(Exception):

@@ -16,7 +16,7 @@ from arena.errors import BotFault, IllegalAction, MalformedReply
 from arena.games.api import Game, Json, Seat
 from arena.match.record import SeatRecord
 from arena.protocol.messages import Answer, AnyEvent, ClockTerms, MatchStart, Refused, Simulate, Simulated
-from arena.validation import printable
+from arena.text import printable
 
 TranscriptLine = tuple[float, str, bytes]
 """Wall-clock seconds, `>` to the bot or `<` from it, the line."""

@@ -42,7 +42,7 @@ from arena.match.record import (
 from arena.match.settings import MatchSpec
 from arena.protocol import messages as m
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, excerpt
-from arena.validation import printable
+from arena.text import printable
 
 _KEPT_STDERR: Final = 4000
 _KEPT_LINES: Final = 20

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from arena.errors import SpecError
-from arena.validation import printable
+from arena.text import printable
 
 SIZE_LIMIT: Final = 64 * 2**20
 FILE_LIMIT: Final = 2000

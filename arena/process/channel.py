@@ -20,7 +20,7 @@ from arena.errors import Crashed, MalformedReply
 from arena.process.clock import MoveClock
 from arena.process.process import BotProcess
 from arena.process.suspension import WATCH
-from arena.validation import printable
+from arena.text import printable
 
 READ_SIZE: Final = 1 << 16
 _AHEAD_LIMIT: Final = 1 << 18

@@ -18,7 +18,7 @@ from arena import validation
 from arena.errors import SpecError
 from arena.process.bot_files import FILE_LIMIT, names_of, read_file, shown
 from arena.process.limits import LimitRequest
-from arena.validation import printable
+from arena.text import printable
 from arena.yaml_file import parse_yaml
 
 MANIFEST: Final = "bot.yaml"
@@ -205,7 +205,7 @@ def _manifest_of_script(path: Path) -> Manifest:
             f"{shown(path)}: not executable, and its ending {shown(path.suffix) or '(none)'} names no interpreter;"
             f" known: {known}; run `chmod +x {shown(shlex.quote(str(path)))}`, or make a folder with a {MANIFEST}"
         )
-    return validation.read({"name": name, "command": list(command)}, Manifest, place=str(path))
+    return validation.read_struct({"name": name, "command": list(command)}, Manifest, place=str(path))
 
 
 def _listing(folder: Path) -> str:

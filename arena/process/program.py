@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from arena.errors import Crashed
-from arena.validation import printable
+from arena.text import printable
 
 START_HINT: Final = (
     "a program must be made for this machine, or begin with a line like #!/usr/bin/python3 (without a carriage return)"

@@ -13,7 +13,7 @@ import msgspec
 
 from arena.errors import HarnessFault, MalformedReply
 from arena.protocol.messages import Answer, FromBot, Ready, ToBot
-from arena.validation import printable
+from arena.text import printable
 
 LINE_TO_BOT_LIMIT: Final = 1 << 20
 LINE_FROM_BOT_LIMIT: Final = 1 << 16

@@ -10,7 +10,7 @@ from typing import Final
 
 from arena.errors import ProtocolViolation
 from arena.protocol import messages as m
-from arena.validation import printable
+from arena.text import printable
 
 
 class SessionPhase(Enum):

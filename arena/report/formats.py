@@ -18,7 +18,7 @@ from tabulate import tabulate
 
 from arena.errors import SpecError
 from arena.statistics.interval import Interval
-from arena.validation import printable, unknown
+from arena.text import printable, unknown
 
 FORMATS: Final = ("table", "markdown", "csv", "json")
 UNKNOWN: Final = "-"

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.formats import csv_cell, csv_pieces, json_text
-from arena.validation import printable
+from arena.text import printable
 
 MATCH_FORMATS: Final = ("table", "csv", "json")
 _ABOUT_THE_MATCH: Final = ("id", "pairing", "block", "rotation", "termination", "at_fault", "isolation", "luck_version")

@@ -13,7 +13,7 @@ from tabulate import tabulate
 from arena.errors import CheckFailed
 from arena.match.reconstruction import SeatTranscript, lines_of
 from arena.match.record import MatchRecord, Requests
-from arena.validation import printable
+from arena.text import printable
 
 _HEADERS: Final = ("request", "CPU ms", "wall ms", "idle ms", "bank ms", "stderr", "discarded")
 

@@ -16,7 +16,7 @@ from arena.match.participant import TranscriptLine
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, SeatRecord, SimulationStep, Step
 from arena.match.replay import ReplayStep, other_rules, replay
 from arena.match.results import LUCK_UNIT, MatchResult
-from arena.validation import printable
+from arena.text import printable
 
 
 def transcript(record: MatchRecord, *, every_state: bool, luck: str = "") -> Iterator[str]:

@@ -16,7 +16,7 @@ import msgspec
 import trueskill
 
 from arena.errors import SpecError
-from arena.validation import unknown
+from arena.text import unknown
 
 LEAST_DRAW_PROBABILITY: Final = 0.001
 """With no draws expected at all a draw cannot be rated: the package raises, or lets sigma grow."""

@@ -13,12 +13,12 @@ from typing import Final
 
 import msgspec
 
-from arena import validation
 from arena.errors import SpecError
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.process.manifest import MANIFEST, BotSpec, label_of, read_bot
 from arena.store import database
 from arena.store.homes import Homes
+from arena.text import unknown
 
 _NOTES: Final = {"", ".md", ".rst", ".txt"}
 
@@ -154,7 +154,7 @@ class BotStore:
     def _unknown(self, text: str, name: str) -> str:
         """Why nothing is found, with all that may have been meant."""
         known = sorted({bot.name for bot in self.on_shelf()} | {each.name for each in self.submitted()})
-        parts = [f'no bot "{text}"', validation.unknown("bot", name, known).partition("; ")[2]]
+        parts = [f'no bot "{text}"', unknown("bot", name, known).partition("; ")[2]]
         parts += [str(error) for error in self.unreadable()]
         if text and Path(text).exists():
             parts.append(f"there is a ./{text} here: write ./{text}")

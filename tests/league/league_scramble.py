@@ -47,7 +47,7 @@ class Scramble:
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
         if seats not in self.seat_counts:
             raise SpecError(f"scramble is for 2 to 4 players, not {seats}")
-        read = validation.read(dict(options), Options, place="options of scramble")
+        read = validation.read_struct(dict(options), Options, place="options of scramble")
         return State(base=read.counters, heap=-1, taken=(0,) * seats)
 
     def turn(self, state: State) -> Turn:

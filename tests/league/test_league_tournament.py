@@ -12,7 +12,7 @@ from arena.errors import SpecError
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss
 from arena.league.tournament import Tournament, read_tournament
 from arena.process.manifest import BotSpec
-from arena.validation import unknown
+from arena.text import unknown
 
 GOOD: dict[str, Any] = {
     "name": "first",

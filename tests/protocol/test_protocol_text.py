@@ -137,7 +137,7 @@ def test_the_manifest_on_the_page_is_one() -> None:
 
 
 def read_yaml(text: str) -> Manifest:
-    return validation.read(yaml.safe_load(text), Manifest, place="protocol.md")
+    return validation.read_struct(yaml.safe_load(text), Manifest, place="protocol.md")
 
 
 def test_the_environment_is_listed_whole() -> None:

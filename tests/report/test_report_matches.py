@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from arena.match.record import Termination
 from arena.match.results import MatchKey, MatchResult
 from arena.report.matches import MATCH_FORMATS, match_list
-from arena.validation import printable
+from arena.text import printable
 
 HOSTILE = ("=1+1", "\x1b[2J", "a\nb", 'say "x", y', "\u202eevil", "@SUM(A1)", " -2", "\uff1d1", "tab\there", "a|b")
 

@@ -164,7 +164,8 @@ class ToyGame:
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
         if seats not in self.seat_counts:
             raise SpecError(f"a float carries 2 to 4, not {seats}")
-        return State(options=validation.read(dict(options), Options, place="options of toy"), scores=(0,) * seats)
+        read = validation.read_struct(dict(options), Options, place="options of toy")
+        return State(options=read, scores=(0,) * seats)
 
     def turn(self, state: State) -> Turn:
         if state.round > state.options.rounds:

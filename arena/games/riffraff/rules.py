@@ -136,7 +136,7 @@ def _legal(state: State, seat: Seat) -> tuple[AnyAction, ...] | None:
 def _variant(options: Mapping[str, Json], seats: int) -> Variant:
     if seats not in RiffRaff.seat_counts:
         raise SpecError(f"riffraff is for 2 to 4 players, not {seats}")
-    read = validation.read(dict(options), Options, place="options of riffraff")
+    read = validation.read_struct(dict(options), Options, place="options of riffraff")
     if not 0 <= read.simulations <= _SIMULATIONS_MAX:
         found = f"found {read.simulations}, expected a number from 0 to {_SIMULATIONS_MAX}"
         raise SpecError(f"options of riffraff: simulations: {found}")

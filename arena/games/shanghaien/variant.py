@@ -17,6 +17,7 @@ from arena.games.shanghaien.cards import SAILOR_COUNT, TRICK_COUNT, Card, sailor
 from arena.games.shanghaien.state import Effect, Expansion, Variant
 from arena.games.shanghaien.tricks import BASE_TRICKS, lay_joker
 from arena.games.shanghaien.turns import end_round, put_down, start_roll
+from arena.text import unknown
 
 BASE_ACTIONS: Final = (Roll, Shanghai, Place, Adjust, Joker, Both, Reroll)
 
@@ -38,11 +39,11 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def checked_options(raw: Mapping[str, Json], known: Mapping[str, Expansion]) -> Options:
     """Options from plain data; SpecError names an unknown key, an unknown expansion or an impossible value."""
-    options = validation.read(dict(raw), Options, place="options of shanghaien")
+    options = validation.read_struct(dict(raw), Options, place="options of shanghaien")
     for index, name in enumerate(options.expansions):
         if name not in known:
             place = f"options of shanghaien: expansions[{index}]"
-            raise SpecError(f"{place}: {validation.unknown('expansion', name, known)}")
+            raise SpecError(f"{place}: {unknown('expansion', name, known)}")
         if name in options.expansions[:index]:
             raise SpecError(f'options of shanghaien: expansions[{index}]: "{name}" is given twice')
     counts = msgspec.structs.asdict(options.tricks)

@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from arena import validation
 from arena.errors import SpecError
+from arena.text import unknown
 
 Count = Annotated[int, Meta(ge=1, le=10_000_000)]
 Likelihood = Annotated[float, Meta(gt=0.5, lt=1)]
@@ -153,7 +153,7 @@ def _settle_cycles(
 def _refuse_challengers(challengers: Sequence[str], players: Sequence[str], seats: int) -> None:
     for place, name in enumerate(challengers):
         if name not in players:
-            raise SpecError(f"schedule.challengers[{place}]: {validation.unknown('player', name, players)}")
+            raise SpecError(f"schedule.challengers[{place}]: {unknown('player', name, players)}")
         if name in challengers[:place]:
             raise SpecError(f'schedule.challengers[{place}]: "{name}" is there already')
     others = len(players) - len(challengers)
