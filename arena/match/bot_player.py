@@ -22,7 +22,7 @@ from arena.match.record import Requests, Said, SeatLines, SeatRecord, fraction_w
 from arena.match.settings import ClockSettings
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
-from arena.process.group import own_delay_s
+from arena.process.reaper import own_delay_s
 from arena.process.suspension import WATCH
 from arena.protocol import messages as m
 

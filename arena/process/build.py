@@ -98,8 +98,8 @@ def _watch(process: BotProcess, folder: Path, said: BoundedLog, timeout_s: float
     while not process.ending():
         _read(poll, said, _LOOK_S)
         now_s = time.monotonic()
-        if excess := process.group.limit_violation():
-            return f"was stopped: {excess}"
+        if violation := process.group.limit_violation():
+            return f"was stopped: {violation}"
         if now_s > deadline_s:
             return f"did not end within {timeout_s:g} s"
         if now_s > look_at_folder_s:

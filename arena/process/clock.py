@@ -10,6 +10,7 @@ CPU time of another process comes from the kernel's per-process clock (all threa
 import math
 import time
 from collections.abc import Callable
+from dataclasses import InitVar, dataclass, field
 from typing import Final
 
 from arena.errors import HarnessFault, OutOfTime
@@ -43,6 +44,7 @@ def cpu_clock(pid: int) -> Callable[[], float]:
     return used_s
 
 
+@dataclass(slots=True, kw_only=True)
 class MoveClock:
     """The clock of one move, started when it is made.
 
@@ -63,57 +65,33 @@ class MoveClock:
     match says nothing.
     """
 
-    __slots__ = (
-        "_budget_s",
-        "_cpu",
-        "_cpu_start",
-        "_decides_cpu",
-        "_delay_start",
-        "_delayed",
-        "_excused_s",
-        "_pause_start",
-        "_suspended",
-        "_wall",
-        "_wall_s",
-        "_wall_start",
-        "asleep_s",
-        "cpu_s",
-        "elapsed_s",
-        "idle_bank_s",
-    )
+    cpu: Callable[[], float]
+    wall: Callable[[], float]
+    budget_s: float
+    wall_s: float
+    decides_cpu: bool
+    delayed: Callable[[], float] = lambda: 0.0
+    cpu_since: InitVar[float | None] = None
+    suspended: Callable[[float], float] = lambda _: 0.0
+    idle_bank_s: float = math.inf
+    asleep_s: float = field(default=0.0, init=False)
+    cpu_s: float = field(default=0.0, init=False)
+    elapsed_s: float = field(default=0.0, init=False)
+    _excused_s: float = field(default=0.0, init=False)
+    _delay_start: float | None = field(default=None, init=False)
+    _cpu_start: float = field(init=False)
+    _wall_start: float = field(init=False)
+    _pause_start: float = field(default=0.0, init=False)
 
-    def __init__(
-        self,
-        *,
-        cpu: Callable[[], float],
-        wall: Callable[[], float],
-        budget_s: float,
-        wall_s: float,
-        decides_cpu: bool,
-        delayed: Callable[[], float] = lambda: 0.0,
-        cpu_since: float | None = None,
-        suspended: Callable[[float], float] = lambda _: 0.0,
-    ) -> None:
-        self._delayed = delayed
-        self._delay_start: float | None = None
-        self._cpu = cpu
-        self._wall = wall
-        self._budget_s = budget_s
-        self._wall_s = wall_s
-        self._decides_cpu = decides_cpu
-        self.idle_bank_s = math.inf
-        self._suspended = suspended
-        self.asleep_s = self._excused_s = 0.0
-        self.cpu_s = 0.0
-        self.elapsed_s = 0.0
-        self._cpu_start = cpu() if cpu_since is None else cpu_since
-        self._wall_start = wall()
-        self._pause_start = 0.0
+    def __post_init__(self, cpu_since: float | None) -> None:
+        """Start: take both times."""
+        self._cpu_start = self.cpu() if cpu_since is None else cpu_since
+        self._wall_start = self.wall()
 
     @property
     def used_s(self) -> float:
         """Time of the deciding kind, as of the last look."""
-        return self.cpu_s if self._decides_cpu else self.elapsed_s
+        return self.cpu_s if self.decides_cpu else self.elapsed_s
 
     @property
     def cpu_reading(self) -> float:
@@ -137,14 +115,14 @@ class MoveClock:
 
     def first_wait_s(self) -> float:
         """How long to wait at first, without a look at any clock."""
-        return min(self._budget_s, self._wall_s)
+        return min(self.budget_s, self.wall_s)
 
     def look(self) -> None:
         """Take both times, whatever they are. HarnessFault if all processes were suspended since the last look."""
-        elapsed_s = self._wall() - self._wall_start
+        elapsed_s = self.wall() - self._wall_start
         gap_s = elapsed_s - self.elapsed_s
         self.elapsed_s = elapsed_s
-        self.cpu_s = self._cpu() - self._cpu_start
+        self.cpu_s = self.cpu() - self._cpu_start
         if gap_s > _LONGEST_GAP_S:
             self._look_late(gap_s)
 
@@ -161,30 +139,30 @@ class MoveClock:
 
     def resume(self) -> None:
         """Go on where it was paused. OutOfTime if it was abandoned meanwhile."""
-        self._wall_start += self._wall() - self._pause_start
+        self._wall_start += self.wall() - self._pause_start
         self._judge()
 
     def abandon(self) -> None:
         """Run out at the next look, which may be in another thread."""
-        self._budget_s = self._wall_s = -1.0
+        self.budget_s = self.wall_s = -1.0
 
     def left_of_wall_s(self) -> float:
         """What is left of the backstop, as of the last look."""
-        return max(0.0, self._wall_s - self._elapsed_undelayed_s())
+        return max(0.0, self.wall_s - self._elapsed_undelayed_s())
 
     def wait_s(self) -> float:
         """How long to wait before the next look. OutOfTime if the time is used up."""
         if self._delay_start is None:  # a move that is answered at once need not know it
-            self._delay_start = self._delayed()
+            self._delay_start = self.delayed()
         self.look()
         self._judge()
-        left = min(self._budget_s - self.used_s, self._wall_s - self.elapsed_s)
+        left = min(self.budget_s - self.used_s, self.wall_s - self.elapsed_s)
         return max(left, _SHORTEST_WAIT_S)
 
     def _look_late(self, gap_s: float) -> None:
         """The referee did not come to look for so long: find out whether it was suspended; excuse the bot if not."""
         last_look_s = self._wall_start + self.elapsed_s - gap_s
-        suspended_s = self._suspended(last_look_s) if gap_s > LATE_S else 0.0
+        suspended_s = self.suspended(last_look_s) if gap_s > LATE_S else 0.0
         if suspended_s:
             raise HarnessFault(
                 f"the referee was suspended for {suspended_s:.1f} s (a stop signal to all processes, a paused container"
@@ -193,12 +171,12 @@ class MoveClock:
         self._excused_s += gap_s - _LONGEST_GAP_S
 
     def _judge(self) -> None:
-        used_s = self.cpu_s if self._decides_cpu else self.elapsed_s
-        if used_s > self._budget_s:
+        used_s = self.cpu_s if self.decides_cpu else self.elapsed_s
+        if used_s > self.budget_s:
             raise self._out_of_budget()
-        if self.elapsed_s > self._wall_s and self._elapsed_undelayed_s() > self._wall_s:
+        if self.elapsed_s > self.wall_s and self._elapsed_undelayed_s() > self.wall_s:
             raise OutOfTime(
-                f"no answer within {self._wall_s:.1f} s of wall time ({self.cpu_s * 1000:.0f} ms of CPU time)",
+                f"no answer within {self.wall_s:.1f} s of wall time ({self.cpu_s * 1000:.0f} ms of CPU time)",
                 hint="the bot slept, waited for something else, or never flushed its answer",
             )
         if self.asleep_s > self.idle_bank_s and self.idle_s > self.idle_bank_s:
@@ -209,23 +187,23 @@ class MoveClock:
             )
 
     def _out_of_budget(self) -> OutOfTime:
-        kind = "CPU time" if self._decides_cpu else "wall time"
+        kind = "CPU time" if self.decides_cpu else "wall time"
         late = OutOfTime(
-            f"used {self.used_s * 1000:.0f} ms of {kind}, had {self._budget_s * 1000:.0f} ms",
+            f"used {self.used_s * 1000:.0f} ms of {kind}, had {self.budget_s * 1000:.0f} ms",
             hint="answer earlier: the allowance of the move and the bank are used up",
         )
-        delay_s = 0.0 if self._decides_cpu else self._delay_s()
-        if delay_s >= self.used_s - self._budget_s > 0:
+        delay_s = 0.0 if self.decides_cpu else self._delay_s()
+        if delay_s >= self.used_s - self.budget_s > 0:
             late.is_by_load = True
             late.message += f"; but for {delay_s * 1000:.0f} ms of them it, or the referee, waited for a core"
         return late
 
     def _delay_s(self) -> float:
         """For how long the bot was ready to run, since the first wait for it."""
-        return 0.0 if self._delay_start is None else self._delayed() - self._delay_start
+        return 0.0 if self._delay_start is None else self.delayed() - self._delay_start
 
     def _elapsed_undelayed_s(self) -> float:
         """Wall time without what the machine and a late referee kept from the bot."""
-        if not self._decides_cpu:
+        if not self.decides_cpu:
             return self.elapsed_s
-        return self.elapsed_s - min(self._excused_s + self._delay_s(), _MOST_STRETCH * self._wall_s)
+        return self.elapsed_s - min(self._excused_s + self._delay_s(), _MOST_STRETCH * self.wall_s)

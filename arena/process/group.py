@@ -13,7 +13,7 @@ from typing import Final
 
 from arena.process.clock import cpu_clock
 from arena.process.limits import Limits
-from arena.process.reaper import descendants, read, read_threads
+from arena.process.reaper import delay_in, descendants, read, read_threads
 
 _COUNTED: Final = (b"VmRSS:", b"VmPTE:", b"VmSwap:")
 """In KiB."""
@@ -125,19 +125,9 @@ def _fields_of(stat: bytes) -> list[bytes]:
     return stat.rpartition(b")")[2].split()
 
 
-def own_delay_s() -> float:
-    """Seconds that this thread was ready to run, but waiting for a core."""
-    return _waited_s(read("/proc/thread-self/schedstat"))
-
-
 def delayed_s(pid: int) -> float:
     """Seconds that the most delayed thread of that process was ready to run, but waiting for a core."""
-    return max(map(_waited_s, read_threads(pid, "schedstat")), default=0.0)
-
-
-def _waited_s(schedstat: bytes) -> float:
-    """The second number: nanoseconds in a queue of a core."""
-    return int(schedstat.split()[1]) / 1e9 if schedstat else 0.0
+    return max(map(delay_in, read_threads(pid, "schedstat")), default=0.0)
 
 
 def is_held(pids: Iterable[int], pipe: int) -> bool:

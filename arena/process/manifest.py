@@ -39,42 +39,33 @@ _INTERPRETERS: Final = {
     ".jar": ("java", "-jar"),
 }
 
-Name = Annotated[
-    str,
-    Meta(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}\Z",
-        description="a name of 1 to 40 characters: letters A to Z and a to z, digits, _ . + -, a letter or digit first",
-    ),
-]
 _CONTROLS: Final = r"\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069"
 """Characters that act on a terminal instead of being shown: escapes, line ends, changes of the direction of text."""
-_IN_TEXTS: Final = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069"
+_IN_TEXTS: Final = _CONTROLS.replace(r"\x00-\x1f", r"\x00-\x08\x0b-\x1f")
 """The same without line end and tab, which texts of several lines have."""
-Line = Annotated[
-    str,
-    Meta(pattern=rf"^[^{_CONTROLS}]{{0,100}}\Z", description="text of one line, at most 100 characters that print"),
-]
-Version = Annotated[
-    str,
-    Meta(pattern=rf"^[^{_CONTROLS}]{{0,40}}\Z", description="text of one line, at most 40 characters that print"),
-]
-Word = Annotated[
-    str,
-    Meta(
-        pattern=rf"^[^{_IN_TEXTS}]{{1,4096}}\Z",
-        description="text of 1 to 4096 characters, without control characters",
-    ),
-]
+_NAME_DESCRIBED: Final = (
+    "a name of 1 to 40 characters: letters A to Z and a to z, digits, _ . + -, a letter or digit first"
+)
+
+
+def _line(most: int) -> Meta:
+    shape = rf"^[^{_CONTROLS}]{{0,{most}}}\Z"
+    return Meta(pattern=shape, description=f"text of one line, at most {most} characters that print")
+
+
+def _text(length: str, least: int, most: int) -> Meta:
+    shape = rf"^[^{_IN_TEXTS}]{{{least},{most}}}\Z"
+    return Meta(pattern=shape, description=f"text of {length} {most} characters, without control characters")
+
+
+Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}\Z", description=_NAME_DESCRIBED)]
+Line = Annotated[str, _line(100)]
+Version = Annotated[str, _line(40)]
+Word = Annotated[str, _text("1 to", 1, 4096)]
 Words = Annotated[
-    tuple[Word, ...],
-    Meta(min_length=1, max_length=256, description="a list of words, such as [python3, bot.py]"),
+    tuple[Word, ...], Meta(min_length=1, max_length=256, description="a list of words, such as [python3, bot.py]")
 ]
-Description = Annotated[
-    str,
-    Meta(
-        pattern=rf"^[^{_IN_TEXTS}]{{0,500}}\Z", description="text of at most 500 characters, without control characters"
-    ),
-]
+Description = Annotated[str, _text("at most", 0, 500)]
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,4 +1,4 @@
-"""No process left behind: what a bot's children and grandchildren need so that they end with it.
+"""Processes as /proc shows them: children, delays; and the end of all that descend from us.
 
 Rule: whoever starts bots is the subreaper of all their descendants (prctl(2), PR_SET_CHILD_SUBREAPER), so that a
 daemon that left its session and its process group still becomes our child, where it is found and killed.
@@ -49,6 +49,16 @@ def descendants(pid: int) -> set[int]:
         found |= fresh
         fresh = {child for parent in fresh for child in children(parent)} - found
     return found
+
+
+def own_delay_s() -> float:
+    """Seconds that this thread was ready to run, but waiting for a core."""
+    return delay_in(read("/proc/thread-self/schedstat"))
+
+
+def delay_in(schedstat: bytes) -> float:
+    """Seconds in a queue of a core: the second number of that file of a thread."""
+    return int(schedstat.split()[1]) / 1e9 if schedstat else 0.0
 
 
 def kill_descendants(*, spare: frozenset[int] = frozenset(), patience_s: float = 0.5) -> int:

@@ -6,14 +6,14 @@ can bring about the latter, and must not get a match played again for it. The th
 none can hold it up.
 """
 
-import os
 import re
 import resource
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final, NamedTuple
+
+from arena.process.reaper import own_delay_s, read
 
 SLEEP_S: Final = 0.5
 LATE_S: Final = 2.0
@@ -22,7 +22,6 @@ _TICK_WITHIN_S: Final = 5.0
 _FAULT_S: Final = 1.0
 """What a page that must be read from the disk explains at most, where the kernel does not measure it."""
 _STALLED: Final = re.compile(rb"some .*total=(\d+)")
-_PRESSURE: Final = Path("/proc/pressure")
 
 
 class Reading(NamedTuple):
@@ -57,10 +56,27 @@ def _grown(before: float | None, after: float | None) -> float | None:
     return None if before is None or after is None else after - before
 
 
+def take_reading() -> Reading:
+    """The kernel's numbers for this thread, process and machine; it costs some 30 us."""
+    return Reading(
+        at_s=time.monotonic(),
+        waited_s=own_delay_s(),
+        cpu_s=time.process_time(),
+        faults=resource.getrusage(resource.RUSAGE_THREAD).ru_majflt,
+        memory_s=_stalled_s("memory"),
+        disk_s=_stalled_s("io"),
+    )
+
+
+def _stalled_s(resource_name: str) -> float | None:
+    found = _STALLED.search(read(f"/proc/pressure/{resource_name}"))
+    return int(found[1]) / 1e6 if found else None
+
+
 class SuspensionWatch:
     """Notices suspensions from the first call of `start` on. `read` takes the readings, in the watch's own thread."""
 
-    def __init__(self, read: Callable[[], Reading] | None = None) -> None:
+    def __init__(self, read: Callable[[], Reading] = take_reading) -> None:
         self._read = read
         self._thread: threading.Thread | None = None
         self._set_up()
@@ -92,13 +108,12 @@ class SuspensionWatch:
             self._ticked.wait_for(lambda: self._tick_s >= from_s, _TICK_WITHIN_S)
 
     def _run(self) -> None:
-        read = self._read or Meters().read
-        before = read()
+        before = self._read()
         self._tick(before, 0.0)
         while True:
             self._wake.wait(SLEEP_S)
             self._wake.clear()
-            after = read()
+            after = self._read()
             self._tick(after, suspended_s(before, after))
             before = after
 
@@ -108,48 +123,6 @@ class SuspensionWatch:
             if length_s > LATE_S:
                 self._ended_s, self._length_s = reading.at_s, length_s
             self._ticked.notify_all()
-
-
-class Meters:
-    """The kernel's files for the thread that makes this, kept open: a reading costs some 10 us."""
-
-    def __init__(self) -> None:
-        self._schedstat = _opened(Path("/proc/thread-self/schedstat"))
-        self._memory = _opened(_PRESSURE / "memory")
-        self._disk = _opened(_PRESSURE / "io")
-
-    def read(self) -> Reading:
-        """Take a reading."""
-        fields = _text(self._schedstat).split()
-        return Reading(
-            at_s=time.monotonic(),
-            waited_s=int(fields[1]) / 1e9 if len(fields) > 1 else 0.0,
-            cpu_s=time.process_time(),
-            faults=resource.getrusage(resource.RUSAGE_THREAD).ru_majflt,
-            memory_s=_stalled_s(_text(self._memory)),
-            disk_s=_stalled_s(_text(self._disk)),
-        )
-
-
-def _opened(path: Path) -> int:
-    """A file descriptor; -1 where the kernel has no such file."""
-    try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return -1
-
-
-def _text(fd: int) -> bytes:
-    """All of it; empty if there is none."""
-    try:
-        return os.pread(fd, 400, 0)
-    except OSError:
-        return b""
-
-
-def _stalled_s(pressure: bytes) -> float | None:
-    found = _STALLED.search(pressure)
-    return int(found[1]) / 1e6 if found else None
 
 
 def never_suspended(_start_s: float) -> float:

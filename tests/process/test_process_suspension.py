@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from arena.process.suspension import SLEEP_S, Meters, Reading, SuspensionWatch, suspended_s
+from arena.process.suspension import SLEEP_S, Reading, SuspensionWatch, suspended_s, take_reading
 
 NOTHING = Reading(at_s=100.0, waited_s=1.0, cpu_s=2.0, faults=3, memory_s=4.0, disk_s=5.0)
 LATE_S = 4.0
@@ -108,8 +108,8 @@ def test_a_watch_answers_at_once() -> None:
 def test_readings_are_of_the_thread_that_takes_them() -> None:
     """Its waiting for a core, its faults; the CPU time is of all the process."""
     found: list[Reading] = []
-    burnt = threading.Thread(target=lambda: found.append(Meters().read()))
-    before = Meters().read()
+    burnt = threading.Thread(target=lambda: found.append(take_reading()))
+    before = take_reading()
     burnt.start()
     burnt.join()
 

@@ -34,28 +34,25 @@ A mapping of /dev/zero is memory that no count of resident pages shows. The numb
 machine, and all bots see it.
 """
 _ADVICE: Final = {
-    # the words of bwrap's message, all of them in it, and what to do about it
-    ("setting up uid map", "Permission denied"): "apparmor",
-    ("RTM_NEWADDR",): "apparmor",
-    ("No permissions to creat",): "container",
-    ("Can't mount proc",): "container",
-    ("nesting depth",): "count",
-    ("ENOSPC",): "count",
-    ("No space left on device",): "count",
-    ("Creating new namespace failed",): "disabled",
-    ("kernel does not allow",): "disabled",
-    ("Unknown option",): "old",
-    ("error while loading shared libraries",): "old",
+    "setting up uid map.*Permission denied|RTM_NEWADDR": (
+        "AppArmor forbids it (Ubuntu 23.10 and later): give /usr/bin/bwrap a profile that allows `userns,`, as the"
+        " package apparmor-profiles has it, and use the system's bwrap; one in a virtual environment is not covered"
+    ),
+    "No permissions to creat|Can't mount proc": (
+        "inside Docker or Kubernetes: run arena on the host, or give the container options that allow user namespaces"
+        " and mounts of /proc"
+    ),
+    "nesting depth|ENOSPC|No space left on device": (
+        "user namespaces are used up or switched off: `sysctl user.max_user_namespaces` must be above 0"
+    ),
+    "Creating new namespace failed|kernel does not allow": (
+        "the kernel does not let ordinary users make namespaces: `sysctl kernel.unprivileged_userns_clone=1`"
+    ),
+    "Unknown option|error while loading shared libraries": (
+        "this bwrap is too old or broken: `apt-get install bubblewrap`, or `pip install 'arena[sandbox]'`"
+    ),
 }
-_SENTENCES: Final = {
-    "apparmor": "AppArmor forbids it (Ubuntu 23.10 and later): give /usr/bin/bwrap a profile that allows `userns,`, as"
-    " the package apparmor-profiles has it, and use the system's bwrap; one in a virtual environment is not covered",
-    "container": "inside Docker or Kubernetes: run arena on the host, or give the container options that allow user"
-    " namespaces and mounts of /proc",
-    "count": "user namespaces are used up or switched off: `sysctl user.max_user_namespaces` must be above 0",
-    "disabled": "the kernel does not let ordinary users make namespaces: `sysctl kernel.unprivileged_userns_clone=1`",
-    "old": "this bwrap is too old or broken: `apt-get install bubblewrap`, or `pip install 'arena[sandbox]'`",
-}
+"""Parts of bwrap's error messages, and the remedy."""
 _HOW_TO_GET_ONE: Final = "`apt-get install bubblewrap`, or `pip install 'arena[sandbox]'`"
 
 
@@ -146,5 +143,4 @@ def _shown(numbers: tuple[int, ...]) -> str:
 
 def advice_on(message: str) -> str:
     """The remedy for an error message of bwrap, to be appended to it; empty where nobody knows one."""
-    known = next((key for words, key in _ADVICE.items() if all(word in message for word in words)), None)
-    return "" if known is None else f"\n{_SENTENCES[known]}"
+    return next((f"\n{advice}" for words, advice in _ADVICE.items() if re.search(words, message, re.DOTALL)), "")

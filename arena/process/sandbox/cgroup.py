@@ -40,15 +40,12 @@ class Group:
         self._stat = -1
         folder.mkdir()
         try:
-            self._limit(limits)
+            self._write("memory.max", limits.memory_mib << 20)
+            self._write("memory.oom.group", 1)
+            self._write("pids.max", limits.tasks + 1)  # bwrap's first process is in it
         except OSError:
             self.remove()
             raise
-
-    def _limit(self, limits: Limits) -> None:
-        self._write("memory.max", limits.memory_mib << 20)
-        self._write("memory.oom.group", 1)
-        self._write("pids.max", limits.tasks + 1)  # bwrap's first process is in it
         with contextlib.suppress(OSError):  # there only where the machine has swap
             self._write("memory.swap.max", 0)
 

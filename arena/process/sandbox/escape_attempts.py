@@ -22,7 +22,7 @@ Facts = dict[str, Any]
 Ways = dict[str, str]
 """Attempt -> breach, empty if the attempt failed."""
 LIBC = ctypes.CDLL(None, use_errno=True)
-CLOSED = {errno.EPERM, errno.ENOSYS, errno.EAFNOSUPPORT}
+REFUSALS = {errno.EPERM, errno.ENOSYS, errno.EAFNOSUPPORT}
 """The filter's words: a call that meets them did not reach the kernel, or met a right that it lacks."""
 SENSELESS = (ctypes.c_long(-1),) * 6
 SETTINGS = {"PATH", "HOME", "LANG", "PYTHONHASHSEED", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PWD", "LC_CTYPE"}
@@ -42,7 +42,7 @@ def numbers(text: str) -> dict[str, int]:
 
 FAMILIES = numbers("AF_NETLINK=16 AF_PACKET=17 AF_ALG=38 AF_VSOCK=40")
 ADVICE = numbers("WILLNEED=3 MERGEABLE=12 HUGEPAGE=14 COLD=20 PAGEOUT=21 POPULATE_READ=22 COLLAPSE=25")
-COMMANDS = numbers(
+FCNTL = numbers(
     "F_GETLK=5 F_SETLK=6 F_SETOWN=8 F_SETSIG=10 F_OFD_GETLK=36 F_SETLEASE=1024 F_NOTIFY=1026 F_SETPIPE_SZ=1031"
 )
 PRCTL = numbers("PR_SET_PDEATHSIG=1 PR_SET_DUMPABLE=4 PR_SET_TIMERSLACK=29 PR_MCE_KILL_GET=34 PR_GET_THP_DISABLE=42")
@@ -135,7 +135,7 @@ def network(facts: Facts) -> Ways:
         try:
             socket.socket(family, socket.SOCK_RAW).close()
         except OSError as refusal:
-            return "" if refusal.errno in CLOSED else "may ask for it"
+            return "" if refusal.errno in REFUSALS else "may ask for it"
         return "has a socket of it"
 
     tried = {
@@ -200,7 +200,7 @@ def rights(_facts: Facts) -> Ways:
 def passes(call: Callable[..., int], *arguments: Any) -> str:
     """That a call came through the filter, whatever the kernel made of it."""
     ctypes.set_errno(0)
-    return "may call it" if call(*arguments) >= 0 or ctypes.get_errno() not in CLOSED else ""
+    return "may call it" if call(*arguments) >= 0 or ctypes.get_errno() not in REFUSALS else ""
 
 
 def system_call(number: int, *arguments: Any) -> int:
@@ -224,7 +224,7 @@ def arguments(facts: Facts) -> Ways:
         tried["mmap shared and anonymous"] = "may call it" if mapped(MAP_SHARED) else ""
     reading, writing = os.pipe()
     lock = ctypes.create_string_buffer(64)
-    for name, number in COMMANDS.items():
+    for name, number in FCNTL.items():
         third = lock if "LK" in name else ctypes.c_long(PAGE if "PIPE" in name else 0)
         tried[f"fcntl {name}"] = passes(LIBC.fcntl, writing, number, third)
     for name, number in PRCTL.items():
