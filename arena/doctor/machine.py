@@ -38,7 +38,7 @@ def system() -> list[CheckResult]:
 
 
 def games() -> list[CheckResult]:
-    """What can be played; a game with a simulated world needs an engine for it."""
+    """The playable games; a game with a simulated world needs an engine for it."""
     playable: list[str] = []
     missing: list[CheckResult] = []
     for name in GAMES:
@@ -53,7 +53,7 @@ def games() -> list[CheckResult]:
 
 
 def cores() -> list[CheckResult]:
-    """How much may go on at once, and what else does."""
+    """Cores, memory and other work of this machine."""
     count, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
     free_mib = available_mib()
     found = [
@@ -115,7 +115,7 @@ def descriptors() -> list[CheckResult]:
 
 
 def tools() -> list[CheckResult]:
-    """What is of use without the sandbox."""
+    """Programs that are of use without the sandbox."""
     if shutil.which("setpriv"):
         return []
     return [note("no setpriv (util-linux): with `--isolation none`, bots of a killed arena live on for a while")]

@@ -31,7 +31,7 @@ _OFTEN: Final = (
     *("~/.rustup/toolchains/*/bin", "~/.nvm/versions/node/*/bin", "~/.sdkman/candidates/*/current/bin"),
     *("/usr/local/go/bin", "/opt/*/bin", "~/.local/bin", "~/.bun/bin", "~/.deno/bin", "/snap/*/current/bin"),
 )
-"""Where installers without root put languages, stable releases after nightly ones in the alphabet."""
+"""Folders in which installers without root put languages, stable releases after nightly ones in the alphabet."""
 
 
 def sandbox(attempt_escapes: Callable[[], self_test.Attempts]) -> list[CheckResult]:
@@ -49,7 +49,7 @@ def sandbox(attempt_escapes: Callable[[], self_test.Attempts]) -> list[CheckResu
 
 
 def _groups(tried: self_test.Attempts) -> str:
-    """What was tried, with how many ways of each kind; groups of system calls together."""
+    """The number of attempts of each kind; groups of system calls together."""
     kinds: Counter[str] = Counter()
     for group, ways in tried.items():
         kinds[group.partition(":")[0]] += len(ways)
@@ -57,14 +57,14 @@ def _groups(tried: self_test.Attempts) -> str:
 
 
 def users(euid: int) -> list[CheckResult]:
-    """Who bots are on this machine."""
+    """The users of bots on this machine."""
     if euid == 0:
         return [ok("as root: each bot has a spare user of its own, so its files must be readable by all")]
     return [ok(f"bots run as you ({_name(euid)}), and see none of your files")]
 
 
 def accounting(why_no_group: str) -> list[CheckResult]:
-    """How exactly memory and CPU time of bots are counted; `why_no_group` has the reason and an advice, or is empty."""
+    """The accuracy of the memory and CPU time of bots; `why_no_group` has the reason and an advice, or is empty."""
     if not why_no_group:
         return [ok("each bot has a control group: the kernel counts its memory and CPU time, and ends it at its limit")]
     reason, _, advice = why_no_group.partition("; ")
@@ -73,7 +73,7 @@ def accounting(why_no_group: str) -> list[CheckResult]:
 
 
 def cores_dumped(pattern: str) -> list[CheckResult]:
-    """Where the kernel hands crashes to a program, it does so for bots too, whatever their limits."""
+    """A kernel that hands crashes to a program does so for bots too, whatever their limits."""
     if not pattern.startswith("|"):
         return []
     words = pattern[1:].split(maxsplit=1)
@@ -82,7 +82,7 @@ def cores_dumped(pattern: str) -> list[CheckResult]:
 
 
 def promises() -> list[CheckResult]:
-    """What no sandbox on one kernel gives."""
+    """The limit of every sandbox on one kernel."""
     return [note("bots share the kernel with you: fine for a class or a club, not for strangers")]
 
 

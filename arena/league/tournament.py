@@ -16,7 +16,7 @@ from arena.league.schedules.settings import Count, RoundRobin, Schedule, with_de
 from arena.match.secret_luck import LuckOrigin, Secret
 from arena.match.settings import ClockSettings, MatchSettings
 from arena.process.limits import Limits, negotiate
-from arena.process.manifest import BotSpec, Name, Word
+from arena.process.manifest import BotSpec, CommandWord, Name
 from arena.standings.ratings import RatingSettings, validate
 from arena.text import spanned, unknown
 from arena.yaml_file import read_yaml
@@ -35,7 +35,7 @@ class PlayerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     bot: str
     name: Name | None = None
-    arguments: Annotated[tuple[Word, ...], Meta(max_length=256)] = ()
+    arguments: Annotated[tuple[CommandWord, ...], Meta(max_length=256)] = ()
 
 
 class TournamentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

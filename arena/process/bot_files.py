@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 from arena.errors import SpecError
 from arena.text import printable
 
-SIZE_LIMIT: Final = 64 * 2**20
-FILE_LIMIT: Final = 2000
+SOURCE_SIZE_LIMIT: Final = 64 * 2**20
+SOURCE_FILE_LIMIT: Final = 2000
 _DEEPEST: Final = 64
 """Folders within each other."""
 _IGNORED: Final = {"__pycache__", ".git", ".DS_Store", ".mypy_cache", ".pytest_cache"}
@@ -41,14 +41,14 @@ def names_of(path: Path) -> list[str]:
     with _opened(path, path, _FOLDER) as folder:
         for name, mode, length in _walk(path, folder, "", 0):
             size, entries = size + length, entries + 1
-            if size > SIZE_LIMIT or entries > FILE_LIMIT:
+            if size > SOURCE_SIZE_LIMIT or entries > SOURCE_FILE_LIMIT:
                 raise _too_large(path)
             if stat.S_ISREG(mode):
                 found.append(name)
     return sorted(found)
 
 
-def read_file(path: Path, name: str, *, limit: int = SIZE_LIMIT) -> BotFile:
+def read_file(path: Path, name: str, *, limit: int = SOURCE_SIZE_LIMIT) -> BotFile:
     """The file `name` of the bot at `path`, of at most `limit` bytes; of a script, the script itself.
 
     SpecError for what is no plain file, is too large, or is not there any more.
@@ -68,7 +68,7 @@ def read_file(path: Path, name: str, *, limit: int = SIZE_LIMIT) -> BotFile:
         return _content(place, held.enter_context(_opened(place, last, _NO_WAITING | os.O_NOFOLLOW, folder)), limit)
 
 
-def shown(path: Path | str) -> str:
+def safe_path(path: Path | str) -> str:
     """A path in a message."""
     return printable(str(path))
 
@@ -76,15 +76,15 @@ def shown(path: Path | str) -> str:
 def _walk(path: Path, folder: int, before: str, depth: int) -> Iterator[tuple[str, int, int]]:
     """All in an open folder and below it: relative name, mode, and bytes of a plain file, else 0."""
     if depth > _DEEPEST:
-        raise SpecError(f"{shown(path)}: folders lie more than {_DEEPEST} deep in each other")
+        raise SpecError(f"{safe_path(path)}: folders lie more than {_DEEPEST} deep in each other")
     with os.scandir(folder) as entries:
-        names = sorted(entry.name for entry in islice(entries, FILE_LIMIT + len(_IGNORED) + 1))
+        names = sorted(entry.name for entry in islice(entries, SOURCE_FILE_LIMIT + len(_IGNORED) + 1))
     for name in names:
         if name in _IGNORED:
             continue
         relative = f"{before}{name}"
         if not relative.isprintable():  # with line ends in it the hash could be ambiguous
-            raise SpecError(f"{shown(path / relative)}: a file's name may contain only characters that print")
+            raise SpecError(f"{safe_path(path / relative)}: a file's name may contain only characters that print")
         found = _status(path / relative, name, folder)
         if stat.S_ISDIR(found.st_mode):
             yield relative, found.st_mode, 0
@@ -131,18 +131,18 @@ def _refuse_odd(path: Path, mode: int) -> None:
     if stat.S_ISREG(mode):
         return
     kind = "a link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else "a pipe, socket or device"
-    raise SpecError(f"{shown(path)}: a bot may contain only plain files and folders, this is {kind}")
+    raise SpecError(f"{safe_path(path)}: a bot may contain only plain files and folders, this is {kind}")
 
 
-def _too_large(path: Path, limit: int = SIZE_LIMIT) -> SpecError:
-    files = f" or {FILE_LIMIT} files" if limit == SIZE_LIMIT else ""
+def _too_large(path: Path, limit: int = SOURCE_SIZE_LIMIT) -> SpecError:
+    files = f" or {SOURCE_FILE_LIMIT} files" if limit == SOURCE_SIZE_LIMIT else ""
     size = f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit >> 10} KiB"
-    return SpecError(f"{shown(path)}: larger than {size}{files}")
+    return SpecError(f"{safe_path(path)}: larger than {size}{files}")
 
 
 def _unreadable(path: Path, error: OSError) -> SpecError:
     if error.errno == errno.ENOENT:
-        return SpecError(f"{shown(path)}: no such file or folder; it was there a moment ago, try again")
+        return SpecError(f"{safe_path(path)}: no such file or folder; it was there a moment ago, try again")
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
-        return SpecError(f"{shown(path)}: a bot may contain only plain files and folders, this is a link")
-    return SpecError(f"{shown(path)}: {error.strerror}")
+        return SpecError(f"{safe_path(path)}: a bot may contain only plain files and folders, this is a link")
+    return SpecError(f"{safe_path(path)}: {error.strerror}")

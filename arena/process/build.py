@@ -25,8 +25,8 @@ from arena.process.program import BotFolder, shell_text
 
 TIMEOUT_S: Final = 300.0
 LIMITS: Final = Limits(memory_mib=2048, tasks=256, processes=True, scratch_mib=512)
-SIZE_LIMIT: Final = 512 << 20
-FILE_LIMIT: Final = 20_000
+BUILT_SIZE_LIMIT: Final = 512 << 20
+BUILT_FILE_LIMIT: Final = 20_000
 _DEEPEST: Final = 64
 _LONGEST_PATH: Final = 3000
 """The kernel takes 4095 bytes at once."""
@@ -105,7 +105,7 @@ def _watch(process: BotProcess, folder: Path, said: BoundedLog, timeout_s: float
         if now_s > look_at_folder_s:
             look_at_folder_s = now_s + _LOOK_AT_FOLDER_S
             if is_too_large(folder):
-                return f"made more than {SIZE_LIMIT >> 20} MiB or {FILE_LIMIT} files"
+                return f"made more than {BUILT_SIZE_LIMIT >> 20} MiB or {BUILT_FILE_LIMIT} files"
     _read(poll, said, 0.0)
     return ""
 
@@ -127,7 +127,7 @@ def is_too_large(folder: Path) -> bool:
             size += path.lstat().st_size
         except FileNotFoundError:
             continue
-        if size > SIZE_LIMIT or number > FILE_LIMIT:
+        if size > BUILT_SIZE_LIMIT or number > BUILT_FILE_LIMIT:
             return True
     return False
 
@@ -168,7 +168,7 @@ def remove(folder: Path) -> None:
 
 
 def _open_to_bots(folder: Path) -> None:
-    """Where root runs the harness, the build is another user, who must be able to write."""
+    """Under root the build has another user, who must be able to write."""
     if os.geteuid() == 0:
         for path in (folder, *_everything(folder)):
             if not path.is_symlink():
@@ -176,9 +176,9 @@ def _open_to_bots(folder: Path) -> None:
 
 
 def _seal(folder: Path) -> None:
-    """What was built is ours, readable by all and writable by nobody else. SpecError for what is no file."""
+    """The built files are ours, readable by all and writable by nobody else. SpecError for what is no file."""
     if is_too_large(folder):
-        raise SpecError(f"the built bot is larger than {SIZE_LIMIT >> 20} MiB or {FILE_LIMIT} files")
+        raise SpecError(f"the built bot is larger than {BUILT_SIZE_LIMIT >> 20} MiB or {BUILT_FILE_LIMIT} files")
     for path in (folder, *_everything(folder)):
         mode = path.lstat().st_mode
         if os.geteuid() == 0:

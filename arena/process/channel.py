@@ -26,7 +26,7 @@ READ_SIZE: Final = 1 << 16
 _AHEAD_LIMIT: Final = 1 << 18
 """Bytes a bot may say before a request, and again while the referee is still writing it."""
 _CRASH_S: Final = 0.2
-"""How long to wait for the exit code of a bot whose pipes have ended."""
+"""Patience for the exit code of a bot whose pipes have ended."""
 _SHOWN_OF_OVERLONG: Final = 200
 _TICK_S: Final = 0.002
 _MEMORY_LOOK_S: Final = 0.02
@@ -40,7 +40,7 @@ _READABLE: Final = select.POLLIN | select.POLLHUP | select.POLLERR
 
 
 class Channel(Protocol):
-    """Where lines go to and come from."""
+    """The lines to and from one bot."""
 
     cpu: Callable[[], float]
     """CPU seconds the other side has used so far."""
@@ -49,7 +49,7 @@ class Channel(Protocol):
     is_asleep: Callable[[], bool]
     """Whether no thread of it runs now, is ready to run, or waits for memory that was swapped out."""
     origin: str
-    """What was started and where, for the author of a bot that does not start."""
+    """The command and its folder, for the author of a bot that does not start."""
 
     def send(self, line: bytes, clock: MoveClock) -> None:
         """Write a whole line. Raises Crashed or OutOfTime."""
@@ -74,7 +74,7 @@ class Channel(Protocol):
         return ""
 
     def stderr_bytes(self) -> int:
-        """How much the other side has written to its stderr, as far as it was read."""
+        """The bytes that the other side wrote to its stderr, as far as they were read."""
         return 0
 
     def close(self, grace_s: float) -> str:
@@ -139,7 +139,7 @@ class ProcessChannel:
         WATCH.start()
 
     def send(self, line: bytes, clock: MoveClock) -> None:
-        """See Channel.send. What the bot says meanwhile is read, so that neither side waits for the other."""
+        """See Channel.send. Output of the bot is read meanwhile, so that neither side waits for the other."""
         sent = self._write(line)
         if sent < len(line):
             self._send_rest(memoryview(line)[sent:], clock)
@@ -292,7 +292,7 @@ class ProcessChannel:
         return lines
 
     def _drain_stderr(self) -> None:
-        """What lies in the pipe; bounded, because a daemon of the bot may still be writing to it."""
+        """Read the rest of the pipe; bounded, because a daemon of the bot may still be writing to it."""
         with contextlib.suppress(BlockingIOError):
             for _ in range(16):
                 self._stderr.add(os.read(self._process.stderr, READ_SIZE))
@@ -310,7 +310,7 @@ class ProcessChannel:
             raise self._crash()
 
     def _wait_for_end(self, patience_s: float) -> str:
-        """How the process ended; empty if it still runs after `patience_s`. Nothing it says now counts.
+        """The end of the process, in words; empty if it still runs after `patience_s`. Nothing it says now counts.
 
         It is read all the same, so that a bot with much to say can come to its end.
         """

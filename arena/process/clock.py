@@ -19,7 +19,7 @@ from arena.process.suspension import LATE_S
 _PER_PROCESS_SCHED: Final = 2
 _SHORTEST_WAIT_S: Final = 0.001
 _LONGEST_GAP_S: Final = 0.5
-"""The referee means to look far more often. What is beyond is no time of a bot."""
+"""The referee means to look far more often. The time beyond is none of a bot."""
 _MOST_STRETCH: Final = 10
 """A machine with more to do than this has no business with a league; without an end a bot could play for time."""
 
@@ -55,7 +55,7 @@ class MoveClock:
 
     From `pause` to `resume` real time does not count; CPU time is counted always, for it can only be the bot's own.
 
-    Where CPU time decides, the backstop does not count the time for which the bot was ready to run but `delayed` by
+    If CPU time decides, the backstop does not count the time for which the bot was ready to run but `delayed` by
     other work of the machine, up to `_MOST_STRETCH` times itself; nor the time by which a look came too late.
 
     `asleep_s` is how long nothing came from the bot while all of it seemed to sleep; `idle_s`, what is certain of that,
@@ -114,7 +114,7 @@ class MoveClock:
         return max(self.cpu_s, self._elapsed_undelayed_s())
 
     def first_wait_s(self) -> float:
-        """How long to wait at first, without a look at any clock."""
+        """The first wait, without a look at any clock."""
         return min(self.budget_s, self.wall_s)
 
     def look(self) -> None:
@@ -147,11 +147,11 @@ class MoveClock:
         self.budget_s = self.wall_s = -1.0
 
     def left_of_wall_s(self) -> float:
-        """What is left of the backstop, as of the last look."""
+        """The rest of the backstop, as of the last look."""
         return max(0.0, self.wall_s - self._elapsed_undelayed_s())
 
     def wait_s(self) -> float:
-        """How long to wait before the next look. OutOfTime if the time is used up."""
+        """The wait before the next look. OutOfTime if the time is used up."""
         if self._delay_start is None:  # a move that is answered at once need not know it
             self._delay_start = self.delayed()
         self.look()

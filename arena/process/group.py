@@ -13,7 +13,7 @@ from typing import Final
 
 from arena.process.clock import cpu_clock
 from arena.process.limits import Limits
-from arena.process.reaper import delay_in, descendants, read, read_threads
+from arena.process.reaper import delay_in, descendants, read_proc, read_threads
 
 _COUNTED: Final = (b"VmRSS:", b"VmPTE:", b"VmSwap:")
 """In KiB."""
@@ -99,7 +99,9 @@ def resident_bytes(pid: int) -> int:
     The tables need nothing resident behind them: reading 1 byte in 2 MiB of a large mapping takes a page of them each.
     A process whose first thread is over shows its memory in the others only.
     """
-    return _counted_in(read(f"/proc/{pid}/status")) or max(map(_counted_in, read_threads(pid, "status")), default=0)
+    return _counted_in(read_proc(f"/proc/{pid}/status")) or max(
+        map(_counted_in, read_threads(pid, "status")), default=0
+    )
 
 
 def _counted_in(status: bytes) -> int:
@@ -116,7 +118,7 @@ def _states_of_threads(pid: int) -> set[bytes]:
 
 def _major_faults(pid: int) -> int:
     """Of all threads, ended ones too."""
-    fields = _fields_of(read(f"/proc/{pid}/stat"))
+    fields = _fields_of(read_proc(f"/proc/{pid}/stat"))
     return int(fields[9]) if fields else 0
 
 

@@ -56,7 +56,7 @@ def start(bot: BotSpec, arguments: tuple[str, ...] = (), confinement: Confinemen
 def start_build(command: tuple[str, ...], folder: BotFolder, isolation: Isolation, limits: Limits) -> BotProcess:
     """Start a command that builds a bot in `folder`, which it may write to. Crashed as for `start`."""
     if isolation == "sandbox":
-        return _start_sandboxed([*command], folder, sandbox.start_build, limits, home="/tmp")  # noqa: S108 - the sandbox's
+        return _start_sandboxed([*command], folder, sandbox.start_builder, limits, home="/tmp")  # noqa: S108 - the sandbox's
     return _start_unsandboxed([*command], folder, limits)
 
 

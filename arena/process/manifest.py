@@ -1,4 +1,4 @@
-"""What a bot is on disk: a single script, or a folder with a `bot.yaml`; and its identity, the hash of its content.
+"""A bot on disk: a single script, or a folder with a `bot.yaml`; and its identity, the hash of its content.
 
 Rule: a bot is its bytes. Name and version are what it calls itself; the hash is what results belong to.
 """
@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from arena import validation
 from arena.errors import SpecError
-from arena.process.bot_files import FILE_LIMIT, names_of, read_file, shown
+from arena.process.bot_files import SOURCE_FILE_LIMIT, names_of, read_file, safe_path
 from arena.process.limits import LimitRequest
 from arena.text import printable
 from arena.yaml_file import parse_yaml
@@ -59,11 +59,12 @@ def _text(length: str, least: int, most: int) -> Meta:
 
 
 Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}\Z", description=_NAME_DESCRIBED)]
-Line = Annotated[str, _line(100)]
+SingleLine = Annotated[str, _line(100)]
 Version = Annotated[str, _line(40)]
-Word = Annotated[str, _text("1 to", 1, 4096)]
+CommandWord = Annotated[str, _text("1 to", 1, 4096)]
 Words = Annotated[
-    tuple[Word, ...], Meta(min_length=1, max_length=256, description="a list of words, such as [python3, bot.py]")
+    tuple[CommandWord, ...],
+    Meta(min_length=1, max_length=256, description="a list of words, such as [python3, bot.py]"),
 ]
 Description = Annotated[str, _text("at most", 0, 500)]
 
@@ -84,7 +85,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     processes: bool = False
     limits: LimitRequest = LimitRequest()
     description: Description = ""
-    authors: tuple[Line, ...] = ()
+    authors: tuple[SingleLine, ...] = ()
 
 
 class BotSpec(msgspec.Struct, frozen=True):
@@ -102,7 +103,7 @@ class BotSpec(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What the bot calls itself."""
+        """The name in the manifest."""
         return self.manifest.name
 
     @property
@@ -131,15 +132,15 @@ def read_bot(path: Path, given: str = "") -> BotSpec:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        raise SpecError(f"{shown(path)}: no such file or folder") from None
+        raise SpecError(f"{safe_path(path)}: no such file or folder") from None
     except OSError as error:
-        raise SpecError(f"{shown(path)}: {error.strerror}") from None
+        raise SpecError(f"{safe_path(path)}: {error.strerror}") from None
     if stat.S_ISDIR(mode):
         text = _manifest_text(path)
         manifest = parse_yaml(text, Manifest, place=str(path / MANIFEST), limit=MANIFEST_LIMIT)
         return _spec(manifest, path, given, text)
     if not stat.S_ISREG(mode):
-        raise SpecError(f"{shown(path)}: a pipe, socket or device; expected a script or a folder with a {MANIFEST}")
+        raise SpecError(f"{safe_path(path)}: a pipe, socket or device; expected a script or a folder with a {MANIFEST}")
     return _spec(_manifest_of_script(path), path, given)
 
 
@@ -149,11 +150,11 @@ def _manifest_text(folder: Path) -> bytes:
     try:
         mode = place.lstat().st_mode
     except FileNotFoundError:
-        raise SpecError(f"{shown(folder)}: a bot's folder needs a {MANIFEST}; found {_listing(folder)}") from None
+        raise SpecError(f"{safe_path(folder)}: a bot's folder needs a {MANIFEST}; found {_listing(folder)}") from None
     except OSError as error:
-        raise SpecError(f"{shown(place)}: {error.strerror}") from None
+        raise SpecError(f"{safe_path(place)}: {error.strerror}") from None
     if stat.S_ISLNK(mode):
-        raise SpecError(f"{shown(place)}: a symbolic link; put the file itself there")
+        raise SpecError(f"{safe_path(place)}: a symbolic link; put the file itself there")
     return read_file(folder, MANIFEST, limit=MANIFEST_LIMIT).content
 
 
@@ -163,12 +164,12 @@ def _spec(manifest: Manifest, source: Path, given: str, text: bytes | None = Non
         manifest=manifest,
         source=str(source.resolve()),
         folder=str(folder.resolve()),
-        digest=digest_of(source, manifest, text),
+        digest=bot_digest(source, manifest, text),
         given=given or str(source),
     )
 
 
-def digest_of(path: Path, manifest: Manifest, text: bytes | None = None) -> str:
+def bot_digest(path: Path, manifest: Manifest, text: bytes | None = None) -> str:
     """SHA-256 over the manifest and each file's relative path, executable bit and bytes, in order of path.
 
     `text`: the bytes that the manifest was read from; SpecError if its file has others by now.
@@ -177,7 +178,7 @@ def digest_of(path: Path, manifest: Manifest, text: bytes | None = None) -> str:
     for name in names_of(path):
         content, is_executable = read_file(path, name)
         if name == MANIFEST and text is not None and content != text:
-            raise SpecError(f"{shown(path / name)} was changed while it was being read; try again")
+            raise SpecError(f"{safe_path(path / name)} was changed while it was being read; try again")
         total.update(f"\n{name}\n{int(is_executable)}\n{len(content)}\n".encode())
         total.update(content)
     return total.hexdigest()
@@ -191,14 +192,14 @@ def _manifest_of_script(path: Path) -> Manifest:
     elif os.access(path, os.X_OK):
         command = (f"./{path.name}",)
     else:
-        known = ", ".join(_INTERPRETERS)
+        known, ending = ", ".join(_INTERPRETERS), safe_path(path.suffix) or "(none)"
         raise SpecError(
-            f"{shown(path)}: not executable, and its ending {shown(path.suffix) or '(none)'} names no interpreter;"
-            f" known: {known}; run `chmod +x {shown(shlex.quote(str(path)))}`, or make a folder with a {MANIFEST}"
+            f"{safe_path(path)}: not executable, and its ending {ending} names no interpreter; known: {known};"
+            f" run `chmod +x {safe_path(shlex.quote(str(path)))}`, or make a folder with a {MANIFEST}"
         )
     return validation.read_struct({"name": name, "command": list(command)}, Manifest, place=str(path))
 
 
 def _listing(folder: Path) -> str:
-    names = sorted(entry.name for entry in islice(folder.iterdir(), FILE_LIMIT))
-    return shown(", ".join(names[:6])) + (" ..." if len(names) > 6 else "") if names else "nothing"
+    names = sorted(entry.name for entry in islice(folder.iterdir(), SOURCE_FILE_LIMIT))
+    return safe_path(", ".join(names[:6])) + (" ..." if len(names) > 6 else "") if names else "nothing"

@@ -102,7 +102,7 @@ def shell_text(command: Iterable[str]) -> str:
 
 
 def describe_start(command: list[str], folder: BotFolder, program: str) -> str:
-    """What is started, for the author of a bot that does not start."""
+    """The command, its folder and its program, for the author of a bot that does not start."""
     interpreter = _interpreter(program)
     told = folder.as_written(program)
     by = f"{told}, interpreter {interpreter}" if interpreter else told
@@ -137,7 +137,7 @@ def _is_inside(program: str, folder: str) -> bool:
 
 
 def _interpreter(program: str) -> str:
-    """What the first line of a script names after `#!`, a carriage return included; empty for everything else."""
+    """The words after `#!` in the first line of a script, a carriage return included; empty for everything else."""
     first = _first_line(program)
     if not first.startswith(b"#!"):
         return ""

@@ -19,7 +19,7 @@ def become_subreaper() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def read(path: str) -> bytes:
+def read_proc(path: str) -> bytes:
     """The beginning of a file in /proc; empty once its process is gone."""
     try:
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - a Path costs more than the read
@@ -31,7 +31,7 @@ def read(path: str) -> bytes:
 def read_threads(pid: int, name: str) -> list[bytes]:
     """That file of each thread of process `pid`; empty ones of threads that have just ended."""
     try:
-        return [read(f"/proc/{pid}/task/{thread}/{name}") for thread in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208
+        return [read_proc(f"/proc/{pid}/task/{thread}/{name}") for thread in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208
     except OSError:
         return []
 
@@ -53,7 +53,7 @@ def descendants(pid: int) -> set[int]:
 
 def own_delay_s() -> float:
     """Seconds that this thread was ready to run, but waiting for a core."""
-    return delay_in(read("/proc/thread-self/schedstat"))
+    return delay_in(read_proc("/proc/thread-self/schedstat"))
 
 
 def delay_in(schedstat: bytes) -> float:
@@ -82,7 +82,7 @@ def kill_descendants(*, spare: frozenset[int] = frozenset(), patience_s: float =
 
 
 def _targets(spare: frozenset[int]) -> set[int]:
-    """Those alive now. What a spared process starts after the first look is not among them, and so is safe."""
+    """Those alive now. A child that a spared process starts after the first look is not among them, and so is safe."""
     found = descendants(os.getpid())
     for pid in spare:
         found -= descendants(pid)

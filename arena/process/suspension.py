@@ -13,14 +13,14 @@ import time
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from arena.process.reaper import own_delay_s, read
+from arena.process.reaper import own_delay_s, read_proc
 
 SLEEP_S: Final = 0.5
 LATE_S: Final = 2.0
 _TICK_WITHIN_S: Final = 5.0
-"""How long to wait for the thread: under load it comes late, and knows why."""
+"""Patience with the thread: under load it comes late, and knows why."""
 _FAULT_S: Final = 1.0
-"""What a page that must be read from the disk explains at most, where the kernel does not measure it."""
+"""The most that a page from the disk explains on a kernel that does not measure it."""
 _STALLED: Final = re.compile(rb"some .*total=(\d+)")
 
 
@@ -41,7 +41,7 @@ class Reading(NamedTuple):
 
 
 def suspended_s(before: Reading, after: Reading) -> float:
-    """How long a sleep of SLEEP_S between these readings was lengthened by nothing but a suspension."""
+    """The time by which nothing but a suspension lengthened a sleep of SLEEP_S between these readings."""
     late_s = after.at_s - before.at_s - SLEEP_S
     explained_s = after.waited_s - before.waited_s + after.cpu_s - before.cpu_s
     explained_s += _grown(before.memory_s, after.memory_s) or 0.0
@@ -69,7 +69,7 @@ def take_reading() -> Reading:
 
 
 def _stalled_s(resource_name: str) -> float | None:
-    found = _STALLED.search(read(f"/proc/pressure/{resource_name}"))
+    found = _STALLED.search(read_proc(f"/proc/pressure/{resource_name}"))
     return int(found[1]) / 1e6 if found else None
 
 

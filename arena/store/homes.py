@@ -21,7 +21,7 @@ from arena.errors import MachineFault, SpecError
 from arena.process.bot_files import names_of, read_file
 from arena.process.build import build, digest_of_folder, remove
 from arena.process.limits import Isolation
-from arena.process.manifest import MANIFEST, BotSpec, digest_of, read_bot
+from arena.process.manifest import MANIFEST, BotSpec, bot_digest, read_bot
 
 _BUILT: Final = "built"
 _IN_THE_MAKING: Final = "new-"
@@ -169,7 +169,7 @@ def _fill(bot: BotSpec, home: Path) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
             target.chmod(0o755 if is_executable else 0o644)
-    if digest_of(_root(home / "source"), bot.manifest) != bot.digest:
+    if bot_digest(_root(home / "source"), bot.manifest) != bot.digest:
         raise SpecError(f"{bot.source} was changed while it was being copied; try again")
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from arena.match.settings import ClockSettings
 from arena.process.limits import LimitRequest
-from arena.process.manifest import BotSpec, Manifest, digest_of, read_bot
+from arena.process.manifest import BotSpec, Manifest, bot_digest, read_bot
 
 PROGRAMS: Final = Path(__file__).parent / "bots"
 
@@ -188,4 +188,4 @@ def bot_of(rogue: HostileBot, staged: Path) -> BotSpec:
         limits=rogue.wishes,
     )
     found = read_bot(staged / "bot_player.py")
-    return replace(found, manifest=manifest, digest=digest_of(staged, manifest))
+    return replace(found, manifest=manifest, digest=bot_digest(staged, manifest))

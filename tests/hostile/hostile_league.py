@@ -15,7 +15,7 @@ from arena.league.worker import play_batch
 from arena.match.record import MatchRecord, unpack
 from arena.match.settings import ClockSettings
 from arena.process.limits import Isolation, Limits
-from arena.process.manifest import BotSpec, Manifest, digest_of, read_bot
+from arena.process.manifest import BotSpec, Manifest, bot_digest, read_bot
 from arena.standings.ratings import RatingSettings
 from arena.store import database
 from arena.store.matches import MatchStore
@@ -69,7 +69,7 @@ def honest_bots(folder: Path) -> tuple[BotSpec, BotSpec]:
 def _honest_bot(script: Path) -> BotSpec:
     script.write_text(f"{HONEST}# {script.stem}\n", encoding="utf-8")
     manifest = Manifest(name=script.stem, command=(*PYTHON, script.name))
-    return replace(read_bot(script), manifest=manifest, digest=digest_of(script, manifest))
+    return replace(read_bot(script), manifest=manifest, digest=bot_digest(script, manifest))
 
 
 def honest_players(bots: tuple[BotSpec, BotSpec], think_ms: int = 0) -> tuple[Player, ...]:

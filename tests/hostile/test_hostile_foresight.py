@@ -1,4 +1,4 @@
-"""A bot that foretells the dice of a public seed: it wins, and the audit of luck names it, and nobody else."""
+"""A bot that predicts the dice of a public seed: it wins, and the audit of luck names it, and nobody else."""
 
 import json
 import sys
@@ -52,7 +52,7 @@ class Hall:
 
 
 @pytest.mark.process
-def test_a_bot_can_foretell_the_dice_of_a_public_seed(tmp_path: Path) -> None:
+def test_a_bot_can_predict_the_dice_of_a_public_seed(tmp_path: Path) -> None:
     """In few matches it wins most of them; that is why a table made so says it. Too few for the audit to be sure."""
     told = Hall(tmp_path, cheat=True, blocks=1).play()
 
@@ -63,7 +63,7 @@ def test_a_bot_can_foretell_the_dice_of_a_public_seed(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.process
-def test_the_audit_names_the_bot_that_foretells(tmp_path: Path) -> None:
+def test_the_audit_names_the_bot_that_predicts(tmp_path: Path) -> None:
     """In the leaderboard and in `verify`, which is no failure; the others are not named."""
     hall = Hall(tmp_path, cheat=True, blocks=60)
 

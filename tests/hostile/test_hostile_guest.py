@@ -16,7 +16,7 @@ from arena.process.sandbox import cgroup, scope
 
 pytestmark = pytest.mark.guest
 SLOW_MACHINE: Final = ClockSettings(move_ms=5_000, bank_ms=0, wall_ms=20_000, startup_ms=60_000)
-HABITS: Final = ("eight-processes", "fork-bomb", "daemon")
+BEHAVIOURS: Final = ("eight-processes", "fork-bomb", "daemon")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def grounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grounds]:
 
 @pytest.mark.parametrize(
     "rogue",
-    [each for each in HOSTILE_BOTS if each.behaviour in HABITS and each.kind in ("memory", "tasks")],
+    [each for each in HOSTILE_BOTS if each.behaviour in BEHAVIOURS and each.kind in ("memory", "tasks")],
     ids=lambda each: each.id,
 )
 def test_a_hostile_bot_costs_nobody_but_itself(rogue: HostileBot, grounds: Grounds, tmp_path: Path) -> None:

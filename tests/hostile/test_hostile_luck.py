@@ -19,13 +19,13 @@ from arena.standings.ratings import RatingSettings
 
 pytestmark = pytest.mark.process
 BOTS = Path(__file__).parent / "bots"
-SHELF = Path(__file__).parents[2] / "bots"
+BUNDLED = Path(__file__).parents[2] / "bots"
 
 
 def league(seer_arguments: tuple[str, ...] = ()) -> Tournament:
     """The seer against the simplest of the bundled bots; one block."""
     players = (
-        Player(name="random", bot=read_bot(SHELF / "random")),
+        Player(name="random", bot=read_bot(BUNDLED / "random")),
         Player(name="seer", bot=read_bot(BOTS / "seer.py"), arguments=seer_arguments),
     )
     return Tournament(
@@ -88,7 +88,7 @@ def test_a_public_seed_is_guessed_and_every_roll_foretold() -> None:
 
 
 def test_a_secret_is_not_guessed() -> None:
-    """The same bot with the same knowledge foretells nothing: nobody guesses 256 random bits."""
+    """The same bot with the same knowledge predicts nothing: nobody guesses 256 random bits."""
     for known, rolls in foretold(Secret.random()):
         assert known == 0
         assert rolls > 20

@@ -125,7 +125,7 @@ def test_a_build_that_floods_its_output_is_kept_short(tmp_path: Path) -> None:
 
 def test_a_build_that_fills_the_disk_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the size of a file, which is sparse here so that it costs nothing, and by the number of files."""
-    monkeypatch.setattr(building, "FILE_LIMIT", 200)
+    monkeypatch.setattr(building, "BUILT_FILE_LIMIT", 200)
 
     many = refusal(folder_of(tmp_path / "a"), "i=0; while true; do i=$((i+1)); : > f$i; done", timeout_s=30)
     large = refusal(folder_of(tmp_path / "b"), "truncate -s 500M x y z && sleep 60", timeout_s=30)

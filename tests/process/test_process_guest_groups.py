@@ -124,7 +124,7 @@ class Hogged(NamedTuple):
 def hogged(folder: Path, base: Path, how: str) -> Hogged:
     """Let it loose in a box without a filter of system calls, so that nothing but the group holds it."""
     environment = launch.clean_environment(runtimes.search_path(), "/")
-    arguments = bubblewrap.arguments(reachable(folder_of(folder)), environment=environment, scratch_mib=0)
+    arguments = bubblewrap.bwrap_arguments(reachable(folder_of(folder)), environment=environment, scratch_mib=0)
     command = [runtimes.require_python(), "-I", "-S", "-c", HOG, how, str(WANTED_MIB)]
     popen, body = sandbox.start_with(command, arguments, SMALL, None)
     (group,) = groups(base)

@@ -108,14 +108,14 @@ def test_only_plain_files_and_folders_are_taken(folder: Path, make: Callable[[Pa
 def test_a_bot_may_not_be_too_large(folder: Path) -> None:
     """Neither in bytes (the file is sparse, it costs nothing) nor in files."""
     with (folder / "weights.bin").open("wb") as file:
-        file.truncate(bot_files.SIZE_LIMIT)
+        file.truncate(bot_files.SOURCE_SIZE_LIMIT)
 
     assert refusal(folder) == f"{folder}: larger than 64 MiB or 2000 files"
 
 
 def test_a_bot_may_not_have_too_many_files(folder: Path) -> None:
     """One more than allowed is refused."""
-    for number in range(bot_files.FILE_LIMIT - 1):
+    for number in range(bot_files.SOURCE_FILE_LIMIT - 1):
         (folder / f"{number}").touch()
 
     assert refusal(folder) == f"{folder}: larger than 64 MiB or 2000 files"

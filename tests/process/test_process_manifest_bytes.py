@@ -327,7 +327,7 @@ def test_folders_in_folders_are_refused(folder: Path) -> None:
 def test_too_many_folders_are_refused(folder: Path) -> None:
     """Empty ones count, too."""
     (folder / "bot.yaml").write_text("name: x\ncommand: [x]\n")
-    for number in range(bot_files.FILE_LIMIT):
+    for number in range(bot_files.SOURCE_FILE_LIMIT):
         (folder / f"{number}").mkdir()
 
     assert refusal(folder) == f"{folder}: larger than 64 MiB or 2000 files"

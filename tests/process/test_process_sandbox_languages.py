@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 import pytest
 from process_boxes import ask, built, folder_of, in_a_box, ran, talking
-from test_process_sandbox_runtimes import WIDE, insist_on
+from test_process_sandbox_runtimes import WIDE, require_program
 
 from arena.process.sandbox import runtimes
 
@@ -188,7 +188,7 @@ COMPILED = {
 }
 
 
-def insist_on_answers(folder: Path, command: tuple[str, ...]) -> None:
+def check_answers(folder: Path, command: tuple[str, ...]) -> None:
     """Two, the second after a rest, and no complaint."""
     with talking(folder, *command, limits=WIDE) as (channel, _):
         assert ask(channel, b"one") == b"got one"
@@ -200,26 +200,26 @@ def insist_on_answers(folder: Path, command: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("program", sorted(INTERPRETED))
 def test_an_interpreter_at_work(tmp_path: Path, program: str) -> None:
     """With what it has of threads, timers and garbage."""
-    insist_on(program)
+    require_program(program)
     name, code, command = INTERPRETED[program]
     (folder_of(tmp_path) / name).write_text(code)
 
-    insist_on_answers(tmp_path, command)
+    check_answers(tmp_path, command)
 
 
 @pytest.mark.parametrize("compiler", sorted(COMPILED))
 def test_a_compiler_and_what_it_made(tmp_path: Path, compiler: str) -> None:
     """The one in the box of builds, the other in that of bots."""
-    insist_on(compiler)
+    require_program(compiler)
     name, code, build, command = COMPILED[compiler]
     (folder_of(tmp_path / "run") / name).write_text(code)
 
-    insist_on_answers(built(tmp_path / "run", build), command)
+    check_answers(built(tmp_path / "run", build), command)
 
 
 def test_numpy_at_work(tmp_path: Path) -> None:
     """With the threads of its linear algebra, where bots have it."""
-    insist_on("python3")
+    require_program("python3")
     code = """
 try:
     import numpy
@@ -284,7 +284,7 @@ class Bot {
 @pytest.mark.parametrize("program", sorted(CHILDREN))
 def test_children_of_a_bot_with_processes(tmp_path: Path, program: str) -> None:
     """Each language has a way of its own to start them; Python's pools need shared memory besides."""
-    insist_on(program)
+    require_program(program)
     name, code = CHILDREN[program]
     (folder_of(tmp_path) / name).write_text(code)
     limits = msgspec.structs.replace(WIDE, processes=True, scratch_mib=8)

@@ -65,7 +65,7 @@ for line in sys.stdin:
 """
 
 
-def insist_on(program: str) -> None:
+def require_program(program: str) -> None:
     """Skip where bots have no such program."""
     if shutil.which(program, path=runtimes.search_path()) is None:
         pytest.skip(f"no {program} for bots here")
@@ -74,7 +74,7 @@ def insist_on(program: str) -> None:
 @pytest.mark.parametrize("program", sorted(SCRIPTS))
 def test_an_interpreter_plays(tmp_path: Path, program: str) -> None:
     """Two requests, with a rest between them."""
-    insist_on(program)
+    require_program(program)
     name, code = SCRIPTS[program]
     folder = folder_of(tmp_path)
     (folder / name).write_text(code)
@@ -86,7 +86,7 @@ def test_an_interpreter_plays(tmp_path: Path, program: str) -> None:
 
 def test_awk_plays(tmp_path: Path) -> None:
     """Debian's awk needs to be told that somebody waits."""
-    insist_on("awk")
+    require_program("awk")
     folder = folder_of(tmp_path, bot_awk='{ print "got " $0; fflush() }\n')
 
     with talking(folder, "awk", "-W", "interactive", "-f", "bot.awk") as (channel, _):
@@ -97,7 +97,7 @@ def test_awk_plays(tmp_path: Path) -> None:
 @pytest.mark.parametrize("static", [(), ("-static",)], ids=["dynamic", "static"])
 def test_a_compiled_program_plays(tmp_path: Path, compiler: str, code: str, static: tuple[str, ...]) -> None:
     """With the system's libraries, or with none."""
-    insist_on(compiler)
+    require_program(compiler)
     folder = folder_of(tmp_path)
     source = folder / ("bot.c" if compiler == "cc" else "bot.cc")
     source.write_text(code)

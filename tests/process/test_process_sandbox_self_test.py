@@ -34,7 +34,7 @@ def box_with(
     """The way bots are started, with other arguments, another filter, or other limits."""
 
     def start(command: Words, folder: Path, environment: dict[str, str], allowed: Limits) -> sandbox.Started:
-        words = edit(bubblewrap.arguments(reachable(folder), environment=environment, scratch_mib=0))
+        words = edit(bubblewrap.bwrap_arguments(reachable(folder), environment=environment, scratch_mib=0))
         given = msgspec.structs.replace(allowed, **limits)
         return sandbox.start_with(command, words, given, filters)
 
@@ -200,7 +200,7 @@ def test_a_writable_folder_is_seen() -> None:
 
     def start(command: Words, folder: Path, environment: dict[str, str], limits: Limits) -> sandbox.Started:
         folder.chmod(0o777)
-        return sandbox.start_build(command, folder, environment, limits)
+        return sandbox.start_builder(command, folder, environment, limits)
 
     found = ways(breaches(start))
 

@@ -300,7 +300,7 @@ with open("/tmp/x", "w+b") as file:
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="of x86-64")
 @pytest.mark.parametrize("way", ["syscall(0x40000000 + 39)", "int80"])
-def test_calls_by_other_doors_end_the_bot(tmp_path: Path, way: str) -> None:
+def test_calls_by_other_ways_end_the_bot(tmp_path: Path, way: str) -> None:
     """Numbers of the x32 interface, and of 32-bit programs, mean other calls; a thread's call ends all of it."""
     machine = "b'\\xb8\\x14\\x00\\x00\\x00\\xcd\\x80\\xc3'"  # mov eax, 20; int 0x80; ret
     call = (

@@ -18,7 +18,7 @@ from arena.match import secret_luck
 from arena.match.record import Termination
 from arena.match.settings import ClockSettings
 from arena.process import launch
-from arena.process.bot_files import FILE_LIMIT, SIZE_LIMIT
+from arena.process.bot_files import SOURCE_FILE_LIMIT, SOURCE_SIZE_LIMIT
 from arena.process.channel import KEPT_STDERR
 from arena.process.manifest import _INTERPRETERS, MANIFEST_LIMIT, Manifest
 from arena.protocol import codec, messages
@@ -100,7 +100,7 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert f"{codec.LINE_FROM_BOT_LIMIT:,} bytes".replace(",", " ") in section
     assert f"{codec.DEEPEST} levels" in section
     assert f"last {KEPT_STDERR >> 10} KiB" in section
-    assert f"{SIZE_LIMIT >> 20} MiB, {FILE_LIMIT} files" in section
+    assert f"{SOURCE_SIZE_LIMIT >> 20} MiB, {SOURCE_FILE_LIMIT} files" in section
 
 
 def test_the_bounds_of_a_manifest_are_those_of_its_reader() -> None:

@@ -84,7 +84,9 @@ def version() -> str:
     return _shown(_version(program()))
 
 
-def arguments(folder: Path, *, environment: dict[str, str], scratch_mib: int, is_writable: bool = False) -> list[str]:
+def bwrap_arguments(
+    folder: Path, *, environment: dict[str, str], scratch_mib: int, is_writable: bool = False
+) -> list[str]:
     """Arguments that make the box around a bot whose files lie in `folder`, without its command.
 
     With `is_writable` its folder may be written to, as a build does.

@@ -56,7 +56,7 @@ class Group:
     def cpu_s(self) -> float:
         """CPU seconds of all processes that are or ever were in it; 0.0 once it is gone.
 
-        What a running one has used since the last tick of its core is not yet in it.
+        The time that a running one has used since the last tick of its core is not yet in it.
         """
         try:
             if self._stat < 0:
@@ -125,7 +125,7 @@ def make_group(limits: Limits) -> Group | None:
 
 
 def setting() -> str:
-    """What the user wants: `auto`, `no` or `required`. SpecError for anything else."""
+    """The wish of the user: `auto`, `no` or `required`. SpecError for anything else."""
     value = os.environ.get(SETTING) or "auto"
     if value not in ("auto", "no", "required"):
         raise SpecError(f"environment variable {SETTING}: expected auto, no or required, found {value}")

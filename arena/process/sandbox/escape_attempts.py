@@ -30,22 +30,24 @@ PLACES = ("/", "/bot", "/dev", "/dev/shm", "/tmp", "/var/tmp", "/usr", "/etc", "
 OWN_FILES = ("mem", "exe", "oom_score_adj", "clear_refs", "coredump_filter", "autogroup", "comm", "timerslack_ns")
 FOLDERS_OF_A_PROCESS = {"fd", "fdinfo", "map_files", "ns", "task"}
 PROT_READ_WRITE, MAP_SHARED, MAP_PRIVATE, MAP_ANONYMOUS, MAP_LOCKED, MAP_HUGETLB = 3, 1, 2, 0x20, 0x2000, 0x40000
-PAGE = 4096
+PAGE_BYTES = 4096
 CLONE_NEWUSER, CLONE_VM = 0x10000000, 0x100
 TIOCSTI = 0x5412
 
 
-def numbers(text: str) -> dict[str, int]:
+def parse_table(text: str) -> dict[str, int]:
     """A table of names and numbers."""
     return {name: int(number) for name, _, number in (word.partition("=") for word in text.split())}
 
 
-FAMILIES = numbers("AF_NETLINK=16 AF_PACKET=17 AF_ALG=38 AF_VSOCK=40")
-ADVICE = numbers("WILLNEED=3 MERGEABLE=12 HUGEPAGE=14 COLD=20 PAGEOUT=21 POPULATE_READ=22 COLLAPSE=25")
-FCNTL = numbers(
+FAMILIES = parse_table("AF_NETLINK=16 AF_PACKET=17 AF_ALG=38 AF_VSOCK=40")
+ADVICE = parse_table("WILLNEED=3 MERGEABLE=12 HUGEPAGE=14 COLD=20 PAGEOUT=21 POPULATE_READ=22 COLLAPSE=25")
+FCNTL = parse_table(
     "F_GETLK=5 F_SETLK=6 F_SETOWN=8 F_SETSIG=10 F_OFD_GETLK=36 F_SETLEASE=1024 F_NOTIFY=1026 F_SETPIPE_SZ=1031"
 )
-PRCTL = numbers("PR_SET_PDEATHSIG=1 PR_SET_DUMPABLE=4 PR_SET_TIMERSLACK=29 PR_MCE_KILL_GET=34 PR_GET_THP_DISABLE=42")
+PRCTL = parse_table(
+    "PR_SET_PDEATHSIG=1 PR_SET_DUMPABLE=4 PR_SET_TIMERSLACK=29 PR_MCE_KILL_GET=34 PR_GET_THP_DISABLE=42"
+)
 
 
 def got(attempt: Callable[..., str], *arguments: Any) -> str:
@@ -211,13 +213,13 @@ def system_call(number: int, *arguments: Any) -> int:
 def mapped(flags: int) -> int | None:
     """The address of memory of that kind; None if it cannot be had."""
     LIBC.mmap.restype = ctypes.c_void_p
-    place = LIBC.mmap(None, ctypes.c_size_t(PAGE), PROT_READ_WRITE, flags | MAP_ANONYMOUS, -1, ctypes.c_long(0))
+    place = LIBC.mmap(None, ctypes.c_size_t(PAGE_BYTES), PROT_READ_WRITE, flags | MAP_ANONYMOUS, -1, ctypes.c_long(0))
     return None if place == ctypes.c_void_p(-1).value else int(place)
 
 
 def arguments(facts: Facts) -> Ways:
     """Calls that a bot has, with arguments that it must not have."""
-    page, size = ctypes.c_void_p(mapped(MAP_PRIVATE)), ctypes.c_size_t(PAGE)
+    page, size = ctypes.c_void_p(mapped(MAP_PRIVATE)), ctypes.c_size_t(PAGE_BYTES)
     tried = {f"madvise {name}": passes(LIBC.madvise, page, size, number) for name, number in ADVICE.items()}
     tried["mmap locked"] = "may call it" if mapped(MAP_PRIVATE | MAP_LOCKED) else ""
     if not facts["counts_shared_memory"]:
@@ -225,7 +227,7 @@ def arguments(facts: Facts) -> Ways:
     reading, writing = os.pipe()
     lock = ctypes.create_string_buffer(64)
     for name, number in FCNTL.items():
-        third = lock if "LK" in name else ctypes.c_long(PAGE if "PIPE" in name else 0)
+        third = lock if "LK" in name else ctypes.c_long(PAGE_BYTES if "PIPE" in name else 0)
         tried[f"fcntl {name}"] = passes(LIBC.fcntl, writing, number, third)
     for name, number in PRCTL.items():
         answer = LIBC.prctl(number, int(name == "PR_SET_DUMPABLE"), 0, 0, 0)

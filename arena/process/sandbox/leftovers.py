@@ -21,7 +21,7 @@ _PREFIX: Final = "arena-box-"
 log: Final = logging.getLogger("arena.process")
 
 
-def mark() -> list[str]:
+def owner_mark() -> list[str]:
     """Words for bwrap that mark a box as ours: it forgets a variable that does not exist."""
     return ["--unsetenv", _PREFIX + _identity(Path("/proc/self"))]
 

@@ -1,6 +1,6 @@
 """The files of this machine that a sandboxed bot sees besides its own folder: system folders and runtimes, read-only.
 
-Rule: /usr, a few files of /etc, and the Python that arena itself runs on. Whatever else shall be there, such as a Java
+Rule: /usr, a few files of /etc, and the Python that arena itself runs on. Other folders, such as a Java
 in /opt or a Node below the home folder, the person who runs the league names: no folder is added by guessing.
 """
 

@@ -169,13 +169,13 @@ class Sandbox(ProcessGroup):
 def start_play(command: list[str], folder: Path, environment: dict[str, str], limits: Limits) -> Started:
     """Start `command` in a sandbox where `folder` is its read-only home. HarnessFault if there can be none."""
     require_readable(folder)
-    arguments = bubblewrap.arguments(reachable(folder), environment=environment, scratch_mib=limits.scratch_mib)
+    arguments = bubblewrap.bwrap_arguments(reachable(folder), environment=environment, scratch_mib=limits.scratch_mib)
     return start_with(command, arguments, limits, _filters(is_play=True, processes=limits.processes))
 
 
-def start_build(command: list[str], folder: Path, environment: dict[str, str], limits: Limits) -> Started:
+def start_builder(command: list[str], folder: Path, environment: dict[str, str], limits: Limits) -> Started:
     """The same for a command that builds a bot: it may write to `folder`."""
-    arguments = bubblewrap.arguments(
+    arguments = bubblewrap.bwrap_arguments(
         reachable(folder), environment=environment, scratch_mib=limits.scratch_mib, is_writable=True
     )
     return start_with(command, arguments, limits, _filters(is_play=False, processes=True))
@@ -208,7 +208,7 @@ def start_with(command: list[str], arguments: list[str], limits: Limits, filters
         listed = _text(b"".join(os.fsencode(word) + b"\0" for word in words), theirs)
         try:
             popen = _spawn_bwrap(
-                [*leftovers.mark(), "--args", str(listed), "--", *command],
+                [*leftovers.owner_mark(), "--args", str(listed), "--", *command],
                 (telling, barred, listed, *contents.values()),
                 uid,
             )
@@ -273,7 +273,7 @@ def _first_process(told: int) -> int:
 
 
 def _failure(popen: "subprocess.Popen[bytes] | None", error: Exception) -> HarnessFault:
-    """What bwrap said, with what to do about it."""
+    """The message of bwrap, with the remedy."""
     if popen is None:
         return HarnessFault(f"bubblewrap cannot be started: {error}")
     popen.kill()

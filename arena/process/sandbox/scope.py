@@ -137,7 +137,7 @@ def _ask() -> str:
 
 
 def _start_unit(preference: tuple[str, ...]) -> str:
-    """What systemd has against it; empty if nothing."""
+    """The objection of systemd; empty if there is none."""
     uid = os.geteuid()
     pid = str(os.getpid())
     properties = [

@@ -72,7 +72,7 @@ def real_user(uid: int | None) -> Iterator[None]:
 
 
 def reachable(path: Path) -> Path:
-    """Where a bot's user finds the file or folder at `path`: there, or lent."""
+    """The path at which a bot's user finds the file or folder at `path`: the same, or one that is bound."""
     path = path.resolve()
     if os.geteuid() != 0 or _is_open_to_all(path):
         return path
