@@ -237,7 +237,7 @@ class BotPlayer(Participant):
             self._talk.tell(error_of(fault, is_fatal=True), patience_s=0.0)  # one that does not read is not waited for
             self.close(grace_s=0.0)
 
-    def close(self, *, grace_s: float = GRACE_S, reason: str = "no more matches") -> str:
+    def close(self, *, grace_s: float = GRACE_S) -> str:
         """End the process, with a grace period after `quit`; the way it ended, in words."""
         talk, self._talk = self._talk, None
         if talk is None:
@@ -245,7 +245,7 @@ class BotPlayer(Participant):
         ending = "was not running"
         if talk.lost is None:
             if grace_s > 0:
-                talk.tell(m.Quit(reason=reason, grace_ms=int(grace_s * 1000)))
+                talk.tell(m.Quit(reason="no more matches", grace_ms=int(grace_s * 1000)))
             ending = "was killed" if talk.lost is not None else talk.close(grace_s)
         self.last_stderr = talk.channel.stderr()
         return ending

@@ -93,14 +93,11 @@ def _settings(record: MatchRecord, seat: int) -> ClockSettings:
     """The clock of a seat, as its player got it."""
     lines = record.seats[seat].lines
     terms = record.clock if lines is UNSET or lines.clock is UNSET else lines.clock
-    return ClockSettings(
-        decides=terms.decides,
-        move_ms=terms.move_ms,
-        bank_ms=terms.bank_ms,
-        wall_ms=terms.wall_ms,
-        startup_ms=1.0 if lines is UNSET else float(lines.startup_ms),
-        idle_ms=terms.idle_ms,
-        strict=False if lines is UNSET else lines.strict,
+    settings = ClockSettings(**msgspec.structs.asdict(terms))
+    return (
+        settings
+        if lines is UNSET
+        else msgspec.structs.replace(settings, startup_ms=float(lines.startup_ms), strict=lines.strict)
     )
 
 

@@ -29,7 +29,7 @@ def sailed(*leans: Any) -> MatchRecord:
     return toy_match(toy_bot(20, respond), toy_bot(30))
 
 
-def test_good_habits_are_not_told() -> None:
+def test_a_good_bot_gets_no_remark() -> None:
     """An empty phrase."""
     records = [sailed()]
 

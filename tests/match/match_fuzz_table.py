@@ -188,7 +188,7 @@ class PipedBot:
         self.said: list[Said] = []
         self._process = PipedProcess(cpu=ticks.cpu)
         self._sizes = itertools.cycle([*speaker._scene.sizes, 1 << 20])
-        self._unheard = b""
+        self._unread = b""
         self._unsaid = b""
         self._partial = b""
         self.channel = channel_to(self._process, limit=LIMIT)
@@ -196,7 +196,7 @@ class PipedBot:
 
     def work(self) -> None:
         """Hear what there is, and say the next piece."""
-        *lines, self._unheard = (self._unheard + self._process.hear()).split(b"\n")
+        *lines, self._unread = (self._unread + self._process.hear()).split(b"\n")
         self._unsaid += b"".join(map(self.speaker.respond, lines))
         brain = self.speaker.brain
         self._process.log(brain.stderr)

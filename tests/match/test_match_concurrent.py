@@ -152,7 +152,7 @@ def test_the_other_seats_hear_the_end_of_a_match_that_one_forfeits() -> None:
     assert record.seats[0].moves == 1
 
 
-def silent_contestant(game: ToyGame) -> BotPlayer:
+def silent_player(game: ToyGame) -> BotPlayer:
     """A bot that never answers, by the real clock."""
     bot = toy_bot(20, lambda _message, _number: [])
 
@@ -183,7 +183,7 @@ def ctrl_c() -> Iterator[None]:
 def test_a_stop_ends_the_waiting_at_once() -> None:
     """A signal comes while two bots think, each for three seconds: no thread of theirs is left a moment later."""
     game = ToyGame()
-    players = [silent_contestant(game), silent_contestant(game)]
+    players = [silent_player(game), silent_player(game)]
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     before = threading.active_count()
     start_s = time.monotonic()
@@ -210,7 +210,7 @@ def test_a_person_who_stops_ends_the_waiting_too() -> None:
     drawn: Any = Drawn()
 
     with pytest.raises(KeyboardInterrupt):
-        toy_match(silent_contestant(game), person, game=drawn)
+        toy_match(silent_player(game), person, game=drawn)
 
     assert threading.active_count() == before
 
@@ -234,7 +234,7 @@ def test_our_own_fault_in_a_thread_makes_the_match_void() -> None:
     game = ToyGame()
     game.simulator = Leaking()
     asks = toy_bot(20, lambda m, n: [simulate(m, 1, {"mm": 1})] if n == 1 else None, hello=[SIMULATING])
-    players = [silent_contestant(game), at_toy_game(asks, game)]
+    players = [silent_player(game), at_toy_game(asks, game)]
     before = threading.active_count()
 
     with pytest.raises(HarnessFault, match="the water is gone"):

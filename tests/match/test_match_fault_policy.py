@@ -156,7 +156,7 @@ def test_the_third_timeout_says_why_it_is_the_last() -> None:
     assert told not in strict.fault.message
 
 
-def test_nature_has_a_word_of_its_own_for_what_it_refuses() -> None:
+def test_the_simulator_has_a_word_of_its_own_for_a_refusal() -> None:
     """A bot's program reads the reason, its author the sentence."""
     bot = toy_bot(20, leaning({"mm": 13}))
     toy_match(bot, toy_bot(30))
@@ -353,7 +353,7 @@ def test_a_strict_tournament_pardons_nothing(reply: bytes | None) -> None:
     assert (record.steps, record.seats[0].faults, record.seats[0].moves) == ((), {}, 1)
 
 
-def test_a_game_without_lenience_forfeits_and_counts_no_faults() -> None:
+def test_a_game_without_a_fault_policy_forfeits_and_counts_no_faults() -> None:
     """The field is left out of its records."""
     game = ToyGame()
     game.fault_policy = None

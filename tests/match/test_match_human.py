@@ -159,7 +159,7 @@ def test_a_human_may_let_it_be() -> None:
     assert own_lean(record) == ActionStep(seat=0, action=Lean(0))
 
 
-def test_without_lenience_there_is_nothing_to_let_be() -> None:
+def test_without_a_fault_policy_there_is_no_fallback_action() -> None:
     """Nothing stands in for an action there."""
     game = ToyGame()
     game.fault_policy = None

@@ -66,7 +66,7 @@ def test_a_question_is_answered_while_the_request_is_open() -> None:
     assert (record.seats[0].moves, record.seats[0].ignored, record.seats[0].faults) == (3, {}, {})
 
 
-def test_nature_is_asked_for_the_seat_and_the_state_of_the_request() -> None:
+def test_the_simulator_is_asked_for_the_seat_and_the_state_of_the_request() -> None:
     """What the bot thinks about comes to it as it was said."""
     game = ToyGame()
     toy_match(at_toy_game(toy_bot(30), game), at_toy_game(asking({"mm": 5}), game), game=game)
@@ -95,7 +95,7 @@ def test_what_cannot_be_is_refused_and_costs_a_question(what: Any, code: str, re
     assert record.seats[0].faults == {}
 
 
-def test_more_than_the_budget_is_refused_and_nature_not_asked() -> None:
+def test_more_than_the_budget_is_refused_and_the_simulator_not_asked() -> None:
     """Three in a request; the fourth is told so, and the answer still counts."""
     game = ToyGame()
     bot = asking(*[{"mm": mm} for mm in range(5)])
@@ -245,7 +245,7 @@ def slow_match(bot: ScriptedBot, clock: ClockSettings) -> MatchRecord:
 
 
 @pytest.mark.parametrize("clock", [CLOCK, WALL], ids=["cpu", "wall"])
-def test_the_clock_stands_still_while_nature_is_asked(clock: ClockSettings) -> None:
+def test_the_clock_stands_still_during_a_simulation(clock: ClockSettings) -> None:
     """Three times 5 s, where a move may take 3.2 s at most, or 1.1 s where real time decides."""
     record = slow_match(asking({"mm": 1}, {"mm": 2}, {"mm": 3}), clock)
 
@@ -303,7 +303,7 @@ class Watched(ScriptedChannel):
         super().send(line, clock)
 
 
-def test_the_bot_is_stopped_while_nature_is_asked() -> None:
+def test_the_bot_is_stopped_during_a_simulation() -> None:
     """And goes on when its answer is there; whether it really is stopped is the channel's business (`ponder`)."""
     bot = asking({"mm": 1})
     channel = Watched(bot)
@@ -374,7 +374,7 @@ def test_simulations_are_recorded_and_told_to_all() -> None:
         assert {"event": "simulation", "key": "tip/1", "result": {"tilt": 50, "wet": [1]}} in events
 
 
-def test_a_game_without_nature_tells_of_none() -> None:
+def test_a_game_without_a_simulator_tells_of_none() -> None:
     """The field is left out of its records."""
     assert b'"nature"' not in encoded(match_of(seated(ScriptedBot()), house()))
 

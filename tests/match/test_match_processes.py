@@ -106,7 +106,7 @@ class Watching(ToySimulator):
         return super().what_if(state, seat, what)
 
 
-def test_who_asks_nature_stands_still_with_all_its_threads(tmp_path: Path) -> None:
+def test_a_bot_that_asks_for_a_simulation_stands_still_with_all_its_threads(tmp_path: Path) -> None:
     """A bot that spins beside its question uses no CPU time while it is answered."""
     crew = Crew(tmp_path)
     crew.game.simulator = simulator = Watching(crew)

@@ -270,7 +270,7 @@ def test_a_result_that_could_be_and_was_not_is_found_by_simulating() -> None:
     assert told.startswith(f"step {place + 1}, tip/1: comes out otherwise here: tilted by ")
 
 
-def test_a_fingerprint_belongs_to_a_game_with_a_nature() -> None:
+def test_a_fingerprint_belongs_to_a_game_with_a_simulator() -> None:
     """One without says nothing of what the results were made by."""
     record = stored(toy_bot(), toy_bot())
 

@@ -1,113 +1,78 @@
 """The matches that protocol.md quotes, played by bots without processes: the same lines every time."""
 
 import json
-import random
-from collections.abc import Callable
 from functools import cache
 from typing import Any
+
+from support.scripted_bot import Message, RandomBot, ScriptedBot, answer, simulate
 
 from arena.games import load_game
 from arena.match.bot_player import BotPlayer
 from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
-from arena.process.channel import Channel
-from arena.process.scripted import ScriptedChannel
+from arena.process.scripted import Reply
 
 SEED = "000102030405060708090a0b0c0d0e38"
 BOT_SEEDS = (1485964578277303, 3391453401404100)
 EXPANSIONS = ("crazy_captain", "no_shanghai", "sharks", "doubles")
-Bot = Callable[[dict[str, Any]], list[str]]
-Said = tuple[str, str, dict[str, Any]]
+Said = tuple[str, str, Message]
 """The player whose bot it is, `>` to it or `<` from it, the message."""
 
 
-def scripted(bot: Bot) -> Callable[[], Channel]:
-    """What opens a channel to that bot; time stands still in it."""
-    return lambda: ScriptedChannel(lambda line: [text.encode() for text in bot(json.loads(line))])
+def hello_of(**fields: Any) -> tuple[bytes]:
+    return (json.dumps({"type": "hello", "protocols": [1], **fields}).encode(),)
 
 
-def random_bot(salt: int = 0) -> Bot:
+def random_bot(salt: int = 0) -> ScriptedBot:
     """bots/random, line by line; with another salt it chooses differently."""
-    luck = random.Random()
-
-    def answer(message: dict[str, Any]) -> list[str]:
-        match message["type"]:
-            case "hello":
-                return [json.dumps({"type": "hello", "protocols": [1], "name": "random", "version": "1"})]
-            case "match_start":
-                luck.seed(message["bot_seed"] + salt)
-                return [json.dumps({"type": "ready", "match": message["match"]})]
-            case "request":
-                return [
-                    json.dumps({"type": "action", "id": message["id"], "action": luck.randrange(len(message["legal"]))})
-                ]
-        return []
-
-    return answer
+    return RandomBot(salt, hello=hello_of(name="random", version="1"))
 
 
-def careless_bot() -> Bot:
+def careless_bot() -> ScriptedBot:
     """Prints to stdout, asks for events, and takes more than there is."""
-
-    def answer(message: dict[str, Any]) -> list[str]:
-        match message["type"]:
-            case "hello":
-                hello = {"type": "hello", "protocols": [1], "name": "careless", "version": "0.1"}
-                return [json.dumps({**hello, "capabilities": ["events"]})]
-            case "match_start":
-                return [json.dumps({"type": "ready", "match": message["match"]})]
-            case "request":
-                take = {"type": "action", "id": message["id"], "action": {"heap": 1, "count": 3}, "note": "take it all"}
-                return ["thinking...", json.dumps(take)]
-        return []
-
-    return answer
+    return ScriptedBot(
+        lambda message, _: [b"thinking...", answer(message, {"heap": 1, "count": 3}, note="take it all")],
+        hello=hello_of(name="careless", version="0.1", capabilities=["events"]),
+    )
 
 
-def loading_bot(choice: int) -> Bot:
+def loading_bot(choice: int) -> ScriptedBot:
     """Plays riffraff by the same index where it can; asks for two loads, plays the worse one, and passes if refused."""
     good = {"kind": "plank", "face": "flat", "u_mm": 0, "v_mm": 30}
     bad = {**good, "yaw_deg": 90}
 
-    def answer(message: dict[str, Any]) -> list[str]:
-        match message["type"]:
-            case "hello":
-                return [json.dumps({"type": "hello", "protocols": [1], "capabilities": ["simulate"]})]
-            case "match_start":
-                return [json.dumps({"type": "ready", "match": message["match"]})]
-            case "request":
-                open_id = {"id": message["id"]}
-                asked = {"type": "simulate", **open_id}
-                action: Any = {"pass": True} if "refused" in message else bad
-                if message["legal"]:
-                    action = choice % len(message["legal"])
-                questions = [{**asked, "query": n, "what": {"load": load}} for n, load in ((1, good), (2, bad))]
-                said = [{"type": "action", **open_id, "action": action}]
-                return [json.dumps(each) for each in ([*questions, *said] if action is bad else said)]
-        return []
+    def respond(message: Message, _number: int) -> list[Reply]:
+        if message["legal"]:
+            return [answer(message, choice % len(message["legal"]))]
+        if "refused" in message:
+            return [answer(message, {"pass": True})]
+        questions = [simulate(message, query, {"load": load}) for query, load in ((1, good), (2, bad))]
+        return [*questions, answer(message, bad)]
 
-    return answer
+    return ScriptedBot(respond, hello=hello_of(capabilities=["simulate"]))
 
 
-def overheard(player: str, bot: Bot, said: list[Said]) -> Bot:
-    """The same bot; what it is told and answers is added to `said`, which several bots may share."""
+def overheard(player: str, bot: ScriptedBot, said: list[Said]) -> ScriptedBot:
+    """The same bot; all that it hears and answers is added to `said`, which several bots may share."""
+    respond = bot._respond
 
-    def answer(message: dict[str, Any]) -> list[str]:
-        answers = bot(message)
-        said.append((player, ">", message))
-        said.extend((player, "<", json.loads(line)) for line in answers)
+    def listened(line: bytes) -> list[Reply]:
+        answers = list(respond(line))
+        said.append((player, ">", json.loads(line)))
+        said.extend((player, "<", json.loads(each)) for each in answers if isinstance(each, bytes))
         return answers
 
-    return answer
+    bot._respond = listened  # type: ignore[method-assign]
+    return bot
 
 
-def dialogues(match: str, game: str, options: dict[str, Any], bots: dict[str, Bot]) -> list[BotPlayer]:
+def dialogues(match: str, game: str, options: dict[str, Any], bots: dict[str, ScriptedBot]) -> list[BotPlayer]:
     """The bot_players of a match that was played, with their transcripts."""
     bot_players = [
         BotPlayer(
             player=name,
             bot=name,
-            open_channel=scripted(bot),
+            open_channel=bot.open,
             hello=hello_for(load_game(game), options, 10_000),
             clock=ClockSettings(),
             wall=lambda: 0.0,

@@ -5,17 +5,27 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from protocol_matches import scripted
+from support.scripted_bot import HELLO, ScriptedBot, match_of, seated
 
-from arena.games import load_game
-from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord, Termination
-from arena.match.referee import hello_for, play_match
-from arena.match.settings import ClockSettings, MatchSpec
+from arena.match.settings import ClockSettings
+from arena.process.scripted import Reply
 
 Said = list[str]
 Script = Callable[[dict[str, Any], Said], Said]
 """What a bot says instead, given a message and the lines an honest bot would say."""
+
+
+class Guest(ScriptedBot):
+    """Follows a script."""
+
+    def __init__(self, script: Script) -> None:
+        super().__init__()
+        self._script = script
+
+    def _respond(self, line: bytes) -> list[Reply]:
+        honest = [str(said, "utf-8") for said in super()._respond(line) if isinstance(said, bytes)]
+        return [text.encode() for text in self._script(json.loads(line), honest)]
 
 
 class Seats:
@@ -23,48 +33,17 @@ class Seats:
 
     def __init__(self, script: Script, *, strict: bool = False) -> None:
         self.clock = ClockSettings(strict=strict)
-        self.guest = self._contestant("guest", script)
-        self.honest = self._contestant("honest", lambda _, said: said)
-
-    def _contestant(self, player: str, script: Script) -> BotPlayer:
-        return BotPlayer(
-            player=player,
-            bot=player,
-            open_channel=scripted(lambda message: script(message, honestly(message))),
-            hello=hello_for(load_game("nim"), {"heaps": [2, 2]}, 10_000),
-            clock=self.clock,
-            wall=lambda: 0.0,
-            keep_transcript=True,
-        )
+        self.guest = seated(Guest(script), self.clock, player="guest")
+        self.honest = seated(ScriptedBot(), self.clock, player="honest")
 
     def play(self, match: str = "m") -> MatchRecord:
         """One match, the guest in seat 0."""
-        spec = MatchSpec(
-            match=match,
-            game="nim",
-            options={"heaps": [2, 2]},
-            seed="0" * 32,
-            clock=self.clock,
-            wire_id=match,
-            bot_seeds=(1, 2),
-        )
-        return play_match(spec, [self.guest, self.honest])
+        return match_of(self.guest, self.honest, options={"heaps": [2, 2]}, clock=self.clock, match=match)
 
     def told(self, kind: str) -> list[dict[str, Any]]:
         """The messages of that type which the guest got."""
         raws = [json.loads(line) for _, direction, line in self.guest.transcript if direction == ">"]
         return [raw for raw in raws if raw["type"] == kind]
-
-
-def honestly(message: dict[str, Any]) -> Said:
-    match message["type"]:
-        case "hello":
-            return ['{"type": "hello", "protocols": [1]}']
-        case "match_start":
-            return [json.dumps({"type": "ready", "match": message["match"]})]
-        case "request":
-            return [action(message["id"])]
-    return []
 
 
 def action(number: int, chosen: object = 0) -> str:
@@ -85,7 +64,7 @@ IGNORED: dict[str, tuple[Script, dict[str, int]]] = {
     "an answer before any request": (at("match_start", lambda _, s: [*s, action(1), action(2)]), {"early": 2}),
     "an answer in front of ready": (at("match_start", lambda _, s: [action(1), *s]), {"stale": 1}),
     "a hello that lay there before a request": (
-        at("match_start", lambda m, s: [*s, *honestly({**m, "type": "hello"})]),
+        at("match_start", lambda _, s: [*s, HELLO.decode()]),
         {"early": 1},
     ),
     "stray lines": (at("request", lambda _, s: ["thinking", "[1]", *s]), {"stray": 4}),
@@ -145,7 +124,7 @@ FAULTS: dict[str, tuple[Script, Termination, str]] = {
         "not an action of nim",
     ),
     "hello as answer to a request": (
-        at("request", lambda m, _: honestly({**m, "type": "hello"})),
+        at("request", lambda *_: [HELLO.decode()]),
         Termination.PROTOCOL_VIOLATION,
         'a "hello" from a bot that owes its action',
     ),

@@ -74,16 +74,17 @@ class ScriptedBot:
 
 
 class RandomBot(ScriptedBot):
-    """Chooses among the listed actions by its bot_seed."""
+    """Chooses among the listed actions by its bot_seed; with another salt differently."""
 
-    def __init__(self) -> None:
-        super().__init__(plain=lambda message: answer(message, self._random.randrange(len(message["legal"]))))
+    def __init__(self, salt: int = 0, **more: Any) -> None:
+        super().__init__(plain=lambda message: answer(message, self._random.randrange(len(message["legal"]))), **more)
         self._random = Random(0)
+        self._salt = salt
 
     def _respond(self, line: bytes) -> Iterable[Reply]:
         message = json.loads(line)
         if message["type"] == "match_start":
-            self._random.seed(message["bot_seed"])
+            self._random.seed(message["bot_seed"] + self._salt)
         return super()._respond(line)
 
 

@@ -135,7 +135,7 @@ class ToySimulator:
         """Where the float would tip if the seat were alone on it."""
         self.asked.append((seat, what))
         lean = _convert(what, Lean)
-        _insist_on_reach(lean)
+        _require_reach(lean)
         self.require(state, seat, lean)
         return {"tilt": lean.mm}
 
@@ -201,7 +201,7 @@ class ToyGame:
                 )
             return trim
         lean = _convert(raw, Lean)
-        _insist_on_reach(lean)
+        _require_reach(lean)
         if seat in state.wet and lean != HOLD_ON:
             raise IllegalAction("who is wet holds on", reason="wet")
         return lean
@@ -250,6 +250,6 @@ def _convert(raw: Json, kind: type[K]) -> K:
         raise MalformedReply(f"not an action of the toy game: {error}", hint='{"mm": 20} or {"sail": 1}') from None
 
 
-def _insist_on_reach(lean: Lean) -> None:
+def _require_reach(lean: Lean) -> None:
     if not -FAR_MM <= lean.mm <= FAR_MM:
         raise IllegalAction(f"nobody leans out {lean.mm} mm", hint=f"{FAR_MM} at most", reason="too_far")
