@@ -1,21 +1,27 @@
-"""Positions of Shanghaien with expansions for the tests, and a short way to play on from them.
+"""Positions and random plays of Shanghaien with expansions, and a scorer, for the tests.
 
-Rule: a position has every card of its variant in one place, so that each test may count them.
+Rule: a position has every card of its variant in one place, so that each test may count them. What happened in a play
+is told without asking the rules. ARENA_MANY=1000 plays so many matches of each set; the default keeps the suite short.
 """
 
+import os
+from collections.abc import Iterator
+from itertools import combinations
+from random import Random
 from typing import Final
 
+from games_play import Step, steps
 from games_positions import FIRST, GAME, SECOND, cards, go
 from msgspec.structs import replace
 
-from arena.games.api import Decision, Seat
+from arena.games.api import Decision, Json, Seat
 from arena.games.shanghaien.actions import Action, Place, Roll
 from arena.games.shanghaien.cards import DECK_SIZE, Card
-from arena.games.shanghaien.expansions.crazy_captain import PlayCaptain
+from arena.games.shanghaien.expansions.crazy_captain import Allow, PlayCaptain
 from arena.games.shanghaien.expansions.doubles import PlayDoubles
 from arena.games.shanghaien.expansions.no_shanghai import Ban, RerollAll
 from arena.games.shanghaien.expansions.sharks import Exchange, Feed
-from arena.games.shanghaien.state import Player, State
+from arena.games.shanghaien.state import Choice, Player, State
 
 CAPTAIN: Final = "crazy_captain"
 NO_SHANGHAI: Final = "no_shanghai"
@@ -111,3 +117,54 @@ def asked(state: State) -> tuple[str, int]:
     turn = GAME.turn(state)
     assert isinstance(turn, Decision), f"nobody decides: {turn}"
     return GAME.observe(state, turn.seats[0])["phase"], turn.seats[0]
+
+
+MATCHES: Final = int(os.environ.get("ARENA_MANY", "60"))
+VARIANTS: Final = [chosen for size in range(5) for chosen in combinations(ALL, size)]
+
+Play = list[Step]
+
+
+def played(expansions: tuple[str, ...], number: int, *, decided: int | None = None) -> Play:
+    """The play of that number: its luck by the number, its decisions too, if not by the number `decided`."""
+    rng = Random(number if decided is None else decided)
+    return list(steps(GAME, f"expansions {number}", rng, options={"expansions": expansions}))
+
+
+def is_asking(step: Step) -> bool:
+    """What was done is only announced: somebody is asked about it next."""
+    return isinstance(step.after.phase, Choice) and step.after.phase.name == "veto"
+
+
+def happened(play: Play) -> Iterator[tuple[Step, Action]]:
+    """Each step of a decision with the action that was carried out in it; an announced one when it was allowed."""
+    announced = None
+    for step in play:
+        for action in step.actions.values():
+            if is_asking(step):
+                announced = action
+            elif isinstance(action, Allow):
+                assert announced is not None
+                yield step, announced
+            else:
+                yield step, action
+
+
+def points_by_the_text(mine: dict[str, Json], theirs: dict[str, Json]) -> int:
+    """A scorer of its own, from what lies open before both players."""
+    crews = []
+    for side in (mine, theirs):
+        crew: dict[str, int] = {}
+        for nation, value in (sailor.split() for sailor in side["sailors"]):
+            crew[nation] = crew.get(nation, 0) + int(value)
+        for nation in side["jokers"]:
+            crew[nation] += 2
+        crews.append(crew)
+    own, other = crews
+    points = len(mine["tricks"])
+    for nation, strength in own.items():
+        if nation not in other:
+            points += strength
+        elif strength > other[nation]:
+            points += other[nation]
+    return points

@@ -221,7 +221,7 @@ def test_a_state_is_untouched_by_what_follows_it(game: AnyGame, play: list[Step]
     """Applying, resolving, simulating and observing leave it as it is."""
     simulator = scripted_simulator(game)
     for step in play:
-        before = repr(step.state)
+        before = repr(step.state), msgspec.json.encode(game.observe(step.state, Seat(0)))
 
         if step.actions:
             game.apply(step.state, step.actions)
@@ -231,7 +231,7 @@ def test_a_state_is_untouched_by_what_follows_it(game: AnyGame, play: list[Step]
             simulator.apply_result(step.state, simulator.simulate(step.state))
         changed(game.observe(step.state, Seat(0)))
 
-        assert repr(step.state) == before
+        assert (repr(step.state), msgspec.json.encode(game.observe(step.state, Seat(0)))) == before
 
 
 def test_an_observation_is_plain_and_the_readers_own(game: AnyGame, play: list[Step], seats: int) -> None:

@@ -8,11 +8,10 @@ from random import Random
 
 import msgspec
 import pytest
-from expansions_positions import ALL, CAPTAIN, DOUBLES
+from expansions_positions import ALL, CAPTAIN, DOUBLES, points_by_the_text
 from expansions_quiz import NAME, QUIZ, Farewell, Greet, Guess, PlayQuiz
 from games_play import steps
 from games_positions import FIRST, SECOND, every_card
-from games_scorer import points_by_the_text
 from msgspec.structs import replace
 
 import arena.games.shanghaien

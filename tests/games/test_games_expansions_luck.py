@@ -1,8 +1,7 @@
 """The expansions and keyed luck: the same seed brings the same dice, whatever the players do."""
 
 import pytest
-from expansions_play import MATCHES, VARIANTS, happened, played
-from expansions_positions import ALL, CAPTAIN, DOUBLES, NO_SHANGHAI, rolled, table
+from expansions_positions import ALL, CAPTAIN, DOUBLES, MATCHES, NO_SHANGHAI, VARIANTS, happened, played, rolled, table
 from games_positions import GAME, SECOND, Event, chance_key, go, player
 
 from arena.games.api import Chance, Seat

@@ -1,8 +1,7 @@
 """The expansions: bad options and illegal actions, each refused with a sentence that names what was found."""
 
 import pytest
-from expansions_play import VARIANTS, played
-from expansions_positions import ALL, CAPTAIN, DOUBLES, NO_SHANGHAI, SHARKS, rolled, table, unnumbered
+from expansions_positions import ALL, CAPTAIN, DOUBLES, NO_SHANGHAI, SHARKS, VARIANTS, played, rolled, table, unnumbered
 from games_positions import FIRST, GAME, NUMBERED, SECOND, UNNUMBERED, do, go, player, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -3,8 +3,19 @@
 from xml.etree import ElementTree as ET
 
 import pytest
-from expansions_play import VARIANTS
-from expansions_positions import ALL, CAPTAIN, DOUBLES, NO_SHANGHAI, SHARKS, SPENT_ON, place, rolled, table, unnumbered
+from expansions_positions import (
+    ALL,
+    CAPTAIN,
+    DOUBLES,
+    NO_SHANGHAI,
+    SHARKS,
+    SPENT_ON,
+    VARIANTS,
+    place,
+    rolled,
+    table,
+    unnumbered,
+)
 from games_positions import FIRST, GAME, LAST_ROW, SECOND, Event, every_card, go, options, player, tricks
 from msgspec.structs import replace
 

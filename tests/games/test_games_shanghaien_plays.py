@@ -7,10 +7,18 @@ from typing import NamedTuple
 
 import msgspec
 import pytest
-from expansions_play import MATCHES, VARIANTS, Play, happened, is_asking, played
-from expansions_positions import DOUBLES, SPENT_ON
+from expansions_positions import (
+    DOUBLES,
+    MATCHES,
+    SPENT_ON,
+    VARIANTS,
+    Play,
+    happened,
+    is_asking,
+    played,
+    points_by_the_text,
+)
 from games_positions import GAME, every_card
-from games_scorer import points_by_the_text
 from msgspec.structs import replace
 
 from arena.games.api import Chance, Decision, Dice, Json, Over, Seat

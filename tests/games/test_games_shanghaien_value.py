@@ -1,26 +1,66 @@
-"""The value of a position of Shanghaien: fair at every chance node, zero-sum, finite, frozen."""
+"""The value of a position of Shanghaien: fair at every chance node, zero-sum, finite, frozen.
+
+The enumeration of what can fall is made from the rules alone; it knows nothing of how the value works.
+"""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from hashlib import sha256
-from itertools import product
-from math import fsum, isfinite
+from itertools import permutations, product
+from math import fsum, isfinite, perm
 from pathlib import Path
 from random import Random
 from typing import Any, Final
 
 import pytest
+from expansions_positions import VARIANTS
+from games_play import Step, steps
 from games_positions import FRESH, GAME, cards, player, rolled, to_move
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import asdict, replace
-from shanghaien_value_enumeration import ALL, VARIANTS, after_rolls, random_steps, rolls, rows
 
 from arena.games.api import LEAST_VALUE, Chance, Decision, Dice, Over, Seat
 from arena.games.shanghaien.state import State
 from arena.games.shanghaien.value.constants import CONSTANTS
 from arena.games.shanghaien.value.position import ShanghaienValue
+
+OPTIONS: Final[list[dict[str, Any]]] = [{"expansions": chosen} for chosen in VARIANTS]
+ALL: Final = OPTIONS[-1]
+
+
+def rolls(dice: Dice) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+    """Every roll as a multiset, with its probability."""
+    counted = Counter(tuple(sorted(roll)) for roll in product(range(1, dice.faces + 1), repeat=dice.count))
+    for roll, ways in counted.items():
+        yield roll, Fraction(ways, dice.faces**dice.count)
+
+
+def after_rolls(state: State) -> list[tuple[State, Fraction]]:
+    """Every state that can follow a state that waits for dice."""
+    turn = GAME.turn(state)
+    assert isinstance(turn, Chance)
+    assert isinstance(turn.kind, Dice)
+    return [(GAME.resolve(state, roll), chance) for roll, chance in rolls(turn.kind)]
+
+
+def rows(state: State) -> list[tuple[State, Fraction]]:
+    """Every state that can follow from cards lying face down: each row, in each order. Only for few cards."""
+    cards = state.pile
+    size = min(6, len(cards))
+    every = Fraction(1, perm(len(cards), size))
+    return [
+        (replace(state, row=row, pile=tuple(card for card in cards if card not in row)), every)
+        for row in permutations(cards, size)
+    ]
+
+
+def random_steps(number: int, options: dict[str, Any] | None = None) -> list[Step]:
+    """A random play."""
+    return list(steps(GAME, f"value {number}", Random(number), options=options or {}))
+
 
 VALUE: Final = ShanghaienValue()
 MANY: Final = 2
@@ -46,7 +86,7 @@ def test_the_probabilities_of_rolls_add_up_to_one(count: int) -> None:
     assert len(every) == [6, 21, 56, 126, 252, 462][count - 1]
 
 
-@pytest.mark.parametrize("options", VARIANTS, ids=lambda options: "+".join(options["expansions"]) or "base")
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "+".join(options["expansions"]) or "base")
 def test_a_position_that_waits_for_dice_is_worth_the_mean_of_what_follows(options: dict[str, Any]) -> None:
     """At every roll of a random match, with any expansions: the luck of a node has mean 0."""
     waiting = [
@@ -147,7 +187,7 @@ def test_the_order_of_the_pile_is_not_looked_at() -> None:
 
 
 @settings(max_examples=20, deadline=None)
-@given(number=st.integers(0, 10**6), options=st.sampled_from(VARIANTS))
+@given(number=st.integers(0, 10**6), options=st.sampled_from(OPTIONS))
 def test_every_position_has_a_sound_value(number: int, options: dict[str, Any]) -> None:
     """Two finite payoffs that add up to 1; only at the start of a round, linear in the row, they may leave 0 to 1."""
     for step in random_steps(number, options):
@@ -168,7 +208,7 @@ def test_seats_are_alike(number: int) -> None:
         assert VALUE(swapped(step.state)) == pytest.approx(VALUE(step.state)[::-1], abs=1e-12)
 
 
-@pytest.mark.parametrize("options", VARIANTS, ids=lambda options: "+".join(options["expansions"]) or "base")
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "+".join(options["expansions"]) or "base")
 def test_the_end_is_worth_its_payoff(options: dict[str, Any]) -> None:
     """1 to the winner, 1/2 to both in a draw; exactly."""
     for number in range(5):
