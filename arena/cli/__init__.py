@@ -15,7 +15,7 @@ from arena import __version__
 from arena.cli.edge import close_streams, explain, ignore_signals, print_error, secure_streams
 from arena.errors import Interrupted
 
-COMMANDS: Final = {
+COMMAND_MODULES: Final = {
     "submit": ("arena.cli.bots", "Check a bot, let it play a baseline, and put it on the list."),
     "check": ("arena.cli.bots", "Check step by step that a bot speaks the protocol."),
     "withdraw": ("arena.cli.bots", "Take a submitted bot off the list."),
@@ -57,18 +57,18 @@ class _Commands(SuggestingGroup):
     """The commands of the table above, each imported when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(COMMAND_MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMAND_MODULES:
             return None
-        module = import_module(COMMANDS[cmd_name][0])
+        module = import_module(COMMAND_MODULES[cmd_name][0])
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMAND_MODULES.items()])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -115,7 +115,7 @@ def withdraw(bot: str, results: Path, bots_folder: Path) -> None:
 @results_option
 @bots_option
 def bots(results: Path, bots_folder: Path) -> None:
-    """List the bots on offer: the shelf's and the submitted ones.
+    """List the bots on offer: those in the folder --bots and the submitted ones.
 
     Example: arena bots
     """
@@ -128,7 +128,7 @@ def bots(results: Path, bots_folder: Path) -> None:
             f"{bots_folder}/",
             _one_line(bot.manifest.description),
         ]
-        for bot in store.on_shelf()
+        for bot in store.bundled()
     ]
     seen: set[str] = set()
     for each in store.submitted():
@@ -137,7 +137,7 @@ def bots(results: Path, bots_folder: Path) -> None:
         rows.append([each.name, printable(each.version), each.digest[:8], f"submitted {each.submitted_at[:19]}", hint])
     for error in store.unreadable():
         click.echo(f"left out: {error}", err=True)
-    if missing := store.without_shelf():
+    if missing := store.missing_folder():
         click.echo(missing, err=True)
     click.echo(tabulate(sorted(rows), headers=["bot", "version", "hash", "from", "description"], disable_numparse=True))
 
@@ -191,7 +191,7 @@ def _template(lang: str, game: str) -> str:
 
 
 def _is_there_already(bots: BotStore, bot: BotSpec) -> bool:
-    """Whether the shelf has this very bot. SpecError if it has another one of that name.
+    """Whether the folder of bots has this very bot. SpecError if it has another one of that name.
 
     A submission of the name would leave every tournament file that says it without an answer to which is meant.
     """

@@ -21,7 +21,7 @@ Stored = Callable[[Mapping[str, int]], Mapping[str, PairingRanks]]
 """The ranks of all stored matches of these pairings, by key: of each its blocks below that number."""
 
 
-class Span(msgspec.Struct, frozen=True, gc=False):
+class PairingProgress(msgspec.Struct, frozen=True, gc=False):
     """A pairing of a league: the league has its blocks 0 to `blocks` - 1, and those with `ranks` are stored."""
 
     pairing: Pairing
@@ -39,7 +39,7 @@ class LeagueState(msgspec.Struct, frozen=True, dict=True):
 
     tournament: Tournament
     rounds: tuple[Round, ...]
-    spans: tuple[Span, ...]
+    spans: tuple[PairingProgress, ...]
     news: tuple[str, ...]
     is_complete: bool
 
@@ -112,7 +112,9 @@ class Replay:
     def state(self) -> LeagueState:
         """The state by now."""
         self._take_in()
-        spans = (Span(pairing, self._blocks[key], self._ranks[key]) for key, pairing in self._pairings.items())
+        spans = (
+            PairingProgress(pairing, self._blocks[key], self._ranks[key]) for key, pairing in self._pairings.items()
+        )
         return LeagueState(self.tournament, tuple(self._rounds), tuple(spans), tuple(self._news), self._is_complete)
 
     def add(self, blocks: Iterable[PlayedBlock]) -> None:

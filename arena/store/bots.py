@@ -1,4 +1,4 @@
-"""Bots on offer: the shelf `bots/` of the project, and what was submitted, kept by content hash in results/bots/.
+"""Bots on offer: those in the folder `bots/`, and the submitted ones, kept by content hash in results/bots/.
 
 Rule: what plays is a copy that nobody edits (see arena.store.homes).
 """
@@ -38,12 +38,12 @@ class Submission(msgspec.Struct, frozen=True):
 
 
 class BotStore:
-    """The bots of one results folder and of the shelf beside it."""
+    """The bots of one results folder, and those in a folder of bots beside it."""
 
-    def __init__(self, results: Path, shelf: Path, isolation: Isolation = DEFAULT_ISOLATION) -> None:
+    def __init__(self, results: Path, folder: Path, isolation: Isolation = DEFAULT_ISOLATION) -> None:
         self._homes = Homes(results / "bots", isolation)
         self._results = results
-        self._shelf = shelf
+        self._folder = folder
 
     def find(self, text: str) -> BotSpec:
         """The bot that a person means: a path (anything with a slash), `name`, or `name@beginning-of-hash`.
@@ -68,24 +68,24 @@ class BotStore:
         raise SpecError(f'more than one bot is called "{name}"; say which: {choices}{advice}')
 
     def namesake(self, bot: BotSpec) -> tuple[BotSpec, Path] | None:
-        """The bot on the shelf that has the name of `bot`, and where it lies."""
+        """The bundled bot that has the name of `bot`, and its place."""
         return next(
-            ((each, self._shelf / Path(each.source).name) for each in self.on_shelf() if each.name == bot.name), None
+            ((each, self._folder / Path(each.source).name) for each in self.bundled() if each.name == bot.name), None
         )
 
-    def without_shelf(self) -> str:
-        """What a person is told if there is no shelf; empty if there is one."""
-        if self._shelf.is_dir():
+    def missing_folder(self) -> str:
+        """The hint for a person if there is no folder of bots; empty if there is one."""
+        if self._folder.is_dir():
             return ""
-        return f"no folder {self._shelf}/ here; run it in the project's folder or give --bots"
+        return f"no folder {self._folder}/ here; run it in the project's folder or give --bots"
 
-    def on_shelf(self) -> list[BotSpec]:
+    def bundled(self) -> list[BotSpec]:
         """The bots in `bots/`, by name; `unreadable` tells of the others."""
-        return sorted((bot for bot in self._shelf_entries() if isinstance(bot, BotSpec)), key=lambda bot: bot.name)
+        return sorted((bot for bot in self._entries() if isinstance(bot, BotSpec)), key=lambda bot: bot.name)
 
     def unreadable(self) -> list[SpecError]:
         """What is wrong with the bots in `bots/` that cannot be read; they are in nobody's way."""
-        return [error for error in self._shelf_entries() if isinstance(error, SpecError)]
+        return [error for error in self._entries() if isinstance(error, SpecError)]
 
     def submitted(self) -> list[Submission]:
         """The submitted bots, the latest of each name first."""
@@ -138,12 +138,12 @@ class BotStore:
         """Those of the installed bots that are missing, or not what was put there: their source, or what was built."""
         return [digest for digest in digests if self._homes.is_changed(digest)]
 
-    def _shelf_entries(self) -> list[BotSpec | SpecError]:
-        """What lies on the shelf: folders with a manifest, and scripts; a README between them is neither."""
-        if not self._shelf.is_dir():
+    def _entries(self) -> list[BotSpec | SpecError]:
+        """Entries of the folder of bots: folders with a manifest, and scripts; a README between them is neither."""
+        if not self._folder.is_dir():
             return []
         entries: list[BotSpec | SpecError] = []
-        for path in sorted(self._shelf.iterdir()):
+        for path in sorted(self._folder.iterdir()):
             if os.path.lexists(path / MANIFEST) or _is_script(path):
                 try:
                     entries.append(read_bot(path))
@@ -153,20 +153,20 @@ class BotStore:
 
     def _unknown(self, text: str, name: str) -> str:
         """Why nothing is found, with all that may have been meant."""
-        known = sorted({bot.name for bot in self.on_shelf()} | {each.name for each in self.submitted()})
+        known = sorted({bot.name for bot in self.bundled()} | {each.name for each in self.submitted()})
         parts = [f'no bot "{text}"', unknown("bot", name, known).partition("; ")[2]]
         parts += [str(error) for error in self.unreadable()]
         if text and Path(text).exists():
             parts.append(f"there is a ./{text} here: write ./{text}")
-        if missing := self.without_shelf():
+        if missing := self.missing_folder():
             parts.append(missing)
         return "; ".join(parts)
 
     def _named(self, name: str, *, is_any_version: bool) -> list[BotSpec]:
-        """Bots of that name: from the shelf, and of the submitted ones the latest, or all if a hash is to choose."""
+        """Bots of that name: from the folder, and of the submitted ones the latest, or all if a hash is to choose."""
         submitted = [self.installed(each.digest) for each in self.submitted() if each.name == name]
-        shelf = [bot for bot in self.on_shelf() if bot.name == name]
-        return shelf + (submitted if is_any_version else submitted[:1])
+        bundled = [bot for bot in self.bundled() if bot.name == name]
+        return bundled + (submitted if is_any_version else submitted[:1])
 
 
 def _is_script(path: Path) -> bool:

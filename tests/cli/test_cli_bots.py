@@ -111,7 +111,7 @@ def test_submit_shows_a_failed_build(terminal: Terminal) -> None:
     assert list((terminal.results / "bots").iterdir()) == []
 
 
-def test_bots_lists_the_shelf_and_says_what_it_left_out(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bots_lists_the_folder_and_says_what_it_left_out(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """A broken bot hides none of the others."""
     terminal.arena("new-bot mine --folder shelf/mine")
     Path("shelf/broken").mkdir()
@@ -159,7 +159,7 @@ def test_many_blocks_are_played_in_parallel_with_the_same_result(terminal: Termi
 
 
 def test_a_bot_may_be_called_like_another(terminal: Terminal) -> None:
-    """A path names one, the shelf's name the other; they are told apart in the table."""
+    """A path names one, the folder's name the other; they are told apart in the table."""
     terminal.arena("new-bot random")
 
     said = terminal.arena("match ./random random --game nim")
@@ -231,7 +231,7 @@ def test_check_leaves_nothing_behind(terminal: Terminal) -> None:
     assert not terminal.results.exists()
 
 
-def test_a_name_of_the_shelf_is_refused(terminal: Terminal) -> None:
+def test_a_name_of_a_bundled_bot_is_refused(terminal: Terminal) -> None:
     """A submission of that name would break every tournament that says it; its author reads where the other lies."""
     terminal.arena("new-bot random --folder mine")
 
@@ -244,7 +244,7 @@ def test_a_name_of_the_shelf_is_refused(terminal: Terminal) -> None:
     assert terminal.league("random", "random").code == 0
 
 
-def test_a_bot_of_the_shelf_is_there_already(terminal: Terminal) -> None:
+def test_a_bundled_bot_is_there_already(terminal: Terminal) -> None:
     """The very same content is no mistake, and no submission."""
     shutil.copytree(ROOT / "bots" / "random", "mine")
 
@@ -288,7 +288,7 @@ def test_a_name_is_no_path(terminal: Terminal, command: str) -> None:
     assert path.err == "error: ./random: no such file or folder\n"
 
 
-def test_a_missing_shelf_is_told(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_folder_of_bots_is_told(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the wrong folder: what is missing, and what to do."""
     monkeypatch.setenv("ARENA_BOTS", "bots")
     missing = "no folder bots/ here; run it in the project's folder or give --bots"

@@ -9,7 +9,7 @@ import pytest
 from cli_arena import Terminal, commands
 
 from arena import __version__
-from arena.cli import COMMANDS, cli
+from arena.cli import COMMAND_MODULES, cli
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_every_listed_command_exists(terminal: Terminal) -> None:
     """The table of commands and the commands are the same, and the help lists them all."""
     out = terminal.arena("--help").out
 
-    assert all(re.search(rf"^  {name} ", out, re.MULTILINE) for name in COMMANDS)
+    assert all(re.search(rf"^  {name} ", out, re.MULTILINE) for name in COMMAND_MODULES)
 
 
 @pytest.mark.parametrize(

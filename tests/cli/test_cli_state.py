@@ -9,7 +9,7 @@ from cli_arena import Said, Terminal
 
 from arena.league import schedule
 
-COMMANDS = (
+COMMAND_MODULES = (
     "league status",
     "league matches test",
     "league matches test --format csv",
@@ -63,7 +63,7 @@ def test_each_command_replays_once(terminal: Terminal, counted: "Counter[str]") 
     once = Counter(replays=1, hashes=4)
     assert spent("") == once
     assert spent("") == once
-    assert {line: spent(line) for line in COMMANDS} == dict.fromkeys(COMMANDS, once)
+    assert {line: spent(line) for line in COMMAND_MODULES} == dict.fromkeys(COMMAND_MODULES, once)
 
 
 @pytest.mark.process

@@ -13,7 +13,7 @@ from cli_arena import Terminal
 from arena.cli.stats import wants_colours
 from arena.report.formats import FORMATS
 
-COMMANDS = ("stats p1", "matrix", "calibration")
+COMMAND_MODULES = ("stats p1", "matrix", "calibration")
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_the_pages_of_a_league(terminal: Terminal) -> None:
     """Each command in each format; no colours where nobody looks; the ids are those of matches."""
     terminal.league("random", "random", "random", cycles=12)
 
-    for command in COMMANDS:
+    for command in COMMAND_MODULES:
         for form in FORMATS:
             said = terminal.arena(f"{command} --format {form}")
             assert (said.code, said.err) == (0, ""), command
@@ -106,13 +106,13 @@ def test_a_league_without_matches_has_pages(terminal: Terminal) -> None:
     connection.commit()
     connection.close()
 
-    for command in COMMANDS:
+    for command in COMMAND_MODULES:
         for form in FORMATS:
             said = terminal.arena(f"{command} --format {form}")
             assert (said.code, said.err) == (0, ""), command
 
 
-@pytest.mark.parametrize("line", COMMANDS)
+@pytest.mark.parametrize("line", COMMAND_MODULES)
 def test_nothing_stored_exits_with_2(terminal: Terminal, line: str) -> None:
     """With the command that plays a league; nothing is made."""
     said = terminal.arena(line)

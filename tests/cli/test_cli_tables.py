@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 from cli_arena import Terminal
-from cli_dibs import NAME
+from cli_many_seats import NAME
 
 from arena.games import GAMES
 
 
 @pytest.fixture
 def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    monkeypatch.setitem(GAMES, NAME, "cli_dibs")
+    monkeypatch.setitem(GAMES, NAME, "cli_many_seats")
     return Terminal(tmp_path, monkeypatch, capsys)
 
 

@@ -275,7 +275,7 @@ def test_a_name_belongs_to_the_first_who_submits_it(terminal: Terminal) -> None:
     assert "submitted: mine 2 (" in replaced.out
 
 
-def test_replace_is_no_way_to_a_name_of_the_shelf(terminal: Terminal) -> None:
+def test_replace_is_no_way_to_a_name_of_a_bundled_bot(terminal: Terminal) -> None:
     """The bots of the project keep their names, with and without it; a new name needs no --replace, and takes it."""
     write("1", name="greedy")
     write("1", name="fresh")

@@ -34,7 +34,7 @@ def _scramble_is_on_offer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def played(batch: Batch) -> list[PlayedBlock]:
     """The batch, played by functions through the referee."""
-    seated = [_contestant(player, batch) for player in batch.pairing.players]
+    seated = [_bot_player(player, batch) for player in batch.pairing.players]
     blocks = []
     for fixture in batch.fixtures:
         records = [
@@ -46,7 +46,7 @@ def played(batch: Batch) -> list[PlayedBlock]:
     return blocks
 
 
-def _contestant(player: Player, batch: Batch) -> BotPlayer:
+def _bot_player(player: Player, batch: Batch) -> BotPlayer:
     return BotPlayer(
         player=player.name,
         bot=player.bot.digest,

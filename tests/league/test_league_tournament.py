@@ -21,13 +21,13 @@ GOOD: dict[str, Any] = {
     "cycles": 3,
     "players": [{"bot": "random"}, {"bot": "greedy"}],
 }
-SHELF = ("random", "greedy")
+BOTS = ("random", "greedy")
 
 
 def find(text: str) -> BotSpec:
-    """A shelf of two bots on paper."""
-    if text not in SHELF:
-        raise SpecError(f'no bot "{text}"; {unknown("bot", text, SHELF).partition("; ")[2]}')
+    """A folder of two bots on paper."""
+    if text not in BOTS:
+        raise SpecError(f'no bot "{text}"; {unknown("bot", text, BOTS).partition("; ")[2]}')
     return bot(text)
 
 

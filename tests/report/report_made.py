@@ -72,7 +72,7 @@ class Kept:
 
 def record(*, cheats: bool = False) -> MatchRecord:
     """One match outside any store."""
-    seats = [_contestant(name, f"{name}-hash", {}, ClockSettings()) for name in ("cheat" if cheats else "ann", "bob")]
+    seats = [_bot_player(name, f"{name}-hash", {}, ClockSettings()) for name in ("cheat" if cheats else "ann", "bob")]
     return play_match(
         MatchSpec(
             match="m-0-0",
@@ -108,7 +108,7 @@ def _tournament(bots: BotStore, folder: Path) -> Tournament:
 
 def _block(league: Tournament, pair: Pairing, block: int) -> PlayedBlock:
     planned = fixture(Secret.public("1"), pair, block)
-    seated = [_contestant(each.name, each.bot.digest, league.options, league.clock) for each in pair.players]
+    seated = [_bot_player(each.name, each.bot.digest, league.options, league.clock) for each in pair.players]
     matches = []
     for rotation in range(2):
         played = play_match(match_spec(league, planned, rotation, "none"), rotate(seated, rotation))
@@ -116,7 +116,7 @@ def _block(league: Tournament, pair: Pairing, block: int) -> PlayedBlock:
     return PlayedBlock(fixture=planned, matches=tuple(matches))
 
 
-def _contestant(name: str, digest: str, options: dict[str, Any], clock: ClockSettings) -> BotPlayer:
+def _bot_player(name: str, digest: str, options: dict[str, Any], clock: ClockSettings) -> BotPlayer:
     return BotPlayer(
         player=name,
         bot=digest,

@@ -204,7 +204,7 @@ def test_a_game_without_a_simulator_has_nothing_to_make_again() -> None:
     assert resimulate(replace(record, steps=())) == (None, [])
 
 
-class Shelf:
+class Stored:
     """A results folder with matches of the toy game that belong to no league."""
 
     def __init__(self, folder: Path, *records: MatchRecord) -> None:
@@ -235,9 +235,9 @@ def task(number: int, record: MatchRecord | None = None) -> Task:
 
 def test_the_audit_sums_up_what_was_made_again(tmp_path: Path) -> None:
     """In one sentence for all matches that were simulated on these terms."""
-    shelf = Shelf(tmp_path, stored_toy_match(), stored_toy_match())
+    there = Stored(tmp_path, stored_toy_match(), stored_toy_match())
 
-    assert shelf.findings()[2:] == [
+    assert there.findings()[2:] == [
         (False, "no league: 2 matches of no current league replayed"),
         (False, "no league: 6 simulations made again, all as recorded"),
     ]
@@ -245,9 +245,9 @@ def test_the_audit_sums_up_what_was_made_again(tmp_path: Path) -> None:
 
 def test_the_audit_names_match_and_step_of_a_forgery(tmp_path: Path) -> None:
     """As a problem."""
-    shelf = Shelf(tmp_path, stored_toy_match(), with_result(stored_toy_match(), 2, tilt=20))
+    there = Stored(tmp_path, stored_toy_match(), with_result(stored_toy_match(), 2, tilt=20))
 
-    found = shelf.findings()
+    found = there.findings()
 
     (problem,) = [text for is_problem, text in found if is_problem]
     assert problem.startswith("no league: match aaaa-1-0: step 18, tip/3: comes out otherwise here")
@@ -257,10 +257,10 @@ def test_the_audit_names_match_and_step_of_a_forgery(tmp_path: Path) -> None:
 def test_the_audit_tells_of_other_machines(tmp_path: Path, put_simulator: Any) -> None:
     """Matches of two engines are two sentences; the one that is here is made again, the other compared."""
     old = replace(stored_toy_match(), simulator={"engine": "0.9", "platform": "test"})
-    shelf = Shelf(tmp_path, old, stored_toy_match())
+    there = Stored(tmp_path, old, stored_toy_match())
     put_simulator(error=1)
 
-    texts = [text for is_problem, text in shelf.findings() if not is_problem]
+    texts = [text for is_problem, text in there.findings() if not is_problem]
 
     assert (
         "no league: not comparable: simulated by engine 0.9 (here 1.0); 0 of 3 simulations come out the same;"
@@ -271,10 +271,10 @@ def test_the_audit_tells_of_other_machines(tmp_path: Path, put_simulator: Any) -
 
 def test_the_audit_tells_that_the_engine_is_missing(tmp_path: Path, put_simulator: Any) -> None:
     """No problem, and the rest is checked."""
-    shelf = Shelf(tmp_path, stored_toy_match(), stored_toy_match())
+    there = Stored(tmp_path, stored_toy_match(), stored_toy_match())
     put_simulator(missing="install it")
 
-    assert shelf.findings()[2:] == [
+    assert there.findings()[2:] == [
         (False, "no league: 2 matches of no current league replayed"),
         (False, "no league: 2 matches not simulated again: install it"),
     ]
@@ -285,7 +285,7 @@ def test_the_audit_tells_how_far_it_is(tmp_path: Path) -> None:
     heard: list[tuple[str, int, int]] = []
     watch: OnProgress = lambda *far: heard.append(far)  # noqa: E731
 
-    Shelf(tmp_path, stored_toy_match(), stored_toy_match()).findings(AuditSettings(check_here, watch))
+    Stored(tmp_path, stored_toy_match(), stored_toy_match()).findings(AuditSettings(check_here, watch))
 
     assert heard == [("no league", 1, 1), ("no league", 2, 2)]
 

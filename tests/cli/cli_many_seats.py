@@ -1,4 +1,4 @@
-"""Dibs: a game for 2 to 4 players that any bot can play, for tests of larger tables: each takes 1 to 3, most wins."""
+"""Game with many seats: 2 to 4 players, any bot can play it; each takes 1 to 3, most wins."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, cast
@@ -20,7 +20,7 @@ class Take(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return f"takes {self.count}"
 
 
-class Dibs:
+class ManySeats:
     """The game as `arena.games.api.Game` asks for it. A state: what each has taken, -1 before that."""
 
     name: ClassVar[str] = NAME
@@ -69,4 +69,4 @@ class Dibs:
         return f'<svg xmlns="http://www.w3.org/2000/svg"><text>{self.describe(state)}</text></svg>'
 
 
-GAME: Any = Dibs()
+GAME: Any = ManySeats()
