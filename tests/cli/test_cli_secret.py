@@ -1,44 +1,24 @@
-"""Secret luck on the command line: committed, kept, revealed, repeated; and nowhere else to be found."""
+"""Secret luck on the command line: committed, kept, revealed and repeated."""
 
-import base64
 import csv
 import io
 import json
-import os
-import pickle
 import re
 import sqlite3
 import stat
-import subprocess
-import sys
 import zlib
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from cli_arena import Said, Terminal
+from cli_arena import Terminal
+from cli_secret import PUBLIC, TELLTALE, commitments, kept, league, records
 
 from arena.match.secret_luck import Secret
 
 pytestmark = pytest.mark.process
-
-TELLTALE = """
-import json, os, sys
-life = os.urandom(4).hex()
-for line in sys.stdin:
-    m = json.loads(line)
-    print(sys.argv, dict(os.environ), line, file=sys.stderr)
-    if m["type"] == "hello": print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
-    elif m["type"] == "match_start": print(json.dumps({"type": "ready", "match": m["match"]}), flush=True)
-    elif m["type"] == "request":
-        action = 0 if m["match"][0] not in "01234567" else 99
-        print(json.dumps({"type": "action", "id": m["id"], "action": action, "note": "n"}), flush=True)
-"""
-PUBLIC = "public seed: bots can foretell the luck"
 
 
 @pytest.fixture
@@ -46,46 +26,6 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     made = Terminal(tmp_path, monkeypatch, capsys)
     Path("bot.py").write_text(TELLTALE)
     return made
-
-
-def league(terminal: Terminal, *more: str, **changes: Any) -> Said:
-    """Run a league of nim that draws its luck in secret."""
-    players = [{"bot": "./bot.py", "name": name} for name in ("ann", "bob")]
-    content = {"name": "test", "game": "nim", "options": {"heaps": [2, 3]}, "cycles": 2, "players": players, **changes}
-    Path("league.yaml").write_text(yaml.safe_dump(content))
-    return terminal.arena("league run league.yaml --workers 1", *more)
-
-
-def kept(results: str = "results") -> list[Path]:
-    return sorted(Path(results, "secrets").iterdir())
-
-
-def commitments(text: str) -> list[str]:
-    return re.findall(r"\b[0-9a-f]{64}\b", text)
-
-
-def records(results: str = "results", *, notes: bool = False) -> dict[tuple[Any, ...], Any]:
-    """Every stored record without its times and notes, by pairing, block and rotation."""
-    connection = sqlite3.connect(Path(results, "arena.db"))
-    rows = connection.execute("SELECT key, block, rotation, body FROM record JOIN pairing ON id = pairing").fetchall()
-    connection.close()
-    found = {}
-    for *key, body in rows:
-        record = json.loads(zlib.decompress(body))
-        for seat in record["seats"]:
-            for name in [name for name in seat if name.endswith("_ms")]:
-                del seat[name]
-            requests = seat.get("requests", {})  # stderr may name the folder of the results
-            for name in [name for name in requests if name.endswith("_us") or name == "stderr"]:
-                del requests[name]
-            for name in ("checksum",) if notes else ("checksum", "said"):  # of lines that tell times, or have notes
-                seat.get("lines", {}).pop(name, None)
-        for step in record["steps"]:
-            step.pop("" if notes else "note", None)
-        if record["fault"]:
-            del record["fault"]["stderr"], record["fault"]["transcript"]
-        found[tuple(key)] = record
-    return found
 
 
 def test_the_commitment_is_shown_and_the_secret_is_kept(terminal: Terminal) -> None:
@@ -209,62 +149,6 @@ def test_a_league_does_not_go_on_without_its_secret(terminal: Terminal, harm: Ca
     assert "Traceback" not in said.err
     assert (mended.code, len(kept())) == (0, 1)
     assert terminal.arena("verify").code == 0
-
-
-READER = """
-import json, pathlib, sys
-found = "none"
-for line in sys.stdin:
-    m = json.loads(line)
-    if m["type"] == "hello":
-        try:
-            found = pathlib.Path(sys.argv[1]).read_text()[:64]
-        except OSError as error:
-            found = type(error).__name__
-        print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
-    elif m["type"] == "match_start": print(json.dumps({"type": "ready", "match": m["match"]}), flush=True)
-    elif m["type"] == "request":
-        print(json.dumps({"type": "action", "id": m["id"], "action": 0, "note": found}), flush=True)
-"""
-
-
-@pytest.mark.parametrize("isolation", ["sandbox", "none"])
-def test_no_bot_in_the_sandbox_reads_the_secret(terminal: Terminal, isolation: str) -> None:
-    """It knows the very path. Without a sandbox it reads the file, as the table says."""
-    league(terminal)
-    (file,) = kept()
-    Path("bot.py").write_text(READER)
-    players = [{"bot": "./bot.py", "name": name, "arguments": [str(file.resolve())]} for name in ("ann", "bob")]
-
-    said = league(terminal, "--isolation", isolation, "--update", "--yes", players=players)
-
-    notes = {step.get("note") for record in records(notes=True).values() for step in record["steps"]} - {None, "n"}
-    assert said.code == 0
-    assert (file.read_text().strip() in notes) == (isolation == "none")
-    assert isolation == "none" or notes <= {"FileNotFoundError", "PermissionError"}
-    assert notes
-
-
-ANOTHER_USER = """
-import os, sys
-from pathlib import Path
-from arena.store.secrets import SecretFiles
-os.setgroups([])
-os.setuid(65534)
-print(SecretFiles(Path(sys.argv[1])).find(sys.argv[2]))
-"""
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_another_user_cannot_read_the_secret(terminal: Terminal) -> None:
-    """For them it is not here, which `verify` says, and no error."""
-    league(terminal)
-    (file,) = kept()
-
-    command = [sys.executable, "-c", ANOTHER_USER, str(terminal.results), file.name]
-    said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-
-    assert (said.returncode, said.stdout) == (0, "None\n"), said.stderr
 
 
 def test_which_secret_files_are_taken(terminal: Terminal) -> None:
@@ -429,102 +313,3 @@ def test_no_process_of_arena_match_meets_a_block_twice(terminal: Terminal) -> No
         blocks.setdefault(text.split("-")[1], []).append(set(re.findall(r"# '(\w+)'", text)))
     assert [len(each) for each in blocks.values()] == [2, 2]
     assert all(one and not one & other for one, other in blocks.values())
-
-
-class Spy(ThreadPoolExecutor):
-    """Plays in threads; keeps what a worker of its own process would have got, and looks whether secrets are there."""
-
-    sent: list[bytes] = []  # noqa: RUF012 - one list for all
-    synced: list[bool] = []  # noqa: RUF012
-
-    def submit(self, call: Any, /, *arguments: Any, **named: Any) -> "Future[Any]":
-        self.sent.append(pickle.dumps((arguments, named)))
-        self.synced.append(any(Path("results/secrets").iterdir()))
-        return super().submit(call, *arguments, **named)
-
-
-def spy() -> Spy:
-    """See `--executor`."""
-    return Spy(1)
-
-
-def everywhere(terminal: Terminal, *said: Said) -> list[bytes]:
-    """Every byte that a league left behind or said, but for the secret's own file."""
-    files = [path for path in terminal.folder.rglob("*") if path.is_file() and path.parent.name != "secrets"]
-    found = [path.read_bytes() for path in files] + [text.encode() for one in said for text in (one.out, one.err)]
-    connection = sqlite3.connect("results/arena.db")
-    bodies = [body for (body,) in connection.execute("SELECT body FROM record")]
-    connection.close()
-    return [*found, *map(zlib.decompress, bodies), *Spy.sent]
-
-
-def test_the_secret_is_nowhere_but_in_its_file(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Not in the database, a log, a table, a page, what bots hear, a worker's batch or an error; in no usual form."""
-    Spy.sent.clear()
-    monkeypatch.syspath_prepend(Path(__file__).parent)
-    ran = league(terminal, "--executor", f"{__name__}:spy", cycles=3)
-    (file,) = kept()
-    secret = bytes.fromhex(file.read_text())
-    match = terminal.arena("league matches").out.split()[0]
-    lines = [
-        "leaderboard",
-        "leaderboard --format json",
-        "leaderboard --format csv",
-        "league status",
-        "verify",
-        "matrix",
-    ]
-    said = [ran, *map(terminal.arena, [*lines, f"show {match} --svg-dir slides", "stats ann", "league matches"])]
-    monkeypatch.setattr("arena.api.run", _fails)
-    said.append(league(terminal, cycles=4))
-
-    forms = {secret, secret.hex().encode(), secret.hex().upper().encode(), repr(secret).encode()[2:-1]}
-    forms |= {base64.b64encode(secret), base64.urlsafe_b64encode(secret), str(int.from_bytes(secret)).encode()}
-    texts = [*everywhere(terminal, *said), caplog.text.encode()]
-    assert ran.code == 0
-    assert len(Spy.sent) == 1
-    assert b"bot_seed" in b"".join(texts)
-    assert said[-1].code == 4
-    assert "Traceback" in said[-1].err
-    assert not [text[:200] for text in texts for form in forms if form in text]
-
-
-def _fails(*_: Any, **__: Any) -> None:
-    raise RuntimeError("a mistake of ours, with all frames on its way")
-
-
-def test_the_secret_is_on_the_disk_before_the_first_bot_starts(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The file, its folder and the folder above were synced when the first batch went out."""
-    Spy.sent.clear()
-    Spy.synced.clear()
-    synced: list[str] = []
-    fsync = os.fsync
-
-    def watched(number: int) -> None:
-        synced.append(str(Path(f"/proc/self/fd/{number}").readlink()))
-        fsync(number)
-
-    monkeypatch.setattr("os.fsync", watched)
-    monkeypatch.syspath_prepend(Path(__file__).parent)
-
-    league(terminal, "--executor", f"{__name__}:spy")
-
-    first = next(place for place, path in enumerate(synced) if re.search(r"results/secrets/new-\w+$", path))
-    assert [Path(path).name for path in synced[first + 1 : first + 3]] == ["secrets", "results"]
-    assert Spy.synced == [True]
-
-
-def test_a_secret_that_cannot_be_kept_stops_the_league(terminal: Terminal) -> None:
-    """Nothing is played under a secret that would be lost."""
-    Path("results").mkdir()
-    Path("results/secrets").write_text("")
-
-    said = league(terminal)
-
-    assert said.code == 2
-    assert "choose another folder for the results" in said.err
-    assert "Traceback" not in said.err
