@@ -12,7 +12,7 @@ from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.scene import CATCH_PLANE_M, HAND_RADIUS_M, Area, Kind
 from arena.games.riffraff.state import Fallen, Fate, State
-from arena.games.riffraff.table import DIGITS, NOWHERE, Piece, PieceId, Settled, ShipAtRest, remaining
+from arena.games.riffraff.table import DIGITS, UNPLACED, Piece, PieceId, Settled, ShipAtRest, remaining
 
 _LARGEST: Final = 1e6
 """In any unit of a result; a piece that fell far away crosses the plane of the hands within some metres."""
@@ -48,7 +48,7 @@ def table_after(state: State, result: Settled) -> ShipAtRest:
 
 def with_new(table: ShipAtRest, new: PieceId, load: Load, area: int, by: Seat) -> dict[PieceId, Piece]:
     """The pieces of a placement, the new one among them; it has no place yet."""
-    piece = Piece(id=new, kind=kind_of(load), card=area, by=by, pose=NOWHERE)
+    piece = Piece(id=new, kind=kind_of(load), card=area, by=by, pose=UNPLACED)
     return {each.id: each for each in (*table.cargo, piece)}
 
 

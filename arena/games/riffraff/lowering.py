@@ -16,7 +16,7 @@ from arena.games.riffraff.model import DEEPEST_HOOK_M, DEEPEST_M, LOWERING_END_M
 from arena.games.riffraff.noise import Noise
 from arena.games.riffraff.scene import Area, Face, Kind
 from arena.games.riffraff.settling import POSE, WorldState
-from arena.games.riffraff.table import NOWHERE, Pose, ShipAtRest
+from arena.games.riffraff.table import UNPLACED, Pose, ShipAtRest
 
 _NAMES_MAX: Final = 3
 _CLEARANCE_M: Final = 0.00001
@@ -34,7 +34,7 @@ class Descent:
         self._area, self._load, self._kind = area, load, kind
         self._ship = ship_rotation(table)
         self._to_table = np.array(rotation_matrix(self._ship))
-        self._world = world = World(table, [*((piece.kind, piece.pose) for piece in cargo), (kind, NOWHERE)])
+        self._world = world = World(table, [*((piece.kind, piece.pose) for piece in cargo), (kind, UNPLACED)])
         self._body = FIRST_PIECE + len(cargo)
         self._own = world.model.geom_bodyid == self._body
         # Only contacts of the new piece are asked for: its bits meet those of the others, and theirs meet nobody's.

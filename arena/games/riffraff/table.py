@@ -24,7 +24,7 @@ Pose = tuple[float, float, float, float, float, float, float]
 """x, y, z of the piece's frame in m, then the unit quaternion w, x, y, z of its rotation; both in the table frame."""
 
 
-NOWHERE: Final[Pose] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+UNPLACED: Final[Pose] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 """For a piece that has no place yet."""
 
 

@@ -36,7 +36,7 @@ def leaders(state: State) -> tuple[Seat, ...]:
 
 def crown(state: State, captain: Seat) -> State:
     """The new captain moves first; the others follow."""
-    return ordered(replace(state, captain=captain, order=()), (captain,))
+    return ordered(replace(state, captain=captain), (captain,))
 
 
 def ordered(state: State, seats: tuple[Seat, ...]) -> State:

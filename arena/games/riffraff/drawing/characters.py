@@ -29,7 +29,7 @@ _COLUMN_MARGIN: Final = 0.25
 _NUMBER_COLUMNS: Final = 3
 
 
-Places = Sequence[tuple[float, float]]
+Hands = Sequence[tuple[float, float]]
 
 
 class Canvas:
@@ -86,7 +86,7 @@ class Canvas:
         return _TOP_M - (row + part) * _ROW_M
 
 
-def silhouettes(table: ShipAtRest, hands_mm: Places, fallen: Sequence[Fallen]) -> list[str]:
+def silhouettes(table: ShipAtRest, hands_mm: Hands, fallen: Sequence[Fallen]) -> list[str]:
     """Front view and side view beside each other, under a line that says which is which."""
     front, side = (_view(table, view, hands_mm, fallen) for view in (FRONT, SIDE))
     width = len(front[0])
@@ -99,7 +99,7 @@ def silhouettes(table: ShipAtRest, hands_mm: Places, fallen: Sequence[Fallen]) -
     return [f"{one}  {other}".rstrip() for one, other in rows]
 
 
-def _view(table: ShipAtRest, view: View, hands_mm: Places, fallen: Sequence[Fallen]) -> list[str]:
+def _view(table: ShipAtRest, view: View, hands_mm: Hands, fallen: Sequence[Fallen]) -> list[str]:
     canvas, axis = Canvas(view), 1 if view is FRONT else 0
     _rig(canvas, axis)
     _sea(canvas, axis, hands_mm, fallen)
@@ -116,7 +116,7 @@ def _rig(canvas: Canvas, axis: int) -> None:
         canvas.fill(-half, half, yard.top_m - _ROW_M, yard.top_m, "=")
 
 
-def _sea(canvas: Canvas, axis: int, hands_mm: Places, fallen: Sequence[Fallen]) -> None:
+def _sea(canvas: Canvas, axis: int, hands_mm: Hands, fallen: Sequence[Fallen]) -> None:
     """The catch plane as water, with the hands in it and what fell."""
     canvas.fill(-1, 1, _BOTTOM_M, _BOTTOM_M + _ROW_M, "~")
     row = canvas.row(scene.CATCH_PLANE_M)
