@@ -38,7 +38,7 @@ def test_a_die_stands_for_a_quantile(face: int, z: float) -> None:
     found = noise((face, face, face, face, face), "breeze")
 
     assert amounts(found) == pytest.approx((1.5 * z, 1.5 * z, 3 * z, 0.05 * z, 0.05 * z), abs=0.006)
-    assert found.roll_rad_s == pytest.approx(0.05 * z, abs=0.00006)
+    assert (found.roll_rad_s, found.pitch_rad_s) == pytest.approx((0.05 * z, 0.05 * z), abs=0.00006)
 
 
 def test_a_storm_is_twice_a_breeze_and_a_calm_half_of_it() -> None:

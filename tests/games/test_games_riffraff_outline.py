@@ -5,10 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from riffraff_scenes import ONE_CRATE
 
+from arena.games.riffraff.drawing.cargo import Frame
 from arena.games.riffraff.drawing.projection import ABOVE, FRONT, SIDE, Point, View, chord, contains, hull, piece_solids
+from arena.games.riffraff.drawing.ship import Ship
 from arena.games.riffraff.geometry import about, extents, times
 from arena.games.riffraff.scene import KINDS, Kind
-from arena.games.riffraff.table import Pose
+from arena.games.riffraff.table import Pose, ShipAtRest
 
 VIEWS = (FRONT, SIDE, ABOVE)
 angles = st.floats(-180, 180)
@@ -58,6 +60,27 @@ def test_an_upright_crate_is_a_square_in_every_view(view: View, expected: tuple[
     assert len(body.outline) == 4
     assert len(body.facets) == 1
     assert hull(body.facets[0].points) == body.outline
+
+
+def test_the_upper_end_of_a_cylinder_has_the_light_of_the_sky() -> None:
+    """Also where the piece stands on its head."""
+    for degrees in (0, 180):
+        parts = piece_solids("barrel", (0, 0, 0, *about("x", degrees)), ABOVE)
+
+        caps = [facet.light for part in parts for facet in part.facets if len(facet.points) == 24]
+
+        assert caps == pytest.approx([0.5, 0.5])
+
+
+@pytest.mark.parametrize(("pitch", "is_upwards"), [(0.2, True), (-0.2, False)])
+def test_from_the_bow_the_nearest_of_mast_and_yards_is_drawn_last(pitch: float, *, is_upwards: bool) -> None:
+    """The highest where one looks down on the decks, the lowest where one looks up."""
+    rigging = Ship(ShipAtRest(pitch=pitch), Frame(FRONT, (0.0, 0.0), 1000.0)).rigging()
+
+    heights = [-min(y for _, y in sheet.hides[0]) for sheet in rigging[:7]]
+
+    assert heights == sorted(heights, reverse=not is_upwards)
+    assert len(set(heights)) == 7
 
 
 def test_port_is_right_from_the_bow_and_the_bow_is_right_from_starboard() -> None:
