@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from arena.games.api import Chance, Dice, Json, Number, Seat
 from arena.games.shanghaien.actions import Action, Joker, Shanghai
 from arena.games.shanghaien.state import Choice, Expansion, ExtraRoll, State, Trick, Winners, with_extra
-from arena.games.shanghaien.tricks import discard
-from arena.games.shanghaien.turns import announce, roll_again, rolled
+from arena.games.shanghaien.turns import announce, discard, roll_again, rolled
 
 NAME: Final = "quiz"
 

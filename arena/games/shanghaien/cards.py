@@ -5,9 +5,10 @@ sailors in the order of `NATIONS` and of the values 1, 2, 3, 3, 4; 40..47 are th
 as these integers; people and bots meet their text form, such as `french 3` or `adjust`.
 """
 
+from collections.abc import Iterable
 from typing import Final, NewType
 
-from arena.games.api import Seat
+from arena.games.api import Chance, Seat, Shuffle
 
 Card = NewType("Card", int)
 DiceCounts = tuple[int, ...]
@@ -27,6 +28,7 @@ SAILOR_VALUES: Final = (1, 2, 3, 3, 4)
 SAILOR_COUNT: Final = len(NATIONS) * len(SAILOR_VALUES)
 TRICK_COUNT: Final = 8
 DECK_SIZE: Final = SAILOR_COUNT + TRICK_COUNT
+SHUFFLE: Final = Chance(key="deck", kind=Shuffle(DECK_SIZE), is_public=False)
 JOKER_VALUE: Final = 2
 
 
@@ -43,6 +45,14 @@ def nation_of(card: Card) -> int:
 def strength_of(card: Card) -> int:
     """Strength of a sailor card, 1..4."""
     return SAILOR_VALUES[card % len(SAILOR_VALUES)]
+
+
+def reinforced(strength: tuple[int, ...], sailors: Iterable[Card]) -> tuple[int, ...]:
+    """The sums by nation with these sailors added."""
+    sums = list(strength)
+    for card in sailors:
+        sums[nation_of(card)] += strength_of(card)
+    return tuple(sums)
 
 
 def sailor_text(card: Card) -> str:

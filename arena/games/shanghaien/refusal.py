@@ -7,7 +7,7 @@ from arena.games.api import Seat
 from arena.games.shanghaien.actions import Action, End, Joker, Place, Roll, Shanghai
 from arena.games.shanghaien.cards import NATIONS
 from arena.games.shanghaien.state import Choice, State
-from arena.games.shanghaien.tricks import kind_spent
+from arena.games.shanghaien.turns import kind_spent
 
 
 def why_illegal(state: State, seat: Seat, action: Action) -> str:

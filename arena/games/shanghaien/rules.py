@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from arena.errors import IllegalAction, SpecError
 from arena.games.api import Decision, Json, Outcome, Over, Randomness, Seat, Turn, ranks_by_score, read_action
-from arena.games.shanghaien import svg, turns, view
+from arena.games.shanghaien import turns, view
 from arena.games.shanghaien.actions import Action, End, Place, Roll, Shanghai
+from arena.games.shanghaien.cards import SHUFFLE
 from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.refusal import why_illegal
 from arena.games.shanghaien.state import Choice, Expansion, ExtraRoll, Player, State, numbering_choices
-from arena.games.shanghaien.tricks import trick_actions
 from arena.games.shanghaien.value.position import ShanghaienValue
 from arena.games.shanghaien.variant import BASE_ACTIONS, Options, action_types, checked_options, compose
 
@@ -42,7 +42,7 @@ class Shanghaien:
     value: ClassVar[ShanghaienValue] = ShanghaienValue()
     observe = staticmethod(view.observe)
     describe = staticmethod(view.describe)
-    picture = staticmethod(svg.picture)
+    picture = staticmethod(view.picture)
 
     def __init__(self, expansions: Mapping[str, Expansion] = EXPANSIONS) -> None:
         self._expansions = expansions
@@ -68,7 +68,7 @@ class Shanghaien:
             return _DECISIONS[phase.seat]
         if isinstance(phase, ExtraRoll):
             return phase.chance
-        return _OVER if phase == "over" else turns.SHUFFLE
+        return _OVER if phase == "over" else SHUFFLE
 
     def legal(self, state: State, seat: Seat) -> tuple[Action, ...]:
         """Before the roll: roll, then shanghai. After it: placements, then the tricks of each kind held."""
@@ -82,7 +82,7 @@ class Shanghaien:
         else:
             actions = _placements(state.dice, state.must_place, state.to_place, numbering_choices(state))
             if player.tricks and not player.has_used_trick:
-                actions += trick_actions(state)
+                actions += turns.trick_actions(state)
         for restrict in state.variant.restrict.values():
             actions = restrict(state, actions)
         return actions

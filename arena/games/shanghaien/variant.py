@@ -15,8 +15,7 @@ from arena.games.api import Json
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.cards import SAILOR_COUNT, TRICK_COUNT, Card, sailor_text
 from arena.games.shanghaien.state import Effect, Expansion, Variant
-from arena.games.shanghaien.tricks import BASE_TRICKS, lay_joker
-from arena.games.shanghaien.turns import end_round, put_down, start_roll
+from arena.games.shanghaien.turns import BASE_TRICKS, end_round, lay_joker, put_down, start_roll
 from arena.text import unknown
 
 BASE_ACTIONS: Final = (Roll, Shanghai, Place, Adjust, Joker, Both, Reroll)

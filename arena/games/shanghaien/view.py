@@ -1,7 +1,7 @@
-"""A position shown to a seat as plain JSON values, and to a person as text.
+"""A position shown to a seat as plain JSON values, and to a person as text and as a picture (SVG).
 
-Rule: hidden information, the order of the draw pile, leaves by `observe` only, and that is never. protocol.md
-describes each field of an observation.
+Rule: decides nothing. Hidden information, the order of the draw pile, could leave by `observe` only, and never does.
+protocol.md describes each field of an observation.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections import Counter
 from functools import lru_cache
 
 from arena.games.api import Json, Seat
-from arena.games.shanghaien.cards import NATIONS, Card, final_scores
+from arena.games.shanghaien.cards import COLOURS, NATIONS, Card, final_scores, is_sailor, nation_of
 from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Interlude, Player, State, numbered
 from arena.games.shanghaien.turns import scores_of
 
@@ -17,6 +17,9 @@ _COLUMNS = 100
 """Characters in a line about a player; longer ones go on below."""
 _TASKS = {(1, 1): "must place a die", (1, 2): "may place both dice", (2, 2): "must place both dice"}
 """By how many dice must be placed, and may be."""
+_SEAT_COLOURS = ("#3050b0", "#b03030")
+_SCORE_COLUMNS = {"seat 0": 240, "seat 1": 320, "points 0": 440, "points 1": 520}
+"""Right ends of the columns, in px."""
 
 
 def observe(state: State, seat: Seat) -> dict[str, Json]:
@@ -66,18 +69,18 @@ def describe(state: State) -> str:
     A player's dice show as faces under or over their card: `6 6` is two dice on number 6. At the end of the game there
     is a table of the points instead, nation by nation.
     """
-    lines = [heading(state)]
+    lines = [_heading(state)]
     if state.phase == "over":
         lines += _score_lines(state)
     else:
         lines += _row_lines(state) if state.row else []
         for seat, player in enumerate(state.players):
-            lines += _wrapped(f"seat {seat}: {'; '.join(side_lines(state, player))}")
+            lines += _wrapped(f"seat {seat}: {'; '.join(_side_lines(state, player))}")
     lines += [note for each in state.variant.expansions.values() if each.notes for note in each.notes(state)]
     return "\n".join(lines)
 
 
-def heading(state: State) -> str:
+def _heading(state: State) -> str:
     """The round and what happens next in it, or the result."""
     if state.phase == "over":
         first, second = scores_of(state)
@@ -96,7 +99,7 @@ def _what_next(state: State) -> str:
     return {"turn": f"{mover} to move", "rolling": f"{mover} rolls"}.get(state.phase, "the deck is shuffled")
 
 
-def account(state: State) -> list[tuple[str, tuple[int, ...]]]:
+def _account(state: State) -> list[tuple[str, tuple[int, ...]]]:
     """A row a nation, then the unused tricks: what seats 0 and 1 have of it, and what they score for it."""
     first, second = state.players
     held = [*zip(NATIONS, first.strength, second.strength, strict=True)]
@@ -107,7 +110,7 @@ def account(state: State) -> list[tuple[str, tuple[int, ...]]]:
 def _score_lines(state: State) -> list[str]:
     rows = [
         ("", "seat 0", "seat 1", "points 0", "points 1"),
-        *((name, *[number or "-" for number in numbers]) for name, numbers in account(state)),
+        *((name, *[number or "-" for number in numbers]) for name, numbers in _account(state)),
         ("together", "", "", *scores_of(state)),
     ]
     return ["  {:<10}{:>8}{:>8}{:>12}{:>10}".format(*row) for row in rows]
@@ -123,7 +126,7 @@ def _wrapped(line: str) -> list[str]:
     return pieces
 
 
-def places(state: State) -> list[tuple[Card, int, tuple[int, int]]]:
+def _places(state: State) -> list[tuple[Card, int, tuple[int, int]]]:
     """By position: the card, its number (0 while the numbering is open) and the dice of seats 0 and 1 on it."""
     if state.one_at is None:
         return [(card, 0, (0, 0)) for card in state.row]
@@ -134,7 +137,7 @@ def places(state: State) -> list[tuple[Card, int, tuple[int, int]]]:
 
 
 def _row_lines(state: State) -> list[str]:
-    found = places(state)
+    found = _places(state)
     theirs, own = [[" ".join([str(number)] * dice[seat]) for _, number, dice in found] for seat in (1, 0)]
     rows = {
         "seat 1": theirs,
@@ -145,7 +148,7 @@ def _row_lines(state: State) -> list[str]:
     return [f"  {label:<8}{''.join(f'{cell:^12}' for cell in cells)}".rstrip() for label, cells in rows.items()]
 
 
-def side_lines(state: State, player: Player) -> tuple[str, str]:
+def _side_lines(state: State, player: Player) -> tuple[str, str]:
     """The supply and tricks of a player, and their sailors."""
     held = Counter(state.variant.faces[card] for card in player.tricks)
     tricks = ", ".join(f"{kind} x{count}" if count > 1 else kind for kind, count in held.items()) or "none"
@@ -153,3 +156,85 @@ def side_lines(state: State, player: Player) -> tuple[str, str]:
     dice = "1 die" if player.supply == 1 else f"{player.supply} dice"
     crews = [f"{nation} {sum_}" for nation, sum_ in zip(NATIONS, player.strength, strict=True) if sum_]
     return f"{dice} in supply; tricks: {tricks}{used}", f"sailors: {', '.join(crews) or 'none'}"
+
+
+def picture(state: State) -> str:
+    """An SVG of the row, 6 cards of 90 x 120 px; seat 1 with its dice sits above it, seat 0 below.
+
+    The dice just rolled lie in the upper right corner. At the end of the game there is a table of the points instead.
+    With expansions a player can hold so many kinds of tricks that the line about them needs a wider picture.
+    """
+    width = 800 if state.variant.expansions else 640
+    size = f'width="{width}" height="300" viewBox="0 0 {width} 300"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">',
+        f'<rect width="{width}" height="300" fill="white"/>',
+        _text(20, 20, 14, _heading(state)),
+    ]
+    parts += _score_table(state) if state.phase == "over" else _table(state, right=width - 20)
+    return "\n".join([*parts, "</svg>"])
+
+
+def _table(state: State, *, right: int) -> list[str]:
+    parts = _rolled(state, right=right)
+    for index, (card, number, dice) in enumerate(_places(state)):
+        left = 20 + index * 102
+        parts += _card(left, card, state.variant.faces[card], str(number or "?"))
+        for seat, top in ((1, 80), (0, 228)):
+            parts += [_square(left + 15 * die, top, _SEAT_COLOURS[seat]) for die in range(dice[seat])]
+    for seat, top in ((1, 46), (0, 262)):
+        holds, crew = _side_lines(state, state.players[seat])
+        fill = f' fill="{_SEAT_COLOURS[seat]}"'
+        parts += [_text(20, top, 12, f"seat {seat}: {holds}", fill), _text(20, top + 18, 12, crew, fill)]
+    return parts
+
+
+def _score_table(state: State) -> list[str]:
+    """A row a nation with its colour: what each seat has, and in bold what it scores."""
+    parts = [
+        _text(x, 50, 12, column, f' text-anchor="end" fill="{_SEAT_COLOURS[int(column[-1])]}"')
+        for column, x in _SCORE_COLUMNS.items()
+    ]
+    rows: list[tuple[str, tuple[int | None, ...]]] = [*_account(state), ("together", (None, None, *scores_of(state)))]
+    for row, (name, numbers) in enumerate(rows, start=1):
+        y = 50 + 22 * row
+        parts += [_square(20, y - 11, COLOURS[name])] if name in COLOURS else []
+        parts.append(_text(44, y, 13, name))
+        for (column, x), number in zip(_SCORE_COLUMNS.items(), numbers, strict=True):
+            weight = "bold" if column.startswith("points") else "normal"
+            style = f' font-weight="{weight}" text-anchor="end"'
+            parts += [] if number is None else [_text(x, y, 13, str(number or "-"), style)]
+    return parts
+
+
+def _rolled(state: State, *, right: int) -> list[str]:
+    """The dice that lie there, in the colour of the seat to move."""
+    colour = _SEAT_COLOURS[state.to_move]
+    parts = []
+    for index, face in enumerate(state.dice):
+        left = right - 24 * (len(state.dice) - index) + 4
+        parts += [
+            f'<rect x="{left}" y="6" width="20" height="20" rx="4" fill="white" stroke="{colour}" stroke-width="2"/>',
+            _text(left + 10, 21, 14, str(face), f' text-anchor="middle" fill="{colour}"'),
+        ]
+    return parts
+
+
+def _card(left: int, card: Card, face: str, number: str) -> list[str]:
+    """Black on white with a border in the nation's colour: light colours would make white text unreadable."""
+    colour = COLOURS[NATIONS[nation_of(card)]] if is_sailor(card) else "#3a3a3a"
+    frame = f'<rect x="{left + 3}" y="103" width="84" height="114" rx="8" fill="white" stroke="{colour}"'
+    middle = ' text-anchor="middle"'
+    return [
+        f'{frame} stroke-width="6"/>',
+        _text(left + 45, 150, 12, face, middle),
+        _text(left + 45, 200, 22, number, middle),
+    ]
+
+
+def _text(x: int, y: int, size_px: int, text: str, style: str = "") -> str:
+    return f'<text x="{x}" y="{y}" font-size="{size_px}"{style}>{text}</text>'
+
+
+def _square(x: int, y: int, colour: str) -> str:
+    return f'<rect x="{x}" y="{y}" width="13" height="13" rx="3" fill="{colour}"/>'

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from arena.games.api import Json, Seat
 from arena.games.shanghaien.actions import Action, Place, Shanghai
 from arena.games.shanghaien.state import ROUNDS, Choice, Expansion, State, Trick, lying, with_extra
-from arena.games.shanghaien.tricks import clear_away, kind_spent, lay_out
-from arena.games.shanghaien.turns import announce, roll_again
+from arena.games.shanghaien.turns import announce, clear_away, kind_spent, lay_out, roll_again
 
 NAME: Final = "crazy_captain"
 
@@ -114,7 +113,7 @@ def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
 
 def _is_barred(state: State, action: Action) -> bool:
     vetoed = _spent(state)
-    if not vetoed or isinstance(action, Place) or vetoed != _vetoed_as(state, action):
+    if not vetoed or vetoed != _vetoed_as(state, action):
         return False
     held = [state.variant.faces[card] for card in state.players[state.to_move].tricks]
     return isinstance(action, Shanghai) or held.count(vetoed) == 1

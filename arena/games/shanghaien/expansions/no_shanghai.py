@@ -24,8 +24,7 @@ from arena.games.shanghaien.state import (
     numbering_choices,
     with_mover,
 )
-from arena.games.shanghaien.tricks import clear_away, discard, lay_out
-from arena.games.shanghaien.turns import put_down
+from arena.games.shanghaien.turns import clear_away, discard, lay_out, put_down
 
 NAME: Final = "no_shanghai"
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from arena.games.api import Json, Number
 from arena.games.shanghaien.actions import Action
 from arena.games.shanghaien.state import Expansion, State, Trick, Winners, with_extra, with_mover
-from arena.games.shanghaien.tricks import discard
+from arena.games.shanghaien.turns import discard
 
 NAME: Final = "sharks"
 

@@ -11,8 +11,16 @@ from arena.games.shanghaien.actions import End
 from arena.games.shanghaien.cards import DECK_SIZE, JOKER_VALUE, Card, DiceCounts, neighbour_pips
 from arena.games.shanghaien.state import DICE_PER_PLAYER, ROUNDS, ROW_SIZE, State
 from arena.games.shanghaien.value.constants import CONSTANTS, chance_of, scale, steepness
-from arena.games.shanghaien.value.endings import Endings, Side
-from arena.games.shanghaien.value.stakes import Stake, expected_margin, jokers_of, pool_of, stake_of, tricks_worth
+from arena.games.shanghaien.value.stakes import (
+    Endings,
+    Side,
+    Stake,
+    expected_margin,
+    jokers_of,
+    pool_of,
+    stake_of,
+    tricks_worth,
+)
 
 MAY_END: Final = 2
 MUST_END: Final = DICE_PER_PLAYER - 1
