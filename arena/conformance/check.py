@@ -241,7 +241,8 @@ class _Examination:
         return "with exit code 0"
 
     def _end_of_input(self) -> str:
-        if self._open().close(GRACE_S) == "was killed":
+        talk = self._enter(self._open).start_process()  # on a slow machine it could not end before it has started
+        if talk.close(GRACE_S) == "was killed":
             raise _Remark("still running a second after its stdin was closed: it would outlive a killed referee")
         return "at the end of its input"
 

@@ -144,7 +144,7 @@ class BotPlayer(Participant):
         try:
             talk = self._talk
             if talk is None or talk.lost is not None:
-                talk = self._start_process()
+                talk = self.start_process()
             talk.recorder = self._recorder
             self._stderr_bytes = talk.channel.stderr_bytes()
             self._prepare(talk, start, READY)
@@ -254,7 +254,8 @@ class BotPlayer(Participant):
         """The stderr of the bot's process, running or ended."""
         return self.last_stderr if self._talk is None else self._talk.channel.stderr()
 
-    def _start_process(self) -> Dialogue:
+    def start_process(self) -> Dialogue:
+        """The dialogue with a new process that has said hello. Raises BotFault."""
         self.last_stderr, self._said_hello, self._is_new = "", None, True
         self._talk = Dialogue(
             self._open_channel(),

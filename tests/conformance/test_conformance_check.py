@@ -36,11 +36,12 @@ for line in sys.stdin:
 GOOD = '{"mm": 20}'
 REFUSED = '{"mm": 20 if "refused" in message else 101}'
 LATE = 'time.sleep(0.4 if message["view"]["round"] == 2 else 0) or {"mm": 20}'
-CLOCK = ClockSettings(decides="wall", move_ms=100, bank_ms=200, startup_ms=10_000)
+PATIENT = ClockSettings(decides="wall", move_ms=10_000, bank_ms=0, startup_ms=10_000)
+SHORT = ClockSettings(decides="wall", move_ms=100, bank_ms=200, startup_ms=10_000)
 
 
-def remarks(folder: Path, action: str) -> dict[int, str]:
-    """What is remarked in the check of a bot that leans so, by the numbers of the steps; none of them failed."""
+def remarks(folder: Path, action: str, clock: ClockSettings = PATIENT) -> dict[int, str]:
+    """The remarks about a bot that leans so, by the numbers of their steps; none of them failed."""
     script = folder / "leaner.py"
     script.write_text(BOT.replace("HERE", action))
     unconfined = Confinement(isolation="none", limits=Limits())
@@ -50,7 +51,7 @@ def remarks(folder: Path, action: str) -> dict[int, str]:
                 read_bot(script),
                 game="toy",
                 options={},
-                clock=CLOCK,
+                clock=clock,
                 confinement=unconfined,
                 secret=Secret.public("1"),
             )
@@ -77,6 +78,6 @@ def test_refused_answers_are_a_remark_of_their_own(tmp_path: Path) -> None:
 
 def test_timeouts_are_a_remark_about_the_clock(tmp_path: Path) -> None:
     """Although each of them was pardoned. How many they are depends on the machine."""
-    told = remarks(tmp_path, LATE)
+    told = remarks(tmp_path, LATE, SHORT)
 
     assert re.match(r"\d+ timeouts, after which the match went on; the third in a match forfeits it; slow", told[8])
