@@ -1,0 +1,1 @@
+<?php while (($line = fgets(STDIN)) !== false) { echo 'got ' . $line; }
