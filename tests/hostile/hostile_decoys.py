@@ -6,10 +6,11 @@ import secrets
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
+
+from hostile_play import all_pids, state_of
 
 from arena.process import reaper
 from arena.process.workers import multiprocessing_pids
@@ -58,7 +59,7 @@ class Decoys:
         found = [f"somebody connected to {server.getsockname()!r}" for server in self._servers if _was_called(server)]
         if self._secret.read_text(encoding="utf-8") != SECRET:
             found.append("the secret was changed")
-        if self.victim.poll() is not None or _state_of(self.victim.pid) not in {"S", "R", "D"}:
+        if self.victim.poll() is not None or state_of(self.victim.pid)[0] not in {"S", "R", "D"}:
             found.append("the victim was killed or stopped")
         return found + [f"{file} was left" for file in self.left_files()]
 
@@ -69,12 +70,12 @@ class Decoys:
 
     def left_processes(self) -> list[int]:
         """Processes whose command line has the mark."""
-        return [pid for pid in _pids() if self.mark.encode() in _command_line(pid)]
+        return [pid for pid in all_pids() if self.mark.encode() in reaper.read_proc(f"/proc/{pid}/cmdline")]
 
     def running(self) -> set[int]:
         """What runs below this process besides the victim and multiprocessing's own; the dead are not counted."""
         below = reaper.descendants(os.getpid()) - multiprocessing_pids() - {self.victim.pid}
-        return {pid for pid in below if _state_of(pid) not in {"Z", "X"}}
+        return {pid for pid in below if state_of(pid)[0] not in {"Z", "X"}}
 
 
 @contextlib.contextmanager
@@ -101,37 +102,9 @@ def decoys(folder: Path, opponent: Path) -> Iterator[Decoys]:
             laid.victim.wait()
 
 
-def is_soon(claim: Callable[[], object], patience_s: float = 2.0) -> bool:
-    """Whether a claim comes true within the patience."""
-    deadline_s = time.monotonic() + patience_s
-    while not claim():
-        if time.monotonic() > deadline_s:
-            return False
-        time.sleep(0.005)
-    return True
-
-
 def _was_called(server: socket.socket) -> bool:
     try:
         server.accept()[0].close()
     except BlockingIOError:
         return False
     return True
-
-
-def _pids() -> list[int]:
-    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-
-
-def _command_line(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
-
-
-def _state_of(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except OSError:
-        return "X"

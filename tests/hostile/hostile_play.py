@@ -15,6 +15,7 @@ from arena.match.participant import Participant
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
+from arena.process import reaper
 from arena.process.channel import Channel, ProcessChannel
 from arena.process.launch import STRICTEST, Confinement, start
 from arena.process.limits import Limits
@@ -95,15 +96,31 @@ def slack_s() -> float:
     return max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
 
 
+def state_of(pid: int) -> tuple[str, int, int]:
+    """The kernel's letter for its state, its process group and its session; X for one that is gone."""
+    fields = reaper.read_proc(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return (fields[0].decode(), int(fields[2]), int(fields[3])) if fields else ("X", 0, 0)
+
+
+def all_pids() -> list[int]:
+    """All processes of the machine."""
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
 def alive(session: int) -> list[int]:
     """Processes in that session or process group, without the dead that wait for their parent."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            state, _, group, its_session, *_ = _stat(entry)
-            if session in {group, its_session} and state not in {"Z", "X"}:
-                found.append(int(entry.name))
-    return found
+    states = {pid: state_of(pid) for pid in all_pids()}
+    return [pid for pid, (state, *places) in states.items() if session in places and state not in {"Z", "X"}]
+
+
+def is_soon(claim: Callable[[], object], patience_s: float = 20.0) -> bool:
+    """Whether a claim comes true within the patience."""
+    deadline_s = time.monotonic() + patience_s
+    while not claim():
+        if time.monotonic() > deadline_s:
+            return False
+        time.sleep(0.002)
+    return True
 
 
 def left_of(guest: Guest) -> list[int]:
@@ -112,14 +129,9 @@ def left_of(guest: Guest) -> list[int]:
     return sorted({*alive(first.pid), *alive(first.group.id)})
 
 
-def is_gone(pids: Callable[[], list[int]], patience_s: float = 20.0) -> bool:
-    """Whether nothing is found any more within the patience; a killed process takes a moment to go."""
-    deadline = time.monotonic() + patience_s
-    while pids():
-        if time.monotonic() > deadline:
-            return False
-        os.sched_yield()
-    return True
+def is_gone(pids: Callable[[], list[int]]) -> bool:
+    """Whether nothing is found any more soon; a killed process takes a moment to go."""
+    return is_soon(lambda: not pids())
 
 
 def resident_mb(field: str = "VmRSS") -> float:
@@ -133,11 +145,3 @@ def resident_mb(field: str = "VmRSS") -> float:
 def forget_peak() -> None:
     """`VmHWM` begins anew."""
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-
-
-def _stat(process: Path) -> tuple[Any, ...]:
-    try:
-        fields = (process / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return ("X", 0, 0, 0)
-    return (fields[0], int(fields[1]), int(fields[2]), int(fields[3]))

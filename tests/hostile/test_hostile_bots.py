@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from hostile_bots import HOSTILE_BOTS, HostileBot
-from hostile_decoys import is_soon
 from hostile_grounds import Grounds, grounds_in, open_files, shortfalls
 from hostile_league import PATIENT, course, honest_players, league_of, played
-from hostile_play import resident_mb
+from hostile_play import is_soon, resident_mb
 
 pytestmark = pytest.mark.process
 

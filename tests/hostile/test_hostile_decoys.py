@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from hostile_bots import HOSTILE_BOTS, HostileBot
-from hostile_decoys import is_soon
 from hostile_grounds import EVIL, Grounds, grounds_in, said_in, seat_of
 from hostile_league import honest_players, league_of, played, without
+from hostile_play import is_soon
 
 from arena.match.record import MatchRecord
 

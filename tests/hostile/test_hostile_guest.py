@@ -6,9 +6,9 @@ from typing import Final
 
 import pytest
 from hostile_bots import HOSTILE_BOTS, HostileBot
-from hostile_decoys import is_soon
 from hostile_grounds import EVIL, Grounds, grounds_in, shortfalls
 from hostile_league import course, honest_players, league_of, played, without
+from hostile_play import is_soon
 from msgspec.structs import replace
 
 from arena.match.settings import ClockSettings

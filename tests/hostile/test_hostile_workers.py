@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from hostile_bots import HOSTILE_BOTS
-from hostile_decoys import is_soon
 from hostile_grounds import Grounds, grounds_in, said_in
 from hostile_league import PATIENT, course, honest_players, league_of, played
+from hostile_play import is_soon
 
 from arena.league.driver import LocalBackend
 from arena.match.record import MatchRecord

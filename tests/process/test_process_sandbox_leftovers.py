@@ -7,10 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from process_boxes import eventually
 
 from arena.process.sandbox import leftovers
 
@@ -43,15 +44,6 @@ if where == "after the start":
 print("ready", flush=True)
 sys.stdin.readline()
 """
-
-
-def until(condition: Callable[[], bool]) -> bool:
-    deadline_s = time.monotonic() + WITHIN_S
-    while not condition():
-        if time.monotonic() > deadline_s:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 @contextlib.contextmanager
@@ -117,9 +109,9 @@ def test_no_bot_begins_after_its_starter_was_killed(tmp_path: Path, where: str) 
         while time.monotonic() < until_s and alive(token):
             time.sleep(0.01)
 
-        assert until(lambda: not bots()), "a bot runs that nobody watches"
+        assert eventually(lambda: not bots()), "a bot runs that nobody watches"
         leftovers.end_leftovers()
-        assert until(lambda: not alive(token)), "its box is still there"
+        assert eventually(lambda: not alive(token)), "its box is still there"
 
 
 @pytest.mark.slow
@@ -142,7 +134,7 @@ def test_kills_at_any_moment_of_a_start_leave_nothing_that_is_not_swept(tmp_path
                 if alive(token):
                     left += 1
                     leftovers.end_leftovers()
-                assert until(lambda token=token: not alive(token))  # type: ignore[misc]
+                assert eventually(lambda token=token: not alive(token))  # type: ignore[misc]
         assert sorted(alive(its_token)) == before, "a box of a living program was ended"
     print(f"{left} of 200 were swept")  # noqa: T201 - a figure for people
 
@@ -178,7 +170,7 @@ def test_nobody_is_ended_while_an_owner_cannot_be_looked_at(tmp_path: Path, monk
     words = [sys.executable, "-c", "import time; time.sleep(3600)", "--unsetenv", "arena-box-" + "0" * 16]
     process = subprocess.Popen(words, cwd=tmp_path)
     try:
-        assert until(lambda: process.pid in leftovers._boxes())
+        assert eventually(lambda: process.pid in leftovers._boxes())
         monkeypatch.setattr(leftovers, "_identity", hidden)
         assert leftovers.end_leftovers() == 0
         assert process.poll() is None
