@@ -150,7 +150,7 @@ def test_a_box_whose_owner_is_gone_is_ended_and_no_other(tmp_path: Path) -> None
             assert living.stdout is not None
             assert living.stdout.readline() == "ready\n"
             before = settled(token)
-            assert leftovers.end_leftovers() == 1
+            assert leftovers.end_leftovers() <= 1  # another arena of this user may be first
 
             assert orphan.wait(WITHIN_S) == -signal.SIGKILL
             assert stranger.poll() is None
