@@ -170,7 +170,7 @@ def _fill(results: Path, tournament: Tournament, kept_back: Sequence[int]) -> No
         store.save_league(tournament)
     connection = database.open_for_writing(results)
     connection.execute("PRAGMA synchronous=OFF")
-    with contextlib.closing(connection), database.transaction(connection):
+    with contextlib.closing(connection), database.transaction(connection, database.path_in(results)):
         for number, pairing in enumerate(field, start=1):
             players = msgspec.json.encode(pairing.names).decode()
             connection.execute("INSERT INTO pairing VALUES (?, ?, ?)", (number, pairing.key, players))

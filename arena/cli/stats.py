@@ -23,7 +23,7 @@ from arena.report.leaderboard import leaderboard_page
 from arena.report.luck_origin import luck_description
 from arena.report.matrix import matrix_page
 from arena.report.profile import ProfilePage, profile_page
-from arena.standings.luck_adjustment import SEATS, luck_version
+from arena.standings.luck_adjustment import ADJUSTABLE_SEATS, common_luck_version
 from arena.standings.profile import luck_adjusted, profile
 from arena.standings.sums import sums_of
 from arena.standings.table import timing
@@ -161,13 +161,13 @@ def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: b
     (use,) = timing([each for each in entrants(state.tournament) if each.name == player.name], sums)
     own = {span.pairing.key: span.blocks for span in state.spans if player.name in span.pairing.names}
     found = profile(row, store.columns(player.name, own, state.ranks))
-    if asks_luck and not luck_version(sums.at([number for number, key in enumerate(sums.keys) if key in own])):
+    if asks_luck and not common_luck_version(sums.at([number for number, key in enumerate(sums.keys) if key in own])):
         sums = sums_of(_measured(store.matches(own), row.matches))
     ranked = sum(each.group == row.group for each in table.rows)
     found = luck_adjusted(found, player.name, sums)
     why_not = _without_luck(state.tournament) or (
         "it tells no more than the plain one"
-        if luck_version(sums.at([number for number, key in enumerate(sums.keys) if key in own]))
+        if common_luck_version(sums.at([number for number, key in enumerate(sums.keys) if key in own]))
         else "the luck of all its matches by one value function is not stored; --luck measures it"
     )
     return ProfilePage(state.tournament.name, player.arguments, row, ranked, use, found, why_not)
@@ -175,8 +175,8 @@ def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: b
 
 def _without_luck(tournament: Tournament) -> str:
     """The reason why no match of the league has a luck-adjusted score; empty if there may be one."""
-    if tournament.seats > SEATS:
-        return f"that takes matches of {SEATS} seats, and these have {tournament.seats}"
+    if tournament.seats > ADJUSTABLE_SEATS:
+        return f"that takes matches of {ADJUSTABLE_SEATS} seats, and these have {tournament.seats}"
     if value_of(load_game(tournament.game)) is None:
         return f"{tournament.game} has no value function, so that luck cannot be told from skill"
     return ""

@@ -22,7 +22,7 @@ from arena.statistics.control_variate import adjusted_in_turn
 from arena.statistics.elo import Estimate, estimate
 from arena.statistics.interval import Interval, interval
 from arena.statistics.pentanomial import Counts, Sample, block_score
-from arena.statistics.sequential import SequentialSettings, State, Verdict, begin, verdict
+from arena.statistics.sequential import SequentialSettings, State, Verdict, begin, state_after
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -96,7 +96,7 @@ class SequentialComparison:
         while self.state.settings.model == "luck-adjusted" and len(self._values) in self._luck:
             self._values[len(self._values)] = next(self._adjusted)
         settings = self.state.settings
-        self.state = verdict(self._values, settings, identical=self._identical, after=self.state)
+        self.state = state_after(self._values, settings, identical=self._identical, after=self.state)
 
     def needed(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         """Those of `batches` that are handed out before the test is decided."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from arena.report.formats import Column, Style, fixed, half_width, intervals, percent, rendered
-from arena.standings.calibration import COIN, MAP, TRUESKILL, Bin, Calibration, Judged, tilt
+from arena.standings.calibration import COIN, MAP, TRUESKILL, Bin, Calibration, Judged, favourite_bias
 from arena.standings.rows import ends
 from arena.text import counted
 
@@ -89,7 +89,7 @@ def calibration_verdict(found: Judged) -> str:
 
 
 def _honesty(best: Calibration) -> str:
-    leaning = tilt(best)
+    leaning = favourite_bias(best)
     if leaning is None:
         return "Whether its chances come true cannot be told."
     points = f"{100 * abs(leaning.value):.1f} {half_width(leaning.interval, 1, 100.0)} points"

@@ -23,12 +23,12 @@ from arena.report.formats import (
     rendered,
     with_sign,
 )
-from arena.standings.profile import Extreme, Fault, Line, Profile
+from arena.standings.profile import Extreme, Fault, Profile, ProfileLine
 from arena.standings.rows import Row, ends
 from arena.standings.scores import Mean
 from arena.standings.table import Timing
 from arena.statistics.distributions import Z_95
-from arena.statistics.drift import LEAST_BLOCKS, LEAST_UNUSUAL, Drift
+from arena.statistics.drift import LEAST_BLOCKS_FOR_DRIFT, LEAST_UNUSUAL, Drift
 from arena.text import counted
 
 MOST_IDS_SHOWN: Final = 4
@@ -52,7 +52,7 @@ class ProfilePage(msgspec.Struct, frozen=True):
     why_not: str = ""
 
     @property
-    def sections(self) -> list[tuple[str, Sequence[Line]]]:
+    def sections(self) -> list[tuple[str, Sequence[ProfileLine]]]:
         """The tables that have rows."""
         found = self.profile
         named = (("opponent", found.opponents), ("seat", found.seats), ("tenth", found.tenths))
@@ -87,7 +87,7 @@ def profile_page(
     return rendered(format, text=text, records=records, document=lambda: _document(page), width=width, luck=luck)
 
 
-def _columns(section: str, lines: Sequence[Line], style: Style) -> list[Column]:
+def _columns(section: str, lines: Sequence[ProfileLine], style: Style) -> list[Column]:
     counts = [(str(line.wins), str(line.draws), str(line.losses)) for line in lines]
     columns = [
         Column(section, style.names([line.name for line in lines]), "left" if section == "opponent" else "right"),
@@ -152,8 +152,8 @@ def drift_sentence(drift: Drift | None) -> str:
     """Whether the player changed in the course of the league."""
     if drift is None:
         return (
-            f"Drift: not tested; the test needs {LEAST_BLOCKS} blocks, of which {LEAST_UNUSUAL} differ from the usual"
-            " result of their pairing."
+            f"Drift: not tested; the test needs {LEAST_BLOCKS_FOR_DRIFT} blocks, of which {LEAST_UNUSUAL} differ from"
+            " the usual result of their pairing."
         )
     change = f"{with_sign(100 * drift.change.value, 1)} {half_width(drift.change, 1, 100.0)} points"
     if drift.p_trend < _UNLIKELY:
@@ -255,7 +255,7 @@ def _time_values(page: ProfilePage) -> dict[str, float | None]:
     return {name: getattr(timing, name) for name in names} | percentiles | {"decisions": timing.moves}  # as in 0.1
 
 
-def _record(section: str, line: Line) -> dict[str, Any]:
+def _record(section: str, line: ProfileLine) -> dict[str, Any]:
     """A line for CSV; the last four names are those of version 0.1."""
     return {
         "section": section,
@@ -307,7 +307,7 @@ def _document(page: ProfilePage) -> dict[str, Any]:
     }
 
 
-def _line(line: Line) -> dict[str, Any]:
+def _line(line: ProfileLine) -> dict[str, Any]:
     adjusted = _mean(line.luck_adjusted)
     return {
         **{name: getattr(line, name) for name in ("name", "matches", "wins", "draws", "losses")},

@@ -25,7 +25,7 @@ from arena.standings.ratings import RatingSettings, rate
 from arena.standings.skills import model_of
 from arena.statistics.interval import Interval, degrees_of_freedom, interval
 from arena.statistics.model import Chances, chances_at
-from arena.statistics.newton import Floats, Places
+from arena.statistics.newton import Floats, Indices
 from arena.statistics.pairs import comparisons, signs
 from arena.statistics.probit import fit
 
@@ -36,7 +36,7 @@ TRUESKILL: Final = "TrueSkill (no seats)"
 BINS: Final = 10
 FOLDS: Final = 2
 LEAST_CHANCE: Final = 1e-9
-"""What a method is taken to say at least: a chance of 0 that comes true would cost without end."""
+"""The least chance that a method is taken to give: one of 0 that comes true would cost without end."""
 
 Forecaster = Callable[[str, str, tuple[int, int]], Chances]
 """The chances of the first player against the second, in these seats."""
@@ -61,7 +61,7 @@ class Bin(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def came(self) -> Interval | None:
-        """What came, with the 95 % interval of its difference from what was foretold."""
+        """The mean outcome, with the 95 % interval of its difference from the prediction."""
         if self.observed is None:
             return None
         seen = {"degrees": self.blocks - 1.0, "blocks": self.blocks}
@@ -69,7 +69,7 @@ class Bin(msgspec.Struct, frozen=True, gc=False):
 
 
 class Calibration(msgspec.Struct, frozen=True):
-    """How one method did. None is what no comparison tells.
+    """The quality of one method. A value that no comparison tells is None.
 
     `log_loss` is the mean of -log(chance of what came), win, draw or loss; ln 2 is that of a coin where draws do not
     occur. `brier` is half the squared error over the three, the mean of (p - result)^2 where draws do not occur.
@@ -93,7 +93,7 @@ class Calibration(msgspec.Struct, frozen=True):
 
     @property
     def distance(self) -> Interval | None:
-        """How far it is behind the best, with the 95 % interval."""
+        """The distance behind the best, with the 95 % interval."""
         return _mean_of_blocks(self.behind, self.behind_error, self.blocks)
 
 
@@ -106,7 +106,7 @@ class Judged(msgspec.Struct, frozen=True):
     methods: tuple[Calibration, ...]
 
 
-class Tilt(msgspec.Struct, frozen=True):
+class FavouriteBias(msgspec.Struct, frozen=True):
     """By how much more than foretold the favourites of a method scored, over all tenths, with its standard error."""
 
     value: float
@@ -124,9 +124,9 @@ class _Blocks:
     """
 
     tables: tuple[tuple[int, tuple[str, ...]], ...]
-    table: Places
+    table: Indices
     times: Floats
-    came: Places
+    came: Indices
     is_there: Floats
 
 
@@ -174,12 +174,12 @@ def trueskill_method(players: Iterable[str], settings: RatingSettings) -> Method
     def learn(ranks: Sequence[PairingRanks]) -> Forecaster:
         ratings = rate(names, in_schedule_order(ranks), settings)
 
-        def foretell(one: str, other: str, seats: tuple[int, int]) -> Chances:  # noqa: ARG001 - it knows no seats
+        def predict(one: str, other: str, seats: tuple[int, int]) -> Chances:  # noqa: ARG001 - it knows no seats
             first, second = ratings[one], ratings[other]
             scale = math.sqrt(model.scale**2 + first.sigma**2 + second.sigma**2)
             return chances_at(first.mu - second.mu, scale, model.margin)
 
-        return foretell
+        return predict
 
     return learn
 
@@ -196,7 +196,7 @@ def coin(ranks: Sequence[PairingRanks]) -> Forecaster:
     return partial(_constant, Chances((1.0 - draw) / 2.0, draw, (1.0 - draw) / 2.0))
 
 
-def tilt(found: Calibration) -> Tilt | None:
+def favourite_bias(found: Calibration) -> FavouriteBias | None:
     """Tell whether favourites did better than foretold; None where no tenth has an error.
 
     Tenths are taken as independent. Those of mirrored matches are not: where luck decides both, the error is too wide.
@@ -212,7 +212,7 @@ def tilt(found: Calibration) -> Tilt | None:
         off += one.comparisons * side * ((one.observed or 0.0) - (one.predicted or 0.0))
         parts.append(((one.comparisons * (one.error or 0.0)) ** 2, one.blocks - 1.0))
     value, error = off / total, math.sqrt(sum(variance for variance, _ in parts)) / total
-    return Tilt(value, error, interval(value, error, degrees=degrees_of_freedom(parts)))
+    return FavouriteBias(value, error, interval(value, error, degrees=degrees_of_freedom(parts)))
 
 
 def _constant(chances: Chances, one: str, other: str, seats: tuple[int, int]) -> Chances:  # noqa: ARG001
@@ -272,7 +272,7 @@ def _from_the_earlier_seat(players: Sequence[str], number: int) -> tuple[str, st
 
 @lru_cache(maxsize=65536)
 def _results(course: str, seats: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """What came of each comparison of a block, as `_Blocks` has it, and whether it was played."""
+    """The outcome of each comparison of a block, as `_Blocks` has it, and whether it was played."""
     rows = comparisons(seats)
     came = [
         1 - (sign or 0) * (1 if row.first_seat < row.second_seat else -1)

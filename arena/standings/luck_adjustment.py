@@ -1,6 +1,6 @@
 """Sums of pairings -> scores with the luck of dice and cards excluded, for any player against any of its opponents.
 
-Rule: it never decides a rank. What is taken off has mean 0 whatever the bots do, for the value of the game is frozen,
+Rule: it never decides a rank. The part taken off has mean 0 whatever the bots do, for the value of the game is frozen,
 and the factor on it is fitted by other blocks: that of the even blocks by the odd ones, and the other way round. So
 
     score without luck = score - b * luck
@@ -26,13 +26,13 @@ from arena.standings.sums import HALVES, Array, LuckSums, Met, PairingSums
 from arena.statistics.control_variate import Products, narrows, slopes
 from arena.statistics.interval import UNSEEN, interval
 
-SEATS: Final = 2
+ADJUSTABLE_SEATS: Final = 2
 """A payoff is a score only where there is one other."""
 _EXACT: Final = 1 << 53
 """Whole numbers below that are floats as well."""
 _FACTOR_UNIT: Final = 1_000_000
 _UNIT: Final = _FACTOR_UNIT * LUCK_UNIT
-_WORTH: Final = _UNIT // full_score(SEATS)
+_WORTH: Final = _UNIT // full_score(ADJUSTABLE_SEATS)
 
 
 class LuckAdjustment:
@@ -43,7 +43,7 @@ class LuckAdjustment:
 
     def __init__(self, sums: PairingSums) -> None:
         self._sums, self._versions = sums, luck_versions(sums)
-        self._products = [_products(half) for half in sums.luck] if sums.seats == SEATS else []
+        self._products = [_products(half) for half in sums.luck] if sums.seats == ADJUSTABLE_SEATS else []
         self._factors = [np.zeros(len(sums.keys)) for _ in self._products]
         for version in set(self._versions) - {""}:
             own = self._versions == version
@@ -72,13 +72,13 @@ class LuckAdjustment:
 def luck_versions(sums: PairingSums) -> Array:
     """By pairing, the version of the value under which all its matches have their luck; empty without one."""
     found = np.full(len(sums.keys), "", dtype=object)
-    if sums.seats == SEATS:
+    if sums.seats == ADJUSTABLE_SEATS:
         for version, matches in sums.luck_versions.items():
             found[matches == sums.matches] = version
     return found
 
 
-def luck_version(sums: PairingSums) -> str:
+def common_luck_version(sums: PairingSums) -> str:
     """The version of the value under which all matches have their luck; empty if there is no such version."""
     found = set(luck_versions(sums))
     return found.pop() if len(found) == 1 else ""
@@ -95,7 +95,7 @@ def _products(sums: LuckSums) -> Products:
     if 4 * largest * int(sums.matches.max(initial=0)) ** 2 >= _EXACT:
         by_place = [column.astype(object) for column in by_place]
     points, points2, points_product, luck, luck2, luck_product, both = by_place
-    full, matches, matches2 = full_score(SEATS), sums.matches, sums.matches2
+    full, matches, matches2 = full_score(ADJUSTABLE_SEATS), sums.matches, sums.matches2
     points_off = matches * points_product - points * matches2
     luck_off = matches * luck_product - luck * matches2
     squares = np.maximum(1, matches) ** 2

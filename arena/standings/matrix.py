@@ -24,10 +24,10 @@ from arena.statistics.confidence_sequence import holm
 from arena.statistics.distributions import Z_95, two_sided
 from arena.statistics.interval import Interval, interval
 from arena.statistics.matrix import Cell, Intransitivity, Matrix, head_to_head
-from arena.statistics.pairs import Counted, Pool, counted
+from arena.statistics.pairs import Counted, Pool, pooled
 from arena.statistics.probit import ProbitFit
 
-LEAST_BLOCKS: Final = 10
+LEAST_BLOCKS_OF_PAIR: Final = 10
 """Of every pair: with fewer, X^2 does not follow its distribution."""
 LEAST_POINTS: Final = 1.0
 USUAL_POINTS: Final = 5.0
@@ -139,7 +139,7 @@ def compared(
     only: Sequence[str] = (),
 ) -> HeadToHead:
     """Compare everyone with everyone. Of the result are the best `top`, or `only` these; without either, all."""
-    names, played = tuple(sorted(players)), counted(ranks)
+    names, played = tuple(sorted(players)), pooled(ranks)
     found = fitted(names, played, settings)
     matrix = head_to_head(found) if found else Matrix((), (), Intransitivity(0.0, 0, None), (), 0, 0.0)
     ranked = _ranked(names, found, settings)
@@ -255,8 +255,8 @@ def _tested(matrix: Matrix, played: Sequence[Counted], settings: RatingSettings)
     if len(rest) < 3:
         return _untested("hardly anybody's matches with the others are close enough")
     fewest = min((sum(one.courses.values()) for one in own), default=0)
-    if fewest < LEAST_BLOCKS:
-        return _untested(f"it takes {LEAST_BLOCKS} blocks of every pair, and one has {fewest}")
+    if fewest < LEAST_BLOCKS_OF_PAIR:
+        return _untested(f"it takes {LEAST_BLOCKS_OF_PAIR} blocks of every pair, and one has {fewest}")
     refitted = fitted(rest, own, settings) if left_out else None
     among = head_to_head(refitted, most_cycles=0) if refitted else matrix
     found = among.intransitivity
@@ -270,7 +270,7 @@ def _untested(why_not: str) -> Intransitive:
 
 
 def _lopsided(matrix: Matrix) -> set[str]:
-    """Who is to be left out so that the pairs of the others are close enough for the test."""
+    """The players to leave out so that the pairs of the others are close enough for the test."""
     least: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for cell in matrix.cells:
         points = cell.matches * min(cell.expected, 1.0 - cell.expected)

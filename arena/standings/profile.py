@@ -16,16 +16,15 @@ import numpy as np
 from arena.match.record import FAULTS, PARDONABLE
 from arena.match.results import MatchKey, PairingRanks, rotate
 from arena.standings.luck_adjustment import LuckAdjustment
-from arena.standings.ranks import MISSING
 from arena.standings.rows import Row
 from arena.standings.scores import Mean, Shares, mean_of, shares_of
-from arena.standings.sums import NOWHERE, Array, PairingSums, met
+from arena.standings.sums import NOT_MET, Array, ExactNumber, PairingSums, met
 from arena.statistics.drift import TENTHS, Drift, drift_of
+from arena.statistics.pairs import MISSING
 
-Number = int | Fraction
 MOST_EXTREMES: Final = 3
 """Of the biggest wins, and of the biggest losses."""
-MOST_IDS: Final = 1000
+MOST_MATCH_IDS: Final = 1000
 """Of matches with a kind of fault; the count has all of them."""
 
 
@@ -48,7 +47,7 @@ class PlayerColumns(msgspec.Struct, frozen=True):
     pardons: tuple[tuple[int, int, str, int], ...]
 
 
-class Line(msgspec.Struct, frozen=True):
+class ProfileLine(msgspec.Struct, frozen=True):
     """Some of the player's matches. A win is a place before all others (by opponent: before that one).
 
     `margin`, over matches without a forfeit, is the own score less the best of the others (or less that opponent's).
@@ -86,7 +85,7 @@ class Times(msgspec.Struct, frozen=True):
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """How often a fault of that kind occurred, in how many matches; the first `MOST_IDS` of these, as scheduled."""
+    """The number of faults of that kind, and of their matches; the first `MOST_IDS` of these, as scheduled."""
 
     kind: str
     faults: int
@@ -99,8 +98,8 @@ class Extreme(msgspec.Struct, frozen=True):
 
     match: MatchKey
     players: tuple[str, ...]
-    scores: tuple[Number, ...]
-    margin: Number
+    scores: tuple[ExactNumber, ...]
+    margin: ExactNumber
 
 
 class Profile(msgspec.Struct, frozen=True):
@@ -110,10 +109,10 @@ class Profile(msgspec.Struct, frozen=True):
     Opponents are in the order of the score against them, the hardest first.
     """
 
-    total: Line
-    opponents: tuple[Line, ...] = ()
-    seats: tuple[Line, ...] = ()
-    tenths: tuple[Line, ...] = ()
+    total: ProfileLine
+    opponents: tuple[ProfileLine, ...] = ()
+    seats: tuple[ProfileLine, ...] = ()
+    tenths: tuple[ProfileLine, ...] = ()
     drift: Drift | None = None
     times: Times = Times(0, Percentiles(None, None), Percentiles(None, None), None)
     faults: tuple[Fault, ...] = ()
@@ -129,7 +128,7 @@ def profile(row: Row, columns: Iterable[PlayerColumns]) -> Profile:
     `columns` are of the player's pairings in the order of the schedule.
     """
     counts = (row.matches, row.wins, row.draws, row.losses)
-    total = Line("all", *counts, row.score, row.margin, sum(row.faults.values()), row.luck_adjusted)
+    total = ProfileLine("all", *counts, row.score, row.margin, sum(row.faults.values()), row.luck_adjusted)
     played = [*columns]
     return _Gathered(row.name, played).profile(total) if played else Profile(total)
 
@@ -140,13 +139,13 @@ def luck_adjusted(found: Profile, player: str, sums: PairingSums) -> Profile:
     `sums` are of all pairings whose luck was measured: the factor on luck is pooled over them.
     """
     adjustment = LuckAdjustment(sums)
-    pairings, places = met(sums).get(player, NOWHERE)
+    pairings, places = met(sums).get(player, NOT_MET)
     against: defaultdict[str, list[int]] = defaultdict(list)
     for number, pairing in enumerate(pairings.tolist()):
         for name in sums.ranks[pairing].players:
             against[name].append(number)
 
-    def adjusted(line: Line, name: str) -> Line:
+    def adjusted(line: ProfileLine, name: str) -> ProfileLine:
         own = against[name]
         score = adjustment.score((pairings[own], places[own]), line.score) if line.score and own else None
         return msgspec.structs.replace(line, luck_adjusted=score)
@@ -220,16 +219,16 @@ class _Part(NamedTuple):
         changes = (np.diff(self.pairing, prepend=-1) != 0) | (np.diff(self.block, prepend=-1) != 0)
         return np.flatnonzero(changes)
 
-    def lines(self, labels: Array, names: Sequence[str], full: int, unit: int) -> tuple[Line, ...]:
+    def lines(self, labels: Array, names: Sequence[str], full: int, unit: int) -> tuple[ProfileLine, ...]:
         """A line for each label: the number, among `names`, that a match has."""
         found = {label: labels == label for label in np.unique(labels).tolist()}
         return tuple(
             _Part(*[column[rows] for column in self]).line(names[label], full, unit) for label, rows in found.items()
         )
 
-    def line(self, name: str, full: int, unit: int) -> Line:
+    def line(self, name: str, full: int, unit: int) -> ProfileLine:
         """The line of all; `full` are the points of a win over all."""
-        return Line(
+        return ProfileLine(
             name=name,
             matches=len(self.sign),
             wins=int((self.sign > 0).sum()),
@@ -244,7 +243,7 @@ class _Part(NamedTuple):
         """By pairing what blocks come to: matches, and values in parts of 1 / `unit`."""
         starts = self.starts
         columns = (self.pairing[starts], np.add.reduceat(matches, starts), np.add.reduceat(values, starts))
-        found: defaultdict[int, dict[tuple[int, Number], int]] = defaultdict(dict)
+        found: defaultdict[int, dict[tuple[int, ExactNumber], int]] = defaultdict(dict)
         for (pairing, m, y), times in Counter(zip(*[column.tolist() for column in columns], strict=True)).items():
             if m:
                 found[pairing][m, _exact(y, unit)] = times
@@ -267,7 +266,7 @@ class _Gathered:
             margin=scores[:, 0] - scores[:, 1:].max(axis=1),
         )
 
-    def profile(self, total: Line) -> Profile:
+    def profile(self, total: ProfileLine) -> Profile:
         """The answers."""
         full, unit = 2 * (self._seats - 1), self._unit
         tenths, drift = self._in_time(full)
@@ -293,7 +292,7 @@ class _Gathered:
         values = (points.ravel(), sign.ravel(), margin.ravel())
         return _Part(pairing, block, *values, has_margin.astype(np.int64), has_forfeited)
 
-    def _opponents(self) -> Sequence[Line]:
+    def _opponents(self) -> Sequence[ProfileLine]:
         """Against each other player alone."""
         ranks, scores = self._all.ranks.astype(np.int64), self._all.scores
         sign = np.sign(ranks[:, 1:] - ranks[:, :1])
@@ -326,7 +325,7 @@ class _Gathered:
         for kind in FAULTS:
             own = rows[self._all.termination[rows] == kind.value]
             if len(own):
-                yield Fault(kind.value, len(own), len(own), tuple(map(self._key, own[:MOST_IDS])))
+                yield Fault(kind.value, len(own), len(own), tuple(map(self._key, own[:MOST_MATCH_IDS])))
 
     def _pardons(self) -> Iterator[Fault]:
         counted = sorted(
@@ -336,7 +335,9 @@ class _Gathered:
         )
         for kind in PARDONABLE:
             own = [each for each in counted if each[3] == kind.value]
-            first = [MatchKey(self._played[number].key, block, turn) for block, number, turn, *_ in own[:MOST_IDS]]
+            first = [
+                MatchKey(self._played[number].key, block, turn) for block, number, turn, *_ in own[:MOST_MATCH_IDS]
+            ]
             if own:
                 yield Fault(kind.value, sum(count for *_, count in own), len(own), tuple(first))
 
@@ -357,7 +358,7 @@ class _Gathered:
         return MatchKey(self._played[one.pairing[row]].key, int(one.block[row]), int(one.rotation[row]))
 
 
-def _exact(parts: int, unit: int) -> Number:
+def _exact(parts: int, unit: int) -> ExactNumber:
     """Parts of 1 / `unit`, whole ones as an int."""
     found = Fraction(parts, unit)
     return found.numerator if found.denominator == 1 else found

@@ -7,12 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
-from typing import Final
 
 from arena.match.results import MatchResult, PairingRanks, rotate
-
-MISSING: Final = "-"
-"""Stands for each rank of a match that is not there."""
+from arena.statistics.pairs import MISSING
 
 Ranking = tuple[tuple[str, ...], tuple[int, ...]]
 """The players of a match by seat, and their ranks by seat."""
@@ -33,7 +30,7 @@ def full_score(seats: int) -> int:
 
 
 def courses_of(ranks: PairingRanks) -> dict[str, int]:
-    """How often each course occurred."""
+    """The number of times that each course occurred."""
     size = len(ranks.players) ** 2
     return dict(Counter([ranks.ranks[start : start + size] for start in range(0, len(ranks.ranks), size)]))
 
@@ -59,6 +56,11 @@ def _rankings(players: tuple[str, ...], course: str) -> Iterator[Ranking]:
             yield rotate(players, rotation), ranks
 
 
+def no_match(seats: int) -> str:
+    """The part of a course for a match that is not there."""
+    return MISSING * seats
+
+
 def ranks_of(results: Iterable[MatchResult]) -> dict[str, PairingRanks]:
     """The ranks of these matches by the key of the pairing, in the order of first mention.
 
@@ -66,7 +68,7 @@ def ranks_of(results: Iterable[MatchResult]) -> dict[str, PairingRanks]:
     """
     found: dict[str, PairingRanks] = {}
     for key, (players, blocks) in by_pairing(results).items():
-        nothing = MISSING * len(players)
+        nothing = no_match(len(players))
         courses = (
             "".join(
                 "".join(map(str, blocks[block][rotation].ranks)) if rotation in blocks[block] else nothing

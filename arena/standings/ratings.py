@@ -58,7 +58,7 @@ class Rating(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def exposure(self) -> float:
-        """What the player is worth with near certainty: mu - 3 sigma."""
+        """The strength that the player has with near certainty: mu - 3 sigma."""
         return self.mu - 3.0 * self.sigma
 
 
@@ -114,7 +114,7 @@ def rate_by_factor_graph(
 
 
 def newcomers(players: Iterable[str], settings: RatingSettings) -> dict[str, Belief]:
-    """What is believed of `players` before any match. SpecError for settings that cannot be used."""
+    """The ratings of `players` before any match. SpecError for settings that cannot be used."""
     beliefs = dict.fromkeys(players, (settings.mu, settings.sigma**2))
     validate(settings, beliefs)
     return beliefs

@@ -12,13 +12,13 @@ from itertools import pairwise
 import msgspec
 
 from arena.match.record import FAULTS
-from arena.standings.luck_adjustment import LuckAdjustment, luck_version
+from arena.standings.luck_adjustment import LuckAdjustment, common_luck_version
 from arena.standings.luck_audit import PlayerLuck, audited
 from arena.standings.ranks import full_score
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.scores import Mean, Scores, mean_of, scores, shares
 from arena.standings.skills import ranking, skills
-from arena.standings.sums import NOWHERE, Array, Met, PairingSums, met
+from arena.standings.sums import NOT_MET, Array, Met, PairingSums, met
 from arena.statistics.distributions import CONFIDENCE
 from arena.statistics.interval import Interval
 from arena.statistics.probit import ProbitFit
@@ -34,7 +34,7 @@ class Entrant(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One entrant's standing. What its matches cannot tell is None.
+    """One entrant's standing. A value that its matches cannot tell is None.
 
     `rank` is the place in the `group` of players whom matches connect, both from 1. A win is a first place of one's
     own, a draw a shared one, everything else a loss. `score` is the mean of 1, 1/2, 0; with n players, of the mean of
@@ -80,14 +80,14 @@ class Row(msgspec.Struct, frozen=True):
 def rows_of(field: Iterable[Entrant], played: PairingSums, ratings: Mapping[str, Rating]) -> tuple[list[Row], int]:
     """Make the rows without ranks and what follows from the fit; and count the matches with a shared first place."""
     counted, where = scores(played.ranks), met(played)
-    adjustment = LuckAdjustment(played) if luck_version(played) else None
+    adjustment = LuckAdjustment(played) if common_luck_version(played) else None
     audit = audited(played, where) if played.luck_versions else {}
     rows = [
         _row(
             entrant,
             played,
             counted,
-            where.get(entrant.name, NOWHERE),
+            where.get(entrant.name, NOT_MET),
             ratings[entrant.name],
             luck=audit.get(entrant.name),
             adjustment=adjustment,

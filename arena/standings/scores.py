@@ -24,7 +24,7 @@ import msgspec
 import numpy as np
 
 from arena.match.results import PairingRanks
-from arena.standings.sums import Array, BlockSums, Courses, Met, Number, total
+from arena.standings.sums import Array, BlockSums, Courses, ExactNumber, Met, total
 from arena.statistics.interval import UNSEEN, Interval, degrees_of_freedom, equal_blocks, interval
 from arena.statistics.pairs import Counted, comparisons, signs
 
@@ -33,7 +33,7 @@ _EXACT = 1 << 53
 
 
 class Shares(NamedTuple):
-    """What one player has of the blocks of S pairings: m matches and a total of y in each.
+    """The shares of one player in the blocks of S pairings: m matches and a total of y in each.
 
     The columns (S,) are the number of blocks and the sums of m, m m, y, y y and m y. `fourths` (S, 5), where they are
     known, are the sums of y^4, y^3 m, ..., m^4: they tell how few blocks the spread hangs on.
@@ -77,7 +77,7 @@ class Shares(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """What the courses of pairings come to, by pairing and place (P, n).
+    """The sums of the courses of pairings, by pairing and place (P, n).
 
     A win is a first place of one's own, a draw a shared one, everything else a loss. `drawn` counts all matches whose
     first place is shared. By rotation, too, are `points` (P, n, n), 2 for each player beaten and 1 for each one tied;
@@ -140,7 +140,7 @@ def scores_between(played: Iterable[Counted], pairs: Iterable[tuple[str, str]]) 
 
 
 _Blocks = tuple[tuple[tuple[int, int], int], ...]
-"""How often each (matches, total) of a block occurred, sorted."""
+"""The number of times that each (matches, total) of a block occurred, sorted."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -171,7 +171,7 @@ def shares(sums: BlockSums, where: Met) -> Shares:
     return Shares._make([*(column[where[0]] for column in sums[:3]), *(column[where] for column in sums[3:]), None])
 
 
-def shares_of(strata: Iterable[Iterable[tuple[int, Number]] | Mapping[tuple[int, Number], int]]) -> Shares:
+def shares_of(strata: Iterable[Iterable[tuple[int, ExactNumber]] | Mapping[tuple[int, ExactNumber], int]]) -> Shares:
     """Of a player with these blocks, pairing by pairing: (matches, total) of each, or how often each occurred."""
     powers = ((0, 0), (1, 0), (2, 0), (0, 1), (0, 2), (1, 1), (0, 4), (1, 3), (2, 2), (3, 1), (4, 0))
     rows = [

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from arena.standings.ratings import RatingSettings
-from arena.statistics.comparisons import Table, table_of
+from arena.statistics.comparisons import ComparisonTable, table_of
 from arena.statistics.distributions import CONFIDENCE
 from arena.statistics.interval import Interval, interval
 from arena.statistics.model import ProbitSettings
-from arena.statistics.pairs import Pairing, connected_groups, counted
+from arena.statistics.pairs import PlayedPairing, connected_groups, pooled
 from arena.statistics.probit import GrowingSkills, ProbitFit, SeatAdvantage, fit
 
 MOST_PLAYERS = 1000
@@ -35,14 +35,14 @@ def model_of(settings: RatingSettings) -> ProbitSettings:
     )
 
 
-def fitted(players: Iterable[str], pairings: Iterable[Pairing], settings: RatingSettings) -> ProbitFit | None:
+def fitted(players: Iterable[str], pairings: Iterable[PlayedPairing], settings: RatingSettings) -> ProbitFit | None:
     """Estimate the skills of all `players` at once from all matches of `pairings`; None without a match.
 
     None with too many players, too. ValueError for pairings with unequal numbers of seats: these belong in pools of
     their own. KeyError for a match of somebody who is none of `players`.
     """
     names = tuple(players)
-    played = counted(pairings)
+    played = pooled(pairings)
     if not played or len(names) > MOST_PLAYERS:
         return None
     return fit(names, played, model_of(settings))
@@ -86,13 +86,13 @@ def worth(seat: SeatAdvantage) -> SeatWorth:
 
 
 class Points(NamedTuple):
-    """What a player has of all matches: a score of 1 is a win over everybody."""
+    """The points of a player in all matches: a score of 1 is a win over everybody."""
 
     matches: int
     score: float
 
 
-def points_of(table: Table) -> dict[str, Points]:
+def points_of(table: ComparisonTable) -> dict[str, Points]:
     """Matches and score of each player who has played."""
     others = max(1, table.seats - 1)
     return {
@@ -102,7 +102,7 @@ def points_of(table: Table) -> dict[str, Points]:
     }
 
 
-class Place(NamedTuple):
+class LeaguePlace(NamedTuple):
     """A player's rank in the `group` of players whom matches connect, both from 1."""
 
     name: str
@@ -112,7 +112,7 @@ class Place(NamedTuple):
 
 def ranking(
     groups: Sequence[Sequence[str]], strength: Mapping[str, float], score: Mapping[str, float]
-) -> tuple[Place, ...]:
+) -> tuple[LeaguePlace, ...]:
     """The one order of a league: by `strength` (MAP) in each group, equal ones by score, then by name.
 
     The largest group comes first. Values that agree to 9 decimals differ by rounding only; equal strength and score
@@ -126,7 +126,7 @@ def ranking(
         for place, name in enumerate(order):
             if place == 0 or value[name] != value[order[place - 1]]:
                 rank = place + 1
-            found.append(Place(name, rank, number))
+            found.append(LeaguePlace(name, rank, number))
     return tuple(found)
 
 
@@ -142,7 +142,7 @@ class GrowingRanking:
         self._groups: Sequence[Sequence[str]] = ()
         self._points: defaultdict[str, Points] = defaultdict(lambda: Points(0, 0.0))
 
-    def add(self, pairings: Sequence[Pairing]) -> None:
+    def add(self, pairings: Sequence[PlayedPairing]) -> None:
         """The matches of another round."""
         table = table_of(self._players, pairings)
         if self._skills is None:

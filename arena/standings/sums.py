@@ -20,17 +20,18 @@ import numpy as np
 
 from arena.match.record import fraction_written
 from arena.match.results import MatchResult, PairingRanks, rotate
-from arena.standings.ranks import MISSING, Blocks, by_pairing, ranks_of
+from arena.standings.ranks import Blocks, by_pairing, ranks_of
+from arena.statistics.pairs import MISSING
 
 Array = np.ndarray[Any, Any]
-Number = int | Fraction
+ExactNumber = int | Fraction
 HALVES: Final = 2
-MOST: Final = 1 << 62
+LARGEST_WHOLE: Final = 1 << 62
 """Whole numbers below that are kept in 64 bits."""
 
 Met = tuple[Array, Array]
 """The numbers of the pairings of a player, and its place in each."""
-NOWHERE: Final[Met] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+NOT_MET: Final[Met] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 class BlockSums(NamedTuple):
@@ -103,12 +104,12 @@ class PairingSums(NamedTuple):
 
     @property
     def seats(self) -> int:
-        """How many sit at a table; 0 without a pairing."""
+        """The number of seats at a table; 0 without a pairing."""
         return len(self.ranks[0].players) if self.ranks else 0
 
     @property
     def matches(self) -> Array:
-        """How many matches there are of each pairing."""
+        """The number of matches of each pairing."""
         return sum(self.isolation.values(), np.zeros(len(self.keys), dtype=np.int64))
 
     def at(self, numbers: Sequence[int]) -> "PairingSums":
@@ -166,7 +167,7 @@ def joined(parts: Sequence[PairingSums]) -> PairingSums:
 
 
 def met(sums: PairingSums) -> dict[str, Met]:
-    """Where each player sits."""
+    """The pairings of each player, and its place in each."""
     number: dict[str, int] = {}
     own = np.array([number.setdefault(name, len(number)) for names in sums.players for name in names], dtype=np.int64)
     order = np.argsort(own, kind="stable")
@@ -256,7 +257,7 @@ def sums_of(results: Iterable[MatchResult]) -> PairingSums:
     )
 
 
-def digest_of(sums: PairingSums) -> str:
+def sums_digest(sums: PairingSums) -> str:
     """SHA-256 of all ranks block by block and of the sums without times, whatever the order of the pairings."""
     order = np.array(sorted(range(len(sums.keys)), key=sums.keys.__getitem__), dtype=np.int64)
     ranks = [sums.ranks[number] for number in order]
@@ -287,7 +288,9 @@ def _columns(rows: Sequence[Sequence[Any]], by_pairing: int, by_place: int, seat
 
 def _narrowed(column: Array) -> Array:
     """The same in 64 bits, if these hold all of it."""
-    if column.dtype == object and all(type(value) is int and abs(value) < MOST for value in column.ravel().tolist()):
+    if column.dtype == object and all(
+        type(value) is int and abs(value) < LARGEST_WHOLE for value in column.ravel().tolist()
+    ):
         return column.astype(np.int64)
     return column
 
@@ -304,7 +307,7 @@ def _place(one: MatchResult, seat: int) -> int:
     return (seat + one.key.rotation) % len(one.players)
 
 
-def _at_places(one: MatchResult, by_seat: Sequence[Number]) -> tuple[Number, ...]:
+def _at_places(one: MatchResult, by_seat: Sequence[ExactNumber]) -> tuple[ExactNumber, ...]:
     """Values by seat -> by place."""
     return rotate(by_seat, -one.key.rotation % len(one.players))
 
@@ -348,9 +351,9 @@ def _sums_of_counts(counts: Sequence[int]) -> tuple[int, int, int]:
     return len(counts), sum(counts), sum(m * m for m in counts)
 
 
-def _added(values: Iterable[Sequence[Number]], seats: int) -> list[Number]:
+def _added(values: Iterable[Sequence[ExactNumber]], seats: int) -> list[ExactNumber]:
     """Add up by place; whole numbers are ints."""
-    totals: list[Number] = [0] * seats
+    totals: list[ExactNumber] = [0] * seats
     for own in values:
         for place, value in enumerate(own):
             totals[place] += value
@@ -360,7 +363,7 @@ def _added(values: Iterable[Sequence[Number]], seats: int) -> list[Number]:
 def _times(matches: Sequence[MatchResult], seats: int) -> tuple[Any, ...]:
     """Those of a pairing, in the order of `TimeSums`."""
 
-    def added(name: str) -> list[Number]:
+    def added(name: str) -> list[ExactNumber]:
         return _added([_at_places(one, getattr(one, name)) for one in matches], seats)
 
     deciding = [

@@ -12,11 +12,11 @@ from typing import Literal
 import msgspec
 
 from arena.match.secret_luck import UNKNOWN_ORIGIN, LuckOrigin
-from arena.standings.luck_adjustment import luck_version
+from arena.standings.luck_adjustment import common_luck_version
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.rows import Entrant, Row, deprecated, ends, ranked, record, rows_of
 from arena.standings.skills import contradicted, fitted, worth
-from arena.standings.sums import Met, PairingSums, digest_of, met, total
+from arena.standings.sums import Met, PairingSums, met, sums_digest, total
 from arena.statistics.model import BlockEffect
 from arena.statistics.pairs import connected_groups
 from arena.statistics.probit import SeatAdvantage
@@ -94,9 +94,9 @@ def standings(
         draw_rate=drawn / matches if matches else None,
         isolation=_isolation(played),
         luck=luck,
-        luck_version=luck_version(played),
+        luck_version=common_luck_version(played),
         rating=settings,
-        results=digest_of(played),
+        results=sums_digest(played),
         design_effect=fit.effect if fit else None,
         seats=fit.seats if fit else (),
         groups=groups,
@@ -154,7 +154,7 @@ def _check(field: Sequence[Entrant], played: PairingSums, matches: int, schedule
 
 
 def _isolation(played: PairingSums) -> str:
-    """What stood around the bots: one word, or each with its matches."""
+    """The isolation of the bots: one word, or each with its matches."""
     if len(played.isolation) == 1:
         return next(iter(played.isolation))
     kinds = sorted(played.isolation.items())

@@ -1,4 +1,4 @@
-"""How much the comparisons of one block hang together -> how much less, or more, its results tell than so many coins.
+"""The correlation of the comparisons of one block -> how much less, or more, its results tell than so many coins.
 
 Rule: one correlation for the league, and the model does the rest. The noise of a performance has a part that all
 matches of a block share: that of the seat (mirrored luck: correlation above 0), or that of the player (below 0). From
@@ -21,12 +21,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from arena.statistics import newton
-from arena.statistics.comparisons import Table, pattern
+from arena.statistics.comparisons import ComparisonTable, pattern
 from arena.statistics.model import BlockEffect, ProbitSettings
-from arena.statistics.newton import Floats, Places
+from arena.statistics.newton import Floats, Indices
 from arena.statistics.pairs import weight
 
-MOST: Final = 0.99
+MOST_CORRELATED: Final = 0.99
 """Of the correlation, either way: mirrored matches never share all of their noise."""
 _ROOTS, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _EXACT: Final = 1e-9
@@ -43,13 +43,13 @@ _MANY_SEATS: Final = 7
 class Groups(NamedTuple):
     """Entries of one pairing with the same matches there: by entry the number of its group; by group the others."""
 
-    of_entry: Places
-    pairing: Places
-    presence: Places
+    of_entry: Indices
+    pairing: Indices
+    presence: Indices
     blocks: Floats
 
 
-def block_effect(table: Table, differences: Floats, settings: ProbitSettings) -> BlockEffect | None:
+def block_effect(table: ComparisonTable, differences: Floats, settings: ProbitSettings) -> BlockEffect | None:
     """Estimate what blocks share, at these `differences` (P, R) in skill; None where nothing tells of it."""
     groups = groups_of(table)
     off = deviations(table, groups)
@@ -71,7 +71,7 @@ def block_effect(table: Table, differences: Floats, settings: ProbitSettings) ->
 
 
 def score_covariance(
-    table: Table, differences: Floats, information: Floats, correlation: float, settings: ProbitSettings
+    table: ComparisonTable, differences: Floats, information: Floats, correlation: float, settings: ProbitSettings
 ) -> Floats:
     """The covariance of the slope of the log likelihood, in all parameters (players, then seats unless fixed).
 
@@ -130,15 +130,15 @@ class Thresholds(NamedTuple):
         lower, upper = (-differences - settings.margin, -differences + settings.margin)
         return cls((lower / settings.scale, upper / settings.scale), ((draw - loss) / sound, (win - draw) / sound))
 
-    def slopes_together(self, one: Places, other: Places, noise: Floats) -> Floats:
+    def slopes_together(self, one: Indices, other: Indices, noise: Floats) -> Floats:
         """The correlation of the slopes of the rows `one` and `other`, whose noises are correlated by `noise`."""
         return self._sum(one, other, noise, lambda a, b: self.steps[a][:, one] * self.steps[b][:, other])
 
-    def scores_together(self, one: Places, other: Places, noise: Floats) -> Floats:
+    def scores_together(self, one: Indices, other: Indices, noise: Floats) -> Floats:
         """The covariance of their scores of 1, 1/2 and 0."""
         return self._sum(one, other, noise, lambda _a, _b: 0.25)
 
-    def _sum(self, one: Places, other: Places, noise: Floats, factor: Callable[[int, int], Floats | float]) -> Floats:
+    def _sum(self, one: Indices, other: Indices, noise: Floats, factor: Callable[[int, int], Floats | float]) -> Floats:
         found = np.zeros((len(self.noise[0]), len(one)))
         for a in range(2):
             for b in range(2):
@@ -170,7 +170,7 @@ def shared_noise(seats: int, correlation: float) -> Floats:
     return found
 
 
-def groups_of(table: Table) -> Groups:
+def groups_of(table: ComparisonTable) -> Groups:
     """Put blocks with the same matches together; an incomplete block is like none of its pairing's others."""
     key = table.pairing * len(table.masks) + table.presence
     distinct, of_entry = np.unique(key, return_inverse=True)
@@ -178,7 +178,7 @@ def groups_of(table: Table) -> Groups:
     return Groups(of_entry, distinct // len(table.masks), distinct % len(table.masks), blocks.astype(np.float64))
 
 
-def deviations(table: Table, groups: Groups) -> Floats:
+def deviations(table: ComparisonTable, groups: Groups) -> Floats:
     """The scores of each entry (E, R) about the mean of its group."""
     scores = table.signs / 2.0
     means = np.empty((len(groups.blocks), scores.shape[1]))
@@ -189,7 +189,7 @@ def deviations(table: Table, groups: Groups) -> Floats:
     return found
 
 
-def _correlation(table: Table, groups: Groups, deviations: Floats, thresholds: Thresholds) -> float:
+def _correlation(table: ComparisonTable, groups: Groups, deviations: Floats, thresholds: Thresholds) -> float:
     """The one for which the products of different matches of a block are expected to add up to what they do."""
     which = pattern(table.seats)
     degrees = np.maximum(groups.blocks - 1.0, 0.0)
@@ -214,11 +214,11 @@ def _correlation(table: Table, groups: Groups, deviations: Floats, thresholds: T
         return float(found.sum())
 
     # between equals the sum is linear in the arc sine of the correlation (Sheppard)
-    return math.sin(_root(lambda angle: expected(math.sin(angle)) - seen, math.asin(MOST)))
+    return math.sin(_root(lambda angle: expected(math.sin(angle)) - seen, math.asin(MOST_CORRELATED)))
 
 
 def _root(function: Callable[[float], float], most: float) -> float:
-    """Where an increasing function changes its sign between -most and most; else the nearer end."""
+    """The place at which an increasing function changes its sign between -most and most; else the nearer end."""
     start = function(0.0)
     if start == 0.0:
         return 0.0
@@ -242,7 +242,7 @@ def _root(function: Callable[[float], float], most: float) -> float:
     return float(low + high) / 2.0
 
 
-def _blocks_by_mask(table: Table) -> Floats:
+def _blocks_by_mask(table: ComparisonTable) -> Floats:
     """By pairing, how many blocks have the matches of each mask (P, M)."""
     key = table.pairing * len(table.masks) + table.presence
     counts = np.bincount(key, weights=table.times, minlength=len(table.places) * len(table.masks))

@@ -17,17 +17,17 @@ import numpy.typing as npt
 
 from arena.statistics import pairs
 from arena.statistics.model import ProbitSettings
-from arena.statistics.newton import Design, Floats, Places
+from arena.statistics.newton import Design, Floats, Indices
 
 OUTCOMES: Final = (1, 0, -1)
 """Win, draw and loss of the first of two, in the order of the counts."""
 SIGNS: Final = np.array([1.0, -1.0, 1.0, -1.0])
-"""How both players and both seats enter the difference of a row."""
+"""The signs with which both players and both seats enter the difference of a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What the rows of all blocks of n seats have in common.
+    """The structure that the rows of all blocks of n seats share.
 
     `projection` (R, 2n) is how a row depends on the places and on the seats. The others (R, R) are how the noise of two
     rows hangs together: `same_match` for two of one match, whose players have one performance each; `shared_seat` for
@@ -41,7 +41,7 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ComparisonTable:
     """All comparisons of some pairings. `players` are in order of name, `places` (P, n) are their numbers by pairing.
 
     `pairing`, `times` and `signs` (E, R) are of the entries: the number of the pairing, how often that course occurred,
@@ -50,16 +50,16 @@ class Table:
     """
 
     players: tuple[str, ...]
-    places: Places
-    pairing: Places
+    places: Indices
+    pairing: Indices
     times: Floats
     signs: npt.NDArray[np.int8]
-    presence: Places
+    presence: Indices
     masks: Floats
 
     @property
     def seats(self) -> int:
-        """How many sit at a table; 0 without a match."""
+        """The number of seats at a table; 0 without a match."""
         return int(self.places.shape[1])
 
     def counts(self) -> Floats:
@@ -108,13 +108,13 @@ class Table:
         )
 
 
-def table_of(players: Iterable[str], pairings: Iterable[pairs.Pairing]) -> Table:
+def table_of(players: Iterable[str], pairings: Iterable[pairs.PlayedPairing]) -> ComparisonTable:
     """Count the comparisons of `pairings`, which may come in any order.
 
     ValueError for what is no pairing, or unequal numbers of seats; KeyError for a player who is none of `players`.
     """
     number = pairs.places_of(players)
-    known = pairs.counted(pairings)
+    known = pairs.pooled(pairings)
     seats = len(known[0].players) if known else 0
     distinct = {
         course: index for index, course in enumerate(sorted({course for one in known for course in one.courses}))
@@ -127,7 +127,7 @@ def table_of(players: Iterable[str], pairings: Iterable[pairs.Pairing]) -> Table
     rows = len(pairs.comparisons(seats))
     there = [tuple([float(sign is not None) for sign in own]) for own in signs]
     masks = {mask: index for index, mask in enumerate(sorted(set(there), reverse=True))}
-    return Table(
+    return ComparisonTable(
         players=tuple(number),
         places=np.array([[number[name] for name in one.players] for one in known], dtype=np.int64).reshape(
             len(known), seats

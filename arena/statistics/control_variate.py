@@ -13,7 +13,7 @@ z = quantile(r): a far better player wins anyway. And b is the same factor above
 as the value says too little or too much. So the slope of a pairing is shrunk to that of all pairings together, and
 theirs to a perfect value's.
 
-Where luck decides little, or blocks are few, the correction adds more noise than it takes off. Whether it pays is asked
+If luck decides little, or blocks are few, the correction adds more noise than it takes off. Whether it pays is asked
 of the other blocks as well (`narrows`), so that the answer has no part in the error of these.
 """
 
@@ -56,7 +56,7 @@ class Products(NamedTuple):
 
 @lru_cache(maxsize=1 << 14)
 def weight_of_luck(score: float, matches: float) -> float:
-    """How much luck counts at that score of a pairing, beside one between equals: 0 to 1.
+    """The weight of luck at that score of a pairing, beside one between equals: 0 to 1.
 
     One match won and one lost are added to the score, so that few matches promise no certain win.
     """

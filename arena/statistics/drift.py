@@ -23,10 +23,10 @@ import numpy as np
 
 from arena.statistics.distributions import chi_square_tail, two_sided
 from arena.statistics.interval import Interval, interval
-from arena.statistics.newton import Floats, Places
+from arena.statistics.newton import Floats, Indices
 
 TENTHS: Final = 10
-LEAST_BLOCKS: Final = 50
+LEAST_BLOCKS_FOR_DRIFT: Final = 50
 """Five in a tenth: with fewer, nothing is asked."""
 LEAST_UNUSUAL: Final = 10
 """Blocks whose score is not the most frequent one of their pairing. With fewer, X^2 can take too few values for the
@@ -53,7 +53,7 @@ def drift_of(scores: Sequence[float], pairings: Sequence[int]) -> Drift | None:
     `pairings` are the numbers, from 0, of the pairings the blocks are of. None where there are too few blocks, where
     too few of them differ from the others, or where no pairing has blocks at several times.
     """
-    if len(scores) < LEAST_BLOCKS or _unusual(scores, pairings) < LEAST_UNUSUAL:
+    if len(scores) < LEAST_BLOCKS_FOR_DRIFT or _unusual(scores, pairings) < LEAST_UNUSUAL:
         return None
     strata = np.asarray(pairings)
     sizes = np.bincount(strata)
@@ -80,7 +80,7 @@ def _unusual(scores: Sequence[float], pairings: Sequence[int]) -> int:
     return len(scores) - sum(most.values())
 
 
-def _centred(values: Floats, strata: Places, sizes: Places) -> Floats:
+def _centred(values: Floats, strata: Indices, sizes: Indices) -> Floats:
     """Each value less the mean of its stratum; exactly 0 where all of a stratum are equal."""
     one_of_each = np.zeros(len(sizes))
     one_of_each[strata] = values
@@ -88,7 +88,7 @@ def _centred(values: Floats, strata: Places, sizes: Places) -> Floats:
     return above - (np.bincount(strata, above) / np.maximum(1, sizes))[strata]
 
 
-def _tenths(off: Floats, strata: Places, variances: Floats, sizes: Places) -> tuple[float, int]:
+def _tenths(off: Floats, strata: Indices, variances: Floats, sizes: Indices) -> tuple[float, int]:
     """X^2 of the tenths, and its degrees of freedom."""
     tenth = np.arange(len(off)) * TENTHS // len(off)
     sums = np.bincount(tenth, off, minlength=TENTHS)

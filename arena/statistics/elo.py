@@ -20,7 +20,7 @@ NORMALISED_SCALE: Final = 800.0 / math.log(10.0)
 """Normalised Elo of one standard deviation of a match, 347.4356: makes it logistic Elo where sd is 1/2, near equals."""
 
 
-class Blocks(Protocol):
+class BlockScores(Protocol):
     """Block scores, counted or one by one: their mean and variance, and the scores with the weight of each."""
 
     @property
@@ -35,7 +35,7 @@ class Blocks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What counted blocks say of NEW against OLD. `superiority`: the chance that NEW is better (LOS), 0 to 1.
+    """The strength of NEW against OLD by counted blocks. `superiority`: the chance that NEW is better (LOS), 0 to 1.
 
     `normalised` divides by the spread of blocks, and is None where they have none.
     """
@@ -49,7 +49,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class MarginEstimate:
-    """What real-valued blocks say of NEW against OLD. What they cannot tell, without any spread, is None."""
+    """The strength of NEW against OLD by real-valued blocks; without any spread, a value is None."""
 
     blocks: int
     margin: Interval
@@ -57,7 +57,7 @@ class MarginEstimate:
     superiority: float | None
 
 
-def estimate(seen: Blocks, score: Interval) -> Estimate:
+def estimate(seen: BlockScores, score: Interval) -> Estimate:
     """Estimate NEW's strength against OLD from blocks and the interval of their mean score; ValueError without a block.
 
     Elo is that score with that interval on another scale.
@@ -122,7 +122,7 @@ def ratio_interval(ratio: float, squares: float, blocks: float) -> Interval:
     return Interval(ratio, math.sinh(middle - half), math.sinh(middle + half))
 
 
-def _normalised(seen: Blocks) -> Interval | None:
+def _normalised(seen: BlockScores) -> Interval | None:
     """With half of a block that was not seen yet at either end of the scores, as every interval has it."""
     if math.sqrt(seen.moments[1]) <= NO_SPREAD:
         return None

@@ -9,7 +9,7 @@ taken into account, so that it holds for few and for lopsided blocks, too:
 - a spread that hangs on a few blocks is not known as well as so many blocks promise: `degrees_of_freedom` counts
   fewer degrees (see there).
 
-Where nothing can be said, an end of the interval is the end of the possible range, which may be infinite.
+If nothing is known, an end of the interval is the end of the possible range, which may be infinite.
 """
 
 import math
@@ -115,7 +115,7 @@ def degrees_of_freedom(parts: Sequence[tuple[float, float]], *, fourth: float = 
 
 
 def _reach(value: float, error: float, blocks: float, end: float, unseen: float) -> float:
-    """How far the value may lie towards that end of the range, if `unseen` blocks of that end were just not seen."""
+    """The distance of the bound towards that end of the range, if `unseen` blocks of that end were just not seen."""
     if not (unseen and math.isfinite(end)):
         return 0.0
     whole = blocks + unseen

@@ -26,9 +26,9 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.statistics.block_correlation import Thresholds, deviations, groups_of, shared_noise
-from arena.statistics.comparisons import Table, pattern
+from arena.statistics.comparisons import ComparisonTable, pattern
 from arena.statistics.distributions import CONFIDENCE, NORMAL, chi_square_tail
-from arena.statistics.newton import Floats, Places, outcomes
+from arena.statistics.newton import Floats, Indices, outcomes
 from arena.statistics.pairs import comparisons
 from arena.statistics.probit import ProbitFit
 
@@ -189,7 +189,7 @@ def _cells_of(fitted: ProbitFit) -> tuple[Cell, ...]:
     return _cells(table.players, distinct[is_met], _Sums(*(column[is_met] for column in sums)))
 
 
-def _of_pairings(fitted: ProbitFit, table: Table) -> _Sums:
+def _of_pairings(fitted: ProbitFit, table: ComparisonTable) -> _Sums:
     """By pairing and two of its places (P, Q), seen from the first place."""
     settings = fitted.settings
     seats = table.seats
@@ -225,8 +225,8 @@ def _of_pairings(fitted: ProbitFit, table: Table) -> _Sums:
     )
 
 
-def _shared(fitted: ProbitFit, table: Table, differences: Floats) -> Floats:
-    """What the correlation adds to the variance of the sum of a pair's scores (P, Q)."""
+def _shared(fitted: ProbitFit, table: ComparisonTable, differences: Floats) -> Floats:
+    """The amount that the correlation adds to the variance of the sum of a pair's scores (P, Q)."""
     rows = len(pattern(table.seats).projection)
     pairs = rows // table.seats
     noise = np.triu(shared_noise(table.seats, fitted.effect.correlation if fitted.effect else 0.0), 1)
@@ -243,14 +243,14 @@ def _shared(fitted: ProbitFit, table: Table, differences: Floats) -> Floats:
     return found
 
 
-def _added(table: Table, values: Floats) -> Floats:
+def _added(table: ComparisonTable, values: Floats) -> Floats:
     """Values of entries (E, C) added up by pairing (P, C)."""
     return np.stack(
         [np.bincount(table.pairing, weights=column, minlength=len(table.places)) for column in values.T], axis=1
     ).astype(np.float64)
 
 
-def _by_players(sums: _Sums, which: Places, is_turned: Flags, count: int) -> _Sums:
+def _by_players(sums: _Sums, which: Indices, is_turned: Flags, count: int) -> _Sums:
     """Add up the pairings of the same two players, all seen from the first by name."""
     flat = _Sums(*(column.ravel() for column in sums))
     seen = flat._replace(
@@ -261,7 +261,7 @@ def _by_players(sums: _Sums, which: Places, is_turned: Flags, count: int) -> _Su
     return _Sums(*(np.bincount(which, weights=column, minlength=count).astype(np.float64) for column in seen))
 
 
-def _cells(names: Sequence[str], pairs: Places, own: _Sums) -> tuple[Cell, ...]:
+def _cells(names: Sequence[str], pairs: Indices, own: _Sums) -> tuple[Cell, ...]:
     """`pairs` are numbers: that of the first player, times all players, plus that of the second."""
     matches = own.wins + own.draws + own.losses
     extra = COMMON_BLOCKS * np.maximum(_LEAST_VARIANCE, own.variance) / own.blocks

@@ -40,12 +40,12 @@ class ProbitSettings(msgspec.Struct, frozen=True):
 
     @property
     def margin(self) -> float:
-        """How close two performances must be for a tie."""
+        """The greatest difference of two performances that is a tie."""
         return NORMAL.inv_cdf((self.draw_probability + 1.0) / 2.0) * self.scale
 
 
 class BlockEffect(msgspec.Struct, frozen=True, gc=False):
-    """What the blocks of a league share.
+    """The luck that the blocks of a league share.
 
     `correlation` of the noise, above 0 for luck of a seat and below for that of a player; what the errors are made of.
     For people: `players` and `seats` are the variance of blocks over that of so many independent matches, of the
@@ -73,7 +73,7 @@ class Chances(msgspec.Struct, frozen=True, gc=False):
 
 
 def score_slope(difference: float, settings: ProbitSettings) -> float:
-    """How fast the expected score grows with the difference in skill."""
+    """The slope of the expected score over the difference in skill."""
     up, down = (difference - settings.margin) / settings.scale, (-difference - settings.margin) / settings.scale
     return (NORMAL.pdf(up) + NORMAL.pdf(down)) / (2.0 * settings.scale)
 

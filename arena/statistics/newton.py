@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-Places = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
 
 CONVERGED: Final = 1e-16
 """Of the squared Newton decrement: the step before the last is 1e-8 standard deviations, the last one its square."""
@@ -29,13 +29,13 @@ _ASYMPTOTIC: Final = -30.0
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What the tables of a batch have in common.
+    """The structure that the tables of a batch share.
 
     `columns` (R, K) are the parameters of each row, `signs` (K,) how they enter its difference d. `precision` (P,) and
     `centre` (P,) are of the prior, `scale` and `margin` in units of skill, `weight` is that of one comparison.
     """
 
-    columns: Places
+    columns: Indices
     signs: Floats
     centre: Floats
     precision: Floats
@@ -111,7 +111,7 @@ def _evaluate(design: Design, counts: Floats, parameters: Floats) -> _State:
     difference = np.zeros((batch, len(design.columns)))
     for column, sign in zip(design.columns.T, design.signs, strict=True):
         difference += sign * parameters[:, column]
-    value, slope, curvature = likelihood(difference, counts, design.scale, design.margin)
+    value, slope, curvature = log_likelihood(difference, counts, design.scale, design.margin)
     away = parameters - design.centre
     width = design.columns.shape[1]
     offsets = np.arange(batch, dtype=np.int64)[:, None, None]
@@ -128,12 +128,12 @@ def _evaluate(design: Design, counts: Floats, parameters: Floats) -> _State:
     )
 
 
-def _sums(places: Places, values: Floats, size: int) -> Floats:
+def _sums(places: Indices, values: Floats, size: int) -> Floats:
     """Add up `values` by place, in order."""
     return np.bincount(places.ravel(), weights=values.ravel(), minlength=size).astype(np.float64)
 
 
-def likelihood(d: Floats, counts: Floats, scale: float, margin: float) -> tuple[Floats, Floats, Floats]:
+def log_likelihood(d: Floats, counts: Floats, scale: float, margin: float) -> tuple[Floats, Floats, Floats]:
     """By row: the log likelihood, its slope in the difference `d`, and its curvature with the sign turned."""
     wins, draws, losses = counts[..., 0], counts[..., 1], counts[..., 2]
     up, down = (d - margin) / scale, (-d - margin) / scale

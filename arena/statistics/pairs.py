@@ -16,7 +16,7 @@ Sign = int
 """1 if the first of two came out better, 0 for a tie, -1 if the other did."""
 
 
-class Pairing(Protocol):
+class PlayedPairing(Protocol):
     """Players who sit at one table, by place, and the course of each of their blocks (or how often each occurred).
 
     A course has n n characters for n players: by rotation and by seat, a digit for each rank. Seat s of rotation r
@@ -36,7 +36,7 @@ class Counted(NamedTuple):
     courses: Mapping[str, int]
 
 
-class Comparison(NamedTuple):
+class SeatComparison(NamedTuple):
     """Two of the places of a table in the match of one rotation, with their seats."""
 
     rotation: int
@@ -52,7 +52,7 @@ class Pool(tuple[Counted, ...]):
     __slots__ = ()
 
 
-def counted(pairings: Iterable[Pairing]) -> Pool:
+def pooled(pairings: Iterable[PlayedPairing]) -> Pool:
     """Count the courses of `pairings`, which is only done once; ValueError for what is none.
 
     Matches with unequal numbers of seats belong in pools of their own.
@@ -86,10 +86,10 @@ def _has_match(one: Counted) -> bool:
 
 
 @lru_cache
-def comparisons(seats: int) -> tuple[Comparison, ...]:
+def comparisons(seats: int) -> tuple[SeatComparison, ...]:
     """All comparisons of a complete block: in each rotation every two places."""
     return tuple(
-        Comparison(rotation, first, second, (first - rotation) % seats, (second - rotation) % seats)
+        SeatComparison(rotation, first, second, (first - rotation) % seats, (second - rotation) % seats)
         for rotation in range(seats)
         for first in range(seats)
         for second in range(first + 1, seats)
@@ -98,7 +98,7 @@ def comparisons(seats: int) -> tuple[Comparison, ...]:
 
 @lru_cache(maxsize=65536)
 def signs(course: str, seats: int) -> tuple[Sign | None, ...]:
-    """How each of the `comparisons` of a block ended; None for those of a match that is not there."""
+    """The outcome of each of the `comparisons` of a block; None for those of a match that is not there."""
     found: list[Sign | None] = []
     for one in comparisons(seats):
         own, other = (course[one.rotation * seats + seat] for seat in (one.first_seat, one.second_seat))
@@ -106,7 +106,7 @@ def signs(course: str, seats: int) -> tuple[Sign | None, ...]:
     return tuple(found)
 
 
-def connected_groups(players: Iterable[str], pairings: Iterable[Pairing]) -> tuple[tuple[str, ...], ...]:
+def connected_groups(players: Iterable[str], pairings: Iterable[PlayedPairing]) -> tuple[tuple[str, ...], ...]:
     """Split the players into groups that no match connects, directly or through others; the largest first.
 
     Within a group skills can be compared; between two groups nothing is known. KeyError for a match of a stranger.
@@ -137,5 +137,5 @@ def places_of(players: Iterable[str]) -> dict[str, int]:
 
 
 def weight(seats: int) -> float:
-    """What one comparison counts for, so that a match of n weighs as much as n - 1 comparisons."""
+    """The weight of one comparison, so that a match of n weighs as much as n - 1 comparisons."""
     return 2.0 / max(2, seats)

@@ -16,7 +16,7 @@ TRINOMIAL: Final = ("L", "D", "W")
 """The results of a single match."""
 
 ZERO_FLOOR: Final = 1e-3
-"""What a count of zero is replaced by in likelihoods, as fishtest and fastchess do: no result is impossible."""
+"""Replaces a count of zero in likelihoods, as fishtest and fastchess do: no result is impossible."""
 
 SMALLEST: Final = 1e-100
 LARGEST: Final = 1e100
@@ -37,7 +37,7 @@ def block_score(match_scores: Sequence[float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many blocks had each result, from the worst for NEW to the best: 3 numbers or 5."""
+    """The number of blocks with each result, from the worst for NEW to the best: 3 numbers or 5."""
 
     numbers: tuple[int, ...]
 
@@ -96,7 +96,7 @@ class Counts:
 
     @property
     def weighted(self) -> tuple[Sequence[float], Sequence[float]]:
-        """How many blocks had each score, and the scores."""
+        """The number of blocks with each score, and the scores."""
         return self.numbers, self.values
 
     @property
@@ -175,7 +175,7 @@ class Sample:
 
     @property
     def blocks(self) -> int:
-        """How many."""
+        """The number of blocks."""
         return len(self.values)
 
     @property

@@ -22,15 +22,15 @@ import numpy as np
 
 from arena.statistics import newton
 from arena.statistics.block_correlation import block_effect, score_covariance
-from arena.statistics.comparisons import Table, table_of
+from arena.statistics.comparisons import ComparisonTable, table_of
 from arena.statistics.distributions import NORMAL
 from arena.statistics.model import BlockEffect, Chances, ProbitSettings, chances_at, score_slope
 from arena.statistics.newton import Design, Floats, Optimum
-from arena.statistics.pairs import Pairing, connected_groups, counted
+from arena.statistics.pairs import PlayedPairing, connected_groups, pooled
 
 
 class SeatAdvantage(msgspec.Struct, frozen=True, gc=False):
-    """What a seat is worth against the mean of the other seats.
+    """The advantage of a seat over the mean of the other seats.
 
     `skill` and its standard `error` are in units of mu. `points` are the percentage points of score above 50 that a
     player gets there against equals; `points_error` is their standard error.
@@ -61,7 +61,7 @@ class ProbitFit:
     seats: tuple[SeatAdvantage, ...]
     groups: tuple[tuple[str, ...], ...]
     effect: BlockEffect | None
-    table: Table = field(repr=False, compare=False)
+    table: ComparisonTable = field(repr=False, compare=False)
 
     def mean(self, player: str) -> float:
         """The skill of `player`; KeyError for a stranger."""
@@ -76,7 +76,7 @@ class ProbitFit:
         return tuple(sorted(self.players, key=lambda player: (-round(self.mean(player), 9), player)))
 
     def likelihood_better(self, one: str, other: str) -> float | None:
-        """How likely `one` is the better player; None if no chain of matches connects the two."""
+        """The likelihood that `one` is the better player; None if no chain of matches connects the two."""
         if self._group[one] != self._group[other]:
             return None
         variance = self._variance_of_difference(one, other)
@@ -85,7 +85,7 @@ class ProbitFit:
         return NORMAL.cdf((self.mean(one) - self.mean(other)) / math.sqrt(variance))
 
     def difference(self, one: str, other: str) -> tuple[float, float]:
-        """How much better `one` is than `other`, with its standard error."""
+        """The skill of `one` less that of `other`, with its standard error."""
         variance = self._variance_of_difference(one, other)
         return self.mean(one) - self.mean(other), math.sqrt(max(0.0, variance))
 
@@ -118,7 +118,7 @@ class ProbitFit:
         return {player: number for number, group in enumerate(self.groups) for player in group}
 
 
-def fit(players: Iterable[str], pairings: Iterable[Pairing], settings: ProbitSettings | None = None) -> ProbitFit:
+def fit(players: Iterable[str], pairings: Iterable[PlayedPairing], settings: ProbitSettings | None = None) -> ProbitFit:
     """Find the most likely skills, and their errors from blocks.
 
     With H the information of the results and the prior, and J the covariance of the slope of the log likelihood as
@@ -126,7 +126,7 @@ def fit(players: Iterable[str], pairings: Iterable[Pairing], settings: ProbitSet
     whatever the blocks share. Raises ValueError for matches with unequal numbers of seats, KeyError for a stranger.
     """
     chosen = settings or ProbitSettings()
-    played = counted(pairings)
+    played = pooled(pairings)
     names = tuple(sorted(set(players)))
     table = table_of(names, played)
     if not names:
@@ -157,13 +157,13 @@ class GrowingSkills:
     lead from the last maximum to the next.
     """
 
-    def __init__(self, table: Table, settings: ProbitSettings) -> None:
+    def __init__(self, table: ComparisonTable, settings: ProbitSettings) -> None:
         self._players = table.players
         self._places = {tuple(places): number for number, places in enumerate(table.places.tolist())}
         self._design, self._counts = table.design(settings), table.counts()
         self._found = self._design.centre
 
-    def add(self, table: Table) -> None:
+    def add(self, table: ComparisonTable) -> None:
         """Another round of some of these pairings; KeyError for one that is none of the first round."""
         for places, counts in zip(table.places.tolist(), table.counts(), strict=True):
             self._counts[self._places[tuple(places)]] += counts
@@ -175,15 +175,15 @@ class GrowingSkills:
 
 
 def _errors(
-    table: Table, laid_out: Design, counts: Floats, optimum: Optimum, settings: ProbitSettings
+    table: ComparisonTable, laid_out: Design, counts: Floats, optimum: Optimum, settings: ProbitSettings
 ) -> tuple[BlockEffect | None, Floats]:
-    """What the blocks share, and the covariance of all parameters."""
+    """The effect of the blocks, and the covariance of all parameters."""
     prior = np.diag(laid_out.precision)
     inverse: Floats = newton.solve((optimum.information[0] + prior)[None], np.eye(len(prior))[None])[0]
     effect = None
     if len(table.places):
         differences = (optimum.parameters[0][laid_out.columns] * laid_out.signs).sum(axis=1).reshape(counts.shape[:2])
-        _, _, curvature = newton.likelihood(differences, counts, laid_out.scale, laid_out.margin)
+        _, _, curvature = newton.log_likelihood(differences, counts, laid_out.scale, laid_out.margin)
         effect = block_effect(table, differences, settings)
         told = score_covariance(
             table, differences, laid_out.weight * curvature, effect.correlation if effect else 0.0, settings

@@ -24,7 +24,7 @@ from arena.statistics.elo import expected_score, standardised
 from arena.statistics.likelihood import logistic_llr, normalised_llr, sample_llr, student_llr
 from arena.statistics.pentanomial import Counts, Moments, Sample
 
-LEAST_BLOCKS: Final = 16
+LEAST_BLOCKS_COUNTED: Final = 16
 """Before so many, counts are too few for the theory, and identical bots are not yet called so."""
 LEAST_BLOCKS_STUDENT: Final = 30
 """Before so many, a standard deviation is too uncertain to divide by."""
@@ -37,11 +37,11 @@ NARROWEST_ELO: Final = 0.01
 """Bounds closer together ask for over 10^9 blocks."""
 
 Model = Literal["normalised", "logistic", "luck-adjusted", "student"]
-"""What is tested: see the top."""
+"""The statistic of the test, as listed at the top."""
 
 
 class Verdict(StrEnum):
-    """What the blocks so far decide; all but UNDECIDED are final."""
+    """The decision of the blocks so far; all but UNDECIDED are final."""
 
     UNDECIDED = "undecided"
     H1 = "accept H1"
@@ -61,7 +61,7 @@ class Duration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequentialSettings:
-    """What is tested, how surely, and how long.
+    """The hypotheses, the errors that are allowed, and the longest course.
 
     `matches` in a block: 1 or 2 for the models that count results. `batch` and `cap` are blocks; without a `cap` it is
     twice the expected duration at the midpoint, in whole batches. SpecError for what nobody can test.
@@ -89,7 +89,7 @@ class SequentialSettings:
     @property
     def least(self) -> int:
         """Blocks before which neither hypothesis is accepted."""
-        return LEAST_BLOCKS_STUDENT if self.model == "student" else LEAST_BLOCKS
+        return LEAST_BLOCKS_STUDENT if self.model == "student" else LEAST_BLOCKS_COUNTED
 
     @property
     def expected(self) -> Duration:
@@ -98,7 +98,7 @@ class SequentialSettings:
 
     @property
     def distance(self) -> float:
-        """How far apart H0 and H1 are, in standard deviations of a block.
+        """The distance of H0 and H1, in standard deviations of a block.
 
         For logistic Elo only blocks can tell; until then as if matches were independent and had no draws.
         """
@@ -117,7 +117,7 @@ class SequentialSettings:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where a test stands after a batch. `is_same_so_far`: no block yet in which NEW and OLD differed at all."""
+    """The state of a test after a batch. `is_same_so_far`: no block yet in which NEW and OLD differed at all."""
 
     settings: SequentialSettings
     seen: Counts | Sample | Moments
@@ -127,7 +127,7 @@ class State:
 
     @property
     def blocks(self) -> int:
-        """How many blocks it is made of."""
+        """The number of blocks that it is made of."""
         return self.seen.blocks
 
     @property
@@ -138,7 +138,7 @@ class State:
 
     @property
     def blocks_to_go(self) -> int:
-        """How many blocks more to expect, if all go on as so far; 0 once decided."""
+        """The expected number of further blocks, if all go on as so far; 0 once decided."""
         if self.verdict is not Verdict.UNDECIDED:
             return 0
         lower, upper = self.settings.bounds
@@ -185,7 +185,7 @@ def begin(settings: SequentialSettings) -> State:
     return State(settings, Sample(settings.matches) if is_adjusted else Counts.none(settings.matches))
 
 
-def verdict(
+def state_after(
     scores: Mapping[int, float],
     settings: SequentialSettings,
     *,
@@ -247,7 +247,7 @@ def _llr(seen: Counts | Sample | Moments, settings: SequentialSettings) -> float
 
 def _decide(blocks: int, llr: float, settings: SequentialSettings, *, is_same: bool) -> Verdict:
     lower, upper = settings.bounds
-    if is_same and blocks >= LEAST_BLOCKS:
+    if is_same and blocks >= LEAST_BLOCKS_COUNTED:
         return Verdict.IDENTICAL
     if blocks >= settings.least and not lower < llr < upper:
         return Verdict.H1 if llr >= upper else Verdict.H0

@@ -42,7 +42,7 @@ class Look(NamedTuple):
     sizes: tuple[int, ...]
 
 
-class Decision(NamedTuple):
+class LookDecision(NamedTuple):
     """A look with its `bound`: the least lead of either player that decides there, which may be out of reach."""
 
     blocks: int
@@ -65,10 +65,10 @@ class Decider:
         self._longest, self._alpha = longest, alpha
         self._walk = Walk()
 
-    def look(self, look: Look) -> Decision:
+    def look(self, look: Look) -> LookDecision:
         """Take in the next look. ValueError beyond the longest course."""
         allowed = spent(look.blocks / self._longest, self._alpha)
-        return Decision(look.blocks, look.lead, self._walk.bound(signed(look.sizes), allowed))
+        return LookDecision(look.blocks, look.lead, self._walk.bound(sum_of_signs(look.sizes), allowed))
 
 
 class Walk:
@@ -101,7 +101,7 @@ def spent(part: float, alpha: float) -> float:
     return max(_ALWAYS_ALLOWED * alpha, 2.0 * math.erfc(_quantile(alpha) / math.sqrt(2.0 * part)))
 
 
-def signed(sizes: Sequence[int]) -> Floats:
+def sum_of_signs(sizes: Sequence[int]) -> Floats:
     """Return the distribution of a sum of fair signs: `sizes[k]` of them with k + 1; the middle of the array is 0."""
     spread = [_binomial(count, size) for size, count in enumerate(sizes, start=1) if count]
     return reduce(np.convolve, spread, np.ones(1))

@@ -43,6 +43,7 @@ class BotStore:
     def __init__(self, results: Path, folder: Path, isolation: Isolation = DEFAULT_ISOLATION) -> None:
         self._homes = Homes(results / "bots", isolation)
         self._results = results
+        self._path = database.path_in(results)
         self._folder = folder
 
     def find(self, text: str) -> BotSpec:
@@ -84,7 +85,7 @@ class BotStore:
         return sorted((bot for bot in self._entries() if isinstance(bot, BotSpec)), key=lambda bot: bot.name)
 
     def unreadable(self) -> list[SpecError]:
-        """What is wrong with the bots in `bots/` that cannot be read; they are in nobody's way."""
+        """The errors of the bots in `bots/` that cannot be read; they are in nobody's way."""
         return [error for error in self._entries() if isinstance(error, SpecError)]
 
     def submitted(self) -> list[Submission]:
@@ -93,13 +94,13 @@ class BotStore:
         if connection is None:
             return []
         query = "SELECT name, version, digest, submitted_at FROM bot ORDER BY name, submitted_at DESC, digest"
-        with contextlib.closing(connection), database.speaking_for(database.path_in(self._results)):
+        with contextlib.closing(connection), database.translating_sqlite_errors(self._path):
             return [Submission(*row) for row in connection.execute(query)]
 
     def register(self, bot: BotSpec, connection: sqlite3.Connection) -> None:
         """Put an installed bot on the list of submissions."""
         row = (bot.digest, bot.name, bot.manifest.version, datetime.now(UTC).isoformat(timespec="microseconds"))
-        with database.speaking_for(database.path_in(self._results)), database.transaction(connection):
+        with database.transaction(connection, self._path):
             connection.execute("INSERT OR REPLACE INTO bot VALUES (?, ?, ?, ?)", row)
 
     def withdraw(self, text: str) -> Submission:
@@ -116,9 +117,8 @@ class BotStore:
         if prefix and len(found) > 1:
             choices = ", ".join(f"{name}@{each.digest}" for each in found)
             raise SpecError(f'more than one submission is "{text}"; say which: {choices}')
-        path = database.path_in(self._results)
         with contextlib.closing(database.open_for_writing(self._results)) as connection:  # noqa: SIM117 - in this order
-            with database.speaking_for(path), database.transaction(connection):
+            with database.transaction(connection, self._path):
                 connection.execute("DELETE FROM bot WHERE digest = ?", (found[0].digest,))
         return found[0]
 

@@ -16,7 +16,7 @@ from arena.match.results import PairingRanks
 from arena.standings.profile import PlayerColumns
 from arena.standings.sums import Array
 from arena.store.ranks import Wanted, first_damage
-from arena.store.sums import NONE, numbers
+from arena.store.sums import NONE, numbers_in
 
 _SEATS: Final = (
     f"SELECT group_concat(coalesce(score, {NONE})), group_concat(coalesce(margin, {NONE})), group_concat(moves),"  # noqa: S608 - our own text
@@ -46,7 +46,7 @@ def columns(
 def _columns(connection: sqlite3.Connection, due: Wanted, player: str, own: PairingRanks) -> PlayerColumns:
     """ValueError or TypeError for columns of which one is not as long as the others, or has what no result can have."""
     where, place = (due.id, due.blocks), due.players.index(player)
-    by_place = np.array([[numbers(text) for text in row] for row in connection.execute(_SEATS, where)])
+    by_place = np.array([[numbers_in(text) for text in row] for row in connection.execute(_SEATS, where)])
     if by_place.shape != (len(due.players), 5, own.matches) or (by_place[:, 2:] < 0).any():
         raise ValueError("a seat is missing, or less than nothing")
     faults = connection.execute(_FAULTS, where).fetchall()
@@ -54,7 +54,7 @@ def _columns(connection: sqlite3.Connection, due: Wanted, player: str, own: Pair
     termination, at_fault = np.full((own.matches, 2), (Termination.NORMAL.value, -1), dtype=object).T
     if faults:
         termination[~is_normal], at_fault[~is_normal] = np.array(faults, dtype=object).T
-    units = numbers(connection.execute(_UNITS, where).fetchone()[0])
+    units = numbers_in(connection.execute(_UNITS, where).fetchone()[0])
     unit = lcm(*np.unique(units).tolist())
     return PlayerColumns(
         key=due.key,

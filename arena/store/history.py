@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from arena.errors import DamagedStore, SpecError
 
-LAYOUT: Final = """
+HISTORY_TABLE: Final = """
     CREATE TABLE history (
         number INTEGER PRIMARY KEY, pairing INTEGER NOT NULL, block INTEGER NOT NULL, rotation INTEGER NOT NULL,
         digest TEXT NOT NULL, node BLOB NOT NULL
@@ -122,7 +122,7 @@ def head(connection: sqlite3.Connection) -> Head:
 
 
 def entries(connection: sqlite3.Connection) -> Iterator[Entry]:
-    """All entries in their order. What was tampered with may have values of any type."""
+    """All entries in their order; tampered ones may have values of any type."""
     return (Entry(*row) for row in connection.execute(_ENTRIES))
 
 

@@ -61,25 +61,23 @@ class Homes:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self.sweep()
-            if not (self._folder / bot.digest).is_dir():
-                self._make(bot)
-            elif not self._has_built(bot.digest):
+            home = self._folder / bot.digest
+            if home.is_dir() and self._built(bot.digest):
+                self._check(bot.digest)
+                return
+            if home.is_dir():
                 log.warning(
                     "%s: nothing tells of the build there, as after an older arena or a power cut; it is built again",
-                    self._folder / bot.digest,
+                    home,
                 )
-                self._make(bot)
-            else:
-                self.read(bot.digest)
-                self._insist_on_build(bot.digest)
+            self._make(bot)
         except OSError as error:
             raise self._translated(error, bot) from None
 
     def is_changed(self, digest: str) -> bool:
         """Whether a home is missing, or not what was put there."""
         try:
-            self.read(digest)
-            self._insist_on_build(digest)
+            self._check(digest)
         except (SpecError, OSError):
             return True
         return False
@@ -92,15 +90,18 @@ class Homes:
                     remove(leftover)
                     log.warning("%s: removed; a program that was killed had not finished it", leftover)
 
-    def _has_built(self, digest: str) -> bool:
-        """Whether the home tells what was built there."""
+    def _built(self, digest: str) -> str:
+        """The hash of the build in that home; empty if nothing tells it."""
+        text = ""
         with contextlib.suppress(OSError, UnicodeDecodeError):
-            return len((self._folder / digest / _BUILT).read_text(encoding="ascii")) == len(digest)
-        return False
+            text = (self._folder / digest / _BUILT).read_text(encoding="ascii")
+        return text if len(text) == len(digest) else ""
 
-    def _insist_on_build(self, digest: str) -> None:
-        home = self._folder / digest
-        if not self._has_built(digest) or (home / _BUILT).read_text(encoding="ascii") != digest_of_folder(home / "run"):
+    def _check(self, digest: str) -> None:
+        """SpecError if the home is missing, or if its source or its build was changed."""
+        self.read(digest)
+        home, built = self._folder / digest, self._built(digest)
+        if not built or built != digest_of_folder(home / "run"):
             raise SpecError(
                 f"{home / 'run'} is not what was built there: somebody changed it, or a disk lost a part of it;"
                 f" delete {home}, and it is made anew"
@@ -114,15 +115,15 @@ class Homes:
             build(bot.manifest, made / "run", self._isolation, given=bot.given_folder)
             (made / _BUILT).write_text(digest_of_folder(made / "run"), encoding="ascii")
             _sync_all(made)
-            if home.is_dir() and not self._has_built(bot.digest):
+            if home.is_dir() and not self._built(bot.digest):
                 home.rename(scratch / "former")
             try:
                 made.rename(home)
             except OSError:
                 if not home.is_dir():  # otherwise somebody else made the same one meanwhile
                     raise
-            _sync(self._folder)
-            _sync(self._folder.parent)
+            sync(self._folder)
+            sync(self._folder.parent)
 
     @contextlib.contextmanager
     def _in_the_making(self) -> Iterator[Path]:
@@ -187,11 +188,12 @@ def _sync_all(folder: Path) -> None:
         for name in names:
             path = Path(place) / name
             if path.is_file() and not path.is_symlink():
-                _sync(path)
-        _sync(Path(place))
+                sync(path)
+        sync(Path(place))
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Put a file or a folder on the disk."""
     number = os.open(path, os.O_RDONLY)
     try:
         os.fsync(number)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
@@ -24,8 +24,6 @@ from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.standings.profile import PlayerColumns
-
-if TYPE_CHECKING:
     from arena.standings.sums import PairingSums
 
 _OLD_RULES: Final = "1"
@@ -64,38 +62,34 @@ class MatchStore:
         Standings published of another version of it are forgotten.
         """
         text = msgspec.json.encode(portable(tournament))
-        with database.speaking_for(self._path), database.transaction(self._connection):
-            self._connection.execute(
-                "INSERT INTO league (name, tournament, digest) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
-                " standings = CASE WHEN tournament = excluded.tournament THEN standings END,"
-                " tournament = excluded.tournament, digest = excluded.digest",
-                (tournament.name, text, sha256(text).hexdigest()),
-            )
+        query = (
+            "INSERT INTO league (name, tournament, digest) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
+            " standings = CASE WHEN tournament = excluded.tournament THEN standings END,"
+            " tournament = excluded.tournament, digest = excluded.digest"
+        )
+        self._write(query, tournament.name, text, sha256(text).hexdigest())
 
     def save_standings(self, league: str, standings: bytes) -> None:
         """Remember the standings as they were last published, for `verify` to compare."""
-        with database.speaking_for(self._path), database.transaction(self._connection):
-            self._connection.execute("UPDATE league SET standings = ? WHERE name = ?", (standings, league))
+        self._write("UPDATE league SET standings = ? WHERE name = ?", standings, league)
 
     def published(self, league: str) -> bytes | None:
         """The standings as they were last published."""
-        with database.speaking_for(self._path):
-            row = self._connection.execute("SELECT standings FROM league WHERE name = ?", (league,)).fetchone()
-        return None if row is None else row[0]
+        found = self._read("SELECT standings FROM league WHERE name = ?", league)
+        return found[0][0] if found else None
 
     def league(self, name: str) -> Tournament:
         """The tournament of that name. SpecError lists the known ones; DamagedStore if it is not what was saved."""
-        query = "SELECT CAST(tournament AS BLOB), digest FROM league WHERE name = ?"
-        with database.speaking_for(self._path):
-            row = self._connection.execute(query, (name,)).fetchone()
-        if row is None:
+        stored = self._read("SELECT CAST(tournament AS BLOB), digest FROM league WHERE name = ?", name)
+        if not stored:
             known = ", ".join(self.leagues()) or "none"
             raise SpecError(f'no league "{name}" in {self._path}; known: {known}')
+        text, digest = stored[0]
         try:
-            found = _decoded(row[0])
+            found = _decoded(text)
         except rows.UNREADABLE as error:
             raise self._edited(name, f" ({error})") from None
-        if sha256(row[0]).hexdigest() != row[1] or found.name != name:
+        if sha256(text).hexdigest() != digest or found.name != name:
             raise self._edited(name)
         return found
 
@@ -110,38 +104,34 @@ class MatchStore:
 
         Public seeds are none of them.
         """
-        return tuple(self._secrets("league = ? AND origin != 'public' ORDER BY number", league))
+        return tuple(self._secrets_with("league = ? AND origin != 'public' ORDER BY number", league))
 
     def secret(self, commitment: str) -> LeagueSecret | None:
         """The secret of that commitment, or the public seed, in the first league that has it; None without any."""
-        return next(self._secrets("commitment = ? ORDER BY league", commitment), None)
+        return next(self._secrets_with("commitment = ? ORDER BY league", commitment), None)
 
-    def _secrets(self, condition: str, value: str) -> Iterator[LeagueSecret]:
+    def _secrets_with(self, condition: str, value: str) -> Iterator[LeagueSecret]:
         query = f"SELECT commitment, origin, revealed_at FROM secret WHERE {condition}"  # noqa: S608 - our own text
-        with database.speaking_for(self._path):
-            yield from [LeagueSecret(*row) for row in self._connection.execute(query, (value,))]
+        return (LeagueSecret(*row) for row in self._read(query, value))
 
     def add_secret(self, league: str, commitment: str, origin: str) -> None:
         """The league draws new blocks under another secret; nothing happens if it is one of its secrets."""
         query = "INSERT OR IGNORE INTO secret SELECT ?, count(*), ?, ?, NULL FROM secret WHERE league = ?"
-        with database.speaking_for(self._path), database.transaction(self._connection):
-            self._connection.execute(query, (league, commitment, origin, league))
+        self._write(query, league, commitment, origin, league)
 
     def mark_revealed(self, commitment: str, revealed_at: str) -> None:
         """Remember that everybody may know the secret from now on, whichever leagues draw under it."""
         query = "UPDATE secret SET revealed_at = ? WHERE commitment = ? AND revealed_at IS NULL"
-        with database.speaking_for(self._path), database.transaction(self._connection):
-            self._connection.execute(query, (revealed_at, commitment))
+        self._write(query, revealed_at, commitment)
 
     def leagues(self) -> list[str]:
         """Names of all leagues, sorted."""
-        with database.speaking_for(self._path):
-            return [str(name) for (name,) in self._connection.execute("SELECT name FROM league ORDER BY name")]
+        return [str(name) for (name,) in self._read("SELECT name FROM league ORDER BY name")]
 
     def save(self, blocks: Iterable[_Block]) -> None:
         """Store these blocks in one transaction; matches that are there already are left alone."""
         committed: list[history.NewEntry] = []
-        with database.speaking_for(self._path), database.transaction(self._connection):
+        with database.transaction(self._connection, self._path):
             for block in blocks:
                 for one in block.matches:
                     self._save_match(one, committed)
@@ -174,7 +164,7 @@ class MatchStore:
 
         In the order of `blocks`; a pairing without a match is left out. DamagedStore names a match that cannot be.
         """
-        with database.speaking_for(self._path), self.snapshot():
+        with database.translating_sqlite_errors(self._path), self.snapshot():
             return ranks(self._connection, self._wanted(blocks))
 
     def sums(
@@ -186,7 +176,7 @@ class MatchStore:
         """
         from arena.store.sums import sums  # noqa: PLC0415 - numpy takes 0.1 s that most commands do not need
 
-        with database.speaking_for(self._path), self.snapshot():
+        with database.translating_sqlite_errors(self._path), self.snapshot():
             return sums(self._connection, self._wanted(blocks), known)
 
     def columns(
@@ -195,14 +185,14 @@ class MatchStore:
         """The matches of a player's pairings as columns; ranks and sums are known, from the same snapshot."""
         from arena.store.columns import columns  # noqa: PLC0415 - as in `sums`
 
-        with database.speaking_for(self._path), self.snapshot():
+        with database.translating_sqlite_errors(self._path), self.snapshot():
             return [*columns(self._connection, self._wanted(blocks), player, known)]
 
     def results(self, blocks: Mapping[str, int]) -> Iterator[MatchResult]:
         """The same matches one by one, by pairing in the order of `blocks`, block and rotation."""
-        with database.speaking_for(self._path):
+        with database.translating_sqlite_errors(self._path):
             for key, end in blocks.items():
-                yield from (result for result, _ in rows.read(self._connection, key, 0, end))
+                yield from (result for result, _ in rows.read_matches(self._connection, key, 0, end))
 
     def in_schedule_order(self, blocks: Mapping[str, int]) -> list[MatchResult]:
         """The same by block, pairing in the order of `blocks`, and rotation."""
@@ -216,9 +206,7 @@ class MatchStore:
 
     def orphans(self, known: Mapping[str, int]) -> Iterator[PlayedMatch]:
         """The stored matches that are not among these: other pairings, or blocks from that number on."""
-        with database.speaking_for(self._path):
-            keys = [key for (key,) in self._connection.execute("SELECT key FROM pairing ORDER BY key")]
-        for key in keys:
+        for (key,) in self._read("SELECT key FROM pairing ORDER BY key"):
             yield from self._played(key, known.get(key, 0), rows.WHOLE)
 
     def match(self, match_id: str) -> PlayedMatch:
@@ -231,55 +219,43 @@ class MatchStore:
         raise SpecError(f'no match "{match_id}" in {self._path}; `arena league matches NAME` lists the ids')
 
     def _played(self, key: str, first: int, end: int) -> Iterator[PlayedMatch]:
-        with database.speaking_for(self._path):
-            for result, record in rows.read(self._connection, key, first, end, with_records=True):
+        with database.translating_sqlite_errors(self._path):
+            for result, record in rows.read_matches(self._connection, key, first, end, with_records=True):
                 if record is not None:
                     yield PlayedMatch(result, record)
 
     def entries(self) -> Iterator[history.Entry]:
         """Which matches were stored, in the order of their commits."""
-        with database.speaking_for(self._path):
+        with database.translating_sqlite_errors(self._path):
             yield from history.entries(self._connection)
 
     def head(self) -> history.Head:
         """The number of matches that were ever stored, and the root of their history."""
-        with database.speaking_for(self._path):
+        with database.translating_sqlite_errors(self._path):
             return history.head(self._connection)
 
-    def matches_without_entry(self) -> int:
-        """Stored matches that are not in the history."""
-        query = (
-            "SELECT count(*) FROM (SELECT pairing, block, rotation FROM record"
-            " EXCEPT SELECT pairing, block, rotation FROM history)"
-        )
-        with database.speaking_for(self._path):
-            return int(self._connection.execute(query).fetchone()[0])
-
-    def bare_matches(self) -> int:
-        """Matches whose record is missing, in all leagues and outside of them."""
-        query = (
-            "SELECT count(*) FROM match m LEFT JOIN record r"
-            " ON (r.pairing, r.block, r.rotation) = (m.pairing, m.block, m.rotation) WHERE r.pairing IS NULL"
-        )
-        with database.speaking_for(self._path):
-            return int(self._connection.execute(query).fetchone()[0])
-
-    def loose_records(self) -> int:
-        """Records whose match is missing, in all leagues."""
-        query = (
-            "SELECT count(*) FROM record r LEFT JOIN match m"
-            " ON (r.pairing, r.block, r.rotation) = (m.pairing, m.block, m.rotation) WHERE m.pairing IS NULL"
-        )
-        with database.speaking_for(self._path):
-            return int(self._connection.execute(query).fetchone()[0])
+    def orphans_of(self, table: str, other: str) -> int:
+        """Matches, of all leagues and of none, that `table` has and `other` lacks: `match`, `record`, `history`."""
+        of = "SELECT pairing, block, rotation FROM"
+        query = f"SELECT count(*) FROM ({of} {table} EXCEPT {of} {other})"  # noqa: S608 - names of our own tables
+        return int(self._read(query)[0][0])
 
     def integrity_errors(self) -> list[str]:
-        """What SQLite itself finds wrong with the file: pages, constraints, rows of matches that are not there."""
-        with database.speaking_for(self._path):
-            found = [text for (text,) in self._connection.execute("PRAGMA integrity_check(5)")]
-            lost = Counter(table for table, *_ in self._connection.execute("PRAGMA foreign_key_check"))
+        """The errors that SQLite itself finds in the file: pages, constraints, rows of matches that are not there."""
+        found = [text for (text,) in self._read("PRAGMA integrity_check(5)")]
+        lost = Counter(table for table, *_ in self._read("PRAGMA foreign_key_check"))
         found += [f"{counted(number, 'row')} of {table} without a match or a pairing" for table, number in lost.items()]
         return found[found[:1] == ["ok"] :]
+
+    def _read(self, query: str, *values: Any) -> list[Any]:
+        """The rows that a query finds."""
+        with database.translating_sqlite_errors(self._path):
+            return self._connection.execute(query, values).fetchall()
+
+    def _write(self, query: str, *values: Any) -> None:
+        """Execute one statement in a transaction of its own."""
+        with database.transaction(self._connection, self._path):
+            self._connection.execute(query, values)
 
     def _save_match(self, one: PlayedMatch, committed: list[history.NewEntry]) -> None:
         """Store a match if it is not there; `committed` gets it then."""

@@ -25,7 +25,7 @@ SUMMARIES: Final = """
     ALTER TABLE pairing ADD COLUMN players TEXT NOT NULL DEFAULT '[]';
     UPDATE league SET standings = NULL;
 """
-"""What goes. Standings that were published before have another digest, and are forgotten."""
+"""Drops what rows replace. Standings that were published before have another digest, and are forgotten."""
 log: Final = logging.getLogger("arena.store")
 _ORDERED: Final = "SELECT block, rotation, summary FROM summary WHERE pairing = ? ORDER BY block, rotation"
 
@@ -72,7 +72,7 @@ def constrain(connection: sqlite3.Connection) -> None:
     """
     (version,) = connection.execute("PRAGMA schema_version").fetchone()
     connection.execute("PRAGMA writable_schema=ON")
-    for statement in map(str.strip, rows.LAYOUT.split(";")):
+    for statement in map(str.strip, rows.MATCH_TABLES.split(";")):
         table = statement.split()[2]
         connection.execute("UPDATE sqlite_master SET sql = ? WHERE type = 'table' AND name = ?", (statement, table))
     connection.execute(f"PRAGMA schema_version={version + 1}")

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from arena.errors import DamagedStore
 from arena.match.results import PairingRanks, canonical_ranks, points
-from arena.standings.ranks import MISSING, courses_of, matches_of
+from arena.standings.ranks import courses_of, matches_of, no_match
 from arena.store import rows
 
 _MATCHES: Final = (
@@ -93,7 +93,7 @@ def selected(
 def _with_holes(connection: sqlite3.Connection, due: Wanted) -> PairingRanks:
     """The ranks of a pairing in which matches are missing. DamagedStore names one that is damaged."""
     seats = len(due.players)
-    courses: defaultdict[int, list[str]] = defaultdict(lambda: [MISSING * seats] * seats)
+    courses: defaultdict[int, list[str]] = defaultdict(lambda: [no_match(seats)] * seats)
     for block, rotation, own in connection.execute(_EACH, (due.id, due.blocks)):
         if rotation not in range(seats) or type(block) is not int or type(own) is not str or len(own) != seats:
             raise first_damage(connection, due)
@@ -135,7 +135,7 @@ def _points_of(course: str, seats: int) -> tuple[int, ...] | None:
 def first_damage(connection: sqlite3.Connection, *asked: Wanted) -> DamagedStore:
     """The error that names the first match of the pairings that is not what was stored."""
     for due in asked:
-        for _ in rows.read(connection, due.key, 0, due.blocks):
+        for _ in rows.read_matches(connection, due.key, 0, due.blocks):
             pass
     keys = ", ".join(due.key for due in asked)
     return DamagedStore(f"the matches of pairing {keys} contradict each other; run `arena verify`")

@@ -18,7 +18,7 @@ import msgspec
 
 from arena.errors import DamagedStore
 from arena.match.record import PackedRecord, Termination
-from arena.match.results import MatchKey, MatchResult, PlayedMatch, margins_of, points, rotate, score_unit
+from arena.match.results import MatchKey, MatchResult, margins_of, points, rotate, score_unit
 
 
 def _whole(column: str, least: int = 0) -> str:
@@ -31,7 +31,7 @@ def _known(column: str, more: str = "") -> str:
     return f"{column} INTEGER CHECK (typeof({column}) IN ('integer', 'null'){more})"
 
 
-LAYOUT: Final = f"""
+MATCH_TABLES: Final = f"""
     CREATE TABLE match (
         pairing INTEGER NOT NULL REFERENCES pairing, {_whole("block")}, {_whole("rotation")},
         ranks TEXT NOT NULL CHECK (ranks GLOB '*0*'), termination TEXT NOT NULL,
@@ -112,7 +112,7 @@ def insert(connection: sqlite3.Connection, pairing: int, one: MatchResult) -> bo
     return True
 
 
-def read(
+def read_matches(
     connection: sqlite3.Connection, key: str, first: int = 0, end: int = WHOLE, *, with_records: bool = False
 ) -> Iterator[tuple[MatchResult, PackedRecord | None]]:
     """The matches of some blocks of the pairing with that key, by block and rotation.
@@ -136,12 +136,6 @@ def read(
         yield result, record
     if pardons.are_left:
         raise damaged(f"after the last of pairing {key}", "faults are counted for a match that is not there")
-
-
-def played(one: tuple[MatchResult, PackedRecord | None]) -> PlayedMatch | None:
-    """The match if its record is there."""
-    result, record = one
-    return None if record is None else PlayedMatch(result, record)
 
 
 def names(key: str, text: Any) -> tuple[str, ...]:

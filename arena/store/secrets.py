@@ -18,6 +18,7 @@ from arena.errors import DamagedStore, SpecError
 from arena.league.tournament import OLD_FORMAT, Tournament
 from arena.match.secret_luck import Secret
 from arena.store import database
+from arena.store.homes import sync
 from arena.store.matches import LeagueSecret, MatchStore
 
 FOLDER: Final = "secrets"
@@ -41,7 +42,7 @@ class SecretFiles:
         self.folder = results / FOLDER
 
     def path(self, commitment: str) -> Path:
-        """Where the secret of that commitment lies, or should lie."""
+        """The file of the secret of that commitment, whether it is there or not."""
         return self.folder / commitment
 
     def keep(self, secret: Secret) -> None:
@@ -85,7 +86,7 @@ class SecretFiles:
             Path(name).unlink(missing_ok=True)
             raise
         for folder in (self.folder, self.folder.parent):
-            _sync(folder)
+            sync(folder)
 
 
 class SecretKeeper:
@@ -178,11 +179,3 @@ class SecretKeeper:
 
 def _under(tournament: Tournament, known: Iterable[LeagueSecret]) -> Tournament:
     return replace(tournament, commitments=tuple(each.commitment for each in known))
-
-
-def _sync(folder: Path) -> None:
-    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

@@ -21,7 +21,7 @@ from arena.match.record import FAULTS, PARDONABLE
 from arena.match.results import PairingRanks
 from arena.standings.sums import (
     HALVES,
-    MOST,
+    LARGEST_WHOLE,
     Array,
     BlockSums,
     Courses,
@@ -235,7 +235,7 @@ class _Adding:
         texts = [",".join([row[column] for row in self._rows[place :: self._seats]]) for place in range(self._seats)]
         values = np.full(shape, NONE, dtype=np.int64)
         for place, text in enumerate(texts):
-            values[present, place] = numbers(text) if text else []
+            values[present, place] = numbers_in(text) if text else []
         has = values[:, :, 0] != NONE
         values[~has] = 0
         if (values == NONE).any():
@@ -246,7 +246,7 @@ class _Adding:
         """The same in whole numbers of any length if their squares may not fit into 64 bits."""
         most = max(abs(int(values.max(initial=0))), abs(int(values.min(initial=0))))
         per_block = max(most * self._seats, self._seats)
-        return values if per_block * per_block * max(1, len(values)) < MOST else values.astype(object)
+        return values if per_block * per_block * max(1, len(values)) < LARGEST_WHOLE else values.astype(object)
 
     def _margins(self) -> BlockSums:
         values, has = self._values(_MARGINS)
@@ -309,7 +309,7 @@ def _parts(values: Array, units: Sequence[int]) -> Array:
     return np.array([[int(each) if each.denominator == 1 else each for each in own] for own in found], dtype=object)
 
 
-def numbers(text: str) -> Array:
+def numbers_in(text: str) -> Array:
     """The whole numbers of a text, between commas. ValueError for anything else."""
     with warnings.catch_warnings(action="error"):
         try:

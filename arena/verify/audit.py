@@ -104,7 +104,7 @@ def _audit_league(store: MatchStore, bots: BotStore, state: LeagueState, look: A
 def _audit_database(store: MatchStore) -> Iterator[AuditLine]:
     try:
         damage = store.integrity_errors()
-        loose, bare = store.loose_records(), store.bare_matches()
+        loose, bare = store.orphans_of("record", "match"), store.orphans_of("match", "record")
     except DamagedStore as error:
         yield True, f"database: {error}"
         return

@@ -22,7 +22,7 @@ def audit_history(store: MatchStore, roots: Sequence[Head] = ()) -> Iterator[Aud
     """Findings about the history. `roots` were kept by a person: the first so many matches are computed again."""
     try:
         yield from _walked(store, roots)
-        if strangers := store.matches_without_entry():
+        if strangers := store.orphans_of("record", "history"):
             yield True, f"{_NAME}: {counted(strangers, 'stored match is', 'stored matches are')} not in it"
     except DamagedStore as error:
         yield True, f"{_NAME}: {error}"

@@ -11,7 +11,7 @@ from standings_made import forfeited, played, table
 from arena.match.luck import LEAST
 from arena.match.results import LUCK_UNIT, MatchResult, rotate
 from arena.standings.luck_audit import LEVEL, PlayerLuck, audited
-from arena.standings.sums import NOWHERE, met, sums_of
+from arena.standings.sums import NOT_MET, met, sums_of
 from arena.statistics.confidence_sequence import lower_bound, p_value
 
 Luck = Callable[[Random, Sequence[str]], Sequence[float]]
@@ -176,7 +176,7 @@ def test_nobody_is_named_where_results_decide_how_long_is_played() -> None:
 def test_players_who_have_not_played_count_from_the_first_look_on() -> None:
     """Holm's number of players must not grow with those who come in later, or every look begins a test of its own."""
     sums = sums_of(league(["ab"], 120, foreseen))
-    silent = {f"silent-{number}": NOWHERE for number in range(8)}
+    silent = {f"silent-{number}": NOT_MET for number in range(8)}
 
     two, ten = audited(sums, met(sums)), audited(sums, met(sums) | silent)
 

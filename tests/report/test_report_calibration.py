@@ -21,8 +21,8 @@ from arena.standings.calibration import (
     Bin,
     Calibration,
     Judged,
+    favourite_bias,
     judged,
-    tilt,
     trueskill_method,
 )
 from arena.standings.ratings import RatingSettings
@@ -79,7 +79,7 @@ def test_skills_are_found_out() -> None:
     losses = {one.method: one.log_loss or 0.0 for one in page.methods}
     assert [one.method for one in page.methods][-1] == COIN
     assert max(losses[MAP], losses[TRUESKILL]) < losses[COIN] - 0.05
-    leaning = tilt(page.methods[0])
+    leaning = favourite_bias(page.methods[0])
     assert leaning is not None
     assert abs(leaning.value) < 3 * leaning.error
     assert "foretells best" in calibration_verdict(page)
@@ -98,19 +98,19 @@ def test_too_strong_a_belief_in_skill_is_seen() -> None:
     page = found(league(dict.fromkeys(FOUR, 25.0), 60, 4), RatingSettings(tau=4.0))
 
     sure = next(one for one in page.methods if one.method == TRUESKILL)
-    leaning = tilt(sure)
+    leaning = favourite_bias(sure)
     assert leaning is not None
     assert leaning.value < -3 * leaning.error
 
 
 def test_the_tilt_is_that_of_the_favourites() -> None:
     """Foretold 70 and 30 %, came 80 and 20: they scored 10 points more, on both sides of the table."""
-    leaning = tilt(method(MAP, 0.0, 0.0, tenth(7, 0.7, 0.8), tenth(2, 0.3, 0.2)))
+    leaning = favourite_bias(method(MAP, 0.0, 0.0, tenth(7, 0.7, 0.8), tenth(2, 0.3, 0.2)))
 
     assert leaning is not None
     assert leaning.value == pytest.approx(0.1)
     assert leaning.error == pytest.approx(math.hypot(0.02, 0.02) / 2)
-    assert tilt(method(MAP, 0.0, 0.0, Bin(0.5, 0.6, 0, None, None, None, 0))) is None
+    assert favourite_bias(method(MAP, 0.0, 0.0, Bin(0.5, 0.6, 0, None, None, None, 0))) is None
 
 
 @pytest.mark.parametrize(

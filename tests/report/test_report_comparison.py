@@ -11,7 +11,7 @@ from arena.report.comparison import as_json, as_text
 from arena.statistics.elo import estimate
 from arena.statistics.interval import Interval
 from arena.statistics.pentanomial import Counts, Sample
-from arena.statistics.sequential import SequentialSettings, begin, verdict
+from arena.statistics.sequential import SequentialSettings, begin, state_after
 
 NAMES = ("new", "old")
 SECRET = LuckOrigin()
@@ -21,7 +21,7 @@ SCORES = [place / 4 for place, number in enumerate(NUMBERS) for _ in range(numbe
 
 def compared(settings: SequentialSettings) -> Compared:
     """The first result of a public page of fastchess, of which 37 even blocks were two draws."""
-    state = verdict(dict(enumerate(SCORES)), settings)
+    state = state_after(dict(enumerate(SCORES)), settings)
     score = Interval(0.61, 0.57, 0.65)
     seen = state.seen if isinstance(state.seen, Sample) else Counts(NUMBERS)
     return Compared(state, Counts(NUMBERS), 67, 110, 23, score, estimate(seen, score))
@@ -76,7 +76,7 @@ def test_before_any_block_there_are_no_numbers() -> None:
 def test_no_block_lost_has_no_finite_ratio() -> None:
     """JSON knows no infinity."""
     settings = SequentialSettings(elo1=10.0, batch=16)
-    state = verdict(dict.fromkeys(range(16), 1.0), settings)
+    state = state_after(dict.fromkeys(range(16), 1.0), settings)
     won, score = Counts((0, 0, 0, 0, 16)), Interval(1.0, 0.8, 1.0)
     found = Compared(state, won, 32, 0, 0, score, estimate(won, score))
 

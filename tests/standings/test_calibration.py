@@ -119,7 +119,7 @@ def test_bins_hold_what_was_foretold_and_what_came() -> None:
     assert sum(one.comparisons for one in said.bins) == 8
 
 
-def test_nobody_sees_what_they_foretell() -> None:
+def test_nobody_sees_the_matches_that_they_predict() -> None:
     """Both halves are foretold, each by a method that has seen the other one only; each pairing is in both."""
     played = league(SKILLS, random.Random(1), blocks=5)
     seen: list[dict[tuple[str, ...], set[int]]] = []

@@ -27,9 +27,9 @@ from standings_luck import (
 )
 from test_sums import result
 
-from arena.standings.luck_adjustment import LuckAdjustment, luck_version
+from arena.standings.luck_adjustment import LuckAdjustment, common_luck_version
 from arena.standings.luck_adjustment import _products as products
-from arena.standings.sums import NOWHERE, LuckSums, sums_of
+from arena.standings.sums import NOT_MET, LuckSums, sums_of
 from arena.statistics.control_variate import slopes
 from arena.statistics.interval import Interval, interval
 
@@ -305,7 +305,7 @@ def test_luck_must_be_known_of_all_matches_asked_for() -> None:
         return adjustment.score(where(league, pairs, [0] * len(pairs)), score) is not None
 
     def version(*pairs: tuple[str, str]) -> str:
-        return luck_version(sums.at([list(league).index(pair) for pair in pairs]))
+        return common_luck_version(sums.at([list(league).index(pair) for pair in pairs]))
 
     assert found(AB)
     assert found(other)
@@ -317,9 +317,9 @@ def test_luck_must_be_known_of_all_matches_asked_for() -> None:
     three = sums_of(
         [result(rotation=turn, places=("ann", "bob", "dot"), luck=(1, 2, 3), luck_version="1") for turn in range(3)]
     )
-    assert luck_version(three) == ""
+    assert common_luck_version(three) == ""
     assert LuckAdjustment(three).score((np.zeros(1, dtype=int), np.zeros(1, dtype=int)), score) is None
-    assert LuckAdjustment(sums).score(NOWHERE, score) is None
+    assert LuckAdjustment(sums).score(NOT_MET, score) is None
 
 
 def require(found: Coverage, what: str, *, varies: bool) -> None:

@@ -10,7 +10,7 @@ from profile_made import NAMES, Part, Reference, columns_of, error_of, leagues, 
 
 from arena.match.record import FAULTS, PARDONABLE
 from arena.match.results import MOST_SCORE, MatchResult
-from arena.standings.profile import MOST_IDS, Line, Profile, profile
+from arena.standings.profile import MOST_MATCH_IDS, Profile, ProfileLine, profile
 from arena.standings.ratings import Rating
 from arena.standings.rows import Entrant, Row, rows_of
 from arena.standings.sums import sums_of
@@ -26,7 +26,7 @@ def row(player: str) -> Row:
     return found
 
 
-def assert_line(line: Line, player: str, parts: Sequence[Part]) -> None:
+def assert_line(line: ProfileLine, player: str, parts: Sequence[Part]) -> None:
     """The line has the numbers of the reference."""
     normal = [(part, part.margin) for part in parts if part.margin is not None]
     assert line.score is not None
@@ -47,7 +47,7 @@ def test_columns_give_the_page_of_the_reference(results: list[MatchResult], play
     """Tables of 2 to 4, forfeits, pardons, ties, incomplete blocks, hostile names: line by line, id by id."""
     page, slow = page_of(player, results), Reference(player, results)
 
-    sections: tuple[tuple[Sequence[Line], Mapping[str, list[Part]]], ...] = (
+    sections: tuple[tuple[Sequence[ProfileLine], Mapping[str, list[Part]]], ...] = (
         (page.opponents, slow.opponents()),
         (page.seats, slow.seats()),
         (page.tenths, slow.tenths()),
@@ -160,7 +160,12 @@ def test_many_faults_keep_their_count_and_their_first_ids() -> None:
 
     (timeouts,) = page_of("ann", results).faults
 
-    assert (timeouts.kind, timeouts.faults, timeouts.matches, len(timeouts.first)) == ("timeout", 1600, 1600, MOST_IDS)
+    assert (timeouts.kind, timeouts.faults, timeouts.matches, len(timeouts.first)) == (
+        "timeout",
+        1600,
+        1600,
+        MOST_MATCH_IDS,
+    )
     assert [*map(str, timeouts.first[:5])] == ["bob-0-0", "bob-0-1", "cid-0-0", "cid-0-1", "bob-1-0"]
     assert str(timeouts.first[-1]) == "cid-249-1"
 

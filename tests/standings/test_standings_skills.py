@@ -18,7 +18,7 @@ from arena.standings.sums import sums_of
 from arena.standings.table import standings
 from arena.statistics.comparisons import table_of
 from arena.statistics.distributions import Z_95
-from arena.statistics.pairs import comparisons, counted
+from arena.statistics.pairs import comparisons, pooled
 from arena.statistics.probit import ProbitFit, fit
 
 
@@ -37,7 +37,7 @@ def test_comparisons_and_points_are_counted_as_match_by_match(results: list[Matc
 
     found = table_of(NAMES, ranks_of(results).values())
 
-    counted: Counter[tuple[str, str, int, int, int]] = Counter()
+    occurred: Counter[tuple[str, str, int, int, int]] = Counter()
     for places, of_rows in zip(found.places.tolist(), found.counts().tolist(), strict=True):
         for compared, counts in zip(comparisons(found.seats), of_rows, strict=True):
             ends = [
@@ -46,8 +46,8 @@ def test_comparisons_and_points_are_counted_as_match_by_match(results: list[Matc
             ]
             for sign, times in zip((1, 0, -1), counts, strict=True):
                 (name, seat), (other, other_seat) = ends if ends[0] < ends[1] else ends[::-1]
-                counted[name, other, seat, other_seat, sign if ends[0] < ends[1] else -sign] += round(times)
-    assert +counted == expected
+                occurred[name, other, seat, other_seat, sign if ends[0] < ends[1] else -sign] += round(times)
+    assert +occurred == expected
     for name, own in points_of(found).items():
         assert own.matches == sum(name in one.players for one in results)
         assert own.score == pytest.approx(points[name] / (2 * (found.seats - 1) * own.matches))
@@ -57,7 +57,7 @@ def test_comparisons_and_points_are_counted_as_match_by_match(results: list[Matc
 @given(st.integers(2, 4).flatmap(leagues))
 def test_ranks_block_by_block_give_the_same_as_counted_courses(results: list[MatchResult]) -> None:
     """The skills are equal to the last bit."""
-    pool = counted(ranks_of(results).values())
+    pool = pooled(ranks_of(results).values())
     listed = [
         PairingRanks(one.players, range(len(courses)), "".join(courses))
         for one in pool

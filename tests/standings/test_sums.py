@@ -10,7 +10,7 @@ from arena.match.record import Termination
 from arena.match.results import MatchKey, MatchResult, PairingRanks, canonical_ranks, rotate
 from arena.standings.ranks import in_schedule_order, matches_of, ranks_of
 from arena.standings.scores import scores
-from arena.standings.sums import digest_of, sums_of
+from arena.standings.sums import sums_digest, sums_of
 
 
 def result(
@@ -132,7 +132,7 @@ def test_the_digest_tells_of_all_but_times() -> None:
     played = [made(random.Random(1), MatchKey(key, block, 0), ("ann", "bob")) for key in "pq" for block in range(3)]
 
     def digest(results: list[MatchResult]) -> str:
-        return digest_of(sums_of(results))
+        return sums_digest(sums_of(results))
 
     def changed(**changes: Any) -> list[MatchResult]:
         return [result("p", block, 0, **(changes if block == 1 else {})) for block in range(3)]

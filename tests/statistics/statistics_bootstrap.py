@@ -10,15 +10,15 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from arena.statistics.comparisons import Table, table_of
+from arena.statistics.comparisons import ComparisonTable, table_of
 from arena.statistics.model import ProbitSettings
 from arena.statistics.newton import maximise
-from arena.statistics.pairs import Pairing
+from arena.statistics.pairs import PlayedPairing
 
 Floats = npt.NDArray[np.float64]
 
 
-def bootstrap(players: Iterable[str], pairings: Sequence[Pairing], *, seed: int, draws: int) -> Floats:
+def bootstrap(players: Iterable[str], pairings: Sequence[PlayedPairing], *, seed: int, draws: int) -> Floats:
     """The skills (draws, players in order of name) of so many leagues made of the blocks of this one."""
     table = table_of(players, pairings)
     design = table.design(ProbitSettings())
@@ -28,12 +28,12 @@ def bootstrap(players: Iterable[str], pairings: Sequence[Pairing], *, seed: int,
     return found
 
 
-def _drawn(table: Table, rng: np.random.Generator) -> Floats:
+def _drawn(table: ComparisonTable, rng: np.random.Generator) -> Floats:
     times = np.zeros_like(table.times)
     for pairing in range(len(table.places)):
         own = np.flatnonzero(table.pairing == pairing)
         total = int(table.times[own].sum())
         drawn = rng.multinomial(total - 1, table.times[own] / total)
         times[own] = drawn * (total / (total - 1))
-    again = Table(table.players, table.places, table.pairing, times, table.signs, table.presence, table.masks)
+    again = ComparisonTable(table.players, table.places, table.pairing, times, table.signs, table.presence, table.masks)
     return again.counts().reshape(1, -1, 3)

@@ -13,7 +13,7 @@ from random import Random
 
 from arena.statistics.elo import expected_score, standardised
 from arena.statistics.pentanomial import moments, values
-from arena.statistics.sequential import SequentialSettings, State, Verdict, verdict
+from arena.statistics.sequential import SequentialSettings, State, Verdict, state_after
 
 EVEN_PAIRS = (0.05, 0.2, 0.5, 0.2, 0.05)
 EVEN_MATCHES = (0.35, 0.3, 0.35)
@@ -84,9 +84,9 @@ def margins(*, elo: float, matches: int, random: Random) -> Draw:
 def duel(settings: SequentialSettings, *, elo: float, random: Random) -> State:
     """Play one test to its end."""
     if settings.model == "student":
-        return verdict(Endless(margins(elo=elo, matches=settings.matches, random=random)), settings)
+        return state_after(Endless(margins(elo=elo, matches=settings.matches, random=random)), settings)
     shares = EVEN_PAIRS if settings.matches == 2 else EVEN_MATCHES
-    return verdict(Endless(counted_blocks(shares, elo=elo, model=settings.model, random=random)), settings)
+    return state_after(Endless(counted_blocks(shares, elo=elo, model=settings.model, random=random)), settings)
 
 
 def behaviour(settings: SequentialSettings, *, elo: float, runs: int, seed: int) -> Behaviour:

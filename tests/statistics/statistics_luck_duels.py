@@ -20,7 +20,7 @@ import numpy as np
 
 from arena.statistics.control_variate import adjusted_in_turn
 from arena.statistics.elo import expected_score
-from arena.statistics.sequential import Model, SequentialSettings, State, Verdict, verdict
+from arena.statistics.sequential import Model, SequentialSettings, State, Verdict, state_after
 
 MATCHES = 2
 Block = tuple[float, float]
@@ -72,7 +72,7 @@ def duel(drawn: Iterator[Block], settings: SequentialSettings) -> State:
     blocks = [next(drawn) for _ in range(settings.last)]
     is_adjusted = settings.model == "luck-adjusted"
     scores = adjusted_in_turn(blocks, matches=MATCHES) if is_adjusted else (score for score, _ in blocks)
-    return verdict(dict(enumerate(scores)), settings)
+    return state_after(dict(enumerate(scores)), settings)
 
 
 def ends(pair: str, model: Model, *, elo: float, elo1: float, runs: int, random: Random) -> Ends:

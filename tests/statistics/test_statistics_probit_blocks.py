@@ -13,7 +13,7 @@ from statistics_bootstrap import bootstrap
 from statistics_leagues import blocks, mirrored
 
 from arena.statistics import block_correlation
-from arena.statistics.block_correlation import MOST, _exceeding_both
+from arena.statistics.block_correlation import MOST_CORRELATED, _exceeding_both
 from arena.statistics.model import BlockEffect
 from arena.statistics.newton import Floats
 from arena.statistics.pairs import Counted
@@ -63,7 +63,7 @@ def test_blocks_in_which_the_luck_decides_vary_hardly_at_all() -> None:
 
     assert found.players == pytest.approx(1 / 20)
     assert found.seats == pytest.approx(2 - 1 / 20)
-    assert found.correlation == pytest.approx(MOST, abs=0.01)
+    assert found.correlation == pytest.approx(MOST_CORRELATED, abs=0.01)
 
 
 def test_blocks_that_repeat_themselves_vary_twice() -> None:
@@ -72,7 +72,7 @@ def test_blocks_that_repeat_themselves_vary_twice() -> None:
 
     assert found.players == pytest.approx(2 - 1 / 20)
     assert found.seats == pytest.approx(1 / 20)
-    assert found.correlation == pytest.approx(-MOST, abs=0.01)
+    assert found.correlation == pytest.approx(-MOST_CORRELATED, abs=0.01)
 
 
 def test_the_correlation_between_equals_is_that_of_the_arc_sine() -> None:

@@ -19,8 +19,8 @@ from arena.statistics.sequential import (
     begin,
     course,
     log_bounds,
+    state_after,
     steps_to_exit,
-    verdict,
 )
 
 patiently = hypothesis_settings(deadline=None, max_examples=60)
@@ -35,7 +35,7 @@ def in_order(scores: list[float]) -> dict[int, float]:
 @pytest.mark.parametrize("settings", [WIDE, SequentialSettings(model="logistic"), SequentialSettings(model="student")])
 def test_before_any_block(settings: SequentialSettings) -> None:
     """Without blocks all is open, and the way to go is what settings promise."""
-    state = verdict({}, settings)
+    state = state_after({}, settings)
 
     assert state == begin(settings)
     assert (state.blocks, state.llr, state.progress, state.verdict) == (0, 0.0, 0.0, Verdict.UNDECIDED)
@@ -71,7 +71,7 @@ def test_wins_are_accepted_and_losses_refused() -> None:
     """Many won blocks accept H1, many lost ones H0, both with the whole way gone."""
     settings = SequentialSettings(elo0=0.0, elo1=50.0)
 
-    won, lost = (verdict(in_order([score] * 400), settings) for score in (0.75, 0.25))
+    won, lost = (state_after(in_order([score] * 400), settings) for score in (0.75, 0.25))
 
     assert (won.verdict, won.progress, won.blocks_to_go) == (Verdict.H1, 1.0, 0)
     assert (lost.verdict, lost.progress, lost.blocks_to_go) == (Verdict.H0, -1.0, 0)
@@ -82,18 +82,18 @@ def test_nothing_is_accepted_before_sixteen_blocks() -> None:
     clear = SequentialSettings(elo0=-200.0, elo1=200.0, batch=1)
     student = SequentialSettings(elo0=-200.0, elo1=200.0, batch=1, model="student")
 
-    early = verdict(in_order([0.75, 1.0] * 5), clear)
+    early = state_after(in_order([0.75, 1.0] * 5), clear)
 
     assert (early.verdict, early.progress, early.blocks_to_go) == (Verdict.UNDECIDED, 1.0, 6)
-    assert verdict(in_order([0.75, 1.0] * 50), clear).blocks == 16
-    assert verdict(in_order([1.0, 2.0] * 50), student).blocks == 30
+    assert state_after(in_order([0.75, 1.0] * 50), clear).blocks == 16
+    assert state_after(in_order([1.0, 2.0] * 50), student).blocks == 30
 
 
 def test_only_whole_batches_count() -> None:
     """Between batches the state is that after the last whole one."""
     scores = in_order([0.5, 0.75] * 20)
 
-    states = [verdict({number: scores[number] for number in range(count)}, WIDE) for count in range(8, 17)]
+    states = [state_after({number: scores[number] for number in range(count)}, WIDE) for count in range(8, 17)]
 
     assert [state.blocks for state in states] == [8] * 8 + [16]
 
@@ -102,15 +102,15 @@ def test_a_gap_ends_what_counts() -> None:
     """Blocks behind one that is missing are not looked at, not even for whether they make sense."""
     scores = {number: 0.5 for number in range(40) if number != 17} | {39: math.nan}
 
-    assert verdict(scores, WIDE).blocks == 16
+    assert state_after(scores, WIDE).blocks == 16
 
 
 def test_once_decided_it_stays() -> None:
     """After the deciding batch, any number of lost blocks changes nothing."""
     settings = SequentialSettings(elo0=0.0, elo1=50.0)
-    won = verdict(in_order([0.75] * 400), settings)
+    won = state_after(in_order([0.75] * 400), settings)
 
-    later = verdict(in_order([0.75] * won.blocks + [0.0] * 400), settings)
+    later = state_after(in_order([0.75] * won.blocks + [0.0] * 400), settings)
 
     assert later == won
 
@@ -119,7 +119,7 @@ def test_undecided_at_the_cap_is_inconclusive() -> None:
     """When the cap is reached between the bounds, that is said, and it is final."""
     settings = SequentialSettings(elo1=20.0, cap=100)
 
-    state = verdict(in_order([0.5, 0.75, 0.25, 0.5, 0.75] * 40), settings)
+    state = state_after(in_order([0.5, 0.75, 0.25, 0.5, 0.75] * 40), settings)
 
     assert (state.verdict, state.blocks, state.blocks_to_go) == (Verdict.INCONCLUSIVE, 100, 0)
     assert -1.0 < state.progress < 1.0
@@ -132,7 +132,7 @@ def test_identical_bots_are_called_so(model: Model, even: float) -> None:
     """Sixteen even blocks, all the same move for move, are one bot playing itself."""
     settings = SequentialSettings(model=model)
 
-    state = verdict(in_order([even] * 40), settings, identical=range(40))
+    state = state_after(in_order([even] * 40), settings, identical=range(40))
 
     assert (state.verdict, state.blocks) == (Verdict.IDENTICAL, 16)
 
@@ -143,14 +143,14 @@ def test_identical_bots_are_called_so(model: Model, even: float) -> None:
 )
 def test_any_difference_is_no_identity(scores: list[float], identical: tuple[int, ...]) -> None:
     """Even blocks that were played differently, or one block that was not even, speak against identity."""
-    state = verdict(in_order(scores), WIDE, identical=identical)
+    state = state_after(in_order(scores), WIDE, identical=identical)
 
     assert state.verdict is not Verdict.IDENTICAL
 
 
 def test_even_blocks_without_spread_end_with_h0() -> None:
     """Even blocks without the same moves stay finite, and at last NEW is not better."""
-    state = verdict(in_order([0.5] * 3000), SequentialSettings(elo1=20.0))
+    state = state_after(in_order([0.5] * 3000), SequentialSettings(elo1=20.0))
 
     assert (state.verdict, state.blocks) == (Verdict.H0, 448)
 
@@ -166,9 +166,9 @@ def test_the_order_of_arrival_has_no_say(scores: list[float], order: Any) -> Non
 
     for number, score in arrivals:
         arrived[number] = score
-        seen.append(verdict(arrived, WIDE, after=seen[-1]))
+        seen.append(state_after(arrived, WIDE, after=seen[-1]))
 
-    assert seen[-1] == verdict(in_order(scores), WIDE)
+    assert seen[-1] == state_after(in_order(scores), WIDE)
     states = [begin(WIDE), *course(in_order(scores), WIDE)]
     assert all(state in states for state in seen)
 
@@ -181,8 +181,8 @@ def test_new_and_old_exchanged(scores: list[float]) -> None:
     other = SequentialSettings(elo0=-60.0, elo1=10.0)
     opposite = {Verdict.H1: Verdict.H0, Verdict.H0: Verdict.H1}
 
-    found = verdict(in_order(scores), settings)
-    mirrored = verdict(in_order([1.0 - score for score in scores]), other)
+    found = state_after(in_order(scores), settings)
+    mirrored = state_after(in_order([1.0 - score for score in scores]), other)
 
     assert mirrored.blocks == found.blocks
     assert mirrored.verdict is opposite.get(found.verdict, found.verdict)
@@ -204,7 +204,7 @@ def test_the_display_always_has_numbers(scores: list[float], model: Model) -> No
 
 def test_no_more_blocks_are_expected_than_the_cap_leaves() -> None:
     """Where the way is long, what is left to the cap is expected."""
-    state = verdict(in_order([0.5, 0.75, 0.25, 0.5] * 10), SequentialSettings(elo1=20.0, cap=100))
+    state = state_after(in_order([0.5, 0.75, 0.25, 0.5] * 10), SequentialSettings(elo1=20.0, cap=100))
 
     assert (state.blocks, state.blocks_to_go) == (40, 60)
 
@@ -212,7 +212,7 @@ def test_no_more_blocks_are_expected_than_the_cap_leaves() -> None:
 def test_a_state_of_another_test_is_no_start() -> None:
     """To go on from a state, settings must be the same."""
     with pytest.raises(ValueError, match="same settings"):
-        verdict({}, WIDE, after=begin(SequentialSettings()))
+        state_after({}, WIDE, after=begin(SequentialSettings()))
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_a_bad_score_is_named_with_its_block(model: Model, score: float) -> None
     scores = in_order([0.5] * 8) | {5: score}
 
     with pytest.raises(ValueError, match=rf"^block 5: expected .*, found {score}$"):
-        verdict(scores, SequentialSettings(model=model))
+        state_after(scores, SequentialSettings(model=model))
 
 
 @pytest.mark.parametrize(

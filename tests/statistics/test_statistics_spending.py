@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from statistics_equals import EQUALS, SETTINGS, UNLIKE, Blocks, Setting, called_different
 
 from arena.statistics.newton import Floats
-from arena.statistics.spending import Decider, Look, Walk, signed, spent
+from arena.statistics.spending import Decider, Look, Walk, spent, sum_of_signs
 
 
 def normal(variance: float, cell: float) -> Floats:
@@ -71,13 +71,13 @@ def test_the_distribution_of_a_lead_is_that_of_all_signs(sizes: list[int]) -> No
     for signs in product((-1, 1), repeat=len(steps)):
         expected[sum(steps) + sum(sign * step for sign, step in zip(signs, steps, strict=True))] += 0.5 ** len(steps)
 
-    assert signed(sizes) == pytest.approx(expected, abs=1e-15)
+    assert sum_of_signs(sizes) == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.parametrize("count", [1, 2, 99, 400, 100_000])
 def test_the_tails_of_many_signs_are_exact(count: int) -> None:
     """Against whole numbers, where these are small enough to count with; they add up to 1 for any number."""
-    found = signed((count,))
+    found = sum_of_signs((count,))
     middle = len(found) // 2
 
     assert found.sum() == pytest.approx(1.0, abs=1e-12)

@@ -62,7 +62,7 @@ def blocks_of(league: Tournament) -> list[PlayedBlock]:
 def block_of(league: Tournament, pair: Pairing, block: int) -> PlayedBlock:
     """One block: both matches, with their records."""
     planned = fixture(Secret.public(league.seed or ""), pair, block)
-    seated = [_contestant(player, league) for player in pair.players]
+    seated = [_seat_record(player, league) for player in pair.players]
     matches = []
     for rotation in range(2):
         record = play_match(match_spec(league, planned, rotation, "none"), rotate(seated, rotation))
@@ -70,7 +70,7 @@ def block_of(league: Tournament, pair: Pairing, block: int) -> PlayedBlock:
     return PlayedBlock(fixture=planned, matches=tuple(matches))
 
 
-def _contestant(player: Player, league: Tournament) -> BotPlayer:
+def _seat_record(player: Player, league: Tournament) -> BotPlayer:
     """Takes the last action on the list; a player called `cheat` takes one that is not there."""
     return BotPlayer(
         player=player.name,

@@ -128,15 +128,15 @@ def test_a_single_script_is_a_bot(tmp_path: Path) -> None:
 
 
 def test_finds_by_path_name_and_hash(tmp_path: Path) -> None:
-    """A slash makes a path; otherwise it is a name on the shelf, or `name@beginning-of-hash`."""
-    shelf = bot_folder(tmp_path / "bots" / "fox", "fox")
+    """A slash makes a path; otherwise it is the name of a bundled bot, or `name@beginning-of-hash`."""
+    bundled = bot_folder(tmp_path / "bots" / "fox", "fox")
     other = bot_folder(tmp_path / "mine", "fox", content="other")
     bots = store(tmp_path)
 
     by_name, by_path = bots.find("fox"), bots.find(str(other))
     register(bots, by_path, tmp_path)
 
-    assert by_name.source == str(shelf.resolve())
+    assert by_name.source == str(bundled.resolve())
     assert by_path.digest != by_name.digest
     assert bots.find(f"fox@{by_path.digest[:8]}").digest == by_path.digest
     assert bots.find(f"fox@{by_name.digest}").digest == by_name.digest
@@ -157,7 +157,7 @@ def test_an_ambiguous_name_lists_the_choices(tmp_path: Path) -> None:
 
 
 def test_equal_content_is_not_ambiguous(tmp_path: Path) -> None:
-    """A bot of the shelf that was submitted too is one bot."""
+    """A bundled bot that was submitted too is one bot."""
     bot_folder(tmp_path / "bots" / "fox", "fox")
     bots = store(tmp_path)
     register(bots, bots.find("fox"), tmp_path)
@@ -194,7 +194,7 @@ def test_a_path_without_a_slash_is_pointed_out(tmp_path: Path, monkeypatch: pyte
         store(tmp_path).find("mine")
 
 
-def test_a_broken_bot_on_the_shelf_is_in_nobodys_way(tmp_path: Path) -> None:
+def test_a_broken_bot_among_the_bundled_is_in_nobodys_way(tmp_path: Path) -> None:
     """The others are found; it is named where nothing is found, and in the list of what cannot be read."""
     bot_folder(tmp_path / "bots" / "fox", "fox")
     broken = bot_folder(tmp_path / "bots" / "bad", "bad")
@@ -242,13 +242,13 @@ def test_a_path_that_is_not_there_is_told_as_it_was_written(tmp_path: Path, monk
         store(tmp_path).find("./fox")
 
 
-def test_a_missing_shelf_is_told(tmp_path: Path) -> None:
+def test_a_missing_folder_is_told(tmp_path: Path) -> None:
     """Somebody stands in the wrong folder: where to go, and the option."""
     with pytest.raises(SpecError, match=r"no folder .*bots/ here; run it in the project's folder or give --bots"):
         store(tmp_path).find("fox")
 
 
-def test_finds_the_namesake_on_the_shelf(tmp_path: Path) -> None:
+def test_finds_the_namesake_among_the_bundled(tmp_path: Path) -> None:
     """Another bot of the same name, and where it lies; nothing for a new name."""
     bot_folder(tmp_path / "bots" / "red", "fox")
     bots = store(tmp_path)

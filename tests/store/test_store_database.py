@@ -170,7 +170,7 @@ def test_a_reader_reads_while_a_writer_writes(tmp_path: Path) -> None:
     more = tournament("ann", "dot", cycles=2)
 
     with writing(tmp_path) as writer, reading(tmp_path) as reader:
-        with database.transaction(writer._connection):
+        with database.transaction(writer._connection, writer._path):
             writer._connection.execute("DELETE FROM seat")
             writer._connection.execute("DELETE FROM match")
             during = len(list(reader.results(counted(league))))

@@ -62,7 +62,7 @@ def test_an_older_database_begins_with_what_it_holds(tmp_path: Path) -> None:
     with reading(tmp_path) as store, reading(tmp_path / "today") as today:
         assert [one.match for one in store.entries()] == [one.match for one in today.entries()]
         assert store.head().size == 4
-        assert store.matches_without_entry() == 0
+        assert store.orphans_of("record", "history") == 0
 
 
 @pytest.mark.parametrize("statement", ["DELETE FROM history", "UPDATE history SET digest = 'x' WHERE number = 0"])

@@ -336,7 +336,7 @@ def test_blocks_of_an_interrupted_chunk_are_played_once_more(tmp_path: Path) -> 
         store.save(blocks_of(league))
 
         assert len(list(store.results(counted(league)))) == 6
-        assert store.loose_records() == 0
+        assert store.orphans_of("record", "match") == 0
 
 
 def elsewhere(league: Tournament) -> Tournament:
@@ -427,4 +427,4 @@ def test_matches_and_records_without_each_other_are_counted(tmp_path: Path) -> N
         for table in ("seat", "match"):
             store._connection.execute(f"DELETE FROM {table} WHERE block = 2 AND rotation = 0")
 
-        assert (store.bare_matches(), store.loose_records()) == (2, 1)
+        assert (store.orphans_of("match", "record"), store.orphans_of("record", "match")) == (2, 1)

@@ -158,7 +158,7 @@ def test_a_writer_that_does_not_end_is_told(tmp_path: Path, monkeypatch: pytest.
     fill(tmp_path, league)
     monkeypatch.setattr(database, "BUSY_S", 0.2)
 
-    with writing(tmp_path) as other, database.transaction(other._connection), writing(tmp_path) as store:
+    with writing(tmp_path) as other, database.transaction(other._connection, other._path), writing(tmp_path) as store:
         with pytest.raises(SpecError, match=r"arena\.db: another program was writing into it .*same command again"):
             store.save(blocks_of(league))
         with pytest.raises(SpecError, match="another program was writing into it"):

@@ -11,7 +11,7 @@ from arena.api import league_table
 from arena.errors import DamagedStore, SpecError
 from arena.league.state import state_of
 from arena.standings.table import standings_json
-from arena.store import database, soundness
+from arena.store import database
 
 PAGE = 4096
 
@@ -76,7 +76,7 @@ def test_a_large_file_is_looked_at_in_samples_and_that_is_said(
 ) -> None:
     """A small table whole, and the large ones at so many places that a damaged part is found."""
     path = sound(tmp_path)
-    monkeypatch.setattr(soundness, "FULL_CHECK_BYTES", 1000)
+    monkeypatch.setattr(database, "FULL_CHECK_BYTES", 1000)
     content = path.read_bytes()
 
     accepted = is_refused(path, content)

@@ -16,7 +16,7 @@ from arena.league.schedules.settings import Decided
 from arena.match.results import PairingRanks
 from arena.standings.ratings import RatingSettings
 from arena.standings.skills import GrowingRanking
-from arena.statistics.spending import Decider, Decision, Look
+from arena.statistics.spending import Decider, Look, LookDecision
 from arena.text import counted
 
 _MOST_LEAD = 2
@@ -85,7 +85,7 @@ class _Duel:
         return ""
 
 
-def _told(names: TableNames, found: Decision, last: int) -> str:
+def _told(names: TableNames, found: LookDecision, last: int) -> str:
     better, worse = names
     lead, cap = counted(abs(found.lead), "point"), counted(last, "block")
     if found.is_made:
