@@ -149,8 +149,8 @@ def test_who_plays_another_game_is_told_how_to_play_it(
 WITHOUT_MUJOCO = """
 import sys
 sys.modules["mujoco"] = None  # as if it were not installed
-from arena.cli import run
-sys.exit(run(sys.argv[1:]))
+from arena.cli import execute
+sys.exit(execute(sys.argv[1:]))
 """
 
 

@@ -65,7 +65,7 @@ def test_nothing_left_to_play_starts_no_worker(tmp_path: Path) -> None:
     trace = tmp_path / "python"
     trace.write_text(
         f"#!{sys.executable}\nimport sys, multiprocessing.popen_forkserver as p\n"
-        "p.Popen = None\nfrom arena.cli import run\nsys.exit(run(sys.argv[1:]))\n"
+        "p.Popen = None\nfrom arena.cli import execute\nsys.exit(execute(sys.argv[1:]))\n"
     )
     done = subprocess.run(
         [sys.executable, str(trace), "league", "run", str(place.tournament)],
