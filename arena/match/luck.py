@@ -11,8 +11,8 @@ of the payoff for every V and b that were fixed before. This fails only for a bo
 first match of a block. Rule: V and b are never chosen by the matches they are used on.
 
 Luck is bounded, so that the audit of luck (`arena.standings.luck_audit`) needs no assumption on its spread: a draw that
-could bring the sum of a seat below `LEAST` ends the measuring before it falls. What was seen before the draw decides
-that, so the mean stays 0. Such draws are rare.
+could bring the sum of a seat below `LEAST` ends the measuring before it falls. The state before the draw
+decides that, so the mean stays 0. Such draws are rare.
 """
 
 from collections.abc import Iterable
