@@ -17,7 +17,7 @@ from arena.errors import DamagedStore, Interrupted, SpecError
 from arena.league.driver import Backend, BlocksLost, run_batches
 from arena.league.progress import LeagueProgress, round_title
 from arena.league.schedule import Batch, PlayedBlock, batches
-from arena.league.state import LeagueState, Replay, state_of
+from arena.league.state import LeagueState, Replay, Stored, state_of
 from arena.league.tournament import Tournament
 from arena.match.record import unpack
 from arena.match.secret_luck import Secret
@@ -58,12 +58,12 @@ def writable(results: Path) -> Iterator[MatchStore]:
         yield MatchStore(connection, results)
 
 
-def one_league(store: MatchStore, name: str | None) -> LeagueState:
-    """The state of the league of that name, or of the only one. SpecError lists the known ones."""
+def one_league(store: MatchStore, name: str | None, stored: Stored | None = None) -> LeagueState:
+    """The state by `stored` of the league of that name, or of the only one. SpecError lists the known ones."""
     names = [name] if name else store.leagues()
     if len(names) != 1:
         raise SpecError(f"which league? known: {', '.join(names) or 'none'}")
-    return state_of(store.league(names[0]), store.ranks)
+    return state_of(store.league(names[0]), stored or store.ranks)
 
 
 def league_table(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Timing, ...]]":

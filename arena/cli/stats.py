@@ -42,7 +42,7 @@ def leaderboard(name: str | None, form: str, no_timing: bool, results: Path) -> 
     Example: arena leaderboard first --format markdown
     """
     with stored(results) as store:
-        state = one_league(store, name)
+        state = one_league(store, name, store.unchecked_ranks)
         standings, timing = league_table(store, state)
     times = None if no_timing else timing
     click.echo(leaderboard_page(standings, times, format=form, width=terminal_width(), news=state.news))
@@ -137,7 +137,7 @@ def stats(player: str, league: str | None, luck: bool, form: str, results: Path)
     Example: arena stats greedy first
     """
     with stored(results) as store, store.snapshot():
-        state = one_league(store, league)
+        state = one_league(store, league, store.unchecked_ranks)
         entry = _player(state.tournament, player)
         if luck and (why_not := _without_luck(state.tournament)):
             raise SpecError(f"--luck: {why_not}")

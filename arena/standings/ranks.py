@@ -3,7 +3,7 @@
 Rule: a course is the text of a block, n n characters for n players: by rotation and by seat, a digit for each rank.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
@@ -27,12 +27,6 @@ def matches_of(course: str, seats: int) -> tuple[tuple[int, ...] | None, ...]:
 def full_score(seats: int) -> int:
     """The points of a win over all others, which is a score of 1."""
     return 2 * (seats - 1)
-
-
-def courses_of(ranks: PairingRanks) -> dict[str, int]:
-    """The number of times that each course occurred."""
-    size = len(ranks.players) ** 2
-    return dict(Counter([ranks.ranks[start : start + size] for start in range(0, len(ranks.ranks), size)]))
 
 
 def in_schedule_order(pairings: Iterable[PairingRanks]) -> Iterator[Ranking]:

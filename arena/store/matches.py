@@ -19,7 +19,7 @@ from arena.errors import DamagedStore, SpecError
 from arena.league.tournament import OLD_FORMAT, Tournament, portable
 from arena.match.results import MatchKey, MatchResult, PairingRanks, PlayedMatch
 from arena.store import database, history, rows
-from arena.store.ranks import Wanted, ranks, wanted
+from arena.store.ranks import Wanted, ranks, unchecked_ranks, wanted
 from arena.text import counted
 
 if TYPE_CHECKING:
@@ -166,6 +166,11 @@ class MatchStore:
         """
         with database.translating_sqlite_errors(self._path), self.snapshot():
             return ranks(self._connection, self._wanted(blocks))
+
+    def unchecked_ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
+        """The same for callers who hand them to `sums` within the snapshot, which compares them with the points."""
+        with database.translating_sqlite_errors(self._path), self.snapshot():
+            return unchecked_ranks(self._connection, self._wanted(blocks))
 
     def sums(
         self, blocks: Mapping[str, int], known: Mapping[str, PairingRanks] = MappingProxyType({})

@@ -3,10 +3,11 @@
 Rule: rows are read by pairing in the order of the primary key, which a test asks SQLite's planner about; counts and
 sums of blocks and rotations tell in the same statement whether a match is missing. Ranks are handed out only if the
 points of their seats, which are stored in another table, come to the same sums: all pages refuse the same damage.
+`arena.store.sums` compares the points itself; callers who ask for sums within the snapshot take `unchecked_ranks`.
 """
 
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
@@ -15,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from arena.errors import DamagedStore
 from arena.match.results import PairingRanks, canonical_ranks, points
-from arena.standings.ranks import courses_of, matches_of, no_match
+from arena.standings.ranks import matches_of, no_match
 from arena.store import rows
 
 _MATCHES: Final = (
@@ -54,10 +55,19 @@ def wanted(connection: sqlite3.Connection, blocks: Mapping[str, int]) -> list[Wa
 
 def ranks(connection: sqlite3.Connection, asked: Sequence[Wanted]) -> dict[str, PairingRanks]:
     """The ranks of these pairings, those without a match left out."""
-    found: dict[int, PairingRanks] = {}
+    found = unchecked_ranks(connection, asked)
     stored: defaultdict[int, list[int]] = defaultdict(list)
     for one, *sums in selected(connection, _POINTS, asked):
         stored[one] += sums
+    for due in asked:
+        if due.key in found and stored[due.id] != _points(found[due.key]):
+            raise first_damage(connection, due)
+    return found
+
+
+def unchecked_ranks(connection: sqlite3.Connection, asked: Sequence[Wanted]) -> dict[str, PairingRanks]:
+    """The same, each of them ranks that a match can have; whether they fit the points of the seats is left open."""
+    found: dict[int, PairingRanks] = {}
     by_id = {one.id: one for one in asked}
     for one, count, blocks, rotations, last, text in selected(connection, _MATCHES, asked):
         due = by_id[one]
@@ -72,7 +82,7 @@ def ranks(connection: sqlite3.Connection, asked: Sequence[Wanted]) -> dict[str, 
             found[one] = PairingRanks(due.players, range(size), text)
         else:
             found[one] = _with_holes(connection, due)
-        if stored[one] != _points(found[one]):
+        if not all(_points_of(course, seats) for course in {*found[one].courses}):
             raise first_damage(connection, due)
     return {one.key: found[one.id] for one in asked if one.id in found}
 
@@ -101,23 +111,16 @@ def _with_holes(connection: sqlite3.Connection, due: Wanted) -> PairingRanks:
     return PairingRanks(due.players, list(courses), "".join("".join(course) for course in courses.values()))
 
 
-def _points(found: PairingRanks) -> list[int] | None:
-    """The sums of `_POINTS`, place after place; None for ranks that no match can have."""
-    seats = len(found.players)
-    if len(found.blocks) == 1:
-        own = _points_of(found.ranks, seats)
-        return None if own is None else [*own]
-    courses = courses_of(found)
-    by_course = [_points_of(course, seats) for course in courses]
-    if None in by_course:
-        return None
-    columns = zip(*filter(None, by_course), strict=True)
+def _points(found: PairingRanks) -> list[int]:
+    """The sums of `_POINTS`, place after place."""
+    courses = Counter(found.courses)
+    columns = zip(*[_points_of(course, len(found.players)) or () for course in courses], strict=True)
     return [sum(map(mul, column, courses.values())) for column in columns]
 
 
 @lru_cache(maxsize=4096)
 def _points_of(course: str, seats: int) -> tuple[int, ...] | None:
-    """The same of one block."""
+    """The same of one block; None for ranks that no match can have."""
     sums = [0] * (2 * seats)
     try:
         for rotation, ranking in enumerate(matches_of(course, seats)):

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from arena.match.record import FAULTS, PARDONABLE
-from arena.match.results import PairingRanks
+from arena.match.results import MOST_SEATS, PairingRanks
 from arena.standings.sums import (
     HALVES,
     LARGEST_WHOLE,
@@ -32,7 +32,7 @@ from arena.standings.sums import (
     joined,
     sums_of,
 )
-from arena.store.ranks import Wanted, first_damage, ranks, selected
+from arena.store.ranks import Wanted, first_damage, selected, unchecked_ranks
 
 BATCH: Final = 1 << 18
 """Matches whose sums are made at once, so that memory stays bounded."""
@@ -40,10 +40,8 @@ NONE: Final = 1 - (1 << 63)
 """Stands for NULL in a text of numbers; no value is as small."""
 
 _MARGINS, _LUCK = -2, -1
-_COUNTS: Final = [0, -2, -1]
-_DUE: Final = slice(1, 3)
-_TIMES: Final = slice(3, 9)
-"""Columns of `_SEATS` after the place: matches with seats, margins, luck; what follows from the ranks; use of time."""
+_TIMES: Final = slice(2, 8)
+"""Columns of `_SEATS` after the place; the first two follow from the ranks."""
 
 _KINDS: Final = (
     "SELECT pairing, termination, at_fault, rotation, isolation, luck_version, score_unit, count(*) FROM match"
@@ -51,11 +49,11 @@ _KINDS: Final = (
     " AND score_unit = ?) GROUP BY 1, 2, 3, 4, 5, 6, 7"
 )
 _SEATS: Final = (
-    "SELECT pairing, place, count(*), sum(block), sum(rotation), sum(moves),"
+    "SELECT pairing, place, count(*), sum((1 + points) * (1 + rotation + 10 * block)), sum(moves),"
     " sum(CASE WHEN moves THEN time_us ELSE 0 END), max(CASE WHEN moves THEN slowest_us ELSE 0 END),"
     " sum(startup_us), sum(idle_us), sum(timeouts_by_load),"
-    " count(margin), count(luck), group_concat(coalesce(margin, -9223372036854775807)),"
-    " group_concat(coalesce(luck, -9223372036854775807)) FROM seat WHERE {} GROUP BY pairing, place"
+    " group_concat(coalesce(margin, -9223372036854775807)), group_concat(coalesce(luck, -9223372036854775807))"
+    " FROM seat WHERE {} GROUP BY pairing, place"
 )
 _UNITS: Final = "SELECT score_unit FROM match WHERE {} ORDER BY pairing, block, rotation"
 _PARDONS: Final = (
@@ -67,7 +65,7 @@ _PARDONS: Final = (
 def sums(connection: sqlite3.Connection, asked: Sequence[Wanted], known: Mapping[str, PairingRanks]) -> PairingSums:
     """The sums of these pairings, those without a match left out. ValueError for unequal numbers of seats.
 
-    `known` may have ranks, read and checked at the same moment; those that it lacks are read.
+    `known` may have ranks, read at the same moment; those that it lacks are read. Their points are checked here.
     """
     sizes = sorted({len(one.players) for one in asked})
     if len(sizes) > 1:
@@ -89,7 +87,7 @@ def _batch(
     connection: sqlite3.Connection, asked: Sequence[Wanted], known: Mapping[str, PairingRanks]
 ) -> Iterator[PairingSums]:
     """The sums of a batch, if there is a match."""
-    read = ranks(connection, [one for one in asked if one.key not in known])
+    read = unchecked_ranks(connection, [one for one in asked if one.key not in known])
     there = [(one, own) for one in asked if (own := known.get(one.key, read.get(one.key))) and own.ranks]
     if there:
         due, own_ranks = zip(*there, strict=True)
@@ -169,10 +167,8 @@ class _Adding:
         """DamagedStore names a match with values that cannot be."""
         try:
             margins, luck = self._margins(), self._luck()
-            due = np.stack([*self._due()], axis=2)
         except (ValueError, OverflowError):
             raise first_damage(self._connection, *self._asked) from None
-        self._refuse((self._numbers[:, :, _DUE] != due).any(axis=(1, 2)))
         shape = self._numbers.shape[:2]
         return PairingSums(
             keys=tuple([one.key for one in self._asked]),
@@ -205,13 +201,12 @@ class _Adding:
         return found.reshape(len(self._asked), self._seats, -1)
 
     def _sound_kinds(self) -> _Kinds:
-        """DamagedStore unless the rows fit each other: as many seats as matches, margins and luck of all that have."""
+        """DamagedStore unless the rows fit each other: the seats of all matches, with the points of their ranks."""
         found = _Kinds(self._connection, self._asked, self._matches)
-        normal, lucky = self._matches.copy(), sum(found.luck_versions.values(), np.zeros_like(self._matches))
-        for _, number, _, count in found.ended:
-            normal[number] -= count
-        due = np.stack([self._matches, normal, lucky], axis=1)[:, None, :]
-        odd = (self._numbers[:, :, _COUNTS] != due).any(axis=(1, 2)) | (self._numbers < 0).any(axis=(1, 2))
+        places = 1 + np.arange(self._seats) + MOST_SEATS * self._courses.numbers[:, None]
+        by_place = np.einsum("brp,br->bp", 1 + self._courses.points, places * self._courses.present)
+        due = np.broadcast_arrays(self._matches[:, None], self._courses.added(by_place))
+        odd = (self._numbers[:, :, :2] != np.stack(due, axis=2)).any(axis=(1, 2)) | (self._numbers < 0).any(axis=(1, 2))
         for code, number, place, _ in self._pardons:
             odd[number] |= code not in PARDONABLE or not 0 <= place < self._seats
         self._refuse(odd | found.is_odd)
@@ -222,14 +217,11 @@ class _Adding:
         if odd.any():
             raise first_damage(self._connection, self._asked[int(odd.argmax())])
 
-    def _due(self) -> Iterator[Array]:
-        """By pairing and place, as the matches have them: numbers of blocks and of rotations."""
-        present = self._courses.present
-        for values in (self._courses.numbers[:, None] * present, np.arange(self._seats) * present):
-            yield np.repeat(self._courses.added(values).sum(axis=1)[:, None], self._seats, axis=1)
+    def _values(self, column: int, due: Array) -> tuple[Array, Array]:
+        """By block, rotation and place the margins or luck; by block and rotation whether the match has them.
 
-    def _values(self, column: int) -> tuple[Array, Array]:
-        """By block, rotation and place the margins or luck; by block and rotation whether the match has them."""
+        ValueError unless so many matches as are `due` of each pairing have them.
+        """
         present = self._courses.present
         shape = (*present.shape, self._seats)
         texts = [",".join([row[column] for row in self._rows[place :: self._seats]]) for place in range(self._seats)]
@@ -238,8 +230,8 @@ class _Adding:
             values[present, place] = numbers_in(text) if text else []
         has = values[:, :, 0] != NONE
         values[~has] = 0
-        if (values == NONE).any():
-            raise ValueError("a seat has no value where another one of the same match has")
+        if (values == NONE).any() or (self._courses.added(has.sum(axis=1)) != due).any():
+            raise ValueError("a seat has no value where another one of the same match has, or its match has none")
         return values, has
 
     def _wide(self, values: Array) -> Array:
@@ -249,7 +241,10 @@ class _Adding:
         return values if per_block * per_block * max(1, len(values)) < LARGEST_WHOLE else values.astype(object)
 
     def _margins(self) -> BlockSums:
-        values, has = self._values(_MARGINS)
+        normal = self._matches.copy()
+        for _, number, _, count in self._kinds.ended:
+            normal[number] -= count
+        values, has = self._values(_MARGINS, normal)
         best = values if self._seats == 2 else np.partition(values, -2, axis=2)[:, :, -2:]
         if (best.sum(axis=2) != 0).any():
             raise ValueError("the margin of the best is that of the second turned round")
@@ -278,15 +273,11 @@ class _Adding:
         return wide
 
     def _luck(self) -> tuple[LuckSums, ...]:
-        if not self._kinds.luck_versions:
-            values, has = np.zeros_like(self._courses.points), np.zeros_like(self._courses.present)
-        else:
-            values, has = self._values(_LUCK)
-            values = self._wide(values)
-        m = has.sum(axis=1)
-        y, luck = np.einsum("brp,br->bp", self._courses.points, has), np.einsum("brp->bp", values)
+        values, has = self._values(_LUCK, sum(self._kinds.luck_versions.values(), np.zeros_like(self._matches)))
+        m, luck = has.sum(axis=1), np.einsum("brp->bp", self._wide(values))
+        y = np.einsum("brp->bp", self._courses.points * has[:, :, None])
         by_place = (y, y * y, y * m[:, None], luck, luck * luck, luck * m[:, None], y * luck)
-        own = [self._courses.numbers % HALVES == half for half in range(HALVES)]
+        own = [(self._courses.numbers % HALVES == half).astype(np.int64) for half in range(HALVES)]
         return tuple(
             LuckSums(
                 *(self._courses.added(each * is_own) for each in _counts(m)),
