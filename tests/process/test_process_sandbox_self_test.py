@@ -4,6 +4,7 @@ import ctypes
 import inspect
 import os
 import socket
+import tempfile
 from collections.abc import Callable
 from errno import EAFNOSUPPORT, ENOSYS
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pyseccomp
 import pytest
-from process_boxes import bwrap_is, in_a_box
+from process_boxes import bwrap_is, host_python, in_a_box
 
 from arena.errors import HarnessFault
 from arena.process.limits import Limits, sandbox_rlimits
@@ -307,6 +308,26 @@ def test_a_self_test_that_cannot_run_is_none_that_holds() -> None:
     """A box without its Python says so instead of nothing."""
     with pytest.raises(HarnessFault, match="the sandbox"):
         breaches(box_with(without("--ro-bind", "/usr", "/usr")))
+
+
+KILLED = """
+import os, signal
+from arena.process.sandbox import self_test
+self_test.attempt_escapes(lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+"""
+
+
+def test_the_folder_of_a_killed_self_test_goes_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of one that may still run stays."""
+    host_python(KILLED, TMPDIR=str(tmp_path))
+    (old,) = tmp_path.iterdir()
+    os.utime(old, (0, 0))
+    host_python(KILLED, TMPDIR=str(tmp_path))
+    (young,) = tmp_path.iterdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    assert self_test.breaches(self_test.attempt_escapes()) == []
+    assert list(tmp_path.iterdir()) == [young] != [old]
 
 
 def test_a_socket_is_tried_of_each_family_that_reaches_beyond_a_network() -> None:
