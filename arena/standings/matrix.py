@@ -12,7 +12,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, permutations
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -33,6 +33,9 @@ LEAST_POINTS: Final = 1.0
 USUAL_POINTS: Final = 5.0
 """Expected for either side of every pair, and of all but a few."""
 MOST_UNUSUAL: Final = 0.2
+_COUNTS: Final = ("matches", "blocks", "wins", "draws", "losses")
+_ESTIMATES: Final = ("expected", "z", "likelihood_better", "error")
+"""Fields of a meeting that are those of its cell; 0 or None without one."""
 WRONG: Final = 0.05
 """The chance that anybody in a league is wrongly called better, at most."""
 
@@ -220,27 +223,21 @@ def _meetings(
 def _meeting(player: str, opponent: str, cell: Cell | None, score: Mean | None, test: _Test) -> Meeting:
     sign, known = (1.0 if player < opponent else -1.0), test.difference
     low, high = sorted((sign * known.low, sign * known.high))
+    of_cell: dict[str, Any] = {name: getattr(cell, name, 0) for name in _COUNTS}
+    of_cell |= {name: getattr(cell, name, None) for name in _ESTIMATES}
     return Meeting(
         player=player,
         opponent=opponent,
-        matches=cell.matches if cell else 0,
-        blocks=cell.blocks if cell else 0,
-        wins=cell.wins if cell else 0,
-        draws=cell.draws if cell else 0,
-        losses=cell.losses if cell else 0,
+        **of_cell,
         score=score.value if score else None,
         score_low=score.interval.low if score else None,
         score_high=score.interval.high if score else None,
-        expected=cell.expected if cell else None,
-        z=cell.z if cell else None,
-        likelihood_better=cell.likelihood_better if cell else None,
         map_difference=sign * known.value,
         map_difference_low=low,
         map_difference_high=high,
         p=test.p,
         p_holm=test.p_holm,
         is_better=test.p_holm <= WRONG and sign * known.value > 0.0,
-        error=cell.error if cell else None,
     )
 
 
@@ -277,29 +274,17 @@ def _lopsided(matrix: Matrix) -> set[str]:
         least[cell.first][cell.second] = least[cell.second][cell.first] = points
     lacking = {name: math.fsum(_lacking(points) for points in own.values()) for name, own in least.items()}
     left_out: set[str] = set()
-    tested = (_is_met, _is_unusual, _is_hopeless)
-    counts = [sum(of(points) for own in least.values() for points in own.values()) // 2 for of in tested]
+    limits = (math.inf, USUAL_POINTS, LEAST_POINTS)
+    counts = [sum(points < limit for own in least.values() for points in own.values()) // 2 for limit in limits]
     while counts[2] or counts[1] > MOST_UNUSUAL * counts[0]:
         worst = min(least, key=lambda player: (-round(lacking[player], 9), player))
         left_out.add(worst)
         for other, points in least.pop(worst).items():
             del least[other][worst]
             lacking[other] -= _lacking(points)
-            for place, of in enumerate(tested):
-                counts[place] -= of(points)
+            for place, limit in enumerate(limits):
+                counts[place] -= points < limit
     return left_out
-
-
-def _is_met(points: float) -> int:  # noqa: ARG001 - counts every pair
-    return 1
-
-
-def _is_unusual(points: float) -> int:
-    return int(points < USUAL_POINTS)
-
-
-def _is_hopeless(points: float) -> int:
-    return int(points < LEAST_POINTS)
 
 
 def _lacking(points: float) -> float:
@@ -307,10 +292,8 @@ def _lacking(points: float) -> float:
 
 
 def _cycle(matrix: Matrix, players: tuple[str, str, str]) -> Cycle:
-    a, b, c = players
-    return Cycle(players, (_likelihood(matrix, a, b), _likelihood(matrix, b, c), _likelihood(matrix, c, a)))
-
-
-def _likelihood(matrix: Matrix, one: str, other: str) -> float:
-    cell = matrix.cell(one, other)
-    return 0.5 if cell is None else cell.likelihood_better
+    a, b, c = (
+        0.5 if (cell := matrix.cell(one, other)) is None else cell.likelihood_better
+        for one, other in zip(players, (*players[1:], players[0]), strict=True)
+    )
+    return Cycle(players, (a, b, c))
