@@ -15,14 +15,12 @@ from arena.league.driver import LocalBackend, run_batches
 from arena.league.exhibition import named_apart, play_here, require_seats, seat_all
 from arena.league.progress import Progress
 from arena.league.schedule import PlayedBlock, batches, match_count
-from arena.league.standings import standings_of
 from arena.league.tournament import Tournament
 from arena.league.worker import Tables
 from arena.match.participant import TranscriptLine
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
-from arena.report.leaderboard import leaderboard_page
 from arena.report.luck_origin import secret_description
 from arena.report.transcript import dialogue, refusal_lines, result_line, transcript
 
@@ -69,6 +67,9 @@ def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, set
         except KeyboardInterrupt:
             is_interrupted = True
         if played or not is_interrupted:
+            from arena.league.standings import standings_of  # noqa: PLC0415 - numpy is for the table only
+            from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - see above
+
             standings, times = standings_of(tournament, played)
             click.echo(leaderboard_page(standings, times, format="table", width=terminal_width()))
             if setup.given is None:
