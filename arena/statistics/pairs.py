@@ -75,7 +75,7 @@ def pooled(pairings: Iterable[PlayedPairing]) -> Pool:
 
 
 def _counts(courses: Iterable[str] | Mapping[str, int]) -> Mapping[str, int]:
-    """How often each course occurred."""
+    """The number of times that each course occurred."""
     if isinstance(courses, dict):
         return courses
     listed = [*courses]

@@ -1,7 +1,9 @@
-"""The batch fit where it could break: tiny, lopsided and disconnected tables, extreme settings, and what is refused."""
+"""The batch fit at its edges: tiny, lopsided and disconnected tables, extreme settings, refusals, growing results."""
 
 import math
+from collections import Counter
 from itertools import pairwise
+from random import Random
 
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
@@ -14,10 +16,12 @@ from arena.statistics import newton
 from arena.statistics.comparisons import table_of
 from arena.statistics.model import ProbitSettings
 from arena.statistics.pairs import Counted
-from arena.statistics.probit import ProbitFit, fit
+from arena.statistics.probit import GrowingSkills, ProbitFit, fit
 
 NAMES = ("ann", "bob", "cid", "dot")
 
+PAIRS = [(one, other) for one in NAMES for other in NAMES if one < other]
+COURSES = ("0110", "1001", "0101", "1010", "0000", "0001", "0100")
 pairs_of_names = st.sampled_from([(one, other) for one in NAMES for other in NAMES if one != other])
 ranks_of_two = st.sampled_from([(0, 1), (1, 0), (0, 0)])
 matches_of_two = st.tuples(pairs_of_names, ranks_of_two)
@@ -139,3 +143,35 @@ def test_settings_that_make_no_model_are_refused(wrong: dict[str, float]) -> Non
     """No fit can be asked for with them."""
     with pytest.raises(ValueError, match=r"expected|finite"):
         ProbitSettings(**wrong)
+
+
+def growth(random: Random, pairs: list[tuple[str, str]]) -> list[Counted]:
+    """Blocks of these pairs."""
+    return [Counted(pair, Counter(random.choices(COURSES, k=5))) for pair in pairs]
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), rounds=st.integers(1, 6))
+def test_after_each_round_the_skills_are_those_of_a_fit_from_scratch(seed: int, rounds: int) -> None:
+    """To the ninth decimal, by which ranks go."""
+    random = Random(seed)
+    chosen = ProbitSettings(draw_probability=0.3, seat_sigma=4.0)
+    whole = growth(random, PAIRS)
+    grown = GrowingSkills(table_of(NAMES, whole), chosen)
+    for _ in range(rounds):
+        new = growth(random, random.sample(PAIRS, k=3))
+        whole += new
+        grown.add(table_of(NAMES, new))
+
+        scratch, found = fit(NAMES, whole, chosen), grown.means()
+
+        middle = sum(found.values()) / len(found)
+        assert [found[name] - middle + 25.0 for name in NAMES] == pytest.approx(scratch.means, abs=1e-10)
+
+
+def test_who_did_not_meet_in_the_first_round_is_refused() -> None:
+    """Rather than counted nowhere."""
+    grown = GrowingSkills(table_of(NAMES, [Counted(("ann", "bob"), {"0110": 1})]), ProbitSettings())
+
+    with pytest.raises(KeyError):
+        grown.add(table_of(NAMES, [Counted(("ann", "cid"), {"0110": 1})]))
