@@ -70,10 +70,6 @@ class Counts:
         numbers[category(score, self.matches)] += 1
         return type(self)(tuple(numbers))
 
-    def mirrored(self) -> Self:
-        """The same blocks seen from OLD's side."""
-        return type(self)(self.numbers[::-1])
-
     @property
     def matches(self) -> int:
         """Matches in a block."""
@@ -147,10 +143,6 @@ class Moments:
         off = value - self.mean
         mean = self.mean + off / blocks
         return type(self)(blocks, mean, self.squares + off * (value - mean))
-
-    def mirrored(self) -> Self:
-        """The same blocks seen from OLD's side."""
-        return type(self)(self.blocks, -self.mean, self.squares)
 
     @property
     def ratio(self) -> float:

@@ -61,7 +61,7 @@ def test_scores_are_counted() -> None:
 
     assert Counts.of(scores) == one_by_one == Counts((1, 1, 2, 1, 3))
     assert Counts.of([0.0, 1.0, 1.0], matches=1) == Counts((1, 0, 2))
-    assert (one_by_one.blocks, one_by_one.matches, one_by_one.mirrored()) == (8, 2, Counts((3, 1, 2, 1, 1)))
+    assert (one_by_one.blocks, one_by_one.matches) == (8, 2)
 
 
 @pytest.mark.parametrize("score", [0.3, -0.25, 1.25, math.nan, math.inf])
@@ -268,7 +268,7 @@ def test_estimates_are_numbers_in_order(counts: Counts) -> None:
 @given(counted)
 def test_estimates_mirror(counts: Counts) -> None:
     """From OLD's side all signs are turned."""
-    found, mirrored = estimate(counts), estimate(counts.mirrored())
+    found, mirrored = estimate(counts), estimate(Counts(counts.numbers[::-1]))
 
     assert mirrored.score.value == pytest.approx(1.0 - found.score.value)
     assert mirrored.superiority == pytest.approx(1.0 - found.superiority, abs=1e-9)
