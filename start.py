@@ -22,13 +22,12 @@ PYTHON = VENV / "bin" / "python"
 MARK = VENV / "arena-is-installed"
 CONSTRAINTS = ROOT / ".ci" / "constraints.txt"
 COMMON = "not slow and not guest"
-WORKERS = str(min(max(2, len(os.sched_getaffinity(0))), 8)) if hasattr(os, "sched_getaffinity") else "2"
-"""Processes that share the tests out among them, file by file; those marked `alone` follow without company."""
-CHECKS = (
-    ("ruff", "check", "."),
-    ("ruff", "format", "--check", "."),
-    ("mypy",),
-    ("lint-imports", "--no-logo"),
+WORKERS = str(min(2 * len(os.sched_getaffinity(0)), 8)) if hasattr(os, "sched_getaffinity") else "2"
+"""Processes that share the tests out among them, file by file: many tests wait. Those marked `alone` follow later."""
+QUICK = (("ruff", "check", "."), ("ruff", "format", "--check", "."))
+BESIDE = (("mypy",), ("lint-imports", "--no-logo"))
+"""Checks that run while the tests do; their output is shown afterwards."""
+TESTS = (
     ("pytest", "-m", f"not alone and {COMMON}", "-n", WORKERS, "--dist", "loadfile"),
     ("pytest", "-m", f"alone and {COMMON}"),
 )
@@ -47,7 +46,26 @@ def main() -> int:
         os.execv(VENV / "bin" / "arena", ["arena", *arguments])
     if arguments[1:]:
         return _run("pytest", *arguments[1:])
-    return next((code for check in CHECKS if (code := _run(*check))), 0)
+    return _first_failure(QUICK) or _tests()
+
+
+def _first_failure(checks: tuple[tuple[str, ...], ...]) -> int:
+    return next((code for check in checks if (code := _run(*check))), 0)
+
+
+def _tests() -> int:
+    """Run the tests and, beside them, the checks that wait for nothing; the exit code of the first that failed."""
+    beside = [
+        subprocess.Popen(
+            [VENV / "bin" / program, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        for program, *options in BESIDE
+    ]
+    codes = [_first_failure(TESTS)]
+    for check, process in zip(BESIDE, beside, strict=True):
+        print(f"start.py: {' '.join(check)}\n{process.communicate()[0]}", end="", flush=True)
+        codes.append(process.returncode)
+    return next((code for code in codes if code), 0)
 
 
 def _set_up(extra: str) -> bool:
