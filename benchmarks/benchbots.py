@@ -11,7 +11,7 @@ from typing import Final
 from arena.process.manifest import BotSpec, read_bot
 
 _HERE: Final = Path(__file__).resolve().parent
-_SHELF: Final = _HERE.parent / "bots"
+_BUNDLED: Final = _HERE.parent / "bots"
 
 
 def ours(name: str) -> BotSpec:
@@ -21,7 +21,7 @@ def ours(name: str) -> BotSpec:
 
 def shelved(name: str) -> BotSpec:
     """A bot of the project's shelf."""
-    return read_bot(_SHELF / name)
+    return read_bot(_BUNDLED / name)
 
 
 def instant(scratch: Path) -> tuple[dict[str, BotSpec], tuple[str, ...]]:

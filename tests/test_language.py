@@ -1,0 +1,145 @@
+"""The words of the code: one meaning a public name, terms of the field, sentences that open with their subject.
+
+Names on the wire, in records, in YAML and in the database are strings: they stay as they are.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+TERMS = {
+    "contestant": "bot player",
+    "conversation": "dialogue",
+    "dibs": "a game's name that tells what it has",
+    "doors": "capabilities",
+    "foretell": "predict",
+    "friendly": "exhibition",
+    "habits": "remarks",
+    "imagine": "what_if",
+    "insist": "require",
+    "lenience": "fault_policy",
+    "miscount": "answer_count_error",
+    "nature": "simulator",
+    "parrot": "a game's name that tells what it has",
+    "raft": "a game's name that tells what it has",
+    "shelf": "bundled bots",
+    "unheard": "discarded_output",
+    "zoo": "hostile bots",
+}
+"""Words that no name in the code has, and the term of the field in their place."""
+
+OPENINGS = ("What", "Whatever", "Who", "Whoever", "Whose", "Where", "Wherever", "How", "That which", "See `")
+"""A sentence of a docstring or a comment opens with a noun of the glossary or a verb instead."""
+
+PER_GAME = {
+    "Action",
+    "GAME",
+    "NAME",
+    "Options",
+    "Phase",
+    "Player",
+    "State",
+    "Variant",
+    "describe",
+    "observe",
+    "picture",
+}
+"""Each game has these, with one meaning."""
+
+PER_MODULE = {"NAME", "log", "main", "T", "S", "A"}
+"""The name of an expansion, the logger, the entry point and type variables of a module."""
+
+
+def sources() -> list[Path]:
+    """The modules of the package, without the bots that `new-bot` copies."""
+    return sorted(path for path in (ROOT / "arena").rglob("*.py") if "templates" not in path.parts)
+
+
+def public_names(path: Path) -> Iterator[str]:
+    """The names that a module defines at its top level and that others may import."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            yield node.targets[0].id
+
+
+def prose(path: Path) -> Iterator[tuple[int, str]]:
+    """Docstrings and comments of a module, each with its line."""
+    source = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.lineno, node.value.value
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string.lstrip("# ")
+
+
+def test_a_public_name_has_one_definition() -> None:
+    """Names that each game or each module has are listed above."""
+    defined: dict[str, list[str]] = defaultdict(list)
+    for path in sources():
+        for name in public_names(path):
+            game = (
+                path.relative_to(ROOT / "arena" / "games").parts[0]
+                if name in PER_GAME and "games" in path.parts
+                else ""
+            )
+            if not name.startswith("_") and name not in PER_MODULE:
+                defined[f"{game} {name}".strip()].append(str(path.relative_to(ROOT)))
+
+    assert {name: paths for name, paths in defined.items() if len(paths) > 1} == {}
+
+
+@pytest.mark.parametrize("folder", ["arena", "tests", "benchmarks"])
+def test_a_name_uses_the_term_of_the_field(folder: str) -> None:
+    """The word that stands for a banned one is in `TERMS`."""
+    found = [
+        f"{path.relative_to(ROOT)}:{token.start[0]}: {token.string}"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for token in tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline)
+        if token.type == tokenize.NAME and TERMS.keys() & set(re.split(r"_|(?<=[a-z])(?=[A-Z])", token.string.lower()))
+    ]
+
+    assert found == []
+
+
+def test_a_sentence_opens_with_its_subject() -> None:
+    """Also the second one, and also in a comment."""
+    opening = re.compile(rf"(?:^|[.!?] |\n\s*\n)\s*(?:{'|'.join(map(re.escape, OPENINGS))})\b")
+
+    found = [
+        f"{path.relative_to(ROOT)}:{line}" for path in sources() for line, text in prose(path) if opening.search(text)
+    ]
+
+    assert found == []
+
+
+def test_a_module_is_a_room() -> None:
+    """Neither a crumb of under 50 lines nor over 500; the face of a package may be short."""
+    sizes = {path.relative_to(ROOT): len(path.read_text(encoding="utf-8").splitlines()) for path in sources()}
+
+    found = {
+        str(path): lines for path, lines in sizes.items() if not path.name.startswith("__") and not 50 <= lines <= 500
+    }
+    assert found == {}
+
+
+def test_a_test_module_has_at_most_500_lines() -> None:
+    """A longer one has two subjects."""
+    sizes = {
+        str(path.relative_to(ROOT)): path.read_text(encoding="utf-8").count("\n")
+        for path in (ROOT / "tests").rglob("*.py")
+    }
+
+    assert {path: lines for path, lines in sizes.items() if lines > 500} == {}
