@@ -288,6 +288,25 @@ def test_a_value_that_cannot_be_is_damage_and_never_a_wrong_table(tmp_path: Path
     assert all("run `arena verify`" in error for error in errors)
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE seat SET points = 2 - points WHERE block = 1",
+        "UPDATE match SET ranks = CASE ranks WHEN '01' THEN '10' ELSE '01' END WHERE block = 1",
+        "UPDATE seat SET block = 2 WHERE block = 1 AND rotation = 0",
+        "UPDATE seat SET rotation = 2 WHERE block = 1 AND rotation = 0",
+    ],
+)
+def test_sums_refuse_points_that_contradict_ranks(tmp_path: Path, statement: str) -> None:
+    """Whether or not the ranks that they are given were checked before."""
+    league = tournament("ann", "bob", cycles=2)
+    fill(tmp_path, league)
+    assert tampered(tmp_path, statement)
+
+    with reading(tmp_path) as store, pytest.raises(DamagedStore, match="run `arena verify`"):
+        store.sums(counted(league), store.unchecked_ranks(counted(league)))
+
+
 @pytest.mark.parametrize("number", ["'x'", "0.5", "x'31'"])
 def test_a_block_without_a_number_is_damage(tmp_path: Path, number: str) -> None:
     """For whoever counts what is stored; nobody reads a league before that."""
