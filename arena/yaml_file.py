@@ -146,5 +146,9 @@ def _sentence(error: yaml.YAMLError) -> str:
         problem = "a tab: YAML wants spaces"
     elif problem.startswith("expected <block end>"):
         problem += "; perhaps this line is not indented like those above it"
+    elif problem.startswith("could not find expected ':'"):
+        problem += "; perhaps a colon above it has no space after it"
+    elif problem.startswith("found unexpected end of stream"):
+        problem += "; perhaps a quotation mark above it is not closed"
     problem = printable(problem if len(problem) <= _LONGEST_PROBLEM else f"{problem[:_LONGEST_PROBLEM]}...")
     return problem if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: {problem}"

@@ -265,6 +265,16 @@ def test_a_yaml_file_becomes_the_struct(tmp_path: Path) -> None:
         pytest.param("name: [a\n", "line 2, column 1: expected ',' or ']', but got '<stream end>'", id="open bracket"),
         pytest.param("name: a\n\tb: c\n", "line 2, column 1: a tab: YAML wants spaces", id="tab"),
         pytest.param(
+            "name: a\ngame:nim\nseats: 2\n",
+            "line 3, column 1: could not find expected ':'; perhaps a colon above it has no space after it",
+            id="no-space",
+        ),
+        pytest.param(
+            'name: a\ngame: "nim\n',
+            "line 3, column 1: found unexpected end of stream; perhaps a quotation mark above it is not closed",
+            id="open-quote",
+        ),
+        pytest.param(
             "name: a\n b: c\n", "line 2, column 3: mapping values are not allowed here", id="one space too many"
         ),
         pytest.param(

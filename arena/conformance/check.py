@@ -168,8 +168,8 @@ class _Examination:
         self._records.append(record)
         asked = record.seats[seat].moves
         scores = "-" if record.scores is None else ":".join(map(str, record.scores))
-        house = "the house" if self._records[1:] else "the house, which plays random legal actions"
-        return f"{asked} answers, {scores} against {house}"
+        baseline = "the baseline" if self._records[1:] else "the baseline, which plays random legal actions"
+        return f"{asked} answers, {scores} against {baseline}"
 
     def _play(self, bot_player: BotPlayer, *, seat: int, number: int) -> MatchRecord:
         drawn = draw_block(self._secret, f"check-{number}", 2)

@@ -85,7 +85,7 @@ class Times(msgspec.Struct, frozen=True):
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """The number of faults of that kind, and of their matches; the first `MOST_IDS` of these, as scheduled."""
+    """The number of faults of that kind, and of their matches; the first `MOST_MATCH_IDS` of these, as scheduled."""
 
     kind: str
     faults: int

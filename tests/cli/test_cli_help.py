@@ -83,6 +83,7 @@ def test_every_listed_command_exists(terminal: Terminal) -> None:
         ("league status", "nothing is stored in results yet"),
         ("leaderboard", "nothing is stored in results yet"),
         ("show x --svg x.png", "--svg x.png: the picture is an SVG, expected a name that ends in .svg"),
+        ("show x --step 3", "--step 3: no picture to take; give --svg FILE, too"),
         ("show x", "nothing is stored in results yet"),
         ("verify", "nothing is stored in results yet"),
         ("leaderboard --format xml", "xml"),

@@ -100,7 +100,7 @@ def test_what_the_house_is_stands_once(bot_of: Callable[[str], BotSpec]) -> None
     """The opponent has no name on any shelf."""
     texts = [step.text() for step in steps_of(bot_of("honest"))]
 
-    assert texts[0].endswith("against the house, which plays random legal actions")
+    assert texts[0].endswith("against the baseline, which plays random legal actions")
     assert texts[0].startswith("  1  ok      starts, says hello")
     assert sum("random legal actions" in text for text in texts) == 1
 
