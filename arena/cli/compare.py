@@ -72,9 +72,12 @@ def compare(
 
     Example: arena compare ./mybot mybot --elo1 30
     """
-    test = SequentialSettings(
-        matches=DEFAULT_SEATS, elo0=elo0, elo1=elo1, model=model, alpha=alpha, beta=beta, batch=batch, cap=cap
-    )
+    try:
+        test = SequentialSettings(
+            matches=DEFAULT_SEATS, elo0=elo0, elo1=elo1, model=model, alpha=alpha, beta=beta, batch=batch, cap=cap
+        )
+    except SpecError as error:
+        raise SpecError(f"--{error}") from None
     players = _players(setup.bots.find(new), setup.bots.find(old))
     names = (players[0].name, players[1].name)
     game = load_game(setup.game)

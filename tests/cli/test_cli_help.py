@@ -83,6 +83,11 @@ def test_every_listed_command_exists(terminal: Terminal) -> None:
         ("league status", "nothing is stored in results yet"),
         ("leaderboard", "nothing is stored in results yet"),
         ("show x --svg x.png", "--svg x.png: the picture is an SVG, expected a name that ends in .svg"),
+        ("compare random greedy --cap 8", "error: --cap: expected 16 blocks or more, found 8"),
+        (
+            "compare random greedy --elo0 30",
+            "error: --elo1: expected at least 0.01 more than elo0, which is 30, found 20",
+        ),
         ("show x --step 3", "--step 3: no picture to take; give --svg FILE, too"),
         ("show x", "nothing is stored in results yet"),
         ("verify", "nothing is stored in results yet"),
