@@ -66,7 +66,7 @@ def with_notebook(place: Path, code: str) -> tuple[Path, Path]:
 
 def test_all_of_a_bots_folder_is_in_memory_when_it_starts(tmp_path: Path) -> None:
     """Read once before each start, also in folders below."""
-    folder, book = with_notebook(tmp_path, "print(input())\n")
+    folder, book = with_notebook(tmp_path, "print(input(), flush=True)\ninput()\n")
     below = folder / "deep" / "er" / "data"
     below.write_bytes(bytes(BLOCK))
     forget(below)
