@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
+from support import made_matches
 
 from arena.league.driver import Backend, run_batches
 from arena.league.schedule import Batch, PlayedBlock, batches
@@ -14,9 +15,8 @@ from arena.league.tournament import Player, Tournament
 from arena.league.worker import play_batch
 from arena.match.record import MatchRecord, unpack
 from arena.match.settings import ClockSettings
-from arena.process.limits import Isolation, Limits
+from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec, Manifest, bot_digest, read_bot
-from arena.standings.ratings import RatingSettings
 from arena.store import database
 from arena.store.matches import MatchStore
 
@@ -80,17 +80,8 @@ def honest_players(bots: tuple[BotSpec, BotSpec], think_ms: int = 0) -> tuple[Pl
 
 def league_of(players: tuple[Player, ...], clock: ClockSettings, *, blocks: int = 1) -> Tournament:
     """All pairings, so many blocks each."""
-    return Tournament(
-        name="hostile",
-        game="nim",
-        options={},
-        players=players,
-        seed="hostile",
-        cycles=blocks,
-        chunk_blocks=20,
-        clock=clock,
-        rating=RatingSettings(),
-        limits=Limits(),
+    return made_matches.tournament(
+        name="hostile", players=players, seed="hostile", cycles=blocks, chunk_blocks=20, clock=clock
     )
 
 

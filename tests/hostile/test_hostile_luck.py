@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from msgspec.structs import replace
+from support.made_matches import tournament
 
 from arena.league.schedule import batches
 from arena.league.tournament import FORMAT, Player, Tournament
@@ -13,9 +14,7 @@ from arena.league.worker import play_batch
 from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
-from arena.process.limits import Limits
 from arena.process.manifest import read_bot
-from arena.standings.ratings import RatingSettings
 
 pytestmark = pytest.mark.process
 BOTS = Path(__file__).parent / "bots"
@@ -28,17 +27,14 @@ def league(seer_arguments: tuple[str, ...] = ()) -> Tournament:
         Player(name="random", bot=read_bot(BUNDLED / "random")),
         Player(name="seer", bot=read_bot(BOTS / "seer.py"), arguments=seer_arguments),
     )
-    return Tournament(
+    return tournament(
         name="seers",
         game="shanghaien",
-        options={},
         players=players,
         seed=None,
         cycles=1,
         chunk_blocks=1,
         clock=ClockSettings(startup_ms=60_000.0, move_ms=1000.0),
-        rating=RatingSettings(),
-        limits=Limits(),
         rules="2",
         luck=False,
     )

@@ -2,17 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from support.made_matches import RECORD, match_result, tournament
+
 from arena.league.schedule import Batch, Fixture, PlayedBlock, pairings
 from arena.league.tournament import Player, Tournament
-from arena.match.record import PackedRecord, Termination
-from arena.match.results import MatchKey, MatchResult, PlayedMatch, canonical_ranks, rotate
-from arena.match.settings import ClockSettings
-from arena.process.manifest import BotSpec, Manifest, read_bot
-from arena.standings.ratings import RatingSettings
+from arena.match.results import MatchKey, PlayedMatch, rotate
+from arena.process.manifest import read_bot
 
 ROOT = Path(__file__).parents[2]
 RANDOM = ROOT / "bots" / "random"
@@ -59,34 +57,6 @@ class FakeBackend:
         self.closed.append(is_interrupted)
 
 
-def bot(name: str, digest: str = "") -> BotSpec:
-    """A bot that exists on paper only."""
-    manifest = Manifest(name=name, command=("true",))
-    return BotSpec(
-        manifest=manifest, source=f"/nowhere/{name}", folder="/nowhere", digest=digest or name.ljust(64, "0")
-    )
-
-
-def players(*names: str) -> tuple[Player, ...]:
-    return tuple(Player(name=name, bot=bot(name)) for name in names)
-
-
-def tournament(*names: str, **changes: Any) -> Tournament:
-    """A league of nim between these players; `changes` replace any field."""
-    fields: dict[str, Any] = {
-        "name": "test",
-        "game": "nim",
-        "options": {},
-        "players": players(*(names or ("ann", "bob", "cid"))),
-        "seed": "1",
-        "cycles": 4,
-        "chunk_blocks": 2,
-        "clock": ClockSettings(),
-        "rating": RatingSettings(),
-    }
-    return Tournament(**{**fields, **changes})
-
-
 def real_tournament(folder: Path, **changes: Any) -> Tournament:
     """A league between `random` and a bot that thinks 20 ms and takes the first action."""
     script = folder / "slow.py"
@@ -95,28 +65,9 @@ def real_tournament(folder: Path, **changes: Any) -> Tournament:
     return tournament(players=entered, **changes)
 
 
-RECORD = PackedRecord(codec="none", digest="", body=b"")
-
-
 def match(key: MatchKey, players: Sequence[str], scores: Sequence[int]) -> PlayedMatch:
     """A match of the pairing of these players, by place, that ended with these scores, by seat."""
-    none = (0,) * len(scores)
-    result = MatchResult(
-        key=key,
-        players=rotate(players, key.rotation),
-        ranks=canonical_ranks([-score for score in scores]),
-        scores=tuple(map(Fraction, scores)),
-        termination=Termination.NORMAL,
-        at_fault=None,
-        isolation="none",
-        moves=(3,) * len(scores),
-        time_us=(1000,) * len(scores),
-        slowest_us=(500,) * len(scores),
-        startup_us=none,
-        idle_us=none,
-        timeouts_by_load=none,
-    )
-    return PlayedMatch(result, RECORD)
+    return PlayedMatch(match_result(key, rotate(players, key.rotation), scores), RECORD)
 
 
 def played(batch: Batch) -> list[PlayedBlock]:

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from league_made import bot
 from league_scramble import NAME
+from support.made_matches import bot
 
 from arena.errors import SpecError
 from arena.games import GAMES

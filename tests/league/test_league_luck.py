@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from league_made import tournament
 from msgspec.structs import replace
+from support.made_matches import tournament
 
 from arena.errors import HarnessFault
 from arena.games.luck import derive

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from league_ledger import Ledger, by_luck
-from league_made import tournament
+from support.made_matches import tournament
 
 from arena.league.schedule import (
     Batch,

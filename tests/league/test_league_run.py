@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from league_made import FakeBackend, all_blocks, numbers, played, played_block, real_tournament, tournament
+from league_made import FakeBackend, all_blocks, numbers, played, played_block, real_tournament
+from support.made_matches import tournament
 
 from arena.errors import HarnessFault
 from arena.league.driver import BlocksLost, run_batches

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from league_made import bot, everything, players, tournament
+from league_made import everything
 from msgspec.structs import replace
+from support.made_matches import bot, players, tournament
 
 from arena.league.schedule import Pairing, batches, fixture, match_count, pairings
 from arena.league.tournament import Player, Tournament

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 from league_ledger import Ledger
-from league_made import bot, tournament
 from league_scramble import NAME
+from support.made_matches import bot, tournament
 
 from arena.errors import SpecError
 from arena.games import GAMES, load_game

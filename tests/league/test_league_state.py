@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from league_ledger import Ledger, by_luck
-from league_made import bot, tournament
+from support.made_matches import bot, tournament
 
 from arena.league.schedule import KEY_LENGTH, batches, pairings
 from arena.league.schedules.settings import Knockout, RoundRobin, Schedule, Swiss

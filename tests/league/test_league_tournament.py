@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 import yaml
-from league_made import ROOT, bot
+from league_made import ROOT
+from support.made_matches import bot
 
 from arena.errors import SpecError
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss

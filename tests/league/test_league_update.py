@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from league_made import bot, players, tournament
+from support.made_matches import bot, players, tournament
 
 from arena.league.schedules.settings import Swiss
 from arena.league.tournament import Player, portable

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from league_made import tournament
+from support.made_matches import tournament
 
 from arena.errors import HarnessFault
 from arena.league import worker

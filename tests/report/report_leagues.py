@@ -3,66 +3,38 @@
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 from typing import Any, Final
+
+from support import made_matches
+from support.made_matches import bot, key_of, match_result
 
 from arena.league.tournament import Player, Tournament
 from arena.match.record import Termination
-from arena.match.results import MatchKey, MatchResult, PairingRanks, canonical_ranks
-from arena.match.settings import ClockSettings
-from arena.process.manifest import BotSpec, Manifest
+from arena.match.results import MatchResult, PairingRanks
 from arena.standings import ranks
-from arena.standings.ratings import RatingSettings
 
 BETA = 25.0 / 6.0
-RATING = RatingSettings()
 FOUR: Final = ("ann", "bob", "cid", "dan")
 HOSTILE: Final = ("a|b", "=1+1", "\x1b[31mred", "two\nlines", "`code`", "nan", "x" * 5000, "日本", "-2", "<b>", "")
 NUMBERS_THAT_ARE_NONE = re.compile(r"(?<![\w-])[-+]?(nan|inf|Infinity|None)(?!\w)")
 """In a page whose players have ordinary names."""
 
 
-def tournament(names: Sequence[str] = FOUR, **changes: Any) -> Tournament:
-    """A league of nim between these players; `changes` replace any field."""
-    fields: dict[str, Any] = {
-        "name": "test",
-        "game": "nim",
-        "options": {},
-        "players": tuple(Player(name=name, bot=_bot(number)) for number, name in enumerate(names)),
-        "seed": "1",
-        "cycles": 100,
-        "chunk_blocks": 2,
-        "clock": ClockSettings(),
-        "rating": RATING,
-    }
-    return Tournament(**{**fields, **changes})
+def tournament(names: Sequence[str] = FOUR) -> Tournament:
+    """A league of nim between these players, whose bots have names, versions and hashes of their own."""
+    bots = [bot(f"bot{number}", f"{number}abcdef".ljust(64, "0"), version="1.10") for number in range(len(names))]
+    field = tuple(Player(name=name, bot=each) for name, each in zip(names, bots, strict=True))
+    return made_matches.tournament(players=field, cycles=100)
 
 
-def result(block: int, players: tuple[str, ...], scores: tuple[int, ...] | None, **changes: Any) -> MatchResult:
-    """A match that ended with these scores, of the pairing of these players; the first by name has place 0."""
-    none = (0,) * len(players)
-    fields: dict[str, Any] = {
-        "key": MatchKey("+".join(sorted(players)), block, -players.index(min(players)) % len(players)),
-        "players": players,
-        "ranks": none if scores is None else tuple(sum(other > own for other in scores) for own in scores),
-        "scores": None if scores is None else tuple(map(Fraction, scores)),
-        "termination": Termination.NORMAL,
-        "at_fault": None,
-        "moves": (3,) * len(players),
-        "time_us": (6_000,) * len(players),
-        "slowest_us": (4_000,) * len(players),
-        "startup_us": none,
-        "idle_us": none,
-        "timeouts_by_load": none,
-        "isolation": "none",
-    }
-    return MatchResult(**{**fields, **changes})
+def result(block: int, players: tuple[str, ...], scores: tuple[int, ...] = (), **changes: Any) -> MatchResult:
+    """A match that ended with these scores, of the pairing of these players."""
+    return match_result(key_of("+".join(sorted(players)), block, players), players, scores, **changes)
 
 
 def forfeit(block: int, players: tuple[str, ...], at_fault: int, kind: str = "timeout", **changes: Any) -> MatchResult:
     """A match that the seat `at_fault` lost by its own fault."""
-    ranks = canonical_ranks([int(seat == at_fault) for seat in range(len(players))])
-    return result(block, players, None, ranks=ranks, at_fault=at_fault, termination=Termination(kind), **changes)
+    return result(block, players, at_fault=at_fault, termination=Termination(kind), **changes)
 
 
 def mirrored(block: int, one: str, other: str, *margins: int) -> list[MatchResult]:
@@ -123,8 +95,3 @@ def odd_leagues() -> dict[str, list[MatchResult]]:
         "four seats": [result(block, FOUR, (3, 2, 1, block % 5)) for block in range(5)],
         "huge margins": [one for block in range(60) for one in mirrored(block, "ann", "bob", 10**9, -block)],
     }
-
-
-def _bot(number: int) -> BotSpec:
-    manifest = Manifest(name=f"bot{number}", command=("true",), version="1.10")
-    return BotSpec(manifest=manifest, source="/nowhere", folder="/nowhere", digest=f"{number}abcdef".ljust(64, "0"))

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from leaderboard_made import below, cells, league, made
+from leaderboard_made import below, cells, league
+from support.made_matches import made_standings
 
 from arena.errors import SpecError
 from arena.report.formats import FORMATS, LONGEST_NAME, likelihood_percent
@@ -71,7 +72,7 @@ def test_a_table_before_the_first_match() -> None:
     """No numbers where there are none, and no seats."""
     field = [Entrant("a", "a", "1", "00"), Entrant("b", "b", "1", "11")]
 
-    found = leaderboard_page(made(field, [], scheduled=2), timing(field, sums_of(())), format="table")
+    found = leaderboard_page(made_standings(field, [], scheduled=2), timing(field, sums_of(())), format="table")
 
     lines = found.splitlines()
     assert cells(lines[3]) == ["-", "a", "-", "0-0-0", *"----", "25.00", "8.33", "0.00", "-", "-"]

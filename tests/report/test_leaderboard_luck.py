@@ -4,9 +4,9 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from leaderboard_made import made
 from msgspec.structs import replace
 from report_leagues import FOUR, league
+from support.made_matches import made_standings
 
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.formats import FORMATS
@@ -31,7 +31,7 @@ def lucky(cycles: int, seed: int = 3) -> list[MatchResult]:
 
 
 def table(results: Sequence[MatchResult]) -> Standings:
-    return made(FIELD, list(results), scheduled=len(results))
+    return made_standings(FIELD, list(results), scheduled=len(results))
 
 
 def test_its_error_is_smaller() -> None:

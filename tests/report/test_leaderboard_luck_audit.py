@@ -5,9 +5,10 @@ import io
 import json
 
 import pytest
-from leaderboard_made import below, made
+from leaderboard_made import below
 from msgspec.structs import replace
 from report_leagues import FOUR, league
+from support.made_matches import made_standings
 
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.formats import FORMATS
@@ -33,7 +34,7 @@ def lucky(share: float, cycles: int = 60) -> list[MatchResult]:
 
 
 def table(results: list[MatchResult]) -> Standings:
-    return made(FIELD, results, scheduled=len(results))
+    return made_standings(FIELD, results, scheduled=len(results))
 
 
 def test_who_stands_out_is_named_with_what_it_means() -> None:

@@ -7,7 +7,8 @@ import re
 
 import msgspec
 import pytest
-from leaderboard_made import below, league, made, one
+from leaderboard_made import below, league, one
+from support.made_matches import made_standings
 
 from arena.match.results import MatchResult
 from arena.report.formats import FORMATS
@@ -76,7 +77,7 @@ def test_any_league_has_a_leaderboard(kind: str, chosen: str, width: int | None)
     """In every format, without a number that is none."""
     names, results = BAD_LEAGUES[kind]
     field = [Entrant(name=name, bot=name, version="1", hash="00" * 32) for name in names]
-    found = made(field, results, scheduled=max(1, len(results)))
+    found = made_standings(field, results, scheduled=max(1, len(results)))
 
     text = leaderboard_page(found, timing(field, sums_of(results)), format=chosen, width=width)
 
@@ -90,7 +91,7 @@ def test_players_whom_nothing_connects_are_told() -> None:
     field = [Entrant(name=name, bot=name, version="1", hash="00" * 32) for name in names]
     results = [one("a", "b", (3, 1)), one("c", "d", (2, 1), block=1, pairing=1)]
 
-    found = below(leaderboard_page(made(field, results, scheduled=9), None, format="table"))
+    found = below(leaderboard_page(made_standings(field, results, scheduled=9), None, format="table"))
 
     assert found[-2:] == [
         "WARNING: no match connects these groups; nothing compares them, each has its own ranks: a, b | c, d",

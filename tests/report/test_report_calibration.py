@@ -7,7 +7,8 @@ import math
 from statistics import NormalDist
 
 import pytest
-from report_leagues import FOUR, NUMBERS_THAT_ARE_NONE, RATING, league, mirrored, odd_leagues, ranks_of
+from report_leagues import FOUR, NUMBERS_THAT_ARE_NONE, league, mirrored, odd_leagues, ranks_of
+from support.made_matches import SETTINGS
 
 from arena.errors import SpecError
 from arena.match.results import MatchResult
@@ -31,7 +32,7 @@ from arena.statistics.distributions import t_quantile
 SKILLS = dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True))
 
 
-def found(results: list[MatchResult], rating: RatingSettings = RATING) -> Judged:
+def found(results: list[MatchResult], rating: RatingSettings = SETTINGS) -> Judged:
     return judged("test", FOUR, ranks_of(results), rating)
 
 

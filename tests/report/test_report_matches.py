@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.made_matches import match_result
 
-from arena.match.record import Termination
 from arena.match.results import MatchKey, MatchResult
 from arena.report.matches import MATCH_FORMATS, match_list
 from arena.text import printable
@@ -23,28 +23,20 @@ HOSTILE = ("=1+1", "\x1b[2J", "a\nb", 'say "x", y', "\u202eevil", "@SUM(A1)", " 
 
 def result(players: tuple[str, ...] = ("ann", "bob"), block: int = 0, rotation: int = 0, **changes: Any) -> MatchResult:
     """The first seat wins."""
-    seats = len(players)
-    fields: dict[str, Any] = {
-        "key": MatchKey("0123456789ab", block, rotation),
-        "players": players,
-        "ranks": (0, *(1,) * (seats - 1)),
-        "scores": (Fraction(7, 2), *(Fraction(1),) * (seats - 1)),
-        "termination": Termination.NORMAL,
-        "at_fault": None,
+    seats = range(len(players))
+    fields = {
         "isolation": "sandbox",
-        "moves": tuple(range(10, 10 + seats)),
-        "time_us": tuple(range(1000, 1000 + seats)),
-        "slowest_us": tuple(range(100, 100 + seats)),
-        "startup_us": (0,) * seats,
-        "idle_us": (0,) * seats,
-        "timeouts_by_load": (0,) * seats,
+        "moves": tuple(10 + seat for seat in seats),
+        "time_us": tuple(1000 + seat for seat in seats),
+        "slowest_us": tuple(100 + seat for seat in seats),
     }
-    return MatchResult(**{**fields, **changes})
+    scores = () if "at_fault" in changes else (Fraction(7, 2), *[Fraction(1)] * len(players[1:]))
+    return match_result(MatchKey("0123456789ab", block, rotation), players, scores, **{**fields, **changes})
 
 
 def forfeit(**changes: Any) -> MatchResult:
     """The second seat ran out of time."""
-    return result(scores=None, termination=Termination.TIMEOUT, at_fault=1, **changes)
+    return result(at_fault=1, **changes)
 
 
 def text(*results: MatchResult, form: str) -> str:

@@ -10,7 +10,8 @@ from statistics import NormalDist
 import msgspec
 import pytest
 from profile_made import columns_of
-from report_leagues import FOUR, HOSTILE, NUMBERS_THAT_ARE_NONE, RATING, league, mirrored, odd_leagues, ranks_of, result
+from report_leagues import FOUR, HOSTILE, NUMBERS_THAT_ARE_NONE, league, mirrored, odd_leagues, ranks_of, result
+from support.made_matches import SETTINGS
 
 from arena.errors import SpecError
 from arena.match.results import MatchResult
@@ -27,7 +28,7 @@ ROCK_PAPER_SCISSORS = {("rock", "scissors"), ("scissors", "paper"), ("paper", "r
 
 
 def found(results: list[MatchResult], *names: str) -> HeadToHead:
-    return compared("test", names or FOUR, ranks_of(results), RATING)
+    return compared("test", names or FOUR, ranks_of(results), SETTINGS)
 
 
 def circle(cycles: int = 30) -> HeadToHead:
@@ -65,7 +66,7 @@ def test_skills_are_moved_like_the_ratings() -> None:
     results = league(dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True)), 10, 8)
     anchored = RatingSettings(anchor="bob", mu=100.0)
 
-    free, moved = compared("test", FOUR, ranks_of(results), RATING), compared("test", FOUR, ranks_of(results), anchored)
+    free, moved = (compared("test", FOUR, ranks_of(results), chosen) for chosen in (SETTINGS, anchored))
 
     gaps = [(one.map or 0.0) - (other.map or 0.0) for one, other in zip(moved.players, free.players, strict=True)]
     bob = next(one for one in moved.players if one.name == "bob")
@@ -287,10 +288,10 @@ def test_players_who_never_met_are_compared_through_others() -> None:
 def test_the_best_are_shown_and_the_rest_is_counted() -> None:
     """Ranks and tests are those of the whole league; the page says who is left out."""
     results = ranks_of(league(dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True)), 20, 6))
-    whole = compared("test", FOUR, results, RATING)
+    whole = compared("test", FOUR, results, SETTINGS)
 
-    two = compared("test", FOUR, results, RATING, top=2)
-    chosen = compared("test", FOUR, results, RATING, top=2, only=("ann", "bob", "dan"))
+    two = compared("test", FOUR, results, SETTINGS, top=2)
+    chosen = compared("test", FOUR, results, SETTINGS, top=2, only=("ann", "bob", "dan"))
 
     assert two.players == whole.players[:2]
     assert [one.name for one in chosen.players] == [one.name for one in whole.players if one.name != "cid"]
@@ -332,7 +333,7 @@ def test_no_name_breaks_a_format() -> None:
         for seats in ((names[0], name), (name, names[0]))
         for one in [result(place, seats, (1, 0))]
     ]
-    page = compared("te\x1bst", names, ranks_of(results), RATING)
+    page = compared("te\x1bst", names, ranks_of(results), SETTINGS)
 
     table = matrix_page(page, format="table", is_coloured=False)
     markdown = matrix_page(page, format="markdown").splitlines()

@@ -12,7 +12,6 @@ from report_leagues import (
     FOUR,
     HOSTILE,
     NUMBERS_THAT_ARE_NONE,
-    RATING,
     forfeit,
     league,
     mirrored,
@@ -20,6 +19,7 @@ from report_leagues import (
     result,
     tournament,
 )
+from support.made_matches import SETTINGS
 
 from arena.errors import SpecError
 from arena.league.standings import entrants
@@ -36,8 +36,8 @@ from arena.standings.table import Standings, Timing, standings, timing
 
 def tables(results: Sequence[MatchResult], names: Sequence[str] = FOUR) -> tuple[Standings, tuple[Timing, ...]]:
     field, sums, ranks = entrants(tournament(names)), sums_of(results), ranks_of(results)
-    ratings = rate((one.name for one in field), in_schedule_order(ranks.values()), RATING)
-    table = standings(field, sums, ratings, RATING, scheduled=len(results))
+    ratings = rate((one.name for one in field), in_schedule_order(ranks.values()), SETTINGS)
+    table = standings(field, sums, ratings, SETTINGS, scheduled=len(results))
     return table, timing(field, sums)
 
 

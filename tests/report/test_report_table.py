@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from contextlib import closing
-from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,23 +10,19 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.made_matches import RECORD, match_result, tournament
 
 from arena.api import league_table, publish
 from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.schedules.settings import Knockout, RoundRobin, Swiss
 from arena.league.standings import standings_of
 from arena.league.state import state_of
-from arena.league.tournament import Player, Tournament
-from arena.match.record import PackedRecord, Termination
-from arena.match.results import MatchKey, MatchResult, PlayedMatch, canonical_ranks, rotate
-from arena.match.settings import ClockSettings
-from arena.process.manifest import BotSpec, Manifest
-from arena.standings.ratings import RatingSettings
+from arena.league.tournament import Tournament
+from arena.match.results import MatchKey, PlayedMatch, rotate
 from arena.standings.table import Standings, standings_json
 from arena.store import database
 from arena.store.matches import MatchStore
 
-RECORD = PackedRecord(codec="none", digest="", body=b"")
 SCHEDULES: dict[str, dict[str, Any]] = {
     "cycles": {"cycles": 4},
     "tables of three": {"cycles": 2, "seats": 3},
@@ -43,25 +38,7 @@ SCHEDULES: dict[str, dict[str, Any]] = {
 
 def league(**changes: Any) -> Tournament:
     """A league of nim between five players that exist on paper only."""
-    players = tuple(
-        Player(
-            name=name,
-            bot=BotSpec(manifest=Manifest(name=name, command=("true",)), source="", folder="", digest=name * 8),
-        )
-        for name in ("eve", "ann", "bob", "cid", "dot")
-    )
-    fields: dict[str, Any] = {
-        "name": "test",
-        "game": "nim",
-        "options": {},
-        "players": players,
-        "seed": "1",
-        "cycles": 4,
-        "chunk_blocks": 2,
-        "clock": ClockSettings(),
-        "rating": RatingSettings(),
-    }
-    return Tournament(**{**fields, **changes})
+    return tournament("eve", "ann", "bob", "cid", "dot", **changes)
 
 
 def played(planned: Any, batch: Batch, rng: Random) -> PlayedBlock:
@@ -71,35 +48,22 @@ def played(planned: Any, batch: Batch, rng: Random) -> PlayedBlock:
     for rotation in range(seats):
         scores = [rng.randrange(4) for _ in range(seats)]
         times = tuple(rng.randrange(9000) for _ in range(seats))
-        result = MatchResult(
-            key=MatchKey(planned.pairing, planned.block, rotation),
-            players=rotate(batch.pairing.names, rotation),
-            ranks=canonical_ranks([-score for score in scores]),
-            scores=tuple(map(Fraction, scores)),
-            termination=Termination.NORMAL,
-            at_fault=None,
-            isolation="none",
-            moves=(5,) * seats,
-            time_us=times,
-            slowest_us=times,
-            startup_us=(0,) * seats,
-            idle_us=(0,) * seats,
-            timeouts_by_load=(0,) * seats,
-        )
+        key = MatchKey(planned.pairing, planned.block, rotation)
+        result = match_result(key, rotate(batch.pairing.names, rotation), scores, time_us=times, slowest_us=times)
         matches.append(PlayedMatch(result, RECORD))
     return PlayedBlock(fixture=planned, matches=tuple(matches))
 
 
-def play(store: MatchStore, tournament: Tournament, rng: Random) -> Standings:
+def play(store: MatchStore, league: Tournament, rng: Random) -> Standings:
     """Play all rounds, each in any order of its blocks, looking and publishing now and then; the last standings."""
-    store.save_league(tournament)
-    while not (state := state_of(tournament, store.ranks)).is_complete:
+    store.save_league(league)
+    while not (state := state_of(league, store.ranks)).is_complete:
         current = state.rounds[-1]
-        planned = [(each, batch) for batch in batches(tournament, {}, of=current) for each in batch.fixtures]
+        planned = [(each, batch) for batch in batches(league, {}, of=current) for each in batch.fixtures]
         for each, batch in rng.sample(planned, len(planned)):
             store.save([played(each, batch, Random(f"{each.pairing} {each.block}"))])
             if rng.random() < 0.1:
-                rng.choice((publish, league_table))(store, state_of(tournament, store.ranks))
+                rng.choice((publish, league_table))(store, state_of(league, store.ranks))
     return publish(store, state)[0]
 
 

@@ -11,10 +11,11 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
+from support.made_matches import RECORD, match_result
 
 from arena.league.schedule import Fixture, PlayedBlock
-from arena.match.record import FAULTS, PARDONABLE, PackedRecord, Termination
-from arena.match.results import MatchKey, MatchResult, PlayedMatch, canonical_ranks, rotate
+from arena.match.record import FAULTS, PARDONABLE
+from arena.match.results import MatchKey, MatchResult, PlayedMatch, rotate
 from arena.match.secret_luck import Secret, draw_block
 from arena.standings.profile import PlayerColumns
 from arena.store import database
@@ -22,35 +23,13 @@ from arena.store.matches import MatchStore
 
 
 def made(pairing: str, block: int, rotation: int, places: Sequence[str], **changes: Any) -> MatchResult:
-    """A match of these players, by place in their pairing; `scores` give the ranks unless `at_fault` is a seat."""
-    seats = len(places)
-    scores, at_fault = changes.pop("scores", (0,) * seats), changes.pop("at_fault", None)
-    ranks = canonical_ranks([-score for score in scores])
-    if at_fault is not None:
-        ranks, scores = canonical_ranks([int(seat == at_fault) for seat in range(seats)]), None
-        changes.setdefault("termination", Termination.TIMEOUT)
-    fields: dict[str, Any] = {
-        "key": MatchKey(pairing, block, rotation),
-        "players": rotate(tuple(places), rotation),
-        "ranks": ranks,
-        "scores": None if scores is None else tuple(map(Fraction, scores)),
-        "termination": Termination.NORMAL,
-        "at_fault": at_fault,
-        "isolation": "none",
-        "moves": (3,) * seats,
-        "time_us": (6000,) * seats,
-        "slowest_us": (4000,) * seats,
-        "startup_us": (0,) * seats,
-        "idle_us": (0,) * seats,
-        "timeouts_by_load": (0,) * seats,
-    }
-    return MatchResult(**{**fields, **changes})
+    """A match of these players, by place in their pairing."""
+    return match_result(MatchKey(pairing, block, rotation), rotate(tuple(places), rotation), **changes)
 
 
 def columns_of(player: str, results: Sequence[MatchResult]) -> list[PlayerColumns]:
     """Those of the player's pairings, in the order of first mention, out of a store."""
-    record = PackedRecord(codec="none", digest="", body=b"")
-    matches = tuple(PlayedMatch(one, record) for one in results)
+    matches = tuple(PlayedMatch(one, RECORD) for one in results)
     blocks = {one.key.pairing: 1000 for one in results if player in one.players}
     with tempfile.TemporaryDirectory() as folder, closing(database.open_for_writing(Path(folder))) as connection:
         store = MatchStore(connection, Path(folder))

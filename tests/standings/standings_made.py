@@ -1,52 +1,40 @@
 """Made-up matches between four players, by their first letters, and the standings after them."""
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
-import msgspec
 from hypothesis import strategies as st
+from support.made_matches import SETTINGS, key_of, made_standings, match_result
 
 from arena.match.record import FAULTS, Termination
-from arena.match.results import MatchKey, MatchResult, canonical_ranks, rotate
-from arena.standings.ratings import RatingSettings, rate
+from arena.match.results import MatchResult, rotate
+from arena.standings.ratings import RatingSettings
 from arena.standings.rows import Entrant, Row
-from arena.standings.sums import sums_of
-from arena.standings.table import Standings, standings
+from arena.standings.table import Standings
 
 NAMES = ("ann", "bob", "cid", "dot")
 FIELD = tuple(Entrant(name=name, bot=f"{name}bot", version="1.0", hash=name * 8) for name in NAMES)
-SETTINGS = RatingSettings()
 
 
 def played(
     players: str, scores: Sequence[int], *, block: int = 0, pairing: int = 0, time_us: int = 100_000
 ) -> MatchResult:
     """A normal match: `players` by their first letters and by seat; the higher score is better."""
-    seats = tuple(next(name for name in NAMES if name[0] == letter) for letter in players)
-    none = (0,) * len(seats)
-    return MatchResult(
-        key=MatchKey(f"p{pairing}", block, -seats.index(min(seats)) % len(seats)),
-        players=seats,
-        ranks=tuple(sum(other > own for other in scores) for own in scores),
-        scores=tuple(map(Fraction, scores)),
-        termination=Termination.NORMAL,
-        at_fault=None,
-        isolation="none",
-        moves=(10,) * len(seats),
-        time_us=(time_us,) * len(seats),
-        slowest_us=(time_us // 4,) * len(seats),
-        startup_us=none,
-        idle_us=none,
-        timeouts_by_load=none,
-    )
+    seats = _seats(players)
+    times: dict[str, Any] = {"time_us": (time_us,) * len(seats), "slowest_us": (time_us // 4,) * len(seats)}
+    return match_result(key_of(f"p{pairing}", block, seats), seats, scores, moves=(10,) * len(seats), **times)
 
 
 def forfeited(players: str, kind: str, at_fault: int, *, block: int = 0, pairing: int = 0) -> MatchResult:
     """A match that the seat `at_fault` lost by `kind`, the others sharing the first place."""
-    normal = played(players, (0,) * len(players), block=block, pairing=pairing)
-    ranks = canonical_ranks([int(seat == at_fault) for seat in range(len(players))])
-    return msgspec.structs.replace(normal, ranks=ranks, scores=None, termination=Termination(kind), at_fault=at_fault)
+    seats = _seats(players)
+    key = key_of(f"p{pairing}", block, seats)
+    return match_result(key, seats, at_fault=at_fault, termination=Termination(kind))
+
+
+def _seats(letters: str) -> tuple[str, ...]:
+    return tuple(next(name for name in NAMES if name[0] == letter) for letter in letters)
 
 
 def block_of(pairing: int, block: int, players: str, *wins: int) -> list[MatchResult]:
@@ -64,10 +52,7 @@ def table(
     chosen: RatingSettings = SETTINGS,
     field: Sequence[Entrant] = FIELD,
 ) -> Standings:
-    """The standings after `results`, which are rated in this order."""
-    ratings = rate([one.name for one in field], [(one.players, one.ranks) for one in results], chosen)
-    count = len(results) if scheduled is None else scheduled
-    return standings(field, sums_of(results), ratings, chosen, scheduled=count)
+    return made_standings(field, results, scheduled=scheduled, chosen=chosen)
 
 
 def row(found: Standings, name: str) -> Row:

@@ -2,11 +2,12 @@
 
 import math
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from time import process_time
 
 import pytest
+from support.made_matches import pairing_ranks
 
 from arena.match.results import PairingRanks
 from arena.standings.calibration import (
@@ -36,11 +37,6 @@ def course(*scores: int) -> str:
     return f"{1 - first}{first}{second}{1 - second}"
 
 
-def ranks(one: str, other: str, courses: Iterable[str]) -> PairingRanks:
-    listed = list(courses)
-    return PairingRanks((one, other), range(len(listed)), "".join(listed))
-
-
 def league(
     skills: Mapping[str, float], rng: random.Random, *, blocks: int, first_seat: float = 0.0
 ) -> list[PairingRanks]:
@@ -51,7 +47,7 @@ def league(
         return int(rng.gauss(skills[one] - skills[other] + first_seat, noise) > 0.0)
 
     return [
-        ranks(one, other, [course(won(one, other), 1 - won(other, one)) for _ in range(blocks)])
+        pairing_ranks((one, other), [course(won(one, other), 1 - won(other, one)) for _ in range(blocks)])
         for one, other in combinations(sorted(skills), 2)
     ]
 
@@ -68,7 +64,7 @@ def judge(played: Sequence[PairingRanks], method: Method) -> Calibration:
 
 def test_the_scores_of_a_forecast_by_hand() -> None:
     """80 % for the first seat, which wins three matches of four."""
-    played = [ranks("ann", "bob", [course(1, 0), course(1, 1)])]
+    played = [pairing_ranks(("ann", "bob"), [course(1, 0), course(1, 1)])]
 
     found = judge(played, saying(0.8))
 
@@ -80,7 +76,7 @@ def test_the_scores_of_a_forecast_by_hand() -> None:
 
 def test_a_coin_costs_the_log_of_2() -> None:
     """The known answers of the empty forecast: ln 2 and a quarter."""
-    found = judge([ranks("ann", "bob", [course(1, 1)])], saying(0.5))
+    found = judge([pairing_ranks(("ann", "bob"), [course(1, 1)])], saying(0.5))
 
     assert (found.log_loss, found.brier) == pytest.approx((math.log(2.0), 0.25))
     assert found.log_loss_error is None
@@ -88,7 +84,7 @@ def test_a_coin_costs_the_log_of_2() -> None:
 
 def test_a_draw_is_an_outcome_of_its_own() -> None:
     """A drawn match is judged by the chance that was given to a draw."""
-    drawn = ranks("ann", "bob", ["00--"])
+    drawn = pairing_ranks(("ann", "bob"), ["00--"])
 
     found = judge([drawn], saying(0.4, 0.2))
 
@@ -98,14 +94,14 @@ def test_a_draw_is_an_outcome_of_its_own() -> None:
 
 def test_what_cannot_be_has_a_price() -> None:
     """A chance of 0 that comes true costs much, but not everything."""
-    found = judge([ranks("ann", "bob", [course(1, 1)])], saying(1.0))
+    found = judge([pairing_ranks(("ann", "bob"), [course(1, 1)])], saying(1.0))
 
     assert found.log_loss == pytest.approx(-math.log(LEAST_CHANCE) / 2)
 
 
 def test_bins_hold_what_was_foretold_and_what_came() -> None:
     """All of one forecast is in one tenth of the scale; 1 belongs to the last; the error comes from the blocks."""
-    played = [ranks("ann", "bob", [course(1, 1 if number else 0) for number in range(4)])]
+    played = [pairing_ranks(("ann", "bob"), [course(1, 1 if number else 0) for number in range(4)])]
 
     said, certain = judge(played, saying(0.55)), judge(played, saying(1.0))
 
@@ -166,7 +162,7 @@ def test_the_model_that_made_the_matches_is_calibrated_and_beats_a_coin() -> Non
 
 def test_a_coin_knows_how_often_matches_are_drawn() -> None:
     """Half of the matches seen were draws: about half of the chance is for a draw."""
-    drawn = [ranks("ann", "bob", ["0001"] * 50)]
+    drawn = [pairing_ranks(("ann", "bob"), ["0001"] * 50)]
 
     chances = coin(drawn)("ann", "bob", (0, 1))
 
@@ -195,7 +191,7 @@ def test_like_is_compared_with_like() -> None:
 
 def test_errors_come_from_blocks() -> None:
     """Blocks that repeat their match have the error of so many blocks, not of twice as many matches."""
-    played = [ranks("ann", "bob", [course(number % 2, number % 2) for number in range(100)])]
+    played = [pairing_ranks(("ann", "bob"), [course(number % 2, number % 2) for number in range(100)])]
 
     found = judge(
         played, lambda _: lambda one, _other, _seats: Chances(0.7, 0.0, 0.3) if one == "ann" else Chances(0.3, 0.0, 0.7)
@@ -226,7 +222,7 @@ def test_blocks_of_many_matches_are_counted_not_gone_through() -> None:
     names = {f"p{place}": 25.0 for place in range(10)}
     rng = random.Random(1)
     pool = [course(*scores) for scores in ((0, 0), (0, 1), (1, 0), (1, 1))]
-    played = [ranks(one, other, rng.choices(pool, k=2222)) for one, other in combinations(names, 2)]
+    played = [pairing_ranks((one, other), rng.choices(pool, k=2222)) for one, other in combinations(names, 2)]
     begun = process_time()
 
     judged("test", names, played, RATING)

@@ -8,9 +8,10 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from standings_made import FIELD, NAMES, SETTINGS, block_of, leagues, played, row, table
+from standings_made import FIELD, NAMES, block_of, leagues, played, row, table
+from support.made_matches import SETTINGS, pairing_ranks
 
-from arena.match.results import MatchResult, PairingRanks, rotate
+from arena.match.results import MatchResult, rotate
 from arena.standings.ranks import ranks_of
 from arena.standings.ratings import RatingSettings, rate
 from arena.standings.skills import GrowingRanking, contradicted, fitted, points_of, skills
@@ -59,9 +60,8 @@ def test_ranks_block_by_block_give_the_same_as_counted_courses(results: list[Mat
     """The skills are equal to the last bit."""
     pool = pooled(ranks_of(results).values())
     listed = [
-        PairingRanks(one.players, range(len(courses)), "".join(courses))
+        pairing_ranks(one.players, [course for course, times in one.courses.items() for _ in range(times)])
         for one in pool
-        for courses in [[course for course, times in one.courses.items() for _ in range(times)]]
     ]
 
     assert repr(fitted(NAMES, listed, SETTINGS)) == repr(fitted(NAMES, pool, SETTINGS))

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support.made_matches import match_result
 
 from arena.match.record import Termination
 from arena.match.results import MatchKey, MatchResult, PairingRanks, canonical_ranks, rotate
@@ -22,23 +23,16 @@ def result(
     **changes: object,
 ) -> MatchResult:
     """A match that the first seat won by 3 : 1, with changes."""
-    seats = len(places)
-    none = (0,) * seats
+    seats = range(len(places))
     values: Any = {
-        "ranks": tuple(range(seats)),
-        "scores": tuple(Fraction(3 - 2 * seat) for seat in range(seats)),
-        "termination": Termination.NORMAL,
-        "at_fault": None,
         "isolation": "sandbox",
-        "moves": tuple(range(1, seats + 1)),
-        "time_us": tuple(100 * (seat + 1) for seat in range(seats)),
-        "slowest_us": tuple(10 * (seat + 1) for seat in range(seats)),
-        "startup_us": none,
-        "idle_us": none,
-        "timeouts_by_load": none,
+        "moves": tuple(1 + seat for seat in seats),
+        "time_us": tuple(100 + 100 * seat for seat in seats),
+        "slowest_us": tuple(10 + 10 * seat for seat in seats),
+        "scores": [3 - 2 * seat for seat in seats],
         **changes,
     }
-    return MatchResult(key=MatchKey(pairing, block, rotation), players=rotate(places, rotation), **values)
+    return match_result(MatchKey(pairing, block, rotation), rotate(places, rotation), **values)
 
 
 def made(rng: random.Random, key: MatchKey, places: tuple[str, ...], *, luck: float = 0.7) -> MatchResult:
@@ -53,7 +47,7 @@ def made(rng: random.Random, key: MatchKey, places: tuple[str, ...], *, luck: fl
         *key,
         places=places,
         ranks=ranks,
-        scores=None if is_forfeit else tuple(Fraction(rng.randrange(-9, 30), rng.choice([1, 1, 2, 3])) for _ in ranks),
+        scores=() if is_forfeit else tuple(Fraction(rng.randrange(-9, 30), rng.choice([1, 1, 2, 3])) for _ in ranks),
         termination=rng.choice([Termination.CRASH, Termination.TIMEOUT]) if is_forfeit else Termination.NORMAL,
         at_fault=rng.randrange(seats) if is_forfeit else None,
         isolation=rng.choice(["sandbox", "none"]),
@@ -70,7 +64,7 @@ def test_two_blocks_by_hand() -> None:
     played = [
         result(block=0, rotation=0, luck=(50, -50), luck_version="1"),
         result(block=0, rotation=1, luck=(10, -20), luck_version="1"),
-        result(block=3, rotation=1, scores=None, termination=Termination.CRASH, at_fault=1, moves=(0, 5)),
+        result(block=3, rotation=1, termination=Termination.CRASH, at_fault=1, moves=(0, 5)),
     ]
     sums = sums_of(played)
     found = sums.facts()
@@ -144,7 +138,7 @@ def test_the_digest_tells_of_all_but_times() -> None:
         changed(scores=(Fraction(1, 2), Fraction(0))),
         changed(luck=(1, -1), luck_version="1"),
         changed(luck=(1, -1), luck_version="2"),
-        changed(scores=None, termination=Termination.CRASH, at_fault=0),
+        changed(ranks=(0, 1), termination=Termination.CRASH, at_fault=0),
         changed(isolation="none"),
         changed(pardoned=({"timeout": 1}, {})),
         [*changed()[:1], result("p", 5, 0), *changed()[2:]],
