@@ -21,6 +21,8 @@ TERMS = {
     "dibs": "a game's name that tells what it has",
     "doors": "capabilities",
     "foretell": "predict",
+    "foretells": "predict",
+    "foretold": "predicted",
     "friendly": "exhibition",
     "habits": "remarks",
     "imagine": "what_if",

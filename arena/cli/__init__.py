@@ -28,7 +28,7 @@ COMMAND_MODULES: Final = {
     "leaderboard": ("arena.cli.stats", "Print the standings of a league."),
     "stats": ("arena.cli.stats", "Print all that a league tells of one bot."),
     "matrix": ("arena.cli.stats", "Print who scored what against whom."),
-    "calibration": ("arena.cli.stats", "Print how well ratings foretell matches."),
+    "calibration": ("arena.cli.stats", "Print how well ratings predict matches."),
     "show": ("arena.cli.show", "Replay a stored match step by step."),
     "verify": ("arena.cli.verify", "Recompute stored matches and standings."),
     "doctor": ("arena.cli.doctor", "Tell what this machine can do."),

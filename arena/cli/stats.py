@@ -108,9 +108,9 @@ def wants_colours(environment: Mapping[str, str]) -> bool:
 @format_option()
 @results_option
 def calibration(league: str | None, form: str, results: Path) -> None:
-    """Print how well ratings foretell matches of LEAGUE, which may be left out if there is only one.
+    """Print how well ratings predict matches of LEAGUE, which may be left out if there is only one.
 
-    Chances of 70 % should come true in 7 of 10 matches. Every match is foretold from matches without it.
+    Chances of 70 % should come true in 7 of 10 matches. Every match is predicted from matches without it.
 
     Example: arena calibration first
     """
@@ -166,7 +166,7 @@ def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: b
     ranked = sum(each.group == row.group for each in table.rows)
     found = luck_adjusted(found, player.name, sums)
     why_not = _without_luck(state.tournament) or (
-        "it tells no more than the plain one"
+        "other blocks of these matches do not show that it tells more than the plain one"
         if common_luck_version(sums.at([number for number, key in enumerate(sums.keys) if key in own]))
         else "the luck of all its matches by one value function is not stored; --luck measures it"
     )

@@ -56,14 +56,14 @@ def calibration_sentences(found: Judged) -> Iterator[str]:
     """The tables in words; the last sentence is the conclusion."""
     played = f"{found.league}: {counted(found.matches, 'match', 'matches')} in {counted(found.blocks, 'block')}"
     if not found.methods:
-        yield f"{played}: nothing to foretell."
+        yield f"{played}: nothing to predict."
         return
     yield (
-        f"{played}, each foretold from the other half of the blocks. Log-loss: mean of -log(chance of what came), less"
+        f"{played}, each predicted from the other half of the blocks. Log-loss: mean of -log(chance of what came), less"
         " is better; Brier: mean square of what was off; ± is 95 %, from blocks."
     )
     yield (
-        "By tenths of what was foretold, from the earlier seat: the mean score in % that was foretold, the score that"
+        "By tenths of what was predicted, from the earlier seat: the mean score in % that was predicted, the score that"
         " came ±95 %, and of how many comparisons."
     )
     yield calibration_verdict(found)
@@ -76,7 +76,7 @@ def calibration_verdict(found: Judged) -> str:
     best = found.methods[0]
     if best.method == COIN:
         return (
-            "No method foretells better than a coin that knows how often draws occur: the players are too much alike,"
+            "No method predicts better than a coin that knows how often draws occur: the players are too much alike,"
             " the matches too few, or the league's draw_probability is wrong."
         )
     coin = next(one for one in found.methods if one.method == COIN)
@@ -85,7 +85,7 @@ def calibration_verdict(found: Judged) -> str:
         return f"{best.method} is best, but not surely better than a coin."
     others = [one.method for one in found.methods[1:] if (one.behind or 0.0) < SURE * (one.behind_error or 0.0)]
     equal = f", and {', '.join(others)} cannot be told from it" if others else ""
-    return f"{best.method} foretells best{equal}. {_honesty(best)}"
+    return f"{best.method} predicts best{equal}. {_honesty(best)}"
 
 
 def _honesty(best: Calibration) -> str:
@@ -94,15 +94,15 @@ def _honesty(best: Calibration) -> str:
         return "Whether its chances come true cannot be told."
     points = f"{100 * abs(leaning.value):.1f} {half_width(leaning.interval, 1, 100.0)} points"
     off = [one for one in best.bins if _is_off(one)]
-    listed = ", ".join(f"{percent(one.predicted)} % foretold and {percent(one.observed)} % came" for one in off)
+    listed = ", ".join(f"{percent(one.predicted)} % predicted and {percent(one.observed)} % came" for one in off)
     where = f" Off by more than {OFF:.0f} standard errors: {listed}." if off else ""
     if leaning.value <= -SURE * leaning.error:
-        return f"It overrates favourites: they score {points} less than foretold.{where}"
+        return f"It overrates favourites: they score {points} less than predicted.{where}"
     if leaning.value >= SURE * leaning.error:
-        return f"It underrates favourites: they score {points} more than foretold.{where}"
+        return f"It underrates favourites: they score {points} more than predicted.{where}"
     if off:
-        return f"Favourites score what was foretold on the whole, but not everywhere.{where}"
-    return f"Its chances come true: favourites score what was foretold, within the error (off by {points})."
+        return f"Favourites score what was predicted on the whole, but not everywhere.{where}"
+    return f"Its chances come true: favourites score what was predicted, within the error (off by {points})."
 
 
 def _is_off(one: Bin) -> bool:
@@ -127,7 +127,7 @@ def _tenths(found: Judged) -> list[Column]:
     shown = sorted((one for one in found.methods if one.method in {MAP, TRUESKILL}), key=lambda one: one.method != MAP)
     bins = zip(*(one.bins for one in shown), strict=True)
     rows = [own for own in bins if any(one.comparisons for one in own)]
-    columns = [Column("foretold", [f"{100 * row[0].low:.0f} to {100 * row[0].high:.0f} %" for row in rows])]
+    columns = [Column("predicted", [f"{100 * row[0].low:.0f} to {100 * row[0].high:.0f} %" for row in rows])]
     for place, method in enumerate(shown):
         own = [row[place] for row in rows]
         columns += [

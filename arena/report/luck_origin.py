@@ -12,8 +12,8 @@ from arena.match.record import MatchRecord
 from arena.match.secret_luck import LuckOrigin, Secret
 from arena.store.matches import LeagueSecret
 
-PUBLIC: Final = "public seed: bots can foretell the luck"
-_ORIGINS: Final = {"drawn": "drawn here", "file": "given by --secret-file: who has the file can foretell the luck"}
+PUBLIC: Final = "public seed: bots can predict the luck"
+_ORIGINS: Final = {"drawn": "drawn here", "file": "given by --secret-file: who has the file can predict the luck"}
 
 
 def luck_description(origin: LuckOrigin, isolation: str = "") -> str:

@@ -1,12 +1,12 @@
-"""The ranks of a league -> what each method would have foretold of its matches, and what came.
+"""The ranks of a league -> what each method would have predicted of its matches, and what came.
 
 Rule: nobody is judged by what they were fitted to. The blocks of each pairing are dealt in turn onto two folds; each
-fold is foretold by a fit to the other. Bots do not learn between matches, so the future may be used to foretell the
-past, and every match is foretold exactly once. A method has half of the matches that it has in use, and does a little
+fold is predicted by a fit to the other. Bots do not learn between matches, so the future may be used to predict the
+past, and every match is predicted exactly once. A method has half of the matches that it has in use, and does a little
 worse here. Like is compared with like: TrueSkill knows no seats, so MAP is judged with seats and without.
 
-Errors come from blocks. Blocks of one fold and pairing that took the same course were foretold alike and cost the same,
-so they are counted, not gone through.
+Errors come from blocks. Blocks of one fold and pairing that took the same course were predicted alike and cost the
+same, so they are counted, not gone through.
 """
 
 import math
@@ -41,11 +41,11 @@ LEAST_CHANCE: Final = 1e-9
 Forecaster = Callable[[str, str, tuple[int, int]], Chances]
 """The chances of the first player against the second, in these seats."""
 Method = Callable[[Sequence[PairingRanks]], Forecaster]
-"""Learns from pairings in the order of the schedule, and then foretells."""
+"""Learns from pairings in the order of the schedule, and then predicts."""
 
 
 class Bin(msgspec.Struct, frozen=True, gc=False):
-    """The comparisons foretold to score from `low` up to `high`: what was foretold and what came, on average.
+    """The comparisons predicted to score from `low` up to `high`: what was predicted and what came, on average.
 
     `error` is the standard error of the difference, from so many `blocks`; None with fewer than two. Without any, all
     are None.
@@ -98,7 +98,7 @@ class Calibration(msgspec.Struct, frozen=True):
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """All methods, the one that foretells best first. `blocks` were foretold."""
+    """All methods, the one that predicts best first. `blocks` were predicted."""
 
     league: str
     matches: int
@@ -107,7 +107,7 @@ class Judged(msgspec.Struct, frozen=True):
 
 
 class FavouriteBias(msgspec.Struct, frozen=True):
-    """By how much more than foretold the favourites of a method scored, over all tenths, with its standard error."""
+    """By how much more than predicted the favourites of a method scored, over all tenths, with its standard error."""
 
     value: float
     error: float
@@ -131,7 +131,7 @@ class _Blocks:
 
 
 def judged(league: str, players: Iterable[str], ranks: Sequence[PairingRanks], settings: RatingSettings) -> Judged:
-    """Let every method foretell the matches it has not seen. `ranks` come in the order of the schedule."""
+    """Let every method predict the matches it has not seen. `ranks` come in the order of the schedule."""
     names = tuple(players)
     methods: dict[str, Method] = {
         COIN: coin,
@@ -147,14 +147,14 @@ def calibrations(ranks: Sequence[PairingRanks], methods: Mapping[str, Method]) -
     """Judge each of `methods` on blocks it has not seen; the best log-loss first."""
     folds = _dealt(ranks)
     blocks = _blocks(folds)
-    chances = {name: _foretold(folds, blocks, method)[blocks.table] for name, method in methods.items()}
+    chances = {name: _predicted(folds, blocks, method)[blocks.table] for name, method in methods.items()}
     losses = {name: _log_losses(blocks, said) for name, said in chances.items()}
     order = sorted(methods, key=lambda name: (float((blocks.times * losses[name]).sum()), name))
     return tuple(_calibration(name, blocks, chances[name], losses[name], losses[order[0]]) for name in order)
 
 
 def map_method(players: Iterable[str], settings: RatingSettings, *, knows_seats: bool = True) -> Method:
-    """Make a method of the batch fit, which foretells with the doubt about the skills taken in."""
+    """Make a method of the batch fit, which predicts with the doubt about the skills taken in."""
     names = tuple(players)
     model = model_of(settings)
     chosen = model if knows_seats else msgspec.structs.replace(model, seat_sigma=0.0)
@@ -167,7 +167,7 @@ def map_method(players: Iterable[str], settings: RatingSettings, *, knows_seats:
 
 
 def trueskill_method(players: Iterable[str], settings: RatingSettings) -> Method:
-    """Make a method of the one-pass ratings, which foretells with the doubt about both skills taken in."""
+    """Make a method of the one-pass ratings, which predicts with the doubt about both skills taken in."""
     names = tuple(players)
     model = model_of(settings)
 
@@ -197,7 +197,7 @@ def coin(ranks: Sequence[PairingRanks]) -> Forecaster:
 
 
 def favourite_bias(found: Calibration) -> FavouriteBias | None:
-    """Tell whether favourites did better than foretold; None where no tenth has an error.
+    """Tell whether favourites did better than predicted; None where no tenth has an error.
 
     Tenths are taken as independent. Those of mirrored matches are not: where luck decides both, the error is too wide.
     """
@@ -247,8 +247,8 @@ def _blocks(folds: Sequence[Sequence[PairingRanks]]) -> _Blocks:
     )
 
 
-def _foretold(folds: Sequence[Sequence[PairingRanks]], blocks: _Blocks, method: Method) -> Floats:
-    """Let the method foretell each fold from the others: of each comparison the chances (T, R, 3), as `came`."""
+def _predicted(folds: Sequence[Sequence[PairingRanks]], blocks: _Blocks, method: Method) -> Floats:
+    """Let the method predict each fold from the others: of each comparison the chances (T, R, 3), as `came`."""
     forecasters = {
         fold: method([one for number, other in enumerate(folds) if number != fold for one in other])
         for fold in sorted({fold for fold, _ in blocks.tables})
@@ -314,7 +314,7 @@ def _calibration(name: str, blocks: _Blocks, said: Floats, losses: Floats, best:
 
 
 def _bins(blocks: _Blocks, said: Floats) -> tuple[Bin, ...]:
-    """Sort by what was foretold into tenths of the scale; the last one includes 1."""
+    """Sort by what was predicted into tenths of the scale; the last one includes 1."""
     predicted = said[..., 0] + said[..., 1] / 2.0
     which = np.minimum(BINS - 1, (predicted * BINS).astype(np.int64))
     found = []
@@ -331,7 +331,7 @@ def _bin(index: int, times: Floats, counts: Floats, said: Floats, came: Floats) 
     _, error = _mean_and_error(times, counts, came - said)
     total = round(float((times * counts).sum()))
     if predicted is not None and error is not None and index in {0, BINS - 1}:
-        # where nothing surprising came yet blocks hardly vary: an error is at least that of the foretold chance
+        # where nothing surprising came yet blocks hardly vary: an error is at least that of the predicted chance
         error = max(error, math.sqrt(max(0.0, predicted * (1.0 - predicted)) / total))
     own = _blocks_with(times, counts)
     return Bin(index / BINS, (index + 1) / BINS, total, predicted, observed, error, own)

@@ -22,7 +22,7 @@ for line in sys.stdin:
         action = 0 if m["match"][0] not in "01234567" else 99
         print(json.dumps({"type": "action", "id": m["id"], "action": action, "note": "n"}), flush=True)
 """
-PUBLIC = "public seed: bots can foretell the luck"
+PUBLIC = "public seed: bots can predict the luck"
 
 
 def league(terminal: Terminal, *more: str, **changes: Any) -> Said:

@@ -32,7 +32,7 @@ def test_run_status_matches_leaderboard(terminal: Terminal) -> None:
     assert ran.err == ""
     of_league, luck, history = status.out.splitlines()
     assert of_league == "test: 18 of 18 matches, 3 players, game nim"
-    assert luck == "  luck from a public seed: bots can foretell the luck (seed: 1)"
+    assert luck == "  luck from a public seed: bots can predict the luck (seed: 1)"
     assert re.fullmatch("history: 18:[0-9a-f]{64}", history)
     assert len(matches.out.splitlines()) == 18
     assert terminal.arena("league matches test --faults").out == ""

@@ -74,7 +74,7 @@ def test_luck_can_be_left_out(terminal: Terminal) -> None:
 
     assert stored(terminal) == [([None, None], "")] * 2
     assert "not shown, as the luck of all its matches by one value function is not" in terminal.arena("stats p0").out
-    assert "luck-adjusted score: not shown, as it tells no more" in terminal.arena("stats p0 --luck").out
+    assert "luck-adjusted score: not shown, as other blocks" in terminal.arena("stats p0 --luck").out
     assert "measured again" not in terminal.arena("verify").out
     assert "test: luck audit: not tested: " in terminal.arena("verify").out
     assert "luck audit: not tested: " in terminal.arena("leaderboard test").out

@@ -12,7 +12,7 @@ import yaml
 from cli_arena import ROOT, Terminal
 
 OLD = ROOT / "tests" / "store" / "arena-0.1.0.tar.gz"
-PUBLIC = "luck from a public seed: bots can foretell the luck (seed: 2026)"
+PUBLIC = "luck from a public seed: bots can predict the luck (seed: 2026)"
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_an_old_league_is_shown(terminal: Terminal) -> None:
     assert "old-nim: 12 of 12 matches" in status
     assert "12 of 12 matches; ranks by MAP" in board
     assert PUBLIC in board
-    assert "luck from a public seed: bots can foretell the luck (arena 0.1.0)" in shown
+    assert "luck from a public seed: bots can predict the luck (arena 0.1.0)" in shown
     assert terminal.arena("league reveal old-nim").code == 2
 
 

@@ -63,7 +63,7 @@ def facts() -> str:
     return json.dumps(known)
 
 
-def foretold(secret: Secret) -> list[tuple[int, int]]:
+def predicted(secret: Secret) -> list[tuple[int, int]]:
     """Of each match of a block: how many public rolls the seer knew beforehand, and how many there were."""
     found = replace(league((facts(),)), seed=secret.seed, commitments=() if secret.seed else (secret.commitment,))
     (batch,) = batches(found, {}, "none", secret=secret)
@@ -77,14 +77,14 @@ def _last_note(record: MatchRecord) -> tuple[int, int]:
     return int(words[1]), int(words[3])
 
 
-def test_a_public_seed_is_guessed_and_every_roll_foretold() -> None:
+def test_a_public_seed_is_guessed_and_every_roll_predicted() -> None:
     """The attack is a real one: a seed that a person typed is found in no time, and then nothing is left to chance."""
-    for known, rolls in foretold(Secret.public("2026")):
+    for known, rolls in predicted(Secret.public("2026")):
         assert known == rolls > 20
 
 
 def test_a_secret_is_not_guessed() -> None:
     """The same bot with the same knowledge predicts nothing: nobody guesses 256 random bits."""
-    for known, rolls in foretold(Secret.random()):
+    for known, rolls in predicted(Secret.random()):
         assert known == 0
         assert rolls > 20

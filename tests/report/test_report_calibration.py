@@ -50,7 +50,7 @@ def best(*bins: Bin) -> Judged:
     return Judged("test", 400, 200, (method(MAP, 0.0, 0.0, *bins), method(COIN, 0.2, 0.01)))
 
 
-def test_trueskill_foretells_with_the_doubt_about_both_skills() -> None:
+def test_trueskill_predicts_with_the_doubt_about_both_skills() -> None:
     """After one win: (29.395575651, 7.171141464) against (20.604424349, same), published values for 10 % of draws."""
     rating = RatingSettings(draw_probability=0.1)
     won = ranks_of(mirrored(0, "ann", "bob", 1, 1)[:1])
@@ -64,8 +64,8 @@ def test_trueskill_foretells_with_the_doubt_about_both_skills() -> None:
     assert chances.win + chances.draw + chances.loss == pytest.approx(1.0)
 
 
-def test_nobody_foretells_what_it_has_seen() -> None:
-    """A single block is foretold from nothing: even chances, although the winner is known."""
+def test_nobody_predicts_what_it_has_seen() -> None:
+    """A single block is predicted from nothing: even chances, although the winner is known."""
     page = found(mirrored(0, "ann", "bob", 5, 5))
 
     for one in page.methods:
@@ -83,15 +83,15 @@ def test_skills_are_found_out() -> None:
     leaning = favourite_bias(page.methods[0])
     assert leaning is not None
     assert abs(leaning.value) < 3 * leaning.error
-    assert "foretells best" in calibration_verdict(page)
+    assert "predicts best" in calibration_verdict(page)
 
 
-def test_a_league_of_equals_is_foretold_best_by_a_coin() -> None:
+def test_a_league_of_equals_is_predicted_best_by_a_coin() -> None:
     """Nothing is claimed for any method."""
     page = found(league(dict.fromkeys(FOUR, 25.0), 20, 3))
 
     assert "better than a coin" in calibration_verdict(page)
-    assert "foretells best" not in calibration_verdict(page)
+    assert "predicts best" not in calibration_verdict(page)
 
 
 def test_too_strong_a_belief_in_skill_is_seen() -> None:
@@ -105,7 +105,7 @@ def test_too_strong_a_belief_in_skill_is_seen() -> None:
 
 
 def test_the_tilt_is_that_of_the_favourites() -> None:
-    """Foretold 70 and 30 %, came 80 and 20: they scored 10 points more, on both sides of the table."""
+    """Predicted 70 and 30 %, came 80 and 20: they scored 10 points more, on both sides of the table."""
     leaning = favourite_bias(method(MAP, 0.0, 0.0, tenth(7, 0.7, 0.8), tenth(2, 0.3, 0.2)))
 
     assert leaning is not None
@@ -120,25 +120,25 @@ def test_the_tilt_is_that_of_the_favourites() -> None:
         (Judged("test", 0, 0, ()), "Too few to judge: 0 blocks, and it takes 20."),
         (
             best(tenth(7, 0.75, 0.76)),
-            "Its chances come true: favourites score what was foretold, within the error (off by 1.0 ±4.0 points)",
+            "Its chances come true: favourites score what was predicted, within the error (off by 1.0 ±4.0 points)",
         ),
-        (best(tenth(7, 0.75, 0.66)), "It overrates favourites: they score 9.0 ±4.0 points less than foretold."),
-        (best(tenth(7, 0.75, 0.81)), "It underrates favourites: they score 6.0 ±4.0 points more than foretold."),
+        (best(tenth(7, 0.75, 0.66)), "It overrates favourites: they score 9.0 ±4.0 points less than predicted."),
+        (best(tenth(7, 0.75, 0.81)), "It underrates favourites: they score 6.0 ±4.0 points more than predicted."),
         (
             best(tenth(7, 0.75, 0.66), tenth(6, 0.65, 0.74)),
-            "not everywhere. Off by more than 3 standard errors: 75.0 % foretold and 66.0 % came, 65.0 % foretold",
+            "not everywhere. Off by more than 3 standard errors: 75.0 % predicted and 66.0 % came, 65.0 % predicted",
         ),
         (best(tenth(7, 0.75, 0.765, 0.001), tenth(2, 0.25, 0.265, 0.001)), "Its chances come true"),
         (best(), "Whether its chances come true cannot be told."),
         (
             Judged("test", 400, 200, (method(MAP, 0.0, 0.0), method(TRUESKILL, 0.001, 0.001), method(COIN, 0.2, 0.01))),
-            "MAP foretells best, and TrueSkill (no seats) cannot be told from it.",
+            "MAP predicts best, and TrueSkill (no seats) cannot be told from it.",
         ),
         (
             Judged("test", 400, 200, (method(MAP, 0.0, 0.0), method(COIN, 0.01, 0.01))),
             "MAP is best, but not surely better than a coin.",
         ),
-        (Judged("test", 400, 200, (method(COIN, 0.0, 0.0), method(MAP, 0.01, 0.01))), "No method foretells better"),
+        (Judged("test", 400, 200, (method(COIN, 0.0, 0.0), method(MAP, 0.01, 0.01))), "No method predicts better"),
     ],
 )
 def test_the_verdict_in_words(page: Judged, said: str) -> None:
@@ -183,7 +183,7 @@ def test_intervals_are_those_of_the_one_function() -> None:
 
 
 def test_sure_things_have_an_error() -> None:
-    """Blocks that all came as foretold do not vary; the error is then that of the chance: sqrt(p (1 - p) / n)."""
+    """Blocks that all came as predicted do not vary; the error is then that of the chance: sqrt(p (1 - p) / n)."""
     page = found([one for block in range(60) for one in mirrored(block, "ann", "bob", 3, 3)])
 
     last = next(one for one in page.methods if one.method == MAP).bins[-1]

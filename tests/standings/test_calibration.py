@@ -99,7 +99,7 @@ def test_what_cannot_be_has_a_price() -> None:
     assert found.log_loss == pytest.approx(-math.log(LEAST_CHANCE) / 2)
 
 
-def test_bins_hold_what_was_foretold_and_what_came() -> None:
+def test_bins_hold_what_was_predicted_and_what_came() -> None:
     """All of one forecast is in one tenth of the scale; 1 belongs to the last; the error comes from the blocks."""
     played = [pairing_ranks(("ann", "bob"), [course(1, 1 if number else 0) for number in range(4)])]
 
@@ -116,7 +116,7 @@ def test_bins_hold_what_was_foretold_and_what_came() -> None:
 
 
 def test_nobody_sees_the_matches_that_they_predict() -> None:
-    """Both halves are foretold, each by a method that has seen the other one only; each pairing is in both."""
+    """Both halves are predicted, each by a method that has seen the other one only; each pairing is in both."""
     played = league(SKILLS, random.Random(1), blocks=5)
     seen: list[dict[tuple[str, ...], set[int]]] = []
 
@@ -137,7 +137,7 @@ def test_nobody_sees_the_matches_that_they_predict() -> None:
 
 
 def test_the_model_that_made_the_matches_is_calibrated_and_beats_a_coin() -> None:
-    """Observed is within three errors of foretold in every bin, and the coin is behind by much more than its error."""
+    """Observed is within three errors of predicted in every bin, and the coin is behind by much more than its error."""
     played = league(SKILLS, random.Random(2), blocks=60, first_seat=2.0)
     methods = {
         "coin": coin,

@@ -1,4 +1,4 @@
-"""Riff Raff: cargo on a rocking ship, for two to four players. `GAME` is the game as the house meets it."""
+"""Riff Raff: cargo on a rocking ship, for two to four players. `GAME` is the game that the registry loads."""
 
 from typing import Final
 

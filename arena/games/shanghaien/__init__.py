@@ -1,4 +1,4 @@
-"""Shanghaien: two captains roll dice for sailors. `GAME` is the game as the rest of the house meets it."""
+"""Shanghaien: two captains roll dice for sailors. `GAME` is the game that the registry loads."""
 
 from typing import Final
 

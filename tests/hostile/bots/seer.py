@@ -1,7 +1,7 @@
 """A hostile bot that guesses the master seed, so that it knows every die of the match before it falls.
 
 It tests each guess against its `bot_seed`. Of its league it knows all that a student knows: the tournament file and the
-bots of the others, given as its argument. Its notes tell how many public rolls it knew so far: `foretold 5 of 5`.
+bots of the others, given as its argument. Its notes tell how many public rolls it knew so far: `predicted 5 of 5`.
 """
 
 import hashlib
@@ -69,7 +69,7 @@ def main() -> None:
                 if event["event"] == "chance" and len(event["outcome"]) == 2:
                     seen += 1
                     hits += luck is not None and dice(luck, event["key"]) == event["outcome"]
-            note = f"foretold {hits} of {seen}"
+            note = f"predicted {hits} of {seen}"
             say(type="action", id=message["id"], action=0, note=note)
         elif message["type"] == "quit":
             return
