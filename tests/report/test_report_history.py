@@ -1,6 +1,5 @@
 """Authorship: an old `COUNT:ROOT` shows every later change of what was stored by then, however well it is made."""
 
-import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -8,21 +7,19 @@ from typing import Any
 
 import pytest
 from report_made import Kept
+from store_made import seated_bot, writing
+from support.scripted_bot import Message, answer
 
 from arena.api import league_table
-from arena.games import load_game
 from arena.league.schedule import match_spec, pairings
 from arena.league.state import state_of
-from arena.match.bot_player import BotPlayer
 from arena.match.record import pack, unpack
-from arena.match.referee import hello_for, play_match
+from arena.match.referee import play_match
 from arena.match.results import result_of
-from arena.match.settings import ClockSettings
-from arena.process.scripted import Reply, ScriptedChannel
+from arena.process.scripted import Reply
 from arena.standings.table import standings_json
 from arena.store import database, history, rows
 from arena.store.history import Head, NewEntry
-from arena.store.matches import MatchStore
 from arena.verify.audit import AuditSettings, audit
 
 
@@ -48,8 +45,9 @@ class Forger:
         pairs = {pair.key: pair.players for pair in pairings(self.kept.league)}
         block = next(each for each in self.kept.blocks if each.matches[0].result.at_fault is None)
         planned, match = block.fixture, block.matches[0]
-        seats = [_otherwise(player.name, player.bot.digest) for player in pairs[planned.pairing]]
-        spec = match_spec(self.kept.league, planned, 0, "none")
+        league, players = self.kept.league, pairs[planned.pairing]
+        seats = [seated_bot(each.name, each.bot.digest, league, first_action) for each in players]
+        spec = match_spec(league, planned, 0, "none")
         forged = play_match(spec, seats)
         packed = pack(forged)
         assert forged.steps != unpack(match.record).steps
@@ -80,10 +78,9 @@ class Forger:
     def make_it_fit(self) -> None:
         """Published standings, and the history with all its nodes."""
         self._in_order(lambda entries: entries)
-        connection = database.open_for_writing(self.kept.results)
-        store = MatchStore(connection, self.kept.results)
-        store.save_standings("test", standings_json(league_table(store, state_of(self.kept.league, store.ranks))[0]))
-        connection.close()
+        with writing(self.kept.results) as store:
+            table, _ = league_table(store, state_of(self.kept.league, store.ranks))
+            store.save_standings("test", standings_json(table))
 
     def _in_order(self, change: Callable[[list[Any]], list[Any]]) -> None:
         """Write the history anew, of the records that are there."""
@@ -104,27 +101,9 @@ class Forger:
         self.kept.tamper(statement, *parameters)
 
 
-def _otherwise(name: str, digest: str) -> BotPlayer:
-    """Takes the first action on the list, which the bots of the league never do."""
-    return BotPlayer(
-        player=name,
-        bot=digest,
-        open_channel=lambda: ScriptedChannel(_first),
-        hello=hello_for(load_game("nim"), {}, ClockSettings().startup_ms),
-        clock=ClockSettings(),
-    )
-
-
-def _first(line: bytes) -> list[Reply]:
-    message = json.loads(line)
-    match message["type"]:
-        case "hello":
-            return [b'{"type":"hello","protocols":[1],"name":"function"}']
-        case "match_start":
-            return [json.dumps({"type": "ready", "match": message["match"]}).encode()]
-        case "request":
-            return [json.dumps({"type": "action", "id": message["id"], "action": 0}).encode()]
-    return []
+def first_action(message: Message, _number: int) -> list[Reply]:
+    """The bots of the league never take it."""
+    return [answer(message)]
 
 
 FORGERIES: dict[str, Callable[[Forger], None]] = {

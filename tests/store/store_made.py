@@ -2,24 +2,25 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from arena.games import load_game
+from support import made_matches
+from support.made_matches import bot
+from support.scripted_bot import Message, Odd, ScriptedBot, answer, seated
+
 from arena.league.schedule import Pairing, PlayedBlock, fixture, match_spec, pairings
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.match.bot_player import BotPlayer
 from arena.match.record import pack
-from arena.match.referee import hello_for, play_match
+from arena.match.referee import play_match
 from arena.match.results import MatchResult, PlayedMatch, result_of, rotate
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
-from arena.process.manifest import BotSpec, Manifest
-from arena.process.scripted import Reply, ScriptedChannel
-from arena.standings.ratings import RatingSettings
+from arena.process.scripted import Reply
 from arena.store import database
 from arena.store.matches import MatchStore
 
@@ -28,25 +29,12 @@ CLOCK = ClockSettings()
 
 def tournament(*names: str, **changes: Any) -> Tournament:
     """A league of nim between these players; `changes` replace any field."""
-    players = tuple(
-        Player(
-            name=name,
-            bot=BotSpec(manifest=Manifest(name=name, command=("true",)), source="/", folder="/", digest=name * 8),
-        )
-        for name in names or ("ann", "bob", "cid")
-    )
-    fields: dict[str, Any] = {
-        "name": "test",
-        "game": "nim",
-        "options": {},
-        "players": players,
-        "seed": "1",
-        "cycles": 4,
-        "chunk_blocks": 2,
-        "clock": CLOCK,
-        "rating": RatingSettings(),
-    }
-    return Tournament(**{**fields, **changes})
+    players = tuple(Player(name=name, bot=bot(name, name * 8)) for name in names or ("ann", "bob", "cid"))
+    return made_matches.tournament(**{"players": players, **changes})
+
+
+def last_action(message: Message, _number: int) -> list[Reply]:
+    return [answer(message, len(message["legal"]) - 1)]
 
 
 def counted(league: Tournament) -> dict[str, int]:
@@ -59,40 +47,21 @@ def blocks_of(league: Tournament) -> list[PlayedBlock]:
     return [block_of(league, pair, block) for pair in pairings(league) for block in range(league.cycles)]
 
 
-def block_of(league: Tournament, pair: Pairing, block: int) -> PlayedBlock:
+def block_of(league: Tournament, pair: Pairing, block: int, odd: Odd = last_action) -> PlayedBlock:
     """One block: both matches, with their records."""
     planned = fixture(Secret.public(league.seed or ""), pair, block)
-    seated = [_seat_record(player, league) for player in pair.players]
+    seats = [seated_bot(each.name, each.bot.digest, league, odd) for each in pair.players]
     matches = []
     for rotation in range(2):
-        record = play_match(match_spec(league, planned, rotation, "none"), rotate(seated, rotation))
+        record = play_match(match_spec(league, planned, rotation, "none"), rotate(seats, rotation))
         matches.append(PlayedMatch(result_of(record), pack(record)))
     return PlayedBlock(fixture=planned, matches=tuple(matches))
 
 
-def _seat_record(player: Player, league: Tournament) -> BotPlayer:
-    """Takes the last action on the list; a player called `cheat` takes one that is not there."""
-    return BotPlayer(
-        player=player.name,
-        bot=player.bot.digest,
-        open_channel=lambda: ScriptedChannel(lambda line: _respond(line, cheats=player.name == "cheat")),
-        hello=hello_for(load_game(league.game), league.options, league.clock.startup_ms),
-        clock=league.clock,
-        wall=lambda: 0.0,
-    )
-
-
-def _respond(line: bytes, *, cheats: bool) -> Iterable[Reply]:
-    message = json.loads(line)
-    match message["type"]:
-        case "hello":
-            return [b'{"type":"hello","protocols":[1],"name":"function"}']
-        case "match_start":
-            return [json.dumps({"type": "ready", "match": message["match"]}).encode()]
-        case "request":
-            action = 999 if cheats else len(message["legal"]) - 1
-            return [json.dumps({"type": "action", "id": message["id"], "action": action}).encode()]
-    return []
+def seated_bot(name: str, digest: str, league: Tournament, odd: Odd = last_action) -> BotPlayer:
+    """A bot of a league of nim that answers requests by `odd`; one called `cheat` takes an action that is not there."""
+    bot = ScriptedBot(lambda message, _: [answer(message, 999)]) if name == "cheat" else ScriptedBot(odd)
+    return seated(bot, league.clock, options=league.options, player=name, digest=digest)
 
 
 @contextmanager

@@ -193,7 +193,7 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, place: str) -> Non
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
+sys.path[:0] = [sys.argv[2], sys.argv[2] + "/.."]
 from store_made import blocks_of, tournament, writing
 from arena.errors import HarnessFault
 
@@ -289,7 +289,7 @@ def test_an_older_layout_is_brought_up_to_date(tmp_path: Path, opened: Callable[
 WITHOUT_RIGHTS = """
 import os, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
+sys.path[:0] = [sys.argv[2], sys.argv[2] + "/.."]
 from store_made import counted, reading, tournament
 from arena.errors import SpecError
 from arena.games import load_game

@@ -22,7 +22,7 @@ OPENER = """
 import sys
 from contextlib import closing
 from pathlib import Path
-sys.path.insert(0, sys.argv[3])
+sys.path[:0] = [sys.argv[3], sys.argv[3] + "/.."]
 from arena.errors import ArenaError
 from arena.store import database
 from arena.store.matches import MatchStore

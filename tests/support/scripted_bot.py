@@ -107,14 +107,16 @@ def seated(
     *,
     keep_transcript: bool = True,
     game: Game[Any, Any] = NIM,
+    options: dict[str, Any] | None = None,
     seats: int = 2,
     player: str = "scripted",
+    digest: str = "0" * 64,
 ) -> BotPlayer:
     return BotPlayer(
         player=player,
-        bot="0" * 64,
+        bot=digest,
         open_channel=bot.open,
-        hello=hello_for(game, {}, clock.startup_ms, seats=seats),
+        hello=hello_for(game, options or {}, clock.startup_ms, seats=seats),
         clock=clock,
         wall=bot.times.wall,
         keep_transcript=keep_transcript,
