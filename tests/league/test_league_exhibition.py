@@ -1,14 +1,15 @@
 """Friendlies: one table of any size a game is for, whose players have names of their own."""
 
+from collections.abc import Iterator
+
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from league_scramble import NAME
 from support.made_matches import bot
+from support.toy_game import NAME, on_offer
 
 from arena.errors import SpecError
-from arena.games import GAMES
 from arena.league.exhibition import exhibition, named_apart
 from arena.league.schedule import match_count, pairings
 from arena.league.tournament import Tournament
@@ -21,8 +22,9 @@ CLOCK = ClockSettings()
 
 
 @pytest.fixture(autouse=True)
-def _scramble_is_on_offer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(GAMES, NAME, "league_scramble")
+def _toy_game_is_on_offer() -> Iterator[None]:
+    with on_offer():
+        yield
 
 
 def meeting(*names: str, game: str = NAME, **options: int) -> Tournament:
@@ -59,7 +61,7 @@ def test_equal_names_are_numbered_in_their_order() -> None:
 @pytest.mark.parametrize(("names", "found"), [(("ann",), 1), (("ann", "bob", "cid", "dot", "eve"), 5)])
 def test_the_game_says_how_many_can_play(names: tuple[str, ...], found: int) -> None:
     """Too few and too many are told with what is possible."""
-    with pytest.raises(SpecError, match=f"scramble is for 2 to 4 players, found {found}"):
+    with pytest.raises(SpecError, match=f"toy is for 2 to 4 players, found {found}"):
         meeting(*names)
 
 
@@ -73,7 +75,7 @@ def test_numbers_in_a_row_are_told_by_their_ends(numbers: tuple[int, ...], told:
 
 def test_options_are_looked_at_before_anything_is_played() -> None:
     """By the game."""
-    with pytest.raises(SpecError, match="options of scramble"):
+    with pytest.raises(SpecError, match="options of toy"):
         meeting("ann", "bob", count=3)
 
 
@@ -83,7 +85,7 @@ def test_a_bot_for_other_games_is_refused() -> None:
     manifest = msgspec.structs.replace(bob.bot.manifest, games=("chess", "go"))
     bound = msgspec.structs.replace(bob, bot=_with(bob.bot, manifest))
 
-    with pytest.raises(SpecError, match="bob plays chess, go, not scramble"):
+    with pytest.raises(SpecError, match="bob plays chess, go, not toy"):
         exhibition([ann, bound], game=NAME, options={}, clock=CLOCK, secret=Secret.public("1"), blocks=1)
 
 

@@ -1,73 +1,50 @@
 """Tables of three and four: real matches of a test game, every seat equally often, ranks with ties, forfeits."""
 
-import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator
+from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
 
 import pytest
 import yaml
 from league_ledger import Ledger
-from league_scramble import NAME
 from support.made_matches import bot, tournament
+from support.scripted_bot import STRICT, ScriptedBot, answer, played_block, seated
+from support.toy_game import NAME, on_offer
 
 from arena.errors import SpecError
-from arena.games import GAMES, load_game
-from arena.league.schedule import Batch, PlayedBlock, match_count, match_spec, pairings
+from arena.games import load_game
+from arena.league.schedule import Batch, PlayedBlock, match_count, pairings
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss, with_defaults
-from arena.league.tournament import Player, read_tournament
-from arena.match.bot_player import BotPlayer
-from arena.match.record import pack
-from arena.match.referee import hello_for, play_match
-from arena.match.results import PlayedMatch, result_of, rotate
-from arena.process.scripted import Reply, ScriptedChannel
+from arena.league.tournament import read_tournament
 from arena.standings.ratings import RatingSettings, rate
 
 NAMES = ("ann", "bob", "cid", "dot", "eve")
 
 
 @pytest.fixture(autouse=True)
-def _scramble_is_on_offer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(GAMES, NAME, "league_scramble")
+def _toy_game_is_on_offer() -> Iterator[None]:
+    with on_offer():
+        yield
 
 
 def played(batch: Batch) -> list[PlayedBlock]:
-    """The batch, played by functions through the referee."""
-    seated = [_bot_player(player, batch) for player in batch.pairing.players]
-    blocks = []
-    for fixture in batch.fixtures:
-        records = [
-            play_match(match_spec(batch, fixture, rotation, "none"), rotate(seated, rotation))
-            for rotation in range(len(seated))
-        ]
-        matches = [PlayedMatch(result_of(record), pack(record)) for record in records]
-        blocks.append(PlayedBlock(fixture=fixture, matches=tuple(matches)))
-    return blocks
+    """The batch, played by scripted bots through the referee."""
+    game, clock, options = load_game(batch.game), batch.clock, batch.options
+    seats = [
+        seated(leaning(each.name), clock, game=game, options=options, seats=len(batch.pairing.names), player=each.name)
+        for each in batch.pairing.players
+    ]
+    return [played_block(batch, fixture, seats) for fixture in batch.fixtures]
 
 
-def _bot_player(player: Player, batch: Batch) -> BotPlayer:
-    return BotPlayer(
-        player=player.name,
-        bot=player.bot.digest,
-        open_channel=lambda: ScriptedChannel(lambda line: _respond(line, player.name)),
-        hello=hello_for(load_game(batch.game), batch.options, batch.clock.startup_ms),
-        clock=batch.clock,
+def leaning(name: str) -> ScriptedBot:
+    """`cheat` leans out too far, `greedy` so far that a wave decides whether it gets wet, all others a little."""
+    mm = {"cheat": 999, "greedy": 81}.get(name, -30)
+    return ScriptedBot(
+        plain=lambda message: answer(message, {"mm": mm} if message["legal"] is None else len(message["legal"]) - 1)
     )
-
-
-def _respond(line: bytes, name: str) -> Iterable[Reply]:
-    """`cheat` answers what is not there, `greedy` takes most, all others least."""
-    message = json.loads(line)
-    match message["type"]:
-        case "hello":
-            return [b'{"type":"hello","protocols":[1],"name":"function"}']
-        case "match_start":
-            return [json.dumps({"type": "ready", "match": message["match"]}).encode()]
-        case "request":
-            action = {"cheat": 99, "greedy": len(message["legal"]) - 1}.get(name, 0)
-            return [json.dumps({"type": "action", "id": message["id"], "action": action}).encode()]
-    return []
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
@@ -88,25 +65,28 @@ def test_every_seat_and_every_opponent_equally_often(seats: int) -> None:
 
 
 def test_ranks_have_ties_and_all_matches_of_a_block_the_same_luck() -> None:
-    """Takers of one share what a multiple of four gives; who takes most is first, and the ratings say so."""
-    league = tournament("ann", "bob", "cid", "greedy", game=NAME, seats=4, cycles=3)
+    """Three lean alike and share a rank; the waves of a block wet `greedy` in each of its matches or in none."""
+    league = tournament("ann", "bob", "cid", "greedy", game=NAME, seats=4, cycles=6)
     ledger = Ledger()
 
     ledger.play(league, played)
 
     results = ledger.results(league)
-    for block in {one.key[:2] for one in results}:
-        same = [one for one in results if one.key[:2] == block]
-        assert [one.players.index("greedy") for one in same] != [0, 0, 0, 0]
-        assert len({sum(one.scores or ()) for one in same}) == 1
-    assert any(len(set(one.ranks)) < 4 for one in results)
+    scores: dict[int, set[Fraction]] = {}
+    for one in results:
+        assert one.scores
+        assert len(set(one.ranks)) == 2
+        scores.setdefault(one.key.block, set()).add(one.scores[one.players.index("greedy")])
+    assert len({one.players.index("greedy") for one in results}) == 4
+    assert [len(of_block) for of_block in scores.values()] == [1] * 6
+    assert len(set.union(*scores.values())) > 1
     ratings = rate([p.name for p in league.players], ((one.players, one.ranks) for one in results), RatingSettings())
     assert max(ratings, key=lambda name: ratings[name].mu) == "greedy"
 
 
 def test_a_forfeit_ends_the_match_with_the_others_sharing_the_first_place() -> None:
     """The rules cannot go on without a player: the guilty one is last, between the others nothing was decided."""
-    league = tournament("ann", "bob", "cheat", game=NAME, seats=3, cycles=1)
+    league = tournament("ann", "bob", "cheat", game=NAME, seats=3, cycles=1, clock=STRICT)
     ledger = Ledger()
 
     ledger.play(league, played)

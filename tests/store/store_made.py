@@ -9,15 +9,13 @@ from typing import Any
 
 from support import made_matches
 from support.made_matches import bot
-from support.scripted_bot import Message, Odd, ScriptedBot, answer, seated
+from support.scripted_bot import Message, Odd, ScriptedBot, answer, played_block, seated
 
-from arena.league.schedule import Pairing, PlayedBlock, fixture, match_spec, pairings
+from arena.league.schedule import Pairing, PlayedBlock, fixture, pairings
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.match.bot_player import BotPlayer
-from arena.match.record import pack
-from arena.match.referee import play_match
-from arena.match.results import MatchResult, PlayedMatch, result_of, rotate
+from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply
@@ -51,11 +49,7 @@ def block_of(league: Tournament, pair: Pairing, block: int, odd: Odd = last_acti
     """One block: both matches, with their records."""
     planned = fixture(Secret.public(league.seed or ""), pair, block)
     seats = [seated_bot(each.name, each.bot.digest, league, odd) for each in pair.players]
-    matches = []
-    for rotation in range(2):
-        record = play_match(match_spec(league, planned, rotation, "none"), rotate(seats, rotation))
-        matches.append(PlayedMatch(result_of(record), pack(record)))
-    return PlayedBlock(fixture=planned, matches=tuple(matches))
+    return played_block(league, planned, seats)
 
 
 def seated_bot(name: str, digest: str, league: Tournament, odd: Odd = last_action) -> BotPlayer:

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from store_made import writing
+from support.made_matches import RECORD
 from test_sums import made, result
 
 from arena.errors import DamagedStore
 from arena.league.schedule import Fixture, PlayedBlock
-from arena.match.record import PackedRecord
 from arena.match.results import MOST_SCORE, MatchKey, MatchResult, PlayedMatch
 from arena.match.secret_luck import Secret, draw_block
 from arena.standings.ranks import ranks_of
@@ -23,7 +23,6 @@ from arena.standings.sums import sums_of
 from arena.store import database, ranks, sums
 from arena.store.matches import MatchStore
 
-RECORD = PackedRecord(codec="none", digest="", body=b"")
 PAIRINGS = (("p", "ab"), ("q", "bac"), ("r", "acdb"), ("s", "ca"), ("t", "abcdefghij"))
 
 

@@ -1,7 +1,7 @@
 """The scripted bot of the tests, and matches of such bots, at any game, without processes."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from random import Random
 from typing import Any, Final
@@ -11,11 +11,14 @@ import msgspec
 from arena.games import load_game
 from arena.games.api import Game
 from arena.games.luck import derive
+from arena.league.schedule import Batch, Fixture, PlayedBlock, match_spec
+from arena.league.tournament import Tournament
 from arena.match.bot_player import BotPlayer
 from arena.match.participant import Participant
 from arena.match.reconstruction import lines_of
 from arena.match.record import ActionStep, MatchRecord, pack, unpack
 from arena.match.referee import hello_for, play_match
+from arena.match.results import PlayedMatch, result_of, rotate
 from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.scripted import Reply, ScriptedChannel
 from support.fake_clock import FakeClock
@@ -176,6 +179,15 @@ def assert_told_again(record: MatchRecord, participants: Iterable[Participant], 
             last = [(way, line.removesuffix(b"\n")) for _, way, line in participant.transcript]
             last = last[len(last) - len(told.lines) :]
             assert [(way, line) for _, way, line in told.lines] == last
+
+
+def played_block(settings: Batch | Tournament, planned: Fixture, seats: Sequence[BotPlayer]) -> PlayedBlock:
+    """All matches of the block between these bots, by place, with their records."""
+    records = [
+        play_match(match_spec(settings, planned, rotation, "none"), rotate(seats, rotation))
+        for rotation in range(len(seats))
+    ]
+    return PlayedBlock(planned, tuple(PlayedMatch(result_of(record), pack(record)) for record in records))
 
 
 def random_match(game: str, number: int, options: dict[str, Any] | None = None) -> MatchRecord:
