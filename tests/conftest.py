@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,20 @@ os.environ.setdefault("ARENA_CGROUP", "no")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, lambda _number, _frame: None)
 
+pytest_plugins = ["cli_arena"]
+
 
 @pytest.fixture
 def tmp_path(tmp_path: Path) -> Path:
     """A folder of the test's own that bots may read too: where root runs the tests, they have another user."""
     tmp_path.chmod(0o755)
     return tmp_path
+
+
+@pytest.fixture
+def toy_game() -> Iterator[None]:
+    """The toy game is one of arena's, which a record can name."""
+    from support.toy_game import on_offer  # noqa: PLC0415 - after the environment is set
+
+    with on_offer():
+        yield

@@ -72,3 +72,8 @@ def commands() -> dict[str, click.Command]:
 def has(program: str) -> bool:
     """Whether the program is on the PATH."""
     return any((Path(folder) / program).is_file() for folder in os.environ["PATH"].split(os.pathsep))
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    return Terminal(tmp_path, monkeypatch, capsys)

@@ -14,11 +14,6 @@ pytestmark = pytest.mark.process
 NEEDED = {"python": "python3", "javascript": "node", "perl": "perl", "c": "cc"}
 
 
-@pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(tmp_path, monkeypatch, capsys)
-
-
 @pytest.mark.parametrize("language", NEEDED)
 def test_a_new_bot_passes_its_check(terminal: Terminal, language: str) -> None:
     """Made from its template, in each language, it plays at once under its own name."""

@@ -21,11 +21,6 @@ HELD = {"files": {"/home": "", "/etc/passwd": ""}, "calls: the kernel": {"bpf": 
 OPEN = {"files": {"/x": "read /x", "/y": ""}, "network": {"AF_UNIX": ""}, "tasks": {"threads": "started 17"}}
 
 
-@pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(tmp_path, monkeypatch, capsys)
-
-
 def failing(error: Exception) -> Callable[[], self_test.Attempts]:
     """A self-test that cannot run."""
 

@@ -24,11 +24,6 @@ from arena.process.sandbox import bubblewrap, self_test, syscalls
 LEAGUE = "{name: test, game: nim, seed: 1, cycles: 1, players: [{bot: random, name: a}, {bot: random, name: b}]}"
 
 
-@pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(tmp_path, monkeypatch, capsys)
-
-
 def shell(folder: Path, line: str) -> "subprocess.CompletedProcess[str]":
     """A line for the shell, in which `arena` is the program."""
     arena = f"{sys.executable} -m arena"

@@ -12,11 +12,6 @@ from arena import __version__
 from arena.cli import COMMAND_MODULES, cli
 
 
-@pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(tmp_path, monkeypatch, capsys)
-
-
 @pytest.mark.parametrize("words", commands())
 def test_every_command_has_an_example_that_parses(words: str) -> None:
     """`--help` ends with a command line of that very command, which click accepts."""

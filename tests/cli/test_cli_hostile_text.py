@@ -42,11 +42,6 @@ BAD = [
 ]
 
 
-@pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(tmp_path, monkeypatch, capsys)
-
-
 def is_safe(said: Said) -> bool:
     """Whether everything printed prints, but for line ends."""
     return (said.out + said.err).replace("\n", "").isprintable()

@@ -15,11 +15,6 @@ from arena.report.formats import FORMATS
 pytestmark = pytest.mark.process
 
 
-@pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(tmp_path, monkeypatch, capsys)
-
-
 def test_run_status_matches_leaderboard(terminal: Terminal) -> None:
     """The way of a league: played, counted, listed, ranked."""
     ran = terminal.league("random", "random", "random", cycles=3)

@@ -10,11 +10,6 @@ import pytest
 from cli_arena import Terminal
 
 
-@pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(tmp_path, monkeypatch, capsys)
-
-
 def stored(terminal: Terminal) -> list[tuple[list[int | None], str]]:
     """The luck of each stored match by place, and its version."""
     connection = sqlite3.connect(terminal.results / "arena.db")

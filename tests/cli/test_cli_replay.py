@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 import yaml
 from cli_arena import Terminal
 
@@ -21,11 +20,6 @@ for line in sys.stdin:
     elif kind == "quit":
         break
 """
-
-
-@pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(tmp_path, monkeypatch, capsys)
 
 
 def play(terminal: Terminal, *bots: str, **changes: object) -> None:

@@ -20,10 +20,9 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    made = Terminal(tmp_path, monkeypatch, capsys)
+def terminal(terminal: Terminal) -> Terminal:
     Path("bot.py").write_text(TELLTALE)
-    return made
+    return terminal
 
 
 READER = """

@@ -28,11 +28,6 @@ for line in sys.stdin:
 pytestmark = pytest.mark.process
 
 
-@pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(tmp_path, monkeypatch, capsys)
-
-
 def test_a_stored_match_is_told_line_by_line(terminal: Terminal) -> None:
     """Each line as it went, the bytes of stderr, the banks; in the first match of a process and in the next ones."""
     Path("printer.py").write_text(PRINTER)

@@ -1,7 +1,6 @@
 """Commands run the schedule of a league once, and hash each of its pairings once."""
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,11 +37,6 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> "Counter[str]":
         monkeypatch.setattr(f"arena.league.{module}.generator_of", counting("replays", schedule.generator_of))
     monkeypatch.setattr(schedule._Dealer, "_made", counting("hashes", schedule._Dealer._made))
     return counts
-
-
-@pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(tmp_path, monkeypatch, capsys)
 
 
 @pytest.mark.process

@@ -16,11 +16,6 @@ from arena.report.formats import FORMATS
 COMMAND_MODULES = ("stats p1", "matrix", "calibration")
 
 
-@pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(tmp_path, monkeypatch, capsys)
-
-
 @pytest.mark.process
 def test_the_pages_of_a_league(terminal: Terminal) -> None:
     """Each command in each format; no colours where nobody looks; the ids are those of matches."""

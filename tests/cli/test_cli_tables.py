@@ -11,9 +11,9 @@ from arena.games import GAMES
 
 
 @pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+def terminal(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     monkeypatch.setitem(GAMES, NAME, "cli_many_seats")
-    return Terminal(tmp_path, monkeypatch, capsys)
+    return terminal
 
 
 @pytest.mark.parametrize("seats", [3, 4])

@@ -26,11 +26,6 @@ for line in sys.stdin:
 SWISS = {"schedule": {"kind": "swiss", "rounds": 3}, "cycles": None}
 
 
-@pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(tmp_path, monkeypatch, capsys)
-
-
 def write(version: str, name: str = "mine") -> str:
     """The bot in the folder of that name in this version; how a tournament may name it."""
     Path(name).mkdir(exist_ok=True)

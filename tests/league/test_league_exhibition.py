@@ -1,13 +1,11 @@
 """Friendlies: one table of any size a game is for, whose players have names of their own."""
 
-from collections.abc import Iterator
-
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.made_matches import bot
-from support.toy_game import NAME, on_offer
+from support.toy_game import NAME
 
 from arena.errors import SpecError
 from arena.league.exhibition import exhibition, named_apart
@@ -18,13 +16,8 @@ from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec
 from arena.text import spanned
 
+pytestmark = pytest.mark.usefixtures("toy_game")
 CLOCK = ClockSettings()
-
-
-@pytest.fixture(autouse=True)
-def _toy_game_is_on_offer() -> Iterator[None]:
-    with on_offer():
-        yield
 
 
 def meeting(*names: str, game: str = NAME, **options: int) -> Tournament:

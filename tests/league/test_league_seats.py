@@ -1,7 +1,6 @@
 """Tables of three and four: real matches of a test game, every seat equally often, ranks with ties, forfeits."""
 
 from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
@@ -11,7 +10,7 @@ import yaml
 from league_ledger import Ledger
 from support.made_matches import bot, tournament
 from support.scripted_bot import STRICT, ScriptedBot, answer, played_block, seated
-from support.toy_game import NAME, on_offer
+from support.toy_game import NAME
 
 from arena.errors import SpecError
 from arena.games import load_game
@@ -20,13 +19,8 @@ from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Sche
 from arena.league.tournament import read_tournament
 from arena.standings.ratings import RatingSettings, rate
 
+pytestmark = pytest.mark.usefixtures("toy_game")
 NAMES = ("ann", "bob", "cid", "dot", "eve")
-
-
-@pytest.fixture(autouse=True)
-def _toy_game_is_on_offer() -> Iterator[None]:
-    with on_offer():
-        yield
 
 
 def played(batch: Batch) -> list[PlayedBlock]:

@@ -11,18 +11,13 @@ from support.scripted_bot import Message, answer, only, toy_bot, toy_match
 from support.toy_game import ToyGame
 
 from arena.errors import Crashed, OutOfTime
-from arena.games import GAMES
 from arena.match.record import ActionStep, MatchRecord, RefusedAnswer, SimulationStep, Step, Termination, pack, unpack
 from arena.match.replay import problems, replay
 from arena.verify.resimulation import resimulate
 
+pytestmark = pytest.mark.usefixtures("toy_game")
 replace = msgspec.structs.replace
 FAR = {"mm": 1000}
-
-
-@pytest.fixture(autouse=True)
-def _toy_game_is_on_offer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(GAMES, "toy", "support.toy_game")
 
 
 def refused(message: Message, number: int) -> list[bytes] | None:

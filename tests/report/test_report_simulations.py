@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from support.scripted_bot import RandomBot, match_of, only, seated, stored_toy_match, toy_bot
-from support.toy_game import GAME, ToyGame, ToySimulator, on_offer
+from support.toy_game import GAME, ToyGame, ToySimulator
 
 from arena.errors import DamagedStore, HarnessFault, OutOfTime
 from arena.league.schedule import Fixture, PlayedBlock
@@ -25,11 +25,7 @@ from arena.verify.history import AuditLine
 from arena.verify.match import Checked, Task, check_here, check_match, parallel_checker
 from arena.verify.resimulation import resimulate
 
-
-@pytest.fixture(autouse=True)
-def _toy_game_is_on_offer() -> Iterator[None]:
-    with on_offer():
-        yield
+pytestmark = pytest.mark.usefixtures("toy_game")
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import json
 import shutil
 import subprocess
 from base64 import b64decode
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -14,19 +13,13 @@ import pytest
 from msgspec.structs import replace
 from report_made import record
 from support.scripted_bot import stored_toy_match
-from support.toy_game import on_offer
 
 from arena.errors import CheckFailed, SpecError
 from arena.match.record import ActionStep, MatchRecord
 from arena.report.viewer import VIEWER_PAGE, page, slides, write_viewer
 
+pytestmark = pytest.mark.usefixtures("toy_game")
 HOSTILE = "</script><script>alert('x')</script><img src=http://evil/x>"
-
-
-@pytest.fixture(autouse=True)
-def _toy_game_is_on_offer() -> Iterator[None]:
-    with on_offer():
-        yield
 
 
 class Found(HTMLParser):
