@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli_arena import Terminal
+from support.tampering import execute_sql
 
 from arena.report.formats import FORMATS
 
@@ -154,10 +155,7 @@ def test_which_league_has_to_be_said(terminal: Terminal) -> None:
 def test_verify_finds_tampering(terminal: Terminal) -> None:
     """Exit 1 with the match named."""
     terminal.league()
-    connection = sqlite3.connect(terminal.results / "arena.db")
-    connection.execute("UPDATE record SET digest = 'x' WHERE block = 0 AND rotation = 0")
-    connection.commit()
-    connection.close()
+    execute_sql(terminal.results / "arena.db", "UPDATE record SET digest = 'x' WHERE block = 0 AND rotation = 0")
 
     said = terminal.arena("verify")
 

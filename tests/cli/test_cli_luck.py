@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from support.tampering import execute_sql
 from cli_arena import Terminal
 
 
@@ -23,10 +24,7 @@ def stored(terminal: Terminal) -> list[tuple[list[int | None], str]]:
 
 
 def tamper(terminal: Terminal, statement: str) -> None:
-    connection = sqlite3.connect(terminal.results / "arena.db")
-    assert connection.execute(statement).rowcount
-    connection.commit()
-    connection.close()
+    execute_sql(terminal.results / "arena.db", statement)
 
 
 @pytest.mark.process

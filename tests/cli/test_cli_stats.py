@@ -4,11 +4,11 @@ import csv
 import io
 import json
 import re
-import sqlite3
 from pathlib import Path
 
 import pytest
 from cli_arena import Terminal
+from support.tampering import execute_sql
 
 from arena.cli.stats import wants_colours
 from arena.report.formats import FORMATS
@@ -95,11 +95,7 @@ def test_unknown_names_exit_with_2(terminal: Terminal, line: str, said: str) -> 
 def test_a_league_without_matches_has_pages(terminal: Terminal) -> None:
     """Saved but not played: every command prints every format."""
     terminal.league()
-    connection = sqlite3.connect(terminal.results / "arena.db")
-    for table in ("record", "match"):
-        connection.execute(f"DELETE FROM {table}")
-    connection.commit()
-    connection.close()
+    execute_sql(terminal.results / "arena.db", "DELETE FROM record", "DELETE FROM match")
 
     for command in COMMAND_MODULES:
         for form in FORMATS:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from report_made import Kept
+from support.tampering import execute_sql
 from store_made import seated_bot, writing
 from support.scripted_bot import Message, answer
 
@@ -177,11 +178,7 @@ def test_what_only_lies_in_the_history_is_found_without_a_root(tmp_path: Path) -
         place = tmp_path / str(number)
         place.mkdir()
         kept = Kept(place)
-        connection = sqlite3.connect(kept.results / database.FILE_NAME)
-        for statement in statements:
-            connection.execute(statement)
-        connection.commit()
-        connection.close()
+        execute_sql(kept.results / database.FILE_NAME, *statements)
 
         assert any(sentence in text for text in problems(kept)), sentence
 

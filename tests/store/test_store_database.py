@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from store_made import counted, dump, fill, older, reading, tournament, writing
+from support.tampering import execute_sql
 
 from arena.errors import ArenaError, DamagedStore, SpecError
 from arena.store import database
@@ -21,22 +22,13 @@ GARBAGE = random.Random(1).randbytes(5000)
 
 
 def foreign(path: Path, *statements: str) -> None:
-    connection = sqlite3.connect(path)
-    for statement in ("CREATE TABLE theirs (x)", "INSERT INTO theirs VALUES (1)", *statements):
-        connection.execute(statement)
-    connection.commit()
-    connection.close()
+    execute_sql(path, "CREATE TABLE theirs (x)", "INSERT INTO theirs VALUES (1)", *statements)
 
 
 def ours(path: Path, *statements: str) -> None:
     """A database of ours, tampered with."""
     fill(path.parent, tournament("ann", "bob", cycles=20))
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    for statement in statements:
-        connection.execute(statement)
-    connection.commit()
-    connection.close()
+    execute_sql(path, "PRAGMA wal_checkpoint(TRUNCATE)", *statements)
 
 
 def truncated(path: Path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from store_made import block_of, blocks_of, counted, dump, fill, reading, tournament, writing
+from support.tampering import execute_sql
 
 from arena.errors import DamagedStore, SpecError
 from arena.league.schedule import PlayedBlock, batches, pairings
@@ -336,10 +337,7 @@ def test_a_record_nobody_wrote_is_damage(tmp_path: Path, statement: str) -> None
 def test_a_stored_league_nobody_can_read_is_damage(tmp_path: Path) -> None:
     """The league is named."""
     fill(tmp_path, tournament())
-    connection = sqlite3.connect(tmp_path / database.FILE_NAME)
-    connection.execute("UPDATE league SET tournament = '[]'")
-    connection.commit()
-    connection.close()
+    execute_sql(tmp_path / database.FILE_NAME, "UPDATE league SET tournament = '[]'")
 
     with reading(tmp_path) as store, pytest.raises(DamagedStore, match="league test"):
         store.league("test")
