@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -113,15 +112,9 @@ def test_a_picture_that_cannot_be_written(terminal: Terminal) -> None:
 def test_a_league_without_matches_has_a_leaderboard(terminal: Terminal) -> None:
     """Saved but not played: every format is printed, and verify finds nothing wrong."""
     terminal.league()
-    connection = sqlite3.connect(terminal.results / "arena.db")
-    connection.execute("DELETE FROM record")
-    connection.execute("DELETE FROM seat")
-    connection.execute("DELETE FROM match")
-    connection.execute("DROP TRIGGER history_delete")
-    connection.execute("DELETE FROM history")
-    connection.execute("UPDATE league SET standings = NULL")
-    connection.commit()
-    connection.close()
+    emptied = ("record", "seat", "match")
+    changes = ("DROP TRIGGER history_delete", "DELETE FROM history", "UPDATE league SET standings = NULL")
+    execute_sql(terminal.results / "arena.db", *(f"DELETE FROM {table}" for table in emptied), *changes)
 
     for form in FORMATS:
         said = terminal.arena(f"leaderboard --format {form}")

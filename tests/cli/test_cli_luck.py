@@ -7,8 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from support.tampering import execute_sql
 from cli_arena import Terminal
+from support.tampering import execute_sql
 
 
 def stored(terminal: Terminal) -> list[tuple[list[int | None], str]]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from report_made import Kept
-from support.tampering import execute_sql
 from store_made import seated_bot, writing
 from support.scripted_bot import Message, answer
+from support.tampering import execute_sql
 
 from arena.api import league_table
 from arena.league.schedule import match_spec, pairings
