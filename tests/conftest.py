@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Everywhere the same: tests of control groups run in a machine made for them, see .ci/guest.
 os.environ.setdefault("ARENA_CGROUP", "no")
@@ -15,6 +16,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, lambda _number, _frame: None)
 
 pytest_plugins = ["cli_arena"]
+
+
+# A slow machine takes its time, also to make examples: nothing is judged by it.
+settings.register_profile("arena", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("arena")
 
 
 @pytest.fixture
