@@ -58,12 +58,15 @@ def writable(results: Path) -> Iterator[MatchStore]:
         yield MatchStore(connection, results)
 
 
-def one_league(store: MatchStore, name: str | None, stored: Stored | None = None) -> LeagueState:
-    """The state by `stored` of the league of that name, or of the only one. SpecError lists the known ones."""
+def one_league(store: MatchStore, name: str | None, read_ranks: Stored | None = None) -> LeagueState:
+    """The state of the league of that name, or of the only one. SpecError lists the known ones.
+
+    `read_ranks` is `store.ranks` unless the caller has another way to read them.
+    """
     names = [name] if name else store.leagues()
     if len(names) != 1:
         raise SpecError(f"which league? known: {', '.join(names) or 'none'}")
-    return state_of(store.league(names[0]), stored or store.ranks)
+    return state_of(store.league(names[0]), read_ranks or store.ranks)
 
 
 def league_table(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Timing, ...]]":

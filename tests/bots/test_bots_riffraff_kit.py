@@ -51,7 +51,7 @@ def loads(draw: st.DrawFn) -> tuple[int, dict[str, Any]]:
     return area, load
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(loads(), st.sets(st.sampled_from(KINDS), min_size=6))
 def test_the_kit_refuses_what_the_rules_refuse(pose: tuple[int, dict[str, Any]], held: set[str]) -> None:
     """For any load the kit gives the reason that the rules give, and none where they give none."""

@@ -56,7 +56,7 @@ def test_the_heel_it_expects_is_about_that_of_the_simulation() -> None:
         assert expected == pytest.approx(math.hypot(there["roll_deg"], there["pitch_deg"]), rel=0.25)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_the_gain_is_what_the_rules_make_of_it(data: st.DataObject) -> None:
     """Whatever falls wherever, and wherever the hands are: caught pieces, and the new one that alone does not count."""

@@ -344,7 +344,7 @@ def test_a_hostile_action_is_the_bots_fault(table: tuple[str, int], raw: Json) -
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table[0]}-{table[1]}")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(raw=JSON, number=st.integers(0, 1000))
 def test_any_json_is_an_action_or_the_bots_fault(table: tuple[str, int], raw: Json, number: int) -> None:
     """Nothing else comes out of `parse`."""

@@ -180,7 +180,7 @@ RAW = st.one_of(
 STATES = [step.state for variant in VARIANTS for number in range(3) for step in played(variant, number)]
 
 
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 @given(raw=RAW, state=st.sampled_from(STATES), seat=st.sampled_from([FIRST, SECOND]))
 def test_every_well_formed_action_is_legal_or_refused(raw: dict[str, Json], state: State, seat: Seat) -> None:
     """In any state of a play, also while luck is awaited; nothing else comes out of `parse`."""

@@ -5,7 +5,7 @@ from itertools import count
 from math import factorial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.api import Chance, Dice, Shuffle
@@ -44,14 +44,12 @@ def chi_square(counts: list[int]) -> float:
     return sum((found - expected) ** 2 / expected for found in counts)
 
 
-@settings(deadline=None)
 @given(seed=TEXT, key=TEXT, dice=st.integers(0, 8), faces=st.integers(1, 2**64))
 def test_dice_follow_the_published_text(seed: str, key: str, dice: int, faces: int) -> None:
     """A second implementation, written from the text, rolls the same dice."""
     assert roll(seed, key, dice=dice, faces=faces) == dice_by_the_text(seed, key, Dice(dice, faces))
 
 
-@settings(deadline=None)
 @given(seed=TEXT, key=TEXT, size=st.integers(0, 60))
 def test_shuffles_follow_the_published_text(seed: str, key: str, size: int) -> None:
     """A second implementation, written from the text, shuffles the same way."""
@@ -139,7 +137,6 @@ def test_more_dice_do_not_change_the_first_ones() -> None:
     assert roll(SEED, "roll", dice=5)[:2] == roll(SEED, "roll", dice=2)
 
 
-@settings(deadline=None)
 @given(purpose=st.sampled_from(["block", "bot", "order"]), part=st.integers(0, 10**9))
 def test_derived_seeds_differ_by_purpose_and_part(purpose: str, part: int) -> None:
     """A bot's seed says nothing of its game's."""

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 from games_play import steps
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import IllegalAction, MalformedReply, SpecError
@@ -35,7 +35,6 @@ def mover_wins_by_search(state: State) -> bool:
     return any(not mover_wins_by_search(GAME.apply(state, {mover: take})) for take in GAME.legal(state, mover))
 
 
-@settings(deadline=None)
 @given(heaps=HEAPS, is_misere=st.booleans())
 def test_the_rules_agree_with_the_theory(heaps: tuple[int, ...], is_misere: bool) -> None:
     """A full search of the rules finds the theory's winner."""
@@ -95,7 +94,6 @@ def test_all_takes_are_legal_by_heap_and_count() -> None:
     assert GAME.legal(at(2, 0, 1), Seat(0)) == (Take(0, 1), Take(0, 2), Take(2, 1))
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 1000))
 def test_a_play_ends_within_one_turn_per_counter(seed: int) -> None:
     """12 counters, at least one taken each turn, and the end."""

@@ -241,7 +241,7 @@ def test_an_imagined_breakdown_is_no_fault_of_the_harness() -> None:
         simulator.simulate(under_way(YARD))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(spoiled=st.dictionaries(st.sampled_from(["area", "load", "noise", "ship", "cargo", "wind"]), VALUE, max_size=3))
 def test_any_question_is_answered_or_refused(spoiled: dict[str, Json]) -> None:
     """Nothing else comes out of it, and the position is as before."""

@@ -5,7 +5,7 @@ from statistics import NormalDist, fmean, pstdev
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.api import Chance
@@ -51,7 +51,6 @@ def test_a_storm_is_twice_a_breeze_and_a_calm_half_of_it() -> None:
     assert msgspec.structs.astuple(SIGMAS["still"]) == (0.0, 0.0, 0.0)
 
 
-@settings(deadline=None)
 @given(faces=DICE_FACES, weather=WEATHERS)
 def test_noise_is_rounded_and_opposite_dice_give_opposite_noise(faces: tuple[int, ...], weather: Weather) -> None:
     """There is no -0.0, which would have a JSON text of its own."""

@@ -34,7 +34,7 @@ def game_of(seed: int, seats: int) -> list[Step]:
     return list(steps(GAME, f"riffraff {seed}", Random(seed), seats=seats))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=SEEDS, seats=SEATS)
 def test_every_piece_is_always_in_exactly_one_place(seed: int, seats: int) -> None:
     """In a supply, on the ship, or out of the game; four sets for two or four players, three for three."""
@@ -48,7 +48,7 @@ def test_every_piece_is_always_in_exactly_one_place(seed: int, seats: int) -> No
         assert sum(player.removed for player in state.players) == sum(state.removed)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=SEEDS, seats=SEATS)
 def test_everybody_has_one_turn_a_round(seed: int, seats: int) -> None:
     """In the order that was found; only the last round may be cut short, by somebody who holds nothing."""
@@ -68,7 +68,7 @@ def test_everybody_has_one_turn_a_round(seed: int, seats: int) -> None:
     assert is_won or (end.round, end.turn + 1) == (end.variant.rounds, seats)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=SEEDS, seats=SEATS)
 def test_cards_go_round_by_round(seed: int, seats: int) -> None:
     """As many are left as rounds, and those that lie open are not in the hand."""
@@ -83,7 +83,7 @@ def test_cards_go_round_by_round(seed: int, seats: int) -> None:
         assert all(set(player.hand) <= set(CARDS) for player in state.players)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=SEEDS, seats=SEATS)
 def test_a_turn_ends_when_something_falls_or_all_announced_is_loaded(seed: int, seats: int) -> None:
     """And never goes on after a pass; a second piece needs a piece on a yard."""
@@ -99,7 +99,7 @@ def test_a_turn_ends_when_something_falls_or_all_announced_is_loaded(seed: int, 
         assert after.placements == state.placements + 1
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=SEEDS, seats=SEATS)
 def test_a_game_follows_from_its_actions_its_luck_and_the_results(seed: int, seats: int) -> None:
     """As they stand in a record: nothing is sampled or simulated to play it again."""
@@ -122,7 +122,7 @@ def test_a_game_follows_from_its_actions_its_luck_and_the_results(seed: int, sea
     assert GAME.outcome(state) == GAME.outcome(play[-1].state)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     card=st.sampled_from(CARDS), spoiled=st.dictionaries(st.sampled_from(Load.__struct_fields__), NUMBER, max_size=3)
 )
@@ -143,7 +143,7 @@ def test_any_load_is_read_or_refused(card: int, spoiled: dict[str, Json]) -> Non
     assert repr(state) == before
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     card=st.sampled_from(CARDS),
     kind=st.sampled_from(BOXES),

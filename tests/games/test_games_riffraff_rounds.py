@@ -133,7 +133,6 @@ def test_seats_without_a_decision_are_lined_up_at_once() -> None:
     assert (after_pair.order, after_pair.ties) == ((2, 1), ((0, 3),))
 
 
-@settings(deadline=None)
 @given(cards=st.lists(st.sampled_from(CARDS), min_size=2, max_size=4), old=st.integers(0, 3), rng=CHOICE)
 def test_any_cards_lead_to_an_order(cards: list[int], old: int, rng: st.DataObject) -> None:
     """Everybody has one turn, the captain the first, nobody before a higher card; at most two questions are asked."""
@@ -184,7 +183,7 @@ def test_two_players_take_their_cards_back_after_ten_rounds() -> None:
     assert (last.round, GAME.turn(last)) == (20, Over())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(cards=st.permutations(CARDS))
 def test_a_played_card_does_not_come_back_within_ten_rounds(cards: list[int]) -> None:
     """Whatever is played, the hand is what is left of ten."""

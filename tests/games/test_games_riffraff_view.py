@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from riffraff_play import AT_SEA, GAME, did, loaded, others_pass, played, raw_load, start, under_way
@@ -140,7 +140,6 @@ def test_the_weather_is_told_as_its_deviations(weather: str, sigma: tuple[float,
     assert GAME.game_info({"weather": weather}, 4)["noise"] == view["noise"]
 
 
-@settings(deadline=None)
 @given(table=tables())
 def test_the_view_loses_nothing_of_the_canonical_state(table: ShipAtRest) -> None:
     """From the mm and degrees of the view the table is computed back, digit for digit, as every look-ahead does."""
@@ -159,7 +158,6 @@ def test_the_view_loses_nothing_of_the_canonical_state(table: ShipAtRest) -> Non
     assert round(math.radians(view["ship"]["pitch_deg"]), DIGITS) == table.pitch
 
 
-@settings(deadline=None)
 @given(
     hidden=st.lists(st.dictionaries(st.integers(0, 3), st.sampled_from((4, 5, 6, 8, 9, 10))), min_size=2, max_size=2)
 )
@@ -185,7 +183,6 @@ def test_one_sees_the_card_that_one_has_played() -> None:
     assert GAME.observe(state, Seat(0))["seats"][1]["cards"] == list(CARDS)
 
 
-@settings(deadline=None)
 @given(seat=st.integers(1, 3))
 def test_all_seats_see_the_same_but_their_own_number(seat: int) -> None:
     """Once the cards are turned up, nothing is hidden."""

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 from games_positions import GAME, player, to_move
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -60,7 +60,6 @@ def test_each_line_of_the_awards(first: Dice, second: Dice, number: int, winner:
     assert won(first, second)[number - 1] == winner
 
 
-@settings(deadline=None)
 @given(first=DICE, second=DICE)
 def test_the_awards_do_not_prefer_a_seat(first: Dice, second: Dice) -> None:
     """With the dice swapped the winners are swapped."""
@@ -69,7 +68,6 @@ def test_the_awards_do_not_prefer_a_seat(first: Dice, second: Dice) -> None:
     assert won(second, first) == swapped
 
 
-@settings(deadline=None)
 @given(first=DICE, second=DICE)
 def test_the_awards_by_other_means(first: Dice, second: Dice) -> None:
     """A second reading of the text, from the lists of dice: the larger pair of (dice on it, pips beside it) wins."""
@@ -139,7 +137,6 @@ def test_each_line_of_the_scoring(first: Player, second: Player, points: tuple[i
     assert scores(first, second) == points
 
 
-@settings(deadline=None)
 @given(first=STRENGTHS, second=STRENGTHS, tricks=st.tuples(st.integers(0, 8), st.integers(0, 8)))
 def test_the_scoring_does_not_prefer_a_seat(first: Dice, second: Dice, tricks: tuple[int, int]) -> None:
     """With the sides swapped the points are swapped."""

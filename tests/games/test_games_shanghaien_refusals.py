@@ -2,7 +2,7 @@
 
 import pytest
 from games_positions import FIRST, GAME, NUMBERED, SECOND, UNNUMBERED, do, options, player, refused, rolled, to_move
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -162,7 +162,6 @@ PLAYERS = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(raw=ACTIONS, side=PLAYERS, dice=st.tuples(st.integers(1, 6), st.integers(1, 6)), has_rolled=st.booleans())
 def test_every_well_formed_action_is_legal_or_refused(
     raw: dict[str, Json], side: Player, dice: tuple[int, int], has_rolled: bool

@@ -100,7 +100,7 @@ def test_a_position_that_waits_for_dice_is_worth_the_mean_of_what_follows(option
         assert mean(after_rolls(state)) == pytest.approx(VALUE(state)[0], abs=1e-12)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(number=st.integers(0, 10**6))
 def test_no_roll_of_any_variant_is_unfair(number: int) -> None:
     """The same for matches with all expansions, at one roll of each kind in each match."""
@@ -186,7 +186,7 @@ def test_the_order_of_the_pile_is_not_looked_at() -> None:
         assert VALUE(replace(step.state, pile=tuple(pile))) == VALUE(step.state)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(number=st.integers(0, 10**6), options=st.sampled_from(OPTIONS))
 def test_every_position_has_a_sound_value(number: int, options: dict[str, Any]) -> None:
     """Two finite payoffs that add up to 1; only at the start of a round, linear in the row, they may leave 0 to 1."""
@@ -200,7 +200,7 @@ def test_every_position_has_a_sound_value(number: int, options: dict[str, Any]) 
             assert 0 <= first <= 1
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(number=st.integers(0, 10**6))
 def test_seats_are_alike(number: int) -> None:
     """With the seats exchanged so are the payoffs."""

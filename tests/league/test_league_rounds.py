@@ -80,7 +80,7 @@ def test_the_number_of_workers_and_their_order_change_nothing(kind: str, seed: s
     assert states[0] == states[1] == one.state(league)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(kind=st.sampled_from(list(SCHEDULES)), seed=st.integers(0, 10**6), stops=st.lists(st.integers(0, 5), max_size=6))
 def test_after_any_stops_the_league_is_the_same(kind: str, seed: int, stops: list[int]) -> None:
     """Interrupted after any number of batches, any number of times: the same blocks, none played twice."""
@@ -115,7 +115,7 @@ def test_no_round_begins_before_the_one_before_is_complete(kind: str) -> None:
         assert not state.is_complete
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     kind=st.sampled_from(["cycles", "gauntlet"]),
     seats=st.sampled_from([2, 3, 4]),

@@ -6,7 +6,7 @@ from random import Random
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import CheckFailed
@@ -94,7 +94,6 @@ def test_luck_is_taken_off_with_what_earlier_blocks_say_of_it() -> None:
     assert second.state.seen.values == pytest.approx(tuple(1.0 - each for each in expected))
 
 
-@settings(deadline=None)
 @given(order=st.permutations(range(24)))
 def test_luck_adjusted_scores_do_not_depend_on_the_order_of_arrival(order: list[int]) -> None:
     """A block whose predecessors are missing waits for them."""

@@ -34,7 +34,7 @@ def league_of(kind: str, **changes: Any) -> Tournament:
 
 
 @pytest.mark.parametrize("kind", SCHEDULES)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 10**6))
 def test_a_replay_that_goes_on_is_where_a_new_one_begins(kind: str, seed: int) -> None:
     """After each commit, with the blocks of a round in any order and some stored before by another league."""
@@ -106,7 +106,7 @@ def test_a_block_without_one_of_its_matches_completes_no_round() -> None:
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     names=st.lists(st.text('abc{}[]"\\,:é𝄞 ', min_size=1, max_size=6), min_size=3, max_size=5, unique=True),
     arguments=st.lists(TEXT, max_size=3),

@@ -36,7 +36,7 @@ def test_winners_meet_winners() -> None:
     assert event.news == ("points after 3 rounds: p00 6, p01 4, p02 4, p03 4, p04 2, p05 2, p06 2, p07 0",)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(count=st.integers(2, 40), share=st.floats(0, 1), seed=st.integers(0, 10**6))
 def test_nobody_meets_twice(count: int, share: float, seed: int) -> None:
     """While there are at most half as many rounds as players, each round has new pairs and everybody once."""
@@ -62,7 +62,7 @@ def test_nobody_meets_twice_where_trying_and_taking_back_is_hopeless(count: int)
         assert set(met.values()) == {1}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(count=st.integers(1, 10).map(lambda half: 2 * half + 1), seed=st.integers(0, 10**6))
 def test_byes_go_round(count: int, seed: int) -> None:
     """With an odd number everybody has one bye before anybody has two; it counts as a block won."""
@@ -73,7 +73,7 @@ def test_byes_go_round(count: int, seed: int) -> None:
     assert half_points(Event(swiss(["a", "b"], 1)).ranks)["a"] == BYE
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(count=st.integers(1, 6).map(lambda half: 2 * half), seed=st.integers(0, 10**6))
 def test_as_many_rounds_as_there_are_opponents(count: int, seed: int) -> None:
     """Every round is full even where somebody must be met again, and then nobody is met three times."""

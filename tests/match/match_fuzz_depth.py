@@ -17,7 +17,6 @@ def fuzzed(examples: int, *, steps: int = 50) -> settings:
         max_examples=examples * DEPTH,
         derandomize=DEPTH == 1,
         database=None,
-        deadline=None,
         print_blob=True,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
         stateful_step_count=steps,

@@ -434,7 +434,7 @@ def test_a_bot_that_may_ponder_is_not_charged_for_the_time_between() -> None:
 BAD = st.sampled_from([TOO_FAR, {"cm": 1}, {"mm": 13}, None])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(said=st.lists(st.lists(BAD | st.just({"mm": 20}), max_size=8), min_size=2, max_size=4))
 def test_answers_and_faults_always_add_up(said: list[list[Any]]) -> None:
     """Each answer is a step of the seat's own, a pardoned fault, or at a table whose match was forfeited."""

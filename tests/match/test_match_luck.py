@@ -59,7 +59,7 @@ def test_luck_has_mean_zero() -> None:
     assert abs(fmean(luck)) < 3 * stdev(luck) / sqrt(len(luck))
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(number=st.integers(0, 10**6), options=st.sampled_from([{}, EXPANSIONS]))
 def test_a_stored_record_has_the_same_luck(number: int, options: dict[str, Any]) -> None:
     """To the last bit, also measured by another meter as the match goes."""
@@ -71,7 +71,7 @@ def test_a_stored_record_has_the_same_luck(number: int, options: dict[str, Any])
     assert [value.hex() for value in luck.by_seat] == [fsum(n.luck[s] for n in luck.nodes).hex() for s in (0, 1)]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(number=st.integers(0, 10**6))
 def test_luck_is_of_one_seat_what_it_is_not_of_the_other(number: int) -> None:
     """The seats together have none; every roll, the deal and seven new rows are nodes."""
@@ -196,7 +196,7 @@ def test_luck_is_bounded_from_below(seat: int) -> None:
     assert sum(luck.by_seat) == 0
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(numbers=st.lists(st.floats(-0.25, 1.25), min_size=30, max_size=30))
 def test_no_seat_ever_has_less_luck_than_the_bound(numbers: list[float]) -> None:
     """Whatever a value expects and whatever falls, as long as it keeps its contract."""

@@ -186,7 +186,7 @@ class Follower:
         return self.events + [event for end in self.bot.of_type("match_end") for event in end["events"]]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(number=st.integers(0, 10**6), game=st.sampled_from(["nim", "shanghaien"]))
 def test_the_events_tell_each_seat_the_whole_public_match(number: int, game: str) -> None:
     """With its own actions they are exactly the recorded steps that it may see, in order."""
@@ -200,7 +200,7 @@ def test_the_events_tell_each_seat_the_whole_public_match(number: int, game: str
         assert [{**event, "forced": event.get("forced", False)} for event in follower.story()] == told
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(number=st.integers(0, 10**6))
 def test_a_bot_can_follow_the_views_by_the_events(number: int) -> None:
     """A nim bot that only subtracts what it hears never differs from the view it is shown."""

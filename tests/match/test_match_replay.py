@@ -22,7 +22,7 @@ CRASHED = unpack(pack(match_of(seated(ScriptedBot(lambda _m, n: [Crashed("gone")
 NOT_STARTED = unpack(pack(match_of(seated(ScriptedBot(hello=[Crashed("gone")])), house())))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(number=st.integers(0, 10**6), game=st.sampled_from(["nim", "shanghaien"]))
 def test_what_was_played_can_be_verified(number: int, game: str) -> None:
     """As it was recorded in memory, and as it comes out of the store."""

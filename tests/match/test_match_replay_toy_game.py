@@ -120,7 +120,7 @@ def test_the_third_timeout_can_be_verified() -> None:
     assert problems(record) == []
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seats=st.integers(2, 4), odd=st.lists(st.sampled_from(["", "far", "late", "gone", "not"]), max_size=24))
 def test_whatever_bots_do_can_be_verified(seats: int, odd: list[str]) -> None:
     """Any mixture of good answers, refused ones, timeouts and crashes."""

@@ -178,28 +178,28 @@ YAML_TEXTS = st.recursive(
 KEYS = st.sampled_from([*Manifest.__struct_fields__, "comand", "limit", "\x1b"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(content=st.binary(max_size=300))
 def test_any_bytes_are_a_manifest_or_a_mistake(content: bytes) -> None:
     """Nothing else ever comes out."""
     parsed(content)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=st.text(alphabet=st.sampled_from(list("[]{}:,-?&*!|>%@\"'#~<=\\ \n\tab01.e_xu")), max_size=200))
 def test_any_marks_of_yaml_are_a_manifest_or_a_mistake(text: str) -> None:
     """Indicators in any order."""
     parsed(text.encode())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(values=st.dictionaries(KEYS, YAML_TEXTS, max_size=6))
 def test_any_values_are_a_manifest_or_a_mistake(values: dict[str, Any]) -> None:
     """Well-formed YAML of the known keys with values of any kind."""
     parsed(yaml.safe_dump(values, allow_unicode=True).encode("utf-8", "surrogatepass"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(seed=st.integers(0, 2**32), changes=st.integers(1, 6))
 def test_a_mutated_manifest_is_a_manifest_or_a_mistake(seed: int, changes: int) -> None:
     """Bytes of a valid one changed, left out, doubled, and pieces of hostile ones put in."""

@@ -320,7 +320,7 @@ def check_plain_lines(text: str, count: int) -> list[str]:
 names = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(st.characters(codec="utf-8"))), min_size=2, max_size=5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(names.map(lambda found: list(dict.fromkeys([*found, "a", "b"]))))
 @example(HOSTILE)
 def test_no_name_breaks_a_format(hostile: list[str]) -> None:

@@ -68,7 +68,7 @@ def play(store: MatchStore, league: Tournament, rng: Random) -> Standings:
 
 
 @pytest.mark.parametrize("kind", SCHEDULES)
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(seed=st.integers(0, 10**6))
 def test_the_standings_do_not_depend_on_what_happened_in_between(
     tmp_path_factory: pytest.TempPathFactory, kind: str, seed: int

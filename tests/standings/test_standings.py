@@ -269,7 +269,7 @@ def slower(result: MatchResult, factor: float) -> MatchResult:
     )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(2, 4).flatmap(leagues), st.randoms(use_true_random=False))
 def test_equal_results_give_identical_bytes(results: list[MatchResult], rng: Any) -> None:
     """Whatever the order in which matches ended, the time they took, and the order of entrants and pairings."""
@@ -302,7 +302,7 @@ def plain(one: Row) -> dict[str, Any]:
     return own | errors | {"score": value(one.score), "margin": value(one.margin)}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(2, 4).flatmap(leagues))
 def test_the_rows_are_those_of_the_slow_formulas(results: list[MatchResult]) -> None:
     """Counts to the last digit, and every mean and error to the accuracy of floats, with two to four seats."""
@@ -314,7 +314,7 @@ def test_the_rows_are_those_of_the_slow_formulas(results: list[MatchResult]) -> 
         assert {field: own[field] for field in expected} == {field: rounded(value) for field, value in expected.items()}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(2, 4).flatmap(leagues))
 def test_the_times_are_those_of_the_slow_formulas(results: list[MatchResult]) -> None:
     """To the microsecond."""
@@ -328,7 +328,7 @@ def test_the_times_are_those_of_the_slow_formulas(results: list[MatchResult]) ->
         ]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(2, 4).flatmap(lambda seats: leagues(seats, 4)), st.booleans())
 def test_there_is_always_a_table(results: list[MatchResult], has_anchor: bool) -> None:
     """No match, one match, only draws, only forfeits, players whom nothing connects: never nan, never infinity."""
@@ -345,7 +345,7 @@ def test_there_is_always_a_table(results: list[MatchResult], has_anchor: bool) -
     assert {name for group in found.groups for name in group} == set(NAMES)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(leagues())
 def test_the_sums_are_right(results: list[MatchResult]) -> None:
     """Points add up to the matches, margins to 0, wins to losses; ratings are those of `rate`."""

@@ -41,7 +41,7 @@ def assert_line(line: ProfileLine, player: str, parts: Sequence[Part]) -> None:
         assert line.margin.standard_error == pytest.approx(error_of(normal), abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(leagues(), st.sampled_from(NAMES))
 def test_columns_give_the_page_of_the_reference(results: list[MatchResult], player: str) -> None:
     """Tables of 2 to 4, forfeits, pardons, ties, incomplete blocks, hostile names: line by line, id by id."""

@@ -23,7 +23,7 @@ from arena.statistics.pairs import comparisons, pooled
 from arena.statistics.probit import ProbitFit, fit
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(2, 4).flatmap(leagues))
 def test_comparisons_and_points_are_counted_as_match_by_match(results: list[MatchResult]) -> None:
     """From the courses of blocks, incomplete ones included, comes what the results say one by one."""
@@ -54,7 +54,7 @@ def test_comparisons_and_points_are_counted_as_match_by_match(results: list[Matc
         assert own.score == pytest.approx(points[name] / (2 * (found.seats - 1) * own.matches))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(2, 4).flatmap(leagues))
 def test_ranks_block_by_block_give_the_same_as_counted_courses(results: list[MatchResult]) -> None:
     """The skills are equal to the last bit."""

@@ -166,7 +166,7 @@ def test_alarms_are_rare() -> None:
     assert max(trends, by_tenths) <= 10
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.0, 1 / 3, 0.5, 2 / 3, 1.0])), min_size=50, max_size=90))
 def test_drift_is_always_a_number(blocks: list[tuple[int, float]]) -> None:
     """However blocks and scores fall; backwards the trend is the opposite, and X^2 the same for equal tenths."""
@@ -184,7 +184,7 @@ def test_drift_is_always_a_number(blocks: list[tuple[int, float]]) -> None:
             assert opposite.p_tenths == pytest.approx(drift.p_tenths)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 4), st.integers(0, 2**32))
 def test_pairings_may_have_any_numbers(step: int, seed: int) -> None:
     """Only which blocks belong together counts."""

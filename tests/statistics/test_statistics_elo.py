@@ -16,7 +16,7 @@ from arena.statistics.interval import Interval
 from arena.statistics.likelihood import normalised_llr
 from arena.statistics.pentanomial import PENTANOMIAL, Counts, Moments, Sample, block_score, category, moments
 
-patiently = hypothesis_settings(deadline=None, max_examples=60)
+patiently = hypothesis_settings(max_examples=60)
 amounts = st.one_of(st.integers(0, 2), st.integers(0, 10**6))
 counted = st.sampled_from([3, 5]).flatmap(
     lambda results: (

@@ -52,7 +52,7 @@ def test_the_tail_of_chi_squared_is_that_of_the_printed_table(degrees: int, tail
     assert chi_square_tail(quantile, degrees) == pytest.approx(tail, rel=1e-3)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.floats(0.0, 2000.0), st.integers(1, 200))
 def test_the_tail_with_an_even_number_of_degrees_is_a_sum_of_poisson(statistic: float, half: int) -> None:
     """Q(k, x) = exp(-x) (1 + x + ... + x^(k-1) / (k-1)!), for whichever of the two expansions is used."""
@@ -239,7 +239,7 @@ def test_an_upset_against_all_odds_stays_finite() -> None:
     assert found.intransitivity.p == pytest.approx(0.0, abs=1e-12)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_the_pairings_changes_no_byte(rng: random.Random) -> None:
     """Cells, p and cycles are the same for any order."""

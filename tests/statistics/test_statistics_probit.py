@@ -71,7 +71,7 @@ def test_the_chain_of_a_manual_is_symmetric_about_its_middle() -> None:
     assert found.mean("a") - 25.0 == pytest.approx(25.0 - found.mean("c"), abs=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(matches_of_two, max_size=30), st.randoms(use_true_random=False))
 def test_the_order_of_the_matches_changes_no_byte(results: list[Result], rng: random.Random) -> None:
     """Any order of the same matches gives the same table and exactly the same fit."""
@@ -83,7 +83,7 @@ def test_the_order_of_the_matches_changes_no_byte(results: list[Result], rng: ra
     assert repr(found) == repr(again)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(matches_of_two, min_size=1, max_size=30))
 def test_a_draw_brings_two_players_nearer_to_each_other(results: list[Result]) -> None:
     """One more draw between the two furthest apart never moves them further apart."""
@@ -95,7 +95,7 @@ def test_a_draw_brings_two_players_nearer_to_each_other(results: list[Result]) -
     assert after.mean(best) - after.mean(worst) <= before.mean(best) - before.mean(worst) + 1e-9
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(matches_of_two, max_size=30))
 def test_results_that_look_the_same_for_all_give_equal_skills(results: list[Result]) -> None:
     """With every match also played under all rotations of the names, nobody is better."""

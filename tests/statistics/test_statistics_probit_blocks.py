@@ -143,7 +143,7 @@ def test_drawing_blocks_agrees_with_the_errors(step: float, luck: float, seats: 
     assert math.fsum(ratios) / len(ratios) == pytest.approx(1.0, abs=0.1)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_pairings_and_blocks_changes_no_byte(rng: random.Random) -> None:
     """The same fit for any order, and whether blocks are counted or listed."""

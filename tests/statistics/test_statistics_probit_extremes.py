@@ -62,7 +62,7 @@ def test_the_maximum_is_reached_from_anywhere(start: tuple[float, float], wins: 
     assert found.parameters[0].tolist() == pytest.approx(expected, abs=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(matches_of_two, max_size=30) | st.lists(matches_of_three, max_size=20))
 def test_any_results_give_finite_numbers_with_the_mean_at_25(results: list[Result]) -> None:
     """Whatever happened, nothing is infinite or undefined, and the skills are about 25."""
@@ -150,7 +150,7 @@ def growth(random: Random, pairs: list[tuple[str, str]]) -> list[Counted]:
     return [Counted(pair, Counter(random.choices(COURSES, k=5))) for pair in pairs]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), rounds=st.integers(1, 6))
 def test_after_each_round_the_skills_are_those_of_a_fit_from_scratch(seed: int, rounds: int) -> None:
     """To the ninth decimal, by which ranks go."""

@@ -23,7 +23,7 @@ from arena.statistics.sequential import (
     steps_to_exit,
 )
 
-patiently = hypothesis_settings(deadline=None, max_examples=60)
+patiently = hypothesis_settings(max_examples=60)
 WIDE = SequentialSettings(elo0=-50.0, elo1=50.0)
 pair_scores = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arena.statistics.likelihood import logistic_llr, normalised_llr, sample_llr, student_llr
 from arena.statistics.pentanomial import LARGEST, Counts, Moments
 
-patiently = hypothesis_settings(deadline=None, max_examples=60)
+patiently = hypothesis_settings(max_examples=60)
 Ratio = Callable[[Counts, float, float], float]
 
 CLOSE = (39, 2226, 31451, 2412, 40)

@@ -62,7 +62,6 @@ def test_no_look_lies_outside_the_course(part: float) -> None:
         spent(part, 0.05)
 
 
-@settings(deadline=None)
 @given(sizes=st.lists(st.integers(0, 3), min_size=1, max_size=3))
 def test_the_distribution_of_a_lead_is_that_of_all_signs(sizes: list[int]) -> None:
     """Against counting all ways in which the signs can fall."""
@@ -88,7 +87,7 @@ def test_the_tails_of_many_signs_are_exact(count: int) -> None:
                 assert found[middle + 2 * heads - count] == pytest.approx(chance, rel=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     sizes=st.lists(st.sampled_from([0, 1, 2]), min_size=1, max_size=10),
     looks=st.sets(st.integers(1, 10)),

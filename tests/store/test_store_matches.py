@@ -36,7 +36,7 @@ def test_what_is_stored_comes_back(tmp_path: Path) -> None:
     assert one == expected[blocks[3].fixture.match_id(1)]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6))
 def test_order_and_repetition_of_arrival_change_nothing(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     """Blocks in any order, some twice, in any batches: the same results in the same order, nothing twice."""

@@ -49,7 +49,7 @@ def checked(store: MatchStore, results: list[MatchResult], blocks: dict[str, int
     assert list(store.results(blocks)) == sorted(own, key=lambda one: (order[one.key.pairing], *one.key[1:]))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), share=st.sampled_from([0.3, 0.8, 1.0]), luck=st.sampled_from([0.0, 0.7, 1.0]))
 def test_sums_are_those_of_the_matches(
     tmp_path_factory: pytest.TempPathFactory, seed: int, share: float, luck: float
