@@ -51,16 +51,6 @@ class Hall:
         return told
 
 
-@pytest.mark.process
-def test_a_bot_can_predict_the_dice_of_a_public_seed(tmp_path: Path) -> None:
-    """In few matches it wins most of them; that is why a table made so says it. Too few for the audit to be sure."""
-    told = Hall(tmp_path, cheat=True, blocks=1).play()
-
-    scores = {row["name"]: (row["score"], row["faults"]) for row in told["standings"]["rows"]}
-    assert scores["suspect"][0] > 0.7
-    assert all(not faults for _, faults in scores.values())
-
-
 @pytest.mark.slow
 @pytest.mark.process
 def test_the_audit_names_the_bot_that_predicts(tmp_path: Path) -> None:
@@ -69,7 +59,10 @@ def test_the_audit_names_the_bot_that_predicts(tmp_path: Path) -> None:
 
     told = hall.play()
 
-    lucks = {row["name"]: row["luck"] for row in told["standings"]["rows"]}
+    rows = told["standings"]["rows"]
+    assert {row["name"]: row["score"] for row in rows}["suspect"] > 0.7
+    assert not any(row["faults"] for row in rows)
+    lucks = {row["name"]: row["luck"] for row in rows}
     assert {name: luck["stands_out"] for name, luck in lucks.items()} == {"suspect": True, "ann": False, "bob": False}
     assert lucks["suspect"]["least"] > 0
     assert [sentence[:30] for sentence in told["luck_audit"]] == ["WARNING: luck audit: suspect i"]
