@@ -5,6 +5,7 @@ Stegun 6.5.29 and 6.5.31).
 """
 
 import math
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Final
@@ -82,7 +83,7 @@ def _gammas(shape: float, x: float) -> tuple[float, float]:
     if x < shape + 1.0:
         lower = min(1.0, front * _series(shape, x))
         return lower, 1.0 - lower
-    upper = min(1.0, front * _fraction(shape, x))
+    upper = min(1.0, front * _fraction(x + 1.0 - shape, _gamma_terms(shape, x)))
     return 1.0 - upper, upper
 
 
@@ -96,18 +97,21 @@ def _series(shape: float, x: float) -> float:
     return total
 
 
-def _fraction(shape: float, x: float) -> float:
-    """Evaluate 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)) by Lentz's method."""
-    b = x + 1.0 - shape
-    c, d = 1.0 / _SMALL, 1.0 / _away_from_0(b)
-    value = d
+def _gamma_terms(shape: float, x: float) -> Iterator[tuple[float, float]]:
+    """Of 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)), from the second denominator on."""
     for k in range(1, _TERMS):
-        a = k * (shape - k)
-        b += 2.0
+        yield k * (shape - k), x + 1.0 - shape + 2.0 * k
+
+
+def _fraction(first: float, terms: Iterable[tuple[float, float]]) -> float:
+    """Evaluate 1 / (`first` + a1 / (b1 + a2 / (b2 + ...))) by Lentz's method; `terms` are (a, b)."""
+    c, d = 1.0 / _SMALL, 1.0 / _away_from_0(first)
+    value = d
+    for a, b in terms:
         d = 1.0 / _away_from_0(a * d + b)
         c = _away_from_0(b + a / c)
         value *= c * d
-        if abs(c * d - 1.0) < 1e-16:
+        if abs(c * d - 1.0) < 1e-15:
             break
     return value
 
@@ -154,19 +158,12 @@ def _t_tail(t: float, degrees: float) -> float:
     a, b, x = degrees / 2.0, 0.5, degrees / (degrees + t * t)
     front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x)) * math.sqrt(1.0 - x)
     if x < (a + 1.0) / (a + b + 2.0):
-        return 0.5 * front * _beta_fraction(a, b, x) / a
-    return 0.5 * (1.0 - front * _beta_fraction(b, a, 1.0 - x) / b)
+        return 0.5 * front * _fraction(1.0, _beta_terms(a, b, x)) / a
+    return 0.5 * (1.0 - front * _fraction(1.0, _beta_terms(b, a, 1.0 - x)) / b)
 
 
-def _beta_fraction(a: float, b: float, x: float) -> float:
-    """The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), from its end."""
-    # 200 terms are exact to rounding for all degrees below `_ASYMPTOTIC`, on the side where it converges fast.
-    value = 1.0
-    for term in range(200, 0, -1):
-        m = term // 2
-        if term % 2:
-            step = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        else:
-            step = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        value = 1.0 + step / value
-    return 1.0 / value
+def _beta_terms(a: float, b: float, x: float) -> Iterator[tuple[float, float]]:
+    """Of the continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8)."""
+    for m in range(_TERMS):
+        yield -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)), 1.0
+        yield (m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2)), 1.0

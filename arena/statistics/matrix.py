@@ -196,7 +196,7 @@ def _of_pairings(fitted: ProbitFit, table: ComparisonTable) -> _Sums:
     design = table.design(settings)
     parameters = np.array([*fitted.means, *fitted.seat_effects])
     counts = table.counts()
-    differences = (parameters[design.columns] * design.signs).sum(axis=1).reshape(counts.shape[:2])
+    differences = design.differences(parameters).reshape(counts.shape[:2])
     chances, _ = outcomes(differences, settings.scale, settings.margin)
     win, draw, loss = (chances[..., outcome] for outcome in range(3))
     # written so that near-certain results keep their digits

@@ -1,7 +1,7 @@
-"""Many probit fits at once: the maximum of the posterior by Newton's method, over a batch of tables.
+"""A probit fit: the maximum of the posterior by Newton's method.
 
-Rule: this is the only place that knows the likelihood. It works on arrays: B tables that share their rows (who met whom
-from which seat) and differ in the counts, R rows, P parameters (a skill per player, then an effect per seat).
+Rule: this is the only place that knows the likelihood. It works on arrays: R rows (who met whom from which seat), P
+parameters (a skill per player, then an effect per seat).
 
 Everything is kept in logarithms: a chance may be 1e-1000 without anything becoming 0, infinite or undefined. Sums run
 in a fixed order and without BLAS, so that equal tables give equal bytes whatever the number of threads.
@@ -9,6 +9,8 @@ in a fixed order and without BLAS, so that equal tables give equal bytes whateve
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations_with_replacement
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -17,8 +19,8 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
-CONVERGED: Final = 1e-16
-"""Of the squared Newton decrement: the step before the last is 1e-8 standard deviations, the last one its square."""
+CONVERGED: Final = 1e-10
+"""Of the squared Newton decrement: the last step is 1e-5 standard deviations, and what is left about its square."""
 MOST_STEPS: Final = 200
 _NEVER: Final = -700.0
 """The log of a chance that is nearly too small for a float."""
@@ -27,9 +29,9 @@ _ASYMPTOTIC: Final = -30.0
 """From here on down the series for Phi is exact to 1e-13, and above it erfc is far from underflow."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Design:
-    """The structure that the tables of a batch share.
+    """The structure of a table.
 
     `columns` (R, K) are the parameters of each row, `signs` (K,) how they enter its difference d. `precision` (P,) and
     `centre` (P,) are of the prior, `scale` and `margin` in units of skill, `weight` is that of one comparison.
@@ -43,113 +45,112 @@ class Design:
     margin: float
     weight: float
 
+    def differences(self, parameters: Floats) -> Floats:
+        """The difference d of each row."""
+        found: Floats = (parameters[self.columns] * self.signs).sum(axis=1)
+        return found
+
+    @cached_property
+    def cells(self) -> list[tuple[float, Indices]]:
+        """By two columns, their signs and the cells of the information (P, P) that rows are added to.
+
+        Those of one triangle; half of the diagonal.
+        """
+        size, columns = len(self.centre), self.columns.T
+        return [
+            (self.signs[one] * self.signs[other] / (2.0 if one == other else 1.0), columns[one] * size + columns[other])
+            for one, other in combinations_with_replacement(range(len(columns)), 2)
+        ]
+
 
 class Optimum(NamedTuple):
-    """By table: the parameters (B, P) and what the counts alone, without the prior, tell of them (B, P, P)."""
+    """The parameters (P,), and what the counts alone, without the prior, tell of them (P, P)."""
 
     parameters: Floats
     information: Floats
 
 
 class _State(NamedTuple):
-    value: Floats
+    value: float
     gradient: Floats
     information: Floats
 
 
 def maximise(design: Design, counts: Floats, start: Floats | None = None) -> Optimum:
-    """Find the maximum for each table of `counts` (B, R, 3): wins, draws, losses, which need not be whole numbers.
+    """Find the maximum for these `counts` (R, 3): wins, draws, losses, which need not be whole numbers.
 
     The posterior is strictly concave, so there is one maximum; steps that overshoot are halved, as from far out on its
     flat side. Raises ArithmeticError if the maximum is not reached, which no counts are known to cause.
     """
-    here = np.tile(design.centre if start is None else start, (len(counts), 1))
+    here = design.centre if start is None else start
     state = _evaluate(design, counts, here)
     prior = np.diag(design.precision)
     for _ in range(MOST_STEPS):
-        step = solve(state.information + prior, state.gradient[..., None])[..., 0]
-        decrement = (step * state.gradient).sum(axis=1)
-        here, state = _climb(design, counts, here, state, step)
-        if np.all(decrement < CONVERGED):
+        step = solve(state.information + prior, state.gradient[:, None])[:, 0]
+        decrement = float((step * state.gradient).sum())
+        floor = state.value - 1e-10 * (1.0 + abs(state.value))
+        while (state := _evaluate(design, counts, here + step)).value < floor:
+            step = step / 2.0
+        here = here + step
+        if decrement < CONVERGED:
             return Optimum(here, state.information)
-    raise ArithmeticError(f"no maximum after {MOST_STEPS} steps; the last decrement was {float(np.max(decrement))}")
+    raise ArithmeticError(f"no maximum after {MOST_STEPS} steps; the last decrement was {decrement}")
 
 
-def solve(matrices: Floats, right: Floats) -> Floats:
-    """Solve each of the positive definite `matrices` (B, P, P) for its `right` sides (B, P, Q).
+def solve(matrix: Floats, right: Floats) -> Floats:
+    """Solve the positive definite `matrix` (P, P) for its `right` sides (P, Q).
 
-    Plain elimination, all tables at once. LAPACK does the same with threads, whose number changes the last digits, and
-    which take a hundred times as long where all processors are busy already: as they are when a league is played.
+    Plain elimination. LAPACK does the same with threads, whose number changes the last digits, and which take a hundred
+    times as long where all processors are busy already: as they are when a league is played.
     """
-    size = matrices.shape[-1]
-    work = np.concatenate((matrices, right), axis=2)
+    size = len(matrix)
+    work = np.concatenate((matrix, right), axis=1)
     for k in range(size):
-        factors = work[:, k + 1 :, k] / work[:, k, k, None]
-        work[:, k + 1 :, k + 1 :] -= factors[:, :, None] * work[:, k, None, k + 1 :]
+        work[k + 1 :, k + 1 :] -= (work[k + 1 :, k] / work[k, k])[:, None] * work[k, k + 1 :]
     found = np.empty_like(right)
     for k in reversed(range(size)):
-        known = (work[:, k, k + 1 : size, None] * found[:, k + 1 :]).sum(axis=1)
-        found[:, k] = (work[:, k, size:] - known) / work[:, k, k, None]
+        known = (work[k, k + 1 : size, None] * found[k + 1 :]).sum(axis=0)
+        found[k] = (work[k, size:] - known) / work[k, k]
     return found
-
-
-def _climb(design: Design, counts: Floats, here: Floats, state: _State, step: Floats) -> tuple[Floats, _State]:
-    """Take the step, or half of it, or a quarter ..., for each table on its own."""
-    floor = state.value - 1e-10 * (1.0 + np.abs(state.value))
-    there = here + step
-    new = _evaluate(design, counts, there)
-    while np.any(down := new.value < floor):
-        step = np.where(down[:, None], step / 2.0, step).astype(np.float64)
-        there = here + step
-        new = _evaluate(design, counts, there)
-    return there, new
 
 
 def _evaluate(design: Design, counts: Floats, parameters: Floats) -> _State:
     """Sum up log posterior (without its constant), gradient, and the information of the counts."""
-    batch, size = parameters.shape
-    difference = np.zeros((batch, len(design.columns)))
-    for column, sign in zip(design.columns.T, design.signs, strict=True):
-        difference += sign * parameters[:, column]
-    value, slope, curvature = log_likelihood(difference, counts, design.scale, design.margin)
+    size = len(parameters)
+    value, slope, curvature = log_likelihood(design.differences(parameters), counts, design.scale, design.margin)
     away = parameters - design.centre
-    width = design.columns.shape[1]
-    offsets = np.arange(batch, dtype=np.int64)[:, None, None]
-    pull = design.weight * slope[:, :, None] * design.signs
-    gradient = _sums(offsets * size + design.columns, pull, batch * size).reshape(batch, size)
-    crossed = (design.columns[:, :, None] * size + design.columns[:, None, :]).reshape(-1, width * width)
-    crossed_signs = np.outer(design.signs, design.signs).ravel()
-    grip = design.weight * curvature[:, :, None] * crossed_signs
-    information = _sums(offsets * (size * size) + crossed, grip, batch * size * size).reshape(batch, size, size)
+    gradient, information = np.zeros(size), np.zeros(size * size)
+    for column, sign in zip(design.columns.T, design.signs, strict=True):
+        gradient += sign * np.bincount(column, slope, size)
+    for sign, cells in design.cells:
+        information += sign * np.bincount(cells, curvature, size * size)
+    half = information.reshape(size, size)
     return _State(
-        value=design.weight * value.sum(axis=1) - 0.5 * (design.precision * away * away).sum(axis=1),
-        gradient=gradient - design.precision * away,
-        information=information,
+        value=float(design.weight * value.sum() - 0.5 * (design.precision * away * away).sum()),
+        gradient=design.weight * gradient - design.precision * away,
+        information=design.weight * (half + half.T),
     )
-
-
-def _sums(places: Indices, values: Floats, size: int) -> Floats:
-    """Add up `values` by place, in order."""
-    return np.bincount(places.ravel(), weights=values.ravel(), minlength=size).astype(np.float64)
 
 
 def log_likelihood(d: Floats, counts: Floats, scale: float, margin: float) -> tuple[Floats, Floats, Floats]:
     """By row: the log likelihood, its slope in the difference `d`, and its curvature with the sign turned."""
     wins, draws, losses = counts[..., 0], counts[..., 1], counts[..., 2]
-    up, down = (d - margin) / scale, (-d - margin) / scale
-    log_win, log_no_win = _log_cdf_both_ways(up)
-    log_loss, log_no_loss = _log_cdf_both_ways(down)
-    win_pull, loss_pull = np.exp(_log_pdf(up) - log_win), np.exp(_log_pdf(down) - log_loss)
-    value = wins * log_win + losses * log_loss
-    slope = wins * win_pull - losses * loss_pull
-    curvature = wins * win_pull * (win_pull + up) + losses * loss_pull * (loss_pull + down)
-    if np.any(draws):
-        log_draw = _log_draw(d, (log_win, log_no_win), (log_loss, log_no_loss))
-        high, low = np.exp(_log_pdf(up) - log_draw), np.exp(_log_pdf(down) - log_draw)
-        draw_pull = low - high
-        value = value + draws * log_draw
-        slope = slope + draws * draw_pull
-        curvature = curvature + draws * (draw_pull * draw_pull - up * high - down * low)
+    value, slope, curvature = np.zeros((3, *d.shape))
+    for sign, times in ((1.0, wins), (-1.0, losses)):
+        there = times > 0.0
+        own, x = times[there], (sign * d[there] - margin) / scale
+        log_win, _ = _log_cdf_both_ways(x)
+        pull = np.exp(_log_pdf(x) - log_win)
+        value[there] += own * log_win
+        slope[there] += sign * own * pull
+        curvature[there] += own * pull * (pull + x)
+    there = draws > 0.0
+    own, up, down = draws[there], (d[there] - margin) / scale, (-d[there] - margin) / scale
+    log_draw = _log_draw(d[there], _log_cdf_both_ways(up), _log_cdf_both_ways(down))
+    high, low = np.exp(_log_pdf(up) - log_draw), np.exp(_log_pdf(down) - log_draw)
+    value[there] += own * log_draw
+    slope[there] += own * (low - high)
+    curvature[there] += own * ((low - high) ** 2 - up * high - down * low)
     return value, slope / scale, curvature / (scale * scale)
 
 

@@ -133,13 +133,13 @@ def fit(players: Iterable[str], pairings: Iterable[PlayedPairing], settings: Pro
         return ProbitFit(chosen, (), (), (), (), (), (), (), None, table)
     count = len(names)
     laid_out, counts = table.design(chosen), table.counts()
-    optimum = newton.maximise(laid_out, counts.reshape(1, -1, 3))
+    optimum = newton.maximise(laid_out, counts.reshape(-1, 3))
     effect, covariance = _errors(table, laid_out, counts, optimum, chosen)
-    effects = _centred(optimum.parameters[0, count:].tolist(), 0.0)
+    effects = _centred(optimum.parameters[count:].tolist(), 0.0)
     return ProbitFit(
         settings=chosen,
         players=names,
-        means=_centred(optimum.parameters[0, :count].tolist(), chosen.mu),
+        means=_centred(optimum.parameters[:count].tolist(), chosen.mu),
         covariance=tuple(map(tuple, covariance[:count, :count].tolist())),
         deviations=_centred_deviations(covariance[:count, :count]),
         seat_effects=effects,
@@ -170,7 +170,7 @@ class GrowingSkills:
 
     def means(self) -> dict[str, float]:
         """The skill of each player; only differences mean anything."""
-        self._found = newton.maximise(self._design, self._counts.reshape(1, -1, 3), self._found).parameters[0]
+        self._found = newton.maximise(self._design, self._counts.reshape(-1, 3), self._found).parameters
         return dict(zip(self._players, self._found.tolist(), strict=False))
 
 
@@ -179,10 +179,10 @@ def _errors(
 ) -> tuple[BlockEffect | None, Floats]:
     """The effect of the blocks, and the covariance of all parameters."""
     prior = np.diag(laid_out.precision)
-    inverse: Floats = newton.solve((optimum.information[0] + prior)[None], np.eye(len(prior))[None])[0]
+    inverse: Floats = newton.solve(optimum.information + prior, np.eye(len(prior)))
     effect = None
     if len(table.places):
-        differences = (optimum.parameters[0][laid_out.columns] * laid_out.signs).sum(axis=1).reshape(counts.shape[:2])
+        differences = laid_out.differences(optimum.parameters).reshape(counts.shape[:2])
         _, _, curvature = newton.log_likelihood(differences, counts, laid_out.scale, laid_out.margin)
         effect = block_effect(table, differences, settings)
         told = score_covariance(

@@ -23,9 +23,8 @@ def bootstrap(players: Iterable[str], pairings: Sequence[PlayedPairing], *, seed
     table = table_of(players, pairings)
     design = table.design(ProbitSettings())
     rng = np.random.Generator(np.random.PCG64(seed))
-    counts = np.concatenate([_drawn(table, rng) for _ in range(draws)])
-    found: Floats = maximise(design, counts).parameters[:, : len(table.players)]
-    return found
+    found = [maximise(design, _drawn(table, rng)).parameters[: len(table.players)] for _ in range(draws)]
+    return np.array(found)
 
 
 def _drawn(table: ComparisonTable, rng: np.random.Generator) -> Floats:
@@ -36,4 +35,4 @@ def _drawn(table: ComparisonTable, rng: np.random.Generator) -> Floats:
         drawn = rng.multinomial(total - 1, table.times[own] / total)
         times[own] = drawn * (total / (total - 1))
     again = ComparisonTable(table.players, table.places, table.pairing, times, table.signs, table.presence, table.masks)
-    return again.counts().reshape(1, -1, 3)
+    return again.counts().reshape(-1, 3)

@@ -57,9 +57,9 @@ def test_the_maximum_is_reached_from_anywhere(start: tuple[float, float], wins: 
     expected = fit(NAMES[:2], played, chosen).means
     table = table_of(NAMES[:2], played)
 
-    found = newton.maximise(table.design(chosen), table.counts().reshape(1, -1, 3), np.array(start))
+    found = newton.maximise(table.design(chosen), table.counts().reshape(-1, 3), np.array(start))
 
-    assert found.parameters[0].tolist() == pytest.approx(expected, abs=1e-6)
+    assert found.parameters.tolist() == pytest.approx(expected, abs=1e-6)
 
 
 @settings(max_examples=60)
