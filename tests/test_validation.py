@@ -343,15 +343,15 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 )
 def test_what_a_bot_sent_is_told_in_the_words_of_json(raw: object, sentence: str) -> None:
     """Fields instead of keys, null instead of nothing, only ASCII; nothing is said of what is well formed."""
-    assert validation.why_not(raw, Words, place="m") == sentence
+    assert validation.first_mistake(raw, Words, place="m") == sentence
 
 
 def test_a_message_may_be_of_several_kinds() -> None:
     """The tag tells which one it was meant to be."""
     kinds = Swiss | League
 
-    assert validation.why_not({"kind": "swiss"}, kinds, place="m") == 'm: the field "rounds" is missing'
-    assert validation.why_not({"kind": "leag"}, kinds, place="m") == (
+    assert validation.first_mistake({"kind": "swiss"}, kinds, place="m") == 'm: the field "rounds" is missing'
+    assert validation.first_mistake({"kind": "leag"}, kinds, place="m") == (
         'm: kind: unknown value "leag"; known: swiss, league; did you mean "league"?'
     )
 
@@ -421,7 +421,7 @@ def test_a_message_of_a_bot_has_one_mistake() -> None:
     """It is answered in one line."""
     raw = {"nick": 7, "motto": 8, "x\ny": 9}
 
-    told = validation.why_not(raw, Words, place="m")
+    told = validation.first_mistake(raw, Words, place="m")
 
     assert "\n" not in told
     assert told.count("expected") + told.count("unk") == 1

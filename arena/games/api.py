@@ -248,7 +248,7 @@ def read_action(raw: Json, kind: Any, *, game: str, hint: str) -> Any:
     try:
         return msgspec.convert(raw, type=kind)
     except (msgspec.ValidationError, UnicodeEncodeError):
-        raise MalformedReply(validation.why_not(raw, kind, place=f"not an action of {game}"), hint=hint) from None
+        raise MalformedReply(validation.first_mistake(raw, kind, place=f"not an action of {game}"), hint=hint) from None
 
 
 def ranks_by_score(scores: Sequence[int | Fraction]) -> tuple[int, ...]:

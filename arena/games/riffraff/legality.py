@@ -112,7 +112,7 @@ def require_within(name: str, found: float, low: float, high: float) -> None:
 
 def malformed(raw: Json, kind: type[Any], *, place: str, example: str) -> MalformedReply:
     """The fault of a bot whose JSON has not the form of `kind`."""
-    return MalformedReply(validation.why_not(raw, kind, place=place), hint=f"for example {example}")
+    return MalformedReply(validation.first_mistake(raw, kind, place=place), hint=f"for example {example}")
 
 
 def converted(raw: Any, kind: type[T]) -> T | None:
