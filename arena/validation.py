@@ -22,8 +22,6 @@ from arena.text import cut, printable, unknown
 
 T = TypeVar("T")
 
-_REFUSAL: Final = re.compile(r"^(?P<what>.*?)(?: - at `\$\.(?P<tag>\w+)`)?$", re.DOTALL)
-"""A message of msgspec. Each value is read by itself, so that the only key below it is the tag of a struct."""
 _TYPES: Final = {
     "int": "a whole number",
     "float": "a number",
@@ -145,10 +143,8 @@ def _mistakes(raw: object, kind: Any, place: _Place, path: str = "") -> Iterator
     if first is not None:
         yield first
         yield from found
-    elif isinstance(refusal, msgspec.ValidationError):
-        yield _sentence(raw, kind, str(refusal), place, path)
     elif refusal is not None:
-        yield place.at(path) + place.no_text
+        yield _sentence(raw, kind, refusal, place, path)
 
 
 def _alternatives(kind: Any) -> list[Any]:
@@ -214,30 +210,34 @@ def _key_mistakes(raw: Any, struct: type[msgspec.Struct], place: _Place, path: s
             yield f'{place.at(path)}the {place.key} "{name}" is missing'
 
 
-def _sentence(raw: Any, kind: Any, refusal: str, place: _Place, path: str) -> str:
+def _sentence(raw: Any, kind: Any, refusal: Exception, place: _Place, path: str) -> str:
     """The message of msgspec about `raw`, to which `path` leads, in the words of its author."""
-    matched = _REFUSAL.match(refusal)
-    assert matched is not None, "the pattern takes any text"
-    what, tag = matched["what"], matched["tag"]
+    what = str(refusal).partition(" - at `$")[0]
     if missing := re.match(r"Object missing required field `(.*)`", what):
         return f'{place.at(path)}the {place.key} "{missing[1]}" is missing'
-    where, found = (place.at(f"{path}.{tag}"), raw[tag]) if tag else (place.at(path), raw)
-    choices = [each.__struct_config__.tag for each in _structs(kind)] if tag else _choices(kind)
-    if type(found) in set(map(type, choices)) - {bool}:
-        return where + unknown("value", place.word(found), map(place.word, choices))
-    shown, takes_text = place.shown(found), place.key == "key" and not tag and _takes_text(kind)
-    if takes_text and choices and isinstance(found, bool):
+    choices = _choices(kind)
+    configs = [each.__struct_config__ for each in _structs(kind)] if isinstance(raw, dict) else []
+    tags, tag_field = [each.tag for each in configs], configs[0].tag_field if configs else None
+    if tag_field is not None and tag_field in raw and raw[tag_field] not in tags:
+        raw, kind, choices, path = raw[tag_field], Any, tags, f"{path}.{tag_field}"
+    where = place.at(path)
+    if type(raw) in set(map(type, choices)) - {bool}:
+        return where + unknown("value", place.word(raw), map(place.word, choices))
+    if isinstance(refusal, UnicodeEncodeError):
+        return where + place.no_text
+    shown, takes_text = place.shown(raw), place.key == "key" and _takes_text(kind)
+    if takes_text and choices and isinstance(raw, bool):
         reads = f"found {shown.lower()} (YAML reads off, no, yes and on as true or false)"
         return f"{where}{reads}; write it in quotes; known: {', '.join(map(str, choices))}"
-    in_quotes = "; put it in quotes" if takes_text and not choices and isinstance(found, int | float | date) else ""
-    return f"{where}{_expected(what, '' if tag else _described(kind, place))}, found {shown}{in_quotes}"
+    in_quotes = "; put it in quotes" if takes_text and not choices and isinstance(raw, int | float | date) else ""
+    described = _described(kind, place)
+    is_told = described and (choices or what.startswith("Expected `"))
+    return f"{where}{f'expected {described}' if is_told else _expected(what)}, found {shown}{in_quotes}"
 
 
-def _expected(what: str, described: str) -> str:
-    """`expected a whole number >= 1` for msgspec's "Expected `int` >= 1, got `str`", unless the type has own words."""
+def _expected(what: str) -> str:
+    """`expected a whole number >= 1` for msgspec's "Expected `int` >= 1, got `str`"."""
     matched = re.match(r"Expected `([^`]*)`(.*?)(?:, got .*)?$", what, re.DOTALL)
-    if described and (matched is not None or described.startswith("one of")):
-        return f"expected {described}"
     if matched is None:
         what = what.replace("`", "")
         return what[:1].lower() + what[1:]

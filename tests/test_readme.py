@@ -110,6 +110,6 @@ def test_the_table_of_the_readme_is_that_of_its_command(tmp_path: Path, monkeypa
 
     with stored(tmp_path) as store:
         standings, times = league_table(store, state_of(store.league("first"), store.ranks))
-    played = leaderboard_page(standings, times, format="table", width=README_COLUMNS)
+    played = leaderboard_page(standings, times).render("table", README_COLUMNS)
     assert shown is not None
     assert without_times(shown[1]) == without_times(played)

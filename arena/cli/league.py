@@ -131,7 +131,7 @@ def run_league(
 def _print_table(table: "tuple[Standings, tuple[Timing, ...]]", state: LeagueState, head: Head, form: str) -> None:
     from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
 
-    click.echo(leaderboard_page(*table, format=form, width=terminal_width(), news=state.news))
+    click.echo(leaderboard_page(*table, news=state.news).render(form, terminal_width()))
     click.echo(f"\nhistory: {head}" if form == "table" else f"history: {head}", err=form != "table")
 
 

@@ -71,7 +71,7 @@ def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, set
             from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - see above
 
             standings, times = standings_of(tournament, played)
-            click.echo(leaderboard_page(standings, times, format="table", width=terminal_width()))
+            click.echo(leaderboard_page(standings, times).render("table", terminal_width()))
             if setup.given is None:
                 click.echo(secret_description(secret))
     if is_interrupted:

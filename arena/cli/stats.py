@@ -45,7 +45,7 @@ def leaderboard(name: str | None, form: str, no_timing: bool, results: Path) -> 
         state = one_league(store, name, store.unchecked_ranks)
         standings, timing = league_table(store, state)
     times = None if no_timing else timing
-    click.echo(leaderboard_page(standings, times, format=form, width=terminal_width(), news=state.news))
+    click.echo(leaderboard_page(standings, times, news=state.news).render(form, terminal_width()))
 
 
 def _top(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
@@ -95,7 +95,7 @@ def matrix(league: str | None, top: int | None, only: tuple[str, ...], rows: str
     width = terminal_width()
     is_coloured = width is not None and wants_colours(os.environ)
     luck = luck_description(luck_origin(tournament))
-    click.echo(matrix_page(found, format=form, width=width, luck=luck, is_coloured=is_coloured, rows=rows))
+    click.echo(matrix_page(found, luck=luck, is_coloured=is_coloured, rows=rows).render(form, width))
 
 
 def wants_colours(environment: Mapping[str, str]) -> bool:
@@ -117,7 +117,7 @@ def calibration(league: str | None, form: str, results: Path) -> None:
     with stored(results) as store:
         state = one_league(store, league)
     luck = luck_description(luck_origin(state.tournament))
-    click.echo(calibration_page(calibration_of(state), format=form, width=terminal_width(), luck=luck))
+    click.echo(calibration_page(calibration_of(state), luck=luck).render(form, terminal_width()))
 
 
 @click.command()
@@ -143,7 +143,7 @@ def stats(player: str, league: str | None, luck: bool, form: str, results: Path)
             raise SpecError(f"--luck: {why_not}")
         page = _page(store, state, entry, asks_luck=luck)
     origin = luck_description(luck_origin(state.tournament))
-    click.echo(profile_page(page, format=form, width=terminal_width(), luck=origin))
+    click.echo(profile_page(page, luck=origin).render(form, terminal_width()))
 
 
 def _player(tournament: Tournament, name: str) -> Player:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from arena.report.formats import Column, Style, fixed, half_width, intervals, percent, rendered
+from arena.report.formats import Column, Page, Style, fixed, half_width, intervals, percent
 from arena.standings.calibration import COIN, MAP, TRUESKILL, Bin, Calibration, Judged, favourite_bias
 from arena.standings.rows import ends
 from arena.text import counted
@@ -24,27 +24,14 @@ _COLUMNS: Final = (
 """Of CSV. The last two are standard errors: names of version 0.1, which go with the next version."""
 
 
-def calibration_page(
-    found: Judged,
-    *,
-    format: str,  # noqa: A002 - its name
-    width: int | None = None,
-    luck: str | None = None,
-) -> str:
-    """Write the page in one of `FORMATS`; SpecError for any other format."""
+def calibration_page(found: Judged, luck: str | None = None) -> Page:
+    """The page of a league's calibration."""
 
     def text(style: Style) -> list[str]:
         tables = [style.table(_methods(found)), style.table(_tenths(found))] if found.methods else []
         return [*tables, style.sentences(calibration_sentences(found))]
 
-    return rendered(
-        format,
-        text=text,
-        records=lambda: (_COLUMNS, _records(found)),
-        document=lambda: _document(found),
-        width=width,
-        luck=luck,
-    )
+    return Page(text, lambda: (_COLUMNS, _records(found)), lambda: _document(found), luck)
 
 
 def _document(found: Judged) -> dict[str, Any]:

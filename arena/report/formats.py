@@ -40,6 +40,8 @@ class Column(msgspec.Struct, frozen=True):
     header: str
     cells: Sequence[str]
     align: str = "right"
+    surprises: Sequence[float] = ()
+    """Of each cell; the matrix is shaded by them."""
 
 
 Records = tuple[Sequence[str], Iterable[Mapping[str, object]]]
@@ -77,30 +79,31 @@ class Style(msgspec.Struct, frozen=True):
         return "\n".join(wrapped(printable(line), self.width) for line in ([title, *lines] if title else lines))
 
 
-def rendered(
-    format: str,  # noqa: A002 - its name
-    *,
-    text: Callable[[Style], Iterable[str]],
-    records: Callable[[], Records],
-    document: Callable[[], Mapping[str, object]],
-    width: int | None = None,
-    luck: str | None = None,
-) -> str:
-    """A page in one of `FORMATS`, without a final newline: the parts of its text, its records for CSV, or its JSON.
+class Page(msgspec.Struct, frozen=True):
+    """A page of a league: the parts of the text in a style, the records of CSV, the document of JSON.
 
     `luck`, the sentence on the origin of luck, stands below the text, in a column of its own, or under the key `luck`.
-    SpecError for any other format.
     """
-    of_luck = {} if luck is None else {"luck": luck}
-    if format == "csv":
-        columns, rows = records()
-        return csv_text((*columns, *of_luck), ({**row, **of_luck} for row in rows))
-    if format == "json":
-        return json_text({**document(), **of_luck})
-    if format not in FORMATS:
-        raise SpecError(unknown("format", format, FORMATS))
-    style = Style(True) if format == "markdown" else Style(width=width)
-    return "\n\n".join(filter(None, [*text(style), style.sentences([luck] if luck else [])]))
+
+    text: Callable[[Style], Iterable[str]]
+    records: Callable[[], Records]
+    document: Callable[[], Mapping[str, object]]
+    luck: str | None = None
+
+    def render(self, form: str, width: int | None = None) -> str:
+        """The page in one of `FORMATS`, in `width` columns, without a final newline. SpecError for any other format."""
+        of_luck = {} if self.luck is None else {"luck": self.luck}
+        if form == "csv":
+            columns, rows = self.records()
+            columns = (*columns, *of_luck)
+            lines = ([row.get(column) for column in columns] for row in ({**row, **of_luck} for row in rows))
+            return "".join(csv_pieces(columns, lines)).removesuffix("\n")
+        if form == "json":
+            return json_text({**self.document(), **of_luck})
+        if form not in FORMATS:
+            raise SpecError(unknown("format", form, FORMATS))
+        style = Style(True) if form == "markdown" else Style(width=width)
+        return "\n\n".join(filter(None, [*self.text(style), style.sentences([self.luck] if self.luck else [])]))
 
 
 def tabulated(columns: Sequence[Column], style: str = "simple") -> str:
@@ -224,14 +227,11 @@ def with_sign(value: float | None, digits: int = 2) -> str:
     return UNKNOWN if value is None else f"{value:+z.{digits}f}"
 
 
-def csv_text(columns: Sequence[str], records: Iterable[Mapping[str, object]]) -> str:
-    """Text in quotes, numbers without, 1 for true, an empty string for None: `csv.QUOTE_NONNUMERIC` reads it back."""
-    rows = ([_cell(record.get(column)) for column in columns] for record in records)
-    return "".join(csv_pieces(columns, rows)).removesuffix("\n")
+def csv_pieces(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    """Whole lines, some thousand at a time: text in quotes, numbers without, 1 for true, an empty string for None.
 
-
-def csv_pieces(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """Whole lines as in `csv_text`, some thousand at a time; the text in `rows` has been through `csv_cell`."""
+    `csv.QUOTE_NONNUMERIC` reads it back.
+    """
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writerow(columns)
@@ -240,7 +240,7 @@ def csv_pieces(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iter
         yield piece
         text.seek(0)
         text.truncate()
-        writer.writerows(islice(left, _ROWS_IN_A_PIECE))
+        writer.writerows(map(_cell, row) for row in islice(left, _ROWS_IN_A_PIECE))
 
 
 def json_text(document: object) -> str:
@@ -251,12 +251,19 @@ def json_text(document: object) -> str:
     return "".join([each if each.isprintable() else json.dumps(each)[1:-1] for each in text])
 
 
+def _cell(value: object) -> object:
+    """Text so that no terminal obeys it and no spreadsheet computes it; a count by name as text."""
+    match value:
+        case str():
+            return _harmless(value)
+        case bool():
+            return int(value)
+        case dict():
+            return ", ".join(f"{name} {count}" for name, count in value.items())
+    return value
+
+
 @lru_cache(maxsize=4096)
-def csv_cell(text: str) -> str:
-    """`text` so that no terminal obeys it and no spreadsheet computes it."""
+def _harmless(text: str) -> str:
     shown = printable(text)
     return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown
-
-
-def _cell(value: object) -> object:
-    return csv_cell(value) if isinstance(value, str) else int(value) if isinstance(value, bool) else value

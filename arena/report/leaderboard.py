@@ -13,6 +13,7 @@ from arena.match.record import FAULTS, PARDONABLE, Termination
 from arena.report.formats import (
     UNKNOWN,
     Column,
+    Page,
     Records,
     Style,
     aligned,
@@ -21,7 +22,6 @@ from arena.report.formats import (
     intervals,
     likelihood_percent,
     percent,
-    rendered,
 )
 from arena.report.luck_origin import luck_description
 from arena.report.notes import luck_audit, notes
@@ -44,19 +44,11 @@ _SHORT: Final = {
 }
 
 
-def leaderboard_page(
-    standings: Standings,
-    timing: Sequence[Timing] | None,
-    *,
-    format: str,  # noqa: A002 - its name
-    width: int | None = None,
-    news: Sequence[str] = (),
-) -> str:
-    """Write the leaderboard in one of `FORMATS`; SpecError for any other format.
+def leaderboard_page(standings: Standings, timing: Sequence[Timing] | None, news: Sequence[str] = ()) -> Page:
+    """The leaderboard. `news` are sentences on how the league goes on, or what ended it.
 
-    Without `timing` the columns of time are left out, and equal results give equal text. A table that is wider than
-    `width` columns of a terminal goes without sigma, then mu-3s, the seats, and so on.
-    `news` are sentences on how the league goes on, or what ended it.
+    Without `timing` the columns of time are left out, and equal results give equal text. A table that is wider than the
+    terminal goes without sigma, then mu-3s, the seats, and so on.
     """
 
     def text(style: Style) -> list[str]:
@@ -64,13 +56,7 @@ def leaderboard_page(
         headers = tuple(column.header.split("\n")[0] for column in columns)
         return [style.table(columns), style.sentences(notes(standings, headers, timing or (), news))]
 
-    return rendered(
-        format,
-        text=text,
-        records=lambda: _records(standings, timing),
-        document=lambda: _document(standings, timing, news),
-        width=width,
-    )
+    return Page(text, lambda: _records(standings, timing), lambda: _document(standings, timing, news))
 
 
 def _columns(standings: Standings, timing: Sequence[Timing] | None, style: Style) -> list[Column]:

@@ -7,27 +7,18 @@ that was stored are hostile input, as on every page (see `formats`).
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 from arena.match.results import LUCK_UNIT, MatchResult
-from arena.report.formats import csv_cell, csv_pieces, json_text
+from arena.report.formats import csv_pieces, json_text
 from arena.text import printable
 
 MATCH_FORMATS: Final = ("table", "csv", "json")
 _ABOUT_THE_MATCH: Final = ("id", "pairing", "block", "rotation", "termination", "at_fault", "isolation", "luck_version")
 _BY_SEAT: Final = (
-    "player",
-    "rank",
-    "score",
-    "luck",
-    "moves",
-    "time_us",
-    "slowest_us",
-    "startup_us",
-    "idle_us",
-    "timeouts_by_load",
-    "pardoned",
+    *("player", "rank", "score", "luck", "moves", "time_us", "slowest_us", "startup_us", "idle_us"),
+    *("timeouts_by_load", "pardoned"),
 )
 _IN_A_PIECE: Final = 1000
 
@@ -61,27 +52,10 @@ def _line(one: MatchResult) -> str:
     return f"{one.key}  {' v '.join(seats)}  {scores}  {one.termination}{guilty}{pardoned}"
 
 
-def _row(one: MatchResult) -> tuple[object, ...]:
+def _row(one: MatchResult) -> Iterator[object]:
+    values = tuple(_object(one).values())
     nothing = (None,) * len(one.players)
-    return (
-        str(one.key),
-        *one.key,
-        str(one.termination),
-        one.at_fault,
-        csv_cell(one.isolation),
-        csv_cell(one.luck_version),
-        *map(csv_cell, one.players),
-        *one.ranks,
-        *(nothing if one.scores is None else map(_number, one.scores)),
-        *(_luck(one) or nothing),
-        *one.moves,
-        *one.time_us,
-        *one.slowest_us,
-        *one.startup_us,
-        *one.idle_us,
-        *one.timeouts_by_load,
-        *(map(_counts, one.pardoned) if one.pardoned else nothing),
-    )
+    return chain(values[: len(_ABOUT_THE_MATCH)], *(own or nothing for own in values[len(_ABOUT_THE_MATCH) :]))
 
 
 def _object(one: MatchResult) -> dict[str, Any]:
@@ -95,7 +69,7 @@ def _object(one: MatchResult) -> dict[str, Any]:
         "players": one.players,
         "ranks": one.ranks,
         "scores": None if one.scores is None else [_number(score) for score in one.scores],
-        "luck": _luck(one) or None,
+        "luck": [own / LUCK_UNIT for own in one.luck] or None,
         "moves": one.moves,
         "time_us": one.time_us,
         "slowest_us": one.slowest_us,
@@ -106,18 +80,8 @@ def _object(one: MatchResult) -> dict[str, Any]:
     }
 
 
-def _luck(one: MatchResult) -> tuple[float, ...]:
-    """By seat in payoff, of which 1 is a win; empty if none was measured."""
-    return tuple([own / LUCK_UNIT for own in one.luck])
-
-
 def _number(score: Fraction) -> float:
     return score.numerator if score.denominator == 1 else float(score)
-
-
-def _counts(codes: dict[str, int]) -> str | None:
-    """`illegal_action 2, timeout 1`; None without any."""
-    return ", ".join(f"{code} {count}" for code, count in codes.items()) or None
 
 
 _printable = lru_cache(maxsize=4096)(printable)
@@ -126,11 +90,8 @@ _printable = lru_cache(maxsize=4096)(printable)
 def _array(objects: Iterator[str]) -> Iterator[str]:
     first = next(objects, None)
     if first is None:
-        yield "[]\n"
-        return
-    yield f"[\n{first}"
-    yield from _pieces(f",\n{each}" for each in objects)
-    yield "\n]\n"
+        return iter(["[]\n"])
+    return _pieces(chain([f"[\n{first}"], (f",\n{each}" for each in objects), ["\n]\n"]))
 
 
 def _pieces(lines: Iterator[str]) -> Iterator[str]:

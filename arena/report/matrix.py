@@ -4,12 +4,13 @@ Rule: colour repeats what the marks + ++ - -- say, so that nothing is lost in a 
 not tell colours apart. Blue is better than expected, orange worse. The marks > and < say who is surely better.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Final
 
 import msgspec
 
-from arena.report.formats import Column, Records, Style, clipped, fixed, percent, rendered, some
+from arena.report.formats import Column, Page, Records, Style, clipped, fixed, some
 from arena.standings.matrix import WRONG, HeadToHead, Meeting, Ranked
 from arena.text import counted
 
@@ -28,41 +29,32 @@ _BLACK: Final = 16
 _UNLIKELY: Final = 0.01
 _DOUBTFUL: Final = 0.05
 
-_Surprises = Mapping[tuple[int, int], float]
-"""By row and column; anywhere else nothing is shaded."""
+_LONG: Final = "{:z.1f} ({}) "
+_SHORT: Final = "{:z.1f}"
+_SHORTEST: Final = "{:.0f}"
 
 
-def matrix_page(
-    found: HeadToHead,
-    *,
-    format: str,  # noqa: A002 - its name
-    width: int | None = None,
-    luck: str | None = None,
-    is_coloured: bool = False,
-    rows: str = "pairs",
-) -> str:
-    """Write the page in one of `FORMATS`; SpecError for any other format.
+def matrix_page(found: HeadToHead, luck: str | None = None, *, is_coloured: bool = False, rows: str = "pairs") -> Page:
+    """The page of a league's matrix.
 
     CSV has the table that `rows` names: a line for each of two `pairs`' sides, or for each of the `players`.
-    Cells are shaded if `is_coloured`, in the table only. A table wider than `width` columns goes without names above
-    its columns, then without matches, then without decimals, and is then cut into parts.
+    Cells are shaded if `is_coloured`, in the table only. A table wider than the terminal goes without names above its
+    columns, then without matches, then without decimals, and is then cut into parts.
     """
 
     def text(style: Style) -> list[str]:
         if style.is_markdown:
             names = style.names([one.name for one in found.players])
-            tables = [style.table([*_players(found, names), *_scores(found, _long, names)])]
+            tables = [style.table([*_players(found, names), *_scores(found, _LONG, names)])]
         else:
-            tables = _tables(found, width, is_shaded=is_coloured)
+            tables = _tables(found, style.width, is_shaded=is_coloured)
         return [*tables, style.sentences(matrix_sentences(found))]
 
     def records() -> Records:
         kind, each = (Ranked, found.players) if rows == "players" else (Meeting, found.meetings)
         return kind.__struct_fields__, map(msgspec.structs.asdict, each)
 
-    return rendered(
-        format, text=text, records=records, document=lambda: msgspec.structs.asdict(found), width=width, luck=luck
-    )
+    return Page(text, records, lambda: msgspec.structs.asdict(found), luck)
 
 
 def matrix_sentences(found: HeadToHead) -> Iterator[str]:
@@ -114,14 +106,19 @@ def _tables(found: HeadToHead, width: int | None, *, is_shaded: bool) -> list[st
     shown = clipped([one.name for one in found.players])
     numbers = _numbers(found)
     players = _players(found, shown)
-    surprises = _surprises(found) if is_shaded else {}
     scores: list[Column] = []
-    for write, headers in ((_long, shown), (_long, numbers), (_short, numbers), (_shortest, numbers)):
-        scores = _scores(found, write, headers)
-        table = grid([*players, *scores], _moved(surprises, len(players)))
+    for template, headers in ((_LONG, shown), (_LONG, numbers), (_SHORT, numbers), (_SHORTEST, numbers)):
+        scores = _scores(found, template, headers, is_shaded=is_shaded)
+        table = _grid([*players, *scores])
         if width is None or _visible(table) <= width:
             return [table]
-    return _parts(players[:2], scores, surprises, width or 0)
+    parts: list[list[Column]] = []
+    for column in scores:
+        if parts and _visible(_grid([*parts[-1], column])) <= (width or 0):
+            parts[-1].append(column)
+        else:
+            parts.append([*players[:2], column])
+    return [_grid(columns) for columns in parts]
 
 
 def _players(found: HeadToHead, shown: Sequence[str]) -> list[Column]:
@@ -146,39 +143,26 @@ def _skill_cells(skills: Sequence[tuple[str, str]]) -> list[str]:
     return [f"{skill} ±{error.rjust(width)}" if skill != "-" else "-" for skill, error in skills]
 
 
-def _scores(found: HeadToHead, write: Callable[[Meeting], str], headers: Sequence[str]) -> list[Column]:
+def _scores(found: HeadToHead, template: str, headers: Sequence[str], *, is_shaded: bool = False) -> list[Column]:
     """A column for each player; cells are padded to the right, so that scores stand below scores."""
-    cells = {(one.player, one.opponent): write(one) for one in found.meetings}
+    meetings = {(one.player, one.opponent): one for one in found.meetings}
     names = [one.name for one in found.players]
     columns = []
     for header, name in zip(headers, names, strict=True):
-        marks = max(
-            (len(cells.get((row, name), "")) - len(_bare(cells.get((row, name), ""))) for row in names), default=0
-        )
-        own = [_padded(cells.get((row, name), NOBODY if row == name else ""), marks) for row in names]
-        columns.append(Column(header, own))
+        own = [meetings.get((row, name)) for row in names]
+        texts = [
+            _text(one, template) if one else NOBODY if row == name else "" for one, row in zip(own, names, strict=True)
+        ]
+        bare = [text.rstrip(" +-<>") for text in texts]
+        marks = max(len(text) - len(score) for text, score in zip(texts, bare, strict=True))
+        cells = [score + text[len(score) :].ljust(marks) for text, score in zip(texts, bare, strict=True)]
+        columns.append(Column(header, cells, surprises=[one.z or 0.0 if one and is_shaded else 0.0 for one in own]))
     return columns
 
 
-def _bare(text: str) -> str:
-    return text.rstrip(" +-<>")
-
-
-def _padded(text: str, marks: int) -> str:
-    bare = _bare(text)
-    return bare + text[len(bare) :].ljust(marks)
-
-
-def _long(one: Meeting) -> str:
-    return f"{percent(one.score)} ({one.matches}) {_marks(one)}".rstrip() if one.matches else _marks(one)
-
-
-def _short(one: Meeting) -> str:
-    return percent(one.score) + _marks(one) if one.matches else _marks(one)
-
-
-def _shortest(one: Meeting) -> str:
-    return _marks(one) if one.score is None else f"{100 * one.score:.0f}{_marks(one)}"
+def _text(one: Meeting, template: str) -> str:
+    score = "" if one.score is None else template.format(100 * one.score, one.matches)
+    return f"{score}{_marks(one)}".rstrip()
 
 
 def _marks(one: Meeting) -> str:
@@ -187,51 +171,27 @@ def _marks(one: Meeting) -> str:
     return sure + surprise_mark(one.z or 0.0)
 
 
-def _surprises(found: HeadToHead) -> _Surprises:
-    """The surprise of each cell, by row and column."""
-    place = {one.name: number for number, one in enumerate(found.players)}
-    return {(place[one.player], place[one.opponent]): one.z for one in found.meetings if one.z is not None}
-
-
-def _moved(surprises: _Surprises, columns: int, first: int = 0) -> _Surprises:
-    """The same cells where the column `first` of scores comes after so many others."""
-    return {(row, column - first + columns): z for (row, column), z in surprises.items() if column >= first}
-
-
-def grid(columns: Sequence[Column], surprises: _Surprises) -> str:
+def _grid(columns: Sequence[Column]) -> str:
     """Lay out a table like those of tabulate, which would cut the blanks at the end of a cell."""
-    heads = [column.header.split("\n") for column in columns]
-    widths = [max(map(len, (*head, *column.cells))) for head, column in zip(heads, columns, strict=True)]
-    rows = [[head[line] if line < len(head) else "" for head in heads] for line in range(max(map(len, heads)))]
-    rows.append(["-" * width for width in widths])
-    body = list(zip(*(column.cells for column in columns), strict=True))
-    lines = []
-    for number, row in enumerate([*rows, *body], start=-len(rows)):
-        cells = [
-            shaded(
-                text.ljust(width) if column.align == "left" else text.rjust(width), surprises.get((number, place), 0.0)
-            )
-            for place, (text, width, column) in enumerate(zip(row, widths, columns, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    heads = list(zip(*zip_longest(*(column.header.split("\n") for column in columns), fillvalue=""), strict=True))
+    laid = []
+    for column, head in zip(columns, heads, strict=True):
+        width = max(map(len, (*head, *column.cells)))
+        pad = str.ljust if column.align == "left" else str.rjust
+        cells = zip_longest(column.cells, column.surprises, fillvalue=0.0)
+        laid.append(
+            [
+                *(pad(line, width) for line in head),
+                "-" * width,
+                *(shaded(pad(str(text), width), z) for text, z in cells),
+            ]
+        )
+    return "\n".join("  ".join(row).rstrip() for row in zip(*laid, strict=True))
 
 
 def _visible(table: str) -> int:
     """The width without the shades: that of the line of dashes."""
     return max(len(line) for line in table.splitlines() if "\x1b" not in line)
-
-
-def _parts(players: Sequence[Column], scores: Sequence[Column], surprises: _Surprises, width: int) -> list[str]:
-    """Cut the table into parts that fit, each with at least one column of scores."""
-    parts, first = [], 0
-    while first < len(scores):
-        last = first + 1
-        while last < len(scores) and _visible(grid([*players, *scores[first : last + 1]], {})) <= width:
-            last += 1
-        parts.append(grid([*players, *scores[first:last]], _moved(surprises, len(players), first)))
-        first = last
-    return parts
 
 
 def _groups(found: HeadToHead) -> Iterator[str]:

@@ -13,6 +13,7 @@ import msgspec
 from arena.report.formats import (
     UNKNOWN,
     Column,
+    Page,
     Records,
     Style,
     aligned,
@@ -20,7 +21,6 @@ from arena.report.formats import (
     half_width,
     intervals,
     percent,
-    rendered,
     with_sign,
 )
 from arena.standings.profile import Extreme, Fault, Profile, ProfileLine
@@ -59,17 +59,8 @@ class ProfilePage(msgspec.Struct, frozen=True):
         return [(section, lines) for section, lines in named if lines]
 
 
-def profile_page(
-    page: ProfilePage,
-    *,
-    format: str,  # noqa: A002 - its name
-    width: int | None = None,
-    luck: str | None = None,
-) -> str:
-    """Write the page in one of `FORMATS`; SpecError for any other format.
-
-    A table wider than `width` columns goes without its margins.
-    """
+def profile_page(page: ProfilePage, luck: str | None = None) -> Page:
+    """The page of a player. A table wider than the terminal goes without its margins."""
 
     def text(style: Style) -> Iterator[str]:
         title, *head = _head(page)
@@ -84,7 +75,7 @@ def profile_page(
         rows = [*_records(page)]
         return tuple(dict.fromkeys(name for row in rows for name in row)), rows
 
-    return rendered(format, text=text, records=records, document=lambda: _document(page), width=width, luck=luck)
+    return Page(text, records, lambda: _document(page), luck)
 
 
 def _columns(section: str, lines: Sequence[ProfileLine], style: Style) -> list[Column]:

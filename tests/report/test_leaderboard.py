@@ -50,7 +50,7 @@ HOSTILE = [
 
 def test_the_table_tells_it_to_a_person() -> None:
     """Score with its error, results, margin, ratings, seats, faults and time; below it, what it is made from."""
-    found = leaderboard_page(*league(["random", "greedy"]), format="table")
+    found = leaderboard_page(*league(["random", "greedy"])).render("table")
 
     lines = found.splitlines()
     assert cells(lines[0]) == [
@@ -72,7 +72,7 @@ def test_a_table_before_the_first_match() -> None:
     """No numbers where there are none, and no seats."""
     field = [Entrant("a", "a", "1", "00"), Entrant("b", "b", "1", "11")]
 
-    found = leaderboard_page(made_standings(field, [], scheduled=2), timing(field, sums_of(())), format="table")
+    found = leaderboard_page(made_standings(field, [], scheduled=2), timing(field, sums_of(()))).render("table")
 
     lines = found.splitlines()
     assert cells(lines[3]) == ["-", "a", "-", "0-0-0", *"----", "25.00", "8.33", "0.00", "-", "-"]
@@ -81,7 +81,7 @@ def test_a_table_before_the_first_match() -> None:
 
 def test_the_numbers_stand_below_each_other() -> None:
     """Every line of the table is as wide as its rule, or ends earlier."""
-    found = leaderboard_page(*league(["random", "greedy", "player_three"]), format="table").splitlines()[:6]
+    found = leaderboard_page(*league(["random", "greedy", "player_three"])).render("table").splitlines()[:6]
 
     assert max(map(len, found)) == len(found[2])
     assert len({line.index("±") for line in found[3:] if "±" in line}) == 1
@@ -114,9 +114,9 @@ def test_intervals_are_as_long_as_they_can_be(score: float, error: float, blocks
     """Plus-minus where both ways are equal, else each way; CSV and JSON have the same ends in full."""
     found = with_score(score, blocks, error)
 
-    text = leaderboard_page(found, None, format="table")
-    (row, _) = json.loads(leaderboard_page(found, None, format="json"))["standings"]["rows"]
-    (line, _) = csv.DictReader(io.StringIO(leaderboard_page(found, None, format="csv")))
+    text = leaderboard_page(found, None).render("table")
+    (row, _) = json.loads(leaderboard_page(found, None).render("json"))["standings"]["rows"]
+    (line, _) = csv.DictReader(io.StringIO(leaderboard_page(found, None).render("csv")))
 
     assert cells(re.sub(r"(\d) +([-+±]\d)", r"\1 \2", text.splitlines()[3]))[2] == cell
     shown = {sign: float(width) for sign, width in re.findall(r"([-+±])([\d.]+)", cell)}
@@ -130,11 +130,11 @@ def test_a_margin_that_does_not_vary_has_no_known_interval() -> None:
     """Nothing bounds it: the table has a question mark, JSON null, CSV nothing."""
     found = with_score(1.0, 10)
 
-    assert re.search(r"\+4\.00 +±\? ", leaderboard_page(found, None, format="table"))
-    assert "±?: blocks that are all equal" in leaderboard_page(found, None, format="table")
-    row = json.loads(leaderboard_page(found, None, format="json"))["standings"]["rows"][0]
+    assert re.search(r"\+4\.00 +±\? ", leaderboard_page(found, None).render("table"))
+    assert "±?: blocks that are all equal" in leaderboard_page(found, None).render("table")
+    row = json.loads(leaderboard_page(found, None).render("json"))["standings"]["rows"][0]
     assert (row["margin"], row["margin_low"], row["margin_high"]) == (4.0, None, None)
-    (line, _) = csv.DictReader(io.StringIO(leaderboard_page(found, None, format="csv")))
+    (line, _) = csv.DictReader(io.StringIO(leaderboard_page(found, None).render("csv")))
     assert (line["margin"], line["margin_low"], line["margin_high"]) == ("4.0", "", "")
 
 
@@ -168,8 +168,8 @@ def test_old_names_can_still_be_read() -> None:
         "band": 1,
     }
 
-    written = json.loads(leaderboard_page(found, None, format="json"))["standings"]["rows"]
-    lines = list(csv.DictReader(io.StringIO(leaderboard_page(found, None, format="csv"))))
+    written = json.loads(leaderboard_page(found, None).render("json"))["standings"]["rows"]
+    lines = list(csv.DictReader(io.StringIO(leaderboard_page(found, None).render("csv"))))
 
     assert {name: written[0][name] for name in expected} == expected
     assert {name: lines[0][name] for name in expected} == {
@@ -181,8 +181,8 @@ def test_old_names_can_still_be_read() -> None:
 def test_headers_are_the_names_of_the_exports() -> None:
     """In small letters, with underscores: a column of the table is found in CSV and in JSON by its name."""
     arguments = league(["a", "b"])
-    document = json.loads(leaderboard_page(*arguments, format="json"))["standings"]["rows"][0]
-    (line, _) = csv.DictReader(io.StringIO(leaderboard_page(*arguments, format="csv")))
+    document = json.loads(leaderboard_page(*arguments).render("json"))["standings"]["rows"][0]
+    (line, _) = csv.DictReader(io.StringIO(leaderboard_page(*arguments).render("csv")))
     parts = {"W-D-L": ["wins", "draws", "losses"], "seat 0/1": ["score_seat_0", "score_seat_1"]}
     parts |= {"faults": ["faults_crash"], "ms/move": ["mean_ms", "slowest_ms"]}
 
@@ -194,7 +194,7 @@ def test_headers_are_the_names_of_the_exports() -> None:
 
 def headers(width: int | None) -> list[str]:
     found, times = league(["random", "greedy"])
-    text = leaderboard_page(found, times, format="table", width=width)
+    text = leaderboard_page(found, times).render("table", width)
     assert width is None or width < 85 or max(map(len, text.splitlines())) <= width
     return cells(text.splitlines()[0])
 
@@ -202,7 +202,7 @@ def headers(width: int | None) -> list[str]:
 def test_a_narrow_terminal_goes_without_some_columns() -> None:
     """Sigma first, then mu-3s, the seats and so on; nothing where there is room, and nothing of the other formats."""
     whole = headers(None)
-    lines = leaderboard_page(*league(["random", "greedy"]), format="table").splitlines()
+    lines = leaderboard_page(*league(["random", "greedy"])).render("table").splitlines()
     widest = max(map(len, lines[: lines.index("")]))
 
     assert headers(widest) == whole
@@ -211,7 +211,7 @@ def test_a_narrow_terminal_goes_without_some_columns() -> None:
     assert set(whole) - set(headers(widest - 28)) == {"sigma", "mu-3s", "seat 0/1"}
     assert headers(20) == ["rank", "player", "score %", "W-D-L", "faults", "ms/move"]
     arguments = league(["random", "greedy"])
-    assert leaderboard_page(*arguments, format="csv", width=20) == leaderboard_page(*arguments, format="csv")
+    assert leaderboard_page(*arguments).render("csv", 20) == leaderboard_page(*arguments).render("csv")
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_ordinary_names_fit_a_terminal(width: int, left_out: set[str]) -> None:
     busy |= {"score": usual.score, "margin": Mean(12.5, 0.5, 1233, 1234, interval(12.5, 0.5))}
     rows = tuple(msgspec.structs.replace(row, **busy) for row in found.rows)
 
-    lines = leaderboard_page(msgspec.structs.replace(found, rows=rows), times, format="table", width=width).splitlines()
+    lines = leaderboard_page(msgspec.structs.replace(found, rows=rows), times).render("table", width).splitlines()
 
     assert max(map(len, lines)) <= width
     assert set(headers(None)) - set(cells(lines[0])) == left_out
@@ -237,12 +237,12 @@ def test_long_names_lose_their_middle_but_stay_different() -> None:
     plain = ["monte-carlo-tree-search--depth=12", "another-monte-carlo-tree-search--depth=12"]
     alike = ["monte-carlo-tree-search-v1--depth=12", "monte-carlo-tree-search-v2--depth=12"]
 
-    short = leaderboard_page(*league(plain), format="table").splitlines()
-    stretched = leaderboard_page(*league(alike), format="table").splitlines()
+    short = leaderboard_page(*league(plain)).render("table").splitlines()
+    stretched = leaderboard_page(*league(alike)).render("table").splitlines()
 
     assert cells(short[3])[1] == "monte-carlo-tre…depth=12"
     assert len({cells(line)[1] for line in stretched[3:5]}) == 2
-    assert len(cells(leaderboard_page(*league(["a" * 5000, "b"]), format="table").splitlines()[3])[1]) == LONGEST_NAME
+    assert len(cells(leaderboard_page(*league(["a" * 5000, "b"])).render("table").splitlines()[3])[1]) == LONGEST_NAME
 
 
 def test_many_kinds_of_faults_are_added_up() -> None:
@@ -252,13 +252,13 @@ def test_many_kinds_of_faults_are_added_up() -> None:
     rows = (msgspec.structs.replace(found.rows[0], faults=faults), found.rows[1])
     faulty = msgspec.structs.replace(found, rows=rows)
 
-    assert "30 timeout, 4 crash, 3 more" in leaderboard_page(faulty, None, format="table")
-    assert "30 timeout, 4 crash, 2 malformed, 1 illegal" in leaderboard_page(faulty, None, format="markdown")
+    assert "30 timeout, 4 crash, 3 more" in leaderboard_page(faulty, None).render("table")
+    assert "30 timeout, 4 crash, 2 malformed, 1 illegal" in leaderboard_page(faulty, None).render("markdown")
 
 
 def test_markdown_is_a_table_for_github() -> None:
     """With the bot, its version and the start of its hash; underscores inside a word need no escape."""
-    found = leaderboard_page(*league(["greedy_v2", "_random_"]), format="markdown").splitlines()
+    found = leaderboard_page(*league(["greedy_v2", "_random_"])).render("markdown").splitlines()
 
     assert re.fullmatch(r"\|(:?-+:?\|)+", found[1])
     assert [cell.strip() for cell in found[2].split("|")][1:5] == [
@@ -269,7 +269,7 @@ def test_markdown_is_a_table_for_github() -> None:
 
 def test_csv_has_a_value_per_column() -> None:
     """Text is quoted and numbers are plain, so that a version of 1.10 stays text; unknown is empty."""
-    found = leaderboard_page(*league(["a", "b", "c"]), format="csv")
+    found = leaderboard_page(*league(["a", "b", "c"])).render("csv")
 
     rows = list(csv.DictReader(io.StringIO(found)))
     first, last = rows[0], next(row for row in rows if row["player"] == "c")
@@ -284,7 +284,7 @@ def test_json_holds_the_canonical_standings() -> None:
     """Byte by byte, with the timing beside it."""
     found, times = league(["a", "b"])
 
-    text = leaderboard_page(found, times, format="json")
+    text = leaderboard_page(found, times).render("json")
 
     assert standings_json(found).decode() in text
     assert json.loads(text)["timing"] == [msgspec.to_builtins(one) for one in times]
@@ -295,7 +295,7 @@ def test_without_timing_nothing_tells_of_time(chosen: str) -> None:
     """Then equal results give equal text in every format."""
     found, _ = league(["a", "b"])
 
-    text = leaderboard_page(found, None, format=chosen)
+    text = leaderboard_page(found, None).render(chosen)
 
     assert "ms/move" not in text
     assert "_ms" not in text
@@ -305,7 +305,7 @@ def test_without_timing_nothing_tells_of_time(chosen: str) -> None:
 def test_an_unknown_format_is_refused() -> None:
     """With the known ones."""
     with pytest.raises(SpecError) as refused:
-        leaderboard_page(*league(["a", "b"]), format="cvs")
+        leaderboard_page(*league(["a", "b"])).render("cvs")
 
     assert str(refused.value) == 'unknown format "cvs"; known: table, markdown, csv, json; did you mean "csv"?'
 
@@ -327,11 +327,11 @@ def test_no_name_breaks_a_format(hostile: list[str]) -> None:
     """Rows and columns stay what they are, no control character gets out, no cell is a formula."""
     arguments: Any = league(hostile)
 
-    sentences = len(below(leaderboard_page(*arguments, format="table")))
-    check_plain_lines(leaderboard_page(*arguments, format="table"), 3 + len(hostile) + 1 + sentences)
-    lines = check_plain_lines(leaderboard_page(*arguments, format="markdown"), 2 + len(hostile) + 2 * sentences)
-    text = leaderboard_page(*arguments, format="csv")
-    document = json.loads(leaderboard_page(*arguments, format="json"))
+    sentences = len(below(leaderboard_page(*arguments).render("table")))
+    check_plain_lines(leaderboard_page(*arguments).render("table"), 3 + len(hostile) + 1 + sentences)
+    lines = check_plain_lines(leaderboard_page(*arguments).render("markdown"), 2 + len(hostile) + 2 * sentences)
+    text = leaderboard_page(*arguments).render("csv")
+    document = json.loads(leaderboard_page(*arguments).render("json"))
 
     assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines[: 2 + len(hostile)]} == {16}
     assert not any(re.search(r"(?<!\\)(?:\\\\)*[<`\[]", line) for line in lines[2 + len(hostile) :])

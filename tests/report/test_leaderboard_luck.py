@@ -76,10 +76,10 @@ def test_it_needs_the_luck_of_all_matches_under_one_version(changes: dict[str, o
 
     whole, broken = table(results), table([replace(results[0], **changes), *results[1:]])
 
-    assert "luck-adjusted %" in leaderboard_page(whole, None, format="table")
-    assert "luck-adjusted: " in leaderboard_page(whole, None, format="table")
+    assert "luck-adjusted %" in leaderboard_page(whole, None).render("table")
+    assert "luck-adjusted: " in leaderboard_page(whole, None).render("table")
     for form in set(FORMATS) - {"csv", "json"}:
-        assert "luck-adjusted" not in leaderboard_page(broken, None, format=form)
+        assert "luck-adjusted" not in leaderboard_page(broken, None).render(form)
     assert (broken.luck_version, {row.luck_adjusted for row in broken.rows}) == ("", {None})
 
 
@@ -95,7 +95,7 @@ def test_a_player_who_has_not_played_yet_has_none() -> None:
 
 def test_a_narrow_table_goes_without_it() -> None:
     """And does not explain what it does not show."""
-    said = leaderboard_page(table(lucky(40)), None, format="table", width=70)
+    said = leaderboard_page(table(lucky(40)), None).render("table", 70)
 
     assert "luck-adjusted" not in said
 
@@ -108,5 +108,5 @@ def test_luck_that_narrows_nothing_is_not_shown() -> None:
     found = table(noise)
 
     assert {row.luck_adjusted for row in found.rows} == {None}
-    assert "luck-adjusted" not in leaderboard_page(found, None, format="table")
+    assert "luck-adjusted" not in leaderboard_page(found, None).render("table")
     assert '"luck_adjusted":null' in standings_json(found).decode()

@@ -51,7 +51,7 @@ def test_who_stands_out_is_named_with_what_it_means() -> None:
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_has_it(form: str) -> None:
     """People get the sentence, programs the numbers."""
-    found, fair = (leaderboard_page(table(lucky(share)), None, format=form) for share in (0.5, 0.001))
+    found, fair = (leaderboard_page(table(lucky(share)), None).render(form) for share in (0.5, 0.001))
 
     if form == "csv":
         rows = list(csv.DictReader(io.StringIO(found), quoting=csv.QUOTE_NONNUMERIC))
@@ -75,8 +75,8 @@ def test_without_luck_it_says_that_nothing_was_tested() -> None:
     assert luck_audit(without) == [
         "luck audit: not tested: no match has its luck measured (no value of the game, or `luck: false`)"
     ]
-    assert luck_audit(without)[0] in below(leaderboard_page(without, None, format="table"))
-    assert json.loads(leaderboard_page(without, None, format="json"))["luck_audit"] == luck_audit(without)
+    assert luck_audit(without)[0] in below(leaderboard_page(without, None).render("table"))
+    assert json.loads(leaderboard_page(without, None).render("json"))["luck_audit"] == luck_audit(without)
     assert luck_audit(table([])) == []
-    csv_rows = list(csv.DictReader(io.StringIO(leaderboard_page(without, None, format="csv"))))
+    csv_rows = list(csv.DictReader(io.StringIO(leaderboard_page(without, None).render("csv"))))
     assert {row["luck_p"] for row in csv_rows} == {""}

@@ -35,7 +35,7 @@ def test_what_the_columns_mean_stands_below_them() -> None:
     """Of those that are there; and what a seat is worth, with its error."""
     arguments = league(["random", "greedy"])
 
-    whole, narrow = (below(leaderboard_page(*arguments, format="table", width=width)) for width in (None, 40))
+    whole, narrow = (below(leaderboard_page(*arguments).render("table", width)) for width in (None, 40))
 
     assert [line.split(":")[0] for line in whole[1:]] == [
         *("score", "MAP", "LOS", "seat advantage, percentage points of score ±95 %", "luck audit")
@@ -51,7 +51,7 @@ def test_a_point_of_map_is_explained() -> None:
     drawish = msgspec.structs.replace(found, rating=RatingSettings(beta=2.0, draw_probability=0.5))
 
     for standings, said in ((found, "4.17 points (beta) more are a score of 76.0 %"), (drawish, "2.00 points (beta)")):
-        (line,) = [line for line in below(leaderboard_page(standings, None, format="table")) if line.startswith("MAP:")]
+        (line,) = [line for line in below(leaderboard_page(standings, None).render("table")) if line.startswith("MAP:")]
         assert said in line
     usual = ProbitSettings()
     worth = [chances_at(times * usual.beta, usual.scale, usual.margin).score for times in (1, 2, 0.5)]
@@ -65,9 +65,9 @@ def test_news_of_the_league_stand_below_the_table() -> None:
     found, times = league(["a", "b"])
     news = ["decided: 1 pair at 95 %", "no pair is left"]
 
-    assert below(leaderboard_page(found, times, format="table", news=news))[1:3] == news
-    assert all(line in leaderboard_page(found, times, format="markdown", news=news) for line in news)
-    assert json.loads(leaderboard_page(found, times, format="json", news=news))["news"] == news
+    assert below(leaderboard_page(found, times, news=news).render("table"))[1:3] == news
+    assert all(line in leaderboard_page(found, times, news=news).render("markdown") for line in news)
+    assert json.loads(leaderboard_page(found, times, news=news).render("json"))["news"] == news
 
 
 @pytest.mark.parametrize("width", [None, 80])
@@ -79,7 +79,7 @@ def test_any_league_has_a_leaderboard(kind: str, chosen: str, width: int | None)
     field = [Entrant(name=name, bot=name, version="1", hash="00" * 32) for name in names]
     found = made_standings(field, results, scheduled=max(1, len(results)))
 
-    text = leaderboard_page(found, timing(field, sums_of(results)), format=chosen, width=width)
+    text = leaderboard_page(found, timing(field, sums_of(results))).render(chosen, width)
 
     assert not re.search(r"\b(nan|inf|infinity|none|null)\b", text if chosen != "json" else "", re.IGNORECASE)
     assert chosen != "json" or len(json.loads(text)["standings"]["rows"]) == len(names)
@@ -91,7 +91,7 @@ def test_players_whom_nothing_connects_are_told() -> None:
     field = [Entrant(name=name, bot=name, version="1", hash="00" * 32) for name in names]
     results = [one("a", "b", (3, 1)), one("c", "d", (2, 1), block=1, pairing=1)]
 
-    found = below(leaderboard_page(made_standings(field, results, scheduled=9), None, format="table"))
+    found = below(leaderboard_page(made_standings(field, results, scheduled=9), None).render("table"))
 
     assert found[-2:] == [
         "WARNING: no match connects these groups; nothing compares them, each has its own ranks: a, b | c, d",
@@ -104,7 +104,7 @@ def test_an_order_that_the_skills_contradict_is_warned_of() -> None:
     found, times = league(["a" * 100, "b"])
     wrong = msgspec.structs.replace(found, contradictions=(("a" * 100, "b"),) * 7)
 
-    lines = below(leaderboard_page(wrong, times, format="table"))
+    lines = below(leaderboard_page(wrong, times).render("table"))
 
     (warning,) = [line for line in lines if "contradicts MAP" in line]
     assert warning.count("b better than aaa") == 5
@@ -116,14 +116,14 @@ def test_matches_without_a_sandbox_are_told() -> None:
     """As many as there are, and what it means."""
     standing, times = league(["a", "b"], isolations=("sandbox", "none", "none", "sandbox"))
 
-    found = leaderboard_page(standing, times, format="table")
+    found = leaderboard_page(standing, times).render("table")
 
     assert "isolation: none in 2 matches, sandbox in 2 matches. UNSANDBOXED: bots could read the files" in found
 
 
 def test_the_table_tells_when_it_is_incomplete() -> None:
     """The order is by MAP all the same."""
-    found = leaderboard_page(*league(["a", "b"], scheduled=9), format="table")
+    found = leaderboard_page(*league(["a", "b"], scheduled=9)).render("table")
 
     assert below(found)[0] == "4 of 9 matches, incomplete; ranks by MAP; draws 25.0 %; isolation: sandbox"
 
@@ -133,12 +133,12 @@ def test_who_lets_others_wait_is_told() -> None:
     found, times = league(["sleepy", "slow"])
     idle, starting = (msgspec.structs.replace(times[0], idle_s=30.0), msgspec.structs.replace(times[1], startup_s=9.0))
 
-    told = below(leaderboard_page(found, (idle, starting), format="table"))
+    told = below(leaderboard_page(found, (idle, starting)).render("table"))
 
     assert "idle while they owed answers, seconds a match: sleepy 7.5" in told
     assert "start-up, seconds a match: slow 2.2" in told
-    assert not any("seconds a match" in line for line in below(leaderboard_page(found, times, format="table")))
-    assert not any("seconds a match" in line for line in below(leaderboard_page(found, None, format="table")))
+    assert not any("seconds a match" in line for line in below(leaderboard_page(found, times).render("table")))
+    assert not any("seconds a match" in line for line in below(leaderboard_page(found, None).render("table")))
 
 
 def test_many_who_let_others_wait_are_counted() -> None:
@@ -147,7 +147,7 @@ def test_many_who_let_others_wait_are_counted() -> None:
     found, times = league(names)
     lazy = [msgspec.structs.replace(one, matches=1, idle_s=1.0 + rank) for rank, one in enumerate(times)]
 
-    told = below(leaderboard_page(found, lazy, format="table"))
+    told = below(leaderboard_page(found, lazy).render("table"))
 
     assert "idle while they owed answers, seconds a match: p6 7.0, p5 6.0, p4 5.0, p3 4.0, p2 3.0 and 2 more" in told
 
@@ -157,7 +157,7 @@ def test_timeouts_by_load_are_a_warning() -> None:
     found, times = league(["a", "b"])
     late = (msgspec.structs.replace(times[0], timeouts_by_load=2), times[1])
 
-    (warning,) = [line for line in below(leaderboard_page(found, late, format="table")) if line.startswith("WARNING")]
+    (warning,) = [line for line in below(leaderboard_page(found, late).render("table")) if line.startswith("WARNING")]
 
     assert warning.startswith("WARNING: 2 timeouts by wall time came while the bot waited for a core for longer")
     assert "(a)" in warning
@@ -169,8 +169,8 @@ def test_waiting_is_in_the_formats_for_programs() -> None:
     found, times = league(["a", "b"])
     waiting = [msgspec.structs.replace(one, idle_s=1.5, startup_s=2.5, timeouts_by_load=3) for one in times]
 
-    (row, _) = list(csv.DictReader(io.StringIO(leaderboard_page(found, waiting, format="csv"))))
-    timed = json.loads(leaderboard_page(found, waiting, format="json"))["timing"][0]
+    (row, _) = list(csv.DictReader(io.StringIO(leaderboard_page(found, waiting).render("csv"))))
+    timed = json.loads(leaderboard_page(found, waiting).render("json"))["timing"][0]
 
     assert (row["idle_s"], row["startup_s"], row["timeouts_by_load"]) == ("1.5", "2.5", "3")
     assert (timed["idle_s"], timed["startup_s"], timed["timeouts_by_load"]) == (1.5, 2.5, 3)

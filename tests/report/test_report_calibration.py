@@ -160,9 +160,9 @@ def test_words_hang_on_standard_errors_though_95_percent_is_shown() -> None:
 def test_intervals_are_those_of_the_one_function() -> None:
     """Student's t on the blocks: the same in table, JSON and CSV; a sure thing is bounded by the rule of three."""
     page = found(league(SKILLS, 30, 5))
-    document = json.loads(calibration_page(page, format="json"))
-    rows = [*csv.DictReader(io.StringIO(calibration_page(page, format="csv")))]
-    text = calibration_page(page, format="table")
+    document = json.loads(calibration_page(page).render("json"))
+    rows = [*csv.DictReader(io.StringIO(calibration_page(page).render("csv")))]
+    text = calibration_page(page).render("table")
 
     for one, method, row in zip(page.methods, document["methods"], rows[::11], strict=True):
         assert one.log_loss is not None
@@ -196,8 +196,8 @@ def test_tables_and_sentences() -> None:
     """Both methods side by side, and everything within the width."""
     page = found(league(SKILLS, 30, 5))
 
-    text = calibration_page(page, format="table", width=80)
-    markdown = calibration_page(page, format="markdown")
+    text = calibration_page(page).render("table", 80)
+    markdown = calibration_page(page).render("markdown")
 
     assert "log-loss" in text.splitlines()[0]
     assert "MAP without seats" in text
@@ -210,7 +210,7 @@ def test_tables_and_sentences() -> None:
 
 def test_csv_has_a_row_for_each_tenth_and_one_for_the_whole() -> None:
     """For every method."""
-    rows = list(csv.DictReader(io.StringIO(calibration_page(found(league(SKILLS, 5, 6)), format="csv"))))
+    rows = list(csv.DictReader(io.StringIO(calibration_page(found(league(SKILLS, 5, 6))).render("csv"))))
 
     assert len(rows) == 4 * 11
     whole = [row for row in rows if row["log_loss"]]
@@ -222,7 +222,7 @@ def test_csv_has_a_row_for_each_tenth_and_one_for_the_whole() -> None:
 
 def test_json_has_all_of_it() -> None:
     """As calculated."""
-    document = json.loads(calibration_page(found(league(SKILLS, 5, 7)), format="json"))
+    document = json.loads(calibration_page(found(league(SKILLS, 5, 7))).render("json"))
 
     assert (document["matches"], document["blocks"], len(document["methods"])) == (60, 30, 4)
     assert len(document["methods"][0]["bins"]) == 10
@@ -232,7 +232,7 @@ def test_json_has_all_of_it() -> None:
 @pytest.mark.parametrize("name", odd_leagues())
 def test_odd_leagues_have_a_page(name: str, form: str) -> None:
     """Nothing is undefined or infinite, nothing fails."""
-    text = calibration_page(found(odd_leagues()[name]), format=form, width=80)
+    text = calibration_page(found(odd_leagues()[name])).render(form, 80)
 
     assert not NUMBERS_THAT_ARE_NONE.search(text)
     assert form != "json" or json.loads(text)["matches"] == len(odd_leagues()[name])
@@ -241,4 +241,4 @@ def test_odd_leagues_have_a_page(name: str, form: str) -> None:
 def test_an_unknown_format_is_refused() -> None:
     """With the known ones."""
     with pytest.raises(SpecError, match='unknown format "cvs"'):
-        calibration_page(found([]), format="cvs")
+        calibration_page(found([])).render("cvs")

@@ -52,7 +52,7 @@ def test_cells_are_scores_in_the_order_of_skill() -> None:
     """Bob wins three of four matches against ann, so he comes first; who never played comes last, without a skill."""
     page = found([*mirrored(0, "ann", "bob", -3, -2), *mirrored(1, "ann", "bob", 4, -1)])
 
-    lines = matrix_page(page, format="table").splitlines()
+    lines = matrix_page(page).render("table").splitlines()
     assert [one.name for one in page.players] == ["bob", "ann", "cid", "dan"]
     assert lines[0].split() == ["#", "player", "MAP", "bob", "ann", "cid", "dan"]
     assert re.search(r"1  bob +2\d\.\d\d ±\d\.\d\d +· +75\.0 \(4\)$", lines[3])
@@ -97,20 +97,20 @@ def test_only_a_table_asked_for_colours_has_any() -> None:
     page = circle()
 
     for width in (None, 100, 60, 40):
-        coloured = matrix_page(page, format="table", width=width, is_coloured=True)
+        coloured = matrix_page(page, is_coloured=True).render("table", width)
         assert "\x1b[48;5;75" in coloured
         assert [line.rstrip() for line in plain(coloured).splitlines()] == [
-            line.rstrip() for line in matrix_page(page, format="table", width=width).splitlines()
+            line.rstrip() for line in matrix_page(page).render("table", width).splitlines()
         ]
     for form in ("markdown", "csv", "json"):
-        assert "\x1b" not in matrix_page(page, format=form, is_coloured=True)
+        assert "\x1b" not in matrix_page(page, is_coloured=True).render(form)
 
 
 def test_a_circle_is_found_marked_and_told() -> None:
     """Each step with its likelihood; one skill per player cannot explain it."""
     page = circle()
 
-    text = matrix_page(page, format="table")
+    text = matrix_page(page).render("table")
     (cycle,) = page.cycles
     assert {*zip(cycle.players, (*cycle.players[1:], cycle.players[0]), strict=True)} == ROCK_PAPER_SCISSORS
     assert min(cycle.likelihoods) > 0.95
@@ -125,7 +125,7 @@ def test_skills_alone_are_seen_as_such() -> None:
     """A league that was made with one skill per player has no circle, and none is claimed."""
     page = found(league(dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True)), 30, 2))
 
-    text = matrix_page(page, format="table")
+    text = matrix_page(page).render("table")
     assert page.intransitivity.degrees == 3
     assert "One skill per player explains the results." in text
     assert "No cycles" in text
@@ -139,7 +139,7 @@ def test_who_only_wins_or_loses_is_left_out_of_the_test() -> None:
 
     assert page.intransitivity.left_out == ("random",)
     assert page.intransitivity.degrees == 3
-    assert "among the players with close matches, without random)" in matrix_page(page, format="table")
+    assert "among the players with close matches, without random)" in matrix_page(page).render("table")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_without_a_sound_test_it_says_why(results: list[MatchResult], why_not: s
     if results:
         assert (
             f"Not tested whether one skill per player explains the results: {page.intransitivity.why_not}"
-            in matrix_page(page, format="table")
+            in matrix_page(page).render("table")
         )
 
 
@@ -171,7 +171,7 @@ def test_a_table_fits_its_terminal(width: int) -> None:
     names = [f"player-number-{number:02}" for number in range(1, 13)]
     page = found(league({name: 20.0 + place for place, name in enumerate(names)}, 5, 5), *names)
 
-    tables, sentences = matrix_page(page, format="table", width=width).rsplit("\n\n", 1)
+    tables, sentences = matrix_page(page).render("table", width).rsplit("\n\n", 1)
 
     parts = tables.split("\n\n")
     above = " ".join(part.splitlines()[0] for part in parts).split()
@@ -182,7 +182,7 @@ def test_a_table_fits_its_terminal(width: int) -> None:
 
 def test_scores_stand_below_scores() -> None:
     """Whether a cell has a mark or not."""
-    lines = matrix_page(circle(), format="table").splitlines()[3:9]
+    lines = matrix_page(circle()).render("table").splitlines()[3:9]
 
     ends = [[match.end() for match in re.finditer(r"\(60\)", line)] for line in lines]
     columns = {end for line in ends for end in line}
@@ -191,7 +191,7 @@ def test_scores_stand_below_scores() -> None:
 
 def test_groups_that_never_met_are_told() -> None:
     """Their order says nothing."""
-    text = matrix_page(found(odd_leagues()["two groups"]), format="table")
+    text = matrix_page(found(odd_leagues()["two groups"])).render("table")
 
     assert "only players of the same one can be compared: ann, bob; cid, dan." in text
 
@@ -200,7 +200,7 @@ def test_csv_has_a_row_for_each_cell() -> None:
     """From both sides, so that any spreadsheet can make the matrix of it."""
     page = found(mirrored(0, "ann", "bob", 1, 0))
 
-    rows = list(csv.DictReader(io.StringIO(matrix_page(page, format="csv"))))
+    rows = list(csv.DictReader(io.StringIO(matrix_page(page).render("csv"))))
 
     assert [(row["player"], row["opponent"], row["score"], row["wins"], row["draws"]) for row in rows] == [
         ("ann", "bob", "0.75", "1", "1"),
@@ -218,10 +218,10 @@ def test_the_players_are_a_table_of_csv_too() -> None:
     page = circle()
 
     rows = list(
-        csv.DictReader(io.StringIO(matrix_page(page, format="csv", rows="players")), quoting=csv.QUOTE_NONNUMERIC)
+        csv.DictReader(io.StringIO(matrix_page(page, rows="players").render("csv")), quoting=csv.QUOTE_NONNUMERIC)
     )
 
-    known = json.loads(matrix_page(page, format="json"))["players"]
+    known = json.loads(matrix_page(page).render("json"))["players"]
     assert rows == [{name: "" if value is None else value for name, value in each.items()} for each in known]
 
 
@@ -229,7 +229,7 @@ def test_who_is_surely_better_is_marked_from_both_sides() -> None:
     """By MAP, with Holm's correction: of six pairs each p of at least one is multiplied by six."""
     page = found(league(dict(zip(FOUR, (22.0, 22.5, 27.0, 33.0), strict=True)), 40, 2))
 
-    text = matrix_page(page, format="table")
+    text = matrix_page(page).render("table")
     by_pair = {(one.player, one.opponent): one for one in page.meetings}
     best, worst = page.players[0].name, page.players[-1].name
     assert by_pair[best, worst].is_better
@@ -281,7 +281,7 @@ def test_players_who_never_met_are_compared_through_others() -> None:
 
     (cell,) = (one for one in page.meetings if (one.player, one.opponent) == ("ann", "cid"))
     assert (cell.matches, cell.score, cell.z, cell.is_better) == (0, None, None, True)
-    assert re.search(r"ann .* > +$|ann .* >$", matrix_page(page, format="table"), re.MULTILINE)
+    assert re.search(r"ann .* > +$|ann .* >$", matrix_page(page).render("table"), re.MULTILINE)
     assert not [one for one in page.meetings if "dan" in (one.player, one.opponent)]
 
 
@@ -297,16 +297,16 @@ def test_the_best_are_shown_and_the_rest_is_counted() -> None:
     assert [one.name for one in chosen.players] == [one.name for one in whole.players if one.name != "cid"]
     assert {one.p_holm for one in two.meetings} <= {one.p_holm for one in whole.meetings}
     assert two.intransitivity == whole.intransitivity
-    assert "2 players of 4 not shown: --top all shows everybody" in matrix_page(two, format="table")
-    assert "not shown" not in matrix_page(whole, format="table")
-    assert [line.split()[0] for line in matrix_page(chosen, format="table").splitlines()[3:6]] == [
+    assert "2 players of 4 not shown: --top all shows everybody" in matrix_page(two).render("table")
+    assert "not shown" not in matrix_page(whole).render("table")
+    assert [line.split()[0] for line in matrix_page(chosen).render("table").splitlines()[3:6]] == [
         str(one.rank) for one in chosen.players
     ]
 
 
 def test_json_has_all_of_it() -> None:
     """Cells, the test, the cycles."""
-    document = json.loads(matrix_page(circle(), format="json"))
+    document = json.loads(matrix_page(circle()).render("json"))
 
     assert len(document["meetings"]) == 30
     assert {"score", "matches", "expected", "z"} <= set(document["meetings"][0])
@@ -318,7 +318,7 @@ def test_json_has_all_of_it() -> None:
 @pytest.mark.parametrize("name", odd_leagues())
 def test_odd_leagues_have_a_page(name: str, form: str) -> None:
     """Nothing is undefined or infinite, nothing fails."""
-    text = matrix_page(found(odd_leagues()[name]), format=form, width=80)
+    text = matrix_page(found(odd_leagues()[name])).render(form, 80)
 
     assert not NUMBERS_THAT_ARE_NONE.search(text)
     assert form != "json" or json.loads(text)["matches"] == len(odd_leagues()[name])
@@ -335,9 +335,9 @@ def test_no_name_breaks_a_format() -> None:
     ]
     page = compared("te\x1bst", names, ranks_of(results), SETTINGS)
 
-    table = matrix_page(page, format="table", is_coloured=False)
-    markdown = matrix_page(page, format="markdown").splitlines()
-    rows = list(csv.reader(io.StringIO(matrix_page(page, format="csv"))))
+    table = matrix_page(page, is_coloured=False).render("table")
+    markdown = matrix_page(page).render("markdown").splitlines()
+    rows = list(csv.reader(io.StringIO(matrix_page(page).render("csv"))))
 
     assert all(char.isprintable() or char == "\n" for char in table)
     assert len(table.split("\n\n")[0].splitlines()) == 3 + len(names)
@@ -349,7 +349,7 @@ def test_no_name_breaks_a_format() -> None:
 def test_an_unknown_format_is_refused() -> None:
     """With the known ones."""
     with pytest.raises(SpecError, match='unknown format "cvs"; known: table, markdown, csv, json'):
-        matrix_page(found([]), format="cvs")
+        matrix_page(found([])).render("cvs")
 
 
 def test_many_names_are_counted_not_listed() -> None:
@@ -358,11 +358,11 @@ def test_many_names_are_counted_not_listed() -> None:
     page = found(mirrored(0, "ann", "bob", 1, 0))
     crowded = msgspec.structs.replace(page, groups=(names, FOUR), intransitivity=Intransitive(names, 9.0, 3, 0.5, ""))
 
-    text = " ".join(matrix_page(crowded, format="table").split())
+    text = " ".join(matrix_page(crowded).render("table").split())
 
     assert "among the players with close matches, without 80 players: b00, b01, b02, b03, b04 and 75 more)" in text
     assert f"can be compared: b00, b01, b02, b03, b04 and 75 more; {', '.join(FOUR)}." in text
-    assert json.loads(matrix_page(crowded, format="json"))["intransitivity"]["left_out"] == [*names]
+    assert json.loads(matrix_page(crowded).render("json"))["intransitivity"]["left_out"] == [*names]
 
 
 @pytest.mark.parametrize(("unusual", "left_out"), [(2, set()), (3, {"a"})])

@@ -20,7 +20,7 @@ def test_a_sentence_for_each_player_who_had_some() -> None:
     found, _ = league(["ann", "bob"])
     rows = (replace(found.rows[0], pardoned={"illegal_action": 2, "timeout": 1}), found.rows[1])
 
-    lines = below(leaderboard_page(replace(found, rows=rows), None, format="table"))
+    lines = below(leaderboard_page(replace(found, rows=rows), None).render("table"))
 
     assert [line for line in lines if "went on" in line] == [
         "ann: 3 faults in 4 matches, after which the game went on (2 illegal_action, 1 timeout)"
@@ -32,7 +32,7 @@ def test_the_worst_are_named_and_the_others_counted() -> None:
     found, _ = league(["ann", "bob"])
     rows = tuple(replace(found.rows[0], name=f"p{n}", pardoned={"timeout": n}) for n in range(1, 9))
 
-    lines = below(leaderboard_page(replace(found, rows=rows), None, format="markdown"))
+    lines = below(leaderboard_page(replace(found, rows=rows), None).render("markdown"))
 
     told = [line for line in lines if "went on" in line or "such faults" in line]
     assert [line.split(":")[0] for line in told] == [
@@ -47,7 +47,7 @@ def test_the_worst_are_named_and_the_others_counted() -> None:
 
 def test_without_any_nothing_is_said() -> None:
     """As in every game that pardons none."""
-    assert not [line for line in below(leaderboard_page(*league(["ann", "bob"]), format="table")) if "went on" in line]
+    assert not [line for line in below(leaderboard_page(*league(["ann", "bob"])).render("table")) if "went on" in line]
 
 
 def test_programs_get_them_by_kind() -> None:
@@ -55,8 +55,8 @@ def test_programs_get_them_by_kind() -> None:
     found, _ = league(["ann", "bob"])
     faulty = replace(found, rows=(replace(found.rows[0], pardoned={"timeout": 3}), found.rows[1]))
 
-    rows = list(csv.DictReader(io.StringIO(leaderboard_page(faulty, None, format="csv"))))
-    document = json.loads(leaderboard_page(faulty, None, format="json"))
+    rows = list(csv.DictReader(io.StringIO(leaderboard_page(faulty, None).render("csv"))))
+    document = json.loads(leaderboard_page(faulty, None).render("json"))
 
     assert [(row["pardoned_timeout"], row["pardoned_illegal_action"]) for row in rows] == [("3", "0"), ("0", "0")]
     assert [row["pardoned"] for row in document["standings"]["rows"]] == [{"timeout": 3}, {}]

@@ -25,7 +25,7 @@ from arena.errors import SpecError
 from arena.league.standings import entrants
 from arena.match.results import MatchResult
 from arena.report.formats import FORMATS
-from arena.report.leaderboard import leaderboard_page as leaderboard
+from arena.report.leaderboard import leaderboard_page
 from arena.report.profile import ProfilePage, profile_page
 from arena.standings.profile import luck_adjusted, profile
 from arena.standings.ranks import in_schedule_order, ranks_of
@@ -51,7 +51,7 @@ def made(player: str, results: Sequence[MatchResult], names: Sequence[str] = FOU
 
 
 def page(player: str, results: Sequence[MatchResult], form: str = "table", width: int | None = None) -> str:
-    return profile_page(made(player, results), format=form, width=width)
+    return profile_page(made(player, results)).render(form, width)
 
 
 def test_the_head_says_who_it_is() -> None:
@@ -67,7 +67,7 @@ def test_the_head_says_who_it_is() -> None:
 def test_numbers_are_those_of_the_leaderboard(player: str) -> None:
     """Digit by digit: score, margin, MAP, rank and times stand on both pages, with the same intervals."""
     results = league(dict(zip(FOUR, (24.0, 25.0, 26.0, 27.0), strict=True)), 5, 3)
-    rows = list(csv.DictReader(io.StringIO(leaderboard(*tables(results), format="csv"))))
+    rows = list(csv.DictReader(io.StringIO(leaderboard_page(*tables(results)).render("csv"))))
     (row,) = (row for row in rows if row["player"] == player)
 
     total, *_ = csv.DictReader(io.StringIO(page(player, results, "csv")))
@@ -82,7 +82,9 @@ def test_numbers_are_those_of_the_leaderboard(player: str) -> None:
     assert document["standing"]["rank"] == int(row["rank"])
     assert document["standing"]["map"] == float(row["map"])
     assert document["times"]["mean_ms"] == float(row["mean_ms"])
-    (line,) = (line for line in leaderboard(*tables(results), format="table").splitlines() if f" {player} " in line)
+    (line,) = (
+        line for line in leaderboard_page(*tables(results)).render("table").splitlines() if f" {player} " in line
+    )
     shown = re.search(r"(\d+\.\d) (\S+)", line)
     assert shown is not None
     assert f"score {shown[1]} {shown[2]} %" in text
@@ -269,9 +271,9 @@ def test_no_name_breaks_a_format() -> None:
     results = [result(place, (names[0], name), (1, 0)) for place, name in enumerate(names[1:])]
     found = made(names[0], results, names)
 
-    table = profile_page(found, format="table")
-    markdown = profile_page(found, format="markdown").splitlines()
-    rows = list(csv.reader(io.StringIO(profile_page(found, format="csv"))))
+    table = profile_page(found).render("table")
+    markdown = profile_page(found).render("markdown").splitlines()
+    rows = list(csv.reader(io.StringIO(profile_page(found).render("csv"))))
 
     assert all(char.isprintable() or char == "\n" for char in table)
     start = next(number for number, line in enumerate(markdown) if line.startswith("| opponent"))

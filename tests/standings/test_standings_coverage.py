@@ -47,7 +47,7 @@ def exported(counts: Sequence[int], form: str) -> tuple[float, float]:
     for block, points in enumerate(np.repeat(range(5), counts)):
         first, second = ANN_WON[int(points)]
         matches += [played("ab", (first, 2 - first), block=block), played("ba", (2 - second, second), block=block)]
-    text = leaderboard_page(table(*matches), None, format=form)
+    text = leaderboard_page(table(*matches), None).render(form)
     rows = json.loads(text)["standings"]["rows"] if form == "json" else csv.DictReader(io.StringIO(text))
     (ann,) = (row for row in rows if row["player"] == "ann")
     return float(ann["score_low"]) - 1e-12, float(ann["score_high"]) + 1e-12
