@@ -40,7 +40,7 @@ def main() -> int:
     os.chdir(ROOT)
     arguments = sys.argv[1:] or ["--help"]
     is_test = arguments[0] == "test"
-    if not _set_up("dev" if is_test else "riffraff,sandbox"):
+    if not _set_up("dev" if is_test else "riffraff"):
         return 1
     if not is_test:
         os.execv(VENV / "bin" / "arena", ["arena", *arguments])

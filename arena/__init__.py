@@ -4,4 +4,4 @@ The packages read as one sentence, and imports go only from right to left in it:
 over processes, in a match, in a league, kept in a store, shown in a report, driven by a command line.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

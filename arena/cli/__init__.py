@@ -25,6 +25,7 @@ COMMAND_MODULES: Final = {
     "compare": ("arena.cli.compare", "Play two bots until it is decided which is better."),
     "play": ("arena.cli.play", "Play against bots in the terminal."),
     "league": ("arena.cli.league", "Run a tournament file, see how far it is."),
+    "tournaments": ("arena.cli.league", "List the tournaments that have a name here."),
     "leaderboard": ("arena.cli.stats", "Print the standings of a league."),
     "stats": ("arena.cli.stats", "Print all that a league tells of one bot."),
     "matrix": ("arena.cli.stats", "Print who scored what against whom."),
@@ -77,7 +78,7 @@ def cli() -> None:
     """Tournaments and bot competitions.
 
     \b
-    A first league:       arena league run tournaments/first.yaml
+    A first league:       arena league run first
     A bot of your own:    arena new-bot mybot --lang python
                           arena check ./mybot
                           arena match ./mybot greedy

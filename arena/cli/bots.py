@@ -4,13 +4,13 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
 import click
 from tabulate import tabulate
 
+from arena.bundled import PACKAGE, bundled_folder
 from arena.cli.options import (
     DEFAULT_GAME,
     MatchSetup,
@@ -38,7 +38,6 @@ from arena.text import printable, unknown
 
 BASELINE = "random"
 """The bundled bot that a submission meets, so that the author sees a first result."""
-PACKAGE: Final = Path(str(files("arena")))
 _TEMPLATES: Final = PACKAGE / "cli" / "templates"
 _KITS: Final = {"python": "sensible/arena_kit.py", "python-riffraff": "shipmate/riffraff_kit.py"}
 """The kit of a template is a file of a bundled bot."""
@@ -115,31 +114,26 @@ def withdraw(bot: str, results: Path, bots_folder: Path) -> None:
 @results_option
 @bots_option
 def bots(results: Path, bots_folder: Path) -> None:
-    """List the bots on offer: those in the folder --bots and the submitted ones.
+    """List the bots on offer: those in the folder --bots, the submitted and the bundled ones.
 
     Example: arena bots
     """
     store = BotStore(results, bots_folder)
-    rows = [
-        [
-            bot.name,
-            printable(bot.manifest.version),
-            bot.digest[:8],
-            f"{bots_folder}/",
-            _one_line(bot.manifest.description),
-        ]
-        for bot in store.bundled()
-    ]
+    own, bundled = store.own(), store.bundled()
+    rows = [_row(bot, f"{bots_folder}/") for bot in own]
     seen: set[str] = set()
     for each in store.submitted():
         hint = f"an older version: write {each.name}@{each.digest[:8]}" if each.name in seen else ""
         seen.add(each.name)
         rows.append([each.name, printable(each.version), each.digest[:8], f"submitted {each.submitted_at[:19]}", hint])
+    taken = {row[0]: row[2] for row in rows}
+    for bot in bundled:
+        hides = f"hidden by another {bot.name}: write {bot.name}@{bot.digest[:8]}"
+        rows.append(_row(bot, "bundled", hides if taken.get(bot.name, bot.digest[:8]) != bot.digest[:8] else ""))
     for error in store.unreadable():
         click.echo(f"left out: {error}", err=True)
-    if missing := store.missing_folder():
-        click.echo(missing, err=True)
     click.echo(tabulate(sorted(rows), headers=["bot", "version", "hash", "from", "description"], disable_numparse=True))
+    click.echo(f"\nbundled: in {bundled_folder('bots')}")
 
 
 @click.command()
@@ -159,7 +153,7 @@ def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
         raise SpecError(f"{target} exists already; choose another name or --folder")
     shutil.copytree(_TEMPLATES / template, target, ignore=shutil.ignore_patterns("__pycache__"))
     if template in _KITS:
-        shutil.copy(bundled_bots(PACKAGE) / _KITS[template], target)
+        shutil.copy(bundled_folder("bots") / _KITS[template], target)
     for file in target.iterdir():
         file.write_text(file.read_text(encoding="utf-8").replace("{{name}}", name), encoding="utf-8")
     try:
@@ -172,10 +166,9 @@ def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
     click.echo(f"made {target}/ with {made}\nnext: arena check {path}{for_game}")
 
 
-def bundled_bots(package: Path) -> Path:
-    """The bots that come with arena: inside the installed package, or beside it in a checkout."""
-    inside = package / "bots"
-    return inside if inside.is_dir() else package.parent / "bots"
+def _row(bot: BotSpec, place: str, remark: str = "") -> list[str]:
+    text = remark or _one_line(bot.manifest.description)
+    return [bot.name, printable(bot.manifest.version), bot.digest[:8], place, text]
 
 
 def _template(lang: str, game: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from tabulate import tabulate
 
 from arena.api import (
     LeagueRun,
@@ -22,6 +23,7 @@ from arena.api import (
     stored,
     writable,
 )
+from arena.bundled import bundled_folder, find_tournament, tournaments_on_offer
 from arena.cli import SuggestingGroup
 from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import (
@@ -40,7 +42,14 @@ from arena.errors import DamagedStore, SpecError
 from arena.league.driver import Backend, BlocksLost, ExecutorBackend, LocalBackend
 from arena.league.progress import progress_of
 from arena.league.state import LeagueState, state_of
-from arena.league.tournament import Tournament, decided_by_wall, luck_origin, read_tournament
+from arena.league.tournament import (
+    TOURNAMENT_FILE_LIMIT,
+    Tournament,
+    TournamentFile,
+    decided_by_wall,
+    luck_origin,
+    read_tournament,
+)
 from arena.process.limits import Isolation
 from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.matches import MATCH_FORMATS, match_list
@@ -48,6 +57,8 @@ from arena.store.bots import BotStore
 from arena.store.history import Head
 from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
+from arena.text import printable
+from arena.yaml_file import read_yaml
 
 if TYPE_CHECKING:
     from arena.standings.table import Standings, Timing
@@ -57,12 +68,32 @@ if TYPE_CHECKING:
 def league() -> None:
     """Run a tournament file, see how far it is.
 
-    Example: arena league run tournaments/first.yaml
+    Example: arena league run first
     """
 
 
+@click.command()
+def tournaments() -> None:
+    """List the tournaments that `arena league run NAME` finds: those in tournaments/ here, and the bundled ones.
+
+    Example: arena tournaments
+    """
+    rows: list[list[str]] = []
+    for path, place in tournaments_on_offer():
+        try:
+            file = read_yaml(path, TournamentFile, limit=TOURNAMENT_FILE_LIMIT)
+        except SpecError as error:
+            click.echo(f"left out: {error}", err=True)
+            continue
+        description = printable(" ".join(file.description.split()))
+        rows.append([path.stem, printable(file.game), str(len(file.players)), place, description])
+    headers = ["tournament", "game", "players", "from", "description"]
+    click.echo(tabulate(rows, headers=headers, disable_numparse=True, maxcolwidths=[None] * 4 + [60]))
+    click.echo(f"\nbundled: in {bundled_folder('tournaments')}")
+
+
 @league.command("run")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE|NAME")
 @click.option(
     "--workers", type=click.IntRange(1, 1024), help="Matches played at once; default: the file, or all cores."
 )
@@ -77,7 +108,7 @@ def league() -> None:
 @results_option
 @bots_option
 def run_league(
-    file: Path,
+    file: str,
     workers: int | None,
     executor: str | None,
     form: str,
@@ -90,7 +121,9 @@ def run_league(
     results: Path,
     bots_folder: Path,
 ) -> None:
-    """Play what is left of the tournament in FILE, then print the leaderboard.
+    """Play what is left of the tournament in FILE, or of the one called NAME, then print the leaderboard.
+
+    NAME is a file NAME.yaml in tournaments/, or a bundled tournament; `arena tournaments` lists both.
 
     Without `seed:` in the file all luck follows from a secret, which is drawn at the first run and kept in the results;
     its commitment is shown. Ctrl-C, SIGTERM or a crash loses nothing that is stored: the same command continues where
@@ -98,13 +131,14 @@ def run_league(
 
     A league that has begun goes on with the bots it began with, also if they were submitted again or edited since.
 
-    Example: arena league run tournaments/first.yaml --workers 4
+    Example: arena league run first --workers 4
     """
     if (yes or dry_run) and not update:
         raise SpecError("--yes and --dry-run go with --update")
     bots, given = BotStore(results, bots_folder, isolation), chosen_secret(None, secret_file)
     begun = BegunLeagues(bots, results)
-    tournament = read_tournament(file, bots.find) if update else read_tournament(file, bots.find, begun.keep)
+    path = find_tournament(file)
+    tournament = read_tournament(path, bots.find) if update else read_tournament(path, bots.find, begun.keep)
     if dry_run:
         with stored(results) as store:
             preview(store, tournament)

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 import click
 import msgspec
+from click.core import ParameterSource
 
 from arena import validation
 from arena.errors import HarnessFault, MachineFault, SpecError
@@ -40,14 +41,36 @@ game_option = click.option("--game", default=DEFAULT_GAME, show_default=True, he
 workers_option = click.option(
     "--workers", type=click.IntRange(1, 1024), help="Matches played at once; default: all cores."
 )
+
+
+def _report_if_made(context: click.Context, parameter: click.Parameter, folder: Path) -> Path:
+    """A default folder that the command makes is named at its end."""
+    is_default = context.get_parameter_source(str(parameter.name)) is ParameterSource.DEFAULT
+    if is_default and not folder.exists():
+        made = f"results are kept in {folder.absolute()}/, which is new; --results chooses another folder"
+        context.call_on_close(lambda: click.echo(made, err=True) if folder.is_dir() else None)
+    return folder
+
+
 results_option = click.option(
     "--results",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("results"),
     show_default=True,
     envvar="ARENA_RESULTS",
+    callback=_report_if_made,
     help="Folder of the database, the installed bots and the logs.",
 )
+
+
+def _existing_folder(context: click.Context, parameter: click.Parameter, folder: Path) -> Path:
+    """The default need not be there: the bundled bots are."""
+    is_chosen = context.get_parameter_source(str(parameter.name)) is not ParameterSource.DEFAULT
+    if is_chosen and not folder.is_dir():
+        raise click.BadParameter(f"{folder}: no such folder", param=parameter)
+    return folder
+
+
 bots_option = click.option(
     "--bots",
     "bots_folder",
@@ -55,7 +78,8 @@ bots_option = click.option(
     default=Path("bots"),
     show_default=True,
     envvar="ARENA_BOTS",
-    help="Folder where bots are found by name, besides the submitted ones.",
+    callback=_existing_folder,
+    help="Folder where bots are found by name, before the bundled ones.",
 )
 isolation_option = click.option(
     "--isolation",

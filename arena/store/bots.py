@@ -1,18 +1,20 @@
-"""Bots on offer: those in the folder `bots/`, and the submitted ones, kept by content hash in results/bots/.
+"""Bots on offer: those in the user's folder, submitted ones, kept by content hash in results/bots/, and bundled ones.
 
 Rule: what plays is a copy that nobody edits (see arena.store.homes).
 """
 
 import contextlib
+import logging
 import os
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from arena.bundled import bundled_folder, is_path
 from arena.errors import SpecError
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.process.manifest import MANIFEST, BotSpec, label_of, read_bot
@@ -21,6 +23,7 @@ from arena.store.homes import Homes
 from arena.text import unknown
 
 _NOTES: Final = {"", ".md", ".rst", ".txt"}
+log: Final = logging.getLogger("arena.store")
 
 
 class Submission(msgspec.Struct, frozen=True):
@@ -38,20 +41,25 @@ class Submission(msgspec.Struct, frozen=True):
 
 
 class BotStore:
-    """The bots of one results folder, and those in a folder of bots beside it."""
+    """The bots of one results folder, those in the user's folder of bots, and the bundled ones.
+
+    The user's own, from their folder or submitted, come first: a bundled bot of that name is hidden, and found by hash.
+    """
 
     def __init__(self, results: Path, folder: Path, isolation: Isolation = DEFAULT_ISOLATION) -> None:
         self._homes = Homes(results / "bots", isolation)
         self._results = results
         self._path = database.path_in(results)
-        self._folder = folder
+        bundled = bundled_folder("bots")
+        self._folders = (folder,) if folder.resolve() == bundled.resolve() else (folder, bundled)
+        self._hiding: set[str] = set()
 
     def find(self, text: str) -> BotSpec:
         """The bot that a person means: a path (anything with a slash), `name`, or `name@beginning-of-hash`.
 
         SpecError if there is none, or more than one with that name and different content.
         """
-        if "/" in text:
+        if is_path(text):
             if not Path(text).exists():
                 raise SpecError(f"{text}: no such file or folder")  # as it was written: a Path drops the `./`
             return read_bot(Path(text), text.rstrip("/"))
@@ -69,24 +77,21 @@ class BotStore:
         raise SpecError(f'more than one bot is called "{name}"; say which: {choices}{advice}')
 
     def namesake(self, bot: BotSpec) -> tuple[BotSpec, Path] | None:
-        """The bundled bot that has the name of `bot`, and its place."""
-        return next(
-            ((each, self._folder / Path(each.source).name) for each in self.bundled() if each.name == bot.name), None
-        )
+        """The bot in a folder that has the name of `bot`, and its place."""
+        named = [each for each in (*self.own(), *self.bundled()) if each.name == bot.name]
+        return (named[0], Path(named[0].given)) if named else None
 
-    def missing_folder(self) -> str:
-        """The hint for a person if there is no folder of bots; empty if there is one."""
-        if self._folder.is_dir():
-            return ""
-        return f"no folder {self._folder}/ here; run it in the project's folder or give --bots"
+    def own(self) -> list[BotSpec]:
+        """The bots in the user's folder, by name; `unreadable` tells of the others."""
+        return _sorted(self._entries(self._folders[:-1]))
 
     def bundled(self) -> list[BotSpec]:
-        """The bots in `bots/`, by name; `unreadable` tells of the others."""
-        return sorted((bot for bot in self._entries() if isinstance(bot, BotSpec)), key=lambda bot: bot.name)
+        """The bots that come with arena, by name; of a checkout, all those in its `bots/`."""
+        return _sorted(self._entries(self._folders[-1:]))
 
     def unreadable(self) -> list[SpecError]:
-        """The errors of the bots in `bots/` that cannot be read; they are in nobody's way."""
-        return [error for error in self._entries() if isinstance(error, SpecError)]
+        """The errors of the bots in folders that cannot be read; they are in nobody's way."""
+        return [error for _path, error in self._entries(self._folders) if isinstance(error, SpecError)]
 
     def submitted(self) -> list[Submission]:
         """The submitted bots, the latest of each name first."""
@@ -138,35 +143,49 @@ class BotStore:
         """Those of the installed bots that are missing, or not what was put there: their source, or what was built."""
         return [digest for digest in digests if self._homes.is_changed(digest)]
 
-    def _entries(self) -> list[BotSpec | SpecError]:
-        """Entries of the folder of bots: folders with a manifest, and scripts; a README between them is neither."""
-        if not self._folder.is_dir():
-            return []
-        entries: list[BotSpec | SpecError] = []
-        for path in sorted(self._folder.iterdir()):
+    def _entries(self, folders: Iterable[Path]) -> Iterator[tuple[Path, BotSpec | SpecError]]:
+        """Entries of folders of bots: folders with a manifest, and scripts; a README between them is neither."""
+        for path in (path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())):
             if os.path.lexists(path / MANIFEST) or _is_script(path):
                 try:
-                    entries.append(read_bot(path))
+                    yield path, read_bot(path)
                 except SpecError as error:
-                    entries.append(error)
-        return entries
+                    yield path, error
 
     def _unknown(self, text: str, name: str) -> str:
         """Why nothing is found, with all that may have been meant."""
-        known = sorted({bot.name for bot in self.bundled()} | {each.name for each in self.submitted()})
+        known = sorted({bot.name for bot in (*self.own(), *self.bundled())} | {each.name for each in self.submitted()})
         parts = [f'no bot "{text}"', unknown("bot", name, known).partition("; ")[2]]
         parts += [str(error) for error in self.unreadable()]
         if text and Path(text).exists():
             parts.append(f"there is a ./{text} here: write ./{text}")
-        if missing := self.missing_folder():
-            parts.append(missing)
         return "; ".join(parts)
 
     def _named(self, name: str, *, is_any_version: bool) -> list[BotSpec]:
-        """Bots of that name: from the folder, and of the submitted ones the latest, or all if a hash is to choose."""
+        """The user's bots of that name, of submitted ones the latest, else the bundled one; all if a hash chooses."""
         submitted = [self.installed(each.digest) for each in self.submitted() if each.name == name]
+        own = [bot for bot in self.own() if bot.name == name]
         bundled = [bot for bot in self.bundled() if bot.name == name]
-        return bundled + (submitted if is_any_version else submitted[:1])
+        if is_any_version:
+            return own + bundled + submitted
+        own += submitted[:1]
+        if bundled and not own:
+            self._require_readable(name)
+        elif bundled and all(bot.digest != bundled[0].digest for bot in own) and name not in self._hiding:
+            self._hiding.add(name)
+            place = own[0].given or "a submitted bot"
+            log.warning("%s is %s here; it hides the bundled bot %s@%s", name, place, name, bundled[0].digest[:8])
+        return own or bundled
+
+    def _require_readable(self, name: str) -> None:
+        """SpecError if the user's bot in the place of that name cannot be read: no bundled bot plays in its stead."""
+        for path, found in self._entries(self._folders[:-1]):
+            if name in (path.name, path.stem) and isinstance(found, SpecError):
+                raise found
+
+
+def _sorted(entries: Iterable[tuple[Path, BotSpec | SpecError]]) -> list[BotSpec]:
+    return sorted((bot for _path, bot in entries if isinstance(bot, BotSpec)), key=lambda bot: bot.name)
 
 
 def _is_script(path: Path) -> bool:

@@ -19,7 +19,7 @@ What it does for you:
 - `print` is yours, it goes to the log. `self.rng` is seeded with the bot's seed at the start of every match.
 
 At home, without a referee, `simulator()` gives a function that answers like `self.simulate`, number for number. It
-needs the package, pip install 'arena[riffraff]', which a bot in a match has not.
+needs the package, pip install 'bot-arena[riffraff]', which a bot in a match has not.
 
 Lengths are in mm and angles in degrees; x and u to the bow, y and v to port, z up. The frame of the ship is that of the
 table, turned by the ship's roll and pitch.

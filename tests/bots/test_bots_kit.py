@@ -10,8 +10,8 @@ import pytest
 from bots_driver import BOTS, Bot, Prepare, bot_on, hello, started
 from click.testing import CliRunner
 
+from arena.bundled import PACKAGE, bundled_folder
 from arena.cli import cli
-from arena.cli.bots import PACKAGE, bundled_bots
 from arena.protocol import messages as m
 
 KIT = BOTS / "sensible" / "arena_kit.py"
@@ -45,9 +45,9 @@ def test_bundled_bots_lie_in_the_package_or_beside_it(tmp_path: Path) -> None:
     installed, checkout = tmp_path / "site-packages" / "arena", tmp_path / "checkout" / "arena"
     (installed / "bots").mkdir(parents=True)
 
-    assert bundled_bots(installed) == installed / "bots"
-    assert bundled_bots(checkout) == tmp_path / "checkout" / "bots"
-    assert bundled_bots(PACKAGE) == BOTS
+    assert bundled_folder("bots", installed) == installed / "bots"
+    assert bundled_folder("bots", checkout) == tmp_path / "checkout" / "bots"
+    assert bundled_folder("bots") == BOTS
 
 
 @pytest.mark.parametrize("game", ["nim", "riffraff"])

@@ -283,13 +283,38 @@ def test_a_name_is_no_path(terminal: Terminal, command: str) -> None:
     assert path.err == "error: ./random: no such file or folder\n"
 
 
-def test_a_missing_folder_of_bots_is_told(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the wrong folder: what is missing, and what to do."""
-    monkeypatch.setenv("ARENA_BOTS", "bots")
-    missing = "no folder bots/ here; run it in the project's folder or give --bots"
+def test_a_folder_of_bots_that_is_not_there_is_refused(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was chosen; the default need not be there, for the bundled bots are found without it."""
+    chosen = terminal.arena("match random random --game nim --bots none")
+    monkeypatch.delenv("ARENA_BOTS")
+    default = terminal.arena("match random random --game nim")
 
-    assert missing in terminal.arena("match random random").err
-    assert missing in terminal.arena("bots").err
+    assert (chosen.code, default.code) == (2, 0), default.err
+    assert "none: no such folder" in chosen.err
+
+
+def test_the_lists_tell_the_own_from_the_bundled(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The user's bots and tournaments come first; a bundled one of such a name is hidden, and each use says so."""
+    monkeypatch.delenv("ARENA_BOTS")
+    terminal.arena("new-bot random --folder bots/random")
+    Path("tournaments").mkdir()
+    content = "{name: nim, game: nim, cycles: 1, players: [{bot: random}, {bot: random, name: twin}]}"
+    Path("tournaments/nim.yaml").write_text(content)
+
+    bots, tournaments = terminal.arena("bots").out, terminal.arena("tournaments").out
+    ran = terminal.arena("league run nim --workers 1")
+
+    assert re.search(r"^random +1 +\w{8} +bots/ *$", bots, re.MULTILINE)
+    assert re.search(r"^random +1 +(\w{8}) +bundled +hidden by another random: write random@\1$", bots, re.MULTILINE)
+    assert re.search(r"^nim +nim +2 +tournaments/", tournaments, re.MULTILINE)
+    assert re.search(r"^nim +nim +\d+ +bundled, hidden ", tournaments, re.MULTILINE)
+    assert ran.code == 0, ran.err
+    assert [message.partition(" here; ")[0] for message in caplog.messages if "hides" in message] == [
+        "nim is tournaments/nim.yaml",
+        "random is bots/random",
+    ]
 
 
 def test_results_that_cannot_be_written_are_told(terminal: Terminal) -> None:

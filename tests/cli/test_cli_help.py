@@ -26,7 +26,7 @@ def test_every_command_has_an_example_that_parses(words: str) -> None:
     context = command.make_context("arena", arguments)
 
     assert example.startswith(words)
-    assert context.params
+    assert set(context.params) == {str(each.name) for each in command.params}
 
 
 @pytest.mark.parametrize("words", ["", *commands()])
@@ -75,6 +75,13 @@ def test_every_listed_command_exists(terminal: Terminal) -> None:
         ("""match random random --game nim --options '{"\\ud800": 1}'""", 'unknown key "\\ud800"'),
         ("match rnadom random", 'no bot "rnadom"; known: '),
         ("league run none.yaml", "none.yaml: No such file or directory"),
+        (
+            "league run tournaments/nim.yaml",
+            "tournaments/nim.yaml: No such file or directory; `nim` without a path is a",
+        ),
+        ("league run frist", 'unknown tournament "frist"; known: decided, first, '),
+        ("league run frist", 'did you mean "first"?'),
+        ("match random random --bots none", "none: no such folder"),
         ("league status", "nothing is stored in results yet"),
         ("leaderboard", "nothing is stored in results yet"),
         ("show x --svg x.png", "--svg x.png: the picture is an SVG, expected a name that ends in .svg"),

