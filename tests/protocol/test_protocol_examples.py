@@ -216,7 +216,7 @@ def test_a_shell_recomputes_a_die() -> None:
 def test_the_bot_of_five_minutes_plays(game: str, tmp_path: Path) -> None:
     """The program on the page, saved as a file, plays both seats of a whole match and ends by itself."""
     path = tmp_path / "mybot.py"
-    path.write_text(only("python"), encoding="utf-8")
+    path.write_text(only("python mybot.py"), encoding="utf-8")
     bot_players = [bot_player(path, game, player) for player in ("one", "two")]
 
     records = [played(game, bot_players), played(game, bot_players[::-1])]

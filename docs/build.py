@@ -1,0 +1,178 @@
+"""The site, built strictly from the pages of this folder and of the project: `python docs/build.py [FOLDER]`.
+
+Rule: each page has one source. Pages lie here or, where people look for them, elsewhere in the project; the page of
+commands is made from the command line itself. A link that leads nowhere, a page that no menu has, and a command or
+an option without a help text end the build.
+"""
+
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from arena.cli import cli
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+ELSEWHERE = {
+    "protocol.md": ROOT / "protocol.md",
+    "benchmarks.md": ROOT / "benchmarks" / "README.md",
+    "contributing.md": ROOT / "CONTRIBUTING.md",
+    "changelog.md": ROOT / "CHANGELOG.md",
+}
+"""Pages with their source outside this folder."""
+FILES = (".svg", ".json", ".css")
+"""Endings of files of this folder that the site has beside its pages."""
+COMMANDS = "commands.md"
+FENCE = re.compile(r"^(```+)(\w+)([^\n]*)$", re.MULTILINE)
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
+
+
+class BrokenDocs(Exception):
+    """A page that cannot be built as it is; the message names it."""
+
+
+def sources() -> dict[str, Path]:
+    """The sources of all pages by their name in the site, without that of commands."""
+    return {path.name: path for path in sorted(DOCS.glob("*.md"))} | ELSEWHERE
+
+
+def page(source: Path, names: dict[Path, str]) -> str:
+    """The text of a page for the site: links lead to pages of the site, and fences say only what colours them."""
+
+    def linked(found: re.Match[str]) -> str:
+        mark, text, target = found.groups()
+        name, hash_sign, anchor = target.partition("#")
+        if "://" in target or not name:
+            return found[0]
+        file = (source.parent / name).resolve()
+        if not file.exists():
+            raise BrokenDocs(f"{source.relative_to(ROOT)}: {target} leads nowhere")
+        if file.parent == DOCS and file.suffix in FILES:
+            return f"{mark}[{text}]({file.name})"
+        if file in names:
+            return f"{mark}[{text}]({names[file]}{hash_sign}{anchor})"
+        return f"`{text}`" if "`" not in text else text
+
+    parts = re.split(r"(^```.*?^```$)", source.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    parts[::2] = [LINK.sub(linked, part) for part in parts[::2]]
+    parts[1::2] = [FENCE.sub(fence, part) for part in parts[1::2]]
+    return "".join(parts)
+
+
+def fence(found: re.Match[str]) -> str:
+    """The first line of a fenced block: of the words behind the language only the name of a file is shown."""
+    files = [word for word in found[3].split() if "." in word]
+    return f'{found[1]}{found[2]} title="{files[0]}"' if files else found[1] + found[2]
+
+
+def commands_page() -> str:
+    """Every command with its usage, its help and a table of its options."""
+    head = (
+        "# Commands\n\nThis page is made from the command line itself; `arena COMMAND --help` prints the same. "
+        "[Exit codes](results.md#exit-codes) are the same for all commands.\n"
+    )
+    return "\n".join([head, *(described(words, command) for words, command in commands(cli, "arena"))])
+
+
+def commands(group: click.Group, words: str) -> Iterator[tuple[str, click.Command]]:
+    """All commands below a group that do something, in the order of their group."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{words} {name}")
+        elif command is not None:
+            yield f"{words} {name}", command
+
+
+def described(words: str, command: click.Command) -> str:
+    """The section of a command. BrokenDocs if it or one of its options lacks a help text."""
+    context = click.Context(command, info_name=words)
+    text, _, example = inspect.cleandoc(command.help or "").partition("Example: ")
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    silent = [each.opts[0] for each in options if not each.help]
+    if not text.strip() or not example.strip() or silent:
+        raise BrokenDocs(f"`{words}` lacks a help text, an example, or a help text of {silent}")
+    records = filter(None, (option.get_help_record(context) for option in options))
+    table = [f"| `{form}` | {cell(meaning)} |" for form, meaning in records]
+    usage = command.get_usage(context).removeprefix("Usage: ")
+    return "\n".join(
+        [
+            f"## {words}\n\n{paragraphs(text)}\n",
+            f"```text\n{usage}\n```\n",
+            f"```sh\n{example.strip()}\n```\n",
+            *(["| Option | Meaning |", "|---|---|", *table, ""] if table else []),
+        ]
+    )
+
+
+def paragraphs(text: str) -> str:
+    """A help text as Markdown: its placeholders are words, and its lines flow."""
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", text.replace("\b", "").strip()).replace("<", "&lt;")
+
+
+def cell(text: str) -> str:
+    """A text for a cell of a table."""
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def build(site: Path) -> int:
+    """Lay the pages out in a temporary folder and build the site there; the exit code of the builder."""
+    names = {path: name for name, path in sources().items()}
+    with tempfile.TemporaryDirectory(prefix="arena-docs-") as folder:
+        pages = Path(folder, "docs")
+        pages.mkdir()
+        for path, name in names.items():
+            (pages / name).write_text(page(path, names), encoding="utf-8")
+        (pages / COMMANDS).write_text(commands_page(), encoding="utf-8")
+        for path in sorted(DOCS.iterdir()):
+            if path.suffix in FILES:
+                shutil.copy(path, pages)
+        check_menu(DOCS / "zensical.toml", {*names.values(), COMMANDS})
+        shutil.copy(DOCS / "zensical.toml", folder)
+        zensical = Path(sys.executable).with_name("zensical")
+        code = subprocess.call([zensical, "build", "--strict", "--clean"], cwd=folder)
+        if code == 0:
+            shutil.rmtree(site, ignore_errors=True)
+            shutil.copytree(Path(folder, "site"), site)
+    return code
+
+
+def check_menu(settings: Path, names: set[str]) -> None:
+    """Every page is in the menu, and the menu has no other. BrokenDocs tells which."""
+    listed = set(leaves(tomllib.loads(settings.read_text(encoding="utf-8"))["project"]["nav"]))
+    if listed != names:
+        raise BrokenDocs(f"the menu of {settings.name} and the pages differ: {sorted(listed ^ names)}")
+
+
+def leaves(menu: Any) -> Iterator[str]:
+    """The pages of a menu, from its entries of one title each."""
+    if isinstance(menu, str):
+        yield menu
+    else:
+        for part in menu.values() if isinstance(menu, dict) else menu:
+            yield from leaves(part)
+
+
+def main() -> int:
+    """Build into the folder that is named, or `site`."""
+    try:
+        return build(Path(sys.argv[1] if sys.argv[1:] else ROOT / "site").resolve())
+    except BrokenDocs as problem:
+        print(f"docs: {problem}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("COLUMNS", "100")
+    sys.exit(main())

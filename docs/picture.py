@@ -1,0 +1,132 @@
+"""The picture of the first page, drawn anew: `python docs/picture.py` writes docs/picture.svg, in some minutes.
+
+Its left half is the game's own picture of a position of Riff Raff, from the front, in a match under a public seed. Its
+right half is the leaderboard of the league `first` under its published secret.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+ROOT = Path(__file__).resolve().parents[1]
+PICTURE = ROOT / "docs" / "picture.svg"
+SHIP = """
+name: ship
+game: riffraff
+seed: 7
+players:
+  - {bot: shipmate, name: lookahead, arguments: [lookahead]}
+  - {bot: shipmate, name: tidy, arguments: [tidy]}
+cycles: 1
+"""
+SVG = "{http://www.w3.org/2000/svg}"
+FRONT = "url(#riffraff-front)"
+VIEW = "24 112 480 438"
+"""The part of the game's picture that is shown: the ship above the water, from the front."""
+WIDTH, HEIGHT, SHIP_WIDTH = 1080, 380, 414
+INK, FADED, LINE, PAPER, BAR = "#2b2a26", "#6f6a5e", "#d8ccb4", "#fbf6ea", "#3f97ab"
+COLUMNS = {"rank": 446, "player": 500, "score %": 640, "W-D-L": 780, "MAP": 920, "ahead": 1020}
+"""The six columns with the places where their texts end, in pixels; `player` begins there."""
+
+
+def main() -> None:
+    """Play both leagues in a temporary folder and write the picture."""
+    with tempfile.TemporaryDirectory(prefix="arena-picture-") as folder:
+        tournament = Path(folder, "ship.yaml")
+        tournament.write_text(SHIP, encoding="utf-8")
+        arena("league", "run", str(tournament), "--results", folder)
+        first = arena("league", "matches", "ship", "--results", folder).split()[0]
+        arena("show", first, "--svg", f"{folder}/ship.svg", "--results", folder)
+        secret = str(ROOT / "tournaments" / "first.secret")
+        league = ("league", "run", str(ROOT / "tournaments" / "first.yaml"), "--secret-file", secret)
+        table = json.loads(arena(*league, "--format", "json", "--results", f"{folder}/first"))["standings"]
+        PICTURE.write_text(drawn(Path(folder, "ship.svg"), table), encoding="utf-8")
+
+
+def arena(*words: str) -> str:
+    """What the command prints."""
+    program = Path(sys.executable).with_name("arena")
+    return subprocess.run([program, *words], check=True, capture_output=True, text=True, cwd=ROOT).stdout
+
+
+def drawn(ship: Path, table: dict[str, Any]) -> str:
+    """The whole document."""
+    size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
+    box = f'x="0.5" y="0.5" width="{WIDTH - 1}" height="{HEIGHT - 1}" rx="10" fill="{PAPER}" stroke="{LINE}"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="DejaVu Sans, Verdana, sans-serif">',
+        "<title>A loaded ship of Riff Raff, and the leaderboard of a first league</title>",
+        f"<rect {box}/>",
+        f'<svg x="1" y="1" width="{SHIP_WIDTH}" height="{HEIGHT - 2}" viewBox="{VIEW}"',
+        'preserveAspectRatio="xMidYMid slice">',
+        *front_view(ship),
+        "</svg>",
+        *leaderboard(table),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def front_view(ship: Path) -> Iterator[str]:
+    """The definitions of the game's picture, and the view from the front."""
+    ET.register_namespace("", SVG.strip("{}"))
+    root = ET.fromstring(ship.read_text(encoding="utf-8"))
+    for part in root:
+        if part.tag == f"{SVG}defs" or part.get("clip-path") == FRONT:
+            yield ET.tostring(part, encoding="unicode").replace(' xmlns="http://www.w3.org/2000/svg"', "")
+
+
+def leaderboard(table: dict[str, Any]) -> Iterator[str]:
+    """Heads, a line with a bar for each player, and the sentences below."""
+    yield text(446, 44, "first", 20, "font-weight='bold'")
+    yield text(500, 44, "a league of three bots at Shanghaien", 14, colour=FADED)
+    for name, at in COLUMNS.items():
+        yield text(at, 92, name, 14, anchor(name), colour=FADED)
+    for number, row in enumerate(table["rows"]):
+        yield from line(row, 130 + 52 * number)
+    luck, games = table["luck"]["commitments"][0], f"{table['matches']} of {table['scheduled']} matches"
+    notes = (
+        f"{games}, each luck played twice with the seats swapped",
+        "dark line: 95 % interval of the score; MAP: skill by all matches at once",
+        f"luck drawn in secret, commitment {luck[:16]}…",
+    )
+    for number, note in enumerate(notes):
+        yield text(446, 306 + 22 * number, note, 13, colour=FADED)
+
+
+def line(row: dict[str, Any], y: int) -> Iterator[str]:
+    """The six values of a player, and the score as a bar with its interval."""
+    for (name, at), value in zip(COLUMNS.items(), values(row), strict=True):
+        yield text(at, y, value, 16, anchor(name))
+    left, width = COLUMNS["player"], 540
+    low, score, high = (left + width * row[key] for key in ("score_low", "score", "score_high"))
+    yield f'<rect x="{left}" y="{y + 10}" width="{width}" height="6" rx="3" fill="{LINE}" fill-opacity="0.5"/>'
+    yield f'<rect x="{left}" y="{y + 10}" width="{score - left:.1f}" height="6" rx="3" fill="{BAR}"/>'
+    yield f'<rect x="{low:.1f}" y="{y + 12}" width="{high - low:.1f}" height="2" fill="{INK}"/>'
+
+
+def values(row: dict[str, Any]) -> tuple[str, ...]:
+    """Rank, player, score, wins-draws-losses, MAP, ahead, as the table of the terminal rounds them."""
+    ahead = {True: "yes", False: "no", None: "-"}[row["ahead"]]
+    record = f"{row['wins']}-{row['draws']}-{row['losses']}"
+    return str(row["rank"]), row["player"], f"{100 * row['score']:.1f}", record, f"{row['map']:.2f}", ahead
+
+
+def anchor(column: str) -> str:
+    """The end of its texts that a column is aligned by."""
+    return "" if column in {"player", "rank"} else 'text-anchor="end"'
+
+
+def text(x: int, y: int, words: str, size: int, more: str = "", colour: str = INK) -> str:
+    """Words at a place."""
+    escaped = words.replace("&", "&amp;").replace("<", "&lt;")
+    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}" {more}>{escaped}</text>'
+
+
+if __name__ == "__main__":
+    main()

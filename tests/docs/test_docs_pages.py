@@ -1,0 +1,135 @@
+"""Pages name commands, files, tests and places that exist."""
+
+import html
+import re
+import shlex
+from pathlib import Path
+
+import click
+import msgspec
+import pytest
+import yaml
+from docs_pages import BLOCKS, NAMES, ROOT, Block, anchors, blocks, links
+
+from arena import validation
+from arena.cli import cli
+from arena.league.tournament import read_tournament
+from arena.process.manifest import Manifest
+from arena.store.bots import BotStore
+
+PREFIX = re.compile(r"^(?:python3 start\.py|arena)\s+(?!test\b)")
+README_LIMIT = 5000
+LONGEST_ENTRY = 4
+
+
+def commands() -> list[tuple[str, str]]:
+    """(page, command line) of each line of a shell block that begins with `arena` or `start.py`."""
+    lines = [(block.page, line) for block in BLOCKS if block.language == "sh" for line in block.text.splitlines()]
+    return [(page, re.split(r" [|>] ", PREFIX.sub("", line))[0]) for page, line in lines if PREFIX.match(line)]
+
+
+@pytest.mark.parametrize(("page", "line"), commands())
+def test_a_shown_command_parses(page: str, line: str) -> None:
+    """Command, options and arguments exist as they are written."""
+    arguments = shlex.split(line, comments=True)
+
+    command: click.Command | None = cli
+    while isinstance(command, click.Group):
+        _, command, arguments = command.resolve_command(click.Context(command), arguments)
+    assert command is not None, page
+    assert command.make_context(page, arguments, resilient_parsing="$" in line).command is command
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_links_within_the_project_lead_somewhere(page: str) -> None:
+    """Each has its file, and its heading."""
+    for target in links(page):
+        name, _, anchor = target.partition("#")
+        file = (ROOT / page).parent / name if name else ROOT / page
+        assert file.exists(), target
+        assert not anchor or anchor in anchors(file), target
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_programs_and_tests_that_a_page_names_exist(page: str) -> None:
+    """`python benchmarks/run.py` and the like, and tests by the name of their file."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+
+    programs = set(re.findall(r"\bpython3? ((?:benchmarks|docs|tests)/[\w/]+\.py)", text))
+    assert [name for name in programs if not (ROOT / name).exists()] == []
+    tests = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    assert set(re.findall(r"\btest_\w+\.py", text)) <= tests
+
+
+def test_the_readme_fits_on_a_screen_or_two() -> None:
+    """It has room for a sentence, a picture, two commands, a bot and links."""
+    assert len((ROOT / "README.md").read_bytes()) <= README_LIMIT
+
+
+def test_the_picture_has_the_table_of_the_first_page() -> None:
+    """Both are of the league whose secret is published."""
+    picture = html.unescape((ROOT / "docs" / "picture.svg").read_text(encoding="utf-8"))
+    texts = re.findall(r"<text [^>]*>([^<]*)</text>", picture)
+    (table,) = [block.text for block in blocks("docs/index.md") if block.text.startswith("  rank")]
+
+    for line in re.findall(r"^ +\d  .*$", table, re.MULTILINE):
+        rank, player, score = line.split()[:3]
+        record = re.sub(r"- +", "-", line).split("  ")
+        assert {rank, player, score} <= set(texts)
+        assert set(texts) & {part.strip() for part in record if part.count("-") == 2}
+    assert any(text.endswith("…") and text.split()[-1][:-1] in table for text in texts)
+
+
+def tournament_of(text: str, folder: Path) -> list[str]:
+    path = folder / "shown.yaml"
+    path.write_text(text, encoding="utf-8")
+    tournament = read_tournament(path, BotStore(folder / "results", ROOT / "bots").find)
+    return [player.name for player in tournament.players]
+
+
+def test_the_page_of_tournaments_shows_every_key(tmp_path: Path) -> None:
+    """Every key of the example is one, with a value of the right kind, and none is missing."""
+    (text,) = [block.text for block in blocks("docs/tournaments.md") if block.file == "mine.yaml"]
+
+    assert tournament_of(text, tmp_path) == ["random", "greedy", "sensible-a"]
+
+
+@pytest.mark.parametrize("block", [each for each in BLOCKS if each.language == "yaml" and not each.file])
+def test_a_part_of_a_tournament_can_be_read(block: Block, tmp_path: Path) -> None:
+    """A block without a file name has keys of a tournament."""
+    whole = {
+        "name": "shown",
+        "game": "nim",
+        "players": [{"bot": "random"}, {"bot": "random", "name": "b"}],
+        "cycles": 1,
+    }
+
+    assert tournament_of(yaml.safe_dump(whole | yaml.safe_load(block.text)), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "block", [each for each in BLOCKS if each.file.endswith("bot.yaml")], ids=lambda each: each.file
+)
+def test_a_manifest_on_a_page_is_one(block: Block) -> None:
+    """Its keys are known, and its folder has its name."""
+    manifest = validation.read_struct(yaml.safe_load(block.text), Manifest, place=block.page)
+
+    assert manifest.name == Path(block.file).parent.name
+    assert msgspec.to_builtins(manifest)["command"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tournaments").glob("*.yaml")), ids=lambda path: path.name)
+def test_a_bundled_tournament_can_be_read(path: Path, tmp_path: Path) -> None:
+    """With the bundled bots, and under the name of its file."""
+    tournament = read_tournament(path, BotStore(tmp_path / "results", ROOT / "bots").find)
+    assert tournament.name == path.stem
+
+
+def test_the_glossary_is_short_and_in_order() -> None:
+    """Entries follow the alphabet, in at most four lines each."""
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    entries = re.findall(r"^\*\*(.+)\*\*\n((?:.+\n)+)", text, re.MULTILINE)
+    terms = [term.lower() for term, _ in entries]
+
+    assert terms == sorted(terms)
+    assert [term for term, lines in entries if lines.count("\n") > LONGEST_ENTRY] == []
