@@ -5,7 +5,7 @@ are the same in any order, in Python and in SQL.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
@@ -137,10 +137,10 @@ class PairingRanks(msgspec.Struct, frozen=True):
         return (len(self.ranks) - self.ranks.count("-")) // len(self.players)
 
     @property
-    def courses(self) -> Iterator[str]:
+    def courses(self) -> list[str]:
         """The ranks of each block: the n n characters that belong to it."""
         size = len(self.players) ** 2
-        return (self.ranks[start : start + size] for start in range(0, len(self.ranks), size))
+        return [self.ranks[start : start + size] for start in range(0, len(self.ranks), size)]
 
     def between(self, first: int, end: int) -> "PairingRanks":
         """The blocks from number `first` to before `end`."""

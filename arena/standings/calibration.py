@@ -23,6 +23,7 @@ from arena.match.results import PairingRanks
 from arena.standings.ranks import in_schedule_order
 from arena.standings.ratings import RatingSettings, rate
 from arena.standings.skills import model_of
+from arena.statistics.comparisons import table_of
 from arena.statistics.interval import Interval, degrees_of_freedom, interval
 from arena.statistics.model import Chances, chances_at
 from arena.statistics.newton import Floats, Indices
@@ -160,7 +161,7 @@ def map_method(players: Iterable[str], settings: RatingSettings, *, knows_seats:
     chosen = model if knows_seats else msgspec.structs.replace(model, seat_sigma=0.0)
 
     def learn(ranks: Sequence[PairingRanks]) -> Forecaster:
-        found = fit(names, ranks, chosen)
+        found = fit(table_of(names, ranks), chosen)
         return lambda one, other, seats: found.forecast(one, other, seats=seats)
 
     return learn

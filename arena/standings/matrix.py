@@ -15,16 +15,17 @@ from itertools import combinations, permutations
 from typing import Any, Final
 
 import msgspec
+import numpy as np
 
 from arena.match.results import PairingRanks
 from arena.standings.ratings import RatingSettings
 from arena.standings.scores import Mean, scores_between
 from arena.standings.skills import fitted, points_of, ranking, skills
+from arena.statistics.comparisons import ComparisonTable, table_of
 from arena.statistics.confidence_sequence import holm
 from arena.statistics.distributions import Z_95, two_sided
 from arena.statistics.interval import Interval, interval
 from arena.statistics.matrix import Cell, Intransitivity, Matrix, head_to_head
-from arena.statistics.pairs import Counted, Pool, pooled
 from arena.statistics.probit import ProbitFit
 
 LEAST_BLOCKS_OF_PAIR: Final = 10
@@ -142,8 +143,8 @@ def compared(
     only: Sequence[str] = (),
 ) -> HeadToHead:
     """Compare everyone with everyone. Of the result are the best `top`, or `only` these; without either, all."""
-    names, played = tuple(sorted(players)), pooled(ranks)
-    found = fitted(names, played, settings)
+    table = table_of(players, ranks)
+    names, found = table.players, fitted(table, settings)
     matrix = head_to_head(found) if found else Matrix((), (), Intransitivity(0.0, 0, None), (), 0, 0.0)
     ranked = _ranked(names, found, settings)
     shown = [one for one in ranked if not only or one.name in only][: None if only else top]
@@ -154,10 +155,10 @@ def compared(
         field=len(names),
         players=tuple(shown),
         groups=tuple(group for group in found.groups if len(group) > 1) if found else (),
-        meetings=tuple(_meetings([one.name for one in shown], matrix, tests, played)),
+        meetings=tuple(_meetings([one.name for one in shown], matrix, tests, table)),
         pairs=len(tests),
         decided=sum(one.p_holm <= WRONG for one in tests.values()),
-        intransitivity=_tested(matrix, played, settings),
+        intransitivity=_tested(matrix, table, settings),
         cycles=tuple(_cycle(matrix, found) for found in matrix.cycles),
         cycles_found=matrix.cycles_found,
         cycles_by_chance=matrix.cycles_by_chance,
@@ -210,10 +211,10 @@ def _ranked(names: Sequence[str], found: ProbitFit | None, settings: RatingSetti
 
 
 def _meetings(
-    order: Sequence[str], matrix: Matrix, tests: Mapping[tuple[str, str], _Test], played: Pool
+    order: Sequence[str], matrix: Matrix, tests: Mapping[tuple[str, str], _Test], table: ComparisonTable
 ) -> Iterator[Meeting]:
     pairs = [*permutations(order, 2)]
-    scores = scores_between(played, pairs)
+    scores = scores_between(table, pairs)
     for player, opponent in pairs:
         test = tests.get((min(player, opponent), max(player, opponent)))
         if test:
@@ -241,20 +242,20 @@ def _meeting(player: str, opponent: str, cell: Cell | None, score: Mean | None, 
     )
 
 
-def _tested(matrix: Matrix, played: Sequence[Counted], settings: RatingSettings) -> Intransitive:
-    if any(len(one.players) > 2 for one in played):
+def _tested(matrix: Matrix, table: ComparisonTable, settings: RatingSettings) -> Intransitive:
+    if table.seats > 2:
         return _untested("with more than two seats the comparisons of a match are not independent")
     if matrix.intransitivity.p is None:
         return _untested("nobody met in a circle, so that any results fit one skill per player")
     left_out = _lopsided(matrix)
     rest = [player for player in matrix.players if player not in left_out]
-    own = Pool(one for one in played if not left_out.intersection(one.players))
+    own = table.among(rest)
     if len(rest) < 3:
         return _untested("hardly anybody's matches with the others are close enough")
-    fewest = min((sum(one.courses.values()) for one in own), default=0)
+    fewest = int(np.bincount(own.pairing, own.times, 1).min())
     if fewest < LEAST_BLOCKS_OF_PAIR:
         return _untested(f"it takes {LEAST_BLOCKS_OF_PAIR} blocks of every pair, and one has {fewest}")
-    refitted = fitted(rest, own, settings) if left_out else None
+    refitted = fitted(own, settings) if left_out else None
     among = head_to_head(refitted, most_cycles=0) if refitted else matrix
     found = among.intransitivity
     if found.p is None:

@@ -33,21 +33,16 @@ def in_schedule_order(pairings: Iterable[PairingRanks]) -> Iterator[Ranking]:
     """All matches by block, pairing, rotation; `pairings` come in the order of the schedule."""
     by_block: defaultdict[int, list[tuple[Ranking, ...]]] = defaultdict(list)
     for one in pairings:
-        size = len(one.players) ** 2
-        known: dict[str, tuple[Ranking, ...]] = {}
-        starts = range(0, len(one.ranks), size)
-        for block, start in zip(one.blocks, starts, strict=True):
-            course = one.ranks[start : start + size]
-            if course not in known:
-                known[course] = tuple(_rankings(one.players, course))
+        courses = [*one.courses]
+        known = {course: _rankings(one.players, course) for course in {*courses}}
+        for block, course in zip(one.blocks, courses, strict=True):
             by_block[block].append(known[course])
     return chain.from_iterable(chain.from_iterable(by_block[block] for block in sorted(by_block)))
 
 
-def _rankings(players: tuple[str, ...], course: str) -> Iterator[Ranking]:
-    for rotation, ranks in enumerate(matches_of(course, len(players))):
-        if ranks is not None:
-            yield rotate(players, rotation), ranks
+def _rankings(players: tuple[str, ...], course: str) -> tuple[Ranking, ...]:
+    ranks = matches_of(course, len(players))
+    return tuple([(rotate(players, turn), own) for turn, own in enumerate(ranks) if own is not None])
 
 
 def no_match(seats: int) -> str:

@@ -18,15 +18,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import permutations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
 from arena.match.results import PairingRanks
 from arena.standings.sums import Array, BlockSums, Courses, ExactNumber, Met, total
+from arena.statistics.comparisons import ComparisonTable
 from arena.statistics.interval import UNSEEN, Interval, degrees_of_freedom, equal_blocks, interval
-from arena.statistics.pairs import Counted, comparisons, signs
+from arena.statistics.pairs import comparisons
 
 _EXACT = 1 << 53
 """Whole numbers below that are floats as well."""
@@ -125,45 +126,42 @@ def scores(pairings: Sequence[PairingRanks]) -> Scores:
     )
 
 
-def scores_between(played: Iterable[Counted], pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Mean]:
+def scores_between(table: ComparisonTable, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Mean]:
     """The mean score of the first of each of `pairs` against the second, as far as they met; at tables of many, too."""
-    asked = set(pairs)
-    parts: defaultdict[tuple[str, str], list[_Blocks]] = defaultdict(list)
-    for one in played:
-        if asked.isdisjoint(permutations(one.players, 2)):
-            continue
-        found = _blocks_between(tuple(sorted(one.courses.items())), len(one.players))
-        for pair, own in zip(permutations(one.players, 2), found, strict=True):
-            if pair in asked and own:
-                parts[pair].append(own)
-    return {pair: _mean_score(tuple(own)) for pair, own in parts.items()}
-
-
-_Blocks = tuple[tuple[tuple[int, int], int], ...]
-"""The number of times that each (matches, total) of a block occurred, sorted."""
-
-
-@lru_cache(maxsize=1 << 14)
-def _blocks_between(courses: tuple[tuple[str, int], ...], seats: int) -> tuple[_Blocks, ...]:
-    """Of each two places, in the order of `permutations`: what the first one has of the matches with the second."""
-    blocks = {pair: Counter[tuple[int, int]]() for pair in permutations(range(seats), 2)}
-    for course, times in courses:
-        found: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
-        for row, sign in zip(comparisons(seats), signs(course, seats), strict=True):
-            if sign is not None:
-                found[row.first, row.second].append(1 + sign)
-                found[row.second, row.first].append(1 - sign)
-        for pair, gained in found.items():
-            blocks[pair][len(gained), sum(gained)] += times
-    return tuple(tuple(sorted(own.items())) for own in blocks.values())
+    number = {name: place for place, name in enumerate(table.players)}
+    asked = {(number[one], number[other]): (one, other) for one, other in pairs}
+    strata: defaultdict[tuple[str, str], list[tuple[int, ...]]] = defaultdict(list)
+    starts = np.flatnonzero(np.diff(table.pairing, prepend=-1))
+    times = table.times.astype(np.int64)
+    rows, there = comparisons(table.seats), table.masks[table.presence].astype(np.int64)
+    for one, other in permutations(range(table.seats), 2):
+        sign = 1 if one < other else -1
+        own = [number for number, row in enumerate(rows) if {row.first, row.second} == {one, other}]
+        m = there[:, own].sum(axis=1)
+        y = m + sign * table.signs[:, own].sum(axis=1)
+        sums = [np.add.reduceat(each * times, starts).tolist() for each in _powers(m, y)]
+        for players, *found in zip(map(tuple, table.places[:, (one, other)].tolist()), *sums, strict=True):
+            if players in asked and found[0]:
+                strata[asked[players]].append(tuple(found))
+    return {pair: _mean_score(tuple(own)) for pair, own in strata.items()}
 
 
 @lru_cache(maxsize=1 << 16)
-def _mean_score(parts: tuple[_Blocks, ...]) -> Mean:
-    """Pairs of few blocks are often alike: each kind is computed once."""
-    found = mean_of(shares_of(map(dict, parts)), unit=2, lowest=0.0, highest=1.0)
+def _mean_score(strata: tuple[tuple[int, ...], ...]) -> Mean:
+    """Of so many `_powers` added up, by pairing. Pairs of few blocks are often alike: each kind is computed once."""
+    found = mean_of(_of_powers(strata), unit=2, lowest=0.0, highest=1.0)
     assert found is not None, "there is a block"
     return found
+
+
+def _powers(m: Any, y: Any) -> tuple[Any, ...]:
+    """Of blocks, what the columns of `Shares` are the sums of."""
+    return (m > 0) + 0, m, m * m, y, y * y, m * y, y**4, m * y**3, m * m * y * y, m**3 * y, m**4
+
+
+def _of_powers(rows: Sequence[Sequence[ExactNumber]]) -> Shares:
+    found = np.array(rows, dtype=object).reshape(len(rows), 11)
+    return Shares._make([*found.T[:6], found[:, 6:]])
 
 
 def shares(sums: BlockSums, where: Met) -> Shares:
@@ -173,13 +171,11 @@ def shares(sums: BlockSums, where: Met) -> Shares:
 
 def shares_of(strata: Iterable[Iterable[tuple[int, ExactNumber]] | Mapping[tuple[int, ExactNumber], int]]) -> Shares:
     """Of a player with these blocks, pairing by pairing: (matches, total) of each, or how often each occurred."""
-    powers = ((0, 0), (1, 0), (2, 0), (0, 1), (0, 2), (1, 1), (0, 4), (1, 3), (2, 2), (3, 1), (4, 0))
-    rows = [
-        [sum(times * m**i * y**j for (m, y), times in own.items()) for i, j in powers]
-        for own in (Counter(blocks) for blocks in strata)
-    ]
-    found = np.array(rows, dtype=object).reshape(len(rows), len(powers))
-    return Shares._make([*found.T[:6], found[:, 6:]])
+    found = []
+    for own in map(Counter, strata):
+        columns = zip(*[[times * each for each in _powers(m, y)] for (m, y), times in own.items()], strict=True)
+        found.append([*map(sum, columns)])
+    return _of_powers(found)
 
 
 def mean_of(

@@ -7,7 +7,7 @@ sure it is follows from blocks (`arena.statistics.block_correlation`).
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from arena.standings.ratings import RatingSettings
@@ -15,7 +15,7 @@ from arena.statistics.comparisons import ComparisonTable, table_of
 from arena.statistics.distributions import CONFIDENCE
 from arena.statistics.interval import Interval, interval
 from arena.statistics.model import ProbitSettings
-from arena.statistics.pairs import PlayedPairing, connected_groups, pooled
+from arena.statistics.pairs import PlayedPairing
 from arena.statistics.probit import GrowingSkills, ProbitFit, SeatAdvantage, fit
 
 MOST_PLAYERS = 1000
@@ -35,17 +35,11 @@ def model_of(settings: RatingSettings) -> ProbitSettings:
     )
 
 
-def fitted(players: Iterable[str], pairings: Iterable[PlayedPairing], settings: RatingSettings) -> ProbitFit | None:
-    """Estimate the skills of all `players` at once from all matches of `pairings`; None without a match.
-
-    None with too many players, too. ValueError for pairings with unequal numbers of seats: these belong in pools of
-    their own. KeyError for a match of somebody who is none of `players`.
-    """
-    names = tuple(players)
-    played = pooled(pairings)
-    if not played or len(names) > MOST_PLAYERS:
+def fitted(table: ComparisonTable, settings: RatingSettings) -> ProbitFit | None:
+    """Estimate the skills of all players at once from all matches; None without a match, or with too many players."""
+    if not len(table.places) or len(table.players) > MOST_PLAYERS:
         return None
-    return fit(names, played, model_of(settings))
+    return fit(table, model_of(settings))
 
 
 def skills(found: ProbitFit, settings: RatingSettings) -> dict[str, Interval]:
@@ -133,7 +127,7 @@ def ranking(
 class GrowingRanking:
     """The order of `ranking` by all matches of some rounds: of the first one and of those that are added.
 
-    In the first round everybody meets all whom they ever will. ValueError or KeyError as for `fitted`.
+    In the first round everybody meets all whom they ever will. ValueError or KeyError as for `table_of`.
     """
 
     def __init__(self, players: Sequence[str], settings: RatingSettings) -> None:
@@ -147,7 +141,7 @@ class GrowingRanking:
         table = table_of(self._players, pairings)
         if self._skills is None:
             self._skills = GrowingSkills(table, model_of(self._settings))
-            self._groups = connected_groups(self._players, pairings)
+            self._groups = table.groups
         else:
             self._skills.add(table)
         for name, (matches, score) in points_of(table).items():

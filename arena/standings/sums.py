@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -259,13 +260,12 @@ def sums_of(results: Iterable[MatchResult]) -> PairingSums:
 
 def sums_digest(sums: PairingSums) -> str:
     """SHA-256 of all ranks block by block and of the sums without times, whatever the order of the pairings."""
-    order = np.array(sorted(range(len(sums.keys)), key=sums.keys.__getitem__), dtype=np.int64)
-    ranks = [sums.ranks[number] for number in order]
-    digest = sha256(
-        msgspec.json.encode([(sums.keys[at], *sums.ranks[at].players, sums.ranks[at].ranks) for at in order])
-    )
-    for blocks in (map(len, (one.blocks for one in ranks)), chain.from_iterable(one.blocks for one in ranks)):
-        digest.update(np.fromiter(blocks, dtype=np.int64).tobytes())
+    found = sorted(zip(sums.keys, sums.ranks, range(len(sums.keys)), strict=True), key=itemgetter(0))
+    order = np.array([number for *_, number in found], dtype=np.int64)
+    digest = sha256(msgspec.json.encode([(key, *ranks.players, ranks.ranks) for key, ranks, _ in found]))
+    blocks = [ranks.blocks for _, ranks, _ in found]
+    for numbers in (map(len, blocks), chain.from_iterable(blocks)):
+        digest.update(np.fromiter(numbers, dtype=np.int64).tobytes())
 
     def take_in(column: Array) -> None:
         own = _narrowed(column[order])

@@ -17,8 +17,8 @@ from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.rows import Entrant, Row, deprecated, ends, ranked, record, rows_of
 from arena.standings.skills import contradicted, fitted, worth
 from arena.standings.sums import Met, PairingSums, met, sums_digest, total
+from arena.statistics.comparisons import table_of
 from arena.statistics.model import BlockEffect
-from arena.statistics.pairs import connected_groups
 from arena.statistics.probit import SeatAdvantage
 
 
@@ -82,8 +82,8 @@ def standings(
     matches = int(played.matches.sum())
     _check(field, played, matches, scheduled)
     names = [one.name for one in field]
-    fit = fitted(names, played.ranks, settings)
-    groups = connected_groups(names, played.ranks)
+    compared = table_of(names, played.ranks)
+    fit = fitted(compared, settings)
     rows, drawn = rows_of(field, played, ratings)
     by_mu = [one.name for one in sorted(rows, key=lambda row: (-round(row.mu, 9), row.name))]
     return Standings(
@@ -99,9 +99,9 @@ def standings(
         results=sums_digest(played),
         design_effect=fit.effect if fit else None,
         seats=fit.seats if fit else (),
-        groups=groups,
+        groups=compared.groups,
         contradictions=contradicted(by_mu, fit) if fit else (),
-        rows=ranked(rows, groups, fit, settings),
+        rows=ranked(rows, compared.groups, fit, settings),
     )
 
 

@@ -7,9 +7,11 @@ each by the margin of a match of two. The pairs of one match are not independent
 matches of a block: `block_correlation` tells by how much.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -40,7 +42,7 @@ class Pattern:
     shared_player: Floats
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ComparisonTable:
     """All comparisons of some pairings. `players` are in order of name, `places` (P, n) are their numbers by pairing.
 
@@ -61,6 +63,48 @@ class ComparisonTable:
     def seats(self) -> int:
         """The number of seats at a table; 0 without a match."""
         return int(self.places.shape[1])
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Players whom matches connect, directly or through others; the largest group first.
+
+        Within a group skills can be compared; between two groups nothing is known.
+        """
+        leader = list(range(len(self.players)))
+
+        def find(place: int) -> int:
+            while leader[place] != place:
+                leader[place] = leader[leader[place]]
+                place = leader[place]
+            return place
+
+        left = len(leader)
+        for places in self.places.tolist():
+            first, *others = sorted({find(place) for place in places})
+            left -= len(others)
+            for other in others:
+                leader[other] = first
+            if left == 1:
+                break
+        found: defaultdict[int, list[str]] = defaultdict(list)
+        for place, name in enumerate(self.players):
+            found[find(place)].append(name)
+        return tuple(sorted(map(tuple, found.values()), key=lambda group: (-len(group), group)))
+
+    def among(self, players: Sequence[str]) -> "ComparisonTable":
+        """The pairings of these players only, who come in order of name."""
+        kept = np.logical_and.reduce(np.isin(self.places, [self.players.index(each) for each in players]), axis=1)
+        number = np.searchsorted(players, self.players)
+        entries = kept[self.pairing]
+        return replace(
+            self,
+            players=tuple(players),
+            places=number[self.places[kept]],
+            pairing=(np.cumsum(kept) - 1)[self.pairing[entries]],
+            times=self.times[entries],
+            signs=self.signs[entries],
+            presence=self.presence[entries],
+        )
 
     def counts(self) -> Floats:
         """Wins, draws and losses of each row (P, R, 3)."""
@@ -109,36 +153,40 @@ class ComparisonTable:
 
 
 def table_of(players: Iterable[str], pairings: Iterable[pairs.PlayedPairing]) -> ComparisonTable:
-    """Count the comparisons of `pairings`, which may come in any order.
+    """Count the comparisons of `pairings`, which may come in any order; those without a match are left out.
 
     ValueError for what is no pairing, or unequal numbers of seats; KeyError for a player who is none of `players`.
     """
-    number = pairs.places_of(players)
-    known = pairs.pooled(pairings)
-    seats = len(known[0].players) if known else 0
-    distinct = {
-        course: index for index, course in enumerate(sorted({course for one in known for course in one.courses}))
-    }
-    signs = [pairs.signs(course, seats) for course in distinct]
-    which = np.array([distinct[course] for one in known for course in one.courses], dtype=np.int64)
-    pairing = np.repeat(np.arange(len(known)), [len(one.courses) for one in known])
-    order = np.lexsort((which, pairing))
-    which = which[order]
-    rows = len(pairs.comparisons(seats))
-    there = [tuple([float(sign is not None) for sign in own]) for own in signs]
-    masks = {mask: index for index, mask in enumerate(sorted(set(there), reverse=True))}
+    number = {name: place for place, name in enumerate(sorted(set(players)))}
+    known = [(one.players, own) for one in pairings if "".join(own := one.courses).strip(pairs.MISSING)]
+    sizes = sorted({len(names) for names, _ in known})
+    if len(sizes) > 1:
+        raise ValueError(f"matches of {' and of '.join(map(str, sizes))} players cannot share one table")
+    seats = sizes[0] if sizes else 0
+    courses = [*chain.from_iterable([own for _, own in known])]
+    distinct = {course: index for index, course in enumerate(sorted(set(courses)))}
+    tables = np.array([number[name] for names, _ in known for name in names], dtype=np.int64).reshape(len(known), seats)
+    same = np.zeros(len(known), dtype=np.int64)
+    for column in tables.T:
+        _, same = np.unique(same * len(number) + column, return_inverse=True)
+    if known and (seats < 2 or {*map(len, distinct)} != {seats * seats} or not np.diff(np.sort(tables)).all()):
+        raise ValueError("a pairing needs two or more different players and a rank for each")
+    which = np.array([distinct[course] for course in courses], dtype=np.int64)
+    occurred = np.repeat(same, [len(own) for _, own in known]) * len(distinct) + which
+    entries, times = np.unique(occurred, return_counts=True)
+    pairing, which = np.divmod(entries, max(1, len(distinct)))
+    # a comparison of a match that is not there is not a number
+    signs = np.array([pairs.signs(course, seats) for course in distinct], dtype=np.float64)
+    signs = signs.reshape(len(distinct), len(pairs.comparisons(seats)))
+    masks, presence = np.unique(~np.isnan(signs), axis=0, return_inverse=True)
     return ComparisonTable(
         players=tuple(number),
-        places=np.array([[number[name] for name in one.players] for one in known], dtype=np.int64).reshape(
-            len(known), seats
-        ),
-        pairing=pairing[order],
-        times=np.array([times for one in known for times in one.courses.values()], dtype=np.float64)[order],
-        signs=np.array([[sign or 0 for sign in own] for own in signs], dtype=np.int8).reshape(len(distinct), rows)[
-            which
-        ],
-        presence=np.array([masks[mask] for mask in there], dtype=np.int64)[which],
-        masks=np.array(list(masks), dtype=np.float64).reshape(len(masks), rows),
+        places=tables[np.unique(same, return_index=True)[1]],
+        pairing=pairing,
+        times=times.astype(np.float64),
+        signs=np.nan_to_num(signs)[which].astype(np.int8),
+        presence=presence[which],
+        masks=masks.astype(np.float64),
     )
 
 

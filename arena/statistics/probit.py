@@ -13,7 +13,7 @@ The work grows with the cube of the players: fine for a thousand, not for ten th
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -22,11 +22,10 @@ import numpy as np
 
 from arena.statistics import newton
 from arena.statistics.block_correlation import block_effect, score_covariance
-from arena.statistics.comparisons import ComparisonTable, table_of
+from arena.statistics.comparisons import ComparisonTable
 from arena.statistics.distributions import NORMAL
 from arena.statistics.model import BlockEffect, Chances, ProbitSettings, chances_at, score_slope
 from arena.statistics.newton import Design, Floats, Optimum
-from arena.statistics.pairs import PlayedPairing, connected_groups, pooled
 
 
 class SeatAdvantage(msgspec.Struct, frozen=True, gc=False):
@@ -118,17 +117,14 @@ class ProbitFit:
         return {player: number for number, group in enumerate(self.groups) for player in group}
 
 
-def fit(players: Iterable[str], pairings: Iterable[PlayedPairing], settings: ProbitSettings | None = None) -> ProbitFit:
+def fit(table: ComparisonTable, settings: ProbitSettings | None = None) -> ProbitFit:
     """Find the most likely skills, and their errors from blocks.
 
     With H the information of the results and the prior, and J the covariance of the slope of the log likelihood as
     `block_correlation` makes it of the blocks, the covariance is H^-1 (J + prior) H^-1. The means stay what they are
-    whatever the blocks share. Raises ValueError for matches with unequal numbers of seats, KeyError for a stranger.
+    whatever the blocks share.
     """
-    chosen = settings or ProbitSettings()
-    played = pooled(pairings)
-    names = tuple(sorted(set(players)))
-    table = table_of(names, played)
+    chosen, names = settings or ProbitSettings(), table.players
     if not names:
         return ProbitFit(chosen, (), (), (), (), (), (), (), None, table)
     count = len(names)
@@ -144,7 +140,7 @@ def fit(players: Iterable[str], pairings: Iterable[PlayedPairing], settings: Pro
         deviations=_centred_deviations(covariance[:count, :count]),
         seat_effects=effects,
         seats=_seat_advantages(effects, covariance[count:, count:], chosen),
-        groups=connected_groups(names, played),
+        groups=table.groups,
         effect=effect,
         table=table,
     )

@@ -22,6 +22,7 @@ from arena.standings.scores import Mean
 from arena.standings.skills import fitted
 from arena.standings.sums import sums_of
 from arena.standings.table import Standings, Timing, standings, standings_json, timing
+from arena.statistics.comparisons import table_of
 from arena.statistics.interval import Interval
 
 
@@ -189,7 +190,7 @@ def test_equal_map_goes_by_the_score() -> None:
     """Of players with one MAP those with the better score stand before those with the better name."""
     rows = [row(table(played("ab", (1, 0)), played("cd", (1, 0), block=1, pairing=1)), name) for name in ("ann", "bob")]
     alike = [replace(one, matches=1) for one in rows]
-    fit = fitted(["ann", "bob"], ranks_of([played("ab", (1, 1))]).values(), SETTINGS)
+    fit = fitted(table_of(["ann", "bob"], ranks_of([played("ab", (1, 1))]).values()), SETTINGS)
     assert fit is not None
 
     found = ranked(alike[::-1], [("ann", "bob")], fit, SETTINGS)

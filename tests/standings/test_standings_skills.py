@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from standings_made import FIELD, NAMES, block_of, leagues, played, row, table
-from support.made_matches import SETTINGS, pairing_ranks
+from support.made_matches import SETTINGS
 
 from arena.match.results import MatchResult, rotate
 from arena.standings.ranks import ranks_of
@@ -19,7 +19,7 @@ from arena.standings.sums import sums_of
 from arena.standings.table import standings
 from arena.statistics.comparisons import table_of
 from arena.statistics.distributions import Z_95
-from arena.statistics.pairs import comparisons, pooled
+from arena.statistics.pairs import comparisons
 from arena.statistics.probit import ProbitFit, fit
 
 
@@ -56,17 +56,10 @@ def test_comparisons_and_points_are_counted_as_match_by_match(results: list[Matc
 
 @settings(max_examples=30)
 @given(st.integers(2, 4).flatmap(leagues))
-def test_ranks_block_by_block_give_the_same_as_counted_courses(results: list[MatchResult]) -> None:
-    """The skills are equal to the last bit."""
-    pool = pooled(ranks_of(results).values())
-    listed = [
-        pairing_ranks(one.players, [course for course, times in one.courses.items() for _ in range(times)])
-        for one in pool
-    ]
-
-    assert repr(fitted(NAMES, listed, SETTINGS)) == repr(fitted(NAMES, pool, SETTINGS))
+def test_a_ranking_that_grows_begins_with_that_of_the_table(results: list[MatchResult]) -> None:
+    """After its first round."""
     found = GrowingRanking(NAMES, SETTINGS)
-    found.add(listed)
+    found.add([*ranks_of(results).values()])
 
     assert found.order() == [one.name for one in table(*results).rows if one.matches]
 
@@ -86,7 +79,7 @@ def league(seed: int, *, cycles: int = 20, skill: float = 3.0, seats: int = 2) -
 
 
 def fit_of(results: list[MatchResult], chosen: RatingSettings = SETTINGS) -> ProbitFit:
-    found = fitted(NAMES, ranks_of(results).values(), chosen)
+    found = fitted(table_of(NAMES, ranks_of(results).values()), chosen)
     assert found is not None
     return found
 
@@ -96,7 +89,7 @@ def test_a_row_has_the_skill_by_all_matches_at_once(seats: int) -> None:
     """Mean and error of the fit with the errors of blocks, which are not those of independent matches."""
     results = league(1, seats=seats)
     found = table(*results)
-    expected = fit(NAMES, ranks_of(results).values())
+    expected = fit(table_of(NAMES, ranks_of(results).values()))
 
     for name in NAMES:
         own = row(found, name)
@@ -159,7 +152,7 @@ def test_who_has_not_played_has_no_skill() -> None:
 def test_who_has_not_played_makes_nobody_uncertain() -> None:
     """Errors are against those whom matches connect; with all connected that is the deviation of the fit."""
     results = [one for one in league(5) if "dot" not in one.players]
-    fit_of_three = fitted(NAMES[:3], ranks_of(results).values(), SETTINGS)
+    fit_of_three = fitted(table_of(NAMES[:3], ranks_of(results).values()), SETTINGS)
     assert fit_of_three is not None
 
     four, three = skills(fit_of(results), SETTINGS), skills(fit_of_three, SETTINGS)

@@ -4,12 +4,34 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
-from arena.statistics.pairs import Counted
+from arena.statistics.comparisons import table_of
+from arena.statistics.model import ProbitSettings
+from arena.statistics.pairs import PlayedPairing
+from arena.statistics.probit import ProbitFit, fit
 
 BETA = 25.0 / 6.0
 MARGIN = 0.2955327
 """At 4 % of draws."""
+
+
+class Counted(NamedTuple):
+    """A pairing by itself: how often each course occurred."""
+
+    players: tuple[str, ...]
+    counts: Mapping[str, int]
+
+    @property
+    def courses(self) -> list[str]:
+        return [*Counter(self.counts).elements()]
+
+
+def fit_of(
+    players: Iterable[str], pairings: Iterable[PlayedPairing], settings: ProbitSettings | None = None
+) -> ProbitFit:
+    return fit(table_of(players, pairings), settings)
+
 
 Result = tuple[tuple[str, ...], tuple[int, ...]]
 """The players by seat, and their ranks by seat."""

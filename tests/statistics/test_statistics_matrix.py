@@ -7,13 +7,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statistics_leagues import blocks, mirrored, names_in
+from statistics_leagues import Counted, blocks, fit_of, mirrored, names_in
 
 from arena.statistics.comparisons import table_of
 from arena.statistics.distributions import chi_square_tail
 from arena.statistics.matrix import Matrix, head_to_head
-from arena.statistics.pairs import Counted
-from arena.statistics.probit import fit
 
 # Upper quantiles of chi-squared as printed in textbooks (NIST/SEMATECH e-Handbook, 1.3.6.7.4).
 QUANTILES = [
@@ -38,7 +36,7 @@ QUANTILES = [
 
 
 def compared(*played: Counted) -> Matrix:
-    return head_to_head(fit(names_in(played), played))
+    return head_to_head(fit_of(names_in(played), played))
 
 
 def beats(winner: str, loser: str, *, count: int) -> Counted:
@@ -166,7 +164,7 @@ def test_the_list_of_cycles_is_capped_and_their_number_is_not() -> None:
     names = [f"p{place}" for place in range(7)]
     steps = [(one, (one + by) % 7) for one in range(7) for by in (1, 2, 3)]
     played = [beats(names[i], names[j], count=30) for i, j in steps]
-    fitted = fit(names, played)
+    fitted = fit_of(names, played)
 
     whole, capped = head_to_head(fitted), head_to_head(fitted, most_cycles=5)
 
@@ -213,7 +211,7 @@ def test_groups_that_never_met_keep_their_own_degrees_of_freedom() -> None:
 def test_small_and_lopsided_matrices_stay_finite(played: list[Counted]) -> None:
     """No block, one block, and no loss in 600 matches."""
     names = ("ann", "bob", "cid")
-    fitted = fit(names, played)
+    fitted = fit_of(names, played)
 
     found = head_to_head(fitted)
 
@@ -228,7 +226,7 @@ def test_an_upset_against_all_odds_stays_finite() -> None:
     chain = [(names[i], names[i + 1]) for i in range(8)]
     played = [blocks(*pair, [(1, 1)] * 300) for pair in chain]
     upset = blocks(names[-1], names[0], [(1, 1)])
-    fitted = fit(names, played)
+    fitted = fit_of(names, played)
 
     found = head_to_head(replace(fitted, table=table_of(names, [*played, upset])))
 

@@ -8,11 +8,10 @@ from statistics import NormalDist
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statistics_leagues import Result, blocks, mirrored, pairings_of, repeated
+from statistics_leagues import Result, blocks, fit_of, mirrored, pairings_of, repeated
 from statistics_oracle import most_likely
 
 from arena.statistics.model import ProbitSettings
-from arena.statistics.probit import fit
 
 NAMES = ("ann", "bob", "cid", "dot")
 FIXED_SEATS = ProbitSettings(seat_sigma=0.0)
@@ -33,7 +32,7 @@ def test_the_fit_is_the_one_of_an_independent_calculation() -> None:
     )
     chosen = ProbitSettings(draw_probability=0.1, seat_sigma=3.0)
 
-    found = fit(NAMES[:3], pairings_of(results), chosen)
+    found = fit_of(NAMES[:3], pairings_of(results), chosen)
 
     expected, covariance = most_likely(NAMES[:3], results, chosen)
     assert found.means == pytest.approx(expected[:3], abs=1e-9)
@@ -46,7 +45,7 @@ def test_the_fit_is_the_one_of_an_independent_calculation() -> None:
 @pytest.mark.parametrize(("share", "quantile"), [(75, 0.674489750), (90, 1.281551566), (99, 2.326347874)])
 def test_without_a_prior_a_pair_is_as_far_apart_as_the_normal_quantile(share: int, quantile: float) -> None:
     """The known answer of a probit: z(share won) times sqrt 2 beta; quantiles from a printed table."""
-    found = fit("ab", pairings_of(repeated("a", "b", wins=share, losses=100 - share)), NO_PRIOR)
+    found = fit_of("ab", pairings_of(repeated("a", "b", wins=share, losses=100 - share)), NO_PRIOR)
 
     scale = math.sqrt(2.0) * NO_PRIOR.beta
     assert (found.mean("a") - found.mean("b")) / scale == pytest.approx(quantile, abs=1e-7)
@@ -60,7 +59,7 @@ def test_the_chain_of_a_manual_is_symmetric_about_its_middle() -> None:
         + repeated("a", "c", wins=90, losses=10)
     )
 
-    found = fit("abc", pairings_of(results), NO_PRIOR)
+    found = fit_of("abc", pairings_of(results), NO_PRIOR)
 
     x = (found.mean("a") - found.mean("b")) / (math.sqrt(2.0) * NO_PRIOR.beta)
     normal = NormalDist()
@@ -78,7 +77,7 @@ def test_the_order_of_the_matches_changes_no_byte(results: list[Result], rng: ra
     shuffled = list(results)
     rng.shuffle(shuffled)
 
-    found, again = (fit(NAMES, pairings_of(order)) for order in (results, shuffled))
+    found, again = (fit_of(NAMES, pairings_of(order)) for order in (results, shuffled))
 
     assert repr(found) == repr(again)
 
@@ -87,10 +86,10 @@ def test_the_order_of_the_matches_changes_no_byte(results: list[Result], rng: ra
 @given(st.lists(matches_of_two, min_size=1, max_size=30))
 def test_a_draw_brings_two_players_nearer_to_each_other(results: list[Result]) -> None:
     """One more draw between the two furthest apart never moves them further apart."""
-    before = fit(NAMES, pairings_of(results), FIXED_SEATS)
+    before = fit_of(NAMES, pairings_of(results), FIXED_SEATS)
     best, *_, worst = before.ranking()
 
-    after = fit(NAMES, pairings_of([*results, ((best, worst), (0, 0))]), FIXED_SEATS)
+    after = fit_of(NAMES, pairings_of([*results, ((best, worst), (0, 0))]), FIXED_SEATS)
 
     assert after.mean(best) - after.mean(worst) <= before.mean(best) - before.mean(worst) + 1e-9
 
@@ -105,7 +104,7 @@ def test_results_that_look_the_same_for_all_give_equal_skills(results: list[Resu
         for by in range(4)
     ]
 
-    found = fit(NAMES, pairings_of(turned))
+    found = fit_of(NAMES, pairings_of(turned))
 
     assert found.means == pytest.approx([25.0] * 4, abs=1e-9)
     assert found.ranking() == NAMES
@@ -115,7 +114,7 @@ def test_players_whom_nothing_connects_are_not_compared() -> None:
     """Two groups are reported, and the likelihood to be better is undefined between them."""
     results = repeated("ann", "bob", wins=5) + repeated("cid", "dot", wins=5)
 
-    found = fit((*NAMES, "eve"), pairings_of(results))
+    found = fit_of((*NAMES, "eve"), pairings_of(results))
 
     assert found.groups == (("ann", "bob"), ("cid", "dot"), ("eve",))
     assert len(found.groups) > 1
@@ -128,7 +127,7 @@ def test_players_whom_nothing_connects_are_not_compared() -> None:
 
 def test_a_chain_of_matches_connects_whoever_is_in_it() -> None:
     """Two who never met are compared through a third, in whichever order their matches come."""
-    found = fit(NAMES[:3], pairings_of(repeated("ann", "cid", wins=3) + repeated("bob", "cid", losses=3)))
+    found = fit_of(NAMES[:3], pairings_of(repeated("ann", "cid", wins=3) + repeated("bob", "cid", losses=3)))
 
     assert found.groups == (NAMES[:3],)
     better = found.likelihood_better("ann", "bob")
@@ -138,7 +137,7 @@ def test_a_chain_of_matches_connects_whoever_is_in_it() -> None:
 
 def test_the_likelihoods_of_both_sides_add_up_to_1() -> None:
     """Likelihood to be better: more for the better one, a half against oneself."""
-    found = fit(NAMES[:2], pairings_of(repeated("ann", "bob", wins=6, losses=4)))
+    found = fit_of(NAMES[:2], pairings_of(repeated("ann", "bob", wins=6, losses=4)))
 
     one, other = found.likelihood_better("ann", "bob"), found.likelihood_better("bob", "ann")
     assert one is not None
@@ -152,7 +151,7 @@ def test_the_seat_advantage_is_found_and_can_be_switched_off() -> None:
     """The first of two equal players wins 76 %: 26 points in the first seat, as much the other way in the second."""
     results = repeated("ann", "bob", wins=760, losses=240) + repeated("bob", "ann", wins=760, losses=240)
 
-    found, fixed = (fit(NAMES[:2], pairings_of(results), chosen) for chosen in (ProbitSettings(), FIXED_SEATS))
+    found, fixed = (fit_of(NAMES[:2], pairings_of(results), chosen) for chosen in (ProbitSettings(), FIXED_SEATS))
 
     first, second = found.seats
     assert first.points == pytest.approx(26.0, abs=0.5)
@@ -165,7 +164,7 @@ def test_the_seat_advantage_is_found_and_can_be_switched_off() -> None:
 
 def test_chances_add_up_and_a_forecast_is_less_sure() -> None:
     """Chances sum to 1 even where they are next to nothing; doubt about the skills pulls them to the middle."""
-    found = fit(NAMES[:2], pairings_of(repeated("ann", "bob", wins=20_000)), ProbitSettings(beta=0.1))
+    found = fit_of(NAMES[:2], pairings_of(repeated("ann", "bob", wins=20_000)), ProbitSettings(beta=0.1))
 
     chances, forecast = found.chances("ann", "bob"), found.forecast("ann", "bob")
 
@@ -180,7 +179,7 @@ def test_luck_that_is_mirrored_narrows_what_matches_tell_but_not_the_prior() -> 
     alike = [blocks("ann", "bob", [(number % 2, 1 - number % 2) for number in range(500)])]
     coins = [blocks("ann", "bob", [(number & 1, number >> 1 & 1) for number in range(500)])]
 
-    plain, narrow = (fit(NAMES[:3], played, FIXED_SEATS) for played in (coins, alike))
+    plain, narrow = (fit_of(NAMES[:3], played, FIXED_SEATS) for played in (coins, alike))
 
     assert narrow.means == pytest.approx(plain.means)
     assert narrow.difference("ann", "bob")[1] < plain.difference("ann", "bob")[1] / 3
@@ -196,7 +195,7 @@ def test_mirrored_luck_widens_the_error_of_the_seats() -> None:
     alike = [blocks("ann", "bob", [(number % 2, 1 - number % 2) for number in range(500)])]
     coins = [blocks("ann", "bob", [(number & 1, number >> 1 & 1) for number in range(500)])]
 
-    plain, wide = (fit(NAMES[:2], played) for played in (coins, alike))
+    plain, wide = (fit_of(NAMES[:2], played) for played in (coins, alike))
 
     assert wide.seats[0].error == pytest.approx(math.sqrt(2.0) * plain.seats[0].error, rel=0.05)
     assert wide.seats[0].points_error == pytest.approx(math.sqrt(2.0) * plain.seats[0].points_error, rel=0.05)
@@ -212,8 +211,8 @@ def test_the_pairs_of_a_match_of_three_hang_together() -> None:
         result for one, other in combinations(NAMES[:3], 2) for result in repeated(one, other, wins=1200, losses=1200)
     ]
 
-    three = fit(NAMES[:3], pairings_of(orders), NO_PRIOR)
-    two = fit(NAMES[:3], pairings_of(pairs), NO_PRIOR)
+    three = fit_of(NAMES[:3], pairings_of(orders), NO_PRIOR)
+    two = fit_of(NAMES[:3], pairings_of(pairs), NO_PRIOR)
 
     assert three.deviation("ann") / two.deviation("ann") == pytest.approx(math.sqrt(3 / 2 * 8 / 9), rel=1e-3)
 
@@ -225,7 +224,7 @@ def test_the_order_of_a_match_of_three_is_found() -> None:
         (tuple(NAMES[player] for player in seats), tuple(seats)) for seats in rotated for _ in range(10)
     ]
 
-    found = fit(NAMES[:3], pairings_of(results))
+    found = fit_of(NAMES[:3], pairings_of(results))
 
     assert found.ranking() == NAMES[:3]
     assert [seat.skill for seat in found.seats] == pytest.approx([0.0, 0.0, 0.0], abs=1e-9)
@@ -239,7 +238,7 @@ def test_errors_are_as_wide_as_they_say() -> None:
         skills = {f"p{place}": rng.gauss(25.0, 1.5) for place in range(8)}
         level = 25.0 - math.fsum(skills.values()) / 8
 
-        found = fit(skills, mirrored(skills, rng, per_pairing=20, first_seat=1.0))
+        found = fit_of(skills, mirrored(skills, rng, per_pairing=20, first_seat=1.0))
 
         within += [abs(found.mean(p) - skills[p] - level) < 2 * found.deviation(p) for p in skills]
     assert 0.93 < sum(within) / len(within) < 0.98

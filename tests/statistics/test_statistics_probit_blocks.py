@@ -10,14 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from statistics_bootstrap import bootstrap
-from statistics_leagues import blocks, mirrored
+from statistics_leagues import Counted, blocks, fit_of, mirrored
 
 from arena.statistics import block_correlation
 from arena.statistics.block_correlation import MOST_CORRELATED, _exceeding_both
 from arena.statistics.model import BlockEffect
 from arena.statistics.newton import Floats
-from arena.statistics.pairs import Counted
-from arena.statistics.probit import fit
 
 NAMES = ("ann", "bob", "cid")
 ALL_FOUR = [(1, 1), (1, 0), (0, 1), (0, 0)]
@@ -26,7 +24,7 @@ SIX = {f"p{place}": 25.0 + place / 2.0 for place in range(6)}
 
 
 def effect(*played: Counted) -> BlockEffect:
-    found = fit({name for one in played for name in one.players}, played).effect
+    found = fit_of({name for one in played for name in one.players}, played).effect
     assert found is not None
     return found
 
@@ -87,7 +85,7 @@ def test_the_correlation_between_equals_is_that_of_the_arc_sine() -> None:
 @pytest.mark.parametrize("scores", [[], [(1, 0)], [(1, 1)] * 2])
 def test_what_tells_of_no_variance_gives_no_effect(scores: list[tuple[int, int]]) -> None:
     """No block, one block, or blocks without any chance in them."""
-    assert fit(NAMES[:2], [blocks("ann", "bob", scores)]).effect is None
+    assert fit_of(NAMES[:2], [blocks("ann", "bob", scores)]).effect is None
 
 
 @pytest.mark.parametrize(
@@ -107,7 +105,7 @@ def test_the_correlation_that_leagues_are_made_with_is_found(luck: float, form: 
 def test_an_incomplete_block_is_compared_with_its_like_only() -> None:
     """A block that lost a match belongs to the same pairing, but its sum is of another size."""
     whole = blocks("ann", "bob", ALL_FOUR * 5)
-    half = Counted(NAMES[:2], {**whole.courses, "01--": 1})
+    half = Counted(NAMES[:2], {**whole.counts, "01--": 1})
 
     found, plain = effect(half), effect(whole)
 
@@ -119,7 +117,7 @@ def test_single_matches_are_independent() -> None:
     """Blocks of which one match is there tell nothing of what blocks share."""
     played = Counted(NAMES[:2], {"01--": 10, "10--": 5, "--01": 7, "--10": 9})
 
-    found = fit(NAMES[:2], [played])
+    found = fit_of(NAMES[:2], [played])
 
     assert found.effect is not None
     assert found.effect.correlation == 0.0
@@ -132,7 +130,7 @@ def test_drawing_blocks_agrees_with_the_errors(step: float, luck: float, seats: 
     played = mirrored(skills, random.Random(2), per_pairing=150, shared_luck=luck, seats=seats)
 
     drawn = bootstrap(skills, played, seed=1, draws=250)
-    found = fit(skills, played)
+    found = fit_of(skills, played)
 
     centred = drawn - drawn.mean(axis=1, keepdims=True)
     assert found.deviations == pytest.approx(centred.std(axis=0).tolist(), rel=0.2)
@@ -146,22 +144,13 @@ def test_drawing_blocks_agrees_with_the_errors(step: float, luck: float, seats: 
 @settings(max_examples=10)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_pairings_and_blocks_changes_no_byte(rng: random.Random) -> None:
-    """The same fit for any order, and whether blocks are counted or listed."""
+    """The same fit for any order."""
     played = mirrored(SIX, random.Random(3), per_pairing=4, shared_luck=0.5)
-    expected = repr(fit(SIX, played))
-    listed = [(one.players, [course for course, times in one.courses.items() for _ in range(times)]) for one in played]
-    for _, courses in listed:
-        rng.shuffle(courses)
-    rng.shuffle(listed)
+    expected = repr(fit_of(SIX, played))
+    turned = [one._replace(counts=dict(rng.sample([*one.counts.items()], k=len(one.counts)))) for one in played]
+    rng.shuffle(turned)
 
-    assert repr(fit(SIX, [_Listed(players, tuple(courses)) for players, courses in listed])) == expected
-
-
-class _Listed:
-    """A pairing whose courses come block by block."""
-
-    def __init__(self, players: tuple[str, ...], courses: tuple[str, ...]) -> None:
-        self.players, self.courses = players, courses
+    assert repr(fit_of(SIX, turned)) == expected
 
 
 def test_the_work_does_not_explode_with_the_seats(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,6 +164,6 @@ def test_the_work_does_not_explode_with_the_seats(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(block_correlation, "_exceeding_both", counted)
     for seats in done:
         skills = {f"p{place}": 25.0 + place for place in range(seats)}
-        fit(skills, mirrored(skills, random.Random(1), per_pairing=8, seats=seats, shared_luck=0.5))
+        fit_of(skills, mirrored(skills, random.Random(1), per_pairing=8, seats=seats, shared_luck=0.5))
 
     assert done[10] < 10 * done[5]

@@ -10,10 +10,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
-from statistics_leagues import mirrored
+from statistics_leagues import fit_of, mirrored
 
 from arena.statistics.distributions import Z_95
-from arena.statistics.probit import fit
 
 Skills = Callable[[random.Random], list[float]]
 
@@ -82,7 +81,7 @@ def test_intervals_hold_what_they_say(name: str) -> None:
             seats=case.seats,
         )
 
-        found = fit(skills, played)
+        found = fit_of(skills, played)
 
         right = [abs(found.mean(one) - (skills[one] - level)) < Z_95 * found.deviation(one) for one in skills]
         of_skills.append(sum(right) / len(right))

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statistics_leagues import Result, pairings_of, repeated
+from statistics_leagues import Counted, Result, fit_of, pairings_of, repeated
 
 from arena.statistics import newton
 from arena.statistics.comparisons import table_of
 from arena.statistics.model import ProbitSettings
-from arena.statistics.pairs import Counted
-from arena.statistics.probit import GrowingSkills, ProbitFit, fit
+from arena.statistics.probit import GrowingSkills, ProbitFit
 
 NAMES = ("ann", "bob", "cid", "dot")
 
@@ -54,7 +53,7 @@ def test_the_maximum_is_reached_from_anywhere(start: tuple[float, float], wins: 
     """Also from the flat side of the likelihood, where Newton's own step goes much too far, and from the steep one."""
     chosen = ProbitSettings(sigma=400.0, seat_sigma=0.0)
     played = pairings_of(repeated("ann", "bob", wins=wins, draws=draws, losses=losses))
-    expected = fit(NAMES[:2], played, chosen).means
+    expected = fit_of(NAMES[:2], played, chosen).means
     table = table_of(NAMES[:2], played)
 
     found = newton.maximise(table.design(chosen), table.counts().reshape(-1, 3), np.array(start))
@@ -66,7 +65,7 @@ def test_the_maximum_is_reached_from_anywhere(start: tuple[float, float], wins: 
 @given(st.lists(matches_of_two, max_size=30) | st.lists(matches_of_three, max_size=20))
 def test_any_results_give_finite_numbers_with_the_mean_at_25(results: list[Result]) -> None:
     """Whatever happened, nothing is infinite or undefined, and the skills are about 25."""
-    found = fit(NAMES, pairings_of(results))
+    found = fit_of(NAMES, pairings_of(results))
 
     assert all(map(math.isfinite, numbers(found)))
     assert math.fsum(found.means) / len(NAMES) == pytest.approx(25.0, abs=1e-12)
@@ -92,7 +91,7 @@ def test_any_results_give_finite_numbers_with_the_mean_at_25(results: list[Resul
 )
 def test_extreme_tables_stay_finite(players: tuple[str, ...], results: list[Result]) -> None:
     """No table is too small, too even or too lopsided."""
-    found = fit(players, pairings_of(results))
+    found = fit_of(players, pairings_of(results))
 
     assert all(map(math.isfinite, numbers(found)))
     assert len(found.means) == len(players)
@@ -104,7 +103,7 @@ def test_extreme_settings_stay_finite(ratio: float) -> None:
     chosen = ProbitSettings(beta=ratio * 25.0 / 3.0, draw_probability=0.001)
     results = [result for one, other in pairwise(NAMES) for result in repeated(one, other, wins=9)]
 
-    found = fit(NAMES, pairings_of([*results, *repeated("dot", "ann", wins=1, draws=1)]), chosen)
+    found = fit_of(NAMES, pairings_of([*results, *repeated("dot", "ann", wins=1, draws=1)]), chosen)
 
     assert all(map(math.isfinite, numbers(found)))
     assert found.ranking() == NAMES
@@ -121,19 +120,19 @@ def test_extreme_settings_stay_finite(ratio: float) -> None:
 def test_results_that_are_none_are_refused(results: list[Result], complaint: str) -> None:
     """A result names what is wrong with it."""
     with pytest.raises(ValueError, match=complaint):
-        fit(NAMES, pairings_of(results))
+        fit_of(NAMES, pairings_of(results))
 
 
 def test_a_course_of_another_size_is_refused() -> None:
     """A block of two has four ranks."""
     with pytest.raises(ValueError, match="a rank for each"):
-        fit(NAMES, [Counted(NAMES[:2], {"011": 1})])
+        fit_of(NAMES, [Counted(NAMES[:2], {"011": 1})])
 
 
 def test_a_stranger_is_refused() -> None:
     """A result of somebody who is not in the list of players is an error."""
     with pytest.raises(KeyError, match="zoe"):
-        fit(NAMES, pairings_of([(("ann", "zoe"), (0, 1))]))
+        fit_of(NAMES, pairings_of([(("ann", "zoe"), (0, 1))]))
 
 
 @pytest.mark.parametrize(
@@ -163,7 +162,7 @@ def test_after_each_round_the_skills_are_those_of_a_fit_from_scratch(seed: int, 
         whole += new
         grown.add(table_of(NAMES, new))
 
-        scratch, found = fit(NAMES, whole, chosen), grown.means()
+        scratch, found = fit_of(NAMES, whole, chosen), grown.means()
 
         middle = sum(found.values()) / len(found)
         assert [found[name] - middle + 25.0 for name in NAMES] == pytest.approx(scratch.means, abs=1e-10)
