@@ -15,7 +15,7 @@ from arena.process.sandbox import runtimes, scope, self_test
 _COMMANDS: Final = """
 Commands
   need the sandbox, or `--isolation none` for bots you trust: league run, match, check, submit, play
-  need no sandbox: leaderboard, league status, show, verify, bots, new-bot, withdraw"""
+  need no sandbox: leaderboard, league status, show, verify, bots, tournaments, new-bot, withdraw"""
 
 
 @click.command()
