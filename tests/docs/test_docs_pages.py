@@ -9,7 +9,7 @@ import click
 import msgspec
 import pytest
 import yaml
-from docs_pages import BLOCKS, NAMES, ROOT, Block, anchors, blocks, links
+from docs_pages import BLOCKS, NAMES, ROOT, Block, anchors, blocks, links, prose
 
 from arena import validation
 from arena.cli import cli
@@ -59,6 +59,21 @@ def test_programs_and_tests_that_a_page_names_exist(page: str) -> None:
     assert [name for name in programs if not (ROOT / name).exists()] == []
     tests = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
     assert set(re.findall(r"\btest_\w+\.py", text)) <= tests
+
+
+OPENINGS = re.compile(
+    r"(?:(?<=[.!] )|(?<=\n\n)|(?<=\n- )|(?<=\n\d\. ))"
+    r"\**(?:What|Whatever|Who|Whoever|Whose|Where|Wherever|How)\b[^?]*?[.!:]\s"
+)
+"""The beginnings of a sentence that is no question."""
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_a_sentence_opens_with_its_subject(page: str) -> None:
+    """It is a noun of the glossary or a verb; questions may begin with their word."""
+    flowing = re.sub(r"(?<=[^\n|])\n(?=[^\n#|-])", " ", prose(page))
+
+    assert OPENINGS.findall(flowing) == []
 
 
 def test_the_readme_fits_on_a_screen_or_two() -> None:
@@ -128,7 +143,7 @@ def test_a_bundled_tournament_can_be_read(path: Path, tmp_path: Path) -> None:
 def test_the_glossary_is_short_and_in_order() -> None:
     """Entries follow the alphabet, in at most four lines each."""
     text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
-    entries = re.findall(r"^\*\*(.+)\*\*\n((?:.+\n)+)", text, re.MULTILINE)
+    entries = re.findall(r"^### (.+)\n\n((?:.+\n)+)", text, re.MULTILINE)
     terms = [term.lower() for term, _ in entries]
 
     assert terms == sorted(terms)

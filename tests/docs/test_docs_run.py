@@ -28,6 +28,8 @@ SET_UP = """
 import subprocess, sys
 sys.exit(0 if sys.argv[1] == "test" else subprocess.call(["arena", *sys.argv[1:]]))
 """
+ASKED = 'arena() { command arena "$@" < answers; }'
+"""Each command begins at the first answer."""
 TO_TYPE = sorted({block.page for block in BLOCKS if block.language == "sh" and "long" not in block.words})
 
 
@@ -36,6 +38,7 @@ def folder(tmp_path: Path) -> Path:
     """What readers find before they begin."""
     (tmp_path / "bots").symlink_to(ROOT / "bots")
     (tmp_path / "start.py").write_text(SET_UP)
+    (tmp_path / "answers").write_text("1\n" * 2000)
     (tmp_path / "tournaments").mkdir()
     for path in (ROOT / "tournaments").iterdir():
         text = path.read_text(encoding="utf-8")
@@ -65,10 +68,9 @@ def test_what_a_page_tells_to_type_works(page: str, folder: Path) -> None:
 def type_in(block: Block, folder: Path) -> None:
     programs = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     done = subprocess.run(
-        ["bash", "-eu", "-c", block.text],
+        ["bash", "-eu", "-c", f"{ASKED}\n{block.text}"],
         cwd=folder,
         env={**os.environ, **programs},
-        input="1\n" * 2000,
         capture_output=True,
         text=True,
         timeout=LONGEST_S,
