@@ -20,6 +20,10 @@ from arena.store.bots import BotStore
 PREFIX = re.compile(r"^(?:python3 start\.py|arena)\s+(?!test\b)")
 README_LIMIT = 5000
 LONGEST_ENTRY = 4
+FEWEST_ENTRIES = 40
+DATA = {"sh", "text", "json", "yaml"}
+PLAYED_ELSEWHERE = ("riffraff",)
+"""The kit-free bot of Riff Raff plays in test_protocol_riffraff.py."""
 
 
 def commands() -> list[tuple[str, str]]:
@@ -74,6 +78,30 @@ def test_a_sentence_opens_with_its_subject(page: str) -> None:
     flowing = re.sub(r"(?<=[^\n|])\n(?=[^\n#|-])", " ", prose(page))
 
     assert OPENINGS.findall(flowing) == []
+
+
+def test_a_program_of_the_project_knows_the_options_a_page_shows() -> None:
+    """`--only` and the like of each line that begins with `python` stand in the program's source."""
+    lines = [line for block in BLOCKS if block.language == "sh" for line in block.text.splitlines()]
+    shown = [words[1:] for line in lines if len(words := shlex.split(line, comments=True)) > 1 and words[0] == "python"]
+    sources = [((ROOT / name).read_text(encoding="utf-8"), more) for name, *more in shown if name.endswith(".py")]
+
+    assert sources
+    for source, more in sources:
+        assert [word for word in more if word.startswith("--") and f'"{word}"' not in source] == []
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_code_on_a_page_is_used_there(page: str) -> None:
+    """A block in a language that runs is for the shell, is saved to a file that a command names, or is data."""
+    shown = blocks(page)
+    typed = "".join(block.text for block in shown if block.language == "sh")
+
+    for block in shown:
+        if block.file and block.language != "yaml":
+            assert Path(block.file).name in typed or Path(block.file).parts[0] in typed
+        else:
+            assert block.file or block.language in DATA or block.words == PLAYED_ELSEWHERE
 
 
 def test_the_readme_fits_on_a_screen_or_two() -> None:
@@ -147,4 +175,5 @@ def test_the_glossary_is_short_and_in_order() -> None:
     terms = [term.lower() for term, _ in entries]
 
     assert terms == sorted(terms)
+    assert len(terms) >= FEWEST_ENTRIES
     assert [term for term, lines in entries if lines.count("\n") > LONGEST_ENTRY] == []
