@@ -43,12 +43,7 @@ class Share:
     """Some slots of a backend that stays open after a league: workers are started once for all measurements."""
 
     def __init__(self, backend: Backend, slots: int) -> None:
-        self._backend = backend
-        self._slots = slots
-
-    def slots(self) -> int:
-        """See Backend.slots."""
-        return self._slots
+        self._backend, self.slots = backend, slots
 
     def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
         """See Backend.submit."""
@@ -65,7 +60,7 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     rounds, seconds = (1, 1.2) if is_quick else (5, 2.0)
     with _workers(_MOST_WORKERS) as backend:
         both = Share(backend, _MOST_WORKERS)
-        _league(scratch, both, fields["Python"], chunks_played=both.slots())  # from now on all workers are warm
+        _league(scratch, both, fields["Python"], chunks_played=both.slots)  # from now on all workers are warm
         cases = {
             f"{name}/{setting}": _Case(scratch, Share(backend, workers), bot, seconds, with_luck=with_luck)
             for name, bot in fields.items()
@@ -111,7 +106,7 @@ class _Case:
         self._backend = backend
         self._bot = bot
         self._with_luck = with_luck
-        self._workers = backend.slots()
+        self._workers = backend.slots
         self._seconds = seconds
         self._chunks = self._workers
 

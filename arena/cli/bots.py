@@ -23,7 +23,7 @@ from arena.cli.options import (
 from arena.conformance.check import StepVerdict, check_bot
 from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
-from arena.league.exhibition import play_here, seat_all
+from arena.league.exhibition import play_here
 from arena.league.tournament import Player, Tournament
 from arena.match.secret_luck import Secret
 from arena.match.settings import clock_for, confine
@@ -256,7 +256,7 @@ def _check(bot: BotSpec, setup: MatchSetup, secret: Secret) -> None:
 
 def _meet(bot: BotSpec, meeting: Tournament, isolation: Isolation, secret: Secret) -> None:
     """One block; a forfeit of the candidate refuses it."""
-    for record, _result in play_here(meeting, seat_all(meeting, isolation), isolation, secret):
+    for record, _result in play_here(meeting, secret, isolation):
         click.echo("\n".join([result_line(record), *refusal_lines(record)]))
         if record.fault is not None and record.seats[record.fault.seat].player == bot.name:
             raise CheckFailed(

@@ -182,7 +182,7 @@ def _report_luck_and_clock(tournament: Tournament, backend: Backend) -> None:
     if tournament.seed is None:
         click.echo(f"league {tournament.name}: {luck_description(luck_origin(tournament))}", err=True)
     is_local = isinstance(backend, LocalBackend)
-    if is_local and (doubt := doubt_of_wall_time(decided_by_wall(tournament), backend.slots())):
+    if is_local and (doubt := doubt_of_wall_time(decided_by_wall(tournament), backend.slots)):
         click.echo(doubt, err=True)
 
 

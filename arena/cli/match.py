@@ -17,6 +17,7 @@ from arena.league.progress import Progress
 from arena.league.schedule import PlayedBlock, batches, match_count
 from arena.league.tournament import Tournament
 from arena.league.worker import Tables
+from arena.match.bot_player import BotPlayer
 from arena.match.participant import TranscriptLine
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
@@ -82,19 +83,21 @@ class _Dialogue:
     """The file of `--dialogue`. It is complete after each match, and after an interruption."""
 
     def __init__(self, path: Path, tables: Tables) -> None:
-        self._contestants = list(chain.from_iterable(tables))
+        self._tables = tables
+        self._seated: dict[BotPlayer, None] = {}
         self._first: TranscriptLine | None = None
         self._file = path.open("w", encoding="utf-8")
 
     def add(self) -> None:
         """Write what was said since the last time, and forget it."""
         said: dict[str, list[TranscriptLine]] = {}
-        for each in self._contestants:
+        self._seated |= dict.fromkeys(chain.from_iterable(self._tables))  # others take their seats after a void match
+        for each in self._seated:
             said.setdefault(each.player, []).extend(each.transcript)
         new = [line for lines in said.values() for line in lines]
         if not new:
             return
-        for each in self._contestants:
+        for each in self._seated:
             each.transcript.clear()
         lines = dialogue(said)
         if self._first is None:
@@ -122,11 +125,11 @@ def _play_here(
     log: Path | None,
 ) -> None:
     """Play match after match and print each; the results go to `played`."""
-    tables = seat_all(tournament, isolation, keep_transcript=log is not None)
+    tables = seat_all(tournament, secret, isolation, keep_transcript=log is not None)
     with contextlib.ExitStack() as ending:
         said = None if log is None else ending.enter_context(contextlib.closing(_Dialogue(log, tables)))
         # The innermost: what a bot says while it is ended is heard.
-        matches = ending.enter_context(contextlib.closing(play_here(tournament, tables, isolation, secret)))
+        matches = ending.enter_context(contextlib.closing(play_here(tournament, secret, isolation, at=tables)))
         for record, result in matches:
             played.append(result)
             told = (

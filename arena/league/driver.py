@@ -23,10 +23,9 @@ log: Final = logging.getLogger("arena.league")
 
 
 class Backend(Protocol):
-    """Something that plays batches: it stores nothing and decides nothing."""
+    """Something that plays batches, `slots` at once at most: it stores nothing and decides nothing."""
 
-    def slots(self) -> int:
-        """The number of batches that may be in flight at once."""
+    slots: int
 
     def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
         """Play the batch. The future fails with BrokenExecutor if its worker died; raises it if nothing works."""
@@ -39,12 +38,7 @@ class ExecutorBackend:
     """Any executor whose workers see the same bots folder: threads in tests, MPI or Dask on a cluster."""
 
     def __init__(self, executor: Executor, slots: int) -> None:
-        self._executor = executor
-        self._slots = slots
-
-    def slots(self) -> int:
-        """Batches at once."""
-        return self._slots
+        self._executor, self.slots = executor, slots
 
     def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
         """Play a batch."""
@@ -60,11 +54,7 @@ class LocalBackend:
 
     def __init__(self, workers: int, *, is_pinned: bool = False) -> None:
         self.workers = Workers(workers, preload=play_batch.__module__, is_pinned=is_pinned)
-        self._slots = workers
-
-    def slots(self) -> int:
-        """Batches at once."""
-        return self._slots
+        self.slots = workers
 
     def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
         """Play a batch."""
@@ -136,7 +126,7 @@ def run_batches(
 def _launch(batches: Iterator[Batch], again: list[Batch], flight: Flight, backend: Backend) -> bool:
     """Fill the window; whether anything was launched."""
     launched = False
-    while len(flight) < backend.slots():
+    while len(flight) < backend.slots:
         batch = again.pop(0) if again else next(batches, None)
         if batch is None:
             break

@@ -1,21 +1,20 @@
 """A few matches at one table outside any league: the same blocks, luck and standings, but nothing is stored.
 
-Rule: a exhibition is a tournament with as many seats as players, whose results stay in memory.
+Rule: an exhibition is a tournament with as many seats as players, whose results stay in memory.
 """
 
-import logging
 from collections import Counter
 from collections.abc import Generator, Sequence
 from itertools import count
-from typing import Any, Final
+from typing import Any
 
-from arena.errors import HarnessFault, SpecError
+from arena.errors import SpecError
 from arena.games import load_game
-from arena.league.schedule import Fixture, fixture, pairings
+from arena.league.schedule import batches
 from arena.league.tournament import Player, Tournament, require_game
-from arena.league.worker import ATTEMPTS, Matches, Tables, clear, play_rotations, seat_players
+from arena.league.worker import Tables, clear, play_block, seat_players
 from arena.match.record import MatchRecord
-from arena.match.results import MatchResult, result_of
+from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process import reaper
@@ -24,10 +23,6 @@ from arena.process.manifest import BotSpec
 from arena.process.workers import multiprocessing_pids
 from arena.standings.ratings import RatingSettings
 from arena.text import spanned
-
-log: Final = logging.getLogger("arena.league")
-Played = Generator[tuple[MatchRecord, MatchResult], None, None]
-"""Matches as they end; closing it ends the bots."""
 
 
 def exhibition(
@@ -84,37 +79,21 @@ def named_apart(bots: Sequence[BotSpec]) -> list[Player]:
     return players
 
 
-def seat_all(tournament: Tournament, isolation: Isolation, *, keep_transcript: bool = False) -> Tables:
-    """The players as bot_players at a table for each rotation; nothing is started yet."""
-    (pairing,) = pairings(tournament)
-    return seat_players(pairing, tournament.setting, isolation, keep_transcript=keep_transcript)
+def seat_all(tournament: Tournament, secret: Secret, isolation: Isolation, *, keep_transcript: bool = False) -> Tables:
+    """The players at a table for each rotation; nothing is started yet."""
+    return seat_players(next(batches(tournament, {}, isolation, secret=secret)), keep_transcript=keep_transcript)
 
 
-def play_here(tournament: Tournament, tables: Tables, isolation: Isolation, secret: Secret) -> Played:
-    """Play match after match in this process at what `seat_all` made: the record and the result of each."""
-    (pairing,) = pairings(tournament)
+def play_here(
+    tournament: Tournament, secret: Secret, isolation: Isolation, *, at: Tables | None = None
+) -> Generator[tuple[MatchRecord, MatchResult], None, None]:
+    """Play match after match in this process, at what `seat_all` made; closing it ends the bots."""
+    tables = at or seat_all(tournament, secret, isolation)
     reaper.become_subreaper()
     try:
-        for block in range(tournament.cycles):
-            for _, record in _block(tournament, fixture(secret, pairing, block), tables, isolation):
-                yield record, result_of(record)
+        for batch in batches(tournament, {}, isolation, secret=secret):
+            for fixture in batch.fixtures:
+                yield from play_block(batch, fixture, tables)
     finally:
         clear(tables, grace_s=0.0)
         reaper.kill_descendants(spare=frozenset(multiprocessing_pids()))
-
-
-def _block(tournament: Tournament, planned: Fixture, tables: Tables, isolation: Isolation) -> Matches:
-    """The matches of a block. One that is void is played again by new processes; HarnessFault the third time."""
-    played = 0
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            for one in play_rotations(tournament, planned, tables, isolation, after=played):
-                played += 1
-                yield one
-        except HarnessFault as fault:
-            log.warning("a match of block %d is void, attempt %d: %s", planned.block, attempt, fault)
-            clear(tables, grace_s=0.0)
-            if attempt == ATTEMPTS:
-                raise
-        else:
-            return

@@ -26,7 +26,7 @@ from arena.league.schedules.swiss import swiss
 from arena.league.tournament import DEFAULT_SEATS, OLD_FORMAT, Player, Tournament, luck_origin, public_secret
 from arena.match.results import PlayedMatch
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
-from arena.match.settings import ClockSettings, MatchSettings, MatchSpec, spec_of
+from arena.match.settings import ClockSettings, MatchSettings
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
 
 KEY_LENGTH: Final = 12
@@ -189,11 +189,6 @@ def batches(
                     isolation=isolation,
                     luck=tournament.luck,
                 )
-
-
-def match_spec(setting: Tournament | Batch, planned: Fixture, rotation: int, isolation: Isolation) -> MatchSpec:
-    """The match of `planned` with that rotation of the seats, for the referee."""
-    return spec_of(setting.setting, planned.match_id(rotation), planned.draw, rotation, isolation)
 
 
 def is_open_ended(tournament: Tournament) -> bool:

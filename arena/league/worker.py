@@ -12,14 +12,14 @@ from typing import Final
 from arena.errors import HarnessFault
 from arena.games import load_game
 from arena.games.api import value_of
-from arena.league.schedule import Batch, Fixture, Pairing, PlayedBlock, match_spec
-from arena.league.tournament import Player, Tournament
+from arena.league.schedule import Batch, Fixture, PlayedBlock
+from arena.league.tournament import Player
 from arena.match.bot_player import GRACE_S, BotPlayer
 from arena.match.luck import MatchLuck, luck_of
 from arena.match.record import MatchRecord, pack
 from arena.match.referee import hello_for, play_match
-from arena.match.results import PlayedMatch, result_of, rotate
-from arena.match.settings import MatchSettings, clock_for, confine, open_channel
+from arena.match.results import MatchResult, PlayedMatch, result_of, rotate
+from arena.match.settings import MatchSettings, clock_for, confine, open_channel, spec_of
 from arena.process import reaper
 from arena.process.limits import Isolation
 from arena.process.sandbox import self_test
@@ -31,8 +31,6 @@ log: Final = logging.getLogger("arena.worker")
 
 Tables = list[list[BotPlayer]]
 """By rotation: the bot_players of that match of each block, in the order of the pairing."""
-Matches = Iterator[tuple[int, MatchRecord]]
-"""The matches of a block in the order in which they are played: the rotation and the record of each."""
 
 
 def bot_player(
@@ -66,12 +64,12 @@ def play_batch(batch: Batch, budget_s: float = BATCH_S) -> list[PlayedBlock]:
     Other batches may be played in the same process, in other threads: nothing but the batch's own bots is ended.
     """
     self_test.require_isolation(batch.isolation)
-    tables = seat_players(batch.pairing, batch.setting, batch.isolation)
+    tables = seat_players(batch)
     end_s = time.monotonic() + budget_s
     played: list[PlayedBlock] = []
     try:
         for fixture in batch.fixtures:
-            played.append(_play_block(batch, fixture, tables))
+            played.append(_played(batch, fixture, tables))
             if time.monotonic() >= end_s:
                 break
         return played
@@ -89,29 +87,40 @@ def play_batch_alone(batch: Batch) -> list[PlayedBlock]:
             log.warning("%s: killed %d processes that bots had left behind", batch.pairing.key, left)
 
 
-def seat_players(
-    pairing: Pairing, setting: MatchSettings, isolation: Isolation, *, keep_transcript: bool = False
-) -> Tables:
+def seat_players(batch: Batch, *, keep_transcript: bool = False) -> Tables:
     """A table for each rotation, with all players at each: no process meets the luck of a block twice.
 
     The matches of a block share their luck. A bot that stayed for the next one would know what comes.
     """
+    players, setting, isolation = batch.pairing.players, batch.setting, batch.isolation
     return [
-        [
-            bot_player(player, setting, isolation, seats=len(pairing.players), keep_transcript=keep_transcript)
-            for player in pairing.players
-        ]
-        for _ in pairing.players
+        [bot_player(each, setting, isolation, seats=len(players), keep_transcript=keep_transcript) for each in players]
+        for _ in players
     ]
 
 
-def play_rotations(
-    setting: Batch | Tournament, fixture: Fixture, tables: Tables, isolation: Isolation, *, after: int = 0
-) -> Matches:
-    """Play the matches of a block but the first `after`, each at its own table, in the order that was drawn."""
-    for rotation in fixture.draw.order[after:]:
-        spec = match_spec(setting, fixture, rotation, isolation)
-        yield rotation, play_match(spec, rotate(tables[rotation], rotation))
+def play_block(batch: Batch, fixture: Fixture, tables: Tables) -> Iterator[tuple[MatchRecord, MatchResult]]:
+    """The matches of a block, each at the table of its rotation, in the order that was drawn.
+
+    One that is void is played again by new players, and so are those after it; HarnessFault the third time.
+    """
+    left, attempt = list(fixture.draw.order), 1
+    while left:
+        try:
+            spec = spec_of(batch.setting, fixture.match_id(left[0]), fixture.draw, left[0], batch.isolation)
+            record = play_match(spec, rotate(tables[left[0]], left[0]))
+            result = result_of(record, _luck(batch, record))
+        except HarnessFault as fault:
+            log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
+            clear(tables, grace_s=0.0)
+            # Their failed starts go with them: the next attempt must not depend on which one was void.
+            tables[:] = seat_players(batch, keep_transcript=tables[0][0].transcript.maxlen is None)
+            if attempt == ATTEMPTS:
+                raise
+            attempt += 1
+        else:
+            del left[0]
+            yield record, result
 
 
 def clear(tables: Tables, grace_s: float = GRACE_S) -> None:
@@ -121,26 +130,13 @@ def clear(tables: Tables, grace_s: float = GRACE_S) -> None:
             each.close(grace_s=grace_s)
 
 
-def _play_block(batch: Batch, fixture: Fixture, tables: Tables) -> PlayedBlock:
-    reason = ""
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            return PlayedBlock(fixture=fixture, matches=tuple(_play_matches(batch, fixture, tables)))
-        except HarnessFault as fault:
-            reason = str(fault)
-            log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
-            clear(tables, grace_s=0.0)
-            # Their bots' failed starts go with the attempt: the next one must not depend on which one was void.
-            tables[:] = seat_players(batch.pairing, batch.setting, batch.isolation)
-    return PlayedBlock(fixture=fixture, matches=(), void=f"void {ATTEMPTS} times, the last time because {reason}")
-
-
-def _play_matches(batch: Batch, fixture: Fixture, tables: Tables) -> list[PlayedMatch]:
-    """The matches of a block by rotation, whatever the order in which they were played."""
-    matches = {}
-    for rotation, record in play_rotations(batch, fixture, tables, batch.isolation):
-        matches[rotation] = PlayedMatch(result_of(record, _luck(batch, record)), pack(record))
-    return [matches[rotation] for rotation in sorted(matches)]
+def _played(batch: Batch, fixture: Fixture, tables: Tables) -> PlayedBlock:
+    """A block with its matches by rotation, or none if it stays void."""
+    try:
+        played = sorted(play_block(batch, fixture, tables), key=lambda one: one[1].key)
+    except HarnessFault as fault:
+        return PlayedBlock(fixture, (), void=f"void {ATTEMPTS} times, the last time because {fault}")
+    return PlayedBlock(fixture, tuple(PlayedMatch(result, pack(record)) for record, result in played))
 
 
 def _luck(batch: Batch, record: MatchRecord) -> MatchLuck | None:

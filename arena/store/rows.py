@@ -8,6 +8,7 @@ whoever reads a match compares them.
 """
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
@@ -125,17 +126,19 @@ def read_matches(
     pairing, players = row[0], names(key, row[1])
     blocks = (first, end)
     seats = [iter(connection.execute(_SEAT, (pairing, place, *blocks))) for place in range(len(players))]
-    pardons = _Pardons(connection.execute(_PARDON, (pairing, *blocks)))
+    pardons: defaultdict[MatchKey, list[Any]] = defaultdict(list)
+    for block, rotation, *pardon in connection.execute(_PARDON, (pairing, *blocks)):
+        pardons[MatchKey(key, block, rotation)].append(pardon)
     for match in connection.execute(_WITH_RECORD if with_records else _ALONE, (pairing, *blocks)):
         place = MatchKey(key, *match[:2])
         try:
-            result = _result(place, players, match, [next(own, ()) for own in seats], pardons.of(place))
+            result = _result(place, players, match, [next(own, ()) for own in seats], pardons.pop(place, []))
             record = None if match[8] is None else _record(*match[8:])
         except UNREADABLE as error:
             raise damaged(str(place), error) from None
         yield result, record
-    if pardons.are_left:
-        raise damaged(f"after the last of pairing {key}", "faults are counted for a match that is not there")
+    for place in pardons:
+        raise damaged(str(place), "its faults are counted, and the match is not there")
 
 
 def names(key: str, text: Any) -> tuple[str, ...]:
@@ -149,28 +152,6 @@ def names(key: str, text: Any) -> tuple[str, ...]:
 def damaged(match: str, reason: object) -> DamagedStore:
     """The error for a stored match that cannot be."""
     return DamagedStore(f"match {match} cannot be read: {reason}; it was edited or damaged: run `arena verify`")
-
-
-class _Pardons:
-    """The rows of `pardon`, in the order of the matches to which they belong."""
-
-    def __init__(self, rows: Iterable[tuple[int, int, int, str, int]]) -> None:
-        self._rows = iter(rows)
-        self._next = next(self._rows, None)
-
-    @property
-    def are_left(self) -> bool:
-        """Whether a row has not found its match."""
-        return self._next is not None
-
-    def of(self, key: MatchKey) -> list[tuple[int, str, int]]:
-        found = []
-        while self._next is not None and self._next[:2] == key[1:]:
-            found.append(self._next[2:])
-            self._next = next(self._rows, None)
-        if self._next is not None and self._next[:2] < key[1:]:
-            raise ValueError("faults are counted for a match before it that is not there")
-        return found
 
 
 def _result(
@@ -199,25 +180,11 @@ def _result(
         raise ValueError("its points, margins and luck do not fit its ranks, scores and version")
     if min(map(min, counts)) < 0:
         raise ValueError("a count or a time is below 0")
-    moves, time_us, slowest_us, startup_us, idle_us, timeouts_by_load = counts
-    return MatchResult(
-        key=key,
-        players=rotate(players, rotation),
-        ranks=ranks,
-        scores=scores,
-        termination=_termination(termination),
-        at_fault=at_fault,
-        isolation=isolation,
-        moves=moves,
-        time_us=time_us,
-        slowest_us=slowest_us,
-        startup_us=startup_us,
-        idle_us=idle_us,
-        timeouts_by_load=timeouts_by_load,
-        luck=luck if version else (),
-        luck_version=version,
-        pardoned=_pardoned(pardons, rotation, len(players)) if pardons else (),
-    )
+    pardoned = _pardoned(pardons, rotation, len(players)) if pardons else ()
+    named = (key, rotate(players, rotation), ranks, scores, _termination(termination), at_fault, isolation)
+    # Fields of results have the order of the columns.
+    found: tuple[Any, ...] = (*named, *counts, luck if version else (), version, pardoned)
+    return MatchResult(*found)
 
 
 _termination = lru_cache(Termination)

@@ -21,7 +21,7 @@ from arena.games.luck import draw
 from arena.games.riffraff import GAME
 from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.state import Phase, State
-from arena.league.exhibition import exhibition, play_here, seat_all
+from arena.league.exhibition import exhibition, play_here
 from arena.league.tournament import Player
 from arena.match.record import MatchRecord
 from arena.match.secret_luck import Secret
@@ -104,7 +104,7 @@ def match(policies: tuple[str, ...], *, seed: str, **options: Any) -> MatchRecor
     bot = read_bot(SHIPMATE)
     players, secret = [Player(way, bot, (way,)) for way in policies], Secret.public(seed)
     meeting = exhibition(players, game="riffraff", options=options, clock=ClockSettings(), secret=secret, blocks=1)
-    with closing(play_here(meeting, seat_all(meeting, "none"), "none", secret)) as played:
+    with closing(play_here(meeting, secret, "none")) as played:
         record, _ = next(played)
     return record
 

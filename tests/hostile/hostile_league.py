@@ -47,9 +47,7 @@ for line in sys.stdin:
 class InThisProcess:
     """A backend that plays each batch when it is submitted, so that nothing can grow unseen."""
 
-    def slots(self) -> int:
-        """See Backend.slots."""
-        return 1
+    slots = 1
 
     def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
         """See Backend.submit."""

@@ -36,13 +36,10 @@ class FakeBackend:
 
     def __init__(self, play: Callable[[Batch], list[PlayedBlock]], slots: int = 3) -> None:
         self._play = play
-        self._slots = slots
+        self.slots = slots
         self.flights: list[Future[list[PlayedBlock]]] = []
         self.most_in_flight = 0
         self.closed: list[bool] = []
-
-    def slots(self) -> int:
-        return self._slots
 
     def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
         future: Future[list[PlayedBlock]] = Future()

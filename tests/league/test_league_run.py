@@ -84,7 +84,7 @@ def test_never_has_more_in_flight_than_slots() -> None:
             future: Future[list[PlayedBlock]] = Future()
             waiting.append((future, batch))
             most = max(most, len(waiting))
-            if len(waiting) == self.slots():
+            if len(waiting) == self.slots:
                 oldest, its = waiting.pop(0)
                 oldest.set_result(played(its))
             return future

@@ -9,13 +9,12 @@ from support.made_matches import tournament
 
 from arena.errors import HarnessFault
 from arena.league import worker
-from arena.league.schedule import PlayedBlock, batches, fixture, pairings
+from arena.league.schedule import PlayedBlock, batches
 from arena.league.tournament import Player
-from arena.league.worker import play_batch, play_rotations
+from arena.league.worker import play_batch, play_block
 from arena.match import referee
 from arena.match.participant import Participant
 from arena.match.record import ActionStep, MatchRecord, unpack
-from arena.match.secret_luck import Secret
 from arena.match.settings import MatchSpec
 from arena.process.manifest import read_bot
 
@@ -88,22 +87,19 @@ def _void_in(seed: str) -> Callable[..., MatchRecord]:
 
 def test_the_matches_of_a_block_are_played_in_the_drawn_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that no bot knows whether it sits in the first one; each rotation has its own table and its own id."""
-    league, secret = tournament("ann", "bob"), Secret.public("1")
-    (pair,) = pairings(league)
+    (batch,) = batches(tournament("ann", "bob", cycles=20, chunk_blocks=20, luck=False), {})
     played: list[tuple[str, str, str]] = []
-    monkeypatch.setattr(
-        "arena.league.worker.play_match", lambda spec, seats: played.append((spec.match, spec.wire_id, seats[0]))
-    )
+    monkeypatch.setattr(worker, "play_match", lambda spec, seats: played.append((spec.match, spec.wire_id, seats[0])))
+    monkeypatch.setattr(worker, "result_of", lambda *_: None)
     tables: Any = [["ann at 0", "bob at 0"], ["ann at 1", "bob at 1"]]
 
-    planned = [fixture(secret, pair, block) for block in range(20)]
-    rotations = [[number for number, _ in play_rotations(league, each, tables, "none")] for each in planned]
+    for each in batch.fixtures:
+        assert len(list(play_block(batch, each, tables))) == 2
 
     first = ("ann at 0", "bob at 1")
-    assert rotations == [list(each.draw.order) for each in planned]
-    assert {tuple(order) for order in rotations} == {(0, 1), (1, 0)}
+    assert {each.draw.order for each in batch.fixtures} == {(0, 1), (1, 0)}
     assert played == [
         (each.match_id(rotation), each.draw.wire_ids[rotation], first[rotation])
-        for each in planned
+        for each in batch.fixtures
         for rotation in each.draw.order
     ]

@@ -12,11 +12,12 @@ from support.scripted_bot import Message, answer
 from support.tampering import execute_sql
 
 from arena.api import league_table
-from arena.league.schedule import match_spec, pairings
+from arena.league.schedule import pairings
 from arena.league.state import state_of
 from arena.match.record import pack, unpack
 from arena.match.referee import play_match
 from arena.match.results import result_of
+from arena.match.settings import spec_of
 from arena.process.scripted import Reply
 from arena.standings.table import standings_json
 from arena.store import database, history, rows
@@ -48,7 +49,7 @@ class Forger:
         planned, match = block.fixture, block.matches[0]
         league, players = self.kept.league, pairs[planned.pairing]
         seats = [seated_bot(each.name, each.bot.digest, league, first_action) for each in players]
-        spec = match_spec(league, planned, 0, "none")
+        spec = spec_of(league.setting, planned.match_id(0), planned.draw, 0, "none")
         forged = play_match(spec, seats)
         packed = pack(forged)
         assert forged.steps != unpack(match.record).steps

@@ -11,7 +11,7 @@ import msgspec
 from arena.games import load_game
 from arena.games.api import Game
 from arena.games.luck import derive
-from arena.league.schedule import Batch, Fixture, PlayedBlock, match_spec
+from arena.league.schedule import Batch, Fixture, PlayedBlock
 from arena.league.tournament import Tournament
 from arena.match.bot_player import BotPlayer
 from arena.match.participant import Participant
@@ -19,7 +19,7 @@ from arena.match.reconstruction import lines_of
 from arena.match.record import ActionStep, MatchRecord, pack, unpack
 from arena.match.referee import hello_for, play_match
 from arena.match.results import PlayedMatch, result_of, rotate
-from arena.match.settings import ClockSettings, MatchSpec
+from arena.match.settings import ClockSettings, MatchSpec, spec_of
 from arena.process.scripted import Reply, ScriptedChannel
 from support.fake_clock import FakeClock
 from support.toy_game import NAME, ToyGame
@@ -184,7 +184,10 @@ def assert_told_again(record: MatchRecord, participants: Iterable[Participant], 
 def played_block(settings: Batch | Tournament, planned: Fixture, seats: Sequence[BotPlayer]) -> PlayedBlock:
     """All matches of the block between these bots, by place, with their records."""
     records = [
-        play_match(match_spec(settings, planned, rotation, "none"), rotate(seats, rotation))
+        play_match(
+            spec_of(settings.setting, planned.match_id(rotation), planned.draw, rotation, "none"),
+            rotate(seats, rotation),
+        )
         for rotation in range(len(seats))
     ]
     return PlayedBlock(planned, tuple(PlayedMatch(result_of(record), pack(record)) for record in records))
