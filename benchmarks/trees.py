@@ -4,9 +4,11 @@
     python benchmarks/trees.py /path/to/other/checkout --only leaderboard
 
 Both trees do the same work in turns, until the 95 % interval of the ratio this / other has a half width of at most
-0.03, or after 30 rounds. Each works on files of its own, made by its own commands.
+0.03, or after 30 rounds. Each works on files of its own, made by its own commands. The time of a command is that of
+all its processes: workers and bots count too.
 """
 
+import contextlib
 import math
 import os
 import resource
@@ -19,6 +21,7 @@ from typing import Final
 
 import click
 
+from arena.process.reaper import become_subreaper
 from arena.statistics.distributions import t_quantile
 
 HERE: Final = Path(__file__).resolve().parent.parent
@@ -94,6 +97,9 @@ class Tree:
         done = subprocess.run(command, cwd=self._root, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise click.ClickException(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stderr}")
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.wait()  # workers and bots that the command leaves to us
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -116,6 +122,7 @@ BENCHMARKS: Final[Mapping[str, Callable[[Tree], float]]] = {
 @click.option("--only", type=click.Choice(list(BENCHMARKS)), multiple=True, help="Only this one; may be repeated.")
 def main(other: Path, only: tuple[str, ...]) -> None:
     """Compare this tree with the checkout OTHER."""
+    become_subreaper()
     with tempfile.TemporaryDirectory(prefix="arena-trees-") as folder:
         here, there = Tree(HERE, Path(folder) / "here"), Tree(other.resolve(), Path(folder) / "there")
         here.prepare()
