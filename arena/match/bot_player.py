@@ -69,8 +69,6 @@ class BotPlayer(Participant):
 
     def _reset(self, match: str) -> None:
         self._match = match
-        self.moves = 0
-        self.faults.clear()
         self.bank_us = round(self.terms.bank_ms * 1000)
         self.idle_bank_s = math.inf if self.terms.idle_ms is UNSET else self.terms.idle_ms / 1000
         self.startup_us = self._move_us = self._stderr_bytes = 0
@@ -132,12 +130,13 @@ class BotPlayer(Participant):
             lost_at=recorder.lost_at,
         )
 
-    def begin(self, start: m.MatchStart, game: Game[Any, Any]) -> None:  # noqa: ARG002 - a bot gets observations
+    def begin(self, start: m.MatchStart, game: Game[Any, Any]) -> None:
         """Start the process if there is none, announce the match and wait for `ready`.
 
         After START_ATTEMPTS matches in a row that it was not ready for, a bot forfeits the following ones unasked: a
         bot that never says a word would cost its league the whole start-up time in every match.
         """
+        super().begin(start, game)
         self._reset(start.match)
         if len(self._failed_starts) >= START_ATTEMPTS:
             raise self._failed_starts[-1]
@@ -183,9 +182,9 @@ class BotPlayer(Participant):
             self._recorder.close(message.id, None if answer is None else answer.action)
         return answer
 
-    def refuse(self, fault: BotFault) -> None:
+    def refuse(self, fault: BotFault, step: int) -> None:
         """Tell the bot, and stop it; the CPU time that it still used is charged to its next move."""
-        super().refuse(fault)
+        super().refuse(fault, step)
         talk = self._talking()
         self._recorder.fault(fault, is_fatal=False)
         talk.channel.rest()

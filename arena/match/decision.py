@@ -1,24 +1,34 @@
 """One decision: each seat that must act is asked; its answer becomes a step, is given once more, or ends the match.
 
 Rule: all requests are fixed before the first is sent, and nobody hears of another's action before all have answered.
-Faults are taken in the order of the seats, so that no fault depends on who was faster.
+Faults are taken in the order of the seats, so that no fault depends on who was faster. Only the waiting is done
+concurrently, each player in a thread of its own; an error in the caller stops the threads too: nobody waits for a bot
+whose match is over.
 """
 
 import json
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future, as_completed
 from functools import partial
-from typing import Any
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import UNSET
 
-from arena.errors import BotFault, IllegalAction, MalformedReply, OutOfTime
-from arena.games.api import FaultPolicy, Game, Seat, Simulator, fault_policy_of
-from arena.match.concurrent import ask_concurrently
+from arena.errors import ArenaError, BotFault, IllegalAction, MalformedReply, OutOfTime
+from arena.games.api import Game, Seat, Simulator, fault_policy_of
 from arena.match.participant import ActionRequest, LookAhead, Participant, refusal_of
-from arena.match.record import LAST_TIMEOUT, PARDONABLE, REFUSALS_KEPT, ActionStep, RefusedAnswer, Termination
+from arena.match.record import LAST_TIMEOUT, PARDONABLE, ActionStep, Termination
 from arena.protocol.codec import excerpt
 from arena.text import printable
+
+T = TypeVar("T")
+_STOP_S: Final = 0.5
+"""The wait for the threads after a stop by a person; they look at their clocks 20 times a second."""
+_END_S: Final = 60.0
+"""The wait for them after a fault of ours: a simulation cannot be broken off, and what a thread holds is used again."""
 
 
 class Forfeited(Exception):
@@ -33,49 +43,35 @@ class Forfeited(Exception):
 
 
 class Decisions:
-    """Asks the seats of one match. With `is_strict` no fault is pardoned, whatever the game's policy.
-
-    `refusals`: by seat, the first faults of bots after which the match went on.
-    """
+    """Asks the seats of one match. With `is_strict` no fault is pardoned, whatever the game's policy."""
 
     def __init__(
-        self,
-        game: Game[Any, Any],
-        simulator: Simulator | None,
-        participants: Sequence[Participant],
-        *,
-        is_strict: bool,
+        self, game: Game[Any, Any], simulator: Simulator | None, participants: Sequence[Participant], *, is_strict: bool
     ) -> None:
         self._game = game
         self._simulator = simulator
         self._fault_policy = None if is_strict else fault_policy_of(game)
         self._participants = participants
-        self._seats: tuple[Seat, ...] = ()
-        self._first = 1
-        self.refusals: list[list[RefusedAnswer]] = [[] for _ in participants]
 
     def decide(self, state: Any, seats: tuple[Seat, ...], first: int) -> list[ActionStep]:
         """The action of each seat, in their order. Forfeited if the fault of one ends the match.
 
-        `first` is the number, from 1, of the first step that comes of it.
+        `first` is the number, from 1, of the first step that comes of it. Of several faults the first counts, and the
+        others end their processes too.
         """
-        self._seats, self._first = seats, first
-        if len(seats) == 1:
-            due = self._due(state, seats[0])
-            return [due if isinstance(due, ActionStep) else self._act(due)]
-        acted: dict[Seat, ActionStep | Forfeited] = {}
-        requests: dict[Seat, ActionRequest] = {}
-        for seat in seats:
-            due = self._due(state, seat)
-            if isinstance(due, ActionStep):
-                acted[seat] = due
-            else:
-                requests[seat] = due
-        calls = [(self._participants[seat], partial(self._act_or_forfeit, due)) for seat, due in requests.items()]
-        acted |= zip(requests, ask_concurrently(calls), strict=True)
-        return self._all_acted([acted[seat] for seat in seats])
+        due = [self._due(state, seat, number) for number, seat in enumerate(seats, start=first)]
+        requests = [each for each in due if isinstance(each, ActionRequest)]
+        calls = [(self._participants[each.seat], partial(self._act, each)) for each in requests]
+        answers = iter(_ask_concurrently(calls))
+        acted = [next(answers) if isinstance(each, ActionRequest) else each for each in due]
+        failed = [each for each in acted if isinstance(each, Forfeited)]
+        if failed:
+            for other in failed[1:]:
+                self._participants[other.seat].fail(other.fault)
+            raise failed[0]
+        return [each for each in acted if isinstance(each, ActionStep)]
 
-    def _due(self, state: Any, seat: Seat) -> ActionStep | ActionRequest:
+    def _due(self, state: Any, seat: Seat, number: int) -> ActionStep | ActionRequest:
         """The only legal action of the seat, or the request for one."""
         legal = self._game.legal(state, seat)
         if legal is not None and len(legal) == 1:
@@ -83,41 +79,32 @@ class Decisions:
         look_ahead = None
         if (simulator := self._simulator) is not None:
             look_ahead = LookAhead(simulator.budget(state), lambda what: simulator.what_if(state, seat, what))
-        return ActionRequest(state, seat, self._game.observe(state, seat), legal, None, look_ahead)
+        return ActionRequest(state, seat, number, self._game.observe(state, seat), legal, None, look_ahead)
 
-    def _all_acted(self, results: list[ActionStep | Forfeited]) -> list[ActionStep]:
-        """The steps, if nobody failed. Otherwise the first fault counts, and the others end their processes too."""
-        failed = [each for each in results if isinstance(each, Forfeited)]
-        if failed:
-            for other in failed[1:]:
-                self._participants[other.seat].fail(other.fault)
-            raise failed[0]
-        return [each for each in results if isinstance(each, ActionStep)]
-
-    def _act_or_forfeit(self, request: ActionRequest) -> ActionStep | Forfeited:
-        try:
-            return self._act(request)
-        except Forfeited as forfeited:
-            return forfeited
-
-    def _act(self, request: ActionRequest) -> ActionStep:
+    def _act(self, request: ActionRequest) -> ActionStep | Forfeited:
         """The seat's answer to the request, or the fallback action. A human is asked until they answer."""
+        participant, policy = self._participants[request.seat], self._fault_policy
         while True:
             try:
-                return self._answered(request)
+                return self._answered(request, participant)
             except BotFault as fault:
-                policy, last = self._pardon(request.seat, fault), fault
-            is_last = request.refused is not None and not self._participants[request.seat].is_human
-            if is_last or isinstance(last, OutOfTime):
+                last = fault
+            if policy is None or not _is_pardoned(participant, last):
+                return Forfeited(request.seat, last)
+            try:
+                participant.refuse(last, request.step)
+            except BotFault as worse:
+                return Forfeited(request.seat, worse)
+            if isinstance(last, OutOfTime) or (request.refused is not None and not participant.is_human):
                 action = policy.fallback_action(request.state, request.seat)
                 return ActionStep(seat=request.seat, action=action, fallback_for=last.code)
             request = msgspec.structs.replace(request, refused=refusal_of(last))
 
-    def _answered(self, request: ActionRequest) -> ActionStep:
+    def _answered(self, request: ActionRequest, participant: Participant) -> ActionStep:
         """The action that the player chose. Raises its fault."""
         state, seat = request.state, request.seat
         try:
-            answer = self._participants[seat].ask(request)
+            answer = participant.ask(request)
             if type(answer.action) is int:
                 action = self._by_index(request, answer.action)
             else:
@@ -125,32 +112,12 @@ class Decisions:
             if self._simulator is not None:
                 self._simulator.require(state, seat, action)
         except BotFault as fault:
-            fault.got = fault.got or self._last_answer(seat)
+            said = participant.transcript
+            if not fault.got and said and said[-1][1] == "<":  # otherwise the last word was the referee's
+                fault.got = excerpt(said[-1][2])
+            fault.message, fault.hint, fault.got = map(printable, (fault.message, fault.hint, fault.got))
             raise
         return ActionStep(seat=seat, action=action, note="" if answer.note is UNSET else str(answer.note))
-
-    def _pardon(self, seat: Seat, fault: BotFault) -> FaultPolicy:
-        """Refuse the answer and go on, by the policy that allows it. Forfeited if the match cannot go on."""
-        participant, policy = self._participants[seat], self._fault_policy
-        is_last = isinstance(fault, OutOfTime) and participant.faults[Termination.TIMEOUT] + 1 >= LAST_TIMEOUT
-        if policy is not None and is_last:
-            fault.message += "; the third timeout in this match forfeits it"
-        if policy is None or is_last or fault.code not in PARDONABLE or not participant.is_reachable:
-            raise Forfeited(seat, fault) from None
-        fault.message, fault.hint, fault.got = map(printable, (fault.message, fault.hint, fault.got))
-        self._note(seat, fault)
-        try:
-            participant.refuse(fault)
-        except BotFault as worse:
-            raise Forfeited(seat, worse) from None
-        return policy
-
-    def _note(self, seat: Seat, fault: BotFault) -> None:
-        """Keep the sentence for the record. A human who is refused heard it, and has committed no fault."""
-        kept = self.refusals[seat]
-        if len(kept) < REFUSALS_KEPT and not self._participants[seat].is_human:
-            step = self._first + self._seats.index(seat)
-            kept.append(RefusedAnswer(step=step, code=fault.code, message=fault.message, reason=fault.reason))
 
     def _by_index(self, request: ActionRequest, index: int) -> Any:
         legal = request.legal
@@ -173,7 +140,55 @@ class Decisions:
         example = json.dumps(msgspec.to_builtins(policy.fallback_action(request.state, request.seat)))
         return f"answer with an action of the game, such as {example}"
 
-    def _last_answer(self, seat: Seat) -> str:
-        """The beginning of the seat's last line; empty if the last word was the referee's."""
-        said = self._participants[seat].transcript
-        return excerpt(said[-1][2]) if said and said[-1][1] == "<" else ""
+
+def _is_pardoned(participant: Participant, fault: BotFault) -> bool:
+    """Whether the match can go on after a fault, in a game that pardons some."""
+    if isinstance(fault, OutOfTime) and participant.faults[Termination.TIMEOUT] + 1 >= LAST_TIMEOUT:
+        fault.message += "; the third timeout in this match forfeits it"
+        return False
+    return fault.code in PARDONABLE and participant.is_reachable
+
+
+def _ask_concurrently(calls: Sequence[tuple[Participant, Callable[[], T]]]) -> list[T]:
+    """The value of each call, in their order; a call asks one player. Returns when all have answered.
+
+    A human is asked in the calling thread, which has the terminal and hears Ctrl-C; so is one who is alone.
+    """
+    if len(calls) <= 1:
+        return [call() for _, call in calls]
+    futures: list[Future[T]] = [Future() for _ in calls]
+    here: list[tuple[Callable[[], T], Future[T]]] = []
+    there: dict[Future[T], tuple[Participant, threading.Thread]] = {}
+    for (player, call), future in zip(calls, futures, strict=True):
+        if player.is_human:
+            here.append((call, future))
+        else:
+            there[future] = player, threading.Thread(target=_run, args=(call, future), daemon=True)
+    try:
+        for _, thread in there.values():
+            thread.start()
+        for call, future in here:
+            _run(call, future)
+            future.result()
+        for future in as_completed(there):
+            future.result()
+    except BaseException as error:
+        _break_off(there.values(), _END_S if isinstance(error, ArenaError) else _STOP_S)
+        raise
+    return [future.result() for future in futures]
+
+
+def _run(call: Callable[[], T], future: Future[T]) -> None:
+    try:
+        future.set_result(call())
+    except BaseException as error:  # noqa: BLE001 - the edge of a thread; `result` raises it in the caller's
+        future.set_exception(error)
+
+
+def _break_off(asked: Collection[tuple[Participant, threading.Thread]], patience_s: float) -> None:
+    for player, _ in asked:
+        player.abandon()
+    deadline_s = time.monotonic() + patience_s
+    for _, thread in asked:
+        if thread.ident is not None:
+            thread.join(max(0.0, deadline_s - time.monotonic()))

@@ -75,7 +75,7 @@ class HumanPlayer(Participant):
         action = self._write(request, table) if request.legal is None else self._choose(len(request.legal), table)
         return Answer(id=self._request_id, action=action)
 
-    def refuse(self, fault: BotFault) -> None:
+    def refuse(self, fault: BotFault, step: int) -> None:  # noqa: ARG002 - only records name it
         """Tell the reason. An impossible action is neither move nor fault: a human is asked again."""
         self.moves -= 1
         self._say(f"not possible: {fault.message}")

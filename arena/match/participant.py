@@ -10,17 +10,22 @@ from fractions import Fraction
 from typing import Any, Final
 
 import msgspec
-from msgspec.structs import replace
 
 from arena.errors import BotFault, IllegalAction, MalformedReply
 from arena.games.api import Game, Json, Seat
-from arena.match.record import SeatRecord
+from arena.match.record import REFUSALS_KEPT, RefusedAnswer, SeatRecord
 from arena.protocol.messages import Answer, AnyEvent, ClockTerms, MatchStart, Refused, Simulate, Simulated
 from arena.text import printable
 
 TranscriptLine = tuple[float, str, bytes]
 """Wall-clock seconds, `>` to the bot or `<` from it, the line."""
 NO_SIMULATIONS_LEFT: Final = "no_simulations_left"
+_NONE_LEFT: Final = Refused(
+    code=IllegalAction.code,
+    reason=NO_SIMULATIONS_LEFT,
+    message="no simulations are left for this request",
+    hint="`simulations` of the request tells how many there are, `left` how many remain",
+)
 
 
 class LookAhead:
@@ -36,22 +41,14 @@ class LookAhead:
     def answer(self, asked: Simulate) -> Simulated:
         """The result of one simulation, or its refusal; at once if none is left."""
         result: dict[str, Json] | None = None
-        refused: Refused | None = None
-        try:
-            self._spend()
-            result = self._what_if(asked.what)
-        except (IllegalAction, MalformedReply) as fault:
-            refused = refusal_of(fault)
+        refused: Refused | None = _NONE_LEFT
+        if self.left > 0:
+            self.left -= 1
+            try:
+                result, refused = self._what_if(asked.what), None
+            except (IllegalAction, MalformedReply) as fault:
+                refused = refusal_of(fault)
         return Simulated(id=asked.id, query=asked.query, result=result, refused=refused, left=self.left)
-
-    def _spend(self) -> None:
-        if self.left <= 0:
-            raise IllegalAction(
-                "no simulations are left for this request",
-                hint="`simulations` of the request tells how many there are, `left` how many remain",
-                reason=NO_SIMULATIONS_LEFT,
-            )
-        self.left -= 1
 
 
 NO_LOOK_AHEAD: Final = LookAhead(0, dict)
@@ -63,7 +60,7 @@ def refusal_of(fault: BotFault) -> Refused:
 
 
 class ActionRequest(msgspec.Struct, frozen=True):
-    """The request for an action of `seat` in `state`; `view` is its observation.
+    """The request for an action of `seat` in `state`, the step of that number; `view` is its observation.
 
     `legal` is None where the game cannot list the actions. `refused`: the reason for which the last answer did not
     count; the same is asked once more, in the rest of the move's time. `look_ahead`: None in games without a simulator.
@@ -71,6 +68,7 @@ class ActionRequest(msgspec.Struct, frozen=True):
 
     state: Any
     seat: Seat
+    step: int
     view: dict[str, Json]
     legal: tuple[Any, ...] | None
     refused: Refused | None = None
@@ -80,7 +78,8 @@ class ActionRequest(msgspec.Struct, frozen=True):
 class Participant:
     """A player at the table, who by itself hears of everything and does nothing. One thread at a time speaks to it.
 
-    `moves` counts requests. `faults`: refused answers of this match that did not end it, by their code.
+    `moves` counts requests. `faults`: refused answers of this match that did not end it, by their code; `refusals`
+    are the first few of them.
     """
 
     is_human = False
@@ -92,6 +91,7 @@ class Participant:
         self.terms = terms
         self.moves = 0
         self.faults: Counter[str] = Counter()
+        self.refusals: list[RefusedAnswer] = []
         self.transcript: deque[TranscriptLine] = deque()
 
     @property
@@ -103,14 +103,17 @@ class Participant:
         """Get ready for a match of the game. Raises BotFault."""
         self.moves = 0
         self.faults = Counter()
+        self.refusals = []
 
     def ask(self, request: ActionRequest) -> Answer:
         """The answer to a request. Raises BotFault."""
         raise NotImplementedError
 
-    def refuse(self, fault: BotFault) -> None:
-        """Hear that the answer, or its lack, does not count, and that the match goes on. Raises Crashed."""
+    def refuse(self, fault: BotFault, step: int) -> None:
+        """Hear that the answer for `step`, or its lack, does not count, and that the match goes on. Raises Crashed."""
         self.faults[fault.code] += 1
+        if len(self.refusals) < REFUSALS_KEPT:
+            self.refusals.append(RefusedAnswer(step, fault.code, fault.message, fault.reason))
 
     def happened(self, event: AnyEvent, before: Any, after: Any) -> None:
         """Hear of an event that led from the state `before` to the state `after`."""
@@ -130,10 +133,6 @@ class Participant:
         """The text on stderr so far."""
         return ""
 
-    def absent_record(self) -> SeatRecord:
-        """The share of a player that never heard of this match, because another one failed before it began."""
-        return SeatRecord(self.player, self.bot, 0, 0.0, 0.0, 0.0, {}, self.terms.decides)
-
     def seat_record(self, clock: ClockTerms) -> SeatRecord:  # noqa: ARG002 - for bots
         """The player's share in the record of this match, without its faults; `clock` is that of the match."""
-        return replace(self.absent_record(), moves=self.moves)
+        return SeatRecord(self.player, self.bot, self.moves, 0.0, 0.0, 0.0, {}, self.terms.decides)

@@ -15,17 +15,7 @@ from msgspec.structs import replace
 from arena import __version__
 from arena.errors import BotFault, HarnessFault
 from arena.games import load_game
-from arena.games.api import (
-    Chance,
-    Decision,
-    Game,
-    Over,
-    Seat,
-    Simulator,
-    fault_policy_of,
-    game_info_of,
-    simulator_of,
-)
+from arena.games.api import Chance, Decision, Game, Over, Seat, Simulator, fault_policy_of, game_info_of, simulator_of
 from arena.games.luck import draw
 from arena.match.decision import Decisions, Forfeited
 from arena.match.participant import Participant
@@ -226,11 +216,11 @@ class _Table:
         which another seat's fault ended the match: `moves` = unforced steps without stand-in + sum of `faults`, and at
         most one more for a seat that was asked last.
         """
-        participant, has_begun = self._participants[seat], seat < self._begun
-        record = participant.seat_record(self._spec.clock.terms()) if has_begun else participant.absent_record()
-        faults = dict(participant.faults) if has_begun else {}
+        participant = self._participants[seat]
+        if seat >= self._begun:  # it never heard of this match, because another one failed before
+            participant = Participant(participant.player, participant.bot, participant.terms)
         return replace(
-            record,
-            faults=UNSET if fault_policy_of(self._game) is None else faults,
-            refusals=tuple(self._decisions.refusals[seat]) or UNSET,
+            participant.seat_record(self._spec.clock.terms()),
+            faults=UNSET if fault_policy_of(self._game) is None else dict(participant.faults),
+            refusals=tuple(participant.refusals) or UNSET,
         )
