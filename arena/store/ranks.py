@@ -42,14 +42,14 @@ class Wanted(NamedTuple):
 def wanted(connection: sqlite3.Connection, blocks: Mapping[str, int]) -> list[Wanted]:
     """Those of the pairings that have matches, in the order given."""
     query = "SELECT key, id, players, (SELECT max(block) FROM match WHERE pairing = p.id) FROM pairing p"
-    known = {key: found for key, *found in connection.execute(query) if key in blocks}
-    for key, (*_, last) in known.items():
-        if type(last) not in (int, type(None)):
+    known = {row[0]: row for row in connection.execute(query) if row[0] in blocks and row[3] is not None}
+    asked = [(end, *known[key]) for key, end in blocks.items() if key in known]
+    for _, key, *_, last in asked:
+        if type(last) is not int:
             raise DamagedStore(f"a block of pairing {key} has a number that is none; run `arena verify`")
+    players = rows.all_names([(key, text) for _, key, _, text, _ in asked])
     return [
-        Wanted(number, key, rows.names(key, players), blocks[key], last)
-        for key, (number, players, last) in ((key, known[key]) for key in blocks if key in known)
-        if last is not None
+        Wanted(number, key, names, end, last) for (end, key, number, _, last), names in zip(asked, players, strict=True)
     ]
 
 
@@ -57,7 +57,7 @@ def ranks(connection: sqlite3.Connection, asked: Sequence[Wanted]) -> dict[str, 
     """The ranks of these pairings, those without a match left out."""
     found = unchecked_ranks(connection, asked)
     stored: defaultdict[int, list[int]] = defaultdict(list)
-    for one, *sums in selected(connection, _POINTS, asked):
+    for one, *sums in selected(connection, _POINTS, conditions(asked)):
         stored[one] += sums
     for due in asked:
         if due.key in found and stored[due.id] != _points(found[due.key]):
@@ -69,7 +69,8 @@ def unchecked_ranks(connection: sqlite3.Connection, asked: Sequence[Wanted]) -> 
     """The same, each of them ranks that a match can have; whether they fit the points of the seats is left open."""
     found: dict[int, PairingRanks] = {}
     by_id = {one.id: one for one in asked}
-    for one, count, blocks, rotations, last, text in selected(connection, _MATCHES, asked):
+    sound: set[tuple[int, str]] = set()
+    for one, count, blocks, rotations, last, text in selected(connection, _MATCHES, conditions(asked)):
         due = by_id[one]
         seats = len(due.players)
         size = last + 1
@@ -79,25 +80,36 @@ def unchecked_ranks(connection: sqlite3.Connection, asked: Sequence[Wanted]) -> 
             size * seats * (seats - 1) // 2,
         )
         if is_whole and len(text) == count * seats:
-            found[one] = PairingRanks(due.players, range(size), text)
+            own = PairingRanks(due.players, range(size), text)
         else:
-            found[one] = _with_holes(connection, due)
-        if not all(_points_of(course, seats) for course in {*found[one].courses}):
-            raise first_damage(connection, due)
+            own = _with_holes(connection, due)
+        found[one] = own
+        if (seats, own.ranks) not in sound:
+            if not all(_points_of(course, seats) for course in {*own.courses}):
+                raise first_damage(connection, due)
+            sound.add((seats, own.ranks))
     return {one.key: found[one.id] for one in asked if one.id in found}
 
 
-def selected(
-    connection: sqlite3.Connection, query: str, asked: Sequence[Wanted], parameters: Sequence[Any] = ()
-) -> Iterator[tuple[Any, ...]]:
-    """The rows of a query for these pairings: of neighbours that are asked for whole by one statement."""
+Condition = tuple[str, tuple[int, int]]
+"""Pairings and blocks in SQL, and its parameters."""
+
+
+def conditions(asked: Sequence[Wanted]) -> list[Condition]:
+    """One for each pairing; one for all of those that are neighbours and asked for whole."""
     whole = sorted(one.id for one in asked if one.last < one.blocks)
     runs = [[number for _, number in run] for _, run in groupby(enumerate(whole), key=lambda pair: pair[1] - pair[0])]
-    for run in runs:
-        yield from connection.execute(query.format("pairing BETWEEN ? AND ?"), (run[0], run[-1], *parameters))
-    for one in asked:
-        if one.last >= one.blocks:
-            yield from connection.execute(query.format("pairing = ? AND block < ?"), (one.id, one.blocks, *parameters))
+    return [("pairing BETWEEN ? AND ?", (run[0], run[-1])) for run in runs] + [
+        ("pairing = ? AND block < ?", (one.id, one.blocks)) for one in asked if one.last >= one.blocks
+    ]
+
+
+def selected(
+    connection: sqlite3.Connection, query: str, where: Sequence[Condition], parameters: Sequence[Any] = ()
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of a query under each of the conditions."""
+    for condition, ends in where:
+        yield from connection.execute(query.format(condition), (*ends, *parameters))
 
 
 def _with_holes(connection: sqlite3.Connection, due: Wanted) -> PairingRanks:

@@ -9,7 +9,7 @@ whoever reads a match compares them.
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
@@ -147,6 +147,16 @@ def names(key: str, text: Any) -> tuple[str, ...]:
         return msgspec.json.decode(text, type=tuple[str, ...])
     except UNREADABLE as error:
         raise DamagedStore(f"the players of pairing {key} cannot be read: {error}; run `arena verify`") from None
+
+
+def all_names(columns: Sequence[tuple[str, Any]]) -> list[tuple[str, ...]]:
+    """The players of many pairings, by key and column, decoded at once."""
+    try:
+        text = f"[{','.join([text for _, text in columns])}]"
+        found = msgspec.json.decode(text, type=list[tuple[str, ...]])
+    except UNREADABLE:
+        found = []
+    return found if len(found) == len(columns) else [names(key, text) for key, text in columns]
 
 
 def damaged(match: str, reason: object) -> DamagedStore:

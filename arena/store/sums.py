@@ -32,7 +32,7 @@ from arena.standings.sums import (
     joined,
     sums_of,
 )
-from arena.store.ranks import Wanted, first_damage, selected, unchecked_ranks
+from arena.store.ranks import Condition, Wanted, conditions, first_damage, selected, unchecked_ranks
 
 BATCH: Final = 1 << 18
 """Matches whose sums are made at once, so that memory stays bounded."""
@@ -100,7 +100,9 @@ class _Kinds:
     `ended` are code, number of the pairing, place and number of faults. `is_odd` marks values that no result can have.
     """
 
-    def __init__(self, connection: sqlite3.Connection, asked: Sequence[Wanted], matches: Array) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, asked: Sequence[Wanted], where: Sequence[Condition], matches: Array
+    ) -> None:
         """SQLite tells only the matches that are not as the first."""
         seats, numbers = len(asked[0].players), {due.id: number for number, due in enumerate(asked)}
         first = connection.execute(
@@ -110,7 +112,7 @@ class _Kinds:
         self.ended: list[tuple[str, int, int, int]] = []
         self.units: list[set[int]] = [set() for _ in asked]
         counted: list[tuple[str, str, Any, Array | int]] = []
-        for one, code, seat, rotation, own, version, unit, count in selected(connection, _KINDS, asked, first):
+        for one, code, seat, rotation, own, version, unit, count in selected(connection, _KINDS, where, first):
             number = numbers[one]
             rest[number] -= count
             if not (_is_sound(own, version, unit) and _is_end(code, seat, seats)):
@@ -152,14 +154,15 @@ class _Adding:
         self, connection: sqlite3.Connection, asked: Sequence[Wanted], own_ranks: Sequence[PairingRanks]
     ) -> None:
         self._connection, self._asked, self._ranks = connection, asked, own_ranks
-        self._seats = len(asked[0].players)
+        self._seats, self._where = len(asked[0].players), conditions(asked)
         self._courses = Courses(own_ranks)
         self._matches = self._courses.added(self._courses.present.sum(axis=1))
         numbers = {due.id: number for number, due in enumerate(asked)}
         self._pardons = [
-            (code, numbers[one], place, count) for one, code, place, count in selected(connection, _PARDONS, asked)
+            (code, numbers[one], place, count)
+            for one, code, place, count in selected(connection, _PARDONS, self._where)
         ]
-        self._rows = self._seat_rows()
+        self._columns = self._columns_of_seats()
         self._numbers = self._whole_numbers()
         self._kinds = self._sound_kinds()
 
@@ -182,27 +185,27 @@ class _Adding:
             time=TimeSums(*np.moveaxis(self._numbers[:, :, _TIMES], 2, 0)),
         )
 
-    def _seat_rows(self) -> list[tuple[Any, ...]]:
-        """By pairing and place. DamagedStore unless there is one for each."""
+    def _columns_of_seats(self) -> list[tuple[Any, ...]]:
+        """Those of `_SEATS`, by pairing and place. DamagedStore unless there is a row for each."""
         order = {due.id: number for number, due in enumerate(self._asked)}
-        rows = sorted(selected(self._connection, _SEATS, self._asked), key=lambda row: order[row[0]])
-        found = [row[:2] for row in rows]
-        due = [(one.id, place) for one in self._asked for place in range(self._seats)]
-        if found != due:
+        rows = sorted(selected(self._connection, _SEATS, self._where), key=lambda row: order[row[0]])
+        due = [(one, place) for one in order for place in range(self._seats)]
+        columns = [*zip(*rows, strict=True)]
+        if (found := [*zip(*columns[:2], strict=True)]) != due:
             odd = next(pair for pair in zip_longest(found, due) if pair[0] != pair[1])
             raise first_damage(self._connection, self._asked[min(order[row[0]] for row in odd if row)])
-        return rows
+        return columns
 
     def _whole_numbers(self) -> Array:
-        """By pairing and place what the rows come to, without the texts."""
-        found = np.array([row[2:-2] for row in self._rows])
+        """By pairing and place what the columns come to, without the texts."""
+        found = np.array(self._columns[2:-2])
         if found.dtype != np.int64:
             raise first_damage(self._connection, *self._asked)
-        return found.reshape(len(self._asked), self._seats, -1)
+        return found.T.reshape(len(self._asked), self._seats, -1)
 
     def _sound_kinds(self) -> _Kinds:
         """DamagedStore unless the rows fit each other: the seats of all matches, with the points of their ranks."""
-        found = _Kinds(self._connection, self._asked, self._matches)
+        found = _Kinds(self._connection, self._asked, self._where, self._matches)
         places = 1 + np.arange(self._seats) + MOST_SEATS * self._courses.numbers[:, None]
         by_place = np.einsum("brp,br->bp", 1 + self._courses.points, places * self._courses.present)
         due = np.broadcast_arrays(self._matches[:, None], self._courses.added(by_place))
@@ -224,7 +227,7 @@ class _Adding:
         """
         present = self._courses.present
         shape = (*present.shape, self._seats)
-        texts = [",".join([row[column] for row in self._rows[place :: self._seats]]) for place in range(self._seats)]
+        texts = [",".join(self._columns[column][place :: self._seats]) for place in range(self._seats)]
         values = np.full(shape, NONE, dtype=np.int64)
         for place, text in enumerate(texts):
             values[present, place] = numbers_in(text) if text else []
@@ -266,7 +269,7 @@ class _Adding:
         ends = [*self._courses.starts[1:], len(values)]
         for number in mixed:
             part = slice(self._courses.starts[number], ends[number])
-            own = [unit for (unit,) in selected(self._connection, _UNITS, [self._asked[number]])]
+            own = [unit for (unit,) in selected(self._connection, _UNITS, conditions([self._asked[number]]))]
             factors = np.ones(present[part].shape, dtype=object)
             factors[present[part]] = [units[number] // unit for unit in own]
             wide[part] *= factors[:, :, None]

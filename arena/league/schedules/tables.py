@@ -95,7 +95,7 @@ def _without_long_waits(tables: list[_Places], players: int) -> tuple[_Places, .
 
 
 def _named(tables: tuple[_Places, ...], players: Sequence[str]) -> tuple[TableNames, ...]:
-    return tuple(tuple(players[place] for place in table) for table in tables)
+    return tuple([tuple([players[place] for place in table]) for table in tables])
 
 
 _TRIES: Final = 4000
