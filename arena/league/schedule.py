@@ -10,7 +10,6 @@ rounds; so what a league has of a pairing is always its first blocks.
 """
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import islice, permutations
@@ -108,9 +107,14 @@ class Round(msgspec.Struct, frozen=True):
     is_awaited: bool
 
     @property
+    def parts(self) -> Iterator[tuple[Pairing, int]]:
+        """Each pairing with the number of its first block here."""
+        return zip(self.pairings, self.first, strict=True)
+
+    @property
     def matches(self) -> int:
         """Matches of the round: every seating of every block."""
-        return sum(len(pairing.players) for pairing in self.pairings) * self.blocks
+        return sum([len(pairing.players) for pairing in self.pairings]) * self.blocks
 
 
 class Planner:
@@ -118,14 +122,14 @@ class Planner:
 
     def __init__(self, tournament: Tournament) -> None:
         self._deal = _Dealer(tournament).pairing
-        self._blocks: Counter[str] = Counter()
+        self._blocks: dict[str, int] = {}
         self._rounds = 0
 
     def plan(self, plan: Plan) -> Round:
         """The round of a plan, which comes after those planned before."""
         met = tuple(map(self._deal, plan.tables))
-        first = tuple([self._blocks[each.key] for each in met])
-        self._blocks.update(dict.fromkeys([each.key for each in met], plan.blocks))
+        first = tuple([self._blocks.get(each.key, 0) for each in met])
+        self._blocks.update({each.key: start + plan.blocks for each, start in zip(met, first, strict=True)})
         self._rounds += 1
         return Round(
             number=self._rounds,
@@ -172,7 +176,7 @@ def batches(
     size = tournament.chunk_blocks
     last = max((first + planned.blocks for first in planned.first), default=0)
     for start in range(0, last, size):
-        for pairing, first in zip(planned.pairings, planned.first, strict=True):
+        for pairing, first in planned.parts:
             span = range(max(start, first), min(start + size, first + planned.blocks))
             done = finished.get(pairing.key, ())
             blocks = [block for block in span if block not in done]

@@ -99,9 +99,7 @@ class Replay:
         self._planner = Planner(tournament)
         self._rounds: list[Round] = []
         self._news: list[str] = []
-        self._pairings: dict[str, Pairing] = {}
-        self._blocks: dict[str, int] = {}
-        self._ranks: dict[str, PairingRanks] = {}
+        self._spans: dict[str, PairingProgress] = {}
         self._committed: defaultdict[str, dict[int, str]] = defaultdict(dict)
         self._left = 0
         self._is_complete = False
@@ -112,10 +110,8 @@ class Replay:
     def state(self) -> LeagueState:
         """The state by now."""
         self._take_in()
-        spans = (
-            PairingProgress(pairing, self._blocks[key], self._ranks[key]) for key, pairing in self._pairings.items()
-        )
-        return LeagueState(self.tournament, tuple(self._rounds), tuple(spans), tuple(self._news), self._is_complete)
+        rounds, spans, news = tuple(self._rounds), tuple(self._spans.values()), tuple(self._news)
+        return LeagueState(self.tournament, rounds, spans, news, self._is_complete)
 
     def add(self, blocks: Iterable[PlayedBlock]) -> None:
         """Blocks of the open round are stored that were not there before; after the last one the next round begins."""
@@ -141,25 +137,25 @@ class Replay:
         planned = self._planner.plan(plan)
         self._rounds.append(planned)
         self._news += planned.news
-        ends = {
-            pairing.key: first + planned.blocks for pairing, first in zip(planned.pairings, planned.first, strict=True)
-        }
+        ends = {pairing.key: first + planned.blocks for pairing, first in planned.parts}
         found = self._stored(ends)
-        self._blocks.update(ends)
         for pairing in planned.pairings:
-            self._pairings[pairing.key] = pairing
-            self._ranks[pairing.key] = _named(pairing, found.get(pairing.key))
+            key = pairing.key
+            self._spans[key] = PairingProgress(pairing, ends[key], _named(pairing, found.get(key)))
         self._left = planned.matches - sum([ranks.matches for ranks in self._of_round(planned)])
 
     def _of_round(self, planned: Round) -> list[PairingRanks]:
-        parts = zip(planned.pairings, planned.first, strict=True)
-        return [self._ranks[pairing.key].between(first, first + planned.blocks) for pairing, first in parts]
+        return [
+            self._spans[pairing.key].ranks.between(first, first + planned.blocks) for pairing, first in planned.parts
+        ]
 
     def _take_in(self) -> None:
         """Add the committed blocks to those that were stored before."""
         for key, courses in self._committed.items():
-            former, blocks = self._ranks[key], sorted(courses)
-            self._ranks[key] = former + PairingRanks(former.players, blocks, "".join(courses[each] for each in blocks))
+            pairing, end, former = msgspec.structs.astuple(self._spans[key])
+            blocks = sorted(courses)
+            new = PairingRanks(former.players, blocks, "".join(courses[each] for each in blocks))
+            self._spans[key] = PairingProgress(pairing, end, former + new)
         self._committed.clear()
 
 

@@ -144,10 +144,10 @@ class PairingRanks(msgspec.Struct, frozen=True):
 
     def between(self, first: int, end: int) -> "PairingRanks":
         """The blocks from number `first` to before `end`."""
+        if not self.blocks or (first <= self.blocks[0] and self.blocks[-1] < end):
+            return self
         size = len(self.players) ** 2
         start, stop = bisect_left(self.blocks, first), bisect_left(self.blocks, end)
-        if stop - start == len(self.blocks):
-            return self
         return PairingRanks(self.players, self.blocks[start:stop], self.ranks[start * size : stop * size])
 
     def __add__(self, other: "PairingRanks") -> "PairingRanks":
