@@ -23,7 +23,7 @@ COMMAND_MODULES: Final = {
     "new-bot": ("arena.cli.bots", "Start a bot of your own from a template."),
     "match": ("arena.cli.match", "Play a few matches between bots."),
     "compare": ("arena.cli.compare", "Play two bots until it is decided which is better."),
-    "play": ("arena.cli.play", "Play against bots in the terminal."),
+    "play": ("arena.cli.match", "Play against bots in the terminal."),
     "league": ("arena.cli.league", "Run a tournament file, see how far it is."),
     "tournaments": ("arena.cli.league", "List the tournaments that have a name here."),
     "leaderboard": ("arena.cli.stats", "Print the standings of a league."),

@@ -11,15 +11,8 @@ import click
 from tabulate import tabulate
 
 from arena.bundled import PACKAGE, bundled_folder
-from arena.cli.options import (
-    DEFAULT_GAME,
-    MatchSetup,
-    bots_option,
-    game_option,
-    match_options,
-    require_games,
-    results_option,
-)
+from arena.cli import options
+from arena.cli.options import DEFAULT_GAME, MatchSetup, match_options, require_games
 from arena.conformance.check import StepVerdict, check_bot
 from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
@@ -76,15 +69,14 @@ def submit(bot: str, baseline: str, replace: bool, setup: MatchSetup) -> None:
     """
     bots = setup.bots
     rival, found = bots.find(baseline), bots.find(bot)
-    if _is_there_already(bots, found):
+    if _is_there_already(bots, found, replace=replace):
         return
-    if not replace:
-        _require_free_name(bots, found)
     setup.prepare_isolation()
     candidate = bots.install(found)
     with _luck(setup.given) as secret:
         _check(candidate, setup, secret)
-        players = (_named(candidate, candidate), _named(bots.install(rival), candidate))
+        name = f"{rival.name}-baseline" if rival.name == candidate.name else rival.name
+        players = (Player(name=candidate.name, bot=candidate), Player(name=name, bot=bots.install(rival)))
         _meet(candidate, setup.exhibition(players, secret, blocks=1), setup.isolation, secret)
     with contextlib.closing(database.open_for_writing(setup.results)) as connection:
         bots.register(candidate, connection)
@@ -93,8 +85,8 @@ def submit(bot: str, baseline: str, replace: bool, setup: MatchSetup) -> None:
 
 @click.command()
 @click.argument("bot", metavar="NAME[@HASH]")
-@results_option
-@bots_option
+@options.results_option
+@options.bots_option
 def withdraw(bot: str, results: Path, bots_folder: Path) -> None:
     """Take a submitted bot off the list: the one of that hash, or the latest of that name.
 
@@ -111,8 +103,8 @@ def withdraw(bot: str, results: Path, bots_folder: Path) -> None:
 
 
 @click.command()
-@results_option
-@bots_option
+@options.results_option
+@options.bots_option
 def bots(results: Path, bots_folder: Path) -> None:
     """List the bots on offer: those in the folder --bots, the submitted and the bundled ones.
 
@@ -139,7 +131,7 @@ def bots(results: Path, bots_folder: Path) -> None:
 @click.command()
 @click.argument("name")
 @click.option("--lang", default="python", show_default=True, help="python, javascript, c or perl.")
-@game_option
+@options.game_option
 @click.option("--folder", type=click.Path(path_type=Path), help="Where to put it; default: a new folder NAME here.")
 def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
     """Start a bot of your own called NAME from a template that plays at once.
@@ -167,7 +159,7 @@ def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
 
 
 def _row(bot: BotSpec, place: str, remark: str = "") -> list[str]:
-    text = remark or _one_line(bot.manifest.description)
+    text = remark or printable(" ".join(bot.manifest.description.split()))
     return [bot.name, printable(bot.manifest.version), bot.digest[:8], place, text]
 
 
@@ -183,61 +175,42 @@ def _template(lang: str, game: str) -> str:
     return f"{lang}-{game}" if own else lang
 
 
-def _is_there_already(bots: BotStore, bot: BotSpec) -> bool:
-    """Whether the folder of bots has this very bot. SpecError if it has another one of that name.
+def _is_there_already(bots: BotStore, bot: BotSpec, *, replace: bool) -> bool:
+    """Whether the folder of bots has this very bot. SpecError if its name means another bot.
 
-    A submission of the name would leave every tournament file that says it without an answer to which is meant.
+    A submission of a name in the folder would leave every tournament file that says it without an answer to which is
+    meant. Arena knows no accounts: `--replace` is the word of a person, or of a course's script, that the submitted bot
+    of that name is theirs.
     """
-    found = bots.namesake(bot)
-    if found is None:
-        return False
-    namesake, place = found
-    if namesake.digest != bot.digest:
-        where = MANIFEST if Path(bot.source).is_dir() else "its file name"
-        raise SpecError(f'the name "{bot.name}" belongs to {place}; choose another name in {where}')
-    click.echo(f"{bot.label} is there already: {place}")
-    return True
-
-
-def _one_line(text: str) -> str:
-    """A description of several lines on one."""
-    return printable(" ".join(text.split()))
-
-
-def _require_free_name(bots: BotStore, bot: BotSpec) -> None:
-    """SpecError if the name means a submission with other content.
-
-    Arena knows no accounts: `--replace` is the word of a person, or of a course's script, that the bot is theirs.
-    """
+    where = MANIFEST if Path(bot.source).is_dir() else "its file name"
+    if (found := bots.namesake(bot)) is not None:
+        namesake, place = found
+        if namesake.digest != bot.digest:
+            raise SpecError(f'the name "{bot.name}" belongs to {place}; choose another name in {where}')
+        click.echo(f"{bot.label} is there already: {place}")
+        return True
     latest = next((each for each in bots.submitted() if each.name == bot.name), None)
-    if latest is not None and latest.digest != bot.digest:
-        where = MANIFEST if Path(bot.source).is_dir() else "its file name"
+    if latest is not None and latest.digest != bot.digest and not replace:
         raise SpecError(
             f'the name "{bot.name}" is taken: {latest.name} {latest.version} ({latest.digest[:8]}) was submitted at'
             f" {latest.submitted_at[:16].replace('T', ' ')} UTC. Give --replace if this is another version of that bot;"
             f" else choose another name in {where}"
         )
-
-
-def _named(bot: BotSpec, candidate: BotSpec) -> Player:
-    """The bot as a player, under a name of its own."""
-    is_rival = bot is not candidate
-    return Player(name=f"{bot.name}-baseline" if is_rival and bot.name == candidate.name else bot.name, bot=bot)
+    return False
 
 
 @contextlib.contextmanager
 def _luck(given: Secret | None) -> Iterator[Secret]:
     """The secret of all matches inside; a new one is told at the end, so that a failure can be repeated."""
-    secret = given or Secret.random()
-    with contextlib.ExitStack() as end:
-        end.callback(
-            lambda: click.echo(secret_description(secret) if given is None else chosen_luck_description(secret))
-        )
-        try:
-            yield secret
-        except SpecError:  # nothing was played
-            end.pop_all()
-            raise
+    secret, is_told = given or Secret.random(), True
+    try:
+        yield secret
+    except SpecError:  # nothing was played
+        is_told = False
+        raise
+    finally:
+        if is_told:
+            click.echo(secret_description(secret) if given is None else chosen_luck_description(secret))
 
 
 def _check(bot: BotSpec, setup: MatchSetup, secret: Secret) -> None:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from itertools import groupby
-from typing import get_args
+from typing import Any, get_args
 
 import click
 from msgspec.structs import replace
@@ -51,20 +51,7 @@ _FORMATS = {"text": as_text, "json": as_json}
 @workers_option
 @format_option(tuple(_FORMATS))
 @match_options
-def compare(
-    new: str,
-    old: str,
-    elo0: float,
-    elo1: float,
-    model: Model,
-    alpha: float,
-    beta: float,
-    batch: int,
-    cap: int | None,
-    workers: int | None,
-    form: str,
-    setup: MatchSetup,
-) -> None:
+def compare(new: str, old: str, workers: int | None, form: str, setup: MatchSetup, **settings: Any) -> None:
     """Play NEW against OLD in blocks until a sequential test has decided whether NEW is better.
 
     Matches are stored, and the secret under which their luck is drawn. Interrupted, the same command continues, and
@@ -73,9 +60,7 @@ def compare(
     Example: arena compare ./mybot mybot --elo1 30
     """
     try:
-        test = SequentialSettings(
-            matches=DEFAULT_SEATS, elo0=elo0, elo1=elo1, model=model, alpha=alpha, beta=beta, batch=batch, cap=cap
-        )
+        test = SequentialSettings(matches=DEFAULT_SEATS, **settings)
     except SpecError as error:
         raise SpecError(f"--{error}") from None
     players = _players(setup.bots.find(new), setup.bots.find(old))
@@ -105,14 +90,14 @@ def compare(
 
 def _players(new: BotSpec, old: BotSpec) -> tuple[Player, Player]:
     """Both under names that tell them apart: by name, else by version, else by hash; a bot and itself as well."""
-    names = (new.name, old.name)
+    marks = ("", "")
     if new.digest == old.digest:
-        names = (f"{new.name}-new", f"{old.name}-old")
+        marks = ("-new", "-old")
     elif new.name == old.name and new.manifest.version != old.manifest.version:
-        names = (f"{new.name}-{new.manifest.version}", f"{old.name}-{old.manifest.version}")
+        marks = (f"-{new.manifest.version}", f"-{old.manifest.version}")
     elif new.name == old.name:
-        names = (f"{new.name}-{new.digest[:8]}", f"{old.name}-{old.digest[:8]}")
-    return Player(name=names[0], bot=new), Player(name=names[1], bot=old)
+        marks = (f"-{new.digest[:8]}", f"-{old.digest[:8]}")
+    return Player(name=new.name + marks[0], bot=new), Player(name=old.name + marks[1], bot=old)
 
 
 def _tournament(players: tuple[Player, Player], setup: MatchSetup, test: SequentialSettings) -> Tournament:
@@ -128,28 +113,22 @@ def _compared(
     """The test after the blocks that are stored; and these, by the key of the pairing."""
     state = state_of(tournament, store.ranks)
     comparison = tester(state.spans[0].pairing.names.index(new))
-    comparison.add(
-        {
-            number: list(matches)
-            for number, matches in groupby(store.matches(state.blocks), key=lambda match: match.result.key.block)
-        }
-    )
+    matches = groupby(store.matches(state.blocks), key=lambda match: match.result.key.block)
+    comparison.add({block: list(own) for block, own in matches})
     return comparison, state.finished
 
 
 def _play(store: MatchStore, needed: Iterator[Batch], comparison: SequentialComparison, backend: LocalBackend) -> None:
     """Play until it is decided."""
-    shown = TerminalLine(lambda: state_line(comparison.state))
 
     def commit(blocks: list[PlayedBlock]) -> None:
         store.save(blocks)
         comparison.add({block.fixture.block: block.matches for block in blocks})
 
     try:
-        run_batches(needed, backend, commit=commit, tick=shown.draw)
+        with TerminalLine(lambda: state_line(comparison.state)).shown() as draw:
+            run_batches(needed, backend, commit=commit, tick=draw)
     except KeyboardInterrupt:
         raise Interrupted(
             f"interrupted, {state_line(comparison.state)}; what is played is stored, and the same command continues"
         ) from None
-    finally:
-        shown.end()

@@ -57,9 +57,13 @@ def secure_streams() -> None:
 
     Names that cannot be written in the stream's encoding are shown with their bytes.
     """
-    closed = [number for number in (0, 1, 2) if not _is_open(number)]
-    for number in closed:
-        assert os.open(os.devnull, os.O_RDWR) == number, "the lowest free number is taken"
+    closed = []
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            assert os.open(os.devnull, os.O_RDWR) == number, "the lowest free number is taken"
+            closed.append(number)
     sys.stdin = sys.stdin or _opened(0, "r")
     sys.stdout = sys.stdout or _opened(1, "w")
     sys.stderr = sys.stderr or _opened(2, "w")
@@ -110,21 +114,14 @@ def explain(error: BaseException) -> tuple[str, int]:
 
 def _of_the_system(error: OSError) -> tuple[str, int]:
     """An error of the system: with its place and what to do, if the machine lacks something."""
-    place = _shown(error.filename) or ("stdout" if _is_of_output(error) else "")
+    place = os.fsdecode(error.filename) if isinstance(error.filename, bytes) else error.filename
+    frames = traceback.extract_tb(error.__traceback__)
+    if not place and any(frame.name in {"echo", "close_streams"} for frame in frames):
+        place = "stdout"
     what = f"error: {f'{place}: ' if place else ''}{error.strerror or error or type(error).__name__}"
     if error.errno in _OF_THE_MACHINE:
         return f"{what}; {_OF_THE_MACHINE[error.errno]}", MachineFault.exit_code
     return what, SpecError.exit_code if place else MachineFault.exit_code
-
-
-def _shown(place: object) -> str:
-    """A file as an error names it: text, bytes, or a number."""
-    return os.fsdecode(place) if isinstance(place, bytes) else "" if place is None else str(place)
-
-
-def _is_of_output(error: OSError) -> bool:
-    """Whether it was raised while something was printed."""
-    return any(frame.name in {"echo", "close_streams"} for frame in traceback.extract_tb(error.__traceback__))
 
 
 def _silence() -> None:
@@ -133,14 +130,6 @@ def _silence() -> None:
         number = os.open(os.devnull, os.O_WRONLY)
         os.dup2(number, 1)
         os.close(number)
-
-
-def _is_open(number: int) -> bool:
-    try:
-        os.fstat(number)
-    except OSError:
-        return False
-    return True
 
 
 def _opened(number: int, mode: str) -> TextIO:
@@ -200,10 +189,14 @@ class TerminalLine:
         """Draw the line anew."""
         self._write(f"\r{self._text()}\x1b[K")
 
-    def end(self) -> None:
-        """Leave the line standing."""
-        self.draw()
-        self._write("\n")
+    @contextlib.contextmanager
+    def shown(self) -> Iterator[Callable[[], None]]:
+        """A way to draw the line anew; at the end it is left standing."""
+        try:
+            yield self.draw
+        finally:
+            self.draw()
+            self._write("\n")
 
     def wipe(self) -> None:
         """Make room for another line."""

@@ -8,21 +8,11 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from tabulate import tabulate
 
-from arena.api import (
-    LeagueRun,
-    begin_league,
-    installed,
-    one_league,
-    publish,
-    require_whole_blocks,
-    stored,
-    writable,
-)
+from arena.api import LeagueRun, begin_league, installed, one_league, publish, require_whole_blocks, stored, writable
 from arena.bundled import bundled_folder, find_tournament, tournaments_on_offer
 from arena.cli import SuggestingGroup
 from arena.cli.edge import TerminalLine, stoppable
@@ -36,12 +26,12 @@ from arena.cli.options import (
     secret_file_option,
     terminal_width,
 )
-from arena.cli.update import BegunLeagues, Replays, confirm_update, preview, report_kept_versions
+from arena.cli.update import Replays, begun_versions, confirm_update, preview, report_kept_versions
 from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import DamagedStore, SpecError
 from arena.league.driver import Backend, BlocksLost, ExecutorBackend, LocalBackend
 from arena.league.progress import progress_of
-from arena.league.state import LeagueState, state_of
+from arena.league.state import state_of
 from arena.league.tournament import (
     TOURNAMENT_FILE_LIMIT,
     Tournament,
@@ -54,14 +44,9 @@ from arena.process.limits import Isolation
 from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.matches import MATCH_FORMATS, match_list
 from arena.store.bots import BotStore
-from arena.store.history import Head
-from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
 from arena.text import printable
 from arena.yaml_file import read_yaml
-
-if TYPE_CHECKING:
-    from arena.standings.table import Standings, Timing
 
 
 @click.group(cls=SuggestingGroup)
@@ -136,9 +121,9 @@ def run_league(
     if (yes or dry_run) and not update:
         raise SpecError("--yes and --dry-run go with --update")
     bots, given = BotStore(results, bots_folder, isolation), chosen_secret(None, secret_file)
-    begun = BegunLeagues(bots, results)
-    path = find_tournament(file)
-    tournament = read_tournament(path, bots.find) if update else read_tournament(path, bots.find, begun.keep)
+    newer: list[str] = []
+    kept = () if update else (begun_versions(bots, results, newer),)
+    tournament = read_tournament(find_tournament(file), bots.find, *kept)
     if dry_run:
         with stored(results) as store:
             preview(store, tournament)
@@ -148,7 +133,7 @@ def run_league(
     with stoppable(), writable(results) as store:
         tournament, replays = installed(tournament, bots), Replays(store)
         confirm_update(store, replays, tournament, update=update, yes=yes)
-        report_kept_versions(tournament.name, begun.newer)
+        report_kept_versions(tournament.name, newer)
         tournament, secret = begin_league(
             store, results, tournament, given, lambda known: not replays.of(known).state.is_complete
         )
@@ -156,26 +141,21 @@ def run_league(
         league_run = LeagueRun(store, replays.of(tournament), secret, isolation)
         lost = _play(league_run, backend, results)
         head, table = store.head(), publish(store, league_run.state)
-    _print_table(table, league_run.state, head, form)
+    from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
+
+    click.echo(leaderboard_page(*table, league_run.state.news).render(form, terminal_width()))
+    click.echo(f"\nhistory: {head}" if form == "table" else f"history: {head}", err=form != "table")
     require_whole_blocks(league_run.state)
     if lost is not None:
         raise lost
 
 
-def _print_table(table: "tuple[Standings, tuple[Timing, ...]]", state: LeagueState, head: Head, form: str) -> None:
-    from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
-
-    click.echo(leaderboard_page(*table, news=state.news).render(form, terminal_width()))
-    click.echo(f"\nhistory: {head}" if form == "table" else f"history: {head}", err=form != "table")
-
-
 def _play(league_run: LeagueRun, backend: Backend, results: Path) -> BlocksLost | None:
-    shown = TerminalLine(league_run.progress.line)
-    with _logging_to(results / "logs" / f"{league_run.name}.log"):
-        try:
-            return league_run.play(backend, shown.draw)
-        finally:
-            shown.end()
+    with (
+        _logging_to(results / "logs" / f"{league_run.name}.log"),
+        TerminalLine(league_run.progress.line).shown() as draw,
+    ):
+        return league_run.play(backend, draw)
 
 
 def _report_luck_and_clock(tournament: Tournament, backend: Backend) -> None:
@@ -203,19 +183,15 @@ def status(name: str | None, results: Path) -> None:
                 damage.append(str(error))
                 continue
             tournament = state.tournament
-            where = f"{len(tournament.players)} players, game {tournament.game}"
-            click.echo(f"{each}: {progress_of(state)}, {where}")
-            for sentence in (*_luck_of(store, tournament), *state.news):
+            luck = [luck_description(luck_origin(tournament))]
+            if tournament.seed is None:
+                luck = secret_descriptions(store.secrets(each))
+            click.echo(f"{each}: {progress_of(state)}, {len(tournament.players)} players, game {tournament.game}")
+            for sentence in (*luck, *state.news):
                 click.echo(f"  {sentence}")
         click.echo(f"history: {store.head()}")
     if damage:
         raise DamagedStore("\n".join(damage))
-
-
-def _luck_of(store: MatchStore, tournament: Tournament) -> list[str]:
-    if tournament.seed is not None:
-        return [luck_description(luck_origin(tournament))]
-    return secret_descriptions(store.secrets(tournament.name))
 
 
 @league.command("reveal")

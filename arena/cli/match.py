@@ -1,29 +1,40 @@
-"""`arena match`: a few matches at one table, at once."""
+"""`arena match` and `arena play`: a few matches at one table, at once; bots among themselves, or with a person."""
 
 import contextlib
+import json
 import os
+import shlex
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from arena.api import installed
 from arena.cli.edge import TerminalLine, stoppable
-from arena.cli.options import MatchSetup, match_options, require_games, terminal_width
-from arena.errors import Interrupted
+from arena.cli.options import DEFAULT_GAME, MatchSetup, match_options, person_options, require_games, terminal_width
+from arena.errors import Interrupted, SpecError
+from arena.games import load_game
 from arena.league.driver import LocalBackend, run_batches
 from arena.league.exhibition import named_apart, play_here, require_seats, seat_all
 from arena.league.progress import Progress
 from arena.league.schedule import PlayedBlock, batches, match_count
 from arena.league.tournament import Tournament
-from arena.league.worker import Tables
+from arena.league.worker import Tables, bot_player
 from arena.match.bot_player import BotPlayer
-from arena.match.participant import TranscriptLine
+from arena.match.human import HumanPlayer
+from arena.match.participant import Participant, TranscriptLine
+from arena.match.record import MatchRecord
+from arena.match.referee import play_match
 from arena.match.results import MatchResult
-from arena.match.secret_luck import Secret
+from arena.match.secret_luck import Secret, draw_block
+from arena.match.settings import MatchSettings, spec_of
 from arena.process.limits import Isolation
-from arena.report.luck_origin import secret_description
+from arena.process.suspension import never_suspended
+from arena.report.luck_origin import chosen_luck_description, secret_description
 from arena.report.transcript import dialogue, refusal_lines, result_line, transcript
+from arena.text import counted
 
 SHOWN_ONE_BY_ONE = 10
 """Blocks up to this number are played here and printed; more are played on all cores, and only the table is printed."""
@@ -85,7 +96,7 @@ class _Dialogue:
     def __init__(self, path: Path, tables: Tables) -> None:
         self._tables = tables
         self._seated: dict[BotPlayer, None] = {}
-        self._first: TranscriptLine | None = None
+        self._start_s: float | None = None
         self._file = path.open("w", encoding="utf-8")
 
     def add(self) -> None:
@@ -94,19 +105,10 @@ class _Dialogue:
         self._seated |= dict.fromkeys(chain.from_iterable(self._tables))  # others take their seats after a void match
         for each in self._seated:
             said.setdefault(each.player, []).extend(each.transcript)
-        new = [line for lines in said.values() for line in lines]
-        if not new:
-            return
-        for each in self._seated:
             each.transcript.clear()
-        lines = dialogue(said)
-        if self._first is None:
-            self._first = min(new)
-        else:
-            # Times count from the first line of all: it is there once more to begin with, and left out of the file.
-            lines = dialogue({"": [self._first], **said})
-            next(lines)
-        self._file.writelines(f"{line}\n" for line in lines)
+        if self._start_s is None:
+            self._start_s = min((at_s for lines in said.values() for at_s, *_ in lines), default=None)
+        self._file.writelines(f"{line}\n" for line in dialogue(said, self._start_s))
         self._file.flush()
 
     def close(self) -> None:
@@ -144,7 +146,6 @@ def _play_here(
 def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[MatchResult], isolation: Isolation) -> None:
     """Play on all cores; the results go to `played` in schedule order, also those before an interruption."""
     progress = Progress(total=match_count(tournament))
-    shown = TerminalLine(progress.line)
     results: list[MatchResult] = []
 
     def commit(blocks: list[PlayedBlock]) -> None:
@@ -152,9 +153,71 @@ def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[Match
             results.extend(one.result for one in each.matches)
             progress.add(len(each.matches), sum(one.result.at_fault is not None for one in each.matches))
 
+    backend = LocalBackend(len(os.sched_getaffinity(0)))
     try:
-        backend = LocalBackend(len(os.sched_getaffinity(0)))
-        run_batches(batches(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=shown.draw)
+        with TerminalLine(progress.line).shown() as draw:
+            run_batches(batches(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=draw)
     finally:
-        shown.end()
         played += sorted(results, key=lambda one: one.key)
+
+
+@click.command()
+@click.argument("bots", nargs=-1, required=True, metavar="BOT [BOT [BOT]]")
+@click.option("--seat", type=click.IntRange(0), default=0, show_default=True, help="Where you sit.")
+@person_options
+def play(bots: tuple[str, ...], seat: int, setup: MatchSetup) -> None:
+    """Play a match against each BOT, by name or path, at one table; they sit down in their order around you.
+
+    The luck is drawn under a new secret, which is printed at the end with the way to play it again.
+
+    Example: arena play greedy --seat 1
+    """
+    game, seats = setup.game, len(bots) + 1
+    try:
+        require_seats(game, seats)
+    except SpecError as error:
+        raise SpecError(f"{error}: you and {counted(len(bots), 'bot')}") from None
+    if seat >= seats:
+        raise SpecError(f"--seat {seat}: there are seats 0 to {seats - 1}")
+    load_game(game).setup(setup.options, seats)
+    rivals = named_apart([setup.bots.find(each) for each in bots])
+    require_games([rival.bot for rival in rivals], game)
+    setup.prepare_isolation()
+    secret = setup.given or Secret.random()
+    person = HumanPlayer(say=click.echo, prompt=lambda text: click.prompt(text, prompt_suffix="> "))
+    setting = MatchSettings(game, setup.options, setup.clock)
+    spec = spec_of(setting, "play-0-0", draw_block(secret, "play-0", seats), 0, setup.isolation)
+    with contextlib.ExitStack() as ending:
+        table: list[Participant] = []
+        for rival in rivals:
+            installed = replace(rival, bot=setup.bots.install(rival.bot))
+            seated = bot_player(installed, setting, setup.isolation, seats=seats)
+            seated.suspended = never_suspended  # a person who presses Ctrl-Z comes back to the same match
+            ending.callback(seated.close, grace_s=0.0)
+            table.append(seated)
+        table.insert(seat, person)
+        record = play_match(spec, table)
+    click.echo(_result(record, seat))
+    click.echo(secret_description(secret) if setup.given is None else chosen_luck_description(secret))
+    luck = ["--secret-file", "FILE"] if secret.seed is None else ["--seed", secret.seed]
+    click.echo(f"the same luck again: {_again(bots, seat, luck, game, setup.options)}")
+
+
+def _again(bots: tuple[str, ...], seat: int, luck: list[str], game: str, options: dict[str, Any]) -> str:
+    """The command that plays this match again, without what is so by default."""
+    words = ["arena", "play", *bots, *luck]
+    words += ["--seat", str(seat)] if seat else []
+    words += ["--game", game] if game != DEFAULT_GAME else []
+    words += ["--options", json.dumps(options)] if options else []
+    return shlex.join(words)
+
+
+def _result(record: MatchRecord, seat: int) -> str:
+    if record.fault is not None:
+        who = "you" if record.fault.seat == seat else record.seats[record.fault.seat].player
+        return f"\n{who} forfeited: {record.fault.message}"
+    assert record.scores is not None, "a match without a fault has scores"
+    others = [score for place, score in enumerate(record.scores) if place != seat]
+    best = min(rank for place, rank in enumerate(record.ranks) if place != seat)
+    word = "you win" if record.ranks[seat] < best else "you lose" if record.ranks[seat] > best else "a draw"
+    return f"\n{word}, {record.scores[seat]} to {', '.join(map(str, others))}"

@@ -154,9 +154,7 @@ class MatchSetup(msgspec.Struct, frozen=True):
 
 def match_options(command: F) -> F:
     """All options of a command that plays matches, which gets them as `setup`."""
-    for option in reversed(_clock_options):
-        command = option(command)
-    return person_options(command)
+    return person_options(functools.reduce(lambda made, option: option(made), reversed(_clock_options), command))
 
 
 def person_options(command: F) -> F:
@@ -206,9 +204,9 @@ def prepare_isolation(isolation: Isolation, game: str) -> None:
         raise MachineFault(str(error)) from None
     if isolation == "sandbox":
         leftovers.end_leftovers()
-        why_not = scope.enter()
-        if why_not and cgroup.setting() == "required":
-            raise MachineFault(f"bots have no control group, which {cgroup.SETTING}=required asks for: {why_not}")
+        obstacle = scope.enter()
+        if obstacle and cgroup.setting() == "required":
+            raise MachineFault(f"bots have no control group, which {cgroup.SETTING}=required asks for: {obstacle}")
     try:
         self_test.require_isolation(isolation)
     except HarnessFault as fault:

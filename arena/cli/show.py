@@ -27,7 +27,6 @@ from arena.text import counted
 @click.option("--step", type=click.IntRange(1), help="The step after which the picture is taken; default: the last.")
 @click.option(
     "--svg-dir",
-    "slides",
     type=click.Path(file_okay=False, path_type=Path),
     help="New folder for a picture of each step that changed anything, and index.html to page through them.",
 )
@@ -39,7 +38,7 @@ def show(
     states: bool,
     svg: Path | None,
     step: int | None,
-    slides: Path | None,
+    svg_dir: Path | None,
     times: bool,
     lines: bool,
     results: Path,
@@ -66,13 +65,13 @@ def show(
             raise CheckFailed(f"match {match_id}: {error}") from None
         origin = match_luck_description(record, None if record.commitment is UNSET else store.secret(record.commitment))
     other = other_rules(record)
-    if other and (svg is not None or slides is not None):
+    if other and (svg is not None or svg_dir is not None):
         raise SpecError(f"match {match_id}: no pictures without a replay: {other}")
     if svg is not None:
         svg.write_text(_picture(record, step), encoding="utf-8")
-    if slides is not None:
-        pictures = write_viewer(record, slides, origin)
-        click.echo(f"{counted(pictures, 'picture')} in {slides}; open {slides / 'index.html'} in a browser", err=True)
+    if svg_dir is not None:
+        pictures = write_viewer(record, svg_dir, origin)
+        click.echo(f"{counted(pictures, 'picture')} in {svg_dir}; open {svg_dir / 'index.html'} in a browser", err=True)
     luck = stored_luck_lines(record, found.result) if other else luck_lines(record)
     requests = itertools.chain(time_lines(record) if times else (), wire_lines(record) if lines else ())
     for line in itertools.chain(transcript(record, every_state=states, luck=origin), luck, requests):
@@ -80,13 +79,10 @@ def show(
 
 
 def _picture(record: MatchRecord, step: int | None) -> str:
+    if step is not None and step > len(record.steps):
+        raise SpecError(f"--step {step}: the match has {len(record.steps)} steps")
     game = load_game(record.game)
     state = game.setup(record.options, len(record.seats))
-    for number, moment in enumerate(replay(record), start=1):
+    for moment in itertools.islice(replay(record), step):
         state = moment.after if moment.is_complete else moment.before
-        if number == step:
-            break
-    else:
-        if step is not None:
-            raise SpecError(f"--step {step}: the match has {len(record.steps)} steps")
     return game.picture(state)

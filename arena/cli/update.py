@@ -5,79 +5,64 @@ Rule: a match that was played is left behind only after a person was told how ma
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
 import msgspec
 
+from arena.api import stored
 from arena.errors import DamagedStore, SpecError
 from arena.league.state import Replay, state_of
-from arena.league.tournament import PlayerEntry, Tournament, portable
+from arena.league.tournament import Keep, PlayerEntry, Tournament, portable
 from arena.league.update import Loss, changes, loss, loss_sentences
 from arena.process.manifest import BotSpec
-from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
 from arena.text import counted
 
 
-class BegunLeagues:
-    """The versions of bots with which the leagues of a results folder began; `newer` tells of those passed over."""
+def begun_versions(bots: BotStore, results: Path, newer: list[str]) -> Keep:
+    """The choice of the versions of bots with which the leagues of a results folder began.
 
-    def __init__(self, bots: BotStore, results: Path) -> None:
-        self._bots = bots
-        self._results = results
-        self.newer: list[str] = []
-        self._leagues: dict[str, Tournament | None] = {}
-        self._begun: dict[str, bool] = {}
+    `newer` gets a line for each bot that is passed over.
+    """
 
-    def keep(self, league: str, entry: PlayerEntry, bot: BotSpec) -> BotSpec:
-        """The version of `bot` with which the player of this entry began, if it did; `name@hash` in a file is a choice.
+    @cache
+    def stored_league(name: str) -> Tournament | None:
+        """The league as it is stored; none of one that was damaged."""
+        with contextlib.suppress(SpecError, DamagedStore), stored(results) as store:
+            return store.league(name)
+        return None
+
+    @cache
+    def is_begun(name: str) -> bool:
+        """Whether any match of the league is stored."""
+        league = stored_league(name)
+        with stored(results) as store:
+            return league is not None and bool(state_of(league, store.ranks).stored)
+
+    def keep(league: str, entry: PlayerEntry, bot: BotSpec) -> BotSpec:
+        """The version with which the player of this entry began, if it did; `name@hash` in a file is a choice.
 
         SpecError if that version is not installed any more.
         """
         if "@" in entry.bot and "/" not in entry.bot:
             return bot
-        name = entry.name or bot.name
-        former = self._former(league, name)
-        if former is None or former.name != bot.name or former.digest == bot.digest or not self._is_begun(league):
+        name, known = entry.name or bot.name, stored_league(league)
+        former = next((each.bot for each in known.players if each.name == name), None) if known else None
+        if former is None or former.name != bot.name or former.digest == bot.digest or not is_begun(league):
             return bot
         try:
-            found = self._bots.installed(former.digest)
+            found = bots.installed(former.digest)
         except SpecError as error:
             raise SpecError(
                 f"{error}; league {league} began with it: `--update` takes {bot.label} in its place"
             ) from None
-        self.newer.append(f"{name} ({former.label}; there is {bot.label} now)")
+        newer.append(f"{name} ({former.label}; there is {bot.label} now)")
         return found
 
-    def _former(self, league: str, player: str) -> BotSpec | None:
-        """The bot of that player in the league as it is stored; none of one that was damaged."""
-        if league not in self._leagues:
-            self._leagues[league] = None
-            with self._reading() as store, contextlib.suppress(DamagedStore):
-                if store is not None and league in store.leagues():
-                    self._leagues[league] = store.league(league)
-        former = self._leagues[league]
-        return None if former is None else next((each.bot for each in former.players if each.name == player), None)
-
-    def _is_begun(self, league: str) -> bool:
-        """Whether any match of the league is stored."""
-        former = self._leagues[league]
-        if league not in self._begun:
-            with self._reading() as store:
-                self._begun[league] = bool(store and former and state_of(former, store.ranks).stored)
-        return self._begun[league]
-
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[MatchStore | None]:
-        connection = database.open_for_reading(self._results)
-        if connection is None:
-            yield None
-            return
-        with contextlib.closing(connection):
-            yield MatchStore(connection, self._results)
+    return keep
 
 
 def report_kept_versions(league: str, newer: list[str]) -> None:

@@ -32,7 +32,7 @@ from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
 from arena.text import counted
 from arena.verify.audit import AuditSettings, audit
-from arena.verify.match import Checker, check_here, parallel_checker
+from arena.verify.match import check_here, parallel_checker
 
 _PROBLEMS_SHOWN: Final = 20
 _BETWEEN_LINES_S: Final = 0.1
@@ -97,12 +97,13 @@ def verify(
             prepare_isolation(isolation, store.league(name).game)
         processes = workers or (len(os.sched_getaffinity(0)) if _needs_simulations(store, leagues) else 1)
         watch = _Watch()
-        with _checker(processes) as checked, contextlib.closing(watch):
+        checker = contextlib.nullcontext(check_here) if processes == 1 else parallel_checker(processes)
+        with checker as checked, contextlib.closing(watch):
             keeper = SecretKeeper(store, results)
             at_hand = partial(_secrets, keeper, given)
             look = AuditSettings(checked, watch.heard, at_hand, kept, replays, isolation)
             lines = audit(store, BotStore(results, bots_folder), leagues, look)
-            found = list(_printed(watch.aside(lines)))
+            found = list(_printed(lines, watch))
     if found:
         raise CheckFailed(f"{counted(len(found), 'problem')} found")
 
@@ -122,37 +123,23 @@ def _needs_simulations(store: MatchStore, leagues: Iterable[str]) -> bool:
     return False
 
 
-def _checker(processes: int) -> contextlib.AbstractContextManager[Checker]:
-    return contextlib.nullcontext(check_here) if processes == 1 else parallel_checker(processes)
-
-
 class _Watch:
     """The line of progress on a terminal, which goes out of the way when anything else is printed."""
 
     def __init__(self) -> None:
         self._league = ""
-        self._progress = Progress(total=0)
-        self._line = TerminalLine(self._text)
         self._drawn_s = 0.0
-
-    def _text(self) -> str:
-        return self._progress.line()
 
     def heard(self, league: str, done: int, total: int) -> None:
         """So many matches of the league are checked."""
         if league != self._league:
             self._league, self._progress = league, Progress(total=total)
+            self._line = TerminalLine(self._progress.line)
         self._progress.total = total
         self._progress.add(done - self._progress.done, 0)
         if time.monotonic() - self._drawn_s > _BETWEEN_LINES_S:
             self._line.draw()
             self._drawn_s = time.monotonic()
-
-    def aside(self, lines: Iterable[tuple[bool, str]]) -> Iterator[tuple[bool, str]]:
-        """The same lines, with a clean line of the terminal before each."""
-        for line in lines:
-            self.close()
-            yield line
 
     def close(self) -> None:
         """Wipe the line away."""
@@ -160,10 +147,11 @@ class _Watch:
             self._line.wipe()
 
 
-def _printed(lines: Iterator[tuple[bool, str]]) -> Iterator[str]:
+def _printed(lines: Iterable[tuple[bool, str]], watch: _Watch) -> Iterator[str]:
     """Print the findings; give the problems back, the first of them printed."""
     problems = 0
     for is_problem, text in lines:
+        watch.close()
         if not is_problem:
             click.echo(text)
             continue

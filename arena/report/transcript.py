@@ -115,12 +115,16 @@ def refusal_lines(record: MatchRecord) -> Iterator[str]:
             yield f"  {entry.player}: faults after which the game went on: {pardoned}{first}"
 
 
-def dialogue(said: Mapping[str, Iterable[TranscriptLine]]) -> Iterator[str]:
-    """Every line both ways, in order of time: seconds, player, `>` to the bot or `<` from it, the line."""
+def dialogue(said: Mapping[str, Iterable[TranscriptLine]], start_s: float | None = None) -> Iterator[str]:
+    """Every line both ways, in order of time: seconds, player, `>` to the bot or `<` from it, the line.
+
+    Seconds count from `start_s`, or from the first line.
+    """
     lines = [(at, player, way, text) for player, entries in said.items() for at, way, text in entries]
-    start = min((at for at, *_ in lines), default=0.0)
-    for at, player, way, text in sorted(lines, key=lambda line: line[0]):
-        yield f"{at - start:10.6f} {player} {way} {printable(text.decode('utf-8', 'backslashreplace').rstrip())}"
+    lines.sort(key=lambda line: line[0])
+    for at, player, way, text in lines:
+        start_s = at if start_s is None else start_s
+        yield f"{at - start_s:10.6f} {player} {way} {printable(text.decode('utf-8', 'backslashreplace').rstrip())}"
 
 
 def _head(record: MatchRecord, luck: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ import gzip
 from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -32,69 +33,46 @@ class ViewerStep(msgspec.Struct, frozen=True):
     svg: str
 
 
-class _Shown(msgspec.Struct, frozen=True):
-    """A step on the page; `picture` is an index there, the same for steps that look the same."""
-
-    line: str
-    picture: int
-
-
-class _Page(msgspec.Struct, frozen=True):
-    """The data of the page; pictures are compressed by gzip, and come out of JSON in base64."""
-
-    title: str
-    players: tuple[str, ...]
-    result: str
-    steps: tuple[_Shown, ...]
-    pictures: tuple[bytes, ...]
-
-
-def slides(record: MatchRecord) -> Iterator[ViewerStep]:
+def viewer_steps(record: MatchRecord) -> Iterator[ViewerStep]:
     """The start and every step. CheckFailed if the record cannot be replayed."""
     game = load_game(record.game)
     yield ViewerStep(0, "the start", game.picture(game.setup(record.options, len(record.seats))))
     for number, moment in enumerate(replay(record), start=1):
-        yield ViewerStep(
-            number, step_line(record, moment), game.picture(moment.after if moment.is_complete else moment.before)
-        )
+        state = moment.after if moment.is_complete else moment.before
+        yield ViewerStep(number, step_line(record, moment), game.picture(state))
 
 
 def write_viewer(record: MatchRecord, folder: Path, luck: str = "") -> int:
     """Write pictures and page into a new or empty folder; how many pictures. `luck` is told below the result."""
-    shown = list(slides(record))
-    digits = max(_LEAST_DIGITS, len(str(len(shown) - 1)))
+    steps = list(viewer_steps(record))
+    digits = max(_LEAST_DIGITS, len(str(len(steps) - 1)))
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise SpecError(f"{folder}: found files, expected a new or empty folder: matches must not be mixed")
-    changed = _changed(shown)
-    for slide in changed:
-        (folder / f"step-{slide.step:0{digits}}.svg").write_text(slide.svg, encoding="utf-8")
-    (folder / VIEWER_PAGE).write_text(page(record, shown, luck), encoding="utf-8")
-    return len(changed)
+    pictures = _pictures(steps)
+    for first, *_ in pictures:
+        (folder / f"step-{first.step:0{digits}}.svg").write_text(first.svg, encoding="utf-8")
+    (folder / VIEWER_PAGE).write_text(page(record, steps, luck), encoding="utf-8")
+    return len(pictures)
 
 
-def page(record: MatchRecord, shown: list[ViewerStep], luck: str = "") -> str:
-    """The page of these slides as HTML."""
-    pictures = [slide.svg for slide in _changed(shown)]
-    place, steps = -1, []
-    for slide in shown:
-        if place < 0 or slide.svg != pictures[place]:
-            place += 1
-        steps.append(_Shown(slide.line, place))
+def page(record: MatchRecord, steps: list[ViewerStep], luck: str = "") -> str:
+    """The page of these steps as HTML. Steps that look the same share a picture, which is compressed, in base64."""
+    pictures = _pictures(steps)
     title = f"{record.game}: match {record.match}"
-    told = _Page(
-        title=title,
-        players=tuple(f"seat {seat}: {entry.player} ({entry.bot[:8]})" for seat, entry in enumerate(record.seats)),
-        result="; ".join(filter(None, [result_line(record), luck])),
-        steps=tuple(steps),
-        pictures=tuple(gzip.compress(svg.encode(), mtime=0) for svg in pictures),
-    )
+    match = {
+        "title": title,
+        "players": [f"seat {seat}: {entry.player} ({entry.bot[:8]})" for seat, entry in enumerate(record.seats)],
+        "result": "; ".join(filter(None, [result_line(record), luck])),
+        "steps": [{"line": step.line, "picture": place} for place, same in enumerate(pictures) for step in same],
+        "pictures": [gzip.compress(first.svg.encode(), mtime=0) for first, *_ in pictures],
+    }
     # Inside a script element only `<` could end it.
-    data = msgspec.json.encode(told).decode().replace("<", "\\u003c")
+    data = msgspec.json.encode(match).decode().replace("<", "\\u003c")
     template = (files("arena.report") / "viewer.html").read_text(encoding="utf-8")
     return template.replace("{{title}}", escape(title)).replace("{{match}}", data)
 
 
-def _changed(shown: list[ViewerStep]) -> list[ViewerStep]:
-    """Those whose picture is another than that of the step before."""
-    return [slide for number, slide in enumerate(shown) if number == 0 or slide.svg != shown[number - 1].svg]
+def _pictures(steps: list[ViewerStep]) -> list[list[ViewerStep]]:
+    """The steps by picture: each changed what is to be seen, or follows the one that did."""
+    return [list(same) for _, same in groupby(steps, key=lambda step: step.svg)]

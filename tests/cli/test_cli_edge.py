@@ -76,8 +76,8 @@ def test_progress_without_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
     for stream in (None, Gone()):
         monkeypatch.setattr(sys, "stderr", stream)
         line = TerminalLine(lambda: "1/3")
-        line.draw()
-        line.end()
+        with line.shown() as draw:
+            draw()
         assert not line._is_shown
 
 

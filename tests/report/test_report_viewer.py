@@ -16,7 +16,7 @@ from support.scripted_bot import stored_toy_match
 
 from arena.errors import CheckFailed, SpecError
 from arena.match.record import ActionStep, MatchRecord
-from arena.report.viewer import VIEWER_PAGE, page, slides, write_viewer
+from arena.report.viewer import VIEWER_PAGE, page, viewer_steps, write_viewer
 
 pytestmark = pytest.mark.usefixtures("toy_game")
 HOSTILE = "</script><script>alert('x')</script><img src=http://evil/x>"
@@ -52,7 +52,7 @@ def test_there_is_a_slide_for_the_start_and_for_every_step() -> None:
     """With what happened, in the words of the transcript."""
     played = stored_toy_match(rounds=2)
 
-    found = list(slides(played))
+    found = list(viewer_steps(played))
 
     assert [slide.step for slide in found] == list(range(len(played.steps) + 1))
     assert found[0].line == "the start"
@@ -95,7 +95,7 @@ def test_the_page_has_every_step_and_picture_in_itself() -> None:
     """Each step names its picture; steps that look the same share one."""
     played = stored_toy_match(rounds=2)
 
-    found = Found(page(played, list(slides(played))))
+    found = Found(page(played, list(viewer_steps(played))))
 
     told = json.loads(found.scripts[0])
     assert len(told["steps"]) == len(played.steps) + 1
@@ -107,7 +107,7 @@ def test_the_page_has_every_step_and_picture_in_itself() -> None:
 @pytest.mark.parametrize("played", [record(), record(cheats=True), hostile()])
 def test_the_page_asks_for_nothing_from_outside(played: MatchRecord) -> None:
     """No element names a source or a link, and the policy forbids what a picture might ask for."""
-    found = Found(page(played, list(slides(played))))
+    found = Found(page(played, list(viewer_steps(played))))
 
     assert not [name for _, attributes in found.elements for name in attributes if name in {"src", "href", "action"}]
     assert [tag for tag, _ in found.elements if tag == "script"] == ["script", "script"]
@@ -118,7 +118,7 @@ def test_what_a_bot_says_is_text() -> None:
     """Names and notes come back out of the page as they went in."""
     played = hostile()
 
-    text = page(played, list(slides(played)))
+    text = page(played, list(viewer_steps(played)))
 
     told = json.loads(Found(text).scripts[0])
     assert HOSTILE in told["players"][0]
@@ -131,7 +131,7 @@ def test_what_a_bot_says_is_text() -> None:
 def test_the_keys_go_through_the_steps() -> None:
     """The script of the page, run with a stand-in for the browser: arrows, Home, End and the hash of the address."""
     played = stored_toy_match(rounds=2)
-    found = Found(page(played, list(slides(played))))
+    found = Found(page(played, list(viewer_steps(played))))
 
     done = subprocess.run(
         ["node", "-e", BROWSER.replace("{{script}}", found.scripts[1])],
