@@ -4,6 +4,7 @@ Rule: time and memory follow from the size of a file, and that is limited before
 key given twice, a value of Python's and a text that is no Unicode are errors with their line and column.
 """
 
+import re
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -21,6 +22,7 @@ _LARGER: Final = 2
 """The most times by which a file with its aliases written out may exceed the limit of its size."""
 _LONGEST_NUMBER: Final = 40
 _LONGEST_PROBLEM: Final = 300
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _PLAIN_TAGS: Final = ("null", "bool", "int", "float", "timestamp", "seq", "map", "str")
 
 
@@ -105,7 +107,7 @@ class _Loader(yaml.SafeLoader):
         except (ValueError, KeyError, IndexError, AttributeError, OverflowError):
             # what PyYAML's own constructors let out for, say, the date 2026-99-99 or an explicit !!bool maybe
             raise _error(f"not a valid {kind}", node.start_mark) from None
-        if isinstance(value, str) and not _is_unicode(value):
+        if isinstance(value, str) and _SURROGATE.search(value):
             raise _error("text with half of a surrogate pair: write the character itself", node.start_mark)
         return value
 
@@ -125,14 +127,6 @@ class _Loader(yaml.SafeLoader):
 
 
 _TAGS: Final = {f"tag:yaml.org,2002:{kind}" for kind in _PLAIN_TAGS}
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _error(problem: str, mark: yaml.Mark) -> yaml.MarkedYAMLError:

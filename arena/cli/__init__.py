@@ -72,7 +72,7 @@ class _Commands(SuggestingGroup):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMAND_MODULES.items()])
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, prog_name="arena")
 def cli() -> None:
     """Tournaments and bot competitions.

@@ -56,7 +56,7 @@ def check(bot: str, setup: MatchSetup) -> None:
 
 @click.command()
 @click.argument("bot")
-@click.option("--baseline", default=BASELINE, show_default=True, help="The bot it plays one block against.")
+@click.option("--baseline", default=BASELINE, help="The bot it plays one block against.")
 @click.option("--replace", is_flag=True, help="It is a new version of the submitted bot of its name.")
 @match_options
 def submit(bot: str, baseline: str, replace: bool, setup: MatchSetup) -> None:
@@ -130,7 +130,7 @@ def bots(results: Path, bots_folder: Path) -> None:
 
 @click.command()
 @click.argument("name")
-@click.option("--lang", default="python", show_default=True, help="python, javascript, c or perl.")
+@click.option("--lang", default="python", help="python, javascript, c or perl.")
 @options.game_option
 @click.option("--folder", type=click.Path(path_type=Path), help="Where to put it; default: a new folder NAME here.")
 def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from arena.api import begin_league, installed, writable
 from arena.cli.edge import TerminalLine, stoppable
-from arena.cli.options import MatchSetup, format_option, match_options, workers_option
+from arena.cli.options import WORKERS, MatchSetup, format_option, match_options
 from arena.errors import Interrupted, SpecError
 from arena.games import load_game
 from arena.games.api import value_of
@@ -34,21 +34,20 @@ _FORMATS = {"text": as_text, "json": as_json}
 @click.command()
 @click.argument("new")
 @click.argument("old")
-@click.option("--elo0", default=0.0, show_default=True, help="H0: NEW is better by no more than this.")
-@click.option("--elo1", default=20.0, show_default=True, help="H1: NEW is better by at least this.")
+@click.option("--elo0", default=0.0, help="H0: NEW is better by no more than this.")
+@click.option("--elo1", default=20.0, help="H1: NEW is better by at least this.")
 @click.option(
     "--model",
     type=click.Choice(get_args(Model)),
     default="normalised",
-    show_default=True,
     help="Kind of Elo that --elo0 and --elo1 are; `luck-adjusted` is `logistic` with luck taken off the scores,"
     " `student` compares margins instead of wins.",
 )
-@click.option("--alpha", default=0.05, show_default=True, help="How often H1 may be accepted if H0 is true.")
-@click.option("--beta", default=0.05, show_default=True, help="How often H0 may be accepted if H1 is true.")
-@click.option("--batch", type=click.IntRange(1, 10_000), default=8, show_default=True, help="Blocks between two looks.")
+@click.option("--alpha", default=0.05, help="How often H1 may be accepted if H0 is true.")
+@click.option("--beta", default=0.05, help="How often H0 may be accepted if H1 is true.")
+@click.option("--batch", type=click.IntRange(1, 10_000), default=8, help="Blocks between two looks.")
 @click.option("--cap", type=click.IntRange(1, 10_000_000), help="Blocks after which it is given up; default: computed.")
-@workers_option
+@click.option("--workers", type=WORKERS, help="Matches played at once; default: all cores.")
 @format_option(tuple(_FORMATS))
 @match_options
 def compare(new: str, old: str, workers: int | None, form: str, setup: MatchSetup, **settings: Any) -> None:

@@ -47,18 +47,13 @@ def examine(results: Path, attempt_escapes: Callable[[], self_test.Attempts]) ->
     if is_safe:
         kept += checked("limits", lambda: sandbox.own_promises(why_no_group))
         kept += checked("languages", _languages)
-    click.echo("Bots can be run safely here." if is_safe else _unsafe(kept))
-    for title, results_found in (("Sandbox", kept if is_safe else []), ("Machine", around)):
-        if results_found:
-            click.echo("\n".join(["", title, *(line for result in results_found for line in result.lines())]))
+    click.echo("Bots can be run safely here." if is_safe else "Bots cannot be run safely here, so they are not run.")
+    for title, found in (("Sandbox", kept), ("Machine", around)):
+        click.echo("\n".join(["", title, *(line for result in found for line in result.lines())]))
+        if found is kept and not is_safe:
+            click.echo("        then run `arena doctor` again")
     click.echo(_COMMANDS)
     return 0 if is_safe else 1
-
-
-def _unsafe(kept: list[CheckResult]) -> str:
-    lines = [line for result in kept for line in result.lines()]
-    again = "        then run `arena doctor` again"
-    return "\n".join(["Bots cannot be run safely here, so they are not run.", "", "Sandbox", *lines, again])
 
 
 def _languages() -> list[CheckResult]:

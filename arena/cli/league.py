@@ -17,6 +17,8 @@ from arena.bundled import bundled_folder, find_tournament, tournaments_on_offer
 from arena.cli import SuggestingGroup
 from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import (
+    FILE,
+    WORKERS,
     bots_option,
     chosen_secret,
     format_option,
@@ -79,9 +81,7 @@ def tournaments() -> None:
 
 @league.command("run")
 @click.argument("file", metavar="FILE|NAME")
-@click.option(
-    "--workers", type=click.IntRange(1, 1024), help="Matches played at once; default: the file, or all cores."
-)
+@click.option("--workers", type=WORKERS, help="Matches played at once; default: the file, or all cores.")
 @click.option("--executor", metavar="MODULE:FACTORY", help="Play on the concurrent.futures executor this call returns.")
 @format_option(text="Of the leaderboard.")
 @click.option("--pin", is_flag=True, help="Keep each worker, with its bots, on one core of its own.")
@@ -196,9 +196,7 @@ def status(name: str | None, results: Path) -> None:
 
 @league.command("reveal")
 @click.argument("name")
-@click.option(
-    "--to", "file", type=click.Path(dir_okay=False, path_type=Path), help="New file for the secret, for --secret-file."
-)
+@click.option("--to", "file", type=FILE, help="New file for the secret, for --secret-file.")
 @results_option
 def reveal_secret(name: str, file: Path | None, results: Path) -> None:
     """Print the secret from which the luck of league NAME follows. It gives no new block from then on.

@@ -13,7 +13,15 @@ from msgspec.structs import replace
 
 from arena.api import installed
 from arena.cli.edge import TerminalLine, stoppable
-from arena.cli.options import DEFAULT_GAME, MatchSetup, match_options, person_options, require_games, terminal_width
+from arena.cli.options import (
+    DEFAULT_GAME,
+    FILE,
+    MatchSetup,
+    match_options,
+    person_options,
+    require_games,
+    terminal_width,
+)
 from arena.errors import Interrupted, SpecError
 from arena.games import load_game
 from arena.league.driver import LocalBackend, run_batches
@@ -46,13 +54,10 @@ SHOWN_ONE_BY_ONE = 10
     "--blocks",
     type=click.IntRange(1, 100_000),
     default=1,
-    show_default=True,
     help="Of as many matches as bots: same luck, each bot once in each seat.",
 )
 @click.option("--steps", is_flag=True, help="Print each match step by step.")
-@click.option(
-    "--dialogue", "log", type=click.Path(dir_okay=False, path_type=Path), help="File for every line, both ways."
-)
+@click.option("--dialogue", "log", type=FILE, help="File for every line, both ways.")
 @match_options
 def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, setup: MatchSetup) -> None:
     """Play each BOT, by name or path, against the others at one table, and print what came of it. Nothing is stored.
@@ -163,7 +168,7 @@ def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[Match
 
 @click.command()
 @click.argument("bots", nargs=-1, required=True, metavar="BOT [BOT [BOT]]")
-@click.option("--seat", type=click.IntRange(0), default=0, show_default=True, help="Where you sit.")
+@click.option("--seat", type=click.IntRange(0), default=0, help="Where you sit.")
 @person_options
 def play(bots: tuple[str, ...], seat: int, setup: MatchSetup) -> None:
     """Play a match against each BOT, by name or path, at one table; they sit down in their order around you.

@@ -36,11 +36,11 @@ _BANK_MS: Final = 1000.0
 _PATIENCE: Final = 10
 """A person's rivals have so many times the clock of bots among themselves."""
 F = TypeVar("F", bound=Callable[..., Any])
+FILE: Final = click.Path(dir_okay=False, path_type=Path)
+FOLDER: Final = click.Path(file_okay=False, path_type=Path)
+WORKERS: Final = click.IntRange(1, 1024)
 
-game_option = click.option("--game", default=DEFAULT_GAME, show_default=True, help="The game to play.")
-workers_option = click.option(
-    "--workers", type=click.IntRange(1, 1024), help="Matches played at once; default: all cores."
-)
+game_option = click.option("--game", default=DEFAULT_GAME, help="The game to play.")
 
 
 def _report_if_made(context: click.Context, parameter: click.Parameter, folder: Path) -> Path:
@@ -54,9 +54,8 @@ def _report_if_made(context: click.Context, parameter: click.Parameter, folder: 
 
 results_option = click.option(
     "--results",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=Path("results"),
-    show_default=True,
     envvar="ARENA_RESULTS",
     callback=_report_if_made,
     help="Folder of the database, the installed bots and the logs.",
@@ -74,9 +73,8 @@ def _existing_folder(context: click.Context, parameter: click.Parameter, folder:
 bots_option = click.option(
     "--bots",
     "bots_folder",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=Path("bots"),
-    show_default=True,
     envvar="ARENA_BOTS",
     callback=_existing_folder,
     help="Folder where bots are found by name, before the bundled ones.",
@@ -85,29 +83,26 @@ isolation_option = click.option(
     "--isolation",
     type=click.Choice(["sandbox", "none"]),
     default=DEFAULT_ISOLATION,
-    show_default=True,
     help="What stands around bots; `none` only for bots you trust, and every result says so.",
 )
 """On the command line only: no file and no variable shall switch the sandbox off."""
 secret_file_option = click.option(
     "--secret-file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="File of the secret from which all luck follows, to repeat it; default: a new secret.",
 )
 _seed_option = click.option(
     "--seed", metavar="TEXT", help="Public seed of all luck, for demonstrations: bots can predict the luck."
 )
 _clock_options = (
-    click.option("--move-ms", type=float, default=_MOVE_MS, show_default=True, help="CPU time free for each move."),
-    click.option("--bank-ms", type=float, default=_BANK_MS, show_default=True, help="CPU time for the match on top."),
+    click.option("--move-ms", type=float, default=_MOVE_MS, help="CPU time free for each move."),
+    click.option("--bank-ms", type=float, default=_BANK_MS, help="CPU time for the match on top."),
 )
 
 
 def format_option(formats: Sequence[str] = FORMATS, text: str = "Of the output.") -> Callable[[F], F]:
     """`--format`: one of `formats`, by default the first."""
-    return click.option(
-        "--format", "form", type=click.Choice(formats), default=formats[0], show_default=True, help=text
-    )
+    return click.option("--format", "form", type=click.Choice(formats), default=formats[0], help=text)
 
 
 def _json_object(_context: click.Context, parameter: click.Parameter, text: str) -> dict[str, Any]:
@@ -123,6 +118,7 @@ def _json_object(_context: click.Context, parameter: click.Parameter, text: str)
 _options_option = click.option(
     "--options",
     default="{}",
+    show_default=False,
     metavar="JSON",
     callback=_json_object,
     help='Options of the game, such as \'{"tricks": {"adjust": 8, "both": 0, "reroll": 0}}\'.',
@@ -161,24 +157,15 @@ def person_options(command: F) -> F:
     """The same without a clock, for a match in which a person sits at the table."""
 
     @functools.wraps(command)
-    def with_setup(
-        *,
-        game: str,
-        options: dict[str, Any],
-        seed: str | None,
-        secret_file: Path | None,
-        isolation: Isolation,
-        results: Path,
-        bots_folder: Path,
-        move_ms: float = _PATIENCE * _MOVE_MS,
-        bank_ms: float = _PATIENCE * _BANK_MS,
-        **arguments: object,
-    ) -> object:
-        given = chosen_secret(seed, secret_file)
-        clock = validation.read_options({"move_ms": move_ms, "bank_ms": bank_ms}, ClockSettings)
-        store = BotStore(results, bots_folder, isolation)
-        setup = MatchSetup(game, options, clock, given, isolation, results, store)
-        return command(setup=setup, **arguments)
+    def with_setup(**given: Any) -> object:
+        take = given.pop
+        secret = chosen_secret(take("seed"), take("secret_file"))
+        times = {"move_ms": take("move_ms", _PATIENCE * _MOVE_MS), "bank_ms": take("bank_ms", _PATIENCE * _BANK_MS)}
+        clock = validation.read_options(times, ClockSettings)
+        isolation, results = take("isolation"), take("results")
+        bots = BotStore(results, take("bots_folder"), isolation)
+        setup = MatchSetup(take("game"), take("options"), clock, secret, isolation, results, bots)
+        return command(setup=setup, **given)
 
     decorated: Any = with_setup
     for option in (bots_option, results_option, isolation_option, secret_file_option, _seed_option, _options_option):

@@ -8,14 +8,13 @@ import msgspec
 from msgspec import UNSET
 
 from arena.api import stored
-from arena.cli.options import results_option
+from arena.cli.options import FILE, FOLDER, results_option
 from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import other_rules, replay
 from arena.report.luck_origin import match_luck_description
-from arena.report.requests import time_lines, wire_lines
-from arena.report.transcript import luck_lines, stored_luck_lines, transcript
+from arena.report.transcript import luck_lines, stored_luck_lines, time_lines, transcript, wire_lines
 from arena.report.viewer import write_viewer
 from arena.text import counted
 
@@ -23,11 +22,11 @@ from arena.text import counted
 @click.command()
 @click.argument("match_id")
 @click.option("--states", is_flag=True, help="Draw the table after each step.")
-@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Write the position as a picture.")
+@click.option("--svg", type=FILE, help="Write the position as a picture.")
 @click.option("--step", type=click.IntRange(1), help="The step after which the picture is taken; default: the last.")
 @click.option(
     "--svg-dir",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="New folder for a picture of each step that changed anything, and index.html to page through them.",
 )
 @click.option("--times", is_flag=True, help="Print the use of time by request: CPU, wall, idle, bank, bytes of stderr.")

@@ -63,13 +63,17 @@ def _names(_context: click.Context, _parameter: click.Parameter, value: str) -> 
 
 @click.command()
 @click.argument("league", required=False)
+@click.option("--top", callback=_top, default="30", metavar="N|all", help="Show the best N players, or all.")
 @click.option(
-    "--top", callback=_top, default="30", metavar="N|all", show_default=True, help="Show the best N players, or all."
+    "--players",
+    "only",
+    default="",
+    show_default=False,
+    callback=_names,
+    metavar="A,B,...",
+    help="Show only these players.",
 )
-@click.option("--players", "only", default="", callback=_names, metavar="A,B,...", help="Show only these players.")
-@click.option(
-    "--rows", type=click.Choice(("pairs", "players")), default="pairs", show_default=True, help="Of CSV: which table."
-)
+@click.option("--rows", type=click.Choice(("pairs", "players")), default="pairs", help="Of CSV: which table.")
 @format_option()
 @results_option
 def matrix(league: str | None, top: int | None, only: tuple[str, ...], rows: str, form: str, results: Path) -> None:
@@ -139,8 +143,8 @@ def stats(player: str, league: str | None, luck: bool, form: str, results: Path)
     with stored(results) as store, store.snapshot():
         state = one_league(store, league, store.unchecked_ranks)
         entry = _player(state.tournament, player)
-        if luck and (why_not := _without_luck(state.tournament)):
-            raise SpecError(f"--luck: {why_not}")
+        if luck and (reason := _without_luck(state.tournament)):
+            raise SpecError(f"--luck: {reason}")
         page = _page(store, state, entry, asks_luck=luck)
     origin = luck_description(luck_origin(state.tournament))
     click.echo(profile_page(page, luck=origin).render(form, terminal_width()))
@@ -165,12 +169,12 @@ def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: b
         sums = sums_of(_measured(store.matches(own), row.matches))
     ranked = sum(each.group == row.group for each in table.rows)
     found = luck_adjusted(found, player.name, sums)
-    why_not = _without_luck(state.tournament) or (
+    reason = _without_luck(state.tournament) or (
         "other blocks of these matches do not show that it tells more than the plain one"
         if common_luck_version(sums.at([number for number, key in enumerate(sums.keys) if key in own]))
         else "the luck of all its matches by one value function is not stored; --luck measures it"
     )
-    return ProfilePage(state.tournament.name, player.arguments, row, ranked, use, found, why_not)
+    return ProfilePage(state.tournament.name, player.arguments, row, ranked, use, found, reason)
 
 
 def _without_luck(tournament: Tournament) -> str:

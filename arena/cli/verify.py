@@ -13,6 +13,7 @@ import click
 from arena.api import stored
 from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import (
+    WORKERS,
     bots_option,
     chosen_secret,
     isolation_option,
@@ -42,7 +43,7 @@ _BETWEEN_LINES_S: Final = 0.1
 @click.argument("names", nargs=-1, metavar="[LEAGUE]...")
 @click.option(
     "--workers",
-    type=click.IntRange(1, 1024),
+    type=WORKERS,
     help="Matches checked at once; default: all cores if anything has to be simulated again, else 1.",
 )
 @click.option(
@@ -57,6 +58,7 @@ _BETWEEN_LINES_S: Final = 0.1
     "replays",
     type=click.IntRange(0),
     default=0,
+    show_default=False,
     metavar="N",
     help="Play N random batches of each league again, with new processes of the same bots, and tell what differs.",
 )

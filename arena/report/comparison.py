@@ -55,17 +55,11 @@ def as_json(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str
         "matches": state.blocks * settings.matches,
         "llr": state.llr,
         "bounds": list(settings.bounds),
-        "elo0": settings.elo0,
-        "elo1": settings.elo1,
-        "model": settings.model,
-        "alpha": settings.alpha,
-        "beta": settings.beta,
+        **{name: getattr(settings, name) for name in ("elo0", "elo1", "model", "alpha", "beta")},
         "expected_blocks": state.blocks_to_go,
         "luck": luck_description(luck),
         **msgspec.to_builtins(luck),
-        "wins": compared.wins,
-        "draws": compared.draws,
-        "losses": compared.losses,
+        **{name: getattr(compared, name) for name in ("wins", "draws", "losses")},
         "counts": list(counts.numbers),
         "draw_ratio": counts.even,
         "pairs_ratio": None if pairs is None or math.isinf(pairs) else pairs,
@@ -73,15 +67,11 @@ def as_json(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str
         "fishtest": _fishtest(compared),
     }
     if found := compared.estimate or margins:
-        document["estimate"] = msgspec.to_builtins(found) | {"los": found.superiority} | _old_names(found)
+        document["estimate"] = msgspec.to_builtins(found) | {"los": found.superiority}
+        if isinstance(found, MarginEstimate):  # names of version 0.1, as `superiority` is
+            error = found.margin.error if found.margin.is_bounded else None
+            document["estimate"] |= {"mean": found.margin.value, "error": error}
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
-
-
-def _old_names(found: object) -> dict[str, Any]:
-    """The names of version 0.1 of a margin; `superiority` is the one of LOS. They go with the next version."""
-    if not isinstance(found, MarginEstimate):
-        return {}
-    return {"mean": found.margin.value, "error": found.margin.error if found.margin.is_bounded else None}
 
 
 def _sentence(state: State, names: tuple[str, str]) -> str:
@@ -112,19 +102,19 @@ def _rows(compared: Compared) -> list[tuple[str, str]]:
         ("results", "  ".join(map("{} {}".format, labels, counts.numbers))),
         ("DrawRatio", f"{percent(counts.even)} % of blocks"),
         ("PairsRatio", f"{fixed(counts.won_by_lost)} (blocks won by blocks lost)"),
-        ("score", f"{_interval(compared.score, 100.0, 1)} %"),
+        ("score", f"{_interval(compared.score, 100.0)} %"),
     ]
-    if (margin := _margins(state)) is not None:
-        return [*rows, *_of_margins(margin)]
+    if (estimate := _margins(state)) is not None:
+        margin = f"{estimate.margin.value:+.2f} {half_width(estimate.margin)}"
+        return [*rows, ("margin", margin), ("normalised Elo", _normalised(estimate))]
     found = compared.estimate
     assert found is not None, "scores are estimated wherever there is a block"
     if state.settings.model == "luck-adjusted":
-        rows.append(
-            ("tested score", f"{_interval(found.score, 100.0, 1)} % (less luck, by what earlier blocks say of it)")
-        )
+        tested = f"{_interval(found.score, 100.0)} % (less luck, by what earlier blocks say of it)"
+        rows.append(("tested score", tested))
     return [
         *rows,
-        ("Elo", _interval(found.elo, 1.0, 1)),
+        ("Elo", _interval(found.elo)),
         ("normalised Elo", _normalised(found)),
         ("LOS", f"{likelihood_percent(found.superiority)} % (likelihood that the first is the better one)"),
     ]
@@ -136,15 +126,8 @@ def _margins(state: State) -> MarginEstimate | None:
     return margin_estimate(state.seen, matches=state.settings.matches)
 
 
-def _of_margins(margin: MarginEstimate) -> list[tuple[str, str]]:
-    return [
-        ("margin", f"{margin.margin.value:+.2f} {half_width(margin.margin)}"),
-        ("normalised Elo", _normalised(margin)),
-    ]
-
-
 def _normalised(found: Estimate | MarginEstimate) -> str:
-    return UNKNOWN if found.normalised is None else _interval(found.normalised, 1.0, 1)
+    return UNKNOWN if found.normalised is None else _interval(found.normalised)
 
 
 def _fishtest(compared: Compared) -> list[str]:
@@ -159,6 +142,6 @@ def _fishtest(compared: Compared) -> list[str]:
     ]
 
 
-def _interval(found: Interval, scale: float, digits: int) -> str:
-    low, high = found.low * scale, found.high * scale
-    return f"{found.value * scale:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+def _interval(found: Interval, scale: float = 1.0) -> str:
+    value, low, high = (f"{each * scale:.1f}" for each in (found.value, found.low, found.high))
+    return f"{value} ({low} to {high})"

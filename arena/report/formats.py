@@ -62,7 +62,7 @@ class Style(msgspec.Struct, frozen=True):
         """The columns without those whose headers begin with one of `optional`, the first one first, until it fits."""
         left = list(columns)
         for header in optional if self.width is not None else ():
-            if width_of(tabulated(left, "simple")) <= (self.width or 0):
+            if max(map(len, tabulated(left, "simple").splitlines()), default=0) <= (self.width or 0):
                 break
             left = [column for column in left if not column.header.startswith(header)]
         return left
@@ -116,11 +116,6 @@ def tabulated(columns: Sequence[Column], style: str = "simple") -> str:
         disable_numparse=True,  # a player may be called 1e5
         colalign=[column.align for column in columns],
     )
-
-
-def width_of(text: str) -> int:
-    """Columns of a terminal that `text` takes."""
-    return max(map(len, text.splitlines()), default=0)
 
 
 def wrapped(text: str, width: int | None) -> str:

@@ -4,7 +4,7 @@ Rule: a table for people says what its numbers cannot: below it stands what it w
 from it. The other formats have all numbers.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -104,13 +104,9 @@ def _intervals(means: Iterable[Mean | None]) -> list[Interval | None]:
 def _times(rows: Sequence[Row], timing: Sequence[Timing] | None) -> list[Column]:
     if timing is None:
         return []
-    by_name = _by_name(timing)
+    by_name = {one.name: one for one in timing}
     cells = [(fixed(by_name[row.name].mean_ms), fixed(by_name[row.name].slowest_ms)) for row in rows]
     return [Column("ms/move\nmean/max", aligned(cells, "/"))]
-
-
-def _by_name(timing: Sequence[Timing]) -> Mapping[str, Timing]:
-    return {one.name: one for one in timing}
 
 
 def _faults(row: Row, *, named: int) -> str:
@@ -122,10 +118,10 @@ def _faults(row: Row, *, named: int) -> str:
 
 
 def _records(standings: Standings, timing: Sequence[Timing] | None) -> Records:
-    by_name = None if timing is None else _by_name(timing)
+    by_name = {one.name: one for one in timing or ()}
     luck = {"luck": luck_description(standings.luck, standings.isolation)}
     records = [
-        _spread_out(row, by_name[row.name] if by_name else None) | luck | old
+        _spread_out(row, by_name.get(row.name)) | luck | old
         for row, old in zip(standings.rows, deprecated(standings.rows), strict=True)
     ]
     return tuple(records[0]) if records else (), records

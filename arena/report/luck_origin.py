@@ -58,12 +58,7 @@ def match_luck_description(record: MatchRecord, known: LeagueSecret | None) -> s
         return f"{block}, luck from a {PUBLIC} (arena 0.1.0)"
     if known is not None and known.origin == "public":
         return f"{block}, luck from a {PUBLIC} (commitment {record.commitment})"
-    return f"{block}, {luck_commitment(record.commitment, known)}"
-
-
-def luck_commitment(commitment: str, known: LeagueSecret | None) -> str:
-    """The same for luck that was drawn in secret."""
-    told = f"luck drawn in secret, commitment {commitment}"
+    told = f"{block}, luck drawn in secret, commitment {record.commitment}"
     if known is None:
         return told
     given = f" ({_ORIGINS['file']})" if known.origin == "file" else ""

@@ -17,6 +17,10 @@ from arena.statistics.probit import SeatAdvantage
 from arena.text import counted
 
 _ORDERS: Final = {"map": "MAP", "mu": "mu (too many players for MAP)"}
+_LUCK_ADJUSTED: Final = (
+    "luck-adjusted: the score with luck excluded (control variate: the game's value function, version {}), where that"
+    " is surer; no part of rank, mu or MAP"
+)
 _MOST_NAMED: Final = 5
 _IDLE_S: Final = 0.1
 _STARTUP_S: Final = 1.0
@@ -27,14 +31,15 @@ def notes(
     standings: Standings, headers: Sequence[str], timing: Sequence[Timing], news: Sequence[str] = ()
 ) -> list[str]:
     """The sentences for a table with these columns; `timing` is empty where times are left out, `news` as it is."""
+    luck = luck_description(standings.luck, standings.isolation)
     return [
         _summary(standings),
         *news,
-        *_of_luck_origin(standings),
+        *([luck] if luck else ()),
         *_of_intervals(standings.rows, headers),
         *(_of_skills(standings) if "MAP" in headers else ()),
         *(_of_ahead(standings) if "ahead" in headers else ()),
-        *(_of_luck(standings) if "luck-adjusted %" in headers else ()),
+        *([_LUCK_ADJUSTED.format(standings.luck_version)] if "luck-adjusted %" in headers else ()),
         *_of_pardons(standings.rows),
         *_of_waiting(timing),
         *_of_load(timing),
@@ -73,7 +78,9 @@ def _summary(standings: Standings) -> str:
     state = "" if standings.is_complete else ", incomplete"
     draws = "" if standings.draw_rate is None else f"; draws {percent(standings.draw_rate)} %"
     played = f"{standings.matches} of {standings.scheduled} matches{state}; ranks by {_ORDERS[standings.sorted_by]}"
-    return f"{played}{draws}; isolation: {standings.isolation}{_warning(standings.isolation)}"
+    is_open = "none" in standings.isolation
+    warning = ". UNSANDBOXED: bots could read the files of this account, and each other's" if is_open else ""
+    return f"{played}{draws}; isolation: {standings.isolation}{warning}"
 
 
 def _of_intervals(rows: Sequence[Row], headers: Sequence[str]) -> Iterator[str]:
@@ -86,18 +93,6 @@ def _of_intervals(rows: Sequence[Row], headers: Sequence[str]) -> Iterator[str]:
         )
     if "margin" in headers and any(row.margin and not row.margin.interval.is_bounded for row in rows):
         yield "±?: blocks that are all equal, or a single one, tell nothing of how far a margin may be off"
-
-
-def _warning(isolation: str) -> str:
-    """The meaning of bots that were not kept apart."""
-    if "none" not in isolation:
-        return ""
-    return ". UNSANDBOXED: bots could read the files of this account, and each other's"
-
-
-def _of_luck_origin(standings: Standings) -> Iterator[str]:
-    if told := luck_description(standings.luck, standings.isolation):
-        yield told
 
 
 def _of_skills(standings: Standings) -> Iterator[str]:
@@ -119,13 +114,6 @@ def _of_ahead(standings: Standings) -> Iterator[str]:
             "LOS: likelihood of superiority over the player in the next line; ahead: whether it is 95 % or more"
             " (all pairs: `arena matrix`)"
         )
-
-
-def _of_luck(standings: Standings) -> Iterator[str]:
-    yield (
-        "luck-adjusted: the score with luck excluded (control variate: the game's value function, version"
-        f" {standings.luck_version}), where that is surer; no part of rank, mu or MAP"
-    )
 
 
 def _of_pardons(rows: Sequence[Row]) -> Iterator[str]:

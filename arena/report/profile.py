@@ -39,7 +39,7 @@ _UNLIKELY: Final = 0.01
 class ProfilePage(msgspec.Struct, frozen=True):
     """A player's profile with their row and their use of time as the leaderboard has them.
 
-    `ranked` is how many players share the ranking of the row: those whom matches connect. `why_not`
+    `ranked` is how many players share the ranking of the row: those whom matches connect. `no_luck_reason`
     says why there is no luck-adjusted score, if there is none.
     """
 
@@ -49,7 +49,7 @@ class ProfilePage(msgspec.Struct, frozen=True):
     ranked: int
     timing: Timing
     profile: Profile
-    why_not: str = ""
+    no_luck_reason: str = ""
 
     @property
     def sections(self) -> list[tuple[str, Sequence[ProfileLine]]]:
@@ -116,8 +116,8 @@ def _head(page: ProfilePage) -> Iterator[str]:
     if without := page.profile.total.luck_adjusted:
         adjusted = f"{percent(without.value)} {half_width(without.interval, 1, 100.0)} %"
         yield f"luck-adjusted score {adjusted}; the rank is by results alone"
-    elif page.why_not:
-        yield f"luck-adjusted score: not shown, as {page.why_not}"
+    elif page.no_luck_reason:
+        yield f"luck-adjusted score: not shown, as {page.no_luck_reason}"
     skill = f", MAP {fixed(row.map.value)} {half_width(row.map)}" if row.map else ""
     yield f"Rank {row.rank} of {page.ranked}{skill}"
 
@@ -129,11 +129,15 @@ def _tail(page: ProfilePage, *, most_ids: int | None) -> Iterator[str]:
         return
     yield drift_sentence(found.drift)
     yield from _time(page)
-    yield from _forfeits(page, most_ids)
+    if found.faults:
+        count = sum(one.faults for one in found.faults)
+        yield f"Faults: {count}, and {found.opponents_forfeits} by others in its matches."
+        yield from _faults(found.faults, most_ids)
+    else:
+        yield f"Faults: none; {counted(found.opponents_forfeits, 'forfeit')} by others in its matches."
     if found.pardons:
         yield "Faults after which the game went on:"
-    for pardon in found.pardons:
-        yield f"  {pardon.faults} {pardon.kind}: {_ids(pardon, most_ids)}"
+        yield from _faults(found.pardons, most_ids)
     yield from _extremes("Biggest wins", found.wins)
     yield from _extremes("Biggest losses", found.losses)
     yield "To see a match: arena show ID"
@@ -188,20 +192,11 @@ def _time(page: ProfilePage) -> Iterator[str]:
         yield f"{timeouts} came while the machine was too busy: play with fewer --workers."
 
 
-def _forfeits(page: ProfilePage, most_ids: int | None) -> Iterator[str]:
-    found = page.profile
-    if not found.faults:
-        yield f"Faults: none; {counted(found.opponents_forfeits, 'forfeit')} by others in its matches."
-        return
-    yield f"Faults: {sum(one.faults for one in found.faults)}, and {found.opponents_forfeits} by others in its matches."
-    for fault in found.faults:
-        yield f"  {fault.faults} {fault.kind}: {_ids(fault, most_ids)}"
-
-
-def _ids(fault: Fault, most_ids: int | None) -> str:
-    shown = fault.first[:most_ids]
-    rest = fault.matches - len(shown)
-    return f"{' '.join(map(str, shown))}{f' and {rest} more' if rest else ''}"
+def _faults(faults: Sequence[Fault], most_ids: int | None) -> Iterator[str]:
+    for fault in faults:
+        shown = fault.first[:most_ids]
+        rest = fault.matches - len(shown)
+        yield f"  {fault.faults} {fault.kind}: {' '.join(map(str, shown))}{f' and {rest} more' if rest else ''}"
 
 
 def _extremes(title: str, found: Sequence[Extreme]) -> Iterator[str]:
@@ -221,8 +216,8 @@ def _records(page: ProfilePage) -> Iterator[dict[str, Any]]:
         yield from (_record(section, line) for line in lines)
     if found.drift:
         yield {"section": "drift", "name": "change"} | ends("value", found.drift.change)
-        yield {"section": "drift", "name": "p_trend", "value": found.drift.p_trend}
-        yield {"section": "drift", "name": "p_tenths", "value": found.drift.p_tenths}
+        for name in ("p_trend", "p_tenths"):
+            yield {"section": "drift", "name": name, "value": getattr(found.drift, name)}
     for name, value in _time_values(page).items():
         match = str(found.times.slowest_match) if name == "slowest_ms" and found.times.slowest_match else None
         yield {"section": "time", "name": name, "matches": found.times.matches, "value": value, "match": match}
@@ -253,9 +248,7 @@ def _record(section: str, line: ProfileLine) -> dict[str, Any]:
         "name": line.name,
         "matches": line.matches,
         "blocks": line.score.blocks if line.score else 0,
-        "wins": line.wins,
-        "draws": line.draws,
-        "losses": line.losses,
+        **{name: getattr(line, name) for name in ("wins", "draws", "losses")},
         **ends("score", line.score),
         **ends("margin", line.margin),
         **ends("luck_adjusted", line.luck_adjusted),
@@ -315,33 +308,19 @@ def _mean(mean: Mean | None) -> dict[str, Any] | None:
     if mean is None:
         return None
     found = mean.interval
-    return {
-        "value": mean.value,
-        "low": found.low,
-        "high": found.high,
-        "error": mean.standard_error,
-        "blocks": mean.blocks,
-    }
+    error, blocks = mean.standard_error, mean.blocks
+    return {"value": mean.value, "low": found.low, "high": found.high, "error": error, "blocks": blocks}
 
 
 def _fault(fault: Fault) -> dict[str, Any]:
     """`not_listed` are the matches beyond those listed."""
     listed = [*map(str, fault.first)]
-    return {
-        "kind": fault.kind,
-        "faults": fault.faults,
-        "matches": listed,
-        "not_listed": fault.matches - len(listed),
-    }
+    return {"kind": fault.kind, "faults": fault.faults, "matches": listed, "not_listed": fault.matches - len(listed)}
 
 
 def _extreme(one: Extreme) -> dict[str, Any]:
-    return {
-        "match": str(one.match),
-        "players": one.players,
-        "scores": [*map(_number, one.scores)],
-        "margin": _number(one.margin),
-    }
+    scores = [*map(_number, one.scores)]
+    return {"match": str(one.match), "players": one.players, "scores": scores, "margin": _number(one.margin)}
 
 
 def _number(value: int | Fraction) -> int | float:

@@ -1,22 +1,30 @@
-"""A match as text, step by step, for a person.
+"""A match as text for a person: step by step, by request, and every line that went over the wire.
 
 Rule: the text is made from a replay, so its reader reads a match that the rules confirm. Only a match by rules that
-this arena does not have is told as it was recorded, and the text says so.
+this arena does not have is told as it was recorded, and the text says so. Times are printed as they are recorded; banks
+are those that the bot was told, so that nothing is added up twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 import msgspec
 from msgspec import UNSET
+from tabulate import tabulate
 
+from arena.errors import CheckFailed
 from arena.games import load_game
 from arena.games.api import simulator_of
 from arena.match.luck import SHOWN_FACES, LuckNode, extremes, luck_of
 from arena.match.participant import TranscriptLine
-from arena.match.record import ActionStep, ChanceStep, MatchRecord, SeatRecord, SimulationStep, Step
+from arena.match.reconstruction import SeatTranscript, lines_of
+from arena.match.record import ActionStep, ChanceStep, MatchRecord, Requests, SeatRecord, SimulationStep, Step
 from arena.match.replay import ReplayStep, other_rules, replay
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.text import printable
+
+_REQUEST: Final = ("request", "CPU ms", "wall ms", "idle ms", "bank ms", "stderr", "discarded")
+"""Columns of the use of time."""
 
 
 def transcript(record: MatchRecord, *, every_state: bool, luck: str = "") -> Iterator[str]:
@@ -28,38 +36,23 @@ def transcript(record: MatchRecord, *, every_state: bool, luck: str = "") -> Ite
     """
     yield from _head(record, luck)
     if other := other_rules(record):
-        yield from _as_recorded(record, other)
-        yield from _tail(record)
-        return
-    game = load_game(record.game)
-    last = game.setup(record.options, len(record.seats))
-    for number, moment in enumerate(replay(record), start=1):
-        yield f"{number:>4}  {step_line(record, moment)}"
-        last = moment.after
-        if every_state and moment.is_complete:
-            yield from _indented(game.describe(last))
-    yield ""
-    yield from _indented(game.describe(last))
+        yield f"{other}; so this is told as it was recorded, without positions"
+        yield ""
+        for number, step in enumerate(record.steps, start=1):
+            action = printable(msgspec.json.encode(step.action).decode()) if isinstance(step, ActionStep) else ""
+            yield f"{number:>4}  {_line(record, step, action)}"
+    else:
+        game = load_game(record.game)
+        last = game.setup(record.options, len(record.seats))
+        for number, moment in enumerate(replay(record), start=1):
+            yield f"{number:>4}  {step_line(record, moment)}"
+            last = moment.after
+            if every_state and moment.is_complete:
+                yield from _indented(game.describe(last))
+        yield ""
+        yield from _indented(game.describe(last))
     yield ""
     yield from _tail(record)
-
-
-def _as_recorded(record: MatchRecord, other: str) -> Iterator[str]:
-    """Why the match is not replayed, and each step by the words of the record."""
-    yield f"{other}; so this is told as it was recorded, without positions"
-    yield ""
-    for number, step in enumerate(record.steps, start=1):
-        yield f"{number:>4}  {_recorded(record, step)}"
-    yield ""
-
-
-def _recorded(record: MatchRecord, step: Step) -> str:
-    if isinstance(step, ChanceStep):
-        return _drawn(step)
-    if isinstance(step, SimulationStep):
-        return f"simulation {step.key}"
-    action = printable(msgspec.json.encode(step.action).decode())
-    return f"{_name(record, step)} {action}{_mark(step)}{_note(step)}"
 
 
 def luck_lines(record: MatchRecord) -> Iterator[str]:
@@ -138,34 +131,24 @@ def _head(record: MatchRecord, luck: str) -> Iterator[str]:
 
 def step_line(record: MatchRecord, moment: ReplayStep) -> str:
     """A step on one line: an action, a draw or a simulation."""
-    step = moment.step
-    if isinstance(step, ChanceStep):
-        return _drawn(step)
+    told, step = str(moment.action), moment.step
     if isinstance(step, SimulationStep):
         simulator = simulator_of(load_game(record.game))
         told = "" if simulator is None else simulator.tell(moment.before, step.result, moment.after)
+    return _line(record, step, told)
+
+
+def _line(record: MatchRecord, step: Step, told: str) -> str:
+    """A step on one line; `told` is the action, or what the simulator says."""
+    if isinstance(step, ChanceStep):
+        outcome = " ".join(map(str, step.outcome)) if len(step.outcome) <= 6 else f"{len(step.outcome)} items"
+        return f"chance {step.key}: {outcome}"
+    if isinstance(step, SimulationStep):
         return f"simulation {step.key}{': ' if told else ''}{told}"
-    return f"{_name(record, step)} {moment.action}{_mark(step)}{_note(step)}"
-
-
-def _drawn(step: ChanceStep) -> str:
-    outcome = " ".join(map(str, step.outcome)) if len(step.outcome) <= 6 else f"{len(step.outcome)} items"
-    return f"chance {step.key}: {outcome}"
-
-
-def _mark(step: ActionStep) -> str:
-    """That nobody was asked, or that something stood in for what a bot would have had to say."""
-    return (
-        " (forced)" if step.forced else f" (stands in after a fault: {step.fallback_for})" if step.fallback_for else ""
-    )
-
-
-def _name(record: MatchRecord, step: ActionStep) -> str:
-    return f"seat {step.seat} {record.seats[step.seat].player}"
-
-
-def _note(step: ActionStep) -> str:
-    return f"    # {step.note!r}" if step.note else ""
+    # nobody was asked, or something stood in for what a bot would have had to say
+    fault = f" (stands in after a fault: {step.fallback_for})" if step.fallback_for else ""
+    note = f"    # {step.note!r}" if step.note else ""
+    return f"seat {step.seat} {record.seats[step.seat].player} {told}{' (forced)' if step.forced else fault}{note}"
 
 
 def _indented(text: str) -> Iterator[str]:
@@ -221,3 +204,51 @@ def _fault_lines(record: MatchRecord) -> Iterator[str]:
         yield f"  got:  {fault.got}"
     yield from (f"  stderr | {line}" for line in fault.stderr.splitlines()[-20:])
     yield from (f"  {line}" for line in fault.transcript[-6:])
+
+
+def time_lines(record: MatchRecord) -> Iterator[str]:
+    """A table of each seat, a line a request. CheckFailed if the record does not keep times by request."""
+    if all(entry.requests is UNSET for entry in record.seats):
+        raise CheckFailed(f"{record.match}: arena {record.arena} stored it without times by request")
+    try:
+        by_seat = lines_of(record)
+    except CheckFailed as error:
+        yield f"no banks: {error}"
+        by_seat = ()
+    for seat, entry in enumerate(record.seats):
+        yield ""
+        yield f"seat {seat} {entry.player}, by request: bank, what the bot was told before it; stderr, bytes until then"
+        if entry.requests is not UNSET:
+            rows = _rows(entry.requests, _banks(by_seat[seat]) if by_seat else {})
+            yield from tabulate(rows, _REQUEST, floatfmt=".3f").splitlines()
+
+
+def wire_lines(record: MatchRecord) -> Iterator[str]:
+    """Every line both ways, seat by seat: the number of its request, `>` to the bot or `<` from it, the line.
+
+    CheckFailed if they cannot be made again.
+    """
+    for seat, told in enumerate(lines_of(record)):
+        yield ""
+        exactness = "all lines as they" if told.is_exact else "all lines, but NOT as they"
+        exactness += " went over the wire"
+        if told.left_out:
+            exactness = f"all lines but {told.left_out} of the bot's own, which said more than a record keeps"
+        yield f"seat {seat} {told.player}, {exactness}:"
+        for number, way, line in told.lines:
+            yield f"{max(number, 0):>4} {way} {printable(line.decode('utf-8', 'backslashreplace'))}"
+
+
+def _banks(told: SeatTranscript) -> dict[int, float]:
+    """By request: milliseconds that the bank held before it."""
+    requests = {n: line for n, way, line in told.lines if way == ">" and line.startswith(b'{"type":"request"')}
+    return {number: msgspec.json.decode(line)["clock"]["bank_ms"] for number, line in requests.items()}
+
+
+def _rows(requests: Requests, banks: dict[int, float]) -> Iterator[tuple[object, ...]]:
+    stderr = 0
+    for at, (cpu_us, wall_us) in enumerate(zip(requests.cpu_us, requests.wall_us, strict=True)):
+        idle_us = requests.idle_us[at] if requests.idle_us else 0
+        stderr += requests.stderr[at] if requests.stderr else 0
+        discarded = ", ".join(f"{each.count} {each.kind}" for each in requests.discarded if each.request == at + 1)
+        yield at + 1, cpu_us / 1000, wall_us / 1000, idle_us / 1000, banks.get(at + 1), stderr, discarded

@@ -6,7 +6,7 @@ from report_made import record
 
 from arena.errors import CheckFailed
 from arena.match.record import MatchRecord
-from arena.report.requests import time_lines, wire_lines
+from arena.report.transcript import time_lines, wire_lines
 
 replace = msgspec.structs.replace
 
