@@ -20,6 +20,7 @@ from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.state import LeagueState, Replay, Stored, state_of
 from arena.league.tournament import Tournament
 from arena.match.record import unpack
+from arena.match.results import PlayedMatch
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.store import database
@@ -117,7 +118,8 @@ class LeagueRun:
         self._store, self._replay, self._secret, self._isolation = store, replay, secret, isolation
         state = replay.state
         self._forfeits = Counter[str]()
-        self.progress = LeagueProgress(state, _stored_forfeits(store, state))
+        forfeits = sum(int(column.sum()) for column in store.sums(state.blocks, state.ranks).faults.values())
+        self.progress = LeagueProgress(state, forfeits)
 
     @property
     def state(self) -> LeagueState:
@@ -147,10 +149,10 @@ class LeagueRun:
     def _commit(self, blocks: list[PlayedBlock]) -> None:
         self._store.save(blocks)
         self._replay.add(blocks)
-        before = self._forfeits.total()
-        for block in blocks:
-            self._log_forfeits(block)
-        self.progress.add(sum(len(block.matches) for block in blocks), self._forfeits.total() - before)
+        before, matches = self._forfeits.total(), [match for block in blocks for match in block.matches]
+        for match in matches:
+            self._log_forfeit(match)
+        self.progress.add(len(matches), self._forfeits.total() - before)
 
     def _next_round(self) -> Iterator[Batch] | None:
         """The rest of the open round; None if all that is known is stored."""
@@ -164,17 +166,16 @@ class LeagueRun:
         log.info("%s: %s", self.name, round_title(current))
         return chain((first,), left)
 
-    def _log_forfeits(self, block: PlayedBlock) -> None:
-        """Count the forfeits in this block by player, and log the first of each."""
-        for match in block.matches:
-            one = match.result
-            if one.at_fault is None:
-                continue
-            guilty = one.players[one.at_fault]
-            self._forfeits[guilty] += 1
-            fault = unpack(match.record).fault if self._forfeits[guilty] <= LOGGED_FORFEITS else None
-            if fault is not None:
-                log.info("%s: %s forfeits (%s): %s", one.key, guilty, one.termination, fault.message)
+    def _log_forfeit(self, match: PlayedMatch) -> None:
+        """Count the forfeit of a match by player, and log the first of each."""
+        one = match.result
+        if one.at_fault is None:
+            return
+        guilty = one.players[one.at_fault]
+        self._forfeits[guilty] += 1
+        fault = unpack(match.record).fault if self._forfeits[guilty] <= LOGGED_FORFEITS else None
+        if fault is not None:
+            log.info("%s: %s forfeits (%s): %s", one.key, guilty, one.termination, fault.message)
 
     def _log_end(self, how: str) -> None:
         for player, count in sorted(self._forfeits.items()):
@@ -183,21 +184,14 @@ class LeagueRun:
         log.info("%s: %s, %s", self.name, how, self.progress.words())
 
 
-def _stored_forfeits(store: MatchStore, state: LeagueState) -> int:
-    """Stored matches of the league that ended with a forfeit."""
-    return sum(int(column.sum()) for column in store.sums(state.blocks, state.ranks).faults.values())
-
-
 def require_whole_blocks(state: LeagueState) -> None:
     """DamagedStore if a match of a stored block is missing: no run plays such a block again."""
     if state.is_complete or not state.torn:
         return
-    named = [
-        f"{pairing.key} block {block} ({' v '.join(pairing.names)})"
-        for pairing, block in state.torn[:MOST_BLOCKS_NAMED]
-    ]
-    more = len(state.torn) - len(named)
-    listed = "; ".join([*named, f"and {more} more"] if more else named)
+    named = [f"{pairing.key} block {block} ({' v '.join(pairing.names)})" for pairing, block in state.torn]
+    if named[MOST_BLOCKS_NAMED:]:
+        named[MOST_BLOCKS_NAMED:] = [f"and {len(named) - MOST_BLOCKS_NAMED} more"]
+    listed = "; ".join(named)
     raise DamagedStore(
         f"league {state.tournament.name}: matches are missing of {counted(len(state.torn), 'stored block')}: {listed}."
         " A block is stored as a whole and never played twice, so the league cannot be completed from these results:"

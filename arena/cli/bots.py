@@ -23,7 +23,7 @@ from arena.match.settings import clock_for, confine
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import MANIFEST, BotSpec
 from arena.process.program import shell_text
-from arena.report.luck_origin import chosen_luck_description, secret_description
+from arena.report.luck_origin import secret_description
 from arena.report.transcript import refusal_lines, result_line
 from arena.store import database
 from arena.store.bots import BotStore
@@ -210,7 +210,7 @@ def _luck(given: Secret | None) -> Iterator[Secret]:
         raise
     finally:
         if is_told:
-            click.echo(secret_description(secret) if given is None else chosen_luck_description(secret))
+            click.echo(secret_description(secret, is_chosen=given is not None))
 
 
 def _check(bot: BotSpec, setup: MatchSetup, secret: Secret) -> None:

@@ -28,7 +28,7 @@ from arena.cli.options import (
     secret_file_option,
     terminal_width,
 )
-from arena.cli.update import Replays, begun_versions, confirm_update, preview, report_kept_versions
+from arena.cli.update import begun_versions, confirm_update, preview, replays_of, report_kept_versions
 from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import DamagedStore, SpecError
 from arena.league.driver import Backend, BlocksLost, ExecutorBackend, LocalBackend
@@ -131,14 +131,14 @@ def run_league(
     backend = _backend(executor, workers or tournament.workers, pin=pin)
     prepare_isolation(isolation, tournament.game)
     with stoppable(), writable(results) as store:
-        tournament, replays = installed(tournament, bots), Replays(store)
-        confirm_update(store, replays, tournament, update=update, yes=yes)
+        tournament, replay_of = installed(tournament, bots), replays_of(store)
+        confirm_update(store, replay_of, tournament, update=update, yes=yes)
         report_kept_versions(tournament.name, newer)
         tournament, secret = begin_league(
-            store, results, tournament, given, lambda known: not replays.of(known).state.is_complete
+            store, results, tournament, given, lambda known: not replay_of(known).state.is_complete
         )
         _report_luck_and_clock(tournament, backend)
-        league_run = LeagueRun(store, replays.of(tournament), secret, isolation)
+        league_run = LeagueRun(store, replay_of(tournament), secret, isolation)
         lost = _play(league_run, backend, results)
         head, table = store.head(), publish(store, league_run.state)
     from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only

@@ -40,7 +40,7 @@ from arena.match.secret_luck import Secret, draw_block
 from arena.match.settings import MatchSettings, spec_of
 from arena.process.limits import Isolation
 from arena.process.suspension import never_suspended
-from arena.report.luck_origin import chosen_luck_description, secret_description
+from arena.report.luck_origin import secret_description
 from arena.report.transcript import dialogue, refusal_lines, result_line, transcript
 from arena.text import counted
 
@@ -90,7 +90,7 @@ def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, set
             standings, times = standings_of(tournament, played)
             click.echo(leaderboard_page(standings, times).render("table", terminal_width()))
             if setup.given is None:
-                click.echo(secret_description(secret))
+                click.echo(secret_description(secret, is_chosen=False))
     if is_interrupted:
         raise Interrupted(f"interrupted after {len(played)} of {match_count(tournament)} matches")
 
@@ -203,7 +203,7 @@ def play(bots: tuple[str, ...], seat: int, setup: MatchSetup) -> None:
         table.insert(seat, person)
         record = play_match(spec, table)
     click.echo(_result(record, seat))
-    click.echo(secret_description(secret) if setup.given is None else chosen_luck_description(secret))
+    click.echo(secret_description(secret, is_chosen=setup.given is not None))
     luck = ["--secret-file", "FILE"] if secret.seed is None else ["--seed", secret.seed]
     click.echo(f"the same luck again: {_again(bots, seat, luck, game, setup.options)}")
 

@@ -105,9 +105,9 @@ def format_option(formats: Sequence[str] = FORMATS, text: str = "Of the output."
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], help=text)
 
 
-def _json_object(_context: click.Context, parameter: click.Parameter, text: str) -> dict[str, Any]:
+def _json_object(_context: click.Context, parameter: click.Parameter, text: str | None) -> dict[str, Any]:
     try:
-        value = json.loads(text)
+        value = {} if text is None else json.loads(text)
     except ValueError as error:
         raise click.BadParameter(f"not JSON: {error}", param=parameter) from None
     if not isinstance(value, dict):
@@ -117,8 +117,6 @@ def _json_object(_context: click.Context, parameter: click.Parameter, text: str)
 
 _options_option = click.option(
     "--options",
-    default="{}",
-    show_default=False,
     metavar="JSON",
     callback=_json_object,
     help='Options of the game, such as \'{"tricks": {"adjust": 8, "both": 0, "reroll": 0}}\'.',

@@ -14,7 +14,7 @@ from arena.games import load_game
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import other_rules, replay
 from arena.report.luck_origin import match_luck_description
-from arena.report.transcript import luck_lines, stored_luck_lines, time_lines, transcript, wire_lines
+from arena.report.transcript import luck_lines, time_lines, transcript, wire_lines
 from arena.report.viewer import write_viewer
 from arena.text import counted
 
@@ -71,7 +71,7 @@ def show(
     if svg_dir is not None:
         pictures = write_viewer(record, svg_dir, origin)
         click.echo(f"{counted(pictures, 'picture')} in {svg_dir}; open {svg_dir / 'index.html'} in a browser", err=True)
-    luck = stored_luck_lines(record, found.result) if other else luck_lines(record)
+    luck = luck_lines(record, found.result if other else None)
     requests = itertools.chain(time_lines(record) if times else (), wire_lines(record) if lines else ())
     for line in itertools.chain(transcript(record, every_state=states, luck=origin), luck, requests):
         click.echo(line)

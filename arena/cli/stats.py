@@ -57,22 +57,14 @@ def _top(context: click.Context, parameter: click.Parameter, value: str) -> int 
     raise click.BadParameter(f"expected a number of players above 0, or all; found {value!r}", context, parameter)
 
 
-def _names(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, ...]:
-    return tuple(name for name in (part.strip() for part in value.split(",")) if name)
+def _names(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+    return tuple(name for name in (part.strip() for part in (value or "").split(",")) if name)
 
 
 @click.command()
 @click.argument("league", required=False)
 @click.option("--top", callback=_top, default="30", metavar="N|all", help="Show the best N players, or all.")
-@click.option(
-    "--players",
-    "only",
-    default="",
-    show_default=False,
-    callback=_names,
-    metavar="A,B,...",
-    help="Show only these players.",
-)
+@click.option("--players", "only", callback=_names, metavar="A,B,...", help="Show only these players.")
 @click.option("--rows", type=click.Choice(("pairs", "players")), default="pairs", help="Of CSV: which table.")
 @format_option()
 @results_option

@@ -5,6 +5,7 @@ Rule: a match that was played is left behind only after a person was told how ma
 
 import contextlib
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -75,21 +76,21 @@ def report_kept_versions(league: str, newer: list[str]) -> None:
         )
 
 
-class Replays:
-    """The replays of a command: one of each schedule, whoever asks for it. Later commitments change no schedule."""
+Replays = Callable[[Tournament], Replay]
 
-    def __init__(self, store: MatchStore) -> None:
-        self._store = store
-        self._known: dict[bytes, Replay] = {}
 
-    def of(self, tournament: Tournament) -> Replay:
-        """The replay of a tournament with installed bots."""
-        begun = msgspec.structs.replace(tournament, commitments=tournament.commitments[:1])
+def replays_of(store: MatchStore) -> Replays:
+    """The replays of a command, of tournaments with installed bots: one of each schedule, whoever asks for it."""
+    known: dict[bytes, Replay] = {}
+
+    def replay_of(tournament: Tournament) -> Replay:
+        begun = msgspec.structs.replace(tournament, commitments=tournament.commitments[:1])  # others change no schedule
         key = msgspec.json.encode(portable(begun))
-        if key not in self._known:
-            self._known[key] = Replay(tournament, self._store.ranks)
-        self._known[key].tournament = tournament
-        return self._known[key]
+        replay = known[key] = known.get(key) or Replay(tournament, store.ranks)
+        replay.tournament = tournament
+        return replay
+
+    return replay_of
 
 
 def preview(store: MatchStore, asked: Tournament) -> None:
@@ -102,7 +103,7 @@ def preview(store: MatchStore, asked: Tournament) -> None:
     _tell(former, asked, loss(state_of(former, store.ranks), now), is_error=False)
 
 
-def confirm_update(store: MatchStore, replays: Replays, asked: Tournament, *, update: bool, yes: bool) -> None:
+def confirm_update(store: MatchStore, replay_of: Replays, asked: Tournament, *, update: bool, yes: bool) -> None:
     """Go on only if no stored match is left behind, or a person wants that. SpecError otherwise."""
     if asked.name not in store.leagues():
         return
@@ -114,7 +115,7 @@ def confirm_update(store: MatchStore, replays: Replays, asked: Tournament, *, up
     begun = _begun_as(store, asked)
     if msgspec.json.encode(portable(begun)) == msgspec.json.encode(former):
         return
-    found = loss(state_of(former, store.ranks), replays.of(begun).state)
+    found = loss(state_of(former, store.ranks), replay_of(begun).state)
     if not found.dropped:
         return
     if not update:

@@ -57,8 +57,6 @@ _BETWEEN_LINES_S: Final = 0.1
     "--replay",
     "replays",
     type=click.IntRange(0),
-    default=0,
-    show_default=False,
     metavar="N",
     help="Play N random batches of each league again, with new processes of the same bots, and tell what differs.",
 )
@@ -70,7 +68,7 @@ def verify(
     names: tuple[str, ...],
     workers: int | None,
     roots: tuple[str, ...],
-    replays: int,
+    replays: int | None,
     isolation: Isolation,
     secret_file: Path | None,
     results: Path,
@@ -103,7 +101,7 @@ def verify(
         with checker as checked, contextlib.closing(watch):
             keeper = SecretKeeper(store, results)
             at_hand = partial(_secrets, keeper, given)
-            look = AuditSettings(checked, watch.heard, at_hand, kept, replays, isolation)
+            look = AuditSettings(checked, watch.heard, at_hand, kept, replays or 0, isolation)
             lines = audit(store, BotStore(results, bots_folder), leagues, look)
             found = list(_printed(lines, watch))
     if found:

@@ -217,11 +217,6 @@ def fixed(value: float | None, digits: int = 2) -> str:
     return UNKNOWN if value is None else f"{value:z.{digits}f}"
 
 
-def with_sign(value: float | None, digits: int = 2) -> str:
-    """So many decimals, with a sign."""
-    return UNKNOWN if value is None else f"{value:+z.{digits}f}"
-
-
 def csv_pieces(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
     """Whole lines, some thousand at a time: text in quotes, numbers without, 1 for true, an empty string for None.
 

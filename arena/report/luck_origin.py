@@ -27,17 +27,17 @@ def luck_description(origin: LuckOrigin, isolation: str = "") -> str:
     return f"luck drawn in secret, {words} {', '.join(origin.commitments)}{warning}"
 
 
-def secret_description(secret: Secret) -> str:
-    """The sentence below matches whose secret is drawn for them and kept nowhere: it is given out with the result."""
+def secret_description(secret: Secret, *, is_chosen: bool) -> str:
+    """The sentence below matches that are kept nowhere.
+
+    A secret that was drawn for them is given out with the result; one that a person chose is theirs to keep.
+    """
+    if is_chosen:
+        return luck_description(LuckOrigin((secret.commitment,), secret.seed))
     return (
         f"luck: secret {secret.reveal()}, commitment {secret.commitment}; --secret-file FILE, with this secret in"
         " the file, repeats the luck"
     )
-
-
-def chosen_luck_description(secret: Secret) -> str:
-    """The sentence for luck that a person chose: the secret is theirs to keep."""
-    return luck_description(LuckOrigin((secret.commitment,), secret.seed))
 
 
 def secret_descriptions(known: Sequence[LeagueSecret]) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, islice
+from operator import attrgetter
 from typing import Any, Final
 
 from arena.match.results import LUCK_UNIT, MatchResult
@@ -16,10 +17,9 @@ from arena.text import printable
 
 MATCH_FORMATS: Final = ("table", "csv", "json")
 _ABOUT_THE_MATCH: Final = ("id", "pairing", "block", "rotation", "termination", "at_fault", "isolation", "luck_version")
-_BY_SEAT: Final = (
-    *("player", "rank", "score", "luck", "moves", "time_us", "slowest_us", "startup_us", "idle_us"),
-    *("timeouts_by_load", "pardoned"),
-)
+_MEASURED: Final = ("moves", "time_us", "slowest_us", "startup_us", "idle_us", "timeouts_by_load")
+_BY_SEAT: Final = ("player", "rank", "score", "luck", *_MEASURED, "pardoned")
+_measured = attrgetter(*_MEASURED)
 _IN_A_PIECE: Final = 1000
 
 
@@ -62,20 +62,13 @@ def _object(one: MatchResult) -> dict[str, Any]:
     return {
         "id": str(one.key),
         **one.key._asdict(),
-        "termination": one.termination,
-        "at_fault": one.at_fault,
-        "isolation": one.isolation,
+        **{name: getattr(one, name) for name in ("termination", "at_fault", "isolation")},
         "luck_version": one.luck_version or None,
         "players": one.players,
         "ranks": one.ranks,
         "scores": None if one.scores is None else [_number(score) for score in one.scores],
         "luck": [own / LUCK_UNIT for own in one.luck] or None,
-        "moves": one.moves,
-        "time_us": one.time_us,
-        "slowest_us": one.slowest_us,
-        "startup_us": one.startup_us,
-        "idle_us": one.idle_us,
-        "timeouts_by_load": one.timeouts_by_load,
+        **dict(zip(_MEASURED, _measured(one), strict=True)),
         "pardoned": one.pardoned or [{}] * len(one.players),
     }
 

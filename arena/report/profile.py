@@ -21,7 +21,6 @@ from arena.report.formats import (
     half_width,
     intervals,
     percent,
-    with_sign,
 )
 from arena.standings.profile import Extreme, Fault, Profile, ProfileLine
 from arena.standings.rows import Row, ends
@@ -108,7 +107,7 @@ def _head(page: ProfilePage) -> Iterator[str]:
         yield "No match of it is stored."
         return
     score = f"{percent(row.score.value)} {half_width(row.score.interval, 1, 100.0)} %"
-    margin = f", margin {with_sign(row.margin.value)} {half_width(row.margin.interval)}" if row.margin else ""
+    margin = f", margin {row.margin.value:+z.2f} {half_width(row.margin.interval)}" if row.margin else ""
     yield (
         f"{counted(row.matches, 'match', 'matches')} in {counted(row.score.blocks, 'block')}:"
         f" {row.wins}-{row.draws}-{row.losses}, score {score}{margin}"
@@ -150,7 +149,7 @@ def drift_sentence(drift: Drift | None) -> str:
             f"Drift: not tested; the test needs {LEAST_BLOCKS_FOR_DRIFT} blocks, of which {LEAST_UNUSUAL} differ from"
             " the usual result of their pairing."
         )
-    change = f"{with_sign(100 * drift.change.value, 1)} {half_width(drift.change, 1, 100.0)} points"
+    change = f"{100 * drift.change.value:+z.1f} {half_width(drift.change, 1, 100.0)} points"
     if drift.p_trend < _UNLIKELY:
         way = "better" if drift.change.value > 0 else "worse"
         chance = _chance(drift.p_trend)

@@ -55,31 +55,24 @@ def transcript(record: MatchRecord, *, every_state: bool, luck: str = "") -> Ite
     yield from _tail(record)
 
 
-def luck_lines(record: MatchRecord) -> Iterator[str]:
+def luck_lines(record: MatchRecord, stored: MatchResult | None = None) -> Iterator[str]:
     """The luck of each seat, and the draws with most and least of it; nothing for a game without a value.
 
+    `stored` is the result of a match that cannot be replayed: its luck as measured when it was played, without draws.
     CheckFailed if the record cannot be replayed.
     """
-    luck = luck_of(record)
-    if not luck.version:
+    luck = luck_of(record) if stored is None else None
+    version = luck.version if luck else stored.luck_version if stored else ""
+    if not version:
         return
     yield ""
-    yield f"luck, in shares of a win (value {luck.version}):"
+    yield f"luck, in shares of a win (value {version}){', as it was stored' if stored else ''}:"
     for seat, entry in enumerate(record.seats):
-        yield f"seat {seat} {entry.player}: {luck.by_seat[seat]:+.3f} in all"
-        for word, nodes in zip(("luckiest", "unluckiest"), extremes(luck, seat), strict=True):
+        own = luck.by_seat[seat] if luck else stored.luck[seat] / LUCK_UNIT if stored else 0.0
+        yield f"seat {seat} {entry.player}: {own:+.3f} in all"
+        for word, nodes in zip(("luckiest", "unluckiest"), extremes(luck, seat) if luck else (), strict=False):
             for node in nodes:
                 yield f"  {word} {node.luck[seat]:+.3f}  step {node.step + 1}, {_fallen(node)}"
-
-
-def stored_luck_lines(record: MatchRecord, result: MatchResult) -> Iterator[str]:
-    """The luck of each seat as measured when the match was played; for one that cannot be replayed."""
-    if not result.luck_version:
-        return
-    yield ""
-    yield f"luck, in shares of a win (value {result.luck_version}), as it was stored:"
-    for seat, entry in enumerate(record.seats):
-        yield f"seat {seat} {entry.player}: {result.luck[seat] / LUCK_UNIT:+.3f} in all"
 
 
 def _fallen(node: LuckNode) -> str:

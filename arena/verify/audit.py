@@ -18,7 +18,7 @@ from arena.league.tournament import Tournament, public_secret
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
-from arena.report.notes import luck_audit
+from arena.report.leaderboard import luck_audit
 from arena.standings.ratings import rate, rate_by_factor_graph
 from arena.standings.sums import sums_of
 from arena.standings.table import standings_json

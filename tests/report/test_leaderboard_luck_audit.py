@@ -12,8 +12,7 @@ from support.made_matches import made_standings
 
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.formats import FORMATS
-from arena.report.leaderboard import leaderboard_page
-from arena.report.notes import luck_audit
+from arena.report.leaderboard import leaderboard_page, luck_audit
 from arena.standings.luck_audit import LEVEL
 from arena.standings.rows import Entrant
 from arena.standings.table import Standings
