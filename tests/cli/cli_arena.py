@@ -1,6 +1,7 @@
 """The command line in this process: arguments in, exit code, stdout and stderr out."""
 
 import os
+import re
 import shlex
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +13,31 @@ import yaml
 from arena.cli import cli, execute
 
 ROOT = Path(__file__).parents[2]
+
+
+BOT = """
+import json, os, pathlib, sys, time
+START
+for line in sys.stdin:
+    m = json.loads(line)
+    EACH
+    if m["type"] == "hello": print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
+    elif m["type"] == "match_start": print(json.dumps({"type": "ready", "match": m["match"]}), flush=True)
+    elif m["type"] == "request":
+        ASKED
+        print(json.dumps({"type": "action", "id": m["id"], "action": ACTION, "note": NOTE}), flush=True)
+    elif m["type"] == "quit": break
+"""
+
+
+def bot_script(action: str = "0", *, note: str = "''", start: str = "", each: str = "", asked: str = "") -> str:
+    """A bot of nim in Python.
+
+    `action` and `note` are expressions over the request `m`; the statements are run at the start, for each message, and
+    before each answer.
+    """
+    parts = {"START": start, "EACH": each or "pass", "ASKED": asked or "pass", "ACTION": action, "NOTE": note}
+    return re.sub("|".join(parts), lambda found: parts[found[0]], BOT)
 
 
 class Said(NamedTuple):
@@ -46,6 +72,10 @@ class Terminal:
         content = {"name": "test", "game": "nim", "seed": 1, "cycles": 2, "players": entries, **changes}
         Path("league.yaml").write_text(yaml.safe_dump(content))
         return self.arena(f"league run league.yaml --workers 2 {flags}")
+
+    def first_match(self) -> str:
+        """The id of the first stored match of the only league."""
+        return self.arena("league matches").out.split()[0]
 
     def registered(self) -> list[str]:
         """Lines of the list of bots that were submitted."""

@@ -2,35 +2,28 @@
 
 import json
 import re
+import shlex
 import sqlite3
 import zlib
 from pathlib import Path
 from typing import Any
 
-import yaml
-from cli_arena import Said, Terminal
+from cli_arena import Said, Terminal, bot_script
 
-TELLTALE = """
-import json, os, sys
-life = os.urandom(4).hex()
-for line in sys.stdin:
-    m = json.loads(line)
-    print(sys.argv, dict(os.environ), line, file=sys.stderr)
-    if m["type"] == "hello": print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
-    elif m["type"] == "match_start": print(json.dumps({"type": "ready", "match": m["match"]}), flush=True)
-    elif m["type"] == "request":
-        action = 0 if m["match"][0] not in "01234567" else 99
-        print(json.dumps({"type": "action", "id": m["id"], "action": action, "note": "n"}), flush=True)
-"""
+TELLTALE = bot_script(
+    "0 if m['match'][0] not in '01234567' else 99",
+    note="'n'",
+    start="life = os.urandom(4).hex()",
+    each="print(sys.argv, dict(os.environ), line, file=sys.stderr)",
+)
 PUBLIC = "public seed: bots can predict the luck"
 
 
 def league(terminal: Terminal, *more: str, **changes: Any) -> Said:
     """Run a league of nim that draws its luck in secret."""
     players = [{"bot": "./bot.py", "name": name} for name in ("ann", "bob")]
-    content = {"name": "test", "game": "nim", "options": {"heaps": [2, 3]}, "cycles": 2, "players": players, **changes}
-    Path("league.yaml").write_text(yaml.safe_dump(content))
-    return terminal.arena("league run league.yaml --workers 1", *more)
+    secret = {"seed": None, "options": {"heaps": [2, 3]}, "players": players}
+    return terminal.league(flags=shlex.join(["--workers", "1", *more]), **{**secret, **changes})
 
 
 def kept(results: str = "results") -> list[Path]:

@@ -226,11 +226,12 @@ def test_check_leaves_nothing_behind(terminal: Terminal) -> None:
     assert not terminal.results.exists()
 
 
-def test_a_name_of_a_bundled_bot_is_refused(terminal: Terminal) -> None:
+@pytest.mark.parametrize("option", ["", "--replace"])
+def test_a_name_of_a_bundled_bot_is_refused(terminal: Terminal, option: str) -> None:
     """A submission of that name would break every tournament that says it; its author reads where the other lies."""
     terminal.arena("new-bot random --folder mine")
 
-    said = terminal.arena("submit ./mine --game nim")
+    said = terminal.arena(f"submit ./mine --game nim {option}")
 
     assert said.code == 2
     place = ROOT / "bots" / "random"
@@ -368,7 +369,7 @@ def test_the_hint_of_a_match_names_the_authors_file(terminal: Terminal) -> None:
 
     said = [terminal.arena(line) for line in ("check ./mine --game nim", "match ./mine random --game nim --blocks 1")]
     run = terminal.league("./mine", "random")
-    shown = terminal.arena(f"show {terminal.arena('league matches test').out.split()[0]}")
+    shown = terminal.arena(f"show {terminal.first_match()}")
 
     assert [hinted(each.out + each.err) for each in (said[0], shown)] == ["chmod +x ./mine/run.sh"] * 2
     assert "in ./mine: ./mine/run.sh is not executable" in said[1].out

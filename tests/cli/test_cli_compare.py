@@ -5,25 +5,17 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cli_arena import Terminal
+from cli_arena import Terminal, bot_script
 
 pytestmark = pytest.mark.process
 
 NIM = "--game nim --options '{\"heaps\": [1, 2]}'"
-SECOND_WINS = """
-import json, sys
-for line in sys.stdin:
-    m = json.loads(line)
-    if m["type"] == "hello": print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
-    elif m["type"] == "match_start": print(json.dumps({"type": "ready", "match": m["match"]}), flush=True)
-    elif m["type"] == "request": print(json.dumps({"type": "action", "id": m["id"], "action": NUMBER}), flush=True)
-"""
 
 
 @pytest.fixture
 def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
     for name, number in (("good", 2), ("poor", 1)):  # of heaps 1 and 2: one from heap 1 wins, all of it loses
-        Path(tmp_path, f"{name}.py").write_text(SECOND_WINS.replace("NUMBER", f"min({number}, len(m['legal']) - 1)"))
+        Path(tmp_path, f"{name}.py").write_text(bot_script(f"min({number}, len(m['legal']) - 1)"))
     return Terminal(tmp_path, monkeypatch, capsys)
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from cli_arena import Terminal
+from cli_arena import Terminal, bot_script
 from support.tampering import execute_sql
 
 from arena.report.formats import FORMATS
@@ -56,7 +56,7 @@ def test_the_leaderboard_has_all_formats(terminal: Terminal) -> None:
 def test_show_and_verify(terminal: Terminal) -> None:
     """A stored match is replayed step by step, drawn, and verified."""
     terminal.league()
-    match_id = terminal.arena("league matches test").out.split()[0]
+    match_id = terminal.first_match()
 
     shown = terminal.arena(f"show {match_id} --states --svg match.svg --step 1")
     verified = terminal.arena("verify")
@@ -87,26 +87,21 @@ def test_unknown_names_exit_with_2(terminal: Terminal, line: str, said: str) -> 
     assert said in found.err
 
 
-def test_a_step_that_is_not_there(terminal: Terminal) -> None:
-    """The number of steps is told."""
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--svg x.svg --step 99", "error: --step 99: the match has "),
+        ("--svg nowhere/x.svg", "error: nowhere/x.svg: No such file or directory\n"),
+    ],
+)
+def test_a_picture_that_cannot_be_made(terminal: Terminal, options: str, said: str) -> None:
+    """The number of steps is told, or the place; no traceback, no file."""
     terminal.league()
-    match_id = terminal.arena("league matches test").out.split()[0]
 
-    found = terminal.arena(f"show {match_id} --svg x.svg --step 99")
+    found = terminal.arena(f"show {terminal.first_match()} {options}")
 
-    assert found.code == 2
-    assert "--step 99: the match has " in found.err
-    assert not Path("x.svg").exists()
-
-
-def test_a_picture_that_cannot_be_written(terminal: Terminal) -> None:
-    """The place is named; no traceback."""
-    terminal.league()
-    match_id = terminal.arena("league matches test").out.split()[0]
-
-    found = terminal.arena(f"show {match_id} --svg nowhere/x.svg")
-
-    assert (found.code, found.err) == (2, "error: nowhere/x.svg: No such file or directory\n")
+    assert (found.code, said in found.err) == (2, True), found.err
+    assert not list(Path().rglob("x.svg"))
 
 
 def test_a_league_without_matches_has_a_leaderboard(terminal: Terminal) -> None:
@@ -132,17 +127,6 @@ def test_a_wrong_file_stores_nothing(terminal: Terminal) -> None:
     assert 'league.yaml: players[1].bot: no bot "rnadom"; known: ' in said.err
     assert 'did you mean "random"?' in said.err
     assert not terminal.results.exists()
-
-
-def test_which_league_has_to_be_said(terminal: Terminal) -> None:
-    """With two leagues the name cannot be left out."""
-    terminal.league()
-    terminal.league(name="other", seed=2)
-
-    said = terminal.arena("leaderboard")
-
-    assert said.code == 2
-    assert "which league? known: other, test" in said.err
 
 
 def test_verify_finds_tampering(terminal: Terminal) -> None:
@@ -185,6 +169,7 @@ def test_matches_left_behind_are_kept(terminal: Terminal) -> None:
     longer = terminal.league(seed=5, cycles=3)
     shorter = terminal.league(seed=5, cycles=1)
     wanted = terminal.league(seed=5, cycles=1, flags="--update --yes")
+    status = terminal.arena("league status").out
     other = terminal.league(seed=6, cycles=1, flags="--update --yes")
     verified = terminal.arena("verify")
 
@@ -194,21 +179,12 @@ def test_matches_left_behind_are_kept(terminal: Terminal) -> None:
         "  4 of 6 stored matches are dropped: kept in the store, but not counted\n"
         "  by player: p0 4, p1 4\n"
     )
+    assert "2 of 2 matches" in wanted.out
+    assert status.startswith("test: 2 of 2 matches, 2 players, game nim\n")
+    assert "\nhistory: 6:" in status
     assert other.err.startswith("league test: seed changed from 5 to 6\n  2 of 2 stored matches are dropped")
     assert verified.code == 0
     assert "no league: 6 matches of no current league replayed" in verified.out
-
-
-def test_a_shorter_league_is_finished(terminal: Terminal) -> None:
-    """Fewer cycles than are stored: status counts what belongs to the league."""
-    terminal.league(cycles=3)
-
-    said = terminal.league(cycles=1, flags="--update --yes")
-
-    assert "2 of 2 matches" in said.out
-    assert terminal.arena("league status").out.startswith("test: 2 of 2 matches, 2 players, game nim\n")
-    assert "\nhistory: 6:" in terminal.arena("league status").out
-    assert terminal.arena("verify").code == 0
 
 
 def test_the_only_league_need_not_be_named(terminal: Terminal) -> None:
@@ -216,15 +192,15 @@ def test_the_only_league_need_not_be_named(terminal: Terminal) -> None:
     terminal.league()
     only = terminal.arena("league matches")
     terminal.league(name="other", seed=2)
-    which = terminal.arena("league matches")
+    which = [terminal.arena(command) for command in ("league matches", "leaderboard")]
 
     assert len(only.out.splitlines()) == 4
-    assert (which.code, which.err) == (2, "error: which league? known: other, test\n")
+    assert [(said.code, said.err) for said in which] == [(2, "error: which league? known: other, test\n")] * 2
 
 
 def test_the_log_shows_the_first_forfeits(terminal: Terminal) -> None:
     """Twenty of a player, then their number; and no bar that was drawn for a terminal."""
-    Path("cheat.py").write_text(CHEAT)
+    Path("cheat.py").write_text(bot_script("4711"))
 
     terminal.league("./cheat.py", "random", cycles=15)
 
@@ -233,16 +209,3 @@ def test_the_log_shows_the_first_forfeits(terminal: Terminal) -> None:
     assert any(line.endswith("test: 30 forfeits by p0 in this run, the first 20 are above") for line in lines)
     assert re.search(r"test: done, 30/30 matches, [\d.]+/s, 30 forfeits$", lines[-1])
     assert not any("[#" in line for line in lines)
-
-
-CHEAT = """\
-import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["type"] == "hello":
-        print(json.dumps({"type": "hello", "protocols": [1], "name": "cheat"}), flush=True)
-    elif message["type"] == "match_start":
-        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
-    elif message["type"] == "request":
-        print(json.dumps({"type": "action", "id": message["id"], "action": 4711}), flush=True)
-"""

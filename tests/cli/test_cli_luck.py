@@ -32,7 +32,7 @@ def test_luck_is_stored_shown_and_audited(terminal: Terminal) -> None:
     """`show` names draws, and `verify` measures again."""
     terminal.league("greedy", "random", cycles=1, game="shanghaien")
 
-    shown = terminal.arena(f"show {terminal.arena('league matches test').out.split()[0]}").out
+    shown = terminal.arena(f"show {terminal.first_match()}").out
     sound = terminal.arena("verify")
     lucks = [luck for luck, _ in stored(terminal)]
     tamper(terminal, "UPDATE seat SET luck = 123456 WHERE place = rotation")
@@ -63,7 +63,7 @@ def test_luck_of_another_version_is_not_checked(terminal: Terminal) -> None:
 def test_luck_can_be_left_out(terminal: Terminal) -> None:
     """By the file; then `stats` measures it only if told to, and the matches are the same ones."""
     terminal.league("greedy", "random", cycles=1, game="shanghaien", luck=False)
-    before = terminal.arena("league matches test").out.split()[0]
+    before = terminal.first_match()
 
     assert stored(terminal) == [([None, None], "")] * 2
     assert "not shown, as the luck of all its matches by one value function is not" in terminal.arena("stats p0").out
@@ -72,7 +72,7 @@ def test_luck_can_be_left_out(terminal: Terminal) -> None:
     assert "test: luck audit: not tested: " in terminal.arena("verify").out
     assert "luck audit: not tested: " in terminal.arena("leaderboard test").out
     terminal.league("greedy", "random", cycles=1, game="shanghaien", luck=True)
-    assert terminal.arena("league matches test").out.split()[0] == before
+    assert terminal.first_match() == before
 
 
 @pytest.mark.process
@@ -80,7 +80,7 @@ def test_a_game_without_a_value_has_none(terminal: Terminal) -> None:
     """Nim is all skill: nothing is stored, and `show` says nothing of it."""
     terminal.league(cycles=1)
 
-    match = terminal.arena("league matches test").out.split()[0]
+    match = terminal.first_match()
 
     assert stored(terminal) == [([None, None], "")] * 2
     assert "luck, in shares of a win" not in terminal.arena(f"show {match}").out
@@ -91,7 +91,7 @@ def test_a_game_without_a_value_has_none(terminal: Terminal) -> None:
 def test_a_match_by_rules_of_before_is_shown_and_not_called_damaged(terminal: Terminal) -> None:
     """The steps and the luck as they were stored; no picture, no position, no traceback."""
     terminal.league("greedy", "random", cycles=1, game="shanghaien")
-    old = by_rules_of_before(terminal, terminal.arena("league matches test").out.split()[0])
+    old = by_rules_of_before(terminal, terminal.first_match())
 
     shown = terminal.arena(f"show {old} --states")
     pictures = [terminal.arena(f"show {old} {option}") for option in ("--svg x.svg", "--svg-dir pictures")]

@@ -2,31 +2,16 @@
 
 from pathlib import Path
 
-import yaml
-from cli_arena import Terminal
+from cli_arena import Terminal, bot_script
 
-MOODY = """\
-import json, os, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    kind = message["type"]
-    if kind == "hello":
-        print(json.dumps({"type": "hello", "protocols": [1], "name": "moody"}), flush=True)
-    elif kind == "match_start":
-        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
-    elif kind == "request":
-        action = int.from_bytes(os.urandom(4), "big") % len(message["legal"])
-        print(json.dumps({"type": "action", "id": message["id"], "action": action}), flush=True)
-    elif kind == "quit":
-        break
-"""
+MOODY = bot_script("int.from_bytes(os.urandom(4), 'big') % len(m['legal'])")
 
 
 def play(terminal: Terminal, *bots: str, **changes: object) -> None:
-    players = [{"bot": bot, "name": f"p{number}"} for number, bot in enumerate(bots)]
-    content = {"name": "test", "game": "nim", "cycles": 4, "chunk_blocks": 2, "players": players, **changes}
-    Path("league.yaml").write_text(yaml.safe_dump(content))
-    assert terminal.arena("league run league.yaml --workers 1").code == 0
+    assert (
+        terminal.league(*bots, flags="--workers 1", **{"seed": None, "cycles": 4, "chunk_blocks": 2, **changes}).code
+        == 0
+    )
 
 
 def test_the_same_bots_do_the_same_again(terminal: Terminal) -> None:

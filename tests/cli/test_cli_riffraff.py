@@ -13,54 +13,32 @@ from typing import Any
 
 import msgspec
 import pytest
-from cli_arena import Terminal
+from cli_arena import Terminal, bot_script
 
 pytest.importorskip("mujoco", reason="the extra `riffraff` is not installed")
 pytestmark = pytest.mark.process
 
-BOT = """
-import json, sys
-
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["type"] == "hello":
-        reply = {"type": "hello", "protocols": [1]}
-    elif message["type"] == "match_start":
-        loads, reply = 0, {"type": "ready", "match": message["match"]}
-    elif message["type"] == "request":
-        action = {"pass": True}
-        if message["legal"]:
-            action = 0 if message["view"]["phase"] == "announce" else len(message["legal"]) - 1
-        elif message["view"]["area"] > 4:
-            loads += "refused" not in message
-            if loads == 1:
-                v = 40 if message["view"]["area"] % 2 else -40
-                action = {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": v}
-            elif loads == 2:
-                action = {"kind": "crate", "face": "nose", "u_mm": 0, "v_mm": 0}
-        reply = {"type": "action", "id": message["id"], "action": action}
-    elif message["type"] == "quit":
-        break
-    else:
-        continue
-    print(json.dumps(reply), flush=True)
-"""
+BOT = bot_script(
+    "chosen(m)",
+    each="loads = 0 if m['type'] == 'match_start' else loads",
+    start="""
+loads = 0
+def chosen(m):
+    global loads
+    if m["legal"]:
+        return 0 if m["view"]["phase"] == "announce" else len(m["legal"]) - 1
+    loads += m["view"]["area"] > 4 and "refused" not in m
+    if m["view"]["area"] <= 4 or loads not in (1, 2):
+        return {"pass": True}
+    if loads == 2:
+        return {"kind": "crate", "face": "nose", "u_mm": 0, "v_mm": 0}
+    return {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 40 if m["view"]["area"] % 2 else -40}
+""",
+)
 """Loads one crate and passes ever after; the second load is refused twice, as no piece lies on a nose."""
 
 
-PASSER = """
-import json, sys
-
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["type"] == "hello":
-        print('{"type":"hello","protocols":[1]}', flush=True)
-    elif message["type"] == "match_start":
-        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
-    elif message["type"] == "request":
-        action = 0 if message["legal"] else {"pass": True}
-        print(json.dumps({"type": "action", "id": message["id"], "action": action}), flush=True)
-"""
+PASSER = bot_script("0 if m['legal'] else {'pass': True}")
 
 
 @pytest.fixture

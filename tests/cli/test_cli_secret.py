@@ -30,7 +30,7 @@ def terminal(terminal: Terminal) -> Terminal:
 def test_the_commitment_is_shown_and_the_secret_is_kept(terminal: Terminal) -> None:
     """By the run before it plays and below its table, by every format, and by `show`; the file is its owner's only."""
     ran = league(terminal)
-    match = terminal.arena("league matches").out.split()[0]
+    match = terminal.first_match()
     shown = [ran.err, ran.out, terminal.arena(f"show {match}").out, terminal.arena("league status").out]
     shown += [terminal.arena(f"leaderboard --format {form}").out for form in ("table", "markdown", "csv", "json")]
     pages = ["matrix", "calibration", "stats ann"]
@@ -255,7 +255,7 @@ def test_what_is_not_there_is_not_revealed(terminal: Terminal) -> None:
 def test_a_public_seed_is_called_what_it_is(terminal: Terminal) -> None:
     """By every table, page, export and `show` made under it; there is nothing to reveal."""
     ran = league(terminal, seed=2026)
-    match = terminal.arena("league matches").out.split()[0]
+    match = terminal.first_match()
     pages = ["leaderboard", "leaderboard --no-timing", "matrix", "calibration", "stats ann"]
     formats = ("table", "markdown", "csv", "json")
     shown = [terminal.arena(f"{page} --format {form}").out for page in pages for form in formats]
@@ -302,7 +302,7 @@ def test_what_is_played_at_once_prints_its_secret_and_is_repeated_by_it(terminal
 
 def test_no_process_of_arena_match_meets_a_block_twice(terminal: Terminal) -> None:
     """Its note is the life of the process: the second match of a block has other ones than the first."""
-    Path("bot.py").write_text(TELLTALE.replace("99", "0").replace('"n"', "life"))
+    Path("bot.py").write_text(TELLTALE.replace("99", "0").replace("'n'", "life"))
 
     said = terminal.arena("match ./bot.py ./bot.py --game nim --steps --blocks 2 --options", '{"heaps": [2, 2]}')
 

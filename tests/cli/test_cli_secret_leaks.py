@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_arena import Said, Terminal
+from cli_arena import Said, Terminal, bot_script
 from cli_secret import TELLTALE, kept, league, records
 
 pytestmark = pytest.mark.process
@@ -25,21 +25,17 @@ def terminal(terminal: Terminal) -> Terminal:
     return terminal
 
 
-READER = """
-import json, pathlib, sys
-found = "none"
-for line in sys.stdin:
-    m = json.loads(line)
-    if m["type"] == "hello":
-        try:
-            found = pathlib.Path(sys.argv[1]).read_text()[:64]
-        except OSError as error:
-            found = type(error).__name__
-        print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
-    elif m["type"] == "match_start": print(json.dumps({"type": "ready", "match": m["match"]}), flush=True)
-    elif m["type"] == "request":
-        print(json.dumps({"type": "action", "id": m["id"], "action": 0, "note": found}), flush=True)
-"""
+READER = bot_script(
+    note="found",
+    start="""
+def found_at(path):
+    try:
+        return pathlib.Path(path).read_text()[:64]
+    except OSError as error:
+        return type(error).__name__
+found = found_at(sys.argv[1])
+""",
+)
 
 
 @pytest.mark.parametrize("isolation", ["sandbox", "none"])
@@ -117,15 +113,9 @@ def test_the_secret_is_nowhere_but_in_its_file(
     ran = league(terminal, "--executor", f"{__name__}:spy", cycles=3)
     (file,) = kept()
     secret = bytes.fromhex(file.read_text())
-    match = terminal.arena("league matches").out.split()[0]
-    lines = [
-        "leaderboard",
-        "leaderboard --format json",
-        "leaderboard --format csv",
-        "league status",
-        "verify",
-        "matrix",
-    ]
+    match = terminal.first_match()
+    boards = [f"leaderboard --format {form}" for form in ("table", "json", "csv")]
+    lines = [*boards, "league status", "verify", "matrix"]
     said = [ran, *map(terminal.arena, [*lines, f"show {match} --svg-dir slides", "stats ann", "league matches"])]
     monkeypatch.setattr("arena.api.run_batches", _fails)
     said.append(league(terminal, cycles=4))

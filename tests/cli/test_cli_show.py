@@ -4,44 +4,23 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
-from cli_arena import Terminal
+from cli_arena import Terminal, bot_script
 
-PRINTER = """\
-import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    kind = message["type"]
-    if kind == "hello":
-        print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
-    elif kind == "match_start":
-        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
-    elif kind == "request":
-        print("sixteen letters.", file=sys.stderr, end="", flush=True)
-        print("a stray line")
-        print(json.dumps({"action": 0, "type": "action", "id": message["id"]}), flush=True)
-    elif kind == "quit":
-        break
-"""
-
-
+PRINTER = bot_script(asked="print('sixteen letters.', file=sys.stderr, end='', flush=True); print('a stray line')")
 pytestmark = pytest.mark.process
 
 
 def test_a_stored_match_is_told_line_by_line(terminal: Terminal) -> None:
     """Each line as it went, the bytes of stderr, the banks; in the first match of a process and in the next ones."""
     Path("printer.py").write_text(PRINTER)
-    players = [{"bot": "./printer.py", "name": "printer"}, {"bot": "random"}]
-    content = {"name": "test", "game": "nim", "cycles": 2, "chunk_blocks": 2, "players": players}
-    Path("league.yaml").write_text(yaml.safe_dump(content))
-    assert terminal.arena("league run league.yaml --workers 1").code == 0
+    assert terminal.league("./printer.py", "random", flags="--workers 1", seed=None, chunk_blocks=2).code == 0
     matches = re.findall(r"^\w+-\d-\d", terminal.arena("league matches test").out, re.MULTILINE)
     told = [terminal.arena(f"show {match} --times --lines") for match in matches]
 
     assert [said.code for said in told] == [0] * 4
     assert [said.out.count("all lines as they went over the wire:") for said in told] == [2] * 4
     assert [said.out.count('> {"type":"hello"') for said in told] == [2, 2, 0, 0]
-    assert all('< {"action": 0, "type": "action", "id": ' in said.out for said in told)
+    assert all('< {"type": "action", "id": ' in said.out for said in told)
     assert all("< a stray line" in said.out for said in told)
     assert all(re.search(r"^ +2 .* 1000.000 +32  1 stray$", said.out, re.MULTILINE) for said in told)
     assert terminal.arena("verify").code == 0

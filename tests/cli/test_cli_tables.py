@@ -4,27 +4,27 @@ import re
 from pathlib import Path
 
 import pytest
-from cli_arena import Terminal
-from cli_many_seats import NAME
+from cli_arena import Terminal, bot_script
 
-from arena.games import GAMES
+pytestmark = pytest.mark.usefixtures("toy_game")
 
 
 @pytest.fixture
-def terminal(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    monkeypatch.setitem(GAMES, NAME, "cli_many_seats")
+def terminal(terminal: Terminal) -> Terminal:
+    """With a bot of the toy game, which leans out by its seat and trims the sail."""
+    Path("leaner.py").write_text(bot_script("0 if m['legal'] else {'mm': 20 + m['view']['you']}"))
     return terminal
 
 
 @pytest.mark.parametrize("seats", [3, 4])
 def test_a_block_has_a_match_for_every_rotation(terminal: Terminal, seats: int) -> None:
     """Bots of one name are numbered, each of them sits once in every seat, and the table has them all."""
-    said = terminal.arena(f"match {'random ' * seats} --game dibs --blocks 2")
+    said = terminal.arena(f"match {'./leaner.py ' * seats} --game toy --blocks 2")
 
     assert said.code == 0, said.err
     matches = re.findall(r"^(\w+-\d-\d)  (.+)$", said.out, re.MULTILINE)
     seated = [[part.split()[0] for part in line.split(" : ")] for _, line in matches]
-    names = [f"random-{number}" for number in range(1, seats + 1)]
+    names = [f"leaner-{number}" for number in range(1, seats + 1)]
     played = [match[-4:] for match, _ in matches]
     assert sorted(played) == [f"-{block}-{turn}" for block in range(2) for turn in range(seats)]
     assert [each[1] for each in played] == ["0"] * seats + ["1"] * seats
@@ -34,57 +34,34 @@ def test_a_block_has_a_match_for_every_rotation(terminal: Terminal, seats: int) 
     assert all(re.search(rf"^ +\d  {name} ", said.out, re.MULTILINE) for name in names)
 
 
-def test_many_blocks_of_four_are_played_in_processes(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same table, from all cores; only the number of blocks to print one by one is lowered here."""
-    monkeypatch.setattr("arena.cli.match.SHOWN_ONE_BY_ONE", 0)
-
-    said = terminal.arena("match random random --game nim --blocks 3")
-
-    assert said.code == 0, said.err
-    assert "6 of 6 matches" in said.out
-
-
 def test_steps_name_the_seats_and_who_shares_the_first_place(terminal: Terminal) -> None:
     """As for two."""
-    said = terminal.arena("match random random random random --game dibs --steps")
+    said = terminal.arena("match ./leaner.py ./leaner.py ./leaner.py ./leaner.py --game toy --steps")
 
     assert said.code == 0, said.err
-    assert all(f"seat {seat}: random-" in said.out for seat in range(4))
-    assert len(re.findall(r"takes [123]", said.out)) == 16
+    assert all(f"seat {seat}: leaner-" in said.out for seat in range(4))
+    assert len(re.findall(r"Lean\(mm=2[0-3]\)", said.out)) == 4 * 2 * 4
     assert re.search(r"wins|share the first place|a draw", said.out)
 
 
-@pytest.mark.parametrize(("seat", "typed"), [(0, "3"), (2, "1"), (3, "2")])
-def test_a_person_can_sit_at_a_table_of_four(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, seat: int, typed: str
-) -> None:
+@pytest.mark.parametrize("seat", [1, 2, 3])
+def test_a_person_can_sit_at_a_table_of_four(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, seat: int) -> None:
     """In any seat, against three bots that sit around; the command for the same luck names them all."""
-    asked: list[str] = []
+    monkeypatch.setattr("click.prompt", lambda *_, **__: '{"mm": 7}')
+    bots = " ".join(["./leaner.py"] * 3)
 
-    def prompt(text: str, **_more: object) -> str:
-        asked.append(text)
-        return typed
-
-    monkeypatch.setattr("click.prompt", prompt)
-
-    said = terminal.arena(f"play random random random --game dibs --seat {seat} --seed 1")
+    said = terminal.arena(f"play {bots} --game toy --seat {seat} --seed 1", "--options", '{"rounds": 1}')
 
     assert said.code == 0, said.err
     assert f"You sit in seat {seat}." in said.out
-    assert asked == ["your action, 1 to 3"]
-    assert re.search(rf"(you win|you lose|a draw), {typed} to \d, \d, \d", said.out)
-    assert f"arena play random random random --seed 1{f' --seat {seat}' if seat else ''} --game dibs" in said.out
-
-
-def first_match(terminal: Terminal) -> str:
-    """The id of a stored match of nim."""
-    assert terminal.league().code == 0
-    return terminal.arena("league matches").out.split()[0]
+    assert re.search(r"you lose, 7 to \d+, \d+, \d+", said.out)
+    assert f"arena play {bots} --seed 1 --seat {seat} --game toy --options" in said.out
 
 
 def test_show_writes_pictures_and_a_page(terminal: Terminal) -> None:
     """One file a step, which sort; the text is on stdout as ever, and stderr says where the pictures are."""
-    match = first_match(terminal)
+    assert terminal.league().code == 0
+    match = terminal.first_match()
 
     plain = terminal.arena(f"show {match}")
     said = terminal.arena(f"show {match} --svg-dir pictures/of/nim")
@@ -94,17 +71,6 @@ def test_show_writes_pictures_and_a_page(terminal: Terminal) -> None:
     assert names[0] == "index.html"
     assert names[1:] == [f"step-{number:03}.svg" for number in range(len(names) - 1)]
     assert said.err == f"{len(names) - 1} pictures in pictures/of/nim; open pictures/of/nim/index.html in a browser\n"
-
-
-def test_show_does_not_mix_pictures(terminal: Terminal) -> None:
-    """A folder with files in it is refused."""
-    match = first_match(terminal)
-    terminal.arena(f"show {match} --svg-dir pictures")
-
-    said = terminal.arena(f"show {match} --svg-dir pictures")
-
-    assert said.code == 2
-    assert "pictures: found files, expected a new or empty folder" in said.err
 
 
 @pytest.mark.parametrize("workers", ["", "--workers 1", "--workers 2"])

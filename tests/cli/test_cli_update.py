@@ -8,28 +8,17 @@ from typing import Any
 
 import pytest
 import yaml
-from cli_arena import Said, Terminal
+from cli_arena import Said, Terminal, bot_script
 
 pytestmark = pytest.mark.process
 
-SCRIPT = """\
-import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["type"] == "hello":
-        print(json.dumps({"type": "hello", "protocols": [1], "name": "mine"}), flush=True)
-    elif message["type"] == "match_start":
-        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
-    elif message["type"] == "request":
-        print(json.dumps({"type": "action", "id": message["id"], "action": 0}), flush=True)
-"""
 SWISS = {"schedule": {"kind": "swiss", "rounds": 3}, "cycles": None}
 
 
 def write(version: str, name: str = "mine") -> str:
     """The bot in the folder of that name in this version; how a tournament may name it."""
     Path(name).mkdir(exist_ok=True)
-    Path(name, "bot.py").write_text(f"# {version}\n{SCRIPT}")
+    Path(name, "bot.py").write_text(f"# {version}\n{bot_script()}")
     Path(name, "bot.yaml").write_text(
         yaml.safe_dump({"name": name, "version": version, "command": ["python3", "bot.py"]})
     )
@@ -40,9 +29,7 @@ def league(terminal: Terminal, *options: str, bot: str = "./mine", **changes: An
     """A Swiss of four, or what is asked for, with `mine` under its own name."""
     names = ("p1", "p2", "p3")
     entries = [{"bot": bot}, *({"bot": "random", "name": name} for name in names)]
-    content = {"name": "test", "game": "nim", "seed": 1, "players": entries, **SWISS, **changes}
-    Path("league.yaml").write_text(yaml.safe_dump({key: value for key, value in content.items() if value is not None}))
-    return terminal.arena("league run league.yaml --workers 2", *options)
+    return terminal.league(flags=" ".join(options), **{"players": entries, **SWISS, **changes})
 
 
 def matches(terminal: Terminal) -> list[str]:
@@ -270,14 +257,8 @@ def test_a_name_belongs_to_the_first_who_submits_it(terminal: Terminal) -> None:
     assert "submitted: mine 2 (" in replaced.out
 
 
-def test_replace_is_no_way_to_a_name_of_a_bundled_bot(terminal: Terminal) -> None:
-    """The bots of the project keep their names, with and without it; a new name needs no --replace, and takes it."""
-    write("1", name="greedy")
+def test_a_new_name_takes_replace_too(terminal: Terminal) -> None:
+    """It needs none."""
     write("1", name="fresh")
 
-    refused = [terminal.arena(f"submit ./greedy --game nim {option}") for option in ("", "--replace")]
-    fresh = terminal.arena("submit ./fresh --game nim --replace")
-
-    assert [said.code for said in refused] == [2, 2]
-    assert all('the name "greedy" belongs to ' in said.err for said in refused)
-    assert fresh.code == 0
+    assert terminal.arena("submit ./fresh --game nim --replace").code == 0

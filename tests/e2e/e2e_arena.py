@@ -12,30 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from cli_arena import ROOT, bot_script
 
-ROOT = Path(__file__).parents[2]
 DEADLINE_S = 60.0
-BOT = """\
-import json, sys, time
-for line in sys.stdin:
-    message = json.loads(line)
-    kind = message["type"]
-    if kind == "hello":
-        print(json.dumps({"type": "hello", "protocols": [1], "name": "bot"}), flush=True)
-    elif kind == "match_start":
-        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
-    elif kind == "request":
-        action = 0
-        BEHAVIOUR
-        print(json.dumps({"type": "action", "id": message["id"], "action": action}), flush=True)
-    elif kind == "quit":
-        break
-"""
 BEHAVIOURS = {
     "sleeper": "time.sleep(0.15)",
     "hangs": "time.sleep(3600)",
     "crashes": "raise RuntimeError('no idea what to do')",
-    "cheats": "action = 4711",
+    "cheats": "",
     "slow": "time.sleep(0.01)",
     "dozes": "time.sleep(1.0)",
 }
@@ -71,7 +55,7 @@ class Place:
                 players.append({"bot": str(ROOT / "bots" / "random"), "name": f"p{number}"})
             else:
                 script = self.folder / f"{name}.py"
-                script.write_text(BOT.replace("BEHAVIOUR", BEHAVIOURS[name]))
+                script.write_text(bot_script("4711" if name == "cheats" else "0", asked=BEHAVIOURS[name]))
                 players.append({"bot": str(script)})
         content = {"name": "test", "game": "nim", "seed": 1, "cycles": 4, "players": players, **changes}
         self.tournament.write_text(yaml.safe_dump(content))

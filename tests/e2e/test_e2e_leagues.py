@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from e2e_arena import DEADLINE_S, ROOT, Place, until
+from cli_arena import ROOT
+from e2e_arena import DEADLINE_S, Place, until
 
 pytestmark = pytest.mark.process
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from e2e_arena import ROOT, a_second
+from cli_arena import ROOT
+from e2e_arena import a_second
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 

@@ -15,7 +15,11 @@ from arena.standings import ranks
 
 BETA = 25.0 / 6.0
 FOUR: Final = ("ann", "bob", "cid", "dan")
-HOSTILE: Final = ("a|b", "=1+1", "\x1b[31mred", "two\nlines", "`code`", "nan", "x" * 5000, "日本", "-2", "<b>", "")
+HOSTILE: Final = (
+    *("a|b", "a\\|b", "=1+1", "\x1b[31mred\x1b[0m", "\x1b[2J", "\x9b2J", "two\nlines", "tab\there", "\u2028", "\x01"),
+    *("`code`", "nan", "x" * 5000, "日本", "-2+3", "+1", " =1+1", "\t=1+1", "@SUM(A1)", "\uff1d1+1", "1e5", "'"),
+    *('quo"te, comma; semicolon', "<img src=x>", "[link](http://example.org)", "=HYPERLINK(1)", "\u202egnp.exe", ""),
+)
 NUMBERS_THAT_ARE_NONE = re.compile(r"(?<![\w-])[-+]?(nan|inf|Infinity|None)(?!\w)")
 """In a page whose players have ordinary names."""
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from leaderboard_made import below, cells, league
+from report_leagues import HOSTILE
 from support.made_matches import made_standings
 
 from arena.errors import SpecError
@@ -21,31 +22,6 @@ from arena.standings.scores import Mean
 from arena.standings.sums import sums_of
 from arena.standings.table import Standings, standings_json, timing
 from arena.statistics.interval import interval
-
-HOSTILE = [
-    "two\nlines",
-    "\x1b[31mred\x1b[0m",
-    "\x9b2J",
-    "a|b",
-    "a\\|b",
-    "=HYPERLINK(1)",
-    "+1",
-    "-2+3",
-    "@SUM(A1)",
-    " =1+1",
-    "\t=1+1",
-    "\uff1d1+1",
-    'quo"te, comma; semicolon',
-    "<img src=x>",
-    "[link](http://example.org)",
-    "`code`",
-    "\u202egnp.exe",
-    "\u2028",
-    "1e5",
-    "\x01",
-    "'",
-    "",
-]
 
 
 def test_the_table_tells_it_to_a_person() -> None:

@@ -10,7 +10,6 @@ import pytest
 from report_leagues import FOUR, NUMBERS_THAT_ARE_NONE, league, mirrored, odd_leagues, ranks_of
 from support.made_matches import SETTINGS
 
-from arena.errors import SpecError
 from arena.match.results import MatchResult
 from arena.report.calibration import calibration_page, calibration_verdict
 from arena.report.formats import FORMATS
@@ -236,9 +235,3 @@ def test_odd_leagues_have_a_page(name: str, form: str) -> None:
 
     assert not NUMBERS_THAT_ARE_NONE.search(text)
     assert form != "json" or json.loads(text)["matches"] == len(odd_leagues()[name])
-
-
-def test_an_unknown_format_is_refused() -> None:
-    """With the known ones."""
-    with pytest.raises(SpecError, match='unknown format "cvs"'):
-        calibration_page(found([])).render("cvs")

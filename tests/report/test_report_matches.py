@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from report_leagues import HOSTILE
 from support.made_matches import match_result
 
 from arena.match.results import MatchKey, MatchResult
 from arena.report.matches import MATCH_FORMATS, match_list
 from arena.text import printable
-
-HOSTILE = ("=1+1", "\x1b[2J", "a\nb", 'say "x", y', "\u202eevil", "@SUM(A1)", " -2", "\uff1d1", "tab\there", "a|b")
 
 
 def result(players: tuple[str, ...] = ("ann", "bob"), block: int = 0, rotation: int = 0, **changes: Any) -> MatchResult:
@@ -67,6 +66,19 @@ def test_a_csv_line_has_all_of_a_match() -> None:
 
     first, second = table(luck, forfeit())
 
+    by_seat = {
+        "player": ("ann", "bob"),
+        "rank": (0, 1),
+        "score": (3.5, 1),
+        "luck": (0.25, -0.250001),
+        "moves": (10, 11),
+        "time_us": (1000, 1001),
+        "slowest_us": (100, 101),
+        "startup_us": (0, 0),
+        "idle_us": (0, 0),
+        "timeouts_by_load": (0, 0),
+        "pardoned": ("timeout 1", ""),
+    }
     assert first == {
         "id": "0123456789ab-12-1",
         "pairing": "0123456789ab",
@@ -76,28 +88,7 @@ def test_a_csv_line_has_all_of_a_match() -> None:
         "at_fault": "",
         "isolation": "sandbox",
         "luck_version": "2",
-        "player_0": "ann",
-        "player_1": "bob",
-        "rank_0": 0,
-        "rank_1": 1,
-        "score_0": 3.5,
-        "score_1": 1,
-        "luck_0": 0.25,
-        "luck_1": -0.250001,
-        "moves_0": 10,
-        "moves_1": 11,
-        "time_us_0": 1000,
-        "time_us_1": 1001,
-        "slowest_us_0": 100,
-        "slowest_us_1": 101,
-        "startup_us_0": 0,
-        "startup_us_1": 0,
-        "idle_us_0": 0,
-        "idle_us_1": 0,
-        "timeouts_by_load_0": 0,
-        "timeouts_by_load_1": 0,
-        "pardoned_0": "timeout 1",
-        "pardoned_1": "",
+        **{f"{name}_{seat}": value for name, values in by_seat.items() for seat, value in enumerate(values)},
     }
     assert [second[name] for name in ("termination", "at_fault", "score_0", "luck_1")] == ["timeout", 1, "", ""]
 

@@ -13,7 +13,6 @@ from profile_made import columns_of
 from report_leagues import FOUR, HOSTILE, NUMBERS_THAT_ARE_NONE, league, mirrored, odd_leagues, ranks_of, result
 from support.made_matches import SETTINGS
 
-from arena.errors import SpecError
 from arena.match.results import MatchResult
 from arena.report.formats import FORMATS
 from arena.report.matrix import matrix_page, shaded, surprise_mark
@@ -344,12 +343,6 @@ def test_no_name_breaks_a_format() -> None:
     assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in markdown[: 2 + len(names)]} == {4 + len(names)}
     assert {len(row) for row in rows} == {20}
     assert not any(cell.lstrip().startswith(("=", "+", "@")) for row in rows for cell in row[:2])
-
-
-def test_an_unknown_format_is_refused() -> None:
-    """With the known ones."""
-    with pytest.raises(SpecError, match='unknown format "cvs"; known: table, markdown, csv, json'):
-        matrix_page(found([])).render("cvs")
 
 
 def test_many_names_are_counted_not_listed() -> None:

@@ -64,24 +64,6 @@ def test_chance_and_simulations_of_other_rules_are_told_by_their_keys() -> None:
     assert lines[6:9] == ["   1  chance roll/1: 3 4", "   2  chance deck: 48 items", "   3  simulation x"]
 
 
-@pytest.mark.parametrize(
-    ("ranks", "scores", "told"),
-    [
-        ((0, 1), (12, 9), "seat 0 ann wins: 12 to 9"),
-        ((1, 0), (9, 12), "seat 1 bob wins: 12 to 9"),
-        ((0, 0), (7, 7), "a draw: 7 to 7"),
-    ],
-)
-def test_the_winners_score_comes_first(
-    ranks: tuple[int, ...], scores: tuple[int, ...], told: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Wherever the winner sat."""
-    played = replace(record(), ranks=ranks, scores=scores)
-    monkeypatch.setattr("arena.report.transcript.replay", lambda _record: ())
-
-    assert told in list(transcript(played, every_state=False))
-
-
 def test_draws_each_state_if_asked() -> None:
     """The table after every step, and once more at the end."""
     played = record()
@@ -170,12 +152,13 @@ def test_a_decision_of_several_has_one_state() -> None:
 @pytest.mark.parametrize(
     ("ranks", "scores", "told"),
     [
+        ((0, 1, 2), (12, 9, 1), "seat 0 ann wins: 12 to 9 to 1"),
         ((2, 0, 1), (1, 9, 5), "seat 1 bob wins: 9 to 5 to 1"),
         ((0, 2, 0), (5, 1, 5), "seat 0 ann and seat 2 cid share the first place: 5 to 5 to 1"),
         ((0, 0, 0), (4, 4, 4), "a draw: 4 to 4 to 4"),
     ],
 )
-def test_who_shares_the_first_place_is_named(
+def test_the_winners_score_comes_first_and_who_shares_it_is_named(
     ranks: tuple[int, ...], scores: tuple[int, ...], told: str, toy_game: pytest.MonkeyPatch
 ) -> None:
     """A draw is only what all share."""
