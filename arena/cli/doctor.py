@@ -9,7 +9,7 @@ import click
 
 from arena.cli.options import results_option
 from arena.doctor import machine, sandbox
-from arena.doctor.check_result import CheckResult, CheckStatus, checked
+from arena.doctor.check_result import CheckStatus, checked
 from arena.process.sandbox import runtimes, scope, self_test
 
 _COMMANDS: Final = """
@@ -46,7 +46,8 @@ def examine(results: Path, attempt_escapes: Callable[[], self_test.Attempts]) ->
     ]
     if is_safe:
         kept += checked("limits", lambda: sandbox.own_promises(why_no_group))
-        kept += checked("languages", _languages)
+        folders, path = runtimes.search_path, os.environ.get("PATH", "")
+        kept += checked("languages", lambda: sandbox.languages(folders(), path, Path.home()))
     click.echo("Bots can be run safely here." if is_safe else "Bots cannot be run safely here, so they are not run.")
     for title, found in (("Sandbox", kept), ("Machine", around)):
         click.echo("\n".join(["", title, *(line for result in found for line in result.lines())]))
@@ -54,7 +55,3 @@ def examine(results: Path, attempt_escapes: Callable[[], self_test.Attempts]) ->
             click.echo("        then run `arena doctor` again")
     click.echo(_COMMANDS)
     return 0 if is_safe else 1
-
-
-def _languages() -> list[CheckResult]:
-    return sandbox.languages(runtimes.search_path(), os.environ.get("PATH", ""), Path.home())

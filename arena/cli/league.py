@@ -31,7 +31,7 @@ from arena.cli.options import (
 from arena.cli.update import begun_versions, confirm_update, preview, replays_of, report_kept_versions
 from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import DamagedStore, SpecError
-from arena.league.driver import Backend, BlocksLost, ExecutorBackend, LocalBackend
+from arena.league.driver import Backend, ExecutorBackend, LocalBackend
 from arena.league.progress import progress_of
 from arena.league.state import state_of
 from arena.league.tournament import (
@@ -139,7 +139,9 @@ def run_league(
         )
         _report_luck_and_clock(tournament, backend)
         league_run = LeagueRun(store, replay_of(tournament), secret, isolation)
-        lost = _play(league_run, backend, results)
+        log = results / "logs" / f"{league_run.name}.log"
+        with _logging_to(log), TerminalLine(league_run.progress.line).shown() as draw:
+            lost = league_run.play(backend, draw)
         head, table = store.head(), publish(store, league_run.state)
     from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
 
@@ -148,14 +150,6 @@ def run_league(
     require_whole_blocks(league_run.state)
     if lost is not None:
         raise lost
-
-
-def _play(league_run: LeagueRun, backend: Backend, results: Path) -> BlocksLost | None:
-    with (
-        _logging_to(results / "logs" / f"{league_run.name}.log"),
-        TerminalLine(league_run.progress.line).shown() as draw,
-    ):
-        return league_run.play(backend, draw)
 
 
 def _report_luck_and_clock(tournament: Tournament, backend: Backend) -> None:

@@ -134,20 +134,14 @@ def stats(player: str, league: str | None, luck: bool, form: str, results: Path)
     """
     with stored(results) as store, store.snapshot():
         state = one_league(store, league, store.unchecked_ranks)
-        entry = _player(state.tournament, player)
+        known = {each.name: each for each in state.tournament.players}
+        if player not in known:
+            raise SpecError(f"league {state.tournament.name}: {unknown('player', player, known)}")
         if luck and (reason := _without_luck(state.tournament)):
             raise SpecError(f"--luck: {reason}")
-        page = _page(store, state, entry, asks_luck=luck)
+        page = _page(store, state, known[player], asks_luck=luck)
     origin = luck_description(luck_origin(state.tournament))
     click.echo(profile_page(page, luck=origin).render(form, terminal_width()))
-
-
-def _player(tournament: Tournament, name: str) -> Player:
-    """The player of that name. SpecError lists the known ones."""
-    known = {player.name: player for player in tournament.players}
-    if name not in known:
-        raise SpecError(f"league {tournament.name}: {unknown('player', name, list(known))}")
-    return known[name]
 
 
 def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: bool) -> ProfilePage:

@@ -48,6 +48,10 @@ _SHORT: Final = {
     Termination.PROTOCOL_VIOLATION.value: "protocol",
 }
 _ORDERS: Final = {"map": "MAP", "mu": "mu (too many players for MAP)"}
+_AHEAD: Final = (
+    "LOS: likelihood of superiority over the player in the next line; ahead: whether it is 95 % or more (all pairs:"
+    " `arena matrix`)"
+)
 _LUCK_ADJUSTED: Final = (
     "luck-adjusted: the score with luck excluded (control variate: the game's value function, version {}), where that"
     " is surer; no part of rank, mu or MAP"
@@ -179,7 +183,7 @@ def notes(
         *([luck] if luck else ()),
         *_of_intervals(standings.rows, headers),
         *(_of_skills(standings) if "MAP" in headers else ()),
-        *(_of_ahead(standings) if "ahead" in headers else ()),
+        *([_AHEAD] if "ahead" in headers and any(row.los is not None for row in standings.rows) else ()),
         *([_LUCK_ADJUSTED.format(standings.luck_version)] if "luck-adjusted %" in headers else ()),
         *_of_pardons(standings.rows),
         *_of_waiting(timing),
@@ -247,14 +251,6 @@ def _of_skills(standings: Standings) -> Iterator[str]:
         f"MAP: skill fitted to all matches jointly, on the scale of mu; 95 % intervals {unit};"
         f" {rating.beta:.2f} points (beta) more are a score of {percent(score)} % against {percent(1 - score)} %"
     )
-
-
-def _of_ahead(standings: Standings) -> Iterator[str]:
-    if any(row.los is not None for row in standings.rows):
-        yield (
-            "LOS: likelihood of superiority over the player in the next line; ahead: whether it is 95 % or more"
-            " (all pairs: `arena matrix`)"
-        )
 
 
 def _of_pardons(rows: Sequence[Row]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from tabulate import tabulate
 from arena.errors import CheckFailed
 from arena.games import load_game
 from arena.games.api import simulator_of
-from arena.match.luck import SHOWN_FACES, LuckNode, extremes, luck_of
+from arena.match.luck import SHOWN_FACES, extremes, luck_of
 from arena.match.participant import TranscriptLine
 from arena.match.reconstruction import SeatTranscript, lines_of
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, Requests, SeatRecord, SimulationStep, Step
@@ -72,12 +72,9 @@ def luck_lines(record: MatchRecord, stored: MatchResult | None = None) -> Iterat
         yield f"seat {seat} {entry.player}: {own:+.3f} in all"
         for word, nodes in zip(("luckiest", "unluckiest"), extremes(luck, seat) if luck else (), strict=False):
             for node in nodes:
-                yield f"  {word} {node.luck[seat]:+.3f}  step {node.step + 1}, {_fallen(node)}"
-
-
-def _fallen(node: LuckNode) -> str:
-    outcome = f": {' '.join(map(str, node.outcome))}" if 0 < len(node.outcome) <= SHOWN_FACES else ""
-    return f"{node.key or 'cards turned up'}{outcome}"
+                outcome = f": {' '.join(map(str, node.outcome))}" if 0 < len(node.outcome) <= SHOWN_FACES else ""
+                drawn = f"{node.key or 'cards turned up'}{outcome}"
+                yield f"  {word} {node.luck[seat]:+.3f}  step {node.step + 1}, {drawn}"
 
 
 def result_line(record: MatchRecord) -> str:
@@ -153,8 +150,12 @@ def _tail(record: MatchRecord) -> Iterator[str]:
     if record.scores is not None:
         best_first = sorted(range(len(record.ranks)), key=record.ranks.__getitem__)
         yield f"{_winners(record)}: {' to '.join(str(record.scores[seat]) for seat in best_first)}"
-    if record.fault is not None:
-        yield from _fault_lines(record)
+    if (fault := record.fault) is not None:
+        yield f"seat {fault.seat} {record.seats[fault.seat].player} forfeits ({record.termination}): {fault.message}"
+        told = (("  hint: ", fault.hint), ("  got:  ", fault.got))
+        yield from (f"{word}{text}" for word, text in told if text)
+        yield from (f"  stderr | {line}" for line in fault.stderr.splitlines()[-20:])
+        yield from (f"  {line}" for line in fault.transcript[-6:])
     for seat, entry in enumerate(record.seats):
         ignored = ", ".join(f"{count} {kind} lines ignored" for kind, count in entry.ignored.items())
         pardoned = _pardoned(entry)
@@ -182,21 +183,8 @@ def _refusals(entry: SeatRecord) -> list[str]:
 def _winners(record: MatchRecord) -> str:
     """`seat 0 ann wins`, or who shares the first place; all of them do in a draw."""
     best = [f"seat {seat} {record.seats[seat].player}" for seat, rank in enumerate(record.ranks) if rank == 0]
-    if len(best) == len(record.ranks):
-        return "a draw"
-    return f"{best[0]} wins" if len(best) == 1 else f"{' and '.join(best)} share the first place"
-
-
-def _fault_lines(record: MatchRecord) -> Iterator[str]:
-    fault = record.fault
-    assert fault is not None, "asked only after a forfeit"
-    yield f"seat {fault.seat} {record.seats[fault.seat].player} forfeits ({record.termination}): {fault.message}"
-    if fault.hint:
-        yield f"  hint: {fault.hint}"
-    if fault.got:
-        yield f"  got:  {fault.got}"
-    yield from (f"  stderr | {line}" for line in fault.stderr.splitlines()[-20:])
-    yield from (f"  {line}" for line in fault.transcript[-6:])
+    shared = "a draw" if len(best) == len(record.ranks) else f"{' and '.join(best)} share the first place"
+    return f"{best[0]} wins" if len(best) == 1 else shared
 
 
 def time_lines(record: MatchRecord) -> Iterator[str]:
