@@ -17,7 +17,7 @@ from arena.bundled import bundled_folder, find_tournament, tournaments_on_offer
 from arena.cli import SuggestingGroup
 from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import (
-    FILE,
+    FILE_PATH,
     WORKERS,
     bots_option,
     chosen_secret,
@@ -190,7 +190,7 @@ def status(name: str | None, results: Path) -> None:
 
 @league.command("reveal")
 @click.argument("name")
-@click.option("--to", "file", type=FILE, help="New file for the secret, for --secret-file.")
+@click.option("--to", "file", type=FILE_PATH, help="New file for the secret, for --secret-file.")
 @results_option
 def reveal_secret(name: str, file: Path | None, results: Path) -> None:
     """Print the secret from which the luck of league NAME follows. It gives no new block from then on.

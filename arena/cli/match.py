@@ -15,7 +15,7 @@ from arena.api import installed
 from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import (
     DEFAULT_GAME,
-    FILE,
+    FILE_PATH,
     MatchSetup,
     match_options,
     person_options,
@@ -57,7 +57,7 @@ SHOWN_ONE_BY_ONE = 10
     help="Of as many matches as bots: same luck, each bot once in each seat.",
 )
 @click.option("--steps", is_flag=True, help="Print each match step by step.")
-@click.option("--dialogue", "log", type=FILE, help="File for every line, both ways.")
+@click.option("--dialogue", "log", type=FILE_PATH, help="File for every line, both ways.")
 @match_options
 def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, setup: MatchSetup) -> None:
     """Play each BOT, by name or path, against the others at one table, and print what came of it. Nothing is stored.

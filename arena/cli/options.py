@@ -36,8 +36,8 @@ _BANK_MS: Final = 1000.0
 _PATIENCE: Final = 10
 """A person's rivals have so many times the clock of bots among themselves."""
 F = TypeVar("F", bound=Callable[..., Any])
-FILE: Final = click.Path(dir_okay=False, path_type=Path)
-FOLDER: Final = click.Path(file_okay=False, path_type=Path)
+FILE_PATH: Final = click.Path(dir_okay=False, path_type=Path)
+FOLDER_PATH: Final = click.Path(file_okay=False, path_type=Path)
 WORKERS: Final = click.IntRange(1, 1024)
 
 game_option = click.option("--game", default=DEFAULT_GAME, help="The game to play.")
@@ -54,7 +54,7 @@ def _report_if_made(context: click.Context, parameter: click.Parameter, folder: 
 
 results_option = click.option(
     "--results",
-    type=FOLDER,
+    type=FOLDER_PATH,
     default=Path("results"),
     envvar="ARENA_RESULTS",
     callback=_report_if_made,
@@ -73,7 +73,7 @@ def _existing_folder(context: click.Context, parameter: click.Parameter, folder:
 bots_option = click.option(
     "--bots",
     "bots_folder",
-    type=FOLDER,
+    type=FOLDER_PATH,
     default=Path("bots"),
     envvar="ARENA_BOTS",
     callback=_existing_folder,
@@ -88,7 +88,7 @@ isolation_option = click.option(
 """On the command line only: no file and no variable shall switch the sandbox off."""
 secret_file_option = click.option(
     "--secret-file",
-    type=FILE,
+    type=FILE_PATH,
     help="File of the secret from which all luck follows, to repeat it; default: a new secret.",
 )
 _seed_option = click.option(

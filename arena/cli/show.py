@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET
 
 from arena.api import stored
-from arena.cli.options import FILE, FOLDER, results_option
+from arena.cli.options import FILE_PATH, FOLDER_PATH, results_option
 from arena.errors import CheckFailed, SpecError
 from arena.games import load_game
 from arena.match.record import MatchRecord, unpack
@@ -22,11 +22,11 @@ from arena.text import counted
 @click.command()
 @click.argument("match_id")
 @click.option("--states", is_flag=True, help="Draw the table after each step.")
-@click.option("--svg", type=FILE, help="Write the position as a picture.")
+@click.option("--svg", type=FILE_PATH, help="Write the position as a picture.")
 @click.option("--step", type=click.IntRange(1), help="The step after which the picture is taken; default: the last.")
 @click.option(
     "--svg-dir",
-    type=FOLDER,
+    type=FOLDER_PATH,
     help="New folder for a picture of each step that changed anything, and index.html to page through them.",
 )
 @click.option("--times", is_flag=True, help="Print the use of time by request: CPU, wall, idle, bank, bytes of stderr.")
@@ -55,7 +55,7 @@ def show(
     if svg is not None and svg.suffix != ".svg":
         raise SpecError(f"--svg {svg}: the picture is an SVG, expected a name that ends in .svg")
     if step is not None and svg is None:
-        raise SpecError(f"--step {step}: no picture to take; give --svg FILE, too")
+        raise SpecError(f"--step {step}: no picture to take; give --svg FILE_PATH, too")
     with stored(results) as store:
         found = store.match(match_id)
         try:
