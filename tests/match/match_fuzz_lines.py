@@ -75,18 +75,8 @@ WHATS: Final = (b'{"mm":5}', b'{"mm":5}', b'{"mm":500}', b'{"mm":13}', b"{}", b'
 NOTES: Final = ('""', '"\\ud800"', '"\\u001b[2J"', '"' + "x" * 1001 + '"', '"' + "ü" * 1000 + '"', "1", "null", '"\\n"')
 KEYS: Final = ('"id"', '"action"', '"type"', '"match"', '"note"', '"\\u0069d"', '"x"', '""', '"\\u001b[31m"', '"\\n"')
 TYPES: Final = (
-    "hello",
-    "ready",
-    "action",
-    "simulate",
-    "simulated",
-    "request",
-    "match_start",
-    "match_end",
-    "event",
-    "quit",
-    "",
-    "Action",
+    *("hello", "ready", "action", "simulate", "simulated", "request", "match_start", "match_end", "event", "quit"),
+    *("", "Action"),
 )
 RAW: Final = (
     *(b"\x00", b"\n", b"\r", b"\r\n", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xc0\xaf", b"\xe0\x80\xaf"),
@@ -168,8 +158,7 @@ def splice(reply: bytes, luck: Random, _brain: Brain) -> bytes:
 
 def change_id(reply: bytes, luck: Random, brain: Brain) -> bytes:
     last = brain.message.get("id", 0)
-    number = luck.choice([str(last - 1), str(last + 1), *NUMBERS])
-    return written([(key, number if key == '"id"' else value) for key, value in pairs_of(reply)])
+    return with_member(reply, "id", luck.choice([str(last - 1), str(last + 1), *NUMBERS]))
 
 
 def answer_early(reply: bytes, luck: Random, brain: Brain) -> bytes:
@@ -190,7 +179,7 @@ def ask_first(reply: bytes, luck: Random, brain: Brain) -> bytes:
 
 
 def change_type(reply: bytes, luck: Random, _brain: Brain) -> bytes:
-    return written([(k, json.dumps(luck.choice(TYPES)) if k == '"type"' else v) for k, v in pairs_of(reply)])
+    return with_member(reply, "type", json.dumps(luck.choice(TYPES)))
 
 
 def change_value(reply: bytes, luck: Random, _brain: Brain) -> bytes:
@@ -199,19 +188,21 @@ def change_value(reply: bytes, luck: Random, _brain: Brain) -> bytes:
     return written([(k, luck.choice(TOKENS) if n == at else v) for n, (k, v) in enumerate(pairs)])
 
 
+def with_member(reply: bytes, name: str, text: str) -> bytes:
+    return written([(key, text if key == f'"{name}"' else value) for key, value in pairs_of(reply)])
+
+
 def change_action(reply: bytes, luck: Random, _brain: Brain) -> bytes:
     """JSON of every type as the action."""
-    return written([(k, luck.choice(TOKENS) if k == '"action"' else v) for k, v in pairs_of(reply)])
-
-
-def with_action(reply: bytes, text: str) -> bytes:
-    return written([(key, text if key == '"action"' else value) for key, value in pairs_of(reply)])
+    return with_member(reply, "action", luck.choice(TOKENS))
 
 
 def play_index(reply: bytes, luck: Random, brain: Brain) -> bytes:
     """An index at the ends of the list, inside and outside, or anywhere in it."""
     size = len(brain.message.get("legal") or ())
-    return with_action(reply, str(luck.choice([-size - 1, -size, -1, 0, size - 1, size, luck.randint(0, size)])))
+    return with_member(
+        reply, "action", str(luck.choice([-size - 1, -size, -1, 0, size - 1, size, luck.randint(0, size)]))
+    )
 
 
 def play_object(reply: bytes, luck: Random, brain: Brain) -> bytes:
@@ -227,7 +218,7 @@ def play_object(reply: bytes, luck: Random, brain: Brain) -> bytes:
         action[key] = [luck.randint(1, 6) for _ in range(luck.randint(1, 2))]
     elif spoilt == "value" and key != "do":
         action[key] = luck.choice([luck.randint(-1, 7), "left", "right"])
-    return with_action(reply, json.dumps(action))
+    return with_member(reply, "action", json.dumps(action))
 
 
 def change_number(reply: bytes, luck: Random, _brain: Brain) -> bytes:
@@ -295,19 +286,8 @@ MUTATIONS: Final[dict[str, Mutation]] = {
     for mutation in (
         *(random_bytes, flip_bits, insert_bytes, delete_bytes, delete_line, say_twice, hold_back, cut_short),
         *(break_line, say_foreign, splice, change_id, answer_early, change_type, change_value, change_action),
-        *(
-            play_index,
-            play_object,
-            change_number,
-            add_member,
-            change_order,
-            add_note,
-            change_encoding,
-            flood,
-            grow_long,
-            ask_first,
-        ),
-        *(complain, think_long, die),
+        *(play_index, play_object, change_number, add_member, change_order, add_note, change_encoding),
+        *(flood, grow_long, ask_first, complain, think_long, die),
     )
 }
 _DEEP: Final = ("add_member", "add_note", "ask_first", "change_action", "play_index", "play_object")

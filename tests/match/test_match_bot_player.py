@@ -40,52 +40,40 @@ def test_a_dialogue_goes_in_the_order_of_the_protocol() -> None:
 
 
 @pytest.mark.parametrize(
-    ("around", "counted"),
+    ("before", "after", "counted"),
     [
-        ([b"  ", b"", b"\r"], {}),
-        ([b"thinking", b"still thinking", b"[1]", b"\xff\xfe"], {"stray": 4}),
-        ([b'{"type":"action","id":0,"action":1}'], {"stale": 1}),
-        ([b'{"type":"action","id":77,"action":1}', b'{"type":"action","id":-5,"action":1}'], {"stale": 2}),
+        ([b"  ", b"", b"\r"], [], {}),
+        ([b"thinking", b"still thinking", b"[1]", b"\xff\xfe", b'\xef\xbb\xbf{"type":"hello"}'], [], {"stray": 5}),
+        ([b'{"type":"action","id":0,"action":1}'], [], {"stale": 1}),
+        ([b'{"type":"action","id":77,"action":1}', b'{"type":"action","id":-5,"action":1}'], [], {"stale": 2}),
+        ([], [b'{"type":"action","id":1,"action":1}'], {"early": 1}),
+        ([], [b'{"type":"action","id":2,"action":1}', HELLO], {"early": 2}),
     ],
 )
-def test_what_is_no_answer_is_counted_and_not_applied(around: list[bytes], counted: dict[str, int]) -> None:
-    """Old ids, ids of the future, prints and blank lines before the answer."""
+def test_what_is_no_answer_is_counted_and_not_applied(
+    before: list[bytes], after: list[bytes], counted: dict[str, int]
+) -> None:
+    """Old ids, ids of the future, prints and blank lines before the answer; second and early answers behind it."""
     plain = played(ScriptedBot())
-    record = played(ScriptedBot(lambda message, n: [*around, answer(message)] if n == 1 else None))
+    record = played(ScriptedBot(lambda message, n: [*before, answer(message), *after] if n == 1 else None))
 
     assert record.seats[0].ignored == counted
     assert record.steps == plain.steps
 
 
-def test_a_second_answer_to_a_request_counts_as_early() -> None:
-    """It lies there before the next request, and says something else than the first."""
-    plain = played(ScriptedBot())
-    record = played(ScriptedBot(lambda message, n: [answer(message), answer(message, 1)] if n == 1 else None))
-
-    assert record.seats[0].ignored == {"early": 1}
-    assert record.steps == plain.steps
-
-
-def test_an_answer_to_a_request_that_was_not_yet_sent_is_dropped() -> None:
-    """Even if its id is the one that comes next."""
-    bot = ScriptedBot(lambda message, n: [answer(message), answer({"id": message["id"] + 1}, 1)] if n == 1 else None)
-
-    record = played(bot)
-
-    assert record.seats[0].ignored == {"early": 1}
-    assert record.steps == played(ScriptedBot()).steps
-
-
-def test_an_answer_after_the_end_is_stale_in_the_next_match() -> None:
-    """It arrives while the bot owes its ready."""
+@pytest.mark.parametrize(
+    ("is_before", "counted"), [(True, {"stale": 2}), (False, {"early": 2})], ids=["before ready", "behind ready"]
+)
+def test_an_answer_without_a_request_is_dropped(is_before: bool, counted: dict[str, int]) -> None:
+    """One of the last match, which comes while the bot owes its ready, or one to a request that was not sent."""
     bot = ScriptedBot()
     late: list[Reply] = []
-    bot._ready = lambda message: [*late, ready(message)]
+    bot._ready = lambda message: [*late, ready(message)] if is_before else [ready(message), *late]
     bot_player = seated(bot)
     match_of(bot_player, house())
-    late.append(answer(bot.of_type("request")[-1]))
+    late.extend([answer(bot.of_type("request")[-1]), answer({"id": 99})])
 
-    assert match_of(bot_player, house()).seats[0].ignored == {"stale": 1}
+    assert match_of(bot_player, house()).seats[0].ignored == counted
 
 
 @pytest.mark.parametrize("ending", [b"\r", b"   ", b"\t\r"])

@@ -142,35 +142,15 @@ def test_a_few_refusals_are_kept() -> None:
     assert sum(faults.values()) > len(kept) == REFUSALS_KEPT
 
 
-def test_the_third_timeout_says_why_it_is_the_last() -> None:
-    """To the bot and in the record; the two before it, and a strict clock, do not count timeouts."""
-    bot = toy_bot(20, silent(1, 2, 3))
-    record = toy_match(bot, toy_bot(30))
-    strict = toy_match(toy_bot(20, silent(1)), toy_bot(30), clock=STRICT)
-
-    told = "; the third timeout in this match forfeits it"
-    assert [told in error["message"] for error in bot.of_type("error")] == [False, False, True]
-    assert record.fault is not None
-    assert record.fault.message.endswith(told)
-    assert strict.fault is not None
-    assert told not in strict.fault.message
-
-
-def test_the_simulator_has_a_word_of_its_own_for_a_refusal() -> None:
-    """A bot's program reads the reason, its author the sentence."""
-    bot = toy_bot(20, leaning({"mm": 13}))
+@pytest.mark.parametrize(("reply", "reason"), [(b'{"type":"action","id":1,"action":{"mm":13}}', "rotten"), (b"{", "")])
+def test_the_game_may_have_a_word_of_its_own_for_a_refusal(reply: bytes, reason: str) -> None:
+    """A bot's program reads the reason, its author the sentence; without a word an error leaves the field out."""
+    bot = toy_bot(20, only(1, reply))
     toy_match(bot, toy_bot(30))
 
-    assert bot.of_type("error")[0]["reason"] == bot.of_type("request")[1]["refused"]["reason"] == "rotten"
-
-
-def test_without_a_word_there_is_no_reason() -> None:
-    """The field is left out of an error, and empty in a request."""
-    bot = toy_bot(20, only(1, b"{"))
-    toy_match(bot, toy_bot(30))
-
-    assert "reason" not in bot.of_type("error")[0]
-    assert bot.of_type("request")[1]["refused"]["reason"] == ""
+    assert bot.of_type("request")[1]["refused"]["reason"] == reason
+    assert bot.of_type("error")[0].get("reason", "") == reason
+    assert ("reason" in bot.of_type("error")[0]) == bool(reason)
 
 
 def test_after_the_second_refusal_something_stands_in() -> None:
@@ -202,6 +182,23 @@ def test_who_is_too_late_is_not_asked_again() -> None:
     assert bot.of_type("error")[0]["code"] == "timeout"
 
 
+def timed(bot: ScriptedBot, *answers: tuple[float, Any], wall: bool = False) -> ScriptedBot:
+    """The bot takes so much CPU or wall time for its first requests, and answers with these actions; None: not."""
+
+    def think(message: Message, number: int) -> Iterable[Reply] | None:
+        if number > len(answers):
+            return None
+        seconds, action = answers[number - 1]
+        if wall:
+            bot.times.wall_s += seconds
+        else:
+            bot.times.cpu_s += seconds
+        return [] if action is None else [action if isinstance(action, bytes) else answer(message, action)]
+
+    bot._odd = think
+    return bot
+
+
 class Stopped(ScriptedChannel):
     """Notes when its side is woken and stopped."""
 
@@ -229,15 +226,7 @@ def test_who_is_too_late_is_stopped() -> None:
 
 def test_cpu_time_used_too_late_is_charged_to_the_next_move() -> None:
     """0.05 s between the end of its time and its being stopped count for the next answer."""
-    bot = toy_bot(20)
-
-    def think(message: Message, number: int) -> list[Reply]:
-        if number == 1:
-            bot.times.cpu_s += 2.0
-            return []
-        return [answer(message, 0 if message["legal"] else {"mm": 1})]
-
-    bot._odd = think
+    bot = timed(toy_bot(1), (2.0, None))
     channel = Stopped(bot)
     channel.rest = lambda: setattr(bot.times, "cpu_s", bot.times.cpu_s + 0.05)  # type: ignore[method-assign]
     bot.open = lambda: channel  # type: ignore[method-assign]
@@ -247,25 +236,13 @@ def test_cpu_time_used_too_late_is_charged_to_the_next_move() -> None:
     assert record.seats[0].cpu_ms == pytest.approx(50 + 2000 + 50 + 50)  # after ready, late, after it, after the second
 
 
-def timed(bot: ScriptedBot, *answers: tuple[float, Any]) -> ScriptedBot:
-    """The bot takes so much CPU time for its first requests, and answers with these actions."""
-
-    def think(message: Message, number: int) -> Iterable[Reply] | None:
-        if number > len(answers):
-            return None
-        bot.times.cpu_s += answers[number - 1][0]
-        return [answer(message, answers[number - 1][1])]
-
-    bot._odd = think
-    return bot
-
-
+@pytest.mark.parametrize("wrong", [TOO_FAR, b"{"], ids=["illegal", "malformed"])
 @pytest.mark.parametrize(
     ("first_s", "move_ms", "bank_ms"), [(0.0, 100, 1000), (0.03, 70, 1000), (0.1, 0, 1000), (0.4, 0, 700)]
 )
-def test_a_second_answer_has_what_the_first_left(first_s: float, move_ms: float, bank_ms: float) -> None:
-    """0.1 s for the move: what the first answer used of it is gone, beyond that the bank pays."""
-    bot = timed(toy_bot(20), (first_s, TOO_FAR))
+def test_a_second_answer_has_what_the_first_left(first_s: float, move_ms: float, bank_ms: float, wrong: Any) -> None:
+    """0.1 s for the move: what the first answer used of it is gone, beyond that the bank pays. Nonsense costs too."""
+    bot = timed(toy_bot(20), (first_s, wrong))
     toy_match(bot, toy_bot(30))
 
     again = bot.of_type("request")[1]
@@ -286,36 +263,14 @@ def test_both_answers_together_have_the_time_of_one(second_s: float, late: dict[
 
 def test_both_answers_together_have_the_wall_time_of_one() -> None:
     """0.6 s: one that sleeps 0.4 s before each of two answers is too late with the second."""
-    bot = toy_bot(20)
-
-    def sleep(message: Message, number: int) -> Iterable[Reply] | None:
-        if number > 2:
-            return None
-        bot.times.wall_s += 0.4
-        return [answer(message, TOO_FAR if number == 1 else {"mm": 20})]
-
-    bot._odd = sleep
+    bot = timed(toy_bot(20), (0.4, TOO_FAR), (0.4, {"mm": 20}), wall=True)
     clock = msgspec.structs.replace(CLOCK, wall_ms=600.0)
 
     assert toy_match(bot, toy_bot(30), clock=clock).seats[0].faults == {"illegal_action": 1, "timeout": 1}
 
 
-def test_a_malformed_answer_costs_its_time_too() -> None:
-    """Nobody gains time by nonsense."""
-    bot = toy_bot(20)
-
-    def think(_message: Message, number: int) -> Iterable[Reply] | None:
-        bot.times.cpu_s += 0.03 if number == 1 else 0.0
-        return [b"{"] if number == 1 else None
-
-    bot._odd = think
-    toy_match(bot, toy_bot(30))
-
-    assert bot.of_type("request")[1]["clock"]["move_ms"] == pytest.approx(70)
-
-
 def test_the_third_timeout_of_a_seat_forfeits() -> None:
-    """Two are pardoned in a match; in the next one they are forgotten."""
+    """Two are pardoned in a match; in the next one they are forgotten. The last sentence says why it is the last."""
     game = ToyGame()
     bot = toy_bot(20, silent(1, 2, 3, 4, 5))
     bot_player, other = at_toy_game(bot, game), at_toy_game(toy_bot(30), game)
@@ -325,7 +280,11 @@ def test_the_third_timeout_of_a_seat_forfeits() -> None:
     assert (first.termination.value, first.ranks) == ("timeout", (1, 0))
     assert [step.fallback_for for step in acted(first, 0)] == ["timeout", "timeout"]
     assert (first.seats[0].faults, first.seats[0].moves) == ({"timeout": 2}, 3)
-    assert [error["fatal"] for error in bot.of_type("error")[:3]] == [False, False, True]
+    told = "; the third timeout in this match forfeits it"
+    errors = [(error["fatal"], told in error["message"]) for error in bot.of_type("error")[:3]]
+    assert errors == [(False, False), (False, False), (True, True)]
+    assert first.fault is not None
+    assert first.fault.message.endswith(told)
     assert (second.termination.value, second.seats[0].faults) == ("normal", {"timeout": 2})
 
 
@@ -350,6 +309,7 @@ def test_a_strict_tournament_pardons_nothing(reply: bytes | None) -> None:
     record = toy_match(toy_bot(20, only(1, *([] if reply is None else [reply]))), toy_bot(30), clock=STRICT)
 
     assert record.fault is not None
+    assert "the third timeout" not in record.fault.message
     assert (record.steps, record.seats[0].faults, record.seats[0].moves) == ((), {}, 1)
 
 
@@ -364,23 +324,6 @@ def test_a_game_without_a_fault_policy_forfeits_and_counts_no_faults() -> None:
     assert match_of(seated(ScriptedBot()), house()).seats[0].faults is UNSET
 
 
-def test_a_flood_before_a_request_forfeits() -> None:
-    """It answers no question that could be asked again; the channel gives it up."""
-
-    class Flooded(ScriptedChannel):
-        def pending(self) -> list[bytes]:
-            if len(bot.of_type("request")) == 1:
-                raise MalformedReply("lines without end before a request")
-            return super().pending()
-
-    bot = toy_bot(20)
-    bot.open = lambda: Flooded(bot._respond)  # type: ignore[method-assign]
-    record = toy_match(bot, toy_bot(30))
-
-    assert (record.termination.value, record.seats[0].faults) == ("malformed_reply", {})
-    assert record.seats[0].moves == 1
-
-
 def test_endless_prints_are_a_flood_here_too() -> None:
     """10 000 lines that answer nothing are no answer that could be refused."""
     patient = msgspec.structs.replace(CLOCK, wall_ms=10_000_000.0)
@@ -389,36 +332,44 @@ def test_endless_prints_are_a_flood_here_too() -> None:
     assert (record.termination.value, record.seats[0].faults) == ("protocol_violation", {})
 
 
-def test_who_cannot_take_the_warning_has_lost() -> None:
-    """Its process was ended, so there is nobody to be asked again."""
+class Flooded(Stopped):
+    """Gives up at the second request."""
 
-    class Deaf(ScriptedChannel):
-        def send(self, line: bytes, clock: Any) -> None:
-            if line.startswith(b'{"type":"error"'):
-                raise Crashed("the bot ended")
-            super().send(line, clock)
+    def pending(self) -> list[bytes]:
+        if len(self.states) > 5:
+            raise MalformedReply("lines without end before a request")
+        return super().pending()
 
-    bot = toy_bot(20, leaning(TOO_FAR))
-    bot.open = lambda: Deaf(bot._respond)  # type: ignore[method-assign]
+
+class Deaf(Stopped):
+    """Cannot take a warning."""
+
+    def send(self, line: bytes, clock: Any) -> None:
+        if line.startswith(b'{"type":"error"'):
+            raise Crashed("the bot ended")
+        super().send(line, clock)
+
+
+class Greedy(Stopped):
+    """Is found to break its limits when it is stopped for the third time."""
+
+    def rest(self) -> None:
+        super().rest()
+        if len(self.states) > 5:
+            raise Crashed("the bot was stopped: it used 900 MiB")
+
+
+@pytest.mark.parametrize(
+    ("channel", "odd", "code"),
+    [(Flooded, leaning(), "malformed_reply"), (Deaf, leaning(TOO_FAR), "crash"), (Greedy, silent(1), "crash")],
+)
+def test_a_process_that_cannot_be_asked_again_forfeits(channel: type[Stopped], odd: Any, code: str) -> None:
+    """It has given a flood, or has ended before it could take the warning, or broke its limits while it was refused."""
+    bot = toy_bot(20, odd)
+    bot.open = lambda: channel(bot)  # type: ignore[method-assign]
     record = toy_match(bot, toy_bot(30))
 
-    assert (record.termination.value, record.steps) == ("crash", ())
-    assert record.seats[0].moves == 1
-
-
-def test_who_breaks_its_limits_while_it_is_refused_has_crashed() -> None:
-    """Its memory is looked at when it is stopped."""
-
-    class Greedy(Stopped):
-        def rest(self) -> None:
-            super().rest()
-            if len(self.states) > 5:
-                raise Crashed("the bot was stopped: it used 900 MiB")
-
-    bot = toy_bot(20, silent(1))
-    bot.open = lambda: Greedy(bot)  # type: ignore[method-assign]
-
-    assert toy_match(bot, toy_bot(30)).termination.value == "crash"
+    assert (record.termination.value, record.seats[0].moves) == (code, 1)
 
 
 def test_a_bot_that_may_ponder_is_not_charged_for_the_time_between() -> None:

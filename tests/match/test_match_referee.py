@@ -76,7 +76,9 @@ def test_both_bots_hear_the_same_end() -> None:
         (b'{"type":"action","id":1,"action":{"heap":9,"count":1}}', "illegal_action", "no heap 9"),
         (b'{"type":"action","id":1,"action":{"pile":1}}', "malformed_reply", "not an action of nim"),
         (b'{"type":"action","id":1,"action":true}', "malformed_reply", "not a message of arena/1"),
-        (b'{"type":"action","id":1,"action":"0"}', "malformed_reply", "not a message of arena/1"),
+        (b'{"type":"action","id":1,"action":"0"}', "malformed_reply", "got str"),
+        (b'{"id":1}', "malformed_reply", "missing required field type"),
+        (b'{"type":"action","id":1,"action":{"a":%s}}' % (b"[" * 62 + b"]" * 62), "malformed_reply", "not an action"),
     ],
 )
 def test_every_fault_is_a_forfeit_of_its_seat(seat: int, reply: Reply, code: str, message: str) -> None:
@@ -94,7 +96,7 @@ def test_every_fault_is_a_forfeit_of_its_seat(seat: int, reply: Reply, code: str
     assert record.fault.transcript[-1].startswith('> {"type":"error"')
     (end,) = good.of_type("match_end")
     assert (end["termination"], end["at_fault"], end["scores"]) == (code, seat, None)
-    assert bad.of_type("match_end") == []
+    assert bad.of_type("match_end") == bad.of_type("quit") == []
 
 
 def test_what_a_refused_bot_sent_is_shown_printable() -> None:
