@@ -17,12 +17,11 @@ from arena.errors import IllegalAction
 from arena.games.api import Seat
 from arena.games.riffraff import physics
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.falls import with_new
 from arena.games.riffraff.model import STEP_S
-from arena.games.riffraff.noise import Noise
 from arena.games.riffraff.scene import AREAS, KINDS, Area, Face, Kind
-from arena.games.riffraff.table import PieceId, remaining
+from arena.games.riffraff.table import Noise, PieceId, remaining
 from arena.games.riffraff.table import ShipAtRest as Ship
+from arena.games.riffraff.turns import with_new
 
 _ABOARD: Final = (0, 5, 10, 15, 20)
 _GOALS: Final = {0: Goal("<=", 5), 20: Goal("<=", 200)}

@@ -94,7 +94,7 @@ def test_a_public_name_has_one_definition() -> None:
         for name in public_names(path):
             game = (
                 path.relative_to(ROOT / "arena" / "games").parts[0]
-                if name in PER_GAME and "games" in path.parts
+                if name in PER_GAME and path.is_relative_to(ROOT / "arena" / "games")
                 else ""
             )
             if not name.startswith("_") and name not in PER_MODULE:

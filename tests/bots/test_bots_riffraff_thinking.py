@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from arena.games.riffraff import GAME, turns
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.falls import fates
 from arena.games.riffraff.scene import AREAS, HAND_RADIUS_M, KINDS
 from arena.games.riffraff.table import Fall, Settled
+from arena.games.riffraff.turns import fates
 
 RADIUS_MM = 1000 * HAND_RADIUS_M
 PLACES = st.tuples(st.integers(-150, 150), st.integers(-150, 150))

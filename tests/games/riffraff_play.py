@@ -15,15 +15,14 @@ from msgspec.structs import replace
 from arena.errors import IllegalAction
 from arena.games.api import Json, Seat
 from arena.games.riffraff.actions import Load, Play, Reason
-from arena.games.riffraff.falls import hand_at
 from arena.games.riffraff.geometry import extents, laid
 from arena.games.riffraff.legality import check_pose, faces_on, ranges_mm
-from arena.games.riffraff.noise import Noise
 from arena.games.riffraff.rules import RiffRaff
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, Area, Face, Kind
 from arena.games.riffraff.simulator import RiffRaffSimulator
 from arena.games.riffraff.state import Phase, Player, State
-from arena.games.riffraff.table import DIGITS, Fall, Piece, PieceId, Pose, Rest, Settled, ShipAtRest
+from arena.games.riffraff.table import DIGITS, Fall, Noise, Piece, PieceId, Pose, Rest, Settled, ShipAtRest
+from arena.games.riffraff.turns import hand_at
 
 Place = tuple[float, float]
 HANDS: Final[tuple[Place, Place]] = ((45.0, 75.0), (-45.0, 75.0))

@@ -7,10 +7,9 @@ from typing import Final
 
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.noise import STILL
 from arena.games.riffraff.scene import Kind
 from arena.games.riffraff.state import Fallen, Loaded, Phase, Player, State, Variant
-from arena.games.riffraff.table import Piece, PieceId, Pose, ShipAtRest
+from arena.games.riffraff.table import STILL, Piece, PieceId, Pose, ShipAtRest
 
 Row = tuple[str, Kind, int, int, Pose]
 """Id, kind, card, seat and pose of a piece."""

@@ -7,10 +7,9 @@ from arena.errors import IllegalAction
 from arena.games.api import Seat
 from arena.games.riffraff import physics
 from arena.games.riffraff.actions import Load, Reason
-from arena.games.riffraff.falls import with_new
-from arena.games.riffraff.noise import STILL, Noise
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, Face, Kind
-from arena.games.riffraff.table import Piece, PieceId, Pose, Settled, ShipAtRest, remaining
+from arena.games.riffraff.table import STILL, Noise, Piece, PieceId, Pose, Settled, ShipAtRest, remaining
+from arena.games.riffraff.turns import with_new
 
 BREEZE = Noise(u_mm=1.5, v_mm=1.5, yaw_deg=3, roll_rad_s=0.05, pitch_rad_s=0.05)
 """Standard deviations."""

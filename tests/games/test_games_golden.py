@@ -18,9 +18,8 @@ from arena.games.api import Chance, Decision, Game, Json, Over, Randomness, Seat
 from arena.games.shanghaien.actions import Action, Place, Shanghai
 from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.expansions.crazy_captain import Veto
-from arena.games.shanghaien.rules import Shanghaien
+from arena.games.shanghaien.rules import Shanghaien, action_types
 from arena.games.shanghaien.state import State
-from arena.games.shanghaien.variant import action_types
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

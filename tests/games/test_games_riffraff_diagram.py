@@ -12,8 +12,7 @@ from arena.games import load_game
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.drawing.captions import fate, heel, title, trim, winners
-from arena.games.riffraff.drawing.characters import LETTERS, aboard
-from arena.games.riffraff.drawing.diagram import describe
+from arena.games.riffraff.drawing.diagram import LETTERS, aboard, describe
 from arena.games.riffraff.geometry import UPRIGHT, rotated, ship_rotation, times
 from arena.games.riffraff.state import Fate, Phase, Player, State
 from arena.games.riffraff.table import ShipAtRest

@@ -26,10 +26,10 @@ from riffraff_play import (
 from arena.errors import BotFault, HarnessFault, IllegalAction, MalformedReply
 from arena.games.api import Json, Seat, Simulator
 from arena.games.riffraff.actions import Load, Reason
-from arena.games.riffraff.noise import STILL
 from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.simulator import RiffRaffSimulator
 from arena.games.riffraff.state import State
+from arena.games.riffraff.table import STILL
 from arena.games.riffraff.view import cargo
 
 SEAT = Seat(0)

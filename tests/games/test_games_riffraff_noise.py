@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from arena.games.api import Chance
 from arena.games.luck import draw
-from arena.games.riffraff.noise import DICE, DIE_FACES, SIGMAS, Noise, Weather, noise
+from arena.games.riffraff.table import DICE, DIE_FACES, SIGMAS, Noise, Weather, noise
 
 FACE = st.integers(1, DIE_FACES)
 DICE_FACES = st.tuples(FACE, FACE, FACE, FACE, FACE)

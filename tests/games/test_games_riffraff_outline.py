@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from riffraff_scenes import ONE_CRATE
 
-from arena.games.riffraff.drawing.cargo import Frame
 from arena.games.riffraff.drawing.projection import ABOVE, FRONT, SIDE, Point, View, chord, contains, hull, piece_solids
 from arena.games.riffraff.drawing.ship import Ship
+from arena.games.riffraff.drawing.svg import Frame
 from arena.games.riffraff.geometry import about, extents, times
 from arena.games.riffraff.scene import KINDS, Kind
 from arena.games.riffraff.table import Pose, ShipAtRest

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from arena.games.riffraff.actions import Reason
 from arena.games.riffraff.legality import DROP_MAX_MM, HANDS_MAX, ranges_mm
-from arena.games.riffraff.noise import SIGMAS
 from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, FACES, HAND_RADIUS_M, KINDS, MASS_KG
+from arena.games.riffraff.table import SIGMAS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "riffraff.md").read_text(encoding="utf-8")
 

@@ -12,9 +12,8 @@ from arena.errors import IllegalAction
 from arena.games.riffraff import engine, physics
 from arena.games.riffraff.actions import Load, Reason
 from arena.games.riffraff.model import LOOK_S
-from arena.games.riffraff.noise import STILL, Noise
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, Face, Kind
-from arena.games.riffraff.table import PieceId, ShipAtRest
+from arena.games.riffraff.table import STILL, Noise, PieceId, ShipAtRest
 
 _STRAIGHT: dict[Kind, Face] = {kind: next(iter(FACES[kind])) for kind in KINDS}
 """The face of each kind that looks the same in a mirror along the ship."""

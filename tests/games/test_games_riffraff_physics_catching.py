@@ -5,8 +5,9 @@ import pytest
 from riffraff_tables import piece, settled
 
 from arena.games.riffraff.actions import Load
+from arena.games.riffraff.engine import HINGES, POSE, WorldState
 from arena.games.riffraff.model import LOOK_S, LOOKS_PER_WINDOW
-from arena.games.riffraff.settling import HINGES, POSE, Watch, WorldState
+from arena.games.riffraff.physics import Watch
 from arena.games.riffraff.table import PieceId, ShipAtRest
 
 _IDS = (PieceId("k01"), PieceId("k02"))

@@ -20,10 +20,9 @@ from riffraff_tables import after, laden, random_load, random_noise, settled, ti
 from arena.games.riffraff import engine, physics
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.model import arithmetic, model_digest
-from arena.games.riffraff.noise import Noise
+from arena.games.riffraff.physics import distance
 from arena.games.riffraff.scene import AREAS, KINDS
-from arena.games.riffraff.settling import distance
-from arena.games.riffraff.table import Fall, PieceId, Rest, Settled, ShipAtRest
+from arena.games.riffraff.table import Fall, Noise, PieceId, Rest, Settled, ShipAtRest
 
 _GOLDENS = Path(__file__).with_name("riffraff_physics_goldens.json")
 _Case = tuple[ShipAtRest, int, Load, Noise]
@@ -32,10 +31,8 @@ import sys
 import msgspec
 from arena.games.riffraff import physics
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.model import arithmetic
-from arena.games.riffraff.noise import Noise
 from arena.games.riffraff.scene import AREAS
-from arena.games.riffraff.table import ShipAtRest
+from arena.games.riffraff.table import Noise, ShipAtRest
 cases = msgspec.json.decode(sys.stdin.buffer.read(), type=list[tuple[ShipAtRest, int, Load, Noise]])
 results = [physics.place(table, AREAS[area], load, noise, "k99") for table, area, load, noise in cases]
 sys.stdout.buffer.write(msgspec.json.encode(results))

@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from riffraff_tables import laden, random_load
 
 from arena.errors import IllegalAction
-from arena.games.riffraff import engine, lowering
+from arena.games.riffraff import engine
 from arena.games.riffraff.actions import Load
+from arena.games.riffraff.engine import WorldState
 from arena.games.riffraff.geometry import rotation_matrix, ship_rotation
 from arena.games.riffraff.model import LOWERING_END_M
-from arena.games.riffraff.noise import STILL
 from arena.games.riffraff.scene import AREAS, KINDS
-from arena.games.riffraff.settling import WorldState
-from arena.games.riffraff.table import Pose, ShipAtRest
+from arena.games.riffraff.table import STILL, Pose, ShipAtRest
 
 _SLABS = st.lists(st.tuples(st.floats(-0.05, 0.05), st.floats(0.0, 0.02)), max_size=4)
 """Obstacles in the column: middle and thickness, in m."""
@@ -42,7 +41,7 @@ def test_a_piece_is_let_down_to_just_above_the_first_contact() -> None:
     """It ends free, and less than 0.02 mm above what it would touch."""
     column = _Column([(0.0, 0.02), (-0.03, 0.02)])
 
-    height_m = lowering.first_contact(column.touches, top_m=0.05, clear_m=1.0, floor_m=-0.05)
+    height_m = engine.first_contact(column.touches, top_m=0.05, clear_m=1.0, floor_m=-0.05)
 
     assert height_m is not None
     assert not column.touches(height_m)
@@ -54,8 +53,8 @@ def test_nothing_is_found_below_the_floor() -> None:
     """An obstacle that begins below the floor carries nothing."""
     column = _Column([(-0.02, 0.01)])
 
-    assert lowering.first_contact(column.touches, top_m=0.05, clear_m=1.0, floor_m=-0.01) is None
-    assert lowering.first_contact(column.touches, top_m=0.05, clear_m=1.0, floor_m=-0.02) is not None
+    assert engine.first_contact(column.touches, top_m=0.05, clear_m=1.0, floor_m=-0.01) is None
+    assert engine.first_contact(column.touches, top_m=0.05, clear_m=1.0, floor_m=-0.02) is not None
 
 
 @given(_SLABS, st.floats(0.051, 0.09))
@@ -66,8 +65,8 @@ def test_what_is_known_to_be_clear_is_passed_over_without_changing_the_result(
     slow, quick = _Column(slabs), _Column(slabs)
     top_m += 0.02
 
-    slowly = lowering.first_contact(slow.touches, top_m=top_m, clear_m=1.0, floor_m=-0.06)
-    quickly = lowering.first_contact(quick.touches, top_m=top_m, clear_m=max(quick.top_m, -0.06), floor_m=-0.06)
+    slowly = engine.first_contact(slow.touches, top_m=top_m, clear_m=1.0, floor_m=-0.06)
+    quickly = engine.first_contact(quick.touches, top_m=top_m, clear_m=max(quick.top_m, -0.06), floor_m=-0.06)
 
     assert quickly == slowly
     assert quick.asked <= slow.asked
@@ -79,24 +78,24 @@ def test_what_is_known_to_be_clear_is_passed_over_without_changing_the_result(
 def test_a_piece_is_never_let_go_inside_of_anything(slabs: list[tuple[float, float]], drop_m: float) -> None:
     """However far it is to be dropped, the height of release is free, at or above the contact and not above the top."""
     column = _Column(slabs)
-    contact_m = lowering.first_contact(column.touches, top_m=0.07, clear_m=1.0, floor_m=-0.06)
+    contact_m = engine.first_contact(column.touches, top_m=0.07, clear_m=1.0, floor_m=-0.06)
     if contact_m is None:
         return
 
-    height_m = lowering.let_go_at(column.touches, contact_m=contact_m, drop_m=drop_m, top_m=0.07)
+    height_m = engine.let_go_at(column.touches, contact_m=contact_m, drop_m=drop_m, top_m=0.07)
 
     assert not column.touches(height_m)
     assert contact_m <= height_m <= min(0.07, contact_m + drop_m)
 
 
-class _Stepwise(lowering.Descent):
+class _Stepwise(engine.Descent):
     """A piece that is let down step by step from the very top."""
 
     def _highest_below(self, low: WorldState, high: WorldState, floor_m: float) -> float:  # noqa: ARG002 - nothing is clear
         return 1.0
 
 
-def _release(descent: type[lowering.Descent], table: ShipAtRest, area: int, load: Load) -> Pose | str:
+def _release(descent: type[engine.Descent], table: ShipAtRest, area: int, load: Load) -> Pose | str:
     """The pose of the release without noise, or the sentence of the refusal."""
     try:
         return descent(table, AREAS[area], load).release(STILL, 0)
@@ -125,7 +124,7 @@ def test_nothing_reaches_into_anything_when_it_is_let_go(pieces: int) -> None:
     loads = _random_loads(f"release/{pieces}")
     down = [-0.00003 * row[2] for row in rotation_matrix(ship_rotation(table))] + [0] * 4
 
-    poses = [(load, _release(lowering.Descent, table, area, load)) for area, load in loads]
+    poses = [(load, _release(engine.Descent, table, area, load)) for area, load in loads]
 
     released = [(load, pose) for load, pose in poses if not isinstance(pose, str)]
     assert len(released) > len(loads) / 2
@@ -140,7 +139,7 @@ def test_passing_over_what_is_clear_changes_no_pose() -> None:
     loads = _random_loads("steps")
 
     quick, slow = (
-        [_release(descent, table, area, load) for area, load in loads] for descent in (lowering.Descent, _Stepwise)
+        [_release(descent, table, area, load) for area, load in loads] for descent in (engine.Descent, _Stepwise)
     )
 
     assert quick == slow

@@ -13,10 +13,9 @@ from arena.errors import HarnessFault
 from arena.games.riffraff import engine
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.geometry import UPRIGHT, extents
-from arena.games.riffraff.noise import Noise
+from arena.games.riffraff.physics import poses
 from arena.games.riffraff.scene import AREAS, KINDS, PARTS, YARDS, Kind
-from arena.games.riffraff.settling import poses
-from arena.games.riffraff.table import ShipAtRest
+from arena.games.riffraff.table import Noise, ShipAtRest
 
 _CRATE = Load("crate", "flat", 50, 22)
 _FIVE_S = 500

@@ -23,10 +23,9 @@ from riffraff_play import (
 from arena.games.api import Chance, Decision, Dice, Seat, Simulation
 from arena.games.riffraff.actions import Announce
 from arena.games.riffraff.geometry import area_of
-from arena.games.riffraff.noise import STILL
 from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.state import Phase, State
-from arena.games.riffraff.table import Piece
+from arena.games.riffraff.table import STILL, Piece
 
 SECOND = Seat(1)
 

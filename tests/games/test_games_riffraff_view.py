@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from riffraff_play import AT_SEA, GAME, did, loaded, others_pass, played, raw_load, start, under_way
 
 from arena.games.api import Seat
-from arena.games.riffraff import what_if
+from arena.games.riffraff import simulator
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, MASS_KG, PARTS
 from arena.games.riffraff.state import CARDS, State
 from arena.games.riffraff.table import DIGITS, Piece, PieceId, ShipAtRest
@@ -147,7 +147,7 @@ def test_the_view_loses_nothing_of_the_canonical_state(table: ShipAtRest) -> Non
     view = json.loads(msgspec.json.encode(GAME.observe(state, Seat(0))))
     what = {"load": raw_load(state), "ship": view["ship"], "cargo": view["cargo"]}
 
-    question = what_if.parse_question(state, Seat(0), what)
+    question = simulator.parse_question(state, Seat(0), what)
 
     assert question.table == table
     assert question.table.digest() == table.digest()

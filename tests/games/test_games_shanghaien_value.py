@@ -24,8 +24,8 @@ from msgspec.structs import asdict, replace
 
 from arena.games.api import LEAST_VALUE, Chance, Decision, Dice, Over, Seat
 from arena.games.shanghaien.state import State
-from arena.games.shanghaien.value.constants import CONSTANTS
 from arena.games.shanghaien.value.position import ShanghaienValue
+from arena.games.shanghaien.value.stakes import CONSTANTS
 
 OPTIONS: Final[list[dict[str, Any]]] = [{"expansions": chosen} for chosen in VARIANTS]
 ALL: Final = OPTIONS[-1]

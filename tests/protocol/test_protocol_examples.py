@@ -18,8 +18,7 @@ from arena.games.luck import draw
 from arena.games.nim import Take
 from arena.games.shanghaien.cards import card_winners, neighbour_pips
 from arena.games.shanghaien.expansions import EXPANSIONS
-from arena.games.shanghaien.rules import Shanghaien
-from arena.games.shanghaien.variant import BASE_ACTIONS, action_types
+from arena.games.shanghaien.rules import BASE_ACTIONS, Shanghaien, action_types
 from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord, Termination
 from arena.match.referee import hello_for, play_match

@@ -15,8 +15,8 @@ from arena.games import load_game
 from arena.games.api import Chance, Decision, Json, Over, Seat, Simulation
 from arena.games.luck import draw
 from arena.games.riffraff.actions import Reason
-from arena.games.riffraff.noise import SIGMAS, noise
 from arena.games.riffraff.state import Phase, State
+from arena.games.riffraff.table import SIGMAS, noise
 
 SECTION = section_of("## Game: riffraff")
 GAME: Any = load_game("riffraff")

@@ -1,24 +1,30 @@
-"""A ship with pieces in the physics engine. The only module that imports the engine.
+"""A ship with pieces in the physics engine, and a piece on its way down to its first contact.
 
-Rule: each world has a model and data of its own, bodies in the order in which the pieces are given, no velocities and
-no memory of earlier solutions. Nothing is written anywhere.
+Rule: the only module that imports the engine. Each world has a model and data of its own, bodies in the order in which
+the pieces are given, no velocities and no memory of earlier solutions. Nothing is written anywhere. States are roll and
+pitch, then x y z w x y z of each piece; SI units. Heights are in the ship frame.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from functools import cache, lru_cache
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arena.errors import HarnessFault, IllegalAction, SpecError
-from arena.games.riffraff.actions import Reason
-from arena.games.riffraff.model import STEPS_PER_LOOK, mjcf
-from arena.games.riffraff.scene import Kind
-from arena.games.riffraff.settling import WorldState
-from arena.games.riffraff.table import Piece, ShipAtRest
+from arena.games.riffraff import model
+from arena.games.riffraff.actions import Load, Reason
+from arena.games.riffraff.geometry import extents, laid, room_above, rotated, rotation_matrix, ship_rotation, times
+from arena.games.riffraff.scene import Area, Face, Kind
+from arena.games.riffraff.table import UNPLACED, Noise, Piece, Pose, ShipAtRest
 
+WorldState = NDArray[np.float64]
+HINGES: Final = 2
+POSE: Final = 7
+"""Numbers of a state for the ship, and for each piece."""
 SHIP: Final = 1
 FIRST_PIECE: Final = 2
 """Numbers of bodies in the engine; 0 is the world."""
@@ -54,7 +60,7 @@ def _is_interrupted(error: BaseException | None) -> bool:
 @lru_cache(maxsize=_MODELS_KEPT)
 def _compiled(kinds: tuple[Kind, ...]) -> Any:
     """The model of these pieces, never simulated itself: a copy costs a tenth of another compilation."""
-    return engine().MjModel.from_xml_string(mjcf(kinds))
+    return engine().MjModel.from_xml_string(model.mjcf(kinds))
 
 
 class World:
@@ -73,7 +79,7 @@ class World:
 
     def look(self) -> None:
         """Simulate until the next look. HarnessFault if the engine cannot; nothing of this world counts then."""
-        self._run(self.engine.mj_step, STEPS_PER_LOOK)
+        self._run(self.engine.mj_step, model.STEPS_PER_LOOK)
         if self._warnings.any():
             names = ", ".join(self.engine.mjtWarning(int(index)).name for index in np.flatnonzero(self._warnings))
             raise HarnessFault(f"the simulation of the ship broke down after {self.data.time:.3f} s: {names}")
@@ -124,3 +130,140 @@ def require_apart(table: ShipAtRest) -> None:
 def by_id(cargo: Iterable[Piece]) -> tuple[Piece, ...]:
     """The pieces in the order of their bodies."""
     return tuple(sorted(cargo, key=lambda piece: piece.id))
+
+
+_NAMES_MAX: Final = 3
+_CLEARANCE_M: Final = 0.00001
+"""More than the engine's tolerance in telling whether two bodies touch."""
+Touches = Callable[[float], bool]
+"""Whether the piece, with its origin at this height, reaches into anything."""
+
+
+class Descent:
+    """A piece above the ship of a table, and its contacts on the way down."""
+
+    def __init__(self, table: ShipAtRest, area: Area, load: Load) -> None:
+        cargo, kind = by_id(table.cargo), cast(Kind, load.kind)
+        self._names = ["the ship", *(f"{piece.id} ({piece.kind})" for piece in cargo)]
+        self._area, self._load, self._kind = area, load, kind
+        self._ship = ship_rotation(table)
+        self._to_table = np.array(rotation_matrix(self._ship))
+        self._world = world = World(table, [*((piece.kind, piece.pose) for piece in cargo), (kind, UNPLACED)])
+        self._body = FIRST_PIECE + len(cargo)
+        self._own = world.model.geom_bodyid == self._body
+        # Only contacts of the new piece are asked for: its bits meet those of the others, and theirs meet nobody's.
+        world.model.geom_contype[~self._own] = world.model.geom_conaffinity[self._own] = 0
+        world.model.body_contype[: self._body] = world.model.body_conaffinity[self._body] = 0
+
+    def release(self, noise: Noise, share: float) -> Pose:
+        """The pose in the table frame in which the piece is let go, shifted by that share of the noise.
+
+        IllegalAction if there is no room or no support.
+        """
+        load = self._load
+        u_m, v_m = (load.u_mm + share * noise.u_mm) / 1000, (load.v_mm + share * noise.v_mm) / 1000
+        rotation = laid(self._kind, cast(Face, load.face), load.yaw_deg + share * noise.yaw_deg)
+        low, high = extents(self._kind, rotation)
+        turned = times(self._ship, rotation)
+        pose = self._world.state[-POSE:]
+        pose[3:] = turned
+
+        def touches(height_m: float) -> bool:
+            pose[:3] = rotated(self._ship, (u_m, v_m, height_m))
+            return self._touches()
+
+        surface_m = self._area.surface_m
+        top_m = room_above(self._area) - model.START_GAP_M - high[2]
+        if touches(top_m):
+            raise self._no_room()
+        floor_m = surface_m - (model.DEEPEST_HOOK_M if load.face == "hang" else model.DEEPEST_M + low[2])
+        at = np.array((u_m, v_m, top_m))
+        clear_m = self._highest_below(at + low, at + high, floor_m + low[2]) - low[2]
+        contact_m = first_contact(touches, top_m=top_m, clear_m=clear_m, floor_m=floor_m)
+        if contact_m is None:
+            raise self._no_support()
+        height_m = let_go_at(touches, contact_m=contact_m, drop_m=load.drop_mm / 1000, top_m=top_m)
+        return (*rotated(self._ship, (u_m, v_m, height_m)), *turned)
+
+    def _touches(self) -> bool:
+        return bool((self._world.contacts().dist < 0).any())
+
+    def _no_room(self) -> IllegalAction:
+        bodies = set(self._world.model.geom_bodyid[self._world.data.contact.geom].flat) - {self._body}
+        touched = [self._names[body - SHIP] for body in sorted(bodies)]
+        more = [f"{len(touched) - _NAMES_MAX} more"] if len(touched) > _NAMES_MAX else []
+        found = " and ".join([*touched[:_NAMES_MAX], *more])
+        return IllegalAction(
+            f"no room for {self._piece()}: where its way down begins it would reach into {found}",
+            hint="a piece is let down from just under the next higher level: choose a place or a face that fits there",
+            reason=Reason.NO_ROOM,
+        )
+
+    def _no_support(self) -> IllegalAction:
+        deepest_m = model.DEEPEST_HOOK_M if self._load.face == "hang" else model.DEEPEST_M
+        return IllegalAction(
+            f"no support for {self._piece()}: nothing is met down to {1000 * deepest_m:g} mm below the surface",
+            hint="choose a place where more of it is above the surface or above other cargo",
+            reason=Reason.NO_SUPPORT,
+        )
+
+    def _piece(self) -> str:
+        load = self._load
+        place = f"u {load.u_mm:g} v {load.v_mm:g} yaw {load.yaw_deg:g} on area {self._area.number}"
+        return f"a {load.kind} {load.face} at {place}"
+
+    def _highest_below(self, low: WorldState, high: WorldState, floor_m: float) -> float:
+        """The top of the highest box around anything over or under which the piece's own box hangs; ship frame."""
+        world, data = self._world.model, self._world.data
+        frames = data.geom_xmat.reshape(-1, 3, 3)
+        middle, half = world.geom_aabb[:, :3], world.geom_aabb[:, 3:]
+        # Sums written out: a matrix product would be left to a library with threads of its own.
+        places = data.geom_xpos + np.einsum("nij,nj->ni", frames, middle)
+        centre = np.einsum("ni,ij->nj", places, self._to_table)
+        turns = np.abs(np.einsum("ji,njk->nik", self._to_table, frames))
+        reach = np.einsum("nij,nj->ni", turns, half) + _CLEARANCE_M
+        # Boxes above the start are of no interest; what is beside it is, as the piece comes past.
+        is_in_column = ((centre - reach) < high).all(axis=1) & ((centre + reach)[:, :2] > low[:2]).all(axis=1)
+        tops = (centre + reach)[is_in_column & ~self._own & (world.geom_conaffinity != 0), 2]
+        return float(tops.max(initial=floor_m))
+
+
+def first_contact(touches: Touches, *, top_m: float, clear_m: float, floor_m: float) -> float | None:
+    """The height just above the first contact on the way down from `top_m`; None if it lies below `floor_m`.
+
+    The way is tried in steps of a millimetre, thinner than any part of a piece. Between `top_m` and `clear_m` nothing
+    can be met, so the steps there are not tried, and the result is the same.
+    """
+
+    def height(step: int) -> float:
+        return top_m - step * model.LOWERING_STEP_M
+
+    step = max(0, int((top_m - clear_m) / model.LOWERING_STEP_M) - 1)  # one less, for what rounding does to a height
+    while height(step) > floor_m:
+        if touches(height(step + 1)):
+            return _narrowed(touches, free_m=height(step), touching_m=height(step + 1))
+        step += 1
+    return None
+
+
+def _narrowed(touches: Touches, *, free_m: float, touching_m: float) -> float:
+    while free_m - touching_m > model.LOWERING_END_M:
+        between_m = (free_m + touching_m) / 2
+        if touches(between_m):
+            touching_m = between_m
+        else:
+            free_m = between_m
+    return free_m
+
+
+def let_go_at(touches: Touches, *, contact_m: float, drop_m: float, top_m: float) -> float:
+    """The height of release `drop_m` above the contact, but not above the start and not inside of anything.
+
+    Obstacles that the steps of the way down passed over can be in the way up: then the drop is halved, at last to 0.
+    """
+    while drop_m > model.LOWERING_END_M:
+        height_m = min(contact_m + drop_m, top_m)
+        if not touches(height_m):
+            return height_m
+        drop_m /= 2
+    return contact_m

@@ -16,9 +16,8 @@ import msgspec
 from arena.games.riffraff import scene
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.geometry import volume
-from arena.games.riffraff.noise import Noise
 from arena.games.riffraff.scene import BALL, HULL, KINDS, MASS_KG, MAST, PARTS, ROD, ROLLING, YARD_SPARS, Kind, Shape
-from arena.games.riffraff.table import DIGITS
+from arena.games.riffraff.table import DIGITS, Noise
 
 STEP_S: Final = 0.002
 STEPS_PER_LOOK: Final = 5

@@ -18,10 +18,10 @@ from arena.games.riffraff import legality, turns, view
 from arena.games.riffraff.actions import PASS, Announce, AnyAction, Load, NameCaptain, Order, Pass, Play
 from arena.games.riffraff.drawing.diagram import describe
 from arena.games.riffraff.drawing.picture import picture
-from arena.games.riffraff.noise import DICE, Weather
 from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.simulator import RiffRaffSimulator
 from arena.games.riffraff.state import Phase, Player, State, Variant
+from arena.games.riffraff.table import DICE, Weather
 
 _TRIES: Final = 60
 """Poses that `sample` draws before it passes; about a third of them are refused."""

@@ -1,23 +1,37 @@
-"""The simulator of Riff Raff: from the position to the simulated ship and back.
+"""The simulator of Riff Raff: from the position to the simulated ship and back, and the look-ahead of a bot.
 
-Rule: the physics is imported here only, and only when it is needed, so that all else works without it.
+Rule: the physics is imported here only, and only when it is needed, so that all else works without it. In a look-ahead
+nothing is taken from the position but what every seat can see, and nothing reaches the physics that could not also lie
+on a real table: known kinds, plain ids, numbers within limits.
 """
 
+import math
 from collections.abc import Mapping
-from typing import Protocol, cast
+from typing import Annotated, Any, Final, Protocol, cast
 
 import msgspec
 
-from arena.errors import HarnessFault, IllegalAction
-from arena.games.api import Json, Seat
-from arena.games.riffraff import turns, what_if
+from arena.errors import HarnessFault, IllegalAction, MalformedReply
+from arena.games.api import Json, Number, Seat
+from arena.games.riffraff import turns, view
 from arena.games.riffraff.actions import AnyAction, Load, Reason
 from arena.games.riffraff.drawing import captions
-from arena.games.riffraff.falls import under_way
-from arena.games.riffraff.noise import STILL, Noise
-from arena.games.riffraff.scene import Area
+from arena.games.riffraff.legality import check_pose, converted, malformed, read_load, require_within
+from arena.games.riffraff.model import TILT_LIMIT_DEG
+from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, Area, Kind
 from arena.games.riffraff.state import State
-from arena.games.riffraff.table import PieceId, Settled, ShipAtRest
+from arena.games.riffraff.table import (
+    STILL,
+    Noise,
+    Piece,
+    PieceId,
+    Settled,
+    ShipAtRest,
+    canonical,
+    canonical_pose,
+    remaining,
+)
+from arena.games.riffraff.turns import under_way, with_new
 
 
 class Physics(Protocol):
@@ -87,7 +101,7 @@ class RiffRaffSimulator:
 
     def what_if(self, state: State, seat: Seat, what: Mapping[str, Json]) -> dict[str, Json]:
         """The result that a load would have. A question that breaks the physics is refused as `diverged`."""
-        question = what_if.parse_question(state, seat, what)
+        question = parse_question(state, seat, what)
         try:
             if question.table != state.table:
                 self._physics.require_apart(question.table)
@@ -95,7 +109,7 @@ class RiffRaffSimulator:
             result = self._physics.place(question.table, question.area, question.load, question.noise, question.new)
         except HarnessFault as fault:
             raise IllegalAction(f"the simulation found no end to this: {fault}", reason=Reason.DIVERGED) from fault
-        return what_if.answer(question, result)
+        return answer(question, result)
 
     def distance(self, state: State, one: Json, other: Json) -> str:  # noqa: ARG002 - the signature of Simulator
         """The difference of two results, for a person; equal ones need no physics."""
@@ -107,3 +121,142 @@ def _decoded(result: Json) -> Settled:
         return msgspec.convert(result, type=Settled)
     except msgspec.ValidationError as error:
         raise ValueError(f"not the result of a placement: {error!s:.300}") from None
+
+
+PIECES_MAX: Final = 32
+_WITHIN_MM: Final = 500.0
+_NOISE_MAX: Final = Noise(50.0, 50.0, 180.0, 2.0, 2.0)
+"""Far more than a storm brings."""
+_TILT_MAX_DEG: Final = TILT_LIMIT_DEG + 5.0
+"""The stops of the gimbal are a little soft."""
+_UNIT_SLACK: Final = 0.001
+_EXAMPLE: Final = (
+    '{"area": 7, "load": {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 55}, "noise": [1, 0, 0, 0, 0]}'
+)
+
+
+class ShipTilt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The ship, as in the view."""
+
+    roll_deg: float
+    pitch_deg: float
+
+
+class Lying(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A piece aboard, as in the view; `on`, `card` and `by` may be there, and change nothing."""
+
+    id: Annotated[str, msgspec.Meta(pattern=r"^k[0-9]{2}\Z", description="an id from k00 to k99")]
+    kind: Kind
+    pos_mm: tuple[float, float, float]
+    quat: tuple[float, float, float, float]
+    on: Number = 0
+    card: Number = 0
+    by: Number = 0
+
+
+class What(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The question. Without `ship` or `cargo` they are as in the position, without `noise` there is none."""
+
+    load: dict[str, Any]
+    area: Number | None = None
+    noise: tuple[float, float, float, float, float] | None = None
+    ship: ShipTilt | None = None
+    cargo: Annotated[tuple[Lying, ...], msgspec.Meta(max_length=PIECES_MAX)] | None = None
+
+
+class Question(msgspec.Struct, frozen=True):
+    """The question as the physics takes it; `new` is the id of the piece."""
+
+    table: ShipAtRest
+    area: Area
+    load: Load
+    noise: Noise
+    new: PieceId
+    seat: Seat
+
+
+def parse_question(state: State, seat: Seat, raw: Mapping[str, Json]) -> Question:
+    """The question that `raw` asks; MalformedReply or IllegalAction as for an action."""
+    what = converted(raw, What)
+    if what is None:
+        raise malformed(raw, What, place="nothing that can be simulated", example=_EXAMPLE)
+    area = _area(state, seat, what.area)
+    load = read_load(what.load)
+    check_pose(area, load)
+    table = state.table
+    if what.ship is not None:
+        roll, pitch = _radians("roll_deg", what.ship.roll_deg), _radians("pitch_deg", what.ship.pitch_deg)
+        table = msgspec.structs.replace(table, roll=roll, pitch=pitch)
+    if what.cargo is not None:
+        table = msgspec.structs.replace(table, cargo=_cargo(what.cargo))
+    return Question(table=table, area=area, load=load, noise=_noise(what), new=_free_id(state, table), seat=seat)
+
+
+def answer(question: Question, result: Settled) -> dict[str, Json]:
+    """The result in the words and units of the view."""
+    aboard = with_new(question.table, question.new, question.load, question.area.number, question.seat)
+    table = remaining(aboard.values(), result)
+    return {
+        "end": result.end,
+        "t_s": result.t_s,
+        "tilt_max_deg": result.tilt_max_deg,
+        "fallen": [
+            {"id": fall.id, "kind": aboard[fall.id].kind, "x_mm": fall.x_mm, "y_mm": fall.y_mm, "hand": fall.hand}
+            for fall in result.fallen
+        ],
+        "ship": view.ship(table),
+        "cargo": view.cargo(table),
+    }
+
+
+def _area(state: State, seat: Seat, number: int | None) -> Area:
+    if number is None and state.active == seat:
+        number = state.area
+    if number is None:
+        raise MalformedReply(
+            "`area` is missing, and it is not your turn, so no card tells which area is meant",
+            hint=f"for example {_EXAMPLE}",
+        )
+    if number not in AREAS:
+        raise IllegalAction(f"there is no area {number}; the areas are 1 to {max(AREAS)}", reason=Reason.NOT_A_CHOICE)
+    return AREAS[number]
+
+
+def _noise(what: What) -> Noise:
+    noise = Noise(*what.noise or ())
+    for name in Noise.__struct_fields__:
+        most = getattr(_NOISE_MAX, name)
+        require_within(f"{name} in `noise`", getattr(noise, name), -most, most)
+    return noise
+
+
+def _radians(name: str, degrees: float) -> float:
+    require_within(f"`{name}` of the ship", degrees, -_TILT_MAX_DEG, _TILT_MAX_DEG)
+    return canonical(math.radians(degrees))
+
+
+def _cargo(lying: tuple[Lying, ...]) -> tuple[Piece, ...]:
+    ids = [each.id for each in lying]
+    twice = next((each for each in ids if ids.count(each) > 1), None)
+    if twice is not None:
+        raise IllegalAction(f"two pieces of `cargo` have the id {twice}", reason=Reason.NOT_A_CHOICE)
+    return tuple(_piece(each) for each in sorted(lying, key=lambda each: each.id))
+
+
+def _piece(lying: Lying) -> Piece:
+    for axis, place in zip("xyz", lying.pos_mm, strict=True):
+        low = 1000 * CATCH_PLANE_M if axis == "z" else -_WITHIN_MM
+        require_within(f"{axis} in `pos_mm` of piece {lying.id}", place, low, _WITHIN_MM)
+    length = math.hypot(*lying.quat)
+    require_within(f"the length of `quat` of piece {lying.id}", length, 1 - _UNIT_SLACK, 1 + _UNIT_SLACK)
+    pose = canonical_pose([*(place / 1000 for place in lying.pos_mm), *lying.quat])
+    return Piece(id=PieceId(lying.id), kind=lying.kind, card=lying.card, by=Seat(lying.by), pose=pose)
+
+
+def _free_id(state: State, table: ShipAtRest) -> PieceId:
+    """The id that the next piece gets, or the first one after it that no imagined piece has."""
+    taken = {piece.id for piece in table.cargo}
+    number = state.placements + 1
+    while f"k{number:02d}" in taken:
+        number += 1
+    return PieceId(f"k{number:02d}")

@@ -10,9 +10,8 @@ import msgspec
 
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.noise import Noise, Weather
 from arena.games.riffraff.scene import AREAS, KINDS, Area, Kind
-from arena.games.riffraff.table import PieceId, ShipAtRest
+from arena.games.riffraff.table import Noise, PieceId, ShipAtRest, Weather
 
 CARDS: Final = tuple(range(1, 11))
 ROUNDS_PER_HAND: Final = 10

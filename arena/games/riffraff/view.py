@@ -15,10 +15,9 @@ from arena.games.api import Json, Seat
 from arena.games.riffraff import model, scene
 from arena.games.riffraff.geometry import area_of, centre_of_mass, room_above
 from arena.games.riffraff.legality import DROP_MAX_MM, HANDS_MAX, HANDS_WITHIN_MM, ranges_mm
-from arena.games.riffraff.noise import SIGMAS
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, MASS_KG, PARTS, Area, Kind
 from arena.games.riffraff.state import Loaded, Phase, Player, State, Variant
-from arena.games.riffraff.table import Piece, ShipAtRest
+from arena.games.riffraff.table import SIGMAS, Piece, ShipAtRest
 
 MM_DIGITS: Final = 2
 DEG_DIGITS: Final = 4

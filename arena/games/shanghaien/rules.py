@@ -1,26 +1,110 @@
-"""The rules of Shanghaien: whose turn it is, what is allowed, what it leads to.
+"""The rules of Shanghaien: options, whose turn it is, what is allowed, what it leads to, why an action is illegal.
 
 Sources: the rule texts as ruled in the project's rules page (docs/shanghaien.md). Rule: the base rules ask no
-expansion anything; they look up offers and effects in the variant, and an expansion adds to these.
+expansion anything; they look up offers and effects in the variant, and an expansion adds to these. A refusal says what
+was tried, and what stands against it in this position.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache, reduce
 from operator import or_
 from typing import Any, ClassVar, Final, cast
 
+import msgspec
 from msgspec.structs import replace
 
+from arena import validation
 from arena.errors import IllegalAction, SpecError
 from arena.games.api import Decision, Json, Outcome, Over, Randomness, Seat, Turn, ranks_by_score, read_action
 from arena.games.shanghaien import turns, view
-from arena.games.shanghaien.actions import Action, End, Place, Roll, Shanghai
-from arena.games.shanghaien.cards import SHUFFLE
+from arena.games.shanghaien.actions import Action, Adjust, Both, End, Joker, Place, Reroll, Roll, Shanghai
+from arena.games.shanghaien.cards import NATIONS, SAILOR_COUNT, SHUFFLE, TRICK_COUNT, Card, sailor_text
 from arena.games.shanghaien.expansions import EXPANSIONS
-from arena.games.shanghaien.refusal import why_illegal
-from arena.games.shanghaien.state import Choice, Expansion, ExtraRoll, Player, State, numbering_choices
+from arena.games.shanghaien.state import (
+    Choice,
+    Effect,
+    Expansion,
+    ExtraRoll,
+    Player,
+    State,
+    Variant,
+    numbering_choices,
+    why_misnumbered,
+)
+from arena.games.shanghaien.turns import BASE_TRICKS, end_round, kind_spent, lay_joker, put_down, start_roll
 from arena.games.shanghaien.value.position import ShanghaienValue
-from arena.games.shanghaien.variant import BASE_ACTIONS, Options, action_types, checked_options, compose
+from arena.text import unknown
+
+BASE_ACTIONS: Final = (Roll, Shanghai, Place, Adjust, Joker, Both, Reroll)
+
+
+class TrickCounts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The number of dirty tricks of each kind, eight in all; a ruling, for the texts print no numbers."""
+
+    adjust: int = 3
+    both: int = 2
+    reroll: int = 3
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The options of the game, as a tournament file or a command line gives them; `expansions` in any order."""
+
+    expansions: tuple[str, ...] = ()
+    tricks: TrickCounts = TrickCounts()
+
+
+def checked_options(raw: Mapping[str, Json], known: Mapping[str, Expansion]) -> Options:
+    """Options from plain data; SpecError names an unknown key, an unknown expansion or an impossible value."""
+    options = validation.read_struct(dict(raw), Options, place="options of shanghaien")
+    for index, name in enumerate(options.expansions):
+        if name not in known:
+            place = f"options of shanghaien: expansions[{index}]"
+            raise SpecError(f"{place}: {unknown('expansion', name, known)}")
+        if name in options.expansions[:index]:
+            raise SpecError(f'options of shanghaien: expansions[{index}]: "{name}" is given twice')
+    counts = msgspec.structs.asdict(options.tricks)
+    if min(counts.values()) < 0 or sum(counts.values()) != TRICK_COUNT:
+        found = ", ".join(f"{kind} {count}" for kind, count in counts.items())
+        raise SpecError(
+            f"options of shanghaien: tricks: {found}: none may be negative and together they must be {TRICK_COUNT}"
+        )
+    return options
+
+
+def action_types(expansions: Iterable[Expansion]) -> list[type[Action]]:
+    """The types of action that these expansions add: their tricks', then their decisions'."""
+    return [kind for each in expansions for kind in (*each.trick.effects, *each.effects)]
+
+
+def compose(options: Options, expansions: Sequence[Expansion]) -> Variant:
+    """The variant these options and expansions make, the latter in the order of play."""
+    counts = msgspec.structs.asdict(options.tricks)
+    faces = [sailor_text(Card(card)) for card in range(SAILOR_COUNT)]
+    faces += [kind for kind, count in counts.items() for _ in range(count)]
+    dealt: tuple[list[Card], list[Card]] = ([], [])
+    table: list[Card] = []
+    for each in expansions:
+        for owner in dealt if each.is_dealt else (table,):
+            owner.append(Card(len(faces)))
+            faces.append(each.trick.kind)
+    tricks = (*BASE_TRICKS, *(each.trick for each in expansions))
+    effects: dict[type[Action], Effect] = {Roll: start_roll, Shanghai: end_round, Place: put_down, Joker: lay_joker}
+    for added in (*(trick.effects for trick in tricks), *(each.effects for each in expansions)):
+        effects.update(added)
+    return Variant(
+        faces=tuple(faces),
+        dealt=(tuple(dealt[0]), tuple(dealt[1])),
+        table=tuple(table),
+        tricks={trick.kind: trick for trick in tricks},
+        kinds={action: trick.kind for trick in tricks for action in trick.effects},
+        effects=effects,
+        expansions={each.name: each for each in expansions},
+        **{
+            hook: {each.name: found for each in expansions if (found := getattr(each, hook)) is not None}
+            for hook in ("on_rolled", "intercept", "restrict", "on_placed", "award", "on_round_end")
+        },
+    )
+
 
 _DECISIONS: Final = (Decision(seats=(Seat(0),)), Decision(seats=(Seat(1),)))
 _OVER: Final = Over()
@@ -139,3 +223,64 @@ def _placements(dice: tuple[int, ...], at_least: int, at_most: int, ends: tuple[
     choices = [tuple(sorted(dice))] if at_most == 2 else []
     choices += [(die,) for die in dict.fromkeys(dice)] if at_least == 1 else []
     return tuple(Place(dice=chosen, one=end) for chosen in choices for end in ends)
+
+
+def why_illegal(state: State, seat: Seat, action: Action) -> str:
+    """One sentence; `action` must be well formed and not legal for `seat`."""
+    phase = state.phase
+    if not isinstance(phase, Choice) and phase not in ("turn", "rolled"):
+        return f"{action.tag}: no action is asked for now"
+    mover = phase.seat if isinstance(phase, Choice) else state.to_move
+    if mover != seat:
+        return f"seat {seat} is not to move; seat {mover} is"
+    asking = [phase.by] if isinstance(phase, Choice) else state.variant.expansions
+    hooks = [why for name in asking if (why := state.variant.expansions[name].why) is not None]
+    sentence = next(filter(None, (why(state, action) for why in hooks)), None)
+    if sentence is None and isinstance(phase, Choice):
+        return f"{action.tag} does not answer the question {phase.name}"
+    return sentence or _why_by_base(state, action)
+
+
+def _why_by_base(state: State, action: Action) -> str:
+    player = state.players[state.to_move]
+    match action:
+        case Roll() | Shanghai() if state.phase == "rolled":
+            return (
+                f"{action.tag} begins a turn; this one has begun, the dice show {_dice(state.dice)}: place, or a trick"
+            )
+        case Roll():
+            return f"a roll needs 2 dice in the supply, found {player.supply}; shanghai is compulsory"
+        case Shanghai():
+            return f"shanghai needs 2 own dice placed in this round, found {sum(player.placed)}"
+        case _ if state.phase == "turn":
+            return f"{action.tag} comes after a roll; now choose roll or shanghai"
+        case Place():
+            return _why_not_placed(state, action)
+    return _why_not_played(state, action)
+
+
+def _why_not_placed(state: State, action: Place) -> str:
+    least, most = state.must_place, state.to_place
+    if not least <= len(action.dice) <= most:
+        wanted = f"{most} must be placed" if least == most else f"{least} or {most} can be placed"
+        return f"found {len(action.dice)} dice in `dice`, but {wanted}"
+    shown = f"the dice show {_dice(state.dice)}, so {_dice(action.dice)} cannot be placed"
+    return why_misnumbered(state, action.one) or shown
+
+
+def _why_not_played(state: State, action: Action) -> str:
+    held = sorted({state.variant.faces[card] for card in state.players[state.to_move].tricks})
+    if state.players[state.to_move].has_used_trick:
+        return f"{action.tag}: a trick has been used in this round; each player may use one per round"
+    if isinstance(action, Joker) and action.nation not in NATIONS:
+        return f'there is no nation "{action.nation}"; the nations are {", ".join(NATIONS)}'
+    wanted = kind_spent(state.variant, action) or action.tag
+    if wanted not in held:
+        return f'no trick "{wanted}" to play; you hold {", ".join(held) or "none"}'
+    if isinstance(action, Joker):
+        return f"a joker needs a sailor card of its nation, and you hold none that is {action.nation}"
+    return f"{action} is not possible: the dice show {_dice(state.dice)}; one may change by 1, within 1 to 6"
+
+
+def _dice(faces: tuple[int, ...]) -> str:
+    return " and ".join(map(str, faces))

@@ -179,6 +179,15 @@ def numbering_choices(state: State) -> tuple[End | None, ...]:
     return ENDS if state.one_at is None else _NO_CHOICE
 
 
+def why_misnumbered(state: State, one: End | None) -> str | None:
+    """One sentence if an action must not choose the end of number 1 but does, or must and does not; else None."""
+    if state.one_at is not None and one is not None:
+        return f"`one` is given only while the numbering is open; number 1 lies on the {state.one_at}"
+    if state.one_at is None and one is None:
+        return 'the numbering of this round is open, and this action chooses it: add "one": "left" or "right"'
+    return None
+
+
 def with_mover(state: State, player: Player) -> State:
     """The state with the player to move replaced."""
     first, second = state.players

@@ -8,8 +8,8 @@ from typing import Final
 
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.noise import Noise
 from arena.games.riffraff.state import Fallen, Loaded, Phase, State
+from arena.games.riffraff.table import Noise
 from arena.games.riffraff.turns import leaders
 
 _LEVEL_DEG: Final = 0.05

@@ -1,18 +1,22 @@
 """A position as text for a terminal: the ship from two sides, its cargo, the players and the last placements.
 
-Rule: shows what lies on the table and decides nothing. Lines are at most 110 characters long.
+Rule: shows what lies on the table and decides nothing. Lines are at most 110 characters long; a character stands for 5
+x 10 mm of a view. The ship stands upright here even if it heels, for then decks and yards fall on whole lines.
 """
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import Final
 
 from arena.games.api import Seat
+from arena.games.riffraff import scene
 from arena.games.riffraff.drawing import captions
-from arena.games.riffraff.drawing.characters import LETTERS, silhouettes
-from arena.games.riffraff.geometry import area_of
-from arena.games.riffraff.scene import KINDS
-from arena.games.riffraff.state import CARDS, Loaded, Player, State
+from arena.games.riffraff.drawing.projection import FRONT, SIDE, Outline, View, chord, piece_solids
+from arena.games.riffraff.geometry import area_of, inverse, rotated, ship_rotation, split, times
+from arena.games.riffraff.scene import KINDS, Kind
+from arena.games.riffraff.state import CARDS, Fallen, Loaded, Player, State
+from arena.games.riffraff.table import Piece, Pose, ShipAtRest
 
 _COLUMNS: Final = 110
 
@@ -83,3 +87,157 @@ def _loaded(loaded: Loaded) -> list[str]:
         place = f"x {fallen.x_mm:.0f} y {fallen.y_mm:.0f}"
         lines.append(f"  {fallen.id} {fallen.kind} fell at {place}: {captions.fate(fallen, loaded.seat)}")
     return lines
+
+
+LETTERS: Final[Mapping[Kind, str]] = dict(zip(KINDS, "CBOXPLRS", strict=True))
+"""The letter of a kind in the diagram."""
+_COLUMN_M: Final = 0.005
+_ROW_M: Final = 0.010
+_TOP_M: Final = 0.345
+_BOTTOM_M: Final = -0.025
+"""Deck and yards end 5 mm above a whole centimetre, and so do the lines."""
+_HALF_COLUMNS: Final[Mapping[str, int]] = {"front": 30, "side": 24}
+_ROW_SAMPLES: Final = (0.2, 0.5, 0.8)
+"""Heights within a line at which it is looked at; a plank lying flat fills more than half of one."""
+_COLUMN_MARGIN: Final = 0.25
+"""The part of a column that may be free when it counts as filled."""
+_NUMBER_COLUMNS: Final = 3
+
+
+Hands = Sequence[tuple[float, float]]
+
+
+class Canvas:
+    """Lines of characters; places are given in m, upwards and rightwards positive."""
+
+    def __init__(self, view: View) -> None:
+        self._half = _HALF_COLUMNS[view.name]
+        self._rows = round((_TOP_M - _BOTTOM_M) / _ROW_M)
+        self._cells = [[" "] * (2 * self._half) for _ in range(self._rows)]
+
+    def fill(self, left: float, right: float, bottom: float, top: float, letter: str) -> None:
+        """Fill every cell whose centre lies in the rectangle."""
+        for row, cells in enumerate(self._cells):
+            if bottom <= self._height(row, 0.5) <= top:
+                for column in range(len(cells)):
+                    if left <= (column - self._half + 0.5) * _COLUMN_M <= right:
+                        cells[column] = letter
+
+    def paint(self, outline: Outline, letter: str) -> set[tuple[int, int]]:
+        """Fill every cell that the outline covers at one of three heights; these cells."""
+        heights = [v for _, v in outline]
+        touched: set[tuple[int, int]] = set()
+        for row in range(max(self.row(max(heights)), 0), min(self.row(min(heights)), self._rows - 1) + 1):
+            for part in _ROW_SAMPLES:
+                found = chord(outline, self._height(row, part))
+                if found is not None:
+                    touched.update((row, column) for column in self._columns(*found))
+        for row, column in touched:
+            self._cells[row][column] = letter
+        return touched
+
+    def write(self, row: int, column: int, word: str) -> None:
+        """Put a word over what is there."""
+        self._cells[row][column : column + len(word)] = word
+
+    def lines(self) -> list[str]:
+        """From the top to the bottom."""
+        return ["".join(cells) for cells in self._cells]
+
+    def row(self, height: float) -> int:
+        """The line in which a height lies."""
+        return math.floor((_TOP_M - height) / _ROW_M)
+
+    def column(self, at: float) -> int:
+        """The column in which a place lies, kept within the canvas."""
+        return min(max(math.floor(at / _COLUMN_M) + self._half, 0), 2 * self._half - 1)
+
+    def _columns(self, left: float, right: float) -> range:
+        first = math.ceil(left / _COLUMN_M - 1 + _COLUMN_MARGIN) + self._half
+        last = math.floor(right / _COLUMN_M - _COLUMN_MARGIN) + self._half
+        return range(max(first, 0), min(last, 2 * self._half - 1) + 1)
+
+    def _height(self, row: int, part: float) -> float:
+        return _TOP_M - (row + part) * _ROW_M
+
+
+def silhouettes(table: ShipAtRest, hands_mm: Hands, fallen: Sequence[Fallen]) -> list[str]:
+    """Front view and side view beside each other, under a line that says which is which."""
+    front, side = (_view(table, view, hands_mm, fallen) for view in (FRONT, SIDE))
+    width = len(front[0])
+    empty = next(number for number, pair in enumerate(zip(front, side, strict=True)) if "".join(pair).strip())
+    head = [
+        f"{'starboard':<{width // 2 - 5}}from the bow{'port':>{width // 2 - 7}}",
+        f"{'stern':<{len(side[0]) // 2 - 7}}from starboard{'bow':>{len(side[0]) // 2 - 7}}",
+    ]
+    rows = [head, *([one, other] for one, other in zip(front[empty:], side[empty:], strict=True))]
+    return [f"{one}  {other}".rstrip() for one, other in rows]
+
+
+def _view(table: ShipAtRest, view: View, hands_mm: Hands, fallen: Sequence[Fallen]) -> list[str]:
+    canvas, axis = Canvas(view), 1 if view is FRONT else 0
+    _rig(canvas, axis)
+    _sea(canvas, axis, hands_mm, fallen)
+    _stow(canvas, view, table)
+    return canvas.lines()
+
+
+def _rig(canvas: Canvas, axis: int) -> None:
+    canvas.fill(-scene.MAST_RADIUS_M, scene.MAST_RADIUS_M, scene.CATCH_PLANE_M, scene.MAST_TOP_M, "|")
+    half = scene.HULL_HALF_M[axis]
+    canvas.fill(-half, half, scene.DECK_TOP_M - 2 * scene.HULL_HALF_M[2], scene.DECK_TOP_M, "#")
+    for yard, spar in zip(scene.YARDS, scene.YARD_SPARS, strict=True):
+        half = spar.half_m[axis]
+        canvas.fill(-half, half, yard.top_m - _ROW_M, yard.top_m, "=")
+
+
+def _sea(canvas: Canvas, axis: int, hands_mm: Hands, fallen: Sequence[Fallen]) -> None:
+    """The catch plane as water, with the hands in it and what fell."""
+    canvas.fill(-1, 1, _BOTTOM_M, _BOTTOM_M + _ROW_M, "~")
+    row = canvas.row(scene.CATCH_PLANE_M)
+    for hand in hands_mm:
+        at = hand[axis] / 1000
+        left, right = canvas.column(at - scene.HAND_RADIUS_M), canvas.column(at + scene.HAND_RADIUS_M)
+        canvas.write(row, left, "\\" + "_" * (right - left - 1) + "/")
+    for each in fallen:
+        place = (each.x_mm, each.y_mm)[axis] / 1000
+        canvas.write(row, canvas.column(place), LETTERS[each.kind])
+
+
+def _stow(canvas: Canvas, view: View, table: ShipAtRest) -> None:
+    """The pieces from the farthest to the nearest, then the number of each where it can be read."""
+    upright = [(piece, aboard(piece, table)) for piece in table.cargo]
+    seen: dict[tuple[int, int], Piece] = {}
+    for piece, pose in sorted(upright, key=lambda pair: view.depth(pair[1][:3])):
+        for part in piece_solids(piece.kind, pose, view):
+            seen |= dict.fromkeys(canvas.paint(part.outline, LETTERS[piece.kind]), piece)
+    for piece in table.cargo:
+        _number(canvas, piece, [cell for cell, owner in seen.items() if owner is piece])
+
+
+def _number(canvas: Canvas, piece: Piece, cells: list[tuple[int, int]]) -> None:
+    """The digits of the piece's id in the middle of its longest line, if it leaves room for a letter beside them."""
+    runs = sorted(_runs(cells), key=lambda run: (len(run), run[0]), reverse=True)
+    digits = piece.id[1:]
+    if runs and len(runs[0]) >= max(_NUMBER_COLUMNS, len(digits) + 1):
+        longest = [run for run in runs if len(run) == len(runs[0])]
+        run = longest[len(longest) // 2]
+        row, column = run[(len(run) - len(digits) + 1) // 2]
+        canvas.write(row, column, digits)
+
+
+def _runs(cells: Iterable[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    runs: list[list[tuple[int, int]]] = []
+    for cell in sorted(cells):
+        if runs and runs[-1][-1] == (cell[0], cell[1] - 1):
+            runs[-1].append(cell)
+        else:
+            runs.append([cell])
+    return runs
+
+
+def aboard(piece: Piece, table: ShipAtRest) -> Pose:
+    """The pose of a piece in the frame of the ship."""
+    place, rotation = split(piece.pose)
+    back = inverse(ship_rotation(table))
+    return (*rotated(back, place), *times(back, rotation))

@@ -11,9 +11,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from arena.games.riffraff import scene
-from arena.games.riffraff.drawing import cargo, svg
-from arena.games.riffraff.drawing.cargo import Frame, Sheet
+from arena.games.riffraff.drawing import svg
 from arena.games.riffraff.drawing.projection import ABOVE, FRONT, Outline, Point, hull, solid
+from arena.games.riffraff.drawing.svg import Frame, Sheet
 from arena.games.riffraff.geometry import Vector, rotated, ship_rotation
 from arena.games.riffraff.scene import CATCH_PLANE_M, DECK_TOP_M, HULL, HULL_HALF_M, MAST_TOP_M, YARD_SPARS, Shape
 from arena.games.riffraff.state import Fallen
@@ -99,7 +99,7 @@ class Ship:
     def _body(self, part: Shape, colour: str, edge: str = _EDGE) -> Sheet:
         seen = solid(part, (0.0, 0.0, 0.0), self._turn, self._frame.view)
         hides = tuple(self._frame.pixels(seen.outline)[::-1])
-        return Sheet(seen.depth, cargo.body(seen, colour, edge, self._frame), (hides,))
+        return Sheet(seen.depth, svg.body(seen, colour, edge, self._frame), (hides,))
 
     def _face(self, along: float, height: float) -> Vector:
         """A point on the face of the hull that is turned to the eye: `along` from -1 to 1."""

@@ -14,8 +14,16 @@ from msgspec.structs import replace
 from arena.games.api import Chance, Dice, Json, Seat
 from arena.games.shanghaien.actions import Action, End, numbering
 from arena.games.shanghaien.cards import Card
-from arena.games.shanghaien.refusal import why_misnumbered
-from arena.games.shanghaien.state import Choice, Expansion, ExtraRoll, State, Trick, numbering_choices, with_extra
+from arena.games.shanghaien.state import (
+    Choice,
+    Expansion,
+    ExtraRoll,
+    State,
+    Trick,
+    numbering_choices,
+    why_misnumbered,
+    with_extra,
+)
 from arena.games.shanghaien.turns import end_turn, lay_out, roll_again, rolled
 
 NAME: Final = "doubles"

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from arena.games.api import Chance, Dice, Json, Number
 from arena.games.shanghaien.actions import Action, End, Place, Shanghai, numbering
-from arena.games.shanghaien.refusal import why_misnumbered
 from arena.games.shanghaien.state import (
     NO_DICE,
     Choice,
@@ -22,6 +21,7 @@ from arena.games.shanghaien.state import (
     Trick,
     lying,
     numbering_choices,
+    why_misnumbered,
     with_mover,
 )
 from arena.games.shanghaien.turns import clear_away, discard, lay_out, put_down

@@ -1,16 +1,87 @@
 """The worth of crews, cards of a row and tricks, in points of the final margin, and of the match after a round.
 
-Rule: plain functions of counts; the order of the draw pile is never looked at, only which cards are still to come.
-Crews are exact here, nation by nation, and a joker is thought of where it will help most.
+Rule: plain functions of counts and constants; the order of the draw pile is never looked at, only which cards are still
+to come. Crews are exact here, nation by nation, and a joker is thought of where it will help most. The curve from an
+expected margin to the chance to win is `chance_of`.
+
+The constants are frozen: other ones make a new version of the value. Source: self-play of bots/sensible, 1500 matches
+as it is and 2000 with one move in 33 at random, all others than those the luck is measured with. `chances` are
+frequencies, each card weighed by its worth; the rest are regressions of the final margin, or of the winner, on the
+terms of the value, with rounded coefficients. benchmarks/luck_fit.py counts the frequencies again.
 """
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from math import sqrt
+from pkgutil import get_data
 from typing import Final, NamedTuple
+
+import msgspec
 
 from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card, is_sailor, nation_of, strength_of
 from arena.games.shanghaien.state import ROUNDS
-from arena.games.shanghaien.value.constants import CONSTANTS, chance_of, scale
+
+
+class Constants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of constants.json; margins in points."""
+
+    version: str
+    share: float
+    """The part of the cards to come that each side wins."""
+    trick: tuple[float, ...]
+    """Points an unused trick is worth, by the number of rounds left to use it in; in the end 1, by the rules."""
+    first_joker: tuple[float, ...]
+    second_joker: tuple[float, ...]
+    """The part of the gain by a joker that its owner can hope for, besides `trick`; by the same number of rounds."""
+    deviation: tuple[float, ...]
+    """Standard deviation of the final margin from the expected one at the start of each round."""
+    last_deviation: tuple[float, ...]
+    """The same in the last round, by the number of dice placed by both sides together."""
+    most_dice: int
+    start: tuple[float, ...]
+    """Points that starting the round is worth, by the number of the round (from 1)."""
+    slope: float
+    """The part of an expected margin that comes true, before the last round."""
+    lookahead: int
+    """From this round on a die just placed is judged by the opponent's next roll; before it the frequencies will do."""
+    chances: tuple[tuple[tuple[float, float], ...], ...]
+    """The fate of a card, by the dice placed by both sides together (0 to 10) and by how it stands for the side to
+    move (`round.standing`): the chance that this side wins it, and that the other one does. The rest: nobody."""
+    ended: tuple[tuple[float, ...], ...]
+    """By round (from 1) and by dice placed: the weight of the payoff if the round ended now, for the side that has
+    just placed."""
+    lesser: tuple[tuple[float, ...], ...]
+    """The same for the lesser of that payoff and the one by `chances`; the rest is the weight of the latter."""
+
+
+CONSTANTS: Final = msgspec.json.decode(get_data(__package__, "constants.json") or b"", type=Constants)
+
+
+@cache
+def scale(round_: int, dice: int) -> float:
+    """From margins to standard deviations: the variance goes evenly from the start of a round to that of the next."""
+    if round_ == ROUNDS:
+        return 1 / CONSTANTS.last_deviation[dice]
+    here, there = CONSTANTS.deviation[round_ - 1] ** 2, CONSTANTS.deviation[round_] ** 2
+    return CONSTANTS.slope / sqrt(here + (there - here) * dice / CONSTANTS.most_dice)
+
+
+def chance_of(deviations: float) -> float:
+    """The chance to win with a margin of so many standard deviations expected.
+
+    Student's distribution with 8 degrees of freedom: near the normal one, and it takes only operations that are rounded
+    in the same way on every machine, so that the value has the same bits everywhere.
+    """
+    u = deviations / sqrt(8 + deviations * deviations)
+    v = u * u
+    return 0.5 + u * (35 - v * (35 - v * (21 - 5 * v))) / 32
+
+
+def steepness(deviations: float) -> float:
+    """The derivative of `chance_of`."""
+    above = 8 + deviations * deviations
+    return 35 / 4 * (8 / above) ** 3 / (above * sqrt(above))
+
 
 SailorPool = tuple[tuple[int, ...], ...]
 """By nation the values of the sailors still to come, in ascending order."""
