@@ -55,7 +55,7 @@ def show(
     if svg is not None and svg.suffix != ".svg":
         raise SpecError(f"--svg {svg}: the picture is an SVG, expected a name that ends in .svg")
     if step is not None and svg is None:
-        raise SpecError(f"--step {step}: no picture to take; give --svg FILE_PATH, too")
+        raise SpecError(f"--step {step}: no picture to take; give --svg FILE, too")
     with stored(results) as store:
         found = store.match(match_id)
         try:
