@@ -6,10 +6,8 @@ finds instead of stopping at the first.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Final, NamedTuple
-
-import msgspec
 
 from arena.errors import DamagedStore
 from arena.league.standings import standings_after
@@ -27,18 +25,7 @@ from arena.store.history import Head
 from arena.store.matches import MatchStore
 from arena.text import counted
 from arena.verify.history import AuditLine, audit_history
-from arena.verify.match import (
-    CHECKED,
-    Checked,
-    Checker,
-    DueLuck,
-    Task,
-    check_here,
-    draws_of,
-    due_luck,
-    expected,
-    value_version,
-)
+from arena.verify.match import Checker, Task, check_here, draws_of, task_of
 from arena.verify.replay import audit_by_replay
 from arena.verify.resimulation import Resimulated
 
@@ -70,60 +57,52 @@ def audit(
     store: MatchStore, bots: BotStore, leagues: tuple[str, ...], look: AuditSettings = HERE
 ) -> Iterator[AuditLine]:
     """The findings about the database as a whole, about each league, and if these are all, about matches of none."""
-    yield from _audit_database(store)
-    yield from audit_history(store, look.roots)
-    sound: list[LeagueState] = []
+    yield from _about("database", _audit_database(store))
+    yield from _about("history", audit_history(store, look.roots))
+    sound: dict[str, LeagueState] = {}
     for name in leagues:
-        try:
-            tournament = store.league(name)
-            yield from _audit_bots(bots, tournament)
-            sound.append(state_of(tournament, store.ranks))
-        except DamagedStore as error:
-            yield True, f"{name}: {error}"
-            continue
-        yield from _audit_league(store, bots, sound[-1], look)
+        yield from _about(name, _audit_bots(store, bots, name, sound))
+        if name in sound:
+            yield from _about(name, _audit_matches(store, sound[name], look))
+            yield from _about(name, _audit_standings(store, sound[name]))
+        if name in sound and look.replays:
+            secrets = _secrets_of(sound[name].tournament, look)
+            yield from _about(name, audit_by_replay(store, bots, sound[name], secrets, look.replays, look.isolation))
     if set(leagues) == set(store.leagues()):
-        try:
-            yield from _audit_orphans(store, sound, look)
-        except DamagedStore as error:
-            yield True, f"no league: {error}"
+        yield from _about("no league", _audit_orphans(store, sound.values(), look))
 
 
-def _audit_league(store: MatchStore, bots: BotStore, state: LeagueState, look: AuditSettings) -> Iterator[AuditLine]:
-    for part in (_audit_matches(store, state, look), _audit_standings(store, state)):
-        try:
-            yield from part
-        except DamagedStore as error:
-            yield True, f"{state.tournament.name}: {error}"
-    if look.replays:
-        yield from audit_by_replay(
-            store, bots, state, _secrets_of(state.tournament, look), look.replays, look.isolation
-        )
+def _about(name: str, part: Iterator[AuditLine]) -> Iterator[AuditLine]:
+    """The findings of a part of the audit; damage that ends it is one more."""
+    try:
+        for is_problem, text in part:
+            yield is_problem, f"{name}: {text}"
+    except DamagedStore as error:
+        yield True, f"{name}: {error}"
 
 
 def _audit_database(store: MatchStore) -> Iterator[AuditLine]:
-    try:
-        damage = store.integrity_errors()
-        loose, bare = store.orphans_of("record", "match"), store.orphans_of("match", "record")
-    except DamagedStore as error:
-        yield True, f"database: {error}"
-        return
-    yield from ((True, f"database: {error}") for error in damage)
+    damage = store.integrity_errors()
+    loose, bare = store.orphans_of("record", "match"), store.orphans_of("match", "record")
+    yield from ((True, error) for error in damage)
     if not damage:
-        yield False, "database: SQLite finds it sound"
+        yield False, "SQLite finds it sound"
     if loose:
-        yield True, f"database: {counted(loose, 'record has', 'records have')} no match"
+        yield True, f"{counted(loose, 'record has', 'records have')} no match"
     if bare:
-        yield True, f"database: {counted(bare, 'match has', 'matches have')} no record"
+        yield True, f"{counted(bare, 'match has', 'matches have')} no record"
 
 
-def _audit_bots(bots: BotStore, tournament: Tournament) -> Iterator[AuditLine]:
+def _audit_bots(store: MatchStore, bots: BotStore, name: str, sound: dict[str, LeagueState]) -> Iterator[AuditLine]:
+    """The bots of a league; its state goes to `sound`."""
+    tournament = store.league(name)
     changed = set(bots.changed({player.bot.digest for player in tournament.players}))
     for player in tournament.players:
         if player.bot.digest in changed:
-            yield True, f"{tournament.name}: bot {player.bot.label} is missing or no longer has its hash"
+            yield True, f"bot {player.bot.label} is missing or no longer has its hash"
     if not changed:
-        yield False, f"{tournament.name}: {len(tournament.players)} bots have their hashes"
+        yield False, f"{len(tournament.players)} bots have their hashes"
+    sound[name] = state_of(tournament, store.ranks)
 
 
 def _audit_matches(store: MatchStore, state: LeagueState, look: AuditSettings) -> Iterator[AuditLine]:
@@ -131,18 +110,16 @@ def _audit_matches(store: MatchStore, state: LeagueState, look: AuditSettings) -
     by_key = {span.pairing.key: span.pairing for span in state.spans}
     secrets = _secrets_of(tournament, look)
     tasks = (
-        Task(match, expected(tournament, by_key[match.result.key.pairing], match), due_luck(tournament, match, secrets))
-        for match in store.matches(state.blocks)
+        task_of(tournament, by_key[match.result.key.pairing], match, secrets) for match in store.matches(state.blocks)
     )
-    tour = _MatchAudit(tournament.name, look, total=state.stored)
-    yield from tour.problems(tasks)
-    results = store.in_schedule_order(state.blocks)
-    yield False, f"{tournament.name}: {tour.replayed} of {counted(state.scheduled, 'match', 'matches')} replayed"
-    yield from tour.other_rules()
-    yield from tour.luck()
-    yield from tour.simulations()
-    yield from _audit_luck(tournament, results)
-    yield from _audit_blocks(tournament, results, tour.checked)
+    text = f"{{}} of {counted(state.scheduled, 'match', 'matches')} replayed"
+    checked = yield from _audit_tasks(tournament.name, tasks, look, state.stored, text.format)
+    seen = Counter(result.key[:2] for result in store.results(state.blocks))
+    if seen.total() != checked:
+        yield True, f"{counted(seen.total(), 'match has', 'matches have')} {counted(checked, 'record')}"
+    incomplete = sum(count != tournament.seats for count in seen.values())
+    if incomplete:
+        yield True, f"{counted(incomplete, 'block lacks', 'blocks lack')} a match"
 
 
 def _secrets_of(tournament: Tournament, look: AuditSettings) -> list[Secret]:
@@ -151,153 +128,83 @@ def _secrets_of(tournament: Tournament, look: AuditSettings) -> list[Secret]:
     return [public] if public is not None else look.secrets(tournament.commitments)
 
 
-class _MatchAudit:
-    """A walk past the matches of a league, or of none: what is wrong with each, and what their simulations come to."""
-
-    def __init__(self, name: str, look: AuditSettings, *, total: int) -> None:
-        self._name = name
-        self._look = look
-        self._total = total
-        self.checked = 0
-        self._resimulated: dict[tuple[str, str], Resimulated] = {}
-        self._matches: Counter[tuple[str, str]] = Counter()
-        self._other_rules: Counter[str] = Counter()
-        self._luck: Counter[str] = Counter()
-
-    def problems(self, tasks: Iterable[Task]) -> Iterator[AuditLine]:
-        """Problems of matches, one after the other."""
-        if self._total:
-            self._look.watch(self._name, 0, self._total)
-        for found in self._look.checked(tasks):
-            self.checked += 1
-            self._look.watch(self._name, self.checked, max(self._total, self.checked))
-            for problem in found.problems:
-                yield True, f"{self._name}: match {found.match}: {problem}"
-            self._add(found)
-            self._other_rules[found.other_rules] += 1
-            self._luck[found.luck] += 1
-
-    @property
-    def replayed(self) -> int:
-        """The matches whose rules this arena has."""
-        return self._other_rules[""]
-
-    def other_rules(self) -> Iterator[AuditLine]:
-        """The matches that cannot be replayed here; no fault of theirs, and their records were read and summed up."""
-        for why, count in sorted(self._other_rules.items()):
-            if why:
-                yield False, f"{self._name}: not comparable: {counted(count, 'match', 'matches')} {why}"
-
-    def _add(self, found: Checked) -> None:
-        one = found.resimulated
-        if one is None:
-            return
-        if one.farthest is not None:
-            named = msgspec.structs.replace(one.farthest, text=f"match {found.match}, {one.farthest.text}")
-            one = msgspec.structs.replace(one, farthest=named)
-        kind = (one.terms, one.why_not)
-        self._resimulated[kind] = self._resimulated[kind] + one if kind in self._resimulated else one
-        self._matches[kind] += 1
-
-    def luck(self) -> Iterator[AuditLine]:
-        """The number of matches with the luck of their secret; and of those without a secret at hand, by commitment."""
-        for found, count in sorted(self._luck.items(), key=lambda item: item[0] != CHECKED):
-            matches = counted(count, "match", "matches")
-            if found == CHECKED:
-                yield False, f"{self._name}: the luck of {matches} compared with the secret or the public seed"
-            elif found:
-                told = f"the luck of {matches} not compared with the secret of commitment {found}, which is not here"
-                yield False, f"{self._name}: {told}; only the dice and cards, with the luck in each record"
-
-    def simulations(self) -> Iterator[AuditLine]:
-        """The results of simulations here, in a sentence for all matches that were simulated on the same terms."""
-        for kind, found in sorted(self._resimulated.items(), key=lambda item: item[0]):
-            same, made = found.equal, counted(found.made, "simulation", "simulations")
-            if found.why_not:
-                matches = counted(self._matches[kind], "match", "matches")
-                yield False, f"{self._name}: {matches} not simulated again: {found.why_not}"
-            elif found.terms:
-                told = f"{self._name}: not comparable: simulated by {found.terms}; {same} of {made} come out the same"
-                yield False, f"{told}; the farthest: {found.farthest.text}" if found.farthest else told
-            else:
-                yield False, f"{self._name}: {made} made again, {'all' if same == found.made else same} as recorded"
-
-
-def _audit_blocks(tournament: Tournament, results: list[MatchResult], checked: int) -> Iterator[AuditLine]:
-    """Every match needs its record, and every block all its matches."""
-    if len(results) != checked:
-        yield (
-            True,
-            f"{tournament.name}: {counted(len(results), 'match has', 'matches have')} {counted(checked, 'record')}",
-        )
-    seen = Counter(result.key[:2] for result in results)
-    incomplete = sum(count != tournament.seats for count in seen.values())
-    if incomplete:
-        yield True, f"{tournament.name}: {counted(incomplete, 'block lacks', 'blocks lack')} a match"
-
-
-def _audit_orphans(store: MatchStore, leagues: list[LeagueState], look: AuditSettings) -> Iterator[AuditLine]:
+def _audit_orphans(store: MatchStore, leagues: Iterable[LeagueState], look: AuditSettings) -> Iterator[AuditLine]:
     """Matches of no current league, as a changed tournament leaves them: each against its own record."""
-    tour = _MatchAudit("no league", look, total=0)
-    secrets = [secret for league in leagues for secret in _secrets_of(league.tournament, look)]
-    blocks: Counter[str] = Counter()
+    secrets, blocks = list[Secret](), Counter[str]()
     for league in leagues:
+        secrets += _secrets_of(league.tournament, look)
         blocks |= Counter(league.blocks)
-    yield from tour.problems(
-        Task(match, None, DueLuck(draws_of(match, secrets, len(match.result.ranks)))) for match in store.orphans(blocks)
+    tasks = (Task(match, draws_of(match, secrets)) for match in store.orphans(blocks))
+    yield from _audit_tasks(
+        "no league", tasks, look, 0, lambda count: f"{counted(count, 'match', 'matches')} of no current league replayed"
     )
-    if tour.checked:
-        yield False, f"no league: {counted(tour.replayed, 'match', 'matches')} of no current league replayed"
-        yield from tour.other_rules()
-        yield from tour.luck()
-        yield from tour.simulations()
 
 
-def _audit_luck(tournament: Tournament, results: list[MatchResult]) -> Iterator[AuditLine]:
-    """The number of matches whose luck was measured again; that of another version of the value cannot be."""
-    current = value_version(tournament.game)
-    known = Counter(one.luck_version == current for one in results if one.luck_version)
-    if known[True]:
-        yield False, f"{tournament.name}: the luck of {counted(known[True], 'match', 'matches')} measured again"
-    if known[False]:
-        what = counted(known[False], "match", "matches")
-        yield False, f"{tournament.name}: the luck of {what} is of another version of the value, and not checked"
+def _audit_tasks(
+    name: str, tasks: Iterable[Task], look: AuditSettings, total: int, summary: Callable[[int], str]
+) -> Generator[AuditLine, None, int]:
+    """The problems of each match, and remarks about all of them; the number of matches that were checked."""
+    checked = replayed = 0
+    remarks, simulated = Counter[str](), dict[str, Resimulated]()
+    if total:
+        look.watch(name, 0, total)
+    for found in look.checked(tasks):
+        checked += 1
+        look.watch(name, checked, max(total, checked))
+        yield from ((True, f"match {found.match}: {problem}") for problem in found.problems)
+        replayed += found.is_replayed
+        remarks.update(found.remarks)
+        if (one := found.resimulated) is not None:
+            simulated[one.terms] = simulated[one.terms] + one if one.terms in simulated else one
+    if checked or total:
+        yield False, summary(replayed)
+    for text, count in remarks.items():
+        yield False, text.replace("{}", counted(count, "match", "matches"), 1)
+    yield from ((False, _simulations(one)) for _, one in sorted(simulated.items()))
+    return checked
+
+
+def _simulations(found: Resimulated) -> str:
+    """The results of simulations here, in a sentence for all matches that were simulated on the same terms."""
+    same, made = found.equal, counted(found.made, "simulation", "simulations")
+    if not found.terms:
+        return f"{made} made again, {'all' if same == found.made else same} as recorded"
+    told = f"not comparable: simulated by {found.terms}; {same} of {made} come out the same"
+    return f"{told}; the farthest: {found.farthest.text}" if found.farthest else told
 
 
 def _audit_standings(store: MatchStore, state: LeagueState) -> Iterator[AuditLine]:
-    tournament = state.tournament
     sums = store.sums(state.blocks)
     results = store.in_schedule_order(state.blocks)
     if sums_of(results).facts() != sums.facts():
-        yield True, f"{tournament.name}: SQLite adds up other sums than those of its matches"
-    yield from _audit_ratings(tournament, results)
+        yield True, "SQLite adds up other sums than those of its matches"
+    yield _audit_ratings(state.tournament, results)
     table = standings_after(state, sums)
-    yield from ((False, f"{tournament.name}: {sentence}") for sentence in luck_audit(table))
-    published, computed = store.published(tournament.name), standings_json(table)
+    yield from ((False, sentence) for sentence in luck_audit(table))
+    published = store.published(state.tournament.name)
     if published is None:
-        yield False, f"{tournament.name}: no standings have been published yet"
-    elif computed == published:
-        yield False, f"{tournament.name}: the published standings are those of the matches"
-    elif 0 <= _matches_in(published) < len(results):
-        yield False, f"{tournament.name}: matches were added since the standings were published; run the league again"
-    elif _matches_in(published) > len(results):
-        missing = _matches_in(published) - len(results)
-        what = counted(missing, "match is", "matches are")
-        yield True, f"{tournament.name}: {what} missing that the published standings rest on"
+        yield False, "no standings have been published yet"
+        return
+    missing = _matches_in(published) - len(results)
+    if standings_json(table) == published:
+        yield False, "the published standings are those of the matches"
+    elif -len(results) <= missing < 0:
+        yield False, "matches were added since the standings were published; run the league again"
+    elif missing > 0:
+        yield True, f"{counted(missing, 'match is', 'matches are')} missing that the published standings rest on"
     else:
-        yield True, f"{tournament.name}: the published standings are not those of the matches"
+        yield True, "the published standings are not those of the matches"
 
 
-def _audit_ratings(tournament: Tournament, results: list[MatchResult]) -> Iterator[AuditLine]:
+def _audit_ratings(tournament: Tournament, results: list[MatchResult]) -> AuditLine:
     names = [player.name for player in tournament.players]
     games = [(result.players, result.ranks) for result in results]
     fast = rate(names, games, tournament.rating)
     slow = rate_by_factor_graph(names, games, tournament.rating)
     apart = max(abs(fast[name].mu - slow[name].mu) + abs(fast[name].sigma - slow[name].sigma) for name in names)
     if apart > RATING_TOLERANCE:
-        yield True, f"{tournament.name}: two ways to compute the ratings differ by {apart:.2g}"
-    else:
-        yield False, f"{tournament.name}: ratings agree with the factor graph of the trueskill package"
+        return True, f"two ways to compute the ratings differ by {apart:.2g}"
+    return False, "ratings agree with the factor graph of the trueskill package"
 
 
 def _matches_in(published: bytes) -> int:

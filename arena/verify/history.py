@@ -4,9 +4,7 @@ Rule: the tree is computed again from the entries, and each entry is held agains
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
-from arena.errors import DamagedStore
 from arena.match.record import unpack
 from arena.store.history import Entry, Head, Tree
 from arena.store.matches import MatchStore
@@ -15,17 +13,12 @@ from arena.text import counted
 AuditLine = tuple[bool, str]
 """Whether it is a problem, and the sentence."""
 
-_NAME: Final = "history"
-
 
 def audit_history(store: MatchStore, roots: Sequence[Head] = ()) -> Iterator[AuditLine]:
     """Findings about the history. `roots` were kept by a person: the first so many matches are computed again."""
-    try:
-        yield from _walked(store, roots)
-        if strangers := store.orphans_of("record", "history"):
-            yield True, f"{_NAME}: {counted(strangers, 'stored match is', 'stored matches are')} not in it"
-    except DamagedStore as error:
-        yield True, f"{_NAME}: {error}"
+    yield from _walked(store, roots)
+    if strangers := store.orphans_of("record", "history"):
+        yield True, f"{counted(strangers, 'stored match is', 'stored matches are')} not in it"
 
 
 def _walked(store: MatchStore, roots: Sequence[Head]) -> Iterator[AuditLine]:
@@ -40,22 +33,22 @@ def _walked(store: MatchStore, roots: Sequence[Head]) -> Iterator[AuditLine]:
     head = tree.head()
     if misfits:
         what = counted(misfits, "entry does", "entries do")
-        yield True, f"{_NAME}: {what} not fit what stands beside: the history itself was changed"
-    yield False, f"{_NAME}: {counted(head.size, 'match', 'matches')} in the order of their commits, {head}"
+        yield True, f"{what} not fit what stands beside: the history itself was changed"
+    yield False, f"{counted(head.size, 'match', 'matches')} in the order of their commits, {head}"
     yield from (_compared(root, heads[root.size], head.size) for root in roots)
 
 
 def _audit_entry(store: MatchStore, entry: Entry, *, is_proven: bool) -> Iterator[AuditLine]:
     """An entry against the record that is stored now; where a root is to be proven, against its bytes too."""
     if entry.stored is None:
-        yield True, f"{_NAME}: match {entry.match} was stored and is gone"
+        yield True, f"match {entry.match} was stored and is gone"
     elif entry.stored != entry.digest:
-        yield True, f"{_NAME}: match {entry.match}: its record is not the one that was stored"
+        yield True, f"match {entry.match}: its record is not the one that was stored"
     elif is_proven:
         try:
             unpack(store.match(entry.match).record)
         except ValueError as error:
-            yield True, f"{_NAME}: match {entry.match}: {error}"
+            yield True, f"match {entry.match}: {error}"
 
 
 def _compared(root: Head, found: Head, size: int) -> AuditLine:
@@ -63,16 +56,16 @@ def _compared(root: Head, found: Head, size: int) -> AuditLine:
     if root.size > size:
         what = counted(size, "match", "matches")
         return True, (
-            f"{_NAME}: it has {what}, and the root that was given is of {root.size}: matches were removed since, or it"
+            f"it has {what}, and the root that was given is of {root.size}: matches were removed since, or it"
             " is of other results"
         )
     first = f"the first {counted(root.size, 'match', 'matches')}"
     if found != root:
         return True, (
-            f"{_NAME}: {first} have the root {found.root.hex()}, and not the one that was given: since that was printed"
+            f"{first} have the root {found.root.hex()}, and not the one that was given: since that was printed"
             " a match was changed, added, removed or moved, or it is of other results"
         )
     return False, (
-        f"{_NAME}: {first} have the root that was given: none of them was changed, added, removed or moved since it was"
+        f"{first} have the root that was given: none of them was changed, added, removed or moved since it was"
         " printed. It says nothing of matches that came later, nor of which programs chose the actions before"
     )

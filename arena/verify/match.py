@@ -5,7 +5,7 @@ Rule: a task holds all that its match is checked by, so that whoever checks it n
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Future
 from typing import Any, Final
 
@@ -24,59 +24,46 @@ from arena.match.replay import other_rules, problems
 from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch, result_of, rotate
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
 from arena.process.workers import Workers
-from arena.protocol.messages import ClockTerms
 from arena.verify.resimulation import Resimulated, resimulate
 
 LUCK_TOLERANCE: Final = 2
 """In millionths: luck is measured with floats, and another machine may round the last digit otherwise."""
-CHECKED: Final = "checked"
+_COMPARED: Final = "the luck of {} compared with the secret or the public seed"
+_NOT_COMPARED: Final = (
+    "the luck of {} not compared with the secret of commitment %s, which is not here; only the dice and cards, with the"
+    " luck in each record"
+)
 _AHEAD: Final = 4
 """Tasks in flight for each process: enough that none waits, few enough that a large league needs no memory."""
 
 
-class Expected(msgspec.Struct, frozen=True):
-    """The setting of a match by its tournament, by the names of its record. `seats` are players and their bots."""
+class Task(msgspec.Struct, frozen=True):
+    """A stored match, and all that its league gives; the last three are None or empty for one of no current league.
 
-    game: str
-    rules: str
-    options: dict[str, Any]
-    clock: ClockTerms
-    seats: tuple[tuple[str, str], ...]
-
-
-class DueLuck(msgspec.Struct, frozen=True):
-    """The luck that a match may have.
-
-    `draws`: what each secret at hand gives its block; `commitments`: those of all secrets of its league, None for a
-    match of no current league. `seed`: its luck by the recipe of arena 0.1.0, for a league of that time.
+    `draws`: what each secret at hand gives its block. `expected`: the setting by its tournament, by the names of its
+    record; `seats` are players and the hashes of their bots. `commitments`: those of all secrets of its league. `seed`:
+    its luck by the recipe of arena 0.1.0, for a league of that time.
     """
 
+    match: PlayedMatch
     draws: tuple[BlockDraw, ...] = ()
+    expected: dict[str, Any] = {}
     commitments: tuple[str, ...] | None = None
     seed: str | None = None
 
 
-class Task(msgspec.Struct, frozen=True):
-    """A stored match; `expected` is None for one of no current league."""
-
-    match: PlayedMatch
-    expected: Expected | None
-    luck: DueLuck = DueLuck()
-
-
 class Checked(msgspec.Struct, frozen=True):
-    """The problems of a match, in sentences, and the results of its simulations; None for a game without a simulator.
+    """The problems of a match, in sentences, and the results of its simulations; None if none were made.
 
-    `other_rules`: the sentence that it cannot be replayed because this arena has other rules; empty if it was replayed.
-    `luck` is `checked` if the luck was compared with what its secret or seed gives, else the commitment of the secret
-    that was not at hand; empty if the record tells of none.
+    `remarks` are sentences that other matches share, with `{}` in the place of their number. `is_replayed` is false if
+    this arena has other rules.
     """
 
     match: str
     problems: tuple[str, ...]
-    resimulated: Resimulated | None
-    other_rules: str = ""
-    luck: str = ""
+    resimulated: Resimulated | None = None
+    remarks: tuple[str, ...] = ()
+    is_replayed: bool = True
 
 
 Checker = Callable[[Iterable[Task]], Iterator[Checked]]
@@ -128,120 +115,110 @@ def check_match(task: Task) -> Checked:
     try:
         return _checked(task)
     except Exception as error:  # noqa: BLE001 - the edge: rules are not made for states that somebody forged
-        return Checked(str(task.match.result.key), (f"it cannot be checked: {error!r:.300}",), None)
+        return Checked(str(task.match.result.key), (f"it cannot be checked: {error!r:.300}",))
 
 
 def _checked(task: Task) -> Checked:
     """The problems of a match. A record that cannot be replayed is not simulated again."""
-    match, found = task.match, list[str]()
-    match_id = str(match.result.key)
+    result, match_id = task.match.result, str(task.match.result.key)
     try:
-        record = unpack(match.record)
+        record = unpack(task.match.record)
     except (ValueError, msgspec.MsgspecError) as error:
-        return Checked(match_id, (str(error),), None)
-    if record.match != match_id:
-        found.append(f"its record is that of {record.match}")
-    if task.expected is not None:
-        found += _misfits(task.expected, record)
-    if result_of(record) != msgspec.structs.replace(match.result, luck=(), luck_version=""):
+        return Checked(match_id, (str(error),))
+    found = [] if record.match == match_id else [f"its record is that of {record.match}"]
+    found += _misfits(task.expected, record) if task.expected else ()
+    if result_of(record) != msgspec.structs.replace(result, luck=(), luck_version=""):
         found.append("its result is not that of its record")
-    wrong, luck = _luck_misfits(task.luck, match, record)
+    wrong, remark = _compared_luck(task, record)
     found += wrong
-    if other := other_rules(record):
-        return Checked(match_id, tuple(found), None, other_rules=other, luck=luck)
+    remarks = [remark] if remark else []
     resimulated = None
-    if replayed := problems(record):
+    if other := other_rules(record):
+        remarks.append(f"not comparable: {{}} {other}")
+    elif replayed := problems(record):
         found += replayed
     else:
         resimulated, differences = resimulate(record)
         found += differences
-        if match.result.luck_version == value_version(record.game) != "":
-            found += _luck_problems(match.result, result_of(record, luck_of(record)))
-    return Checked(match_id, tuple(found), resimulated, luck=luck)
+        if resimulated is not None and resimulated.why_not:
+            remarks.append(f"{{}} not simulated again: {resimulated.why_not}")
+            resimulated = None
+        elif resimulated is not None and (farthest := resimulated.farthest):
+            farthest = msgspec.structs.replace(farthest, text=f"match {match_id}, {farthest.text}")
+            resimulated = msgspec.structs.replace(resimulated, farthest=farthest)
+        wrong, remark = _measured_luck(result, record)
+        found += wrong
+        remarks += [remark] if remark else []
+    return Checked(match_id, tuple(found), resimulated, tuple(remarks), is_replayed=not other)
 
 
-def expected(tournament: Tournament, pairing: Pairing, match: PlayedMatch) -> Expected:
-    """The setting that the record of a match of this pairing must have."""
-    seats: tuple[Player, ...] = rotate(pairing.players, match.result.key.rotation)
-    return Expected(
-        game=tournament.game,
-        rules=tournament.rules or load_game(tournament.game).rules_version,
-        options=tournament.options,
-        clock=tournament.clock.terms(),
-        seats=tuple((player.name, player.bot.digest) for player in seats),
+def task_of(tournament: Tournament, pairing: Pairing, match: PlayedMatch, secrets: Collection[Secret]) -> Task:
+    """A match of this pairing with all that the tournament, and the secrets at hand, give."""
+    key = match.result.key
+    seats: tuple[Player, ...] = rotate(pairing.players, key.rotation)
+    is_old, seed = tournament.format == OLD_FORMAT, tournament.seed or ""
+    return Task(
+        match,
+        draws=draws_of(match, secrets),
+        expected={
+            "game": tournament.game,
+            "rules": tournament.rules or load_game(tournament.game).rules_version,
+            "options": tournament.options,
+            "clock": tournament.clock.terms(),
+            "seats": tuple((player.name, player.bot.digest) for player in seats),
+        },
+        commitments=luck_origin(tournament).commitments,
+        seed=derive("block", seed, key.pairing, key.block) if is_old else None,
     )
 
 
-def due_luck(tournament: Tournament, match: PlayedMatch, secrets: Collection[Secret]) -> DueLuck:
-    """The luck that a match of the tournament may have, as far as the secrets at hand tell."""
-    if tournament.format == OLD_FORMAT:
-        assert tournament.seed is not None, "arena 0.1.0 had no secrets"
-        return DueLuck((), (), derive("block", tournament.seed, match.result.key.pairing, match.result.key.block))
-    draws = draws_of(match, secrets, tournament.seats)
-    return DueLuck(draws, luck_origin(tournament).commitments)
-
-
-def draws_of(match: PlayedMatch, secrets: Iterable[Secret], seats: int) -> tuple[BlockDraw, ...]:
+def draws_of(match: PlayedMatch, secrets: Iterable[Secret]) -> tuple[BlockDraw, ...]:
     """The draws of each of the secrets for the block of a match."""
-    return tuple(
-        draw_block(secret, f"{match.result.key.pairing}-{match.result.key.block}", seats) for secret in secrets
-    )
+    key, seats = match.result.key, len(match.result.ranks)
+    return tuple(draw_block(secret, f"{key.pairing}-{key.block}", seats) for secret in secrets)
 
 
-def value_version(game: str) -> str:
-    """The version of the value under which luck can be measured now; empty without one."""
-    value = value_of(load_game(game))
-    return "" if value is None else value.version
-
-
-def _misfits(due: Expected, record: MatchRecord) -> Iterator[str]:
+def _misfits(due: Mapping[str, Any], record: MatchRecord) -> Iterator[str]:
     """Differences between the setting in the record and that of the tournament."""
-    seats = tuple((seat.player, seat.bot) for seat in record.seats)
-    had_no_idle_bank = record.clock.idle_ms is UNSET  # it was played by arena 0.1.0
-    clock = msgspec.structs.replace(record.clock, idle_ms=due.clock.idle_ms) if had_no_idle_bank else record.clock
-    found = Expected(
-        game=record.game,
-        rules=record.rules,
-        options=record.options,
-        clock=clock,
-        seats=seats,
-    )
-    for name in Expected.__struct_fields__:
-        if getattr(found, name) != getattr(due, name):
-            yield f"its {name} is {getattr(found, name)}, the tournament gives {getattr(due, name)}"
+    found = {name: getattr(record, name) for name in due}
+    found["seats"] = tuple((seat.player, seat.bot) for seat in record.seats)
+    if record.clock.idle_ms is UNSET:  # it was played by arena 0.1.0, which had no idle bank
+        found["clock"] = msgspec.structs.replace(record.clock, idle_ms=due["clock"].idle_ms)
+    return _differences(found, due, "the tournament")
 
 
-def _luck_misfits(due: DueLuck, match: PlayedMatch, record: MatchRecord) -> tuple[list[str], str]:
-    """Differences between the luck in the record and that of its secret; and `Checked.luck`."""
-    if due.seed is not None or record.commitment is UNSET:
-        return _old_misfits(due, record), CHECKED if due.seed is not None else ""
-    drawn = next((each for each in due.draws if each.commitment == record.commitment), None)
-    if drawn is not None:
-        return list(_differences(drawn, match.result.key.rotation, record)), CHECKED
-    if due.commitments is not None and record.commitment not in due.commitments:
-        return [f"its luck was drawn under the commitment {record.commitment}, which is none of its league"], ""
-    return [], record.commitment
+def _differences(found: Mapping[str, Any], due: Mapping[str, Any], origin: str) -> Iterator[str]:
+    for name, value in due.items():
+        if found[name] != value:
+            yield f"its {name} is {found[name]}, {origin} gives {value}"
 
 
-def _old_misfits(due: DueLuck, record: MatchRecord) -> list[str]:
-    """The same for a league of arena 0.1.0, or a record without a commitment, which only such a league has."""
-    if due.commitments is None or (record.commitment is UNSET and record.seed == due.seed):
-        return []
-    return [f"its seed is {record.seed}, without a commitment; the tournament gives {due.seed or 'a commitment'}"]
+def _compared_luck(task: Task, record: MatchRecord) -> tuple[Iterable[str], str]:
+    """Differences between the luck in the record and that of its secret or seed, and the remark about them."""
+    commitment = record.commitment
+    if task.seed is not None or commitment is UNSET:  # of arena 0.1.0, or without a commitment, as only such a league
+        wrong = f"its seed is {record.seed}, without a commitment; the tournament gives {task.seed or 'a commitment'}"
+        is_due = task.commitments is None or (commitment is UNSET and record.seed == task.seed)
+        return [] if is_due else [wrong], "" if task.seed is None else _COMPARED
+    for drawn in task.draws:
+        if drawn.commitment == commitment:
+            wire_id = drawn.wire_ids[task.match.result.key.rotation]
+            due = {"seed": drawn.luck, "bot_seeds": drawn.bot_seeds, "wire_id": wire_id}
+            return _differences({name: getattr(record, name) for name in due}, due, "its secret"), _COMPARED
+    if task.commitments is not None and commitment not in task.commitments:
+        return [f"its luck was drawn under the commitment {commitment}, which is none of its league"], ""
+    return [], _NOT_COMPARED % commitment if commitment else ""
 
 
-def _differences(drawn: BlockDraw, rotation: int, record: MatchRecord) -> Iterator[str]:
-    is_due = {"seed": drawn.luck, "bot_seeds": drawn.bot_seeds, "wire_id": drawn.wire_ids[rotation]}
-    for name, value in is_due.items():
-        if getattr(record, name) != value:
-            yield f"its {name} is {getattr(record, name)}, its secret gives {value}"
-
-
-def _luck_problems(stored: MatchResult, measured: MatchResult) -> Iterator[str]:
-    apart = max(abs(one - other) for one, other in zip(stored.luck, measured.luck, strict=True))
-    if apart > LUCK_TOLERANCE:
-        yield f"its luck is {_numbers(stored.luck)}, measured again {_numbers(measured.luck)}"
-
-
-def _numbers(values: Iterable[int]) -> str:
-    return " and ".join(f"{value / LUCK_UNIT:+.6f}" for value in values)
+def _measured_luck(stored: MatchResult, record: MatchRecord) -> tuple[list[str], str]:
+    """The difference between the stored luck and that measured now, and the remark about it."""
+    if not stored.luck_version:
+        return [], ""
+    value = value_of(load_game(record.game))
+    if value is None or value.version != stored.luck_version:
+        return [], "the luck of {} is of another version of the value, and not checked"
+    measured = result_of(record, luck_of(record)).luck
+    apart = max(abs(one - other) for one, other in zip(stored.luck, measured, strict=True))
+    then, now = (" and ".join(f"{each / LUCK_UNIT:+.6f}" for each in own) for own in (stored.luck, measured))
+    wrong = [f"its luck is {then}, measured again {now}"] if apart > LUCK_TOLERANCE else []
+    return wrong, "the luck of {} measured again"

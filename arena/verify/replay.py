@@ -39,9 +39,8 @@ def audit_by_replay(
 ) -> Iterator[AuditLine]:
     """Play `count` random batches of a league again and tell which actions differ. Nothing of it is a problem."""
     tournament = state.tournament
-    name = tournament.name
     if why := _obstacle(tournament, secrets):
-        yield False, f"{name}: no batch can be played again: {why}"
+        yield False, f"no batch can be played again: {why}"
         return
     try:
         players = {each.name: replace(each, bot=bots.installed(each.bot.digest)) for each in tournament.players}
@@ -54,16 +53,16 @@ def audit_by_replay(
                 matches += len(block.matches)
                 differences += _differences(store, block)
     except ArenaError as error:
-        yield False, f"{name}: no batch can be played again: {error}"
+        yield False, f"no batch can be played again: {error}"
         return
     for text in differences[:_DIFFERENCES_SHOWN]:
-        yield False, f"{name}: played again, {text}"
+        yield False, f"played again, {text}"
     if len(differences) > _DIFFERENCES_SHOWN:
-        yield False, f"{name}: ... and {len(differences) - _DIFFERENCES_SHOWN} matches more"
+        yield False, f"... and {len(differences) - _DIFFERENCES_SHOWN} matches more"
     what = f"{counted(len(chosen), 'batch', 'batches')} of {len(whole)} played again"
     what = f"{what}, {counted(matches, 'match', 'matches')}"
     same = "all" if not differences else str(matches - len(differences))
-    yield False, f"{name}: {what}: {same} with the actions that are stored"
+    yield False, f"{what}: {same} with the actions that are stored"
 
 
 def _obstacle(tournament: Tournament, secrets: Sequence[Secret]) -> str:

@@ -227,7 +227,7 @@ def block(number: int, record: MatchRecord) -> PlayedBlock:
 
 def task(number: int, record: MatchRecord | None = None) -> Task:
     (match,) = block(number, record or stored_toy_match()).matches
-    return Task(match, None)
+    return Task(match)
 
 
 def test_the_audit_sums_up_what_was_made_again(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_processes_find_what_one_finds_in_the_same_order() -> None:
         found = list(checked(tasks))
 
     assert [one.match for one in found] == [f"aaaa-{number}-0" for number in range(30)]
-    assert all("a game that this arena does not have" in one.other_rules for one in found)
+    assert all("a game that this arena does not have" in one.remarks[0] for one in found)
 
 
 @pytest.mark.process
