@@ -5,6 +5,8 @@ it leaves is looked at without being followed or run. One that fails is the auth
 ended, and what it said.
 """
 
+import contextlib
+import errno
 import os
 import select
 import stat
@@ -28,6 +30,7 @@ LIMITS: Final = Limits(memory_mib=2048, tasks=256, processes=True, scratch_mib=5
 BUILT_SIZE_LIMIT: Final = 512 << 20
 BUILT_FILE_LIMIT: Final = 20_000
 _DEEPEST: Final = 64
+_OF_OWNER: Final = stat.S_IRUSR | stat.S_IXUSR
 _LONGEST_PATH: Final = 3000
 """The kernel takes 4095 bytes at once."""
 _SHOWN: Final = 80
@@ -45,7 +48,8 @@ def build(
     """
     try:
         for command in manifest.build:
-            _open_to_bots(folder)
+            if os.geteuid() == 0:  # the build has another user, who must be able to write
+                subprocess.run(["chmod", "-R", "a+rwX", "--", str(folder)], check=True)
             _run(command, BotFolder(str(folder), given), isolation, timeout_s)
         _seal(folder)
     except SpecError:
@@ -137,22 +141,22 @@ def _everything(folder: Path) -> Iterator[Path]:
 
     SpecError for what cannot be looked into: folders too deep, or closed to their owner, could hide any amount.
     """
-    waiting = [folder]
-    while waiting:
-        place = waiting.pop()
-        try:
-            mode = place.lstat().st_mode
-            paths = sorted(place.iterdir()) if stat.S_ISDIR(mode) else []
-        except FileNotFoundError:  # gone meanwhile
-            continue
-        except PermissionError:
-            mode, paths = 0, []
-        if mode & 0o500 != 0o500:
-            raise SpecError(f"the build made {_shown(place, folder)}, a folder that its owner may not look into")
+
+    def refuse(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):  # gone meanwhile
+            raise SpecError(
+                f"the build made {_shown(Path(error.filename), folder)}, a folder that its owner may not look into"
+            )
+
+    for name, folders, files in os.walk(folder, onerror=refuse):
+        place = Path(name)
         if len(place.relative_to(folder).parts) > _DEEPEST or len(os.fsencode(place)) > _LONGEST_PATH:
             raise SpecError(f"the build made folders within folders: {_shown(place, folder)}")
-        yield from paths
-        waiting += [path for path in reversed(paths) if path.is_dir() and not path.is_symlink()]
+        with contextlib.suppress(FileNotFoundError):
+            if place.lstat().st_mode & _OF_OWNER != _OF_OWNER:  # root may look into all
+                refuse(PermissionError(errno.EACCES, "", name))
+        folders.sort()
+        yield from (place / each for each in sorted(folders + files))
 
 
 def _shown(place: Path, folder: Path) -> str:
@@ -165,14 +169,6 @@ def remove(folder: Path) -> None:
     """Remove a folder with all in it, folders that lie a thousand deep too, where Python's own way ends."""
     for command in (("chmod", "-R", "u+rwX"), ("rm", "-rf")):
         subprocess.run([*command, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
-
-
-def _open_to_bots(folder: Path) -> None:
-    """Under root the build has another user, who must be able to write."""
-    if os.geteuid() == 0:
-        for path in (folder, *_everything(folder)):
-            if not path.is_symlink():
-                path.chmod(path.stat().st_mode | 0o666 | (0o111 if path.is_dir() else 0))
 
 
 def _seal(folder: Path) -> None:

@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from arena import validation
 from arena.errors import SpecError
-from arena.process.bot_files import SOURCE_FILE_LIMIT, names_of, read_file, safe_path
+from arena.process.bot_files import SOURCE_FILE_LIMIT, bot_files, read_file, safe_path
 from arena.process.limits import LimitRequest
 from arena.text import printable
 from arena.yaml_file import parse_yaml
@@ -155,7 +155,7 @@ def _manifest_text(folder: Path) -> bytes:
         raise SpecError(f"{safe_path(place)}: {error.strerror}") from None
     if stat.S_ISLNK(mode):
         raise SpecError(f"{safe_path(place)}: a symbolic link; put the file itself there")
-    return read_file(folder, MANIFEST, limit=MANIFEST_LIMIT).content
+    return read_file(place, place, limit=MANIFEST_LIMIT).content
 
 
 def _spec(manifest: Manifest, source: Path, given: str, text: bytes | None = None) -> BotSpec:
@@ -175,8 +175,7 @@ def bot_digest(path: Path, manifest: Manifest, text: bytes | None = None) -> str
     `text`: the bytes that the manifest was read from; SpecError if its file has others by now.
     """
     total = sha256(msgspec.json.encode(manifest, order="deterministic"))
-    for name in names_of(path):
-        content, is_executable = read_file(path, name)
+    for name, content, is_executable in bot_files(path):
         if name == MANIFEST and text is not None and content != text:
             raise SpecError(f"{safe_path(path / name)} was changed while it was being read; try again")
         total.update(f"\n{name}\n{int(is_executable)}\n{len(content)}\n".encode())

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.errors import MachineFault, SpecError
-from arena.process.bot_files import names_of, read_file
+from arena.process.bot_files import bot_files
 from arena.process.build import build, digest_of_folder, remove
 from arena.process.limits import Isolation
 from arena.process.manifest import MANIFEST, BotSpec, bot_digest, read_bot
@@ -163,8 +163,7 @@ def _locked(folder: Path) -> Iterator[bool]:
 def _fill(bot: BotSpec, home: Path) -> None:
     """Copy the bot into `source` and `run`."""
     source = Path(bot.source)
-    for name in names_of(source):
-        content, is_executable = read_file(source, name)
+    for name, content, is_executable in bot_files(source):
         for part in ("source", "run"):
             target = home / part / name
             target.parent.mkdir(parents=True, exist_ok=True)

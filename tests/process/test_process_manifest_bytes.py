@@ -1,5 +1,6 @@
 """A bot.yaml of any content and of any kind of file is a manifest or a SpecError, soon and with little memory."""
 
+import contextlib
 import os
 import resource
 import subprocess
@@ -363,17 +364,17 @@ def test_the_name_of_a_file_is_told_with_escapes(folder: Path, name: str) -> Non
 
 
 def exchange(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, new: Callable[[Path], object]) -> None:
-    """As soon as the files have been listed, `name` is something else."""
-    listed = bot_files.names_of
+    """As soon as the names of the folder have been listed, `name` is something else."""
 
-    def names_of(path: Path) -> list[str]:
-        names = listed(path)
+    def scandir(*arguments: Any, real: Any = os.scandir) -> Any:
+        with real(*arguments) as found:
+            entries = list(found)
         place = folder / name
         place.rename(folder.parent / "away")
         new(place)
-        return names
+        return contextlib.nullcontext(entries)
 
-    monkeypatch.setattr("arena.process.manifest.names_of", names_of)
+    monkeypatch.setattr(os, "scandir", scandir)
 
 
 @pytest.mark.parametrize(
@@ -405,7 +406,7 @@ def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeypat
     monkeypatch.setattr(os, "fstat", lambda file, real=os.fstat: _of_length(real(file), 10))
 
     with pytest.raises(SpecError, match="larger than"):
-        bot_files.read_file(tmp_path, "bot.py", limit=50)
+        bot_files.read_file(tmp_path / "bot.py", tmp_path / "bot.py", limit=50)
 
 
 def _of_length(found: os.stat_result, length: int) -> os.stat_result:
