@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -29,43 +29,39 @@ _SPARE_LOAD: Final = 0.5
 """The load of a machine that has nothing to do is seldom 0."""
 
 
-def system() -> list[CheckResult]:
+def system() -> Iterator[CheckResult]:
     """Versions; and whether this is a system where bots can be kept and clocked."""
     versions = f"arena {__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
-    if sys.platform != "linux":
-        return [bad(f"{versions}, {sys.platform}: bots are run on Linux only")]
-    return [ok(f"{versions}, Linux {platform.release()}")]
+    if sys.platform == "linux":
+        yield ok(f"{versions}, Linux {platform.release()}")
+    else:
+        yield bad(f"{versions}, {sys.platform}: bots are run on Linux only")
 
 
-def games() -> list[CheckResult]:
+def games() -> Iterator[CheckResult]:
     """The playable games; a game with a simulated world needs an engine for it."""
     playable: list[str] = []
     missing: list[CheckResult] = []
     for name in GAMES:
         simulator = simulator_of(load_game(name))
         try:
-            engine = "" if simulator is None else f" ({simulator.fingerprint()['engine']})"
+            playable.append(name if simulator is None else f"{name} ({simulator.fingerprint()['engine']})")
         except SpecError as error:
             missing.append(note(f"{name} cannot be played: {error}"))
-        else:
-            playable.append(f"{name}{engine}")
-    return [ok(f"games: {', '.join(playable)}"), *missing]
+    yield ok(f"games: {', '.join(playable)}")
+    yield from missing
 
 
-def cores() -> list[CheckResult]:
+def cores() -> Iterator[CheckResult]:
     """Cores, memory and other work of this machine."""
     count, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
-    free_mib = available_mib()
-    found = [
-        ok(f"{count} {'core' if count == 1 else 'cores'}, {free_mib / 1024:.1f} GiB of memory free, load {load:.1f}")
-    ]
+    meminfo = dict(line.split(":") for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
+    free_mib = int(meminfo["MemAvailable"].split()[0]) // 1024
+    yield ok(f"{counted(count, 'core')}, {free_mib / 1024:.1f} GiB of memory free, load {load:.1f}")
     if load > count * 0.75:
-        found.append(
-            note("other work keeps the cores busy: a league takes longer; CPU time, which decides, stays fair")
-        )
+        yield note("other work keeps the cores busy: a league takes longer; CPU time, which decides, stays fair")
     if free_mib < _LITTLE_MIB:
-        found.append(note("little memory is free: run leagues with `--workers 1`"))
-    return found
+        yield note("little memory is free: run leagues with `--workers 1`")
 
 
 def doubt_of_wall_time(decided: Sequence[str], matches: int) -> str:
@@ -84,15 +80,7 @@ def doubt_of_wall_time(decided: Sequence[str], matches: int) -> str:
     )
 
 
-def available_mib() -> int:
-    """Memory that programs can still have."""
-    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-        if line.startswith("MemAvailable"):
-            return int(line.split()[1]) // 1024
-    raise LookupError("no MemAvailable in /proc/meminfo")
-
-
-def clocks() -> list[CheckResult]:
+def clocks() -> Iterator[CheckResult]:
     """The kernel's clock of another process must run, and stand still while that process sleeps."""
     sleeper = subprocess.Popen(["sleep", "5"])  # noqa: S607 - found on the PATH like every bot's program
     try:
@@ -104,24 +92,25 @@ def clocks() -> list[CheckResult]:
         sleeper.kill()
         sleeper.wait()
     if 0 < used_ms < 50 and moved_ms < 1:
-        return [ok("the CPU time of bots can be read")]
-    return [note("the CPU time of bots cannot be read: let wall time decide, `clock: {decides: wall}` in tournaments")]
+        yield ok("the CPU time of bots can be read")
+    else:
+        yield note("the CPU time of bots cannot be read: let wall time decide, `clock: {decides: wall}` in tournaments")
 
 
-def descriptors() -> list[CheckResult]:
+def descriptors() -> Iterator[CheckResult]:
     """Open files; each match needs some twenty."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return [] if soft >= 256 else [note(f"only {soft} files may be open at once: `ulimit -n 1024`")]
+    if soft < 256:
+        yield note(f"only {soft} files may be open at once: `ulimit -n 1024`")
 
 
-def tools() -> list[CheckResult]:
+def tools() -> Iterator[CheckResult]:
     """Programs that are of use without the sandbox."""
-    if shutil.which("setpriv"):
-        return []
-    return [note("no setpriv (util-linux): with `--isolation none`, bots of a killed arena live on for a while")]
+    if not shutil.which("setpriv"):
+        yield note("no setpriv (util-linux): with `--isolation none`, bots of a killed arena live on for a while")
 
 
-def disk(results: Path) -> list[CheckResult]:
+def disk(results: Path) -> Iterator[CheckResult]:
     """One durable write, as each batch of matches costs one."""
     place = next(place for place in [results, *results.absolute().parents] if place.is_dir())
     try:
@@ -133,22 +122,23 @@ def disk(results: Path) -> list[CheckResult]:
             took_ms = (time.monotonic() - start_s) * 1000
         free_gib = shutil.disk_usage(place).free / 2**30
     except OSError as error:
-        return [note(f"nothing can be stored in {place} ({error.strerror}): choose another folder with --results")]
+        yield note(f"nothing can be stored in {place} ({error.strerror}): choose another folder with --results")
+        return
     kind = _file_system(place.resolve())
     where = f"{place}, {kind}" if kind else str(place)
     found = f"{free_gib:.0f} GiB free for results ({where}), {took_ms:.0f} ms for a durable write"
     if kind in _NETWORK:
-        return [note(f"{found}: databases are not safe on a network's disk; choose a local one with --results")]
-    if took_ms > _SLOW_MS or free_gib < 1:
-        return [note(f"{found}: slow or nearly full; choose another disk with --results")]
-    return [ok(found)]
+        yield note(f"{found}: databases are not safe on a network's disk; choose a local one with --results")
+    elif took_ms > _SLOW_MS or free_gib < 1:
+        yield note(f"{found}: slow or nearly full; choose another disk with --results")
+    else:
+        yield ok(found)
 
 
 def _file_system(place: Path) -> str:
-    best = ("", "")
-    with contextlib.suppress(OSError, ValueError):
-        for line in Path("/proc/mounts").read_text(encoding="utf-8").splitlines():
-            _, mount, kind, *_ = line.split()
-            if f"{place}/".startswith(f"{mount.rstrip('/')}/") and len(mount) >= len(best[0]):
-                best = (mount, kind)
-    return best[1]
+    """The kind of the last and longest mount that `place` lies in; empty if nothing tells."""
+    mounts: list[list[str]] = []
+    with contextlib.suppress(OSError):
+        mounts = [line.split()[1:3] for line in Path("/proc/mounts").read_text(encoding="utf-8").splitlines()]
+    kinds = [(len(mount), number, kind) for number, (mount, kind) in enumerate(mounts) if place.is_relative_to(mount)]
+    return max(kinds, default=(0, 0, ""))[2]

@@ -22,7 +22,7 @@ _DEEPEST: Final = 64
 """Folders within each other."""
 _IGNORED: Final = {"__pycache__", ".git", ".DS_Store", ".mypy_cache", ".pytest_cache"}
 _UNOPENED: Final = getattr(os, "O_PATH", 0) | os.O_NOFOLLOW
-"""A device does something when it is opened. (Python has O_PATH on Linux only, and `arena doctor` speaks everywhere.)"""
+"""A device does something when it is opened. Python has O_PATH on Linux only, and `arena doctor` speaks everywhere."""
 
 
 class BotFile(NamedTuple):

@@ -49,7 +49,7 @@ def build(
     try:
         for command in manifest.build:
             if os.geteuid() == 0:  # the build has another user, who must be able to write
-                subprocess.run(["chmod", "-R", "a+rwX", "--", str(folder)], check=True)
+                _run_on(folder, "chmod", "-R", "a+rwX")
             _run(command, BotFolder(str(folder), given), isolation, timeout_s)
         _seal(folder)
     except SpecError:
@@ -78,7 +78,7 @@ def digest_of_folder(folder: Path) -> str:
 def _run(command: tuple[str, ...], folder: BotFolder, isolation: Isolation, timeout_s: float) -> None:
     what = f"build `{shell_text(command)}`"
     try:
-        process = launch.start_build(command, folder, isolation, LIMITS)
+        process = launch.start_command([*command], folder, launch.Confinement(isolation, LIMITS), is_build=True)
     except Crashed as crash:
         raise SpecError(f"{what}: {crash.message}; {crash.hint}") from None
     said = BoundedLog(_KEPT_OUTPUT)
@@ -167,8 +167,12 @@ def _shown(place: Path, folder: Path) -> str:
 
 def remove(folder: Path) -> None:
     """Remove a folder with all in it, folders that lie a thousand deep too, where Python's own way ends."""
-    for command in (("chmod", "-R", "u+rwX"), ("rm", "-rf")):
-        subprocess.run([*command, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
+    _run_on(folder, "chmod", "-R", "u+rwX")
+    _run_on(folder, "rm", "-rf")
+
+
+def _run_on(folder: Path, *command: str) -> None:
+    subprocess.run([*command, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
 
 
 def _seal(folder: Path) -> None:

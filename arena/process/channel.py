@@ -1,11 +1,12 @@
 """Lines to and from one bot process, always with a deadline on the whole line, never with unbounded memory.
 
 Rule: one blocking poll loop. Writes never block, stderr is drained in the same loop, and nothing waits without asking
-the clock. `ScriptedChannel` is the other kind of `Channel`.
+the clock.
 """
 
 import contextlib
 import fcntl
+import math
 import os
 import random
 import select
@@ -13,12 +14,12 @@ import struct
 import termios
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final
 
 from arena.errors import Crashed, MalformedReply
 from arena.process.clock import MoveClock
 from arena.process.process import BotProcess
+from arena.process.scripted import ScriptedChannel
 from arena.process.suspension import WATCH
 from arena.text import printable
 
@@ -35,50 +36,7 @@ _LONGEST_WAIT_S: Final = 0.05
 _FIRST_WAIT_S: Final = 0.01
 """After it, and then after longer and longer times, a bot that says nothing is looked at. Most answer sooner."""
 KEPT_STDERR: Final = 8 << 10
-_POLLOUT: Final = select.POLLOUT
 _READABLE: Final = select.POLLIN | select.POLLHUP | select.POLLERR
-
-
-class Channel(Protocol):
-    """The lines to and from one bot."""
-
-    cpu: Callable[[], float]
-    """CPU seconds the other side has used so far."""
-    delayed_s: Callable[[], float]
-    """Seconds for which it was ready to run and the machine had no time for it."""
-    is_asleep: Callable[[], bool]
-    """Whether no thread of it runs now, is ready to run, or waits for memory that was swapped out."""
-    origin: str
-    """The command and its folder, for the author of a bot that does not start."""
-
-    def send(self, line: bytes, clock: MoveClock) -> None:
-        """Write a whole line. Raises Crashed or OutOfTime."""
-
-    def receive(self, clock: MoveClock) -> bytes:
-        """The next line without its newline. Raises Crashed, OutOfTime, or MalformedReply for an overlong line."""
-
-    def pending(self) -> list[bytes]:
-        """Whole lines that have arrived already, without waiting; to be asked before a request is sent."""
-
-    def wake(self) -> None:
-        """Let the other side run: it is on move."""
-
-    def rest(self) -> None:
-        """Stop the other side where it is, until it is on move again.
-
-        Raises Crashed if it broke its limits, or ended: then the time of its answer cannot be told.
-        """
-
-    def stderr(self) -> str:
-        """Head and tail of what the other side wrote to its stderr."""
-        return ""
-
-    def stderr_bytes(self) -> int:
-        """The bytes that the other side wrote to its stderr, as far as they were read."""
-        return 0
-
-    def close(self, grace_s: float) -> str:
-        """End the other side, by force after `grace_s`; how it ended, in words."""
 
 
 class BoundedLog:
@@ -111,6 +69,10 @@ class ProcessChannel:
 
     `limit`: the longest line from the bot, `kept_stderr`: the part of its stderr to keep, from both ends, in bytes.
     With `may_ponder` the process is never frozen: it may think while others are on move.
+
+    `cpu`: CPU seconds the bot has used so far; `delayed_s`: seconds for which it was ready to run and the machine had
+    no time for it; `is_asleep`: whether no thread of it runs now, is ready to run, or waits for memory that was swapped
+    out; `origin`: the command and its folder, for the author of a bot that does not start.
     """
 
     def __init__(
@@ -139,21 +101,23 @@ class ProcessChannel:
         WATCH.start()
 
     def send(self, line: bytes, clock: MoveClock) -> None:
-        """See Channel.send. Output of the bot is read meanwhile, so that neither side waits for the other."""
+        """Write a whole line. Raises Crashed or OutOfTime.
+
+        Output of the bot is read meanwhile, so that neither side waits for the other.
+        """
         sent = self._write(line)
         if sent < len(line):
             self._send_rest(memoryview(line)[sent:], clock)
 
     def receive(self, clock: MoveClock) -> bytes:
-        """See Channel.receive."""
-        wait_s, longest_s, share = clock.first_wait_s(), _FIRST_WAIT_S, 1.0
+        """The next line without its newline. Raises Crashed, OutOfTime, or MalformedReply for an overlong line."""
+        wait_s, longest_s, share = min(clock.budget_s, clock.wall_s), _FIRST_WAIT_S, 1.0
         while not self._lines:
             if self._overlong:
                 raise self._too_long()
             if not self._is_stdout_open:
                 raise self._crash()
-            planned_s = min(wait_s, longest_s * share)
-            self._wait(planned_s, clock)
+            self._wait(min(wait_s, longest_s * share), clock)
             if not self._lines and not self._overlong:
                 self._look_at_memory()
                 wait_s = clock.wait_s()
@@ -164,24 +128,24 @@ class ProcessChannel:
         return self._lines.popleft()
 
     def pending(self) -> list[bytes]:
-        """See Channel.pending. Reads until nothing is left, so that no early answer waits for a later request."""
-        taken_before = self._taken
-        taken = -1
+        """Whole lines that have arrived already, without waiting; to be asked before a request is sent.
+
+        Reads until nothing is left, so that no early answer waits for a later request.
+        """
+        taken_before, taken = self._taken, -1
         while taken != self._taken:
             taken = self._taken
             self._pump(0.0)
             if taken - taken_before > _AHEAD_LIMIT:
                 raise MalformedReply("lines without end before a request", hint="speak only when asked")
-        if not self._lines:
-            if self._overlong:
-                raise self._too_long()
-            return []
+        if self._overlong and not self._lines:
+            raise self._too_long()
         lines = list(self._lines)
         self._lines.clear()
         return lines
 
     def wake(self) -> None:
-        """See Channel.wake."""
+        """Let the bot run: it is on move."""
         self._process.thaw()
         if not self._may_ponder:  # then it could take no memory since it was stopped
             now_s = time.monotonic()
@@ -189,7 +153,10 @@ class ProcessChannel:
             self._rested_s = now_s
 
     def rest(self) -> None:
-        """See Channel.rest. A bot of which nothing is left to stop has ended, whatever it answered before."""
+        """Stop the bot where it is, until it is on move again.
+
+        Raises Crashed if it broke its limits, or ended, whatever it answered before: the time of that cannot be told.
+        """
         process = self._process
         if not (process.is_there() if self._may_ponder else process.freeze()):
             raise self._crash()
@@ -197,15 +164,15 @@ class ProcessChannel:
         self._rested_s = time.monotonic()
 
     def stderr(self) -> str:
-        """See Channel.stderr."""
+        """Head and tail of what the bot wrote to its stderr."""
         return self._stderr.text()
 
     def stderr_bytes(self) -> int:
-        """See Channel.stderr_bytes."""
+        """The bytes that the bot wrote to its stderr, as far as they were read."""
         return self._stderr.total
 
     def close(self, grace_s: float) -> str:
-        """See Channel.close. The whole process group is killed, the process reaped."""
+        """End the bot, by force after `grace_s`: the whole process group is killed; how it ended, in words."""
         if grace_s > 0:
             self._process.thaw()
         self._process.close_stdin()
@@ -219,7 +186,7 @@ class ProcessChannel:
         self._process.thaw()  # a frozen bot would never make room
         stdin = self._process.stdin
         taken_before = self._taken
-        self._poll.register(stdin, _POLLOUT)
+        self._poll.register(stdin, select.POLLOUT)
         try:
             while rest:
                 if self._taken - taken_before > _AHEAD_LIMIT:
@@ -243,7 +210,7 @@ class ProcessChannel:
 
     def _wait(self, planned_s: float, clock: MoveClock) -> None:
         """Pump. A bot that left its pipes alone, sleeps now and has not answered just before, slept all that time."""
-        if self._pump(planned_s) and clock.counts_idle and self.is_asleep() and self._pump(0.0):
+        if self._pump(planned_s) and clock.idle_bank_s < math.inf and self.is_asleep() and self._pump(0.0):
             clock.asleep_s += planned_s
 
     def _pump(self, wait_s: float) -> bool:
@@ -279,17 +246,14 @@ class ProcessChannel:
         if self._overlong:
             lines = []
         elif len(text) >= self._limit:  # seldom, and only then a line can be too long
-            lines = self._before_overlong(lines)
+            whole = [*lines, self._partial]
+            first = next((number for number, line in enumerate(whole) if len(line) >= self._limit), len(lines))
+            if len(whole[first]) >= self._limit:
+                self._overlong = whole[first][:_SHOWN_OF_OVERLONG]
+            lines = lines[:first]
         if len(self._partial) >= self._limit:
             self._partial, self._is_cut = b"", True
         self._lines.extend(lines)
-
-    def _before_overlong(self, lines: list[bytes]) -> list[bytes]:
-        for number, line in enumerate((*lines, self._partial)):
-            if len(line) >= self._limit:
-                self._overlong = line[:_SHOWN_OF_OVERLONG]
-                return lines[:number]
-        return lines
 
     def _drain_stderr(self) -> None:
         """Read the rest of the pipe; bounded, because a daemon of the bot may still be writing to it."""
@@ -306,8 +270,10 @@ class ProcessChannel:
             self._pump(0.0)
             if not self._lines:
                 raise self._crash()
-        if not self._group.has_pipe_open(self._stdin_inode) and _unread(self._process.stdin):
-            raise self._crash()
+        if not self._group.has_pipe_open(self._stdin_inode):
+            (unread,) = struct.unpack("i", fcntl.ioctl(self._process.stdin, termios.FIONREAD, bytes(4)))
+            if unread:
+                raise self._crash()
 
     def _wait_for_end(self, patience_s: float) -> str:
         """The end of the process, in words; empty if it still runs after `patience_s`. Nothing it says now counts.
@@ -352,7 +318,5 @@ class ProcessChannel:
         )
 
 
-def _unread(pipe: int) -> int:
-    """Bytes in a pipe that nobody has read yet."""
-    (count,) = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))
-    return int(count)
+Channel = ProcessChannel | ScriptedChannel
+"""The lines to and from one bot."""

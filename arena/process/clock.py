@@ -30,13 +30,12 @@ def cpu_clock(pid: int) -> Callable[[], float]:
     Once the process is gone its last reading stands; the end of its pipes tells that it is gone.
     """
     clock_id = (~pid << 3) | _PER_PROCESS_SCHED
-    read = time.clock_gettime
     last_s = 0.0
 
     def used_s() -> float:
         nonlocal last_s
         try:
-            last_s = read(clock_id)
+            last_s = time.clock_gettime(clock_id)
         except OSError:
             return last_s
         return last_s
@@ -99,11 +98,6 @@ class MoveClock:
         return self._cpu_start + self.cpu_s
 
     @property
-    def counts_idle(self) -> bool:
-        """Whether idle time is limited."""
-        return self.idle_bank_s < math.inf
-
-    @property
     def idle_s(self) -> float:
         """Time asleep, as of the last look: at most wall time less CPU time and less waiting for a core."""
         return max(0.0, min(self.asleep_s, self._elapsed_undelayed_s() - self.cpu_s))
@@ -112,10 +106,6 @@ class MoveClock:
     def charged_s(self) -> float:
         """The greater of CPU time and of what counts for the backstop, as of the last look."""
         return max(self.cpu_s, self._elapsed_undelayed_s())
-
-    def first_wait_s(self) -> float:
-        """The first wait, without a look at any clock."""
-        return min(self.budget_s, self.wall_s)
 
     def look(self) -> None:
         """Take both times, whatever they are. HarnessFault if all processes were suspended since the last look."""
@@ -133,8 +123,7 @@ class MoveClock:
 
     def pause(self) -> None:
         """Take both times, and let the referee take its own. OutOfTime if the bot's is used up."""
-        self.look()
-        self._judge()
+        self.stop()
         self._pause_start = self._wall_start + self.elapsed_s
 
     def resume(self) -> None:
@@ -154,16 +143,14 @@ class MoveClock:
         """The wait before the next look. OutOfTime if the time is used up."""
         if self._delay_start is None:  # a move that is answered at once need not know it
             self._delay_start = self.delayed()
-        self.look()
-        self._judge()
+        self.stop()
         left = min(self.budget_s - self.used_s, self.wall_s - self.elapsed_s)
         return max(left, _SHORTEST_WAIT_S)
 
     def _look_late(self, gap_s: float) -> None:
         """The referee did not come to look for so long: find out whether it was suspended; excuse the bot if not."""
         last_look_s = self._wall_start + self.elapsed_s - gap_s
-        suspended_s = self.suspended(last_look_s) if gap_s > LATE_S else 0.0
-        if suspended_s:
+        if gap_s > LATE_S and (suspended_s := self.suspended(last_look_s)):
             raise HarnessFault(
                 f"the referee was suspended for {suspended_s:.1f} s (a stop signal to all processes, a paused container"
                 " or virtual machine) while a bot owed an answer"
@@ -171,8 +158,7 @@ class MoveClock:
         self._excused_s += gap_s - _LONGEST_GAP_S
 
     def _judge(self) -> None:
-        used_s = self.cpu_s if self.decides_cpu else self.elapsed_s
-        if used_s > self.budget_s:
+        if self.used_s > self.budget_s:
             raise self._out_of_budget()
         if self.elapsed_s > self.wall_s and self._elapsed_undelayed_s() > self.wall_s:
             raise OutOfTime(

@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from arena.process.clock import cpu_clock
 from arena.process.limits import Limits
@@ -21,6 +21,9 @@ _COUNTED: Final = (b"VmRSS:", b"VmPTE:", b"VmSwap:")
 
 class ProcessGroup:
     """The processes of a bot without a sandbox, held together by their process group. `Sandbox` is the other kind."""
+
+    is_wrapped: ClassVar = False
+    """Whether the process that we started hands on how the bot's own one ended."""
 
     def __init__(self, pid: int, limits: Limits) -> None:
         self.id = pid

@@ -7,9 +7,7 @@ dies with the thread that started it, so start bots only from a long-lived threa
 import contextlib
 import errno
 import os
-import shutil
 import stat
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -19,8 +17,8 @@ from arena.errors import Crashed, HarnessFault
 from arena.process.group import ProcessGroup
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits, prefer_for_oom_kill, rlimits, set_rlimits
 from arena.process.manifest import BotSpec
-from arena.process.process import BotProcess, spawn
-from arena.process.program import START_HINT, BotFolder, describe_start, find_program
+from arena.process.process import BotProcess, setpriv, spawn
+from arena.process.program import START_HINT, BotFolder, find_program
 from arena.process.sandbox import runtimes, sandbox
 
 _AUTHORS_ERRORS: Final = {
@@ -44,54 +42,44 @@ STRICTEST: Final = Confinement()
 
 def start(bot: BotSpec, arguments: tuple[str, ...] = (), confinement: Confinement = STRICTEST) -> BotProcess:
     """Start the bot. Crashed names the command, the folder, the program and the reason if it cannot be started."""
-    _require_folder(bot)
-    command = [*bot.manifest.command, *arguments]
-    folder = BotFolder(bot.folder, bot.given_folder)
+    try:
+        Path(bot.folder).stat()
+    except FileNotFoundError:
+        raise HarnessFault(f"{bot.folder}: the folder of {bot.label} is gone") from None
+    except OSError:
+        pass  # the start will say it
     if confinement.isolation == "sandbox":
         _preload(bot)
-        return _start_sandboxed(command, folder, sandbox.start_play, confinement.limits, home="/")
-    return _start_unsandboxed(command, folder, confinement.limits)
+    folder = BotFolder(bot.folder, bot.given_folder)
+    return start_command([*bot.manifest.command, *arguments], folder, confinement)
 
 
-def start_build(command: tuple[str, ...], folder: BotFolder, isolation: Isolation, limits: Limits) -> BotProcess:
-    """Start a command that builds a bot in `folder`, which it may write to. Crashed as for `start`."""
-    if isolation == "sandbox":
-        return _start_sandboxed([*command], folder, sandbox.start_builder, limits, home="/tmp")  # noqa: S108 - the sandbox's
-    return _start_unsandboxed([*command], folder, limits)
-
-
-def _start_sandboxed(
-    command: list[str], folder: BotFolder, start_sandbox: sandbox.Start, limits: Limits, *, home: str
+def start_command(
+    command: list[str], folder: BotFolder, confinement: Confinement, *, is_build: bool = False
 ) -> BotProcess:
-    path = runtimes.search_path()
-    program = find_program(command, folder, path, is_visible=runtimes.is_visible)
-    words = [command[0] if "/" in command[0] else program, *command[1:]]
-    popen, group = start_sandbox(words, Path(folder.path), clean_environment(path, home), limits)
-    return BotProcess(popen, group, describe_start(command, folder, program), is_wrapped=True)
-
-
-def _start_unsandboxed(command: list[str], folder: BotFolder, limits: Limits) -> BotProcess:
-    """For bots one trusts: a clean environment, a session of its own, some limits."""
+    """Start a command in `folder`, which that of a build may write to. Crashed as for `start`."""
+    if confinement.isolation == "sandbox":
+        path = runtimes.search_path()
+        program, origin = find_program(command, folder, path, is_visible=runtimes.is_visible)
+        words = [command[0] if "/" in command[0] else program, *command[1:]]
+        environment = clean_environment(path, "/tmp" if is_build else "/")  # noqa: S108 - the sandbox's
+        popen, group = sandbox.start(words, Path(folder.path), environment, confinement.limits, is_build=is_build)
+        return BotProcess(popen, group, origin)
+    # for bots one trusts: a clean environment, a session of its own, some limits
     path = os.environ.get("PATH", os.defpath)
-    program = find_program(command, folder, path, is_visible=lambda _: True)
-    origin = describe_start(command, folder, program)
+    program, origin = find_program(command, folder, path, is_visible=lambda _: True)
+    dies_with_us = [setpriv() or "", "--pdeathsig", "KILL", "--"] if setpriv() else []
     environment = clean_environment(path, os.environ.get("HOME", "/"))
     try:
-        popen = spawn([*_die_with_parent(), program, *command[1:]], folder.path, environment)
+        popen = spawn([*dies_with_us, program, *command[1:]], folder.path, environment)
     except OSError as error:
         if error.errno not in _AUTHORS_ERRORS:
             raise
         what = f"{error.strerror}: {folder.as_written(str(error.filename))}"
         raise Crashed(f"cannot start {origin}: {what}", hint=START_HINT) from None
     prefer_for_oom_kill(popen.pid)
-    set_rlimits(popen.pid, rlimits(limits))
-    return BotProcess(popen, ProcessGroup(popen.pid, limits), origin, is_wrapped=False)
-
-
-@cache
-def _die_with_parent() -> tuple[str, ...]:
-    setpriv = shutil.which("setpriv")  # util-linux
-    return (setpriv, "--pdeathsig", "KILL", "--") if setpriv else ()
+    set_rlimits(popen.pid, rlimits(confinement.limits))
+    return BotProcess(popen, ProcessGroup(popen.pid, confinement.limits), origin)
 
 
 def clean_environment(path: str, home: str) -> dict[str, str]:
@@ -110,33 +98,17 @@ def _preload(bot: BotSpec) -> None:
     """Read the bot's files, so that the kernel has all of them in memory.
 
     Otherwise a bot's process could leave a message to its next one, or to another match, in which files are there. A
-    script without a folder of its own, not submitted, lies among files that are not the bot's.
+    script without a folder of its own, not submitted, lies among files that are not the bot's. Nothing but plain files
+    is opened for long, no link followed.
     """
     source, folder = Path(bot.source), Path(bot.folder)
-    if source.parent == folder and source.is_file():
-        _read(str(source))
-        return
-    for place, _, names in os.walk(folder):
+    is_script = source.parent == folder and source.is_file()
+    for place, _, names in [(folder, [], [source.name])] if is_script else os.walk(folder):
         for name in names:
-            _read(f"{place}/{name}")
-
-
-def _read(path: str) -> None:
-    """Read a plain file to its end; nothing else is opened for long, no link followed."""
-    with contextlib.suppress(OSError), open(path, "rb", buffering=0, opener=_open_plain) as file:
-        while stat.S_ISREG(os.fstat(file.fileno()).st_mode) and file.readinto(_UNREAD):
-            pass
+            with contextlib.suppress(OSError), open(f"{place}/{name}", "rb", 0, opener=_open_plain) as file:
+                while stat.S_ISREG(os.fstat(file.fileno()).st_mode) and file.readinto(_UNREAD):
+                    pass
 
 
 def _open_plain(path: str, _flags: int) -> int:
     return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-
-
-def _require_folder(bot: BotSpec) -> None:
-    """A folder that vanished after it was read is not the bot's fault."""
-    try:
-        Path(bot.folder).stat()
-    except FileNotFoundError:
-        raise HarnessFault(f"{bot.folder}: the folder of {bot.label} is gone") from None
-    except OSError:
-        return  # the start will say it

@@ -71,28 +71,39 @@ class BotFolder(NamedTuple):
         return os.path.join(self.given or ".", os.path.relpath(file, self.path))  # noqa: PTH118 - "./x" stays as written
 
 
-def find_program(command: list[str], folder: BotFolder, path: str, *, is_visible: Callable[[Path], bool]) -> str:
-    """The file that runs as the first word of `command`, in `folder` or on `path`. Crashed tells why there is none.
+def find_program(
+    command: list[str], folder: BotFolder, path: str, *, is_visible: Callable[[Path], bool]
+) -> tuple[str, str]:
+    """The file that runs as the first word of `command`, in `folder` or on `path`; and both in words for its author.
 
-    `is_visible` tells of a file outside `folder` whether the bot will see it.
+    Crashed tells why there is none. `is_visible` tells of a file outside `folder` whether the bot will see it.
     """
-    wanted = _from_folder(command[0], folder.path)
+    place = f"`{shell_text(command)}` in {folder.name}"
+    # a program given by a path is meant from the bot's folder, as the shell would take it there
+    wanted = os.path.join(folder.path, command[0]) if "/" in command[0] else command[0]  # noqa: PTH118 - "./x" stays
     program = shutil.which(wanted, path=path)
-    what = f"cannot start `{shell_text(command)}` in {folder.name}: "
+    told = folder.as_written(program or wanted)
+    if program is None and "/" in wanted and Path(wanted).is_file():
+        where = "" if folder.given else " in the bot's folder"
+        hint = f"run `chmod +x {shlex.quote(told)}`{where} and try again"
+        raise Crashed(f"cannot start {place}: {told} is not executable", hint=hint)
     if program is None:
-        if Path(wanted).is_file() and "/" in wanted:
-            told = folder.as_written(wanted)
-            where = "" if folder.given else " in the bot's folder"
-            hint = f"run `chmod +x {shlex.quote(told)}`{where} and try again"
-            raise Crashed(f"{what}{told} is not executable", hint=hint)
         raise Crashed(
-            f"{what}no program {command[0]!r} there or on the PATH",
+            f"cannot start {place}: no program {command[0]!r} there or on the PATH",
             hint=f"install {command[0]!r}, or correct `command` in bot.yaml",
         )
-    refusal = _refusal(program, folder, is_visible)
+    first = _first_line(program)
+    interpreter = first[2:].strip(b" \t").decode("utf-8", "backslashreplace") if first.startswith(b"#!") else ""
+    if not _is_inside(program, folder.path) and not is_visible(Path(program)):
+        refusal = f"{program} is not among what bots see of this machine; `arena doctor` lists that"
+    elif interpreter:
+        refusal = _interpreter_refusal(interpreter, told, folder.path, is_visible)
+    else:
+        strange = f"{told} is neither a program for Linux (ELF) nor a script that begins with #!"
+        refusal = "" if first.startswith(_ELF) else strange
     if refusal:
-        raise Crashed(f"{what}{refusal}", hint=START_HINT)
-    return program
+        raise Crashed(f"cannot start {place}: {refusal}", hint=START_HINT)
+    return program, f"{place} (program {told}{interpreter and ', interpreter '}{interpreter})"
 
 
 def shell_text(command: Iterable[str]) -> str:
@@ -101,54 +112,24 @@ def shell_text(command: Iterable[str]) -> str:
     return printable(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
 
 
-def describe_start(command: list[str], folder: BotFolder, program: str) -> str:
-    """The command, its folder and its program, for the author of a bot that does not start."""
-    interpreter = _interpreter(program)
-    told = folder.as_written(program)
-    by = f"{told}, interpreter {interpreter}" if interpreter else told
-    return f"`{shell_text(command)}` in {folder.name} (program {by})"
-
-
-def _from_folder(program: str, folder: str) -> str:
-    """A program given by a path is meant from the bot's folder, as the shell would take it there."""
-    return os.path.join(folder, program) if "/" in program else program  # noqa: PTH118 - "./x" stays as written
-
-
-def _refusal(program: str, place: BotFolder, is_visible: Callable[[Path], bool]) -> str:
-    """Why the kernel will not run this file, as far as its first line tells; a wrapper would give it to a shell."""
-    folder, told = place.path, place.as_written(program)
-    if not _is_inside(program, folder) and not is_visible(Path(program)):
-        return f"{program} is not among what bots see of this machine; `arena doctor` lists that"
-    interpreter = _interpreter(program)
-    if interpreter:
-        name = re.split(r"[ \t]", interpreter)[0]
-        shown = interpreter.encode("unicode_escape").decode()
-        if not Path(folder, name).exists():
-            return f"the first line of {told} asks for the interpreter {shown}, which is not on this machine"
-        if not _is_inside(name, folder) and not is_visible(Path(name)):
-            return f"the first line of {told} asks for the interpreter {shown}, which bots do not see"
-    if not interpreter and not _first_line(program).startswith(_ELF):
-        return f"{told} is neither a program for Linux (ELF) nor a script that begins with #!"
-    return ""
+def _interpreter_refusal(interpreter: str, told: str, folder: str, is_visible: Callable[[Path], bool]) -> str:
+    """Why the kernel will not run a script with these words after `#!`; a wrapper would give it to a shell."""
+    name = re.split(r"[ \t]", interpreter)[0]
+    asks = f"the first line of {told} asks for the interpreter {interpreter.encode('unicode_escape').decode()}"
+    if not Path(folder, name).exists():
+        return f"{asks}, which is not on this machine"
+    return "" if _is_inside(name, folder) or is_visible(Path(name)) else f"{asks}, which bots do not see"
 
 
 def _is_inside(program: str, folder: str) -> bool:
     return not Path(program).is_absolute() or Path(program).is_relative_to(folder)
 
 
-def _interpreter(program: str) -> str:
-    """The words after `#!` in the first line of a script, a carriage return included; empty for everything else."""
-    first = _first_line(program)
-    if not first.startswith(b"#!"):
-        return ""
-    return first[2:].split(b"\n")[0].strip(b" \t").decode("utf-8", "backslashreplace")
-
-
 def _first_line(program: str) -> bytes:
-    """The beginning of the file; that of a program if it may be run, but not read."""
+    """The first line, a carriage return included, or its beginning; that of a program if it may not be read."""
     try:
         with Path(program).open("rb") as file:
-            return file.read(_FIRST_LINE)
+            return file.read(_FIRST_LINE).split(b"\n")[0]
     except OSError:
         return _ELF
 

@@ -9,6 +9,7 @@ import ctypes
 import os
 import signal
 import time
+from collections.abc import Callable
 from typing import Final
 
 _PR_SET_CHILD_SUBREAPER: Final = 36
@@ -64,32 +65,34 @@ def delay_in(schedstat: bytes) -> float:
 def kill_descendants(*, spare: frozenset[int] = frozenset(), patience_s: float = 0.5) -> int:
     """Kill and reap all our descendants but those in `spare` and theirs; how many were killed.
 
-    Killing a parent hands us its children, so this looks again until there are none, at most `patience_s` long.
+    A child that a spared process starts after the first look is not among them, and so is safe.
     """
-    _reap(_targets(spare))  # those that ended by themselves need no killing
+
+    def targets() -> set[int]:
+        return descendants(os.getpid()).difference(spare, *map(descendants, spare))
+
+    for pid in targets():  # those that ended by themselves need no killing
+        _reap(pid)
+    return kill_all(targets, patience_s)
+
+
+def kill_all(targets: Callable[[], set[int]], patience_s: float) -> int:
+    """Kill and reap these processes; how many there were.
+
+    Killing a parent hands us its children, so this asks again until there are none, at most `patience_s` long.
+    """
     killed: set[int] = set()
-    deadline = time.monotonic() + patience_s
-    while targets := _targets(spare):
-        for pid in targets:
+    deadline_s = time.monotonic() + patience_s
+    while (found := targets()) and time.monotonic() < deadline_s:
+        for pid in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-        killed |= targets
-        _reap(targets)
-        if time.monotonic() > deadline:
-            break
+            _reap(pid)
+        killed |= found
         time.sleep(0.002)
     return len(killed)
 
 
-def _targets(spare: frozenset[int]) -> set[int]:
-    """Those alive now. A child that a spared process starts after the first look is not among them, and so is safe."""
-    found = descendants(os.getpid())
-    for pid in spare:
-        found -= descendants(pid)
-    return found - spare
-
-
-def _reap(pids: set[int]) -> None:
-    for pid in pids:
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(pid, os.WNOHANG)
+def _reap(pid: int) -> None:
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)

@@ -8,14 +8,13 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 from arena.errors import BotFault
-from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 
 Reply = bytes | BotFault
 """A line without its newline, or the fault that the channel raises when it is read (a crash, an overlong line)."""
 
 
-class ScriptedChannel(Channel):
+class ScriptedChannel:
     """`respond` gets each line sent and returns what the other side says to it, now or as faults."""
 
     def __init__(self, respond: Callable[[bytes], Iterable[Reply]], *, cpu: Callable[[], float] = lambda: 0.0) -> None:
@@ -29,12 +28,12 @@ class ScriptedChannel(Channel):
         self.is_closed = False
 
     def send(self, line: bytes, clock: MoveClock) -> None:  # noqa: ARG002 - a function takes a line at once
-        """See Channel.send."""
+        """Give the line to the script."""
         self.sent.append(line)
         self._replies.extend(self._respond(line))
 
     def receive(self, clock: MoveClock) -> bytes:
-        """See Channel.receive. With nothing left to say it waits for the clock to run out, which a fake clock does."""
+        """The next line, or a fault. With nothing left it waits for the clock to run out, which a fake clock does."""
         while not self._replies:
             clock.wait_s()
         reply = self._replies.popleft()
@@ -43,18 +42,26 @@ class ScriptedChannel(Channel):
         return reply
 
     def pending(self) -> list[bytes]:
-        """See Channel.pending."""
+        """The lines that are there already."""
         lines = [reply for reply in self._replies if isinstance(reply, bytes)]
         self._replies = deque(reply for reply in self._replies if not isinstance(reply, bytes))
         return lines
 
     def wake(self) -> None:
-        """See Channel.wake. A function runs when it is called."""
+        """Do nothing: a function runs when it is called."""
 
     def rest(self) -> None:
-        """See Channel.rest."""
+        """Do nothing, likewise."""
+
+    def stderr(self) -> str:
+        """Nothing: a function has no stderr."""
+        return ""
+
+    def stderr_bytes(self) -> int:
+        """The same as a number."""
+        return 0
 
     def close(self, grace_s: float) -> str:  # noqa: ARG002 - a function ends at once
-        """See Channel.close."""
+        """Note the end; its words are those of a process."""
         self.is_closed = True
         return "ended with exit code 0"

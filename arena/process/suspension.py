@@ -44,16 +44,10 @@ def suspended_s(before: Reading, after: Reading) -> float:
     """The time by which nothing but a suspension lengthened a sleep of SLEEP_S between these readings."""
     late_s = after.at_s - before.at_s - SLEEP_S
     explained_s = after.waited_s - before.waited_s + after.cpu_s - before.cpu_s
-    explained_s += _grown(before.memory_s, after.memory_s) or 0.0
-    faults = after.faults - before.faults
-    if faults:
-        disk_s = _grown(before.disk_s, after.disk_s)
-        explained_s += faults * _FAULT_S if disk_s is None else disk_s
+    explained_s += (after.memory_s or 0.0) - (before.memory_s or 0.0)
+    if faults := after.faults - before.faults:
+        explained_s += faults * _FAULT_S if after.disk_s is None else after.disk_s - (before.disk_s or 0.0)
     return max(0.0, late_s - explained_s)
-
-
-def _grown(before: float | None, after: float | None) -> float | None:
-    return None if before is None or after is None else after - before
 
 
 def take_reading() -> Reading:

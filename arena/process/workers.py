@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
+from functools import cache
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -46,9 +47,10 @@ class Workers:
 
     def __init__(self, count: int, *, preload: str, is_pinned: bool = False) -> None:
         cores = sorted(os.sched_getaffinity(0))
-        self._workers = [_Worker(number, cores[number % len(cores)] if is_pinned else None) for number in range(count)]
-        self._preload = preload
-        self._is_ready = False
+        self._workers = [
+            _Worker(f"worker-{number}", cores[number % len(cores)] if is_pinned else None, preload)
+            for number in range(count)
+        ]
 
     @property
     def pids(self) -> list[int]:
@@ -60,19 +62,12 @@ class Workers:
 
         The future fails with BrokenExecutor if the worker dies. MachineFault if no worker can be started.
         """
-        if not self._is_ready:
-            with _translated():
-                _prepare_to_start(self._preload)
-            self._is_ready = True
         worker = min(self._workers, key=_Worker.load)
-        if worker.process is not None and worker.has_died:
+        if worker.process is not None and (worker.is_broken or not worker.process.is_alive()):
             log.warning("worker [%d] died; a new one takes its place", worker.process.pid)
             worker.abandon()
             self.kill_orphans()
-        with contextlib.suppress(BrokenExecutor), _translated():
-            return worker.submit(function, argument)
-        with _translated():  # multiprocessing has another fork server by now
-            return worker.submit(function, argument)
+        return worker.submit(function, argument)
 
     def close(self, *, is_interrupted: bool) -> None:
         """End all workers when they are done; at once, with all calls in flight thrown away, if interrupted."""
@@ -88,16 +83,8 @@ class Workers:
         an orphan once, a bot would lose a match by a crash of our making.
         """
         spare = multiprocessing_pids().union(self.pids)
-        killed: set[int] = set()
-        deadline_s = time.monotonic() + _END_WITHIN_S
-        while (orphans := reaper.children(os.getpid()) - spare) and time.monotonic() < deadline_s:
-            _signal(orphans, signal.SIGKILL)  # their children become ours, and are found by the next look
-            killed |= orphans
-            for pid in orphans:
-                with contextlib.suppress(ChildProcessError):
-                    os.waitpid(pid, os.WNOHANG)
-        if killed:
-            log.warning("killed %d orphaned processes", len(killed))
+        if killed := reaper.kill_all(lambda: reaper.children(os.getpid()) - spare, _END_WITHIN_S):
+            log.warning("killed %d orphaned processes", killed)
 
     def _end_now(self) -> None:
         """Workers leave on SIGTERM and take their bots along; those left after a moment are killed."""
@@ -116,19 +103,16 @@ class Workers:
 class _Worker:
     """One worker process, the thread that waits for it, and its own log handler."""
 
-    def __init__(self, number: int, core: int | None) -> None:
+    def __init__(self, name: str, core: int | None, preload: str) -> None:
         self.process: BaseProcess | None = None
-        self._name = f"worker-{number}"
+        self.is_broken = False
+        self._name = name
         self._core = core
-        self._thread = ThreadPoolExecutor(1, self._name)
+        self._preload = preload
+        self._thread = ThreadPoolExecutor(1, name)
         self._calls: list[Future[Any]] = []
-        self._is_broken = False
         self._pipe: Connection[Any, Any]
         self._handler: Any
-
-    @property
-    def has_died(self) -> bool:
-        return self._is_broken or self.process is None or not self.process.is_alive()
 
     def load(self) -> int:
         """Calls that are not done."""
@@ -138,7 +122,10 @@ class _Worker:
     def submit(self, function: Callable[[T], R], argument: T) -> "Future[R]":
         """Call the function in the process, which is started if there is none."""
         if self.process is None:
-            self._start()
+            try:
+                self._start()
+            except BrokenExecutor:  # multiprocessing has another fork server by now
+                self._start()
         call = self._thread.submit(self._call, self._pipe, function, argument)
         self._calls.append(call)
         return call
@@ -164,23 +151,35 @@ class _Worker:
             self._handler.close()
 
     def _start(self) -> None:
+        held: list[int] = []
         context = multiprocessing.get_context(_START_METHOD)
-        self._pipe, far_end = context.Pipe()
-        self._handler = MultiProcessingHandler(self._name, sub_handler=_ToOwnHandlers())
-        level = logging.getLogger().getEffectiveLevel()
-        self.process = context.Process(
-            target=_serve, args=(far_end, self._handler.queue, level, self._core), daemon=True
-        )
-        self._is_broken = False
         try:
-            with _signals_held():
-                self.process.start()
-        except BaseException:
-            self.process = None
-            self._drop_log()
-            raise
+            _prepare_to_start(self._preload)
+            self._pipe, far_end = context.Pipe()
+            self._handler = MultiProcessingHandler(self._name, sub_handler=_ToOwnHandlers())
+            with far_end:
+                given = (far_end, self._handler.queue, logging.getLogger().getEffectiveLevel(), self._core)
+                process = context.Process(target=_serve, args=given, daemon=True)
+                try:
+                    # a stop waits for the end of this: a worker whose start was cut short meets its queue gone
+                    with _handled_by(
+                        lambda number, _: held.append(number), signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+                    ):
+                        process.start()
+                except BaseException:
+                    self._drop_log()
+                    raise
+        except (EOFError, ConnectionError) as error:
+            raise BrokenExecutor("the process that starts workers died") from error
+        except OSError as error:
+            raise MachineFault(
+                f"worker processes cannot be started: {error.strerror or error}; they need a folder for temporary files"
+                " (TMPDIR) and a writable /dev/shm"
+            ) from error
         finally:
-            far_end.close()
+            for number in held[:1]:
+                signal.raise_signal(number)
+        self.process, self.is_broken = process, False
 
     def _drop_log(self) -> None:
         self._handler.queue.cancel_join_thread()
@@ -216,59 +215,31 @@ def multiprocessing_pids() -> set[int]:
     return {pid for pid in found if pid}
 
 
-@contextlib.contextmanager
-def _translated() -> Iterator[None]:
-    """Errors of the system while a worker is started, with the need behind them. BrokenExecutor if its server died."""
-    try:
-        yield
-    except (EOFError, ConnectionError) as error:
-        raise BrokenExecutor("the process that starts workers died") from error
-    except OSError as error:
-        raise MachineFault(
-            f"worker processes cannot be started: {error.strerror or error}; they need a folder for temporary files"
-            " (TMPDIR) and a writable /dev/shm"
-        ) from error
-
-
 def _prepare_to_start(preload: str) -> None:
     # The log package's queues come from the default context, which must be the one of the workers.
     multiprocessing.set_start_method(_START_METHOD, force=True)
     multiprocessing.set_forkserver_preload([preload])
     reaper.become_subreaper()
     _quieten_tracker()
-    if threading.current_thread() is not threading.main_thread():
-        return
     # Processes that start here inherit this, a worker until it has handlers of its own: so a signal of the terminal
     # meets none half-started, with a traceback.
-    former = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGHUP)}
-    try:
+    with _handled_by(signal.SIG_IGN, signal.SIGINT, signal.SIGHUP):
         forkserver.ensure_running()
-    finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
 
 
 @contextlib.contextmanager
-def _signals_held() -> Iterator[None]:
-    """A stop waits for the end of this: a worker whose start was cut short meets its queue gone, with a traceback."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    held: list[int] = []
-
-    def hold(number: int, _frame: object) -> None:
-        held.append(number)
-
-    former = {number: signal.signal(number, hold) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+def _handled_by(handler: Any, *numbers: signal.Signals) -> Iterator[None]:
+    """Another handler for these signals, in the main thread, which alone can have one."""
+    is_main = threading.current_thread() is threading.main_thread()
+    former = {number: signal.signal(number, handler) for number in numbers if is_main}
     try:
         yield
     finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
-        for each in held[:1]:
-            signal.raise_signal(each)
+        for number, each in former.items():
+            signal.signal(number, each)
 
 
+@cache
 def _quieten_tracker() -> None:
     """Without its tracker, which only tidies up after `kill -9`, multiprocessing works; a new one would only complain.
 

@@ -108,7 +108,7 @@ def test_a_file_that_is_no_program_is_named(tmp_path: Path, text: str) -> None:
 
 def test_a_program_that_the_kernel_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a sandbox and without setpriv the start itself fails."""
-    monkeypatch.setattr("arena.process.launch._die_with_parent", tuple)
+    monkeypatch.setattr("arena.process.launch.setpriv", lambda: None)
     bot = folder_with(tmp_path, "[./bot.bin]", bot_bin="\x7fELF of another machine")
     (tmp_path / "bot.bin").chmod(0o755)
 

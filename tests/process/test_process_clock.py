@@ -99,12 +99,6 @@ def test_exactly_the_budget_is_in_time(times: Times, decides_cpu: bool) -> None:
     assert move.used_s == 1.0
 
 
-def test_the_first_wait_is_the_shorter_of_both(times: Times) -> None:
-    """No look at a clock is needed for it."""
-    assert clock(times, budget_s=1.0, wall_s=4.0).first_wait_s() == 1.0
-    assert clock(times, budget_s=9.0, wall_s=4.0).first_wait_s() == 4.0
-
-
 def test_the_wait_is_what_is_left_of_the_shorter(times: Times) -> None:
     """CPU time cannot run faster than real time in one thread, so there is no need to look earlier."""
     move = clock(times)

@@ -1,13 +1,12 @@
 """From a command to the file that runs, and what its author is told where there is none."""
 
-import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from arena.errors import Crashed
-from arena.process.program import START_HINT, BotFolder, describe_start, find_program
+from arena.process.program import START_HINT, BotFolder, find_program
 
 PATH = "/usr/bin:/bin"
 GIVEN = "./my bot"
@@ -21,7 +20,7 @@ def script(folder: Path, name: str = "bot", first: str = "#!/bin/sh", *, mode: i
 
 
 def found(folder: Path, *command: str, sees: bool = True) -> str:
-    return find_program([*command], BotFolder(str(folder), GIVEN), PATH, is_visible=lambda _: sees)
+    return find_program([*command], BotFolder(str(folder), GIVEN), PATH, is_visible=lambda _: sees)[0]
 
 
 def refusal(folder: Path, *command: str, sees: bool = True) -> Crashed:
@@ -128,9 +127,10 @@ def test_what_bots_do_not_see_is_told_as_that(tmp_path: Path) -> None:
 
 def test_what_was_started_is_described_for_its_author(tmp_path: Path) -> None:
     """The command as one would type it, the folder, the program, and who runs it."""
-    program = str(script(tmp_path, first="#!/usr/bin/env python3"))
+    script(tmp_path, first="#!/usr/bin/env python3")
+    place = BotFolder(str(tmp_path), GIVEN)
 
-    text = describe_start(["./bot", "two words"], BotFolder(str(tmp_path), GIVEN), program)
+    _, text = find_program(["./bot", "two words"], place, PATH, is_visible=lambda _: True)
 
     assert text == "`./bot 'two words'` in ./my bot (program ./my bot/bot, interpreter /usr/bin/env python3)"
-    assert "interpreter" not in describe_start(["x"], BotFolder(str(tmp_path)), shutil.which("cat") or os.devnull)
+    assert "interpreter" not in find_program(["cat"], place, PATH, is_visible=lambda _: True)[1]

@@ -36,7 +36,7 @@ class Machine:
         patch.setattr(os, "getxattr", self._getxattr)
         patch.setattr(Path, "stat", self._stat_of())
         patch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
-        patch.setattr(scope, "_name", lambda _uid: "ada")
+        patch.setattr(scope, "user_name", lambda _uid: "ada")
         patch.setattr(scope, "_ends_with_its_terminal", lambda: False)
 
     def write(self, name: str, text: str) -> None:

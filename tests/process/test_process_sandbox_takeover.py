@@ -68,7 +68,7 @@ def boxed(start: sandbox.Start, folder: Path, limits: Limits = BOT) -> Iterator[
     """The bot of a folder in a box of one's own making, and a channel to it."""
     environment = {"PATH": runtimes.search_path()}
     popen, body = start([runtimes.require_python(), "bot.py"], folder, environment, limits)
-    process = BotProcess(popen, body, "a bot", is_wrapped=True)
+    process = BotProcess(popen, body, "a bot")
     try:
         yield ProcessChannel(process, limit=1 << 16), process
     finally:

@@ -39,9 +39,9 @@ def test_a_language_outside_comes_with_the_words_that_lend_it(tmp_path: Path, pl
     """Its own folder; never a whole home."""
     program(tmp_path / place, "node")
 
-    found = languages("", str(tmp_path / place), tmp_path / "home")
+    _, found = languages("", str(tmp_path / place), tmp_path / "home")
 
-    assert found[1].text == f"node: not where bots see them; to lend them, set ARENA_RUNTIMES={tmp_path / lent}"
+    assert found.text == f"node: not where bots see them; to lend them, set ARENA_RUNTIMES={tmp_path / lent}"
 
 
 def test_rust_is_lent_by_its_toolchain(tmp_path: Path) -> None:
@@ -51,9 +51,9 @@ def test_rust_is_lent_by_its_toolchain(tmp_path: Path) -> None:
     for name in ("nightly", "stable"):
         program(home / ".rustup" / "toolchains" / name / "bin", "rustc")
 
-    found = languages("", str(home / ".cargo" / "bin"), home)
+    _, found = languages("", str(home / ".cargo" / "bin"), home)
 
-    assert found[1].text.endswith(f"ARENA_RUNTIMES={home}/.rustup/toolchains/stable")
+    assert found.text.endswith(f"ARENA_RUNTIMES={home}/.rustup/toolchains/stable")
 
 
 def test_a_link_is_followed_to_where_the_language_is(tmp_path: Path) -> None:
@@ -62,6 +62,6 @@ def test_a_link_is_followed_to_where_the_language_is(tmp_path: Path) -> None:
     (tmp_path / "links").mkdir()
     (tmp_path / "links" / "java").symlink_to(real)
 
-    found = languages("", str(tmp_path / "links"), tmp_path / "home")
+    _, found = languages("", str(tmp_path / "links"), tmp_path / "home")
 
-    assert found[1].text.endswith(f"={tmp_path}/jdk")
+    assert found.text.endswith(f"={tmp_path}/jdk")

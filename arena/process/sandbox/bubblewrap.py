@@ -91,6 +91,7 @@ def bwrap_arguments(
 
     With `is_writable` its folder may be written to, as a build does.
     """
+    size = str(scratch_mib << 20)
     return [
         # --unshare-all alone takes a user namespace only "if possible"
         *("--unshare-all", "--unshare-user", "--disable-userns"),
@@ -100,20 +101,13 @@ def bwrap_arguments(
         *("--bind" if is_writable else "--ro-bind", str(folder), HOME_INSIDE),
         *("--proc", "/proc", *kernel_files.covers()),
         *_DEVICES,
-        *_scratch(scratch_mib),
+        *(word for place in ("/tmp", "/dev/shm") if scratch_mib for word in ("--size", size, "--tmpfs", place)),  # noqa: S108 - the box's
         # through the memory of the box's first process a bot would outlive its match
         *("--remount-ro", "/proc"),
         # a file system in memory, which a bot could fill up to half of the machine's
         *("--remount-ro", "/"),
         *("--chdir", HOME_INSIDE),
     ]
-
-
-def _scratch(mebibytes: int) -> list[str]:
-    if not mebibytes:
-        return []
-    size = str(mebibytes << 20)
-    return [*("--size", size, "--tmpfs", "/tmp"), *("--size", size, "--tmpfs", "/dev/shm")]  # noqa: S108 - the box's
 
 
 @cache

@@ -188,34 +188,37 @@ FAMILIES_OF_BUILDS: Final = (_AF_UNIX, _AF_INET, _AF_INET6)
 NOT_A_THREAD: Final = When(0, _CLONE_THREAD, 0)
 """A `clone` that starts a process: a bot is told that it may not (EPERM), instead of that there is no such thing."""
 
-CLOSED: Final = {
-    "calls: other processes": (
-        "ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_getfd kcmp rt_sigqueueinfo"
-    ),
-    "calls: groups, cores, timers": (
-        "setsid setpgid setpriority sched_setaffinity sched_setscheduler sched_setattr sched_setparam ioprio_set"
-        " timer_create inotify_init1 flock"
-    ),
-    "calls: namespaces and mounts": (
-        "unshare setns mount umount2 pivot_root chroot move_mount open_tree open_tree_attr fsopen fsconfig fsmount"
-        " fspick mount_setattr listmount statmount name_to_handle_at open_by_handle_at quotactl quotactl_fd"
-    ),
-    "calls: the kernel": (
-        "bpf perf_event_open userfaultfd keyctl add_key request_key io_uring_setup io_uring_enter io_uring_register"
-        " seccomp personality modify_ldt swapon adjtimex clock_adjtime clock_settime settimeofday sethostname"
-        " landlock_create_ruleset lsm_set_self_attr lsm_list_modules pkey_alloc clone3"
-    ),
-    "calls: hidden memory": (
-        "memfd_create memfd_secret shmget shmat semget semop msgget msgsnd mq_open mq_unlink vmsplice splice tee"
-        " sendfile copy_file_range remap_file_pages mlock mlock2 mlockall mbind set_mempolicy migrate_pages move_pages"
-        " set_mempolicy_home_node io_setup io_submit io_destroy"
-    ),
-    "calls: the page cache": "mincore cachestat fadvise64 readahead preadv2 pwritev2 sync_file_range syncfs",
-    "calls: attributes of files": (
-        "setxattr fsetxattr setxattrat removexattrat file_setattr chown fchown fchownat mknodat"
-    ),
-}
-"""By group, the calls by which programs have got out of sandboxes like this one, have hidden or kept something in the
+CLOSED: Final = _names(
+    # other processes
+    "ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_getfd kcmp rt_sigqueueinfo "
+    # groups, cores, timers
+    """
+    setsid setpgid setpriority sched_setaffinity sched_setscheduler sched_setattr sched_setparam ioprio_set
+    timer_create inotify_init1 flock
+    """
+    # namespaces and mounts
+    """
+    unshare setns mount umount2 pivot_root chroot move_mount open_tree open_tree_attr fsopen fsconfig fsmount fspick
+    mount_setattr listmount statmount name_to_handle_at open_by_handle_at quotactl quotactl_fd
+    """
+    # the kernel
+    """
+    bpf perf_event_open userfaultfd keyctl add_key request_key io_uring_setup io_uring_enter io_uring_register
+    seccomp personality modify_ldt swapon adjtimex clock_adjtime clock_settime settimeofday sethostname
+    landlock_create_ruleset lsm_set_self_attr lsm_list_modules pkey_alloc clone3
+    """
+    # hidden memory
+    """
+    memfd_create memfd_secret shmget shmat semget semop msgget msgsnd mq_open mq_unlink vmsplice splice tee sendfile
+    copy_file_range remap_file_pages mlock mlock2 mlockall mbind set_mempolicy migrate_pages move_pages
+    set_mempolicy_home_node io_setup io_submit io_destroy
+    """
+    # the page cache
+    "mincore cachestat fadvise64 readahead preadv2 pwritev2 sync_file_range syncfs "
+    # attributes of files
+    "setxattr fsetxattr setxattrat removexattrat file_setattr chown fchown fchownat mknodat "
+)
+"""The calls by which programs have got out of sandboxes like this one, have hidden or kept something in the
 kernel, or could: the self-test tries them one by one. The filter does not know this list; a hole in the allow list has
 a name here. Calls that the kernel refuses to everybody but root (modules, reboot ...) are left out: no bot could tell.
 """

@@ -9,7 +9,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -119,9 +119,7 @@ class AuditedClock:
 def make_group(limits: Limits) -> Group | None:
     """A control group with these limits, where one can be had."""
     base = delegated()
-    if base is None:
-        return None
-    return Group(base / f"arena-{os.getpid()}-{next(_numbers)}", limits)
+    return None if base is None else Group(base / f"arena-{os.getpid()}-{next(_numbers)}", limits)
 
 
 def setting() -> str:
@@ -145,12 +143,12 @@ def find(root: Path = _ROOT) -> Path | None:
         if own is None:
             return None
         base = own.parent if own.name == _HARNESS else own
-        is_ours = _words(base / "cgroup.controllers") >= NEEDED and _is_ours(base, own, root)
-        if is_ours:
-            _make_ready(base, own)
+        if not has_limits(base) or not _is_ours(base, own, root):
+            return None
+        _make_ready(base, own)
     except OSError:
         return None
-    return base if is_ours else None
+    return base
 
 
 def mount_of_v2(root: Path = _ROOT) -> Path | None:
@@ -179,23 +177,21 @@ def has_limits(folder: Path) -> bool:
 
 
 def _is_ours(base: Path, own: Path, root: Path) -> bool:
-    """Whether nobody else manages it."""
-    if os.geteuid() == 0:
-        if (root / SYSTEMD).is_dir():
-            return _is_marked(base, "trusted.delegate")
-        return own.name == _HARNESS or _disturbs_nobody(base)
+    """Whether nobody else manages it.
+
+    Without systemd root may use a group that is set up for children, or in which this process is alone.
+    """
     uid = os.geteuid()
-    if base.stat().st_uid != uid:
-        return False
-    return base.parent.stat().st_uid != uid or _is_marked(base, "user.delegate") or _is_handed_over(base.name, root)
-
-
-def _is_marked(base: Path, attribute: str) -> bool:
-    """Whether systemd says so of the group itself."""
-    try:
-        return os.getxattr(base, attribute) == b"1"
-    except OSError:
-        return False
+    if uid == 0 and not (root / SYSTEMD).is_dir():
+        is_set_up = own.name == _HARNESS or _words(base / "cgroup.subtree_control") >= NEEDED
+        return is_set_up or _words(base / "cgroup.procs") == {str(os.getpid())}
+    is_marked = False
+    with contextlib.suppress(OSError):  # systemd says so of the group itself
+        is_marked = os.getxattr(base, "user.delegate" if uid else "trusted.delegate") == b"1"
+    if uid == 0:
+        return is_marked
+    is_boundary = base.parent.stat().st_uid != uid
+    return base.stat().st_uid == uid and (is_boundary or is_marked or _is_handed_over(base.name, root))
 
 
 def _is_handed_over(unit: str, root: Path) -> bool:
@@ -203,13 +199,6 @@ def _is_handed_over(unit: str, root: Path) -> bool:
     units = root / "run/user" / str(os.geteuid()) / "systemd/transient"
     texts = [file.read_text("utf-8") for file in (units / unit, *units.glob(f"{unit}.d/*.conf")) if file.is_file()]
     return any(re.search(r"^Delegate=(yes|.*memory)", text, re.MULTILINE) for text in texts)
-
-
-def _disturbs_nobody(base: Path) -> bool:
-    """Whether root may use a group that no systemd watches: it is set up for children, or this process is alone."""
-    if _words(base / "cgroup.subtree_control") >= NEEDED:
-        return True
-    return _words(base / "cgroup.procs") == {str(os.getpid())}
 
 
 def _make_ready(base: Path, own: Path) -> None:
@@ -221,17 +210,11 @@ def _make_ready(base: Path, own: Path) -> None:
                 (base / _HARNESS / "cgroup.procs").write_text(pid, encoding="ascii")
         control = " ".join(f"+{name}" for name in sorted(NEEDED))
         (base / "cgroup.subtree_control").write_text(control, encoding="ascii")
-    for left in _left_behind(base):
-        with contextlib.suppress(OSError):
-            left.rmdir()  # which fails while anybody is in it
-
-
-def _left_behind(base: Path) -> Iterator[Path]:
-    """Groups of bots whose referee was killed."""
-    for folder in base.iterdir():
+    for folder in base.iterdir():  # groups of bots whose referee was killed
         match = _OF_A_BOT.fullmatch(folder.name)
         if match and not Path("/proc", match[1]).exists():
-            yield folder
+            with contextlib.suppress(OSError):
+                folder.rmdir()  # which fails while anybody is in it
 
 
 def _words(file: Path) -> set[str]:

@@ -42,12 +42,8 @@ def parse_table(text: str) -> dict[str, int]:
 
 FAMILIES = parse_table("AF_NETLINK=16 AF_PACKET=17 AF_ALG=38 AF_VSOCK=40")
 ADVICE = parse_table("WILLNEED=3 MERGEABLE=12 HUGEPAGE=14 COLD=20 PAGEOUT=21 POPULATE_READ=22 COLLAPSE=25")
-FCNTL = parse_table(
-    "F_GETLK=5 F_SETLK=6 F_SETOWN=8 F_SETSIG=10 F_OFD_GETLK=36 F_SETLEASE=1024 F_NOTIFY=1026 F_SETPIPE_SZ=1031"
-)
-PRCTL = parse_table(
-    "PR_SET_PDEATHSIG=1 PR_SET_DUMPABLE=4 PR_SET_TIMERSLACK=29 PR_MCE_KILL_GET=34 PR_GET_THP_DISABLE=42"
-)
+FCNTL = parse_table("GETLK=5 SETLK=6 SETOWN=8 SETSIG=10 OFD_GETLK=36 SETLEASE=1024 NOTIFY=1026 SETPIPE_SZ=1031")
+PRCTL = parse_table("SET_PDEATHSIG=1 SET_DUMPABLE=4 SET_TIMERSLACK=29 MCE_KILL_GET=34 GET_THP_DISABLE=42")
 
 
 def got(attempt: Callable[..., str], *arguments: Any) -> str:
@@ -181,11 +177,8 @@ def environment(facts: Facts) -> Ways:
 
 def limits(facts: Facts) -> Ways:
     """Core dumps, memory, files without an end."""
-    tried = {}
-    for name, most in facts["limits"].items():
-        _, hard = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
-        tried[name] = "has no limit" if hard < 0 or hard > most else ""
-    return tried
+    hard = {name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))[1] for name in facts["limits"]}
+    return {name: ("" if 0 <= hard[name] <= most else "has no limit") for name, most in facts["limits"].items()}
 
 
 def rights(_facts: Facts) -> Ways:
@@ -228,10 +221,10 @@ def arguments(facts: Facts) -> Ways:
     lock = ctypes.create_string_buffer(64)
     for name, number in FCNTL.items():
         third = lock if "LK" in name else ctypes.c_long(PAGE_BYTES if "PIPE" in name else 0)
-        tried[f"fcntl {name}"] = passes(LIBC.fcntl, writing, number, third)
+        tried[f"fcntl F_{name}"] = passes(LIBC.fcntl, writing, number, third)
     for name, number in PRCTL.items():
-        answer = LIBC.prctl(number, int(name == "PR_SET_DUMPABLE"), 0, 0, 0)
-        tried[f"prctl {name}"] = "may call it" if answer >= 0 else ""
+        answer = LIBC.prctl(number, int(name == "SET_DUMPABLE"), 0, 0, 0)
+        tried[f"prctl PR_{name}"] = "may call it" if answer >= 0 else ""
     tried["ioctl TIOCSTI"] = passes(LIBC.ioctl, reading, ctypes.c_ulong(TIOCSTI), ctypes.c_char_p(b"x"))
     tried["open O_DIRECT"] = got(opened, "/proc/self/exe", os.O_RDONLY | os.O_DIRECT)
     flags = ctypes.c_long(CLONE_NEWUSER | CLONE_VM | 1 << 16)
@@ -239,6 +232,11 @@ def arguments(facts: Facts) -> Ways:
     os.close(reading)
     os.close(writing)
     return tried
+
+
+def closed_calls(facts: Facts) -> Ways:
+    """Calls that no bot may have."""
+    return {name: passes(system_call, number, *SENSELESS) for name, number in facts["calls"].items()}
 
 
 def processes(_facts: Facts) -> Ways:
@@ -256,42 +254,31 @@ def tasks(facts: Facts) -> Ways:
     """More threads than allowed."""
     wait = threading.Event()
     threads = [threading.Thread(target=wait.wait) for _ in range(facts["tasks"] + 1)]
+    breach = f"started {len(threads)} threads, allowed are {facts['tasks']} tasks"
     try:
         for thread in threads:
             thread.start()
-        breach = f"started {len(threads)} threads, allowed are {facts['tasks']} tasks"
     except RuntimeError:
         breach = ""
     wait.set()
     return {"threads": breach}
 
 
-GROUPS = (
-    ("files", files_outside),
-    ("writing", places_to_write),
-    ("files of processes", files_of_processes),
-    ("counters of the machine", counters),
-    ("network", network),
-    ("other processes", other_processes),
-    ("namespaces", namespaces),
-    ("environment", environment),
-    ("limits", limits),
-    ("rights", rights),
-    ("arguments of calls", arguments),
-    ("own processes", processes),
-    ("tasks", tasks),
-)
+GROUPS = {
+    "files": files_outside,
+    "writing": places_to_write,
+    "files of processes": files_of_processes,
+    "counters of the machine": counters,
+    "network": network,
+    "other processes": other_processes,
+    "namespaces": namespaces,
+    "environment": environment,
+    "limits": limits,
+    "rights": rights,
+    "arguments of calls": arguments,
+    "calls": closed_calls,
+    "own processes": processes,
+    "tasks": tasks,
+}
 """In this order: threads come last, and processes after all that a child would disturb."""
-
-
-def main() -> None:
-    """Print the attempts and their breaches by group, as JSON."""
-    facts = json.loads(sys.argv[1])
-    tried = {name: group(facts) for name, group in GROUPS[:-2]}
-    for group, calls in facts["calls"].items():
-        tried[group] = {name: passes(system_call, number, *SENSELESS) for name, number in calls.items()}
-    tried |= {name: group(facts) for name, group in GROUPS[-2:]}
-    print(json.dumps(tried))
-
-
-main()
+print(json.dumps({name: group(json.loads(sys.argv[1])) for name, group in GROUPS.items()}))

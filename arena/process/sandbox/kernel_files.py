@@ -34,18 +34,24 @@ def covers() -> tuple[str, ...]:
     A covered file cannot be opened, a covered folder is empty.
     """
     words: list[str] = []
-    for path in changing():
-        folder = path.is_dir()
-        words += ("--tmpfs", str(path), "--remount-ro", str(path)) if folder else ("--ro-bind", "/dev/null", str(path))
+    for path in map(str, changing()):
+        is_folder = Path(path).is_dir()
+        words += ("--tmpfs", path, "--remount-ro", path) if is_folder else ("--ro-bind", "/dev/null", path)
     return tuple(words)
 
 
+@cache
 def synthetic(memory_mib: int) -> dict[str, bytes]:
     """Constant contents by path: the cores of this machine, always idle, and the memory that the bot may use."""
+    lines = (_PROC / "stat").read_text(encoding="ascii").splitlines()
+    cores = [f"{line.split()[0]}{_COUNTERS_OF_A_CORE}\n" for line in lines if line.startswith("cpu")]
+    about = (_PROC / "cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    sizes = dict.fromkeys(("MemTotal", "MemFree", "MemAvailable"), memory_mib << 10)
+    sizes |= dict.fromkeys(("Buffers", "Cached", "SwapCached", "SwapTotal", "SwapFree", "Shmem", "SReclaimable"), 0)
     return {
-        "/proc/stat": _cores().encode(),
-        "/proc/cpuinfo": _processors().encode(),
-        "/proc/meminfo": _memory(memory_mib << 10).encode(),
+        "/proc/stat": "".join([*cores, _COUNTERS]).encode(),
+        "/proc/cpuinfo": "".join(line for line in about if not line.startswith(_CHANGING)).encode(),
+        "/proc/meminfo": "".join(f"{f'{name}:':<15} {size:>8} kB\n" for name, size in sizes.items()).encode(),
     }
 
 
@@ -65,25 +71,3 @@ def _is_readable(path: Path) -> bool:
         return False
     except PermissionError:  # to us, which says nothing of bots
         return True
-
-
-@cache
-def _cores() -> str:
-    """The form of /proc/stat."""
-    lines = (_PROC / "stat").read_text(encoding="ascii").splitlines()
-    names = [line.split()[0] for line in lines if line.startswith("cpu")]
-    return "".join(f"{name}{_COUNTERS_OF_A_CORE}\n" for name in names) + _COUNTERS
-
-
-@cache
-def _processors() -> str:
-    """The form of /proc/cpuinfo."""
-    lines = (_PROC / "cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
-    return "".join(line for line in lines if not line.startswith(_CHANGING))
-
-
-def _memory(kib: int) -> str:
-    """The form of /proc/meminfo."""
-    sizes = {"MemTotal": kib, "MemFree": kib, "MemAvailable": kib}
-    empty = dict.fromkeys(("Buffers", "Cached", "SwapCached", "SwapTotal", "SwapFree", "Shmem", "SReclaimable"), 0)
-    return "".join(f"{name + ':':<15} {size:>8} kB\n" for name, size in (sizes | empty).items())

@@ -4,18 +4,20 @@ Rule: only boxes whose owner is gone, and only those of one's own user. A box di
 for a few microseconds of its start bwrap has a child that nobody would miss; `kill -9` of all of arena in that moment
 leaves it waiting for ever.
 
-The mark is a hash of the owner's process id, start time and namespace of process ids, so that no number that was given
-again, and no container beside, is taken for the owner. A bot may read it, and learns nothing of use.
+The processes of a box are children of each other, and the first one of its owner: what the kernel gave to another
+parent, which had its number while the owner lived, has been left behind. The mark is a hash of the owner's number. A
+bot may read it, and learns nothing of use.
 """
 
 import contextlib
 import logging
 import os
 import signal
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
+
+from arena.process.reaper import read_proc
 
 _PREFIX: Final = "arena-box-"
 log: Final = logging.getLogger("arena.process")
@@ -23,75 +25,57 @@ log: Final = logging.getLogger("arena.process")
 
 def owner_mark() -> list[str]:
     """Words for bwrap that mark a box as ours: it forgets a variable that does not exist."""
-    return ["--unsetenv", _PREFIX + _identity(Path("/proc/self"))]
+    return ["--unsetenv", _PREFIX + _identity(os.getpid())]
 
 
 def end_leftovers() -> int:
     """Kill the boxes that this user's killed programs left behind; how many there were."""
-    boxes = _boxes()
-    if not boxes:
-        return 0
-    try:
-        owners = {_identity(place) for place in _own_processes()}
-    except PermissionError:  # an owner that cannot be looked at may be alive
-        return 0
-    ended = sum(_end(pid, token) for pid, token in boxes.items() if token not in owners)
+    ended = 0
+    for pid in marked():
+        with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
+            handle = os.pidfd_open(pid)
+            stack.callback(os.close, handle)
+            if _is_left(pid):
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
+                ended += 1
     if ended:
         log.warning("%d sandboxed processes of an arena that was killed were still there: ended", ended)
     return ended
 
 
-def _end(pid: int, token: str) -> bool:
-    """Kill the process if it still is the one that has this mark."""
-    with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
-        handle = os.pidfd_open(pid)
-        stack.callback(os.close, handle)
-        if _token(Path(f"/proc/{pid}")) == token:
-            signal.pidfd_send_signal(handle, signal.SIGKILL)
-            return True
-    return False
+def marked() -> dict[int, str]:
+    """The marks of all processes of sandboxes, by process id."""
+    pids = [int(place.name) for place in Path("/proc").glob("[0-9]*")]
+    return {pid: mark for pid in pids if (mark := _mark(pid))}
 
 
-def _boxes() -> dict[int, str]:
-    """The marks of all sandboxes by process id."""
-    return {int(place.name): token for place in _processes() if (token := _token(place))}
+def _is_left(pid: int) -> bool:
+    """Whether the parent is neither the owner nor of the box; not if that cannot be told."""
+    mark, parent = _mark(pid), int(_status(pid).get("PPid", 0))
+    owner = _identity(parent)
+    return bool(mark and owner) and owner != mark and not _mark(parent)
 
 
-def _processes() -> Iterator[Path]:
-    return (place for place in Path("/proc").iterdir() if place.name.isdigit())
-
-
-def _token(place: Path) -> str:
+def _mark(pid: int) -> str:
     """The mark of the sandbox that a process belongs to; empty for one that is none, or not ours to end.
 
     Ours are those of this user; for root, those of all users that root lends to bots too.
     """
     try:
-        words = (place / "cmdline").read_bytes().split(b"\0")
-        owner = place.stat().st_uid
+        is_ours = os.geteuid() in {0, Path(f"/proc/{pid}").stat().st_uid}
     except OSError:
         return ""
-    marks = [word for word in words[:12] if word.startswith(_PREFIX.encode())]
-    is_ours = os.geteuid() in {0, owner}
-    return marks[0].decode("ascii", "replace").removeprefix(_PREFIX) if marks and is_ours else ""
+    words = read_proc(f"/proc/{pid}/cmdline").split(b"\0")[:12]
+    marks = [word.decode("ascii", "replace") for word in words if word.startswith(_PREFIX.encode())]
+    return marks[0].removeprefix(_PREFIX) if marks and is_ours else ""
 
 
-def _own_processes() -> Iterator[Path]:
-    """All processes of this user that are there."""
-    for place in _processes():
-        with contextlib.suppress(OSError):
-            if place.stat().st_uid == os.geteuid():
-                yield place
+def _identity(pid: int) -> str:
+    """A hash of the number that the process has in its own namespace, as in a container; empty if none is known."""
+    number = _status(pid).get("NSpid", "").split()[-1:]
+    return sha256(number[0].encode()).hexdigest()[:16] if number else ""
 
 
-def _identity(place: Path) -> str:
-    """A hash that no other process has, ended ones and those of containers included; empty if it has ended."""
-    try:
-        status = (place / "status").read_text(encoding="utf-8", errors="replace")
-        started = (place / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
-        numbers = next(line.split()[1:] for line in status.splitlines() if line.startswith("NSpid:"))
-        # A process with one number is in our own namespace; that of others may be closed to us.
-        namespace = ((Path("/proc/self") if len(numbers) == 1 else place) / "ns/pid").stat().st_ino
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
-    return sha256(f"{namespace} {numbers[-1]} {started}".encode()).hexdigest()[:16]
+def _status(pid: int) -> dict[str, str]:
+    lines = read_proc(f"/proc/{pid}/status").decode("utf-8", "replace").splitlines()
+    return {name: value for name, _, value in (line.partition(":\t") for line in lines)}

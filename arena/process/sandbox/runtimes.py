@@ -7,7 +7,6 @@ in /opt or a Node below the home folder, the person who runs the league names: n
 import os
 import shutil
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -27,18 +26,26 @@ _SYSTEM_PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
 @cache
 def search_path() -> str:
     """PATH inside the sandbox: named runtimes, arena's own Python, the system."""
-    return ":".join([*map(str, map(_programs, folders())), *_SYSTEM_PATH])
+    programs = [str(folder / "bin" if (folder / "bin").is_dir() else folder) for folder in folders()]
+    return ":".join([*programs, *_SYSTEM_PATH])
 
 
+@cache
 def folders() -> tuple[Path, ...]:
-    """Folders that bots see besides the system's: named runtimes, arena's own Python."""
-    return (*_named(), *_python())
+    """Folders that bots see besides the system's: named runtimes; the Python below arena's virtual environment."""
+    named = [Path(word) for word in os.environ.get(RUNTIMES, "").split(":") if word]
+    for folder in named:
+        if not folder.is_absolute() or not folder.is_dir():
+            raise SpecError(f"{RUNTIMES}: {folder}: expected the absolute path of a folder")
+        if Path.home().resolve().is_relative_to(folder.resolve()):
+            raise SpecError(f"{RUNTIMES}: {folder}: your home folder is in there; name the runtime's own folder")
+    python = Path(sys.base_prefix).resolve()
+    return tuple(named) if python.is_relative_to(_USR) else (*named, python)
 
 
 def binds() -> list[str]:
     """Arguments for bwrap that make all of it visible."""
-    own = (word for folder in folders() for word in ("--ro-bind", str(reachable(folder)), str(folder)))
-    return [*_of_system(), *own]
+    return [*_of_system(), *(word for each in folders() for word in ("--ro-bind", str(reachable(each)), str(each)))]
 
 
 @cache
@@ -53,34 +60,7 @@ def _of_system() -> tuple[str, ...]:
 
 def is_visible(path: Path) -> bool:
     """Whether a bot sees the file at this absolute path of the machine."""
-    roots = [_USR, *map(Path, _SYSTEM_LINKS), *folders()]
-    return any(path.is_relative_to(root) for root in roots)
-
-
-def _programs(runtime: Path) -> Path:
-    return runtime / "bin" if (runtime / "bin").is_dir() else runtime
-
-
-@cache
-def _python() -> tuple[Path, ...]:
-    """The Python below arena's virtual environment, if it is not the system's."""
-    prefix = Path(sys.base_prefix).resolve()
-    return () if prefix.is_relative_to(_USR) else (prefix,)
-
-
-@cache
-def _named() -> tuple[Path, ...]:
-    return tuple(_read(os.environ.get(RUNTIMES, "")))
-
-
-def _read(text: str) -> Iterator[Path]:
-    for word in filter(None, text.split(":")):
-        folder = Path(word)
-        if not folder.is_absolute() or not folder.is_dir():
-            raise SpecError(f"{RUNTIMES}: {word}: expected the absolute path of a folder")
-        if Path.home().resolve().is_relative_to(folder.resolve()):
-            raise SpecError(f"{RUNTIMES}: {word}: your home folder is in there; name the runtime's own folder")
-        yield folder
+    return any(path.is_relative_to(root) for root in (_USR, *map(Path, _SYSTEM_LINKS), *folders()))
 
 
 def require_python() -> str:

@@ -8,14 +8,12 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from arena.errors import HarnessFault
 from arena.process.clock import cpu_clock
@@ -39,11 +37,13 @@ _SOCKET_BYTES: Final = 320 << 10
 """The most that waits for the reader of a local socket: Linux's wmem_default, and a message of half of that."""
 
 Started = tuple["subprocess.Popen[bytes]", "Sandbox"]
-Start = Callable[[list[str], Path, dict[str, str], Limits], Started]
+Start = Callable[..., Started]
 
 
 class Sandbox(ProcessGroup):
     """The processes of a sandboxed bot: bwrap's first one, `id`, leads the group; the bot's program runs below it."""
+
+    is_wrapped: ClassVar = True
 
     def __init__(self, first: int, uid: int | None, limits: Limits, group: cgroup.Group | None) -> None:
         super().__init__(first, limits)
@@ -55,13 +55,10 @@ class Sandbox(ProcessGroup):
         self._main = 0
         self._main_handle = -1
         self._sockstat = Path(f"/proc/{first}/net/sockstat")
-        self._places = ("/tmp", "/dev/shm") if limits.scratch_mib else ()  # noqa: S108 - the sandbox's
 
     def pids(self) -> set[int]:
         """See ProcessGroup.pids."""
-        if self._limits.processes:
-            return super().pids()
-        return {self.id, self._main} if self._main else {self.id}
+        return super().pids() if self._limits.processes else {self.id, self._main or self.id}
 
     def bot_pids(self) -> set[int]:
         """See ProcessGroup.bot_pids."""
@@ -81,14 +78,12 @@ class Sandbox(ProcessGroup):
     def limit_violation(self) -> str:
         """See ProcessGroup.limit_violation. A control group counts memory exactly, and ends the bot itself."""
         memory = super().limit_violation() if self._cgroup is None else self._cgroup.limit_violation()
-        return memory or self._file_violation()
-
-    def _file_violation(self) -> str:
-        for name in self._places:
-            files = count_files(Path(f"/proc/{self.id}/root{name}"), Path(name))
-            if files > _SCRATCH_FILES:
-                return f"it made {files} files in {name}, allowed are {_SCRATCH_FILES}"
-        return ""
+        if not memory and self._limits.scratch_mib:
+            for name in ("/tmp", "/dev/shm"):  # noqa: S108 - the sandbox's
+                files = count_files(Path(f"/proc/{self.id}/root{name}"), Path(name))
+                if files > _SCRATCH_FILES:
+                    return f"it made {files} files in {name}, allowed are {_SCRATCH_FILES}"
+        return memory
 
     def socket_bytes(self) -> int:
         """The most that the bot's sockets can hold: it is in no process, and an unaccepted socket is no open file."""
@@ -166,24 +161,23 @@ class Sandbox(ProcessGroup):
             self._read_main_cpu = cpu_clock(main)
 
 
-def start_play(command: list[str], folder: Path, environment: dict[str, str], limits: Limits) -> Started:
-    """Start `command` in a sandbox where `folder` is its read-only home. HarnessFault if there can be none."""
+def start(
+    command: list[str], folder: Path, environment: dict[str, str], limits: Limits, *, is_build: bool = False
+) -> Started:
+    """Start `command` in a sandbox where `folder` is its home, which a build may write to.
+
+    HarnessFault if there can be none.
+    """
     require_readable(folder)
-    arguments = bubblewrap.bwrap_arguments(reachable(folder), environment=environment, scratch_mib=limits.scratch_mib)
-    return start_with(command, arguments, limits, _filters(is_play=True, processes=limits.processes))
-
-
-def start_builder(command: list[str], folder: Path, environment: dict[str, str], limits: Limits) -> Started:
-    """The same for a command that builds a bot: it may write to `folder`."""
     arguments = bubblewrap.bwrap_arguments(
-        reachable(folder), environment=environment, scratch_mib=limits.scratch_mib, is_writable=True
+        reachable(folder), environment=environment, scratch_mib=limits.scratch_mib, is_writable=is_build
     )
-    return start_with(command, arguments, limits, _filters(is_play=False, processes=True))
-
-
-def _filters(*, is_play: bool, processes: bool) -> bytes:
-    counts_shared_memory = cgroup.delegated() is not None
-    return syscalls.compile_filter(is_play=is_play, processes=processes, counts_shared_memory=counts_shared_memory)
+    filters = syscalls.compile_filter(
+        is_play=not is_build,
+        processes=limits.processes,
+        counts_shared_memory=cgroup.delegated() is not None,
+    )
+    return start_with(command, arguments, limits, filters)
 
 
 def start_with(command: list[str], arguments: list[str], limits: Limits, filters: bytes | None) -> Started:
@@ -206,12 +200,10 @@ def start_with(command: list[str], arguments: list[str], limits: Limits, filters
         words = [*arguments, "--block-fd" if filters is None else "--seccomp", str(barred), "--info-fd", str(telling)]
         words += [word for path, fd in contents.items() for word in ("--ro-bind-data", str(fd), path)]
         listed = _text(b"".join(os.fsencode(word) + b"\0" for word in words), theirs)
+        words = [bubblewrap.runnable(), *leftovers.owner_mark(), "--args", str(listed), "--", *command]
         try:
-            popen = _spawn_bwrap(
-                [*leftovers.owner_mark(), "--args", str(listed), "--", *command],
-                (telling, barred, listed, *contents.values()),
-                uid,
-            )
+            # a bot reads the environment from /proc/1/environ, so there is none
+            popen = spawn(words, "/", {}, fds=(telling, barred, listed, *contents.values()), uid=uid)
             theirs.close()
             box = Sandbox(_first_process(told), uid, limits, cgroup.make_group(limits))
             box.confine()
@@ -243,20 +235,6 @@ def _text(text: bytes, stack: contextlib.ExitStack) -> int:
     os.write(fd, text)
     os.lseek(fd, 0, os.SEEK_SET)
     return fd
-
-
-def _spawn_bwrap(words: list[str], fds: tuple[int, ...], uid: int | None) -> "subprocess.Popen[bytes]":
-    """Start bwrap as that user. setpriv (util-linux) is quicker than Python, which then copies itself first."""
-    words = [bubblewrap.runnable(), *words]
-    if uid is not None and (setpriv := _setpriv()):
-        words = [setpriv, "--reuid", str(uid), "--regid", str(uid), "--clear-groups", "--", *words]
-        uid = None
-    return spawn(words, "/", {}, fds=fds, uid=uid)  # a bot reads the environment from /proc/1/environ
-
-
-@cache
-def _setpriv() -> str | None:
-    return shutil.which("setpriv", path="/usr/bin:/bin")
 
 
 def _first_process(told: int) -> int:

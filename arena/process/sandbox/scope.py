@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -55,45 +56,38 @@ def enter(root: Path = _ROOT) -> str:
 
 def obstacle(root: Path = _ROOT) -> str:
     """Why systemd is not even asked, with an advice; empty if it can be."""
+    return next(_obstacles(root, os.geteuid()), "")
+
+
+def _obstacles(root: Path, uid: int) -> Iterator[str]:
     mount = cgroup.mount_of_v2(root)
     if mount is None or not cgroup.has_limits(mount):
-        return (
+        yield (
             "this machine has no control groups of version 2 that count memory;"
             " with systemd, boot with `systemd.unified_cgroup_hierarchy=1`"
         )
+        return
     if not (root / cgroup.SYSTEMD).is_dir():
-        return "no systemd runs here to hand a group over; start arena in a writable control group of its own"
+        yield "no systemd runs here to hand a group over; start arena in a writable control group of its own"
     if shutil.which("busctl") is None:
-        return f"busctl, a part of systemd, is missing; try {BY_HAND}"
-    reason = "" if os.geteuid() == 0 else _obstacle_of_user(root, mount)
-    service = _service(root)
-    if service and not reason:
-        reason = f"arena runs as part of {service}, which it shall not leave; add `Delegate=yes` to its [Service]"
-    return reason
-
-
-def _service(root: Path) -> str:
-    """The service this process is part of, whose limits somebody has set; empty in a session or another scope."""
-    own = cgroup.own_group(root)
-    units = [part for part in own.parts if part.endswith((".service", ".scope", ".slice"))] if own else []
-    return units[-1] if units and units[-1].endswith(".service") else ""
-
-
-def _obstacle_of_user(root: Path, mount: Path) -> str:
-    uid = os.geteuid()
-    if not (root / "run/user" / str(uid) / "systemd").is_dir():
-        name = _name(uid)
-        return f"no systemd of your own runs; log in as {name} (not by su), or `loginctl enable-linger {name}`"
-    if not (root / "run/user" / str(uid) / "bus").exists():
-        return "your own systemd has no bus; `apt-get install dbus-user-session`, then log in again"
-    if not cgroup.has_limits(mount / f"user.slice/user-{uid}.slice/user@{uid}.service"):
-        return "your own systemd may not limit memory; `systemctl edit user@.service`, add [Service] Delegate=yes"
-    if not _outlives_logout(root, uid):
-        return (
-            "your own systemd ends when you log out, and a command in the background shall not end with it;"
-            f" `loginctl enable-linger {_name(uid)}`"
-        )
-    return ""
+        yield f"busctl, a part of systemd, is missing; try {BY_HAND}"
+    if uid:
+        name, own = user_name(uid), root / "run/user" / str(uid)
+        if not (own / "systemd").is_dir():
+            yield f"no systemd of your own runs; log in as {name} (not by su), or `loginctl enable-linger {name}`"
+        if not (own / "bus").exists():
+            yield "your own systemd has no bus; `apt-get install dbus-user-session`, then log in again"
+        if not cgroup.has_limits(mount / f"user.slice/user-{uid}.slice/user@{uid}.service"):
+            yield "your own systemd may not limit memory; `systemctl edit user@.service`, add [Service] Delegate=yes"
+        if not _outlives_logout(root, uid):
+            yield (
+                "your own systemd ends when you log out, and a command in the background shall not end with it;"
+                f" `loginctl enable-linger {name}`"
+            )
+    group = cgroup.own_group(root)
+    units = [part for part in group.parts if part.endswith((".service", ".scope", ".slice"))] if group else []
+    if units and units[-1].endswith(".service"):  # not in a session or another scope
+        yield f"arena runs as part of {units[-1]}, which it shall not leave; add `Delegate=yes` to its [Service]"
 
 
 def _outlives_logout(root: Path, uid: int) -> bool:
@@ -101,7 +95,7 @@ def _outlives_logout(root: Path, uid: int) -> bool:
     own = cgroup.own_group(root)
     if own is not None and f"user@{uid}.service" in own.parts:
         return True
-    return (root / "var/lib/systemd/linger" / _name(uid)).exists() or _ends_with_its_terminal()
+    return (root / "var/lib/systemd/linger" / user_name(uid)).exists() or _ends_with_its_terminal()
 
 
 def _ends_with_its_terminal() -> bool:
@@ -123,10 +117,7 @@ def _ends_with_its_terminal() -> bool:
 def _ask() -> str:
     """Ask for a scope around this process and wait for it; the reason if there is none."""
     before = cgroup.own_group()
-    said = _start_unit(_PREFERENCE)
-    if said:
-        said = _start_unit(())  # systemd before 248 knows no preference
-    if said:
+    if said := _start_unit(*_PREFERENCE) and _start_unit():  # systemd before 248 knows no preference
         return f"systemd refused a scope ({said}); try {BY_HAND}"
     deadline_s = time.monotonic() + _MOVE_S
     while cgroup.own_group() == before:
@@ -136,10 +127,9 @@ def _ask() -> str:
     return ""
 
 
-def _start_unit(preference: tuple[str, ...]) -> str:
+def _start_unit(*preference: str) -> str:
     """The objection of systemd; empty if there is none."""
-    uid = os.geteuid()
-    pid = str(os.getpid())
+    uid, pid = os.geteuid(), str(os.getpid())
     properties = [
         *("Description", "s", f"arena, with a control group for each bot ({Path(sys.argv[0]).name})"),
         *("PIDs", "au", "1", pid),
@@ -147,16 +137,26 @@ def _start_unit(preference: tuple[str, ...]) -> str:
         *("CollectMode", "s", "inactive-or-failed"),
         *preference,
     ]
-    many = str(4 + bool(preference))
-    command = ["busctl", "--system" if uid == 0 else "--user", "--quiet", "call", *_CALL]
-    name = f"arena-{pid}-{secrets.token_hex(4)}.scope"
+    name, many = f"arena-{pid}-{secrets.token_hex(4)}.scope", str(4 + bool(preference))
+    command = [
+        "busctl",
+        "--user" if uid else "--system",
+        "--quiet",
+        "call",
+        *_CALL,
+        name,
+        "fail",
+        many,
+        *properties,
+        "0",
+    ]
     environment = {**os.environ, "LC_ALL": "C"}
     if uid:
         environment["XDG_RUNTIME_DIR"] = f"/run/user/{uid}"
         environment["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path=/run/user/{uid}/bus"
     try:
         done = subprocess.run(
-            [*command, name, "fail", many, *properties, "0"],
+            command,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -170,7 +170,7 @@ def _start_unit(preference: tuple[str, ...]) -> str:
     return "" if done.returncode == 0 else done.stderr.strip() or f"busctl ended with exit code {done.returncode}"
 
 
-def _name(uid: int) -> str:
+def user_name(uid: int) -> str:
     """The user's name; their number if they have none."""
     try:
         import pwd  # noqa: PLC0415 - not on Windows, where the doctor speaks, too

@@ -19,6 +19,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from arena.errors import HarnessFault
 from arena.process import launch
 from arena.process.limits import Isolation, Limits, sandbox_rlimits
@@ -41,18 +43,17 @@ def require_isolation(isolation: Isolation) -> None:
     """HarnessFault if bots cannot be kept in a sandbox here; once in each process, some tens of milliseconds."""
     if isolation == "none":
         return
-    found = breaches(attempt_escapes())
-    if found:
+    if found := breaches(attempt_escapes()):
         raise HarnessFault(f"the sandbox does not hold: {'; '.join(found)}")
 
 
 def breaches(attempts: Attempts) -> list[str]:
     """The attempts that succeeded, in words."""
-    ways = [(group, way, breach) for group, found in attempts.items() for way, breach in found.items() if breach]
-    return [f"{group} ({way}): the bot {breach}" for group, way, breach in ways]
+    found = ((group, *attempt) for group, ways in attempts.items() for attempt in ways.items())
+    return [f"{group} ({way}): the bot {breach}" for group, way, breach in found if breach]
 
 
-def attempt_escapes(start: sandbox.Start = sandbox.start_play) -> Attempts:
+def attempt_escapes(start: sandbox.Start = sandbox.start) -> Attempts:
     """All escape attempts with their results. HarnessFault if there is no sandbox.
 
     `start` is how bots are started; tests take away one protection at a time.
@@ -71,11 +72,8 @@ def attempt_escapes(start: sandbox.Start = sandbox.start_play) -> Attempts:
             process.wait()
             group.release()
     try:
-        return {
-            str(group): {str(way): str(breach) for way, breach in ways.items()}
-            for group, ways in json.loads(said).items()
-        }
-    except (ValueError, AttributeError):
+        return msgspec.json.decode(said, type=Attempts)
+    except ValueError:
         text = complaint.decode("utf-8", "backslashreplace").strip()
         raise HarnessFault(f"the sandbox's self-test cannot run: {text or f'exit code {process.returncode}'}") from None
 
@@ -83,14 +81,19 @@ def attempt_escapes(start: sandbox.Start = sandbox.start_play) -> Attempts:
 @contextlib.contextmanager
 def _decoys() -> Iterator[dict[str, Any]]:
     """Targets outside the sandbox: a file beside the home folder, listeners, this process, a secret setting."""
-    _remove_abandoned()
+    for abandoned in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):  # of self-tests that were killed
+        with contextlib.suppress(OSError):  # another one removes it, or its owner is another user
+            if time.time() - abandoned.stat().st_mtime > _ABANDONED_S:
+                shutil.rmtree(abandoned)
     token = secrets.token_hex(8)
     with (
         tempfile.TemporaryDirectory(prefix=_PREFIX) as folder,
         socket.create_server(("127.0.0.1", 0)) as server,
         socket.socket(socket.AF_UNIX) as local,
-        _setting("ARENA_DECOY", token),
+        contextlib.ExitStack() as stack,
     ):
+        os.environ["ARENA_DECOY"] = token
+        stack.callback(os.environ.pop, "ARENA_DECOY")
         file, home = Path(folder, "decoy"), Path(folder, "home")
         file.write_text(token, encoding="ascii")
         home.mkdir()
@@ -103,27 +106,21 @@ def _decoys() -> Iterator[dict[str, Any]]:
             "port": server.getsockname()[1],
             "name": f"arena-{token}",
             "pid": os.getpid(),
-            "namespaces": {name: str(Path("/proc/self/ns", name).readlink()) for name in _NAMESPACES},
             "token": token,
-            "tasks": _LIMITS.tasks,
-            **_of_this_machine(),
+            **_facts(),
         }
 
 
-def _remove_abandoned() -> None:
-    """Remove the folders of self-tests that were killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):  # another one removes it, or its owner is another user
-            if time.time() - folder.stat().st_mtime > _ABANDONED_S:
-                shutil.rmtree(folder)
-
-
-def _of_this_machine() -> dict[str, Any]:
+def _facts() -> dict[str, Any]:
     """Facts about the kernel here, and about what bots are meant to see."""
     synthetic = kernel_files.synthetic(_LIMITS.memory_mib)
+    home = Path.home()
+    is_apart = home != Path("/") and str(home) not in _FOLDERS and not runtimes.is_visible(home)
     return {
+        "namespaces": {name: str(Path("/proc/self/ns", name).readlink()) for name in _NAMESPACES},
+        "tasks": _LIMITS.tasks,
         "limits": sandbox_rlimits(_LIMITS),
-        "folders": [*_FOLDERS, *(home for home in (str(Path.home()),) if home not in _FOLDERS and _is_apart(home))],
+        "folders": [*_FOLDERS, *([str(home)] if is_apart else [])],
         "runtimes": [str(folder) for folder in runtimes.folders()],
         "covered": [path.name for path in kernel_files.changing()],
         "constant": sorted(kernel_files.CONSTANT | kernel_files.OWN),
@@ -134,21 +131,6 @@ def _of_this_machine() -> dict[str, Any]:
     }
 
 
-def closed_calls() -> dict[str, dict[str, int]]:
-    """Group -> name -> number of the calls that no bot may have, as far as this processor has them."""
-    found = {group: {name: syscalls.number_of(name) for name in names.split()} for group, names in calls.CLOSED.items()}
-    return {group: {name: number for name, number in each.items() if number >= 0} for group, each in found.items()}
-
-
-def _is_apart(folder: str) -> bool:
-    """Whether bots are meant to see nothing in it."""
-    return folder != "/" and not runtimes.is_visible(Path(folder))
-
-
-@contextlib.contextmanager
-def _setting(name: str, value: str) -> Iterator[None]:
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        del os.environ[name]
+def closed_calls() -> dict[str, int]:
+    """The numbers of the calls that no bot may have, as far as this processor has them."""
+    return {name: number for name in sorted(calls.CLOSED) if (number := syscalls.number_of(name)) >= 0}

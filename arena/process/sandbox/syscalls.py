@@ -36,28 +36,6 @@ def compile_filter(
     With `processes` the program may fork. `counts_shared_memory`: a control group does, so that the program may have
     memory that is in no count of resident pages.
     """
-    filters = _Filter(arch)
-    names, rows = _allowed(is_play=is_play, processes=processes, counts_shared_memory=counts_shared_memory)
-    for name in sorted(names):
-        filters.allow(name)
-    for name, row in rows:
-        if name not in names:
-            filters.allow(name, *row)
-    if not processes:
-        filters.answer("fork", EPERM)
-        filters.answer("vfork", EPERM)
-        filters.answer("clone", EPERM, calls.NOT_A_THREAD)
-    for name, row in calls.DONE.items() if is_play else ():
-        filters.answer(name, 0, *row)
-    families = calls.FAMILIES_OF_PROCESSES if processes else ()
-    filters.allow_sockets(families if is_play else calls.FAMILIES_OF_BUILDS)
-    return filters.exported()
-
-
-def _allowed(
-    *, is_play: bool, processes: bool, counts_shared_memory: bool
-) -> tuple[frozenset[str], list[tuple[str, tuple[When, ...]]]]:
-    """Names of calls that are allowed altogether, and by argument the others."""
     parts = [
         (calls.CALLS, calls.BY_ARGUMENT, True),
         (calls.OF_PROCESSES, calls.MORE_OF_PROCESSES, processes),
@@ -65,8 +43,23 @@ def _allowed(
         (frozenset[str](), calls.COUNTED_SHARED_MEMORY, counts_shared_memory),
     ]
     names = frozenset[str]().union(*(names for names, _, is_wanted in parts if is_wanted))
-    by_argument = [rows for _, rows, is_wanted in parts if is_wanted]
-    return names, [(name, row) for part in by_argument for name, rows in part.items() for row in rows]
+    seccomp = _library()
+    filters = _Filter(arch)
+    for name in sorted(names):
+        filters.add(seccomp.ALLOW, name)
+    for _, by_argument, is_wanted in parts:
+        for name, rows in by_argument.items() if is_wanted else ():
+            for row in rows if name not in names else ():
+                filters.add(seccomp.ALLOW, name, *row)
+    if not processes:
+        filters.add(seccomp.ERRNO(EPERM), "fork")
+        filters.add(seccomp.ERRNO(EPERM), "vfork")
+        filters.add(seccomp.ERRNO(EPERM), "clone", calls.NOT_A_THREAD)
+    for name, row in calls.DONE.items() if is_play else ():
+        filters.add(seccomp.ERRNO(0), name, *row)
+    families = calls.FAMILIES_OF_PROCESSES if processes else ()
+    filters.allow_sockets(families if is_play else calls.FAMILIES_OF_BUILDS)
+    return filters.exported()
 
 
 class _Filter:
@@ -83,22 +76,20 @@ class _Filter:
         with contextlib.suppress(OSError):  # a libseccomp older than 2.5: the same filter, slower
             self._filter.set_attr(seccomp.Attr.CTL_OPTIMIZE, _BINARY_TREE)
 
-    def allow(self, name: str, *row: When) -> None:
-        """The call, where all these conditions hold."""
-        self._add(self._seccomp.ALLOW, name, *map(self._compared, row))
+    def add(self, action: int, name: str, *row: When) -> None:
+        """A rule for the call of that name where all these conditions hold.
 
-    def answer(self, name: str, errno: int, *row: When) -> None:
-        """The same, with this error instead of the kernel's answer; 0 is success."""
-        self._add(self._seccomp.ERRNO(errno), name, *map(self._compared, row))
+        A processor without the call has no number for it either, and needs no rule.
+        """
+        seccomp = self._seccomp
+        masked = [seccomp.Arg(when.argument, seccomp.MASKED_EQ, when.mask, when.value) for when in row]
+        self._add(action, name, *masked)
 
     def allow_sockets(self, families: tuple[int, ...]) -> None:
         """Of these families (in a network namespace of its own): AF_VSOCK and the like reach beyond every namespace."""
         seccomp, unsupported = self._seccomp, self._seccomp.ERRNO(EAFNOSUPPORT)
-        if not families:
-            self._add(unsupported, "socket")
-            return
-        last = max(families)
-        self._add(unsupported, "socket", seccomp.Arg(0, seccomp.GT, last))
+        last = max(families, default=-1)
+        self._add(unsupported, "socket", *([seccomp.Arg(0, seccomp.GT, last)] if families else []))
         for family in range(last + 1):
             action = seccomp.ALLOW if family in families else unsupported
             self._add(action, "socket", seccomp.Arg(0, seccomp.EQ, family))
@@ -110,11 +101,7 @@ class _Filter:
             file.seek(0)
             return file.read()
 
-    def _compared(self, when: When) -> Any:
-        return self._seccomp.Arg(when.argument, self._seccomp.MASKED_EQ, when.mask, when.value)
-
     def _add(self, action: int, name: str, *conditions: Any) -> None:
-        """A rule for the call of that name. A processor without it has no number for it either, and needs no rule."""
         native = self._seccomp.resolve_syscall(self._seccomp.Arch.NATIVE, name)
         number = self._seccomp.resolve_syscall(self._arch, name)
         if number < 0:

@@ -24,7 +24,7 @@ _LENDING: Final = Path("/run/arena")
 """Always empty for others: a file system is mounted on it where only this process sees it."""
 _CLONE_NEWNS: Final = 0x0002_0000
 _MS_NODEV, _MS_NOSUID, _MS_BIND, _MS_REC, _MS_PRIVATE = 0x4, 0x2, 0x1000, 0x4000, 0x4_0000
-_taken: set[int] = set()
+_taken: set[int | None] = set()
 _here: Final = threading.local()
 _one_at_a_time: Final = threading.Lock()
 """Users are those of the whole process, and an executor may play in several of its threads."""
@@ -49,7 +49,7 @@ def acquire_uid() -> int | None:
 
 def release_uid(uid: int | None) -> None:
     """The bot with that user is gone."""
-    _taken.discard(-1 if uid is None else uid)
+    _taken.discard(uid)
 
 
 @contextlib.contextmanager
@@ -72,23 +72,36 @@ def real_user(uid: int | None) -> Iterator[None]:
 
 
 def reachable(path: Path) -> Path:
-    """The path at which a bot's user finds the file or folder at `path`: the same, or one that is bound."""
+    """The path at which a bot's user finds the file or folder at `path`: the same, or one that is bound.
+
+    It is bound once in each thread: a mount namespace belongs to a thread and what it starts. A folder that was made
+    anew has another inode, and so is another one.
+    """
     path = path.resolve()
-    if os.geteuid() != 0 or _is_open_to_all(path):
+    if os.geteuid() != 0:
         return path
-    found = path.stat()
-    return _lend(path, found.st_dev, found.st_ino)
+    if _allows(path, stat.S_IROTH) and all(_allows(folder, stat.S_IXOTH) for folder in path.parents):
+        return path
+    if not hasattr(_here, "lent"):
+        _leave_the_mounts_of_others()
+        _here.lent = {}
+    lent: dict[tuple[Path, int, int], Path] = _here.lent
+    key = (path, path.stat().st_dev, path.stat().st_ino)
+    if key not in lent:
+        place = _LENDING / str(len(lent))
+        if path.is_dir():
+            place.mkdir()
+        else:
+            place.touch()
+        _mount(str(path), str(place), "", _MS_BIND, "")
+        lent[key] = place
+    return lent[key]
 
 
 def require_readable(folder: Path) -> None:
     """HarnessFault if a bot's own user could not read its folder."""
     if os.geteuid() == 0 and not _allows(folder, stat.S_IROTH | stat.S_IXOTH):
         raise HarnessFault(f"{folder} can be read by its owner only, and bots have another user: `chmod o+rx {folder}`")
-
-
-def _is_open_to_all(path: Path) -> bool:
-    """Whether everybody may walk down to `path` and read it."""
-    return _allows(path, stat.S_IROTH) and all(_allows(folder, stat.S_IXOTH) for folder in path.parents)
 
 
 def _allows(path: Path, permission: int) -> bool:
@@ -102,46 +115,27 @@ def _is_mapped(uid: int) -> bool:
     return any(first <= uid < first + count for first, count in ranges)
 
 
-def _lend(path: Path, device: int, inode: int) -> Path:
-    """Bind it once in each thread: a mount namespace belongs to a thread and what it starts.
-
-    A folder that was made anew has another inode, and so is another one.
-    """
-    if not hasattr(_here, "lent"):
-        _leave_the_mounts_of_others()
-        _here.lent = {}
-    lent: dict[tuple[Path, int, int], Path] = _here.lent
-    key = (path, device, inode)
-    if key not in lent:
-        place = _LENDING / str(len(lent))
-        if path.is_dir():
-            place.mkdir()
-        else:
-            place.touch()
-        _mount(str(path), str(place), "", _MS_BIND, "")
-        lent[key] = place
-    return lent[key]
-
-
 def _leave_the_mounts_of_others() -> None:
     """Make room that only this thread and its bots see."""
     _LENDING.mkdir(mode=0o755, parents=True, exist_ok=True)
-    if ctypes.CDLL(None, use_errno=True).unshare(_CLONE_NEWNS):
-        raise _refused("a mount namespace")
+    _require(_libc().unshare(_CLONE_NEWNS), "a mount namespace")
     _mount("none", "/", "", _MS_REC | _MS_PRIVATE, "")
     _mount("arena", str(_LENDING), "tmpfs", _MS_NODEV | _MS_NOSUID, "mode=0711,size=1m")
 
 
 def _mount(source: str, target: str, kind: str, flags: int, options: str) -> None:
-    arguments = [ctypes.c_char_p(os.fsencode(text)) for text in (source, target, kind)]
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.mount(*arguments, ctypes.c_ulong(flags), ctypes.c_char_p(options.encode())):
-        raise _refused(f"the mount of {source} on {target}")
+    texts = [ctypes.c_char_p(os.fsencode(text)) for text in (source, target, kind, options)]
+    failed = _libc().mount(*texts[:3], ctypes.c_ulong(flags), texts[3])
+    _require(failed, f"the mount of {source} on {target}")
 
 
-def _refused(what: str) -> HarnessFault:
-    reason = os.strerror(ctypes.get_errno())
-    return HarnessFault(
-        f"the kernel refuses {what} ({reason}), which root needs here to show bots what only root can read;"
-        " run arena as an ordinary user, or from a folder that everybody may enter"
-    )
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _require(failed: int, what: str) -> None:
+    if failed:
+        raise HarnessFault(
+            f"the kernel refuses {what} ({os.strerror(ctypes.get_errno())}), which root needs here to show bots what"
+            " only root can read; run arena as an ordinary user, or from a folder that everybody may enter"
+        )
