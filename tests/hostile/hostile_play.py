@@ -22,6 +22,7 @@ from arena.process.limits import Limits
 from arena.process.manifest import BotSpec, read_bot
 from arena.process.process import BotProcess
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT
+from arena.protocol.messages import Hello
 
 HOSTILE: Final = Path(__file__).parent / "bots" / "hostile.py"
 CLOCK: Final = ClockSettings(move_ms=150, bank_ms=0, wall_ms=400, startup_ms=10_000)
@@ -36,7 +37,12 @@ class Guest:
     """A bot as a bot_player, with the processes it was given."""
 
     def __init__(
-        self, bot: BotSpec, *arguments: str, clock: ClockSettings = CLOCK, confinement: Confinement = STRICTEST
+        self,
+        bot: BotSpec,
+        *arguments: str,
+        clock: ClockSettings = CLOCK,
+        confinement: Confinement = STRICTEST,
+        hello: Hello | None = None,
     ) -> None:
         self.processes: list[BotProcess] = []
         self._confinement = confinement
@@ -46,7 +52,7 @@ class Guest:
             player=" ".join(arguments) or bot.name,
             bot=bot.digest,
             open_channel=self._open,
-            hello=hello_for(NIM, {}, clock.startup_ms),
+            hello=hello or hello_for(NIM, {}, clock.startup_ms),
             clock=clock,
         )
 

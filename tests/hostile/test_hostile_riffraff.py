@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from arena.games import load_game
 from arena.games.luck import derive
-from arena.match.bot_player import BotPlayer
 from arena.match.record import ActionStep, MatchRecord, SimulationStep, pack, unpack
 from arena.match.referee import hello_for, play_match
 from arena.match.replay import problems
@@ -30,9 +29,12 @@ OPTIONS: Final[dict[str, Any]] = {"simulations": 13}
 CLOCK: Final = ClockSettings(move_ms=200, bank_ms=600, wall_ms=1500, startup_ms=10_000)
 HASTY: Final = ClockSettings(move_ms=100, bank_ms=0, wall_ms=300, startup_ms=10_000)
 """For those who do not answer in time anyway."""
-RUSHED: Final = ClockSettings(move_ms=30, bank_ms=0, wall_ms=1000, startup_ms=10_000)
+RUSHED: Final = ClockSettings(move_ms=30, bank_ms=0, wall_ms=20_000, startup_ms=10_000)
+"""For those who come to their end by CPU time, however busy the machine is."""
+ENDLESS: Final = ClockSettings(move_ms=20_000, startup_ms=10_000)
+"""For those who come to it by what they say."""
 STRICT: Final = ClockSettings(move_ms=200, bank_ms=600, wall_ms=1500, startup_ms=10_000, strict=True)
-PONDERING: Final = ClockSettings(move_ms=200, bank_ms=600, wall_ms=1500, startup_ms=10_000, ponder=True)
+PONDERING: Final = ClockSettings(move_ms=20_000, startup_ms=10_000, ponder=True)
 EVIL: Final = 1
 MOST_GROWN_MB: Final = 30.0
 LONGEST_S: Final = 12.0
@@ -62,8 +64,8 @@ SENSELESS: Final = (
 EITHER: Final = "malformed_reply or protocol_violation"
 """The flood is met before the next request, or after it."""
 RASCALS: Final = (
-    Rascal("beyond-the-budget", word="left 12 to 0", clock=ClockSettings(move_ms=5_000)),
-    Rascal("beyond-the-flood", "protocol_violation", "10000 lines", clock=ClockSettings(move_ms=20_000)),
+    Rascal("beyond-the-budget", word="left 12 to 0", clock=ENDLESS),
+    Rascal("beyond-the-flood", "protocol_violation", "10000 lines", clock=ENDLESS),
     Rascal("beyond-the-flood", "timeout", "of CPU time", ("timeout",), ("early", "stale"), RUSHED),
     Rascal("wrong-ids", ignored=("stale",)),
     Rascal("answer-the-question", ignored=("stale",)),
@@ -73,11 +75,11 @@ RASCALS: Final = (
     Rascal("senseless-questions", word=SENSELESS),
     Rascal("interlocked-cargo", word="overlap overlap overlap overlap overlap not_a_choice"),
     Rascal("all-at-once", ignored=()),
-    Rascal("never-listen", "malformed_reply", "lines without end"),
+    Rascal("never-listen", "malformed_reply", "lines without end", clock=ENDLESS),
     Rascal("answer-into-a-full-pipe", "timeout", "of wall time", clock=HASTY),
     Rascal("ask-after-the-answer", ignored=("early", "stale")),
     Rascal("ask-after-the-answer", ignored=("early", "stale"), clock=PONDERING),
-    Rascal("flood-after-the-answer", "protocol_violation", "10000 lines", (), ("early", "stale")),
+    Rascal("flood-after-the-answer", "protocol_violation", "10000 lines", (), ("early", "stale"), ENDLESS),
     Rascal("flood-after-the-answer", EITHER, "lines", (), ("early", "stale"), PONDERING),
     Rascal("ask-before-a-request", ignored=("early",)),
     Rascal("ask-uninvited", "protocol_violation", "without that capability", capabilities=()),
@@ -108,15 +110,7 @@ class Table:
         bot = bot_of(HostileBot("simulate", rascal.behaviour, processes=rascal.processes), staged)
         facts = json.dumps({"capabilities": rascal.capabilities})
         confinement = WITH_PROCESSES if rascal.processes else STRICTEST
-        guest = Guest(bot, rascal.behaviour, facts, clock=self.clock, confinement=confinement)
-        guest.bot_player = BotPlayer(
-            player=rascal.behaviour,
-            bot=bot.digest,
-            open_channel=guest._open,
-            hello=self._hello,
-            clock=self.clock,
-        )
-        return guest
+        return Guest(bot, rascal.behaviour, facts, clock=self.clock, confinement=confinement, hello=self._hello)
 
     def play(self) -> MatchRecord:
         """A match; afterwards no process is left."""
@@ -173,21 +167,7 @@ def nothing_left() -> Iterator[None]:
     assert open_files() == files
 
 
-def name_of(rascal: Rascal) -> str:
-    clock = next(
-        (
-            name
-            for name, each in (("hasty", HASTY), ("rushed", RUSHED), ("strict", STRICT), ("ponder", PONDERING))
-            if each is rascal.clock
-        ),
-        "",
-    )
-    return "-".join(
-        filter(None, (rascal.behaviour, clock, *(each for each in rascal.capabilities if each == "events")))
-    )
-
-
-@pytest.mark.parametrize("rascal", RASCALS, ids=name_of)
+@pytest.mark.parametrize("rascal", RASCALS, ids=lambda rascal: rascal.behaviour)
 @pytest.mark.usefixtures("nothing_left")
 def test_a_rascal_costs_nobody_but_itself(rascal: Rascal, staged: Path, undisturbed: list[Any]) -> None:
     """Soon over, the blame where it belongs; until then everybody else meets what they would meet without it."""

@@ -26,7 +26,7 @@ from arena.process.limits import Limits
 from arena.process.sandbox import sandbox, bubblewrap, leftovers
 
 where, folder = sys.argv[1], Path(sys.argv[2])
-print(leftovers._identity(os.getpid()), flush=True)
+print(leftovers._identity("self"), flush=True)
 
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -141,7 +141,7 @@ def test_kills_at_any_moment_of_a_start_leave_nothing_that_is_not_swept(tmp_path
 
 def test_a_box_whose_owner_is_gone_is_ended_and_no_other(tmp_path: Path) -> None:
     """A stand-in for bwrap's child in its few microseconds, and the box of a living program beside it."""
-    gone = "arena-box-" + "0" * 16
+    gone = "arena-cage-" + "0" * 16
     script = "import time; time.sleep(3600)"
     orphan = subprocess.Popen([sys.executable, "-c", script, "--unsetenv", gone])
     stranger = subprocess.Popen([sys.executable, "-c", script, "--unsetenv", "another-program"])
@@ -163,7 +163,7 @@ def test_a_box_whose_owner_is_gone_is_ended_and_no_other(tmp_path: Path) -> None
 
 def test_nobody_is_ended_while_an_owner_cannot_be_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a container that keeps root from other processes, an owner may be alive and not be seen."""
-    words = [sys.executable, "-c", "import time; time.sleep(3600)", "--unsetenv", "arena-box-" + "0" * 16]
+    words = [sys.executable, "-c", "import time; time.sleep(3600)", "--unsetenv", "arena-cage-" + "0" * 16]
     process = subprocess.Popen(words, cwd=tmp_path)
     try:
         assert eventually(lambda: process.pid in leftovers.marked())

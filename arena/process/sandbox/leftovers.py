@@ -19,13 +19,13 @@ from typing import Final
 
 from arena.process.reaper import read_proc
 
-_PREFIX: Final = "arena-box-"
+_PREFIX: Final = "arena-cage-"
 log: Final = logging.getLogger("arena.process")
 
 
 def owner_mark() -> list[str]:
     """Words for bwrap that mark a box as ours: it forgets a variable that does not exist."""
-    return ["--unsetenv", _PREFIX + _identity(os.getpid())]
+    return ["--unsetenv", _PREFIX + _identity("self")]
 
 
 def end_leftovers() -> int:
@@ -70,12 +70,12 @@ def _mark(pid: int) -> str:
     return marks[0].removeprefix(_PREFIX) if marks and is_ours else ""
 
 
-def _identity(pid: int) -> str:
+def _identity(pid: int | str) -> str:
     """A hash of the number that the process has in its own namespace, as in a container; empty if none is known."""
     number = _status(pid).get("NSpid", "").split()[-1:]
     return sha256(number[0].encode()).hexdigest()[:16] if number else ""
 
 
-def _status(pid: int) -> dict[str, str]:
+def _status(pid: int | str) -> dict[str, str]:
     lines = read_proc(f"/proc/{pid}/status").decode("utf-8", "replace").splitlines()
     return {name: value for name, _, value in (line.partition(":\t") for line in lines)}
