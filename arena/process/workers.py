@@ -190,7 +190,7 @@ class _Worker:
             pipe.send((function, argument))
             result, error = pipe.recv()
         except (EOFError, OSError) as broken:
-            self._is_broken = True
+            self.is_broken = True
             raise BrokenExecutor("a worker process died") from broken
         if error is not None:
             raise error

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from hostile_league import PATIENT, PYTHON, QUICK
+from hostile_league import ENDLESS, PATIENT, PYTHON, QUICK
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -56,9 +56,10 @@ def _harmless(kind: str, *behaviours: str) -> list[HostileBot]:
     return [HostileBot(kind, behaviour, word="") for behaviour in behaviours]
 
 
-def _ends(kind: str, ends: str, **words: str) -> list[HostileBot]:
+def _ends(kind: str, ends: str, clock: ClockSettings = QUICK, **words: str) -> list[HostileBot]:
     """Bots that lose by their own fault."""
-    return [HostileBot(kind, behaviour.replace("_", "-"), ends, word) for behaviour, word in words.items()]
+    named = {behaviour.replace("_", "-"): word for behaviour, word in words.items()}
+    return [HostileBot(kind, behaviour, ends, word, clock=clock) for behaviour, word in named.items()]
 
 
 FILES: Final = [
@@ -112,8 +113,9 @@ TASKS: Final = [
     *_ends("tasks", "timeout", stop_itself="no answer within", stop_group="no answer within"),
 ]
 TIME: Final = [
-    *_ends("time", "timeout", spin="of CPU time", spin_in_threads="of CPU time", sleep="of wall time"),
-    *_ends("time", "timeout", drip="of wall time", only_when_asked_twice="of wall time"),
+    *_ends("time", "timeout", spin="ms of CPU time, had 120 ms", spin_in_threads="ms of CPU time, had 120 ms"),
+    *_ends("time", "timeout", sleep="no answer within 0.3 s of wall time", drip="no answer within 0.3 s of wall time"),
+    *_ends("time", "timeout", only_when_asked_twice="of wall time"),
     HostileBot("time", "never-hello", "timeout", 'no "hello"', wishes=SOON),
     HostileBot("time", "spin-at-start", "timeout", 'no "hello"', wishes=SOON),
     HostileBot("time", "never-ready", "timeout", 'no "ready"', wishes=SOON),
@@ -127,31 +129,34 @@ TIME: Final = [
 LINES: Final = [
     *_ends("lines", "malformed_reply", nan="NaN is not JSON", infinity="Infinity is not JSON", too_large="too large"),
     *_ends("lines", "malformed_reply", deep="nested too deeply", deep_objects="nested too deeply", unclosed="nested"),
-    *_ends("lines", "malformed_reply", digits="beyond 2^53", twice_a_key="given twice", twice_a_key_hidden="twice"),
+    *_ends("lines", "malformed_reply", digits="beyond 2^53", unknown_field="unknown field winner"),
+    *_ends("lines", "malformed_reply", twice_a_key='"action" is given twice', twice_a_key_hidden="twice"),
     *_ends("lines", "malformed_reply", bad_utf8="UTF-8", overlong_utf8="UTF-8", surrogate="surrogate"),
     *_ends("lines", "malformed_reply", half="not one JSON object", two_in_a_line="not one JSON object"),
-    *_ends("lines", "malformed_reply", single_quotes="not one JSON", unknown_field="winner", unknown_type="resign"),
+    *_ends("lines", "malformed_reply", single_quotes="not one JSON", unknown_type="resign"),
     *_ends("lines", "malformed_reply", no_type="type", no_action="action", id_as_text="id", note_as_object="note"),
     *_ends("lines", "malformed_reply", action_true="", action_null="", action_float="", action_extra=""),
-    *_ends("lines", "illegal_action", action_negative="not an index", action_far="not an index"),
-    *_ends("lines", "illegal_action", action_illegal="99 counters cannot be taken"),
-    *_ends("lines", "malformed_reply", line_too_long="more than 65536 bytes", endless_line="more than 65536 bytes"),
-    *_ends("lines", "malformed_reply", flood_of_zeros="more than 65536 bytes"),
+    *_ends("lines", "illegal_action", action_negative="not an index", action_illegal="99 counters cannot be taken"),
+    *_ends("lines", "illegal_action", action_far="is not an index in `legal`: there are 12 actions, 0 to 11"),
+    *_ends("lines", "malformed_reply", ENDLESS, line_too_long="a line of more than 65536 bytes"),
+    *_ends("lines", "malformed_reply", ENDLESS, endless_line="than 65536 bytes", flood_of_zeros="than 65536 bytes"),
     *_ends("lines", "timeout", zeros="", byte_order_mark="", no_end="of wall time", flood_on_stderr="time"),
-    *_ends("lines", "protocol_violation", flood_of_text="lines", flood_of_newlines="lines", flood_of_answers="lines"),
-    *_ends("lines", "protocol_violation", flood_of_hellos="hello"),
+    *_ends("lines", "protocol_violation", ENDLESS, flood_of_text="lines", flood_of_newlines="lines"),
+    *_ends("lines", "protocol_violation", ENDLESS, flood_of_answers="lines", flood_of_hellos="hello"),
 ]
 DIALOGUE: Final = [
     *_harmless("dialogue", "answer-twice", "answer-early", "answer-after-the-end", "chat", "answer-in-pieces"),
     *_harmless("dialogue", "close-stderr", "escapes-in-notes", "longest-notes", "talk-at-quit", "ready-twice"),
     *_ends("dialogue", "timeout", answer_another="of wall time", deaf="of wall time"),
-    *_ends("dialogue", "protocol_violation", second_hello="hello", hello_twice="hello", answer_to_hello="ready"),
+    *_ends("dialogue", "protocol_violation", second_hello='a "hello" from a bot that owes its action'),
+    *_ends("dialogue", "protocol_violation", hello_twice="hello", answer_to_hello="ready"),
     *_ends("dialogue", "protocol_violation", unknown_protocol="arena/99", ready_for_another="another-0-0"),
     *_ends("dialogue", "malformed_reply", notes_that_pack_well="<= 1000", notes_that_do_not_pack="<= 1000"),
     *_ends("dialogue", "malformed_reply", no_protocol="protocols", play_referee="match_end", escapes_in_a_key="\\x1b"),
     *_ends("dialogue", "normal or crash", quit_between_matches='exit code 4 before its "ready"'),
     *_ends("dialogue", "crash", exit_well="exit code 0", exit_ill="exit code 3", answer_and_exit="exit code 7"),
-    *_ends("dialogue", "crash", exit_as_if_killed="SIGKILL", kill_itself="SIGKILL", segfault="SIGSEGV"),
+    *_ends("dialogue", "crash", exit_as_if_killed="SIGKILL", kill_itself="SIGKILL", segfault="signal 11 (SIGSEGV)"),
+    *_ends("dialogue", "crash", stray_and_exit="exit code 6", real_time_signal="was ended by signal 40"),
     *_ends("dialogue", "crash", exit_at_once="exit code 0", close_stdin="closed its stdin", close_stdout="closed"),
     *_ends("dialogue", "crash", escapes_in_stderr="exit code 3"),
 ]
@@ -164,6 +169,7 @@ OTHERS: Final = [
     HostileBot("native", "bare-clone", command=("./bot_native",), needs="cc"),
 ]
 HOSTILE_BOTS: Final = (*FILES, *NETWORK, *KERNEL, *MEMORY, *UNSEEN, *TASKS, *TIME, *LINES, *DIALOGUE, *OTHERS)
+BY_ID: Final = {each.id: each for each in HOSTILE_BOTS}
 
 
 def stage(folder: Path) -> Path:

@@ -23,6 +23,8 @@ from arena.store.matches import MatchStore
 QUICK: Final = ClockSettings(move_ms=120, bank_ms=0, wall_ms=300, startup_ms=5_000)
 PATIENT: Final = ClockSettings(move_ms=1_500, bank_ms=0, wall_ms=3_000, startup_ms=5_000)
 """For bots that are timed by the wall, or take long for their evil deeds."""
+ENDLESS: Final = ClockSettings(move_ms=60_000, startup_ms=5_000)
+"""For bots that lose by what they say, however slowly the machine hears it."""
 PYTHON: Final = ("python3", "-S")
 """It starts in half the time without the packages that no bot here needs."""
 HONEST: Final = """\

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hostile_bots import HOSTILE_BOTS, HostileBot
+from hostile_bots import BY_ID, HostileBot
 from hostile_grounds import EVIL, Grounds, grounds_in, said_in, seat_of
 from hostile_league import honest_players, league_of, played, without
 from hostile_play import is_soon
@@ -26,10 +26,8 @@ SAFE = {
     *("network-lock-channel", "network-record-lock-channel", "network-watch-channel"),
     *("network-directory-watch-channel", "kernel-kill-outside", "kernel-affinity"),
     *("memory-memfd", "memory-system-v", "tasks-fork", "tasks-spawn", "tasks-shell-out", "tasks-daemon"),
-    *("time-wake-itself", "perl-fork", "native-own-table"),
+    *("perl-fork", "native-own-table"),
 }
-
-IDLE = {"time-wake-itself"}
 
 
 @pytest.fixture
@@ -51,17 +49,16 @@ def loose(rogue: HostileBot, grounds: Grounds, results: Path) -> list[MatchRecor
     return played(tournament, results, isolation="none")
 
 
-@pytest.mark.parametrize("rogue", [each for each in HOSTILE_BOTS if each.id in SAFE - IDLE], ids=lambda rogue: rogue.id)
+@pytest.mark.parametrize("rogue", [BY_ID[name] for name in sorted(SAFE)], ids=lambda rogue: rogue.id)
 def test_a_bot_without_a_sandbox_gets_through(rogue: HostileBot, grounds: Grounds, tmp_path: Path) -> None:
     """And says so where the other test looks for it, in one match at least."""
     gets_through(rogue, grounds, tmp_path)
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("rogue", [each for each in HOSTILE_BOTS if each.id in IDLE], ids=lambda rogue: rogue.id)
-def test_a_thief_of_time_gets_through(rogue: HostileBot, grounds: Grounds, tmp_path: Path) -> None:
+def test_a_thief_of_time_gets_through(grounds: Grounds, tmp_path: Path) -> None:
     """Sooner or later: a busy machine has little time to steal."""
-    gets_through(rogue, grounds, tmp_path, tries=10)
+    gets_through(BY_ID["time-wake-itself"], grounds, tmp_path, tries=10)
 
 
 def gets_through(rogue: HostileBot, grounds: Grounds, tmp_path: Path, tries: int = 1) -> None:
@@ -83,9 +80,8 @@ def gets_through(rogue: HostileBot, grounds: Grounds, tmp_path: Path, tries: int
 )
 def test_what_was_touched_is_found(behaviour: str, trace: str, grounds: Grounds, tmp_path: Path) -> None:
     """The decoys itself tells, whatever the bot says."""
-    rogue = next(each for each in HOSTILE_BOTS if each.id == behaviour)
     before = grounds.decoys.touched()
-    loose(rogue, grounds, tmp_path / "results")
+    loose(BY_ID[behaviour], grounds, tmp_path / "results")
 
     assert before == []
     assert is_soon(lambda: trace in "; ".join(grounds.decoys.touched()) or trace in "; ".join(before))
@@ -93,7 +89,6 @@ def test_what_was_touched_is_found(behaviour: str, trace: str, grounds: Grounds,
 
 def test_a_process_that_was_left_is_found(grounds: Grounds, tmp_path: Path) -> None:
     """By the mark in its command line."""
-    rogue = next(each for each in HOSTILE_BOTS if each.id == "tasks-daemon")
-    loose(rogue, grounds, tmp_path / "results")
+    loose(BY_ID["tasks-daemon"], grounds, tmp_path / "results")
 
     assert grounds.decoys.left_processes() != []

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hostile_bots import HOSTILE_BOTS, HostileBot
+from hostile_bots import BY_ID, HostileBot
 from hostile_grounds import EVIL, Grounds, grounds_in, shortfalls
 from hostile_league import course, honest_players, league_of, played, without
 from hostile_play import is_soon
@@ -16,7 +16,7 @@ from arena.process.sandbox import cgroup, scope
 
 pytestmark = pytest.mark.guest
 SLOW_MACHINE: Final = ClockSettings(move_ms=5_000, bank_ms=0, wall_ms=20_000, startup_ms=60_000)
-BEHAVIOURS: Final = ("eight-processes", "fork-bomb", "daemon")
+ROGUES: Final = [BY_ID[name] for name in ("memory-eight-processes", "tasks-fork-bomb", "tasks-daemon")]
 
 
 @pytest.fixture(scope="module")
@@ -26,11 +26,7 @@ def grounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grounds]:
         yield found
 
 
-@pytest.mark.parametrize(
-    "rogue",
-    [each for each in HOSTILE_BOTS if each.behaviour in BEHAVIOURS and each.kind in ("memory", "tasks")],
-    ids=lambda each: each.id,
-)
+@pytest.mark.parametrize("rogue", ROGUES, ids=lambda each: each.id)
 def test_a_hostile_bot_costs_nobody_but_itself(rogue: HostileBot, grounds: Grounds, tmp_path: Path) -> None:
     """As on every machine; and the kernel has ended those that wanted too much, and no group is left."""
     patient = replace(rogue, clock=SLOW_MACHINE)

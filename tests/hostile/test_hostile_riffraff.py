@@ -29,8 +29,7 @@ OPTIONS: Final[dict[str, Any]] = {"simulations": 13}
 CLOCK: Final = ClockSettings(move_ms=200, bank_ms=600, wall_ms=1500, startup_ms=10_000)
 HASTY: Final = ClockSettings(move_ms=100, bank_ms=0, wall_ms=300, startup_ms=10_000)
 """For those who do not answer in time anyway."""
-RUSHED: Final = ClockSettings(move_ms=30, bank_ms=0, wall_ms=20_000, startup_ms=10_000)
-"""For those who come to their end by CPU time, however busy the machine is."""
+RUSHED: Final = ClockSettings(move_ms=30, bank_ms=0, wall_ms=1000, startup_ms=10_000)
 ENDLESS: Final = ClockSettings(move_ms=20_000, startup_ms=10_000)
 """For those who come to it by what they say."""
 STRICT: Final = ClockSettings(move_ms=200, bank_ms=600, wall_ms=1500, startup_ms=10_000, strict=True)

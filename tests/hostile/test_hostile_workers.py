@@ -6,7 +6,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from hostile_bots import HOSTILE_BOTS
+from hostile_bots import BY_ID
 from hostile_grounds import Grounds, grounds_in, said_in
 from hostile_league import PATIENT, course, honest_players, league_of, played
 from hostile_play import is_soon
@@ -21,7 +21,7 @@ from arena.verify.audit import audit
 pytestmark = pytest.mark.process
 
 CROWD = (
-    *("tasks-daemon", "tasks-fork-bomb", "tasks-vanish", "memory-shared", "kernel-kill-outside", "files-environment"),
+    *("tasks-daemon", "tasks-fork-bomb", "tasks-vanish", "memory-memfd", "kernel-kill-outside", "files-environment"),
     *("lines-flood-of-text", "dialogue-quit-between-matches", "dialogue-escapes-in-stderr", "dialogue-kill-itself"),
 )
 
@@ -46,8 +46,7 @@ def of_these(records: list[MatchRecord], players: set[str]) -> list[MatchRecord]
 
 def test_a_league_full_of_hostile_bots_is_played_to_its_end(grounds: Grounds, tmp_path: Path) -> None:
     """By two workers that survive it; the honest ones play as among themselves, the audit finds nothing wrong."""
-    crowd = [each for each in HOSTILE_BOTS if each.id in CROWD]
-    evil = tuple(grounds.player(each, everywhere=True, name=each.id) for each in crowd)
+    evil = tuple(grounds.player(BY_ID[name], everywhere=True, name=name) for name in CROWD)
     alone = grounds.alone(0)
 
     records = played(
@@ -55,7 +54,7 @@ def test_a_league_full_of_hostile_bots_is_played_to_its_end(grounds: Grounds, tm
     )
 
     names = {"anna", "bert"}
-    assert len(records) == 2 * len(list(combinations(range(len(crowd) + len(names)), 2)))
+    assert len(records) == 2 * len(list(combinations((*CROWD, *names), 2)))
     assert course(of_these(records, names)) == course(alone)
     assert findings(tmp_path / "r") == []
     assert not any("BROKE" in said_in(record, seat) for record in records for seat in (0, 1))

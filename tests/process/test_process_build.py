@@ -8,10 +8,7 @@ from pathlib import Path
 import pytest
 from process_boxes import built, folder_of, in_a_box, refusal
 
-from arena.errors import SpecError
 from arena.process import build as building
-from arena.process.build import build
-from arena.process.manifest import Manifest
 from arena.process.sandbox import runtimes
 
 pytestmark = in_a_box
@@ -57,14 +54,6 @@ def test_a_failed_build_shows_command_ending_and_output(tmp_path: Path) -> None:
 
     assert said == "build `sh -c 'echo out; echo err >&2; exit 3'` ended with exit code 3 and said:\nout\nerr\n"
     assert not (tmp_path / "run").exists()
-
-
-def test_a_build_command_that_is_not_there(tmp_path: Path) -> None:
-    """The author is told its name."""
-    manifest = Manifest(name="bot", command=("./bot",), build=(("no-such-compiler", "x"),))
-
-    with pytest.raises(SpecError, match="no program 'no-such-compiler' there or on the PATH"):
-        build(manifest, folder_of(tmp_path / "run"), "sandbox")
 
 
 @pytest.mark.parametrize(

@@ -3,21 +3,25 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena.errors import HarnessFault, OutOfTime
 from arena.process.clock import MoveClock, cpu_clock
 
 
 class Times:
-    """Two clocks that stand still until they are set."""
+    """Three clocks that stand still until they are set."""
 
     def __init__(self) -> None:
         self.cpu_s = 100.0
         self.wall_s = 5000.0
+        self.delay_s = 7.0
 
-    def after(self, *, cpu_s: float = 0.0, wall_s: float = 0.0) -> None:
+    def after(self, *, cpu_s: float = 0.0, wall_s: float = 0.0, delay_s: float = 0.0) -> None:
         self.cpu_s += cpu_s
         self.wall_s += wall_s
+        self.delay_s += delay_s
 
 
 @pytest.fixture
@@ -38,12 +42,11 @@ def clock(
     )
 
 
-def let_pass(move: MoveClock, times: Times, wall_s: float) -> None:
+def let_pass(move: MoveClock, times: Times, wall_s: float, *, share_delayed: float = 0.0) -> None:
     """Real time, with a look at the clock as often as the referee takes one at least."""
-    for _ in range(int(wall_s / 0.5)):
-        times.after(wall_s=0.5)
+    for step_s in [*[0.5] * int(wall_s / 0.5), wall_s % 0.5]:
+        times.after(wall_s=step_s, delay_s=step_s * share_delayed)
         move.look()
-    times.after(wall_s=wall_s % 0.5)
 
 
 def test_cpu_time_decides_however_busy_the_machine_is(times: Times) -> None:
@@ -125,6 +128,34 @@ def test_only_time_since_the_start_counts(times: Times) -> None:
     move.stop()
 
     assert (move.used_s, move.elapsed_s) == (0.0, 0.0)
+
+
+@given(
+    steps=st.lists(st.tuples(st.floats(0.001, 3.0), st.floats(0.0, 1.0)), min_size=1, max_size=30),
+    backstop_s=st.floats(0.1, 5.0),
+)
+def test_time_runs_out_exactly_when_undelayed_time_does(steps: list[tuple[float, float]], backstop_s: float) -> None:
+    """Whatever the machine does: never before the backstop, and always after eleven of them.
+
+    A match that was slow so far gives nobody time.
+    """
+    times = Times()
+    times.after(wall_s=100.0, delay_s=90.0)
+    move = clock(times, wall_s=backstop_s, delayed=lambda: times.delay_s)
+    move.wait_s()
+    wall_s = delay_s = 0.0
+    is_over = False
+    for step_s, share in steps:
+        let_pass(move, times, step_s, share_delayed=share)
+        wall_s, delay_s = wall_s + step_s, delay_s + step_s * share
+        try:
+            move.wait_s()
+        except OutOfTime:
+            is_over = True
+            break
+
+    beyond_s = wall_s - min(delay_s, 10 * backstop_s) - backstop_s
+    assert beyond_s > -1e-6 if is_over else beyond_s < 1e-6
 
 
 def test_the_last_reading_of_a_process_that_is_gone_stands() -> None:

@@ -58,25 +58,11 @@ def test_one_wish_beyond_the_allowed_is_refused_by_name(wishes: LimitRequest, na
     assert f"limits: {name}: {most + more:g}, this tournament allows {most:g}" in str(caught.value)
 
 
-@given(wishes=wishes_within())
-def test_what_was_agreed_never_exceeds_the_allowed(wishes: LimitRequest) -> None:
-    """For each number."""
-    found = agreed(wishes)
-
-    assert all(getattr(found, name) <= getattr(ALLOWED, name) for name in NUMBERS)
-
-
 def test_exactly_the_allowed_may_be_wished_for() -> None:
     """The border is inside."""
     every = {name: getattr(ALLOWED, name) for name in NUMBERS}
 
     assert agreed(LimitRequest(**every, startup_ms=STARTUP_MS)) == msgspec.structs.replace(ALLOWED, processes=False)
-
-
-def test_no_stderr_at_all_is_a_wish_and_not_a_silence() -> None:
-    """0 is not the same as nothing said."""
-    assert agreed(LimitRequest(stderr_bytes=0)).stderr_bytes == 0
-    assert agreed(LimitRequest(scratch_mib=0)).scratch_mib == 0
 
 
 def test_processes_have_to_be_allowed() -> None:

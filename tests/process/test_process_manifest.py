@@ -1,36 +1,41 @@
 """Reading a bot from disk: what is refused, and what its identity depends on."""
 
+import contextlib
 import os
-import shutil
-import time
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from arena.errors import SpecError
 from arena.process import bot_files
-from arena.process.channel import ProcessChannel
-from arena.process.clock import MoveClock
-from arena.process.launch import start
-from arena.process.manifest import read_bot
+from arena.process.manifest import MANIFEST_LIMIT, read_bot
 
 MANIFEST = 'name: simple\ncommand: ["python3", "bot.py"]\n'
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with a bot that can be read."""
+def bare(tmp_path: Path) -> Path:
+    """A folder of a bot without a manifest."""
     place = tmp_path / "simple"
     place.mkdir()
-    (place / "bot.yaml").write_text(MANIFEST)
     (place / "bot.py").write_text("pass\n")
     return place
+
+
+@pytest.fixture
+def folder(bare: Path) -> Path:
+    """The same with one: a bot that can be read."""
+    (bare / "bot.yaml").write_text(MANIFEST)
+    return bare
 
 
 def refusal(path: Path) -> str:
     with pytest.raises(SpecError) as caught:
         read_bot(path)
+    assert str(caught.value).replace("\n", "").isprintable()
     return str(caught.value)
 
 
@@ -113,10 +118,11 @@ def test_a_bot_may_not_be_too_large(folder: Path) -> None:
     assert refusal(folder) == f"{folder}: larger than 64 MiB or 2000 files"
 
 
-def test_a_bot_may_not_have_too_many_files(folder: Path) -> None:
-    """One more than allowed is refused."""
+@pytest.mark.parametrize("make", [Path.touch, Path.mkdir])
+def test_a_bot_may_not_have_too_many_files(folder: Path, make: Callable[[Path], None]) -> None:
+    """One more than allowed is refused; empty folders count, too."""
     for number in range(bot_files.SOURCE_FILE_LIMIT - 1):
-        (folder / f"{number}").touch()
+        make(folder / f"{number}")
 
     assert refusal(folder) == f"{folder}: larger than 64 MiB or 2000 files"
 
@@ -239,18 +245,200 @@ def test_the_hash_of_a_script_is_of_that_file_alone(tmp_path: Path) -> None:
     assert read_bot(tmp_path / "b.py").digest != before
 
 
-@pytest.mark.process
-@pytest.mark.skipif(shutil.which("awk") is None, reason="no awk on this machine")
-def test_a_correct_awk_script_gets_its_first_line_at_once(tmp_path: Path) -> None:
-    """mawk would wait until its buffer is full, and the bot would never say hello."""
-    script = tmp_path / "echo.awk"
-    script.write_text('{ print "got " $0; fflush() }\n')
-    process = start(read_bot(script))
-    channel = ProcessChannel(process, limit=1000)
-    clock = MoveClock(cpu=process.group.cpu, wall=time.monotonic, budget_s=5.0, wall_s=5.0, decides_cpu=False)
+def test_all_mistakes_are_told_at_once(bare: Path) -> None:
+    """Unknown keys with suggestions, wrong types, values out of range, in lists and within: one line each."""
+    (bare / "bot.yaml").write_text(
+        "name: no spaces\ncomand: [x]\nversion: 2\nbuild: [[make], gcc, ['']]\nprocesses: maybe\n"
+        "limits: {memory_mib: 1, tasks: many, memroy: 5}\nauthors: [ann, 7]\n"
+    )
 
-    channel.send(b"hello\n", clock)
-    answer = channel.receive(clock)
-    channel.close(0.0)
+    first, *mistakes = refusal(bare).splitlines()
 
-    assert answer == b"got hello"
+    assert first == f"{bare}/bot.yaml: 10 mistakes:"
+    assert [mistake[2:].split(":")[0].split(";")[0] for mistake in mistakes] == [
+        'unknown key "comand"',
+        "name",
+        "version",
+        "build[1]",
+        "build[2][0]",
+        "processes",
+        "limits",
+        "limits.memory_mib",
+        "limits.tasks",
+        "authors[1]",
+    ]
+
+
+def test_a_bot_of_before_has_the_hash_of_before(bare: Path) -> None:
+    """Results belong to a hash: how it is computed must not change with how files are read."""
+    (bare / "bot.yaml").write_text("name: simple\ncommand: [python3, bot.py]\n")
+    (bare / "a").mkdir()
+    (bare / "a" / "z").write_text("1")
+    (bare / "a.b").write_text("2")
+    (bare / "run").touch(mode=0o755)
+
+    assert read_bot(bare).digest == "6dbe54eda66fe56ae1a773a1bd1a4637aa2933d6abd98da6e2ee86ac26ad7e41"
+
+
+def test_a_manifest_that_is_a_link_is_not_opened(bare: Path, tmp_path: Path) -> None:
+    """Nothing of its target is shown, and a pipe behind it makes nobody wait."""
+    (tmp_path / "shadow").write_text("root:secret:19000:0:99999:7:::\n")
+    os.mkfifo(tmp_path / "pipe")
+    for target in ("../shadow", "../pipe", "../nothing", "/", "bot.yaml"):
+        (bare / "bot.yaml").symlink_to(target)
+
+        message = refusal(bare)
+
+        assert message == f"{bare}/bot.yaml: a symbolic link; put the file itself there"
+        (bare / "bot.yaml").unlink()
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [(os.mkfifo, "a pipe, socket or device"), (Path.mkdir, "a folder")],
+)
+def test_a_manifest_that_is_no_file_is_refused_without_waiting(
+    bare: Path, make: Callable[[Path], object], kind: str
+) -> None:
+    """Nobody writes into the pipe."""
+    make(bare / "bot.yaml")
+
+    assert refusal(bare) == f"{bare}/bot.yaml: a bot may contain only plain files and folders, this is {kind}"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a device")
+def test_a_device_is_refused_without_being_opened(bare: Path) -> None:
+    """As a manifest, beside one, and as a script."""
+    device = os.makedev(1, 5)  # /dev/zero, which never ends
+    try:
+        os.mknod(bare / "bot.yaml", 0o600 | 0o020000, device)
+    except OSError as error:
+        pytest.skip(f"no devices here: {error}")
+    os.mknod(bare / "zero.py", 0o600 | 0o020000, device)
+
+    assert "bot.yaml: a bot may contain only plain files and folders, this is a pipe, socket or" in refusal(bare)
+    assert "zero.py: a pipe, socket or device; expected a script or a folder with" in refusal(bare / "zero.py")
+
+
+def test_a_pipe_is_no_script(tmp_path: Path) -> None:
+    """It is told what it is, without waiting for somebody to write."""
+    os.mkfifo(tmp_path / "bot.py")
+
+    assert "bot.py: a pipe, socket or device; expected a script or a folder with a bot.yaml" in refusal(
+        tmp_path / "bot.py"
+    )
+
+
+def test_a_huge_file_is_refused_by_its_size(bare: Path, tmp_path: Path) -> None:
+    """A sparse file of 1 TiB costs nothing to make, and must cost nothing to refuse."""
+    for path in (bare / "bot.yaml", tmp_path / "huge.py"):
+        with path.open("wb") as file:
+            file.truncate(1 << 40)
+
+    assert refusal(bare) == f"{bare}/bot.yaml: larger than 64 KiB"
+    assert refusal(tmp_path / "huge.py") == f"{tmp_path}/huge.py: larger than 64 MiB or 2000 files"
+
+
+def test_a_manifest_of_one_byte_too_much_is_refused(bare: Path) -> None:
+    """The limit is exact."""
+    start = "name: x\ncommand: [x]\n#"
+    (bare / "bot.yaml").write_text(start + "x" * (MANIFEST_LIMIT - len(start)))
+    assert read_bot(bare).name == "x"
+
+    (bare / "bot.yaml").write_text(start + "x" * (MANIFEST_LIMIT - len(start) + 1))
+    assert refusal(bare) == f"{bare}/bot.yaml: larger than 64 KiB"
+
+
+def test_folders_in_folders_are_refused(folder: Path) -> None:
+    """1200 of them, with a file at the end, deeper than a path can say."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d" * 20, dir_fd=here)
+        inner = os.open("d" * 20, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(here)
+
+    try:
+        assert refusal(folder) == f"{folder}: folders lie more than 64 deep in each other"
+    finally:
+        subprocess.run(["rm", "-rf", str(folder)], check=True)
+
+
+def test_a_folder_that_cannot_be_read_is_not_left_out_silently(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bot whose files are half invisible would have another hash for everybody."""
+    (folder / "closed").mkdir()
+    opened = os.open
+
+    def closed(name: Any, *args: Any, **more: Any) -> int:
+        if name == "closed":  # root, who may run this test, would be let in
+            raise PermissionError(13, "Permission denied", name)
+        return opened(name, *args, **more)
+
+    monkeypatch.setattr(os, "open", closed)
+
+    assert refusal(folder) == f"{folder}/closed: Permission denied"
+
+
+@pytest.mark.parametrize("name", ["a\nb", "\x1b]0;pwn\x07", "\u202egnp.exe", "caf\udce9"])
+def test_the_name_of_a_file_is_told_with_escapes(bare: Path, name: str) -> None:
+    """Also where the folder itself has such a name, and where there is no manifest."""
+    (bare / name).touch()
+    assert "a bot's folder needs a bot.yaml; found " in refusal(bare)
+    (bare / "bot.yaml").write_text("name: x\ncommand: [x]\n")
+    assert "a file's name may contain only characters that print" in refusal(bare)
+    (bare / name).unlink()
+    (bare / "bot.yaml").write_text("nam: x\n")
+
+    assert 'unknown key "nam"' in refusal(bare.rename(bare.parent / name))
+
+
+def exchange(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, new: Callable[[Path], object]) -> None:
+    """As soon as the names of the folder have been listed, `name` is something else."""
+
+    def scandir(*arguments: Any, real: Any = os.scandir) -> Any:
+        with real(*arguments) as found:
+            entries = list(found)
+        place = folder / name
+        place.rename(folder.parent / "away")
+        new(place)
+        return contextlib.nullcontext(entries)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+
+
+@pytest.mark.parametrize(
+    ("name", "new", "sentence"),
+    [
+        ("bot.py", lambda place: place.symlink_to("/etc/passwd"), "this is a link"),
+        ("bot.py", os.mkfifo, "this is a pipe, socket or device"),
+        ("bot.py", lambda _: None, "it was there a moment ago, try again"),
+        ("sub", lambda place: place.symlink_to("/etc"), "this is a link"),
+        ("bot.yaml", lambda place: place.write_text("name: y\ncommand: [y]\n"), "was changed while it was being read"),
+        ("bot.yaml", lambda place: place.symlink_to("/etc/passwd"), "this is a link"),
+    ],
+)
+def test_what_is_exchanged_while_it_is_read_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, new: Callable[[Path], object], sentence: str
+) -> None:
+    """Between the look at the folder and the opening of a file: a link, a pipe, nothing, another manifest."""
+    (folder / "sub").mkdir()
+    (folder / "sub" / "passwd").write_text("mine\n")
+    exchange(folder, monkeypatch, name, new)
+
+    assert sentence in refusal(folder)
+
+
+def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its length was looked at before; no more is read than is allowed."""
+    (tmp_path / "bot.py").write_text("x" * 100)
+    monkeypatch.setattr(os, "fstat", lambda file, real=os.fstat: _of_length(real(file), 10))
+
+    with pytest.raises(SpecError, match="larger than"):
+        bot_files.read_file(tmp_path / "bot.py", tmp_path / "bot.py", limit=50)
+
+
+def _of_length(found: os.stat_result, length: int) -> os.stat_result:
+    values = list(found)
+    values[6] = length
+    return os.stat_result(values)

@@ -34,21 +34,6 @@ def end_this_thread():
 """
 LOOP = "\n  line(); burn(); say()\n"
 WAYS = {
-    "main": f"while True:{LOOP}",
-    "thread": """
-while True:
-  line()
-  thread = threading.Thread(target=burn)
-  thread.start(); thread.join(); say()
-""",
-    "three threads": f"""
-while True:
-  line()
-  threads = [threading.Thread(target=burn, args=({BURNT_S} / 3 + 0.001,)) for _ in range(3)]
-  for thread in threads: thread.start()
-  for thread in threads: thread.join()
-  say()
-""",
     "a thread that outlives the first": f"""
 def play():
  while True:{LOOP}

@@ -86,20 +86,3 @@ def test_children_end_with_their_bot(tmp_path: Path) -> None:
 
     assert not is_alive(first)
     assert descendants(first) == set()
-
-
-@pytest.mark.parametrize(
-    ("code", "ending"),
-    [
-        ("", "ended with exit code 0"),
-        ("import sys; sys.exit(3)", "ended with exit code 3"),
-        ("import os; os.kill(os.getpid(), 9)", "was ended by signal 9 (SIGKILL)"),
-        ("import ctypes; ctypes.string_at(0)", "was ended by signal 11 (SIGSEGV)"),
-        ("import os; os._exit(127)", "ended with exit code 127"),
-    ],
-)
-def test_how_a_bot_ended_is_seen_through_the_box(tmp_path: Path, code: str, ending: str) -> None:
-    """Exit codes and signals, as without one."""
-    with started(folder_of(tmp_path, bot_py=code)) as process:
-        assert eventually(lambda: bool(process.ending()))
-        assert process.ending() == ending

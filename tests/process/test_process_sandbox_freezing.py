@@ -41,25 +41,6 @@ for leave in (os.setsid, lambda: os.setpgid(0, 0)):
     while True: pass
 {ANSWER}"""
 
-TIMER = f"""
-import ctypes, signal, struct
-signal.signal(signal.SIGCONT, lambda *_: None)  # what is ignored does not fire again
-libc = ctypes.CDLL(None)
-timer, event = ctypes.c_void_p(), ctypes.create_string_buffer(struct.pack("qii", 0, signal.SIGCONT, 0), 64)
-if libc.timer_create(1, event, ctypes.byref(timer)) == 0:
-  libc.timer_settime(timer, 0, struct.pack("4q", 0, 1000000, 0, 1000000), None)
-{THREAD}"""
-OWN_SIGNAL = f"""
-import fcntl, os, signal
-signal.signal(signal.SIGCONT, lambda *_: None)
-try:
-  fcntl.fcntl(0, 10, signal.SIGCONT)  # F_SETSIG
-  fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
-  fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
-except OSError:
-  pass
-{THREAD}"""
-
 
 def burnt_s(process: BotProcess) -> float:
     """CPU time of all its processes within a while, from /proc/PID/stat, in ticks of 10 ms."""
@@ -78,8 +59,8 @@ def _cpu_s(process: BotProcess) -> float:
 
 @pytest.mark.parametrize(
     ("code", "limits"),
-    [(THREAD, BOT), (TIMER, BOT), (CHILD, FORKING), (HELPER, FORKING), (ESCAPING, FORKING)],
-    ids=["thread", "timer", "child", "sigcont", "escaping"],
+    [(THREAD, BOT), (CHILD, FORKING), (HELPER, FORKING), (ESCAPING, FORKING)],
+    ids=["thread", "child", "sigcont", "escaping"],
 )
 def test_a_frozen_bot_uses_no_time(tmp_path: Path, code: str, limits: msgspec.Struct) -> None:
     """Not its threads, not its children, not those that would wake it or leave its group."""
@@ -91,15 +72,6 @@ def test_a_frozen_bot_uses_no_time(tmp_path: Path, code: str, limits: msgspec.St
         before_s = _cpu_s(process)
         channel.wake()
         assert eventually(lambda: _cpu_s(process) - before_s > 5 * TICK_S)
-
-
-def test_a_message_does_not_wake_who_asked_to_be_woken_by_it(tmp_path: Path) -> None:
-    """A signal of one's choice for input would be SIGCONT."""
-    with talking(folder_of(tmp_path, bot_py=OWN_SIGNAL)) as (channel, process):
-        ask(channel)
-        channel.send(b"news\n", wall_clock())
-
-        assert burnt_s(process) < 1.5 * TICK_S
 
 
 def test_a_bot_that_may_ponder_is_not_frozen(tmp_path: Path) -> None:

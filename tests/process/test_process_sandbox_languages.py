@@ -1,4 +1,4 @@
-"""Languages at work in the box: threads, timers, garbage collectors under pressure, and programs that a build made.
+"""The machine as a bot finds it, and languages at work in the box: threads, timers, garbage collectors under pressure.
 
 Each answers two requests, with a rest between them; a call of the kernel that it needs and does not have shows here.
 """
@@ -9,13 +9,18 @@ from typing import Final
 
 import msgspec
 import pytest
-from process_boxes import ask, built, folder_of, in_a_box, ran, talking
-from test_process_sandbox_runtimes import WIDE, require_program
+from process_boxes import BOT, ask, bot_in, built, folder_of, in_a_box, ran, ran_command, talking
 
+from arena.errors import Crashed
+from arena.process import launch
+from arena.process.limits import Limits
+from arena.process.manifest import read_bot
 from arena.process.sandbox import runtimes
 
 pytestmark = in_a_box
 
+WIDE: Final = Limits(memory_mib=512, tasks=64, processes=False, scratch_mib=0)
+"""What a tournament allows by default, without processes."""
 SOURCES: Final = Path(__file__).parent / "languages"
 INTERPRETED: Final = {
     "node": "bot.js",
@@ -34,6 +39,12 @@ COMPILED: Final = {
     "g++": ("g++ -O1 -pthread -o bot bot.cc", ("./bot",)),
     "javac": ("javac Bot.java", ("java", "-Xmx96m", "-cp", ".", "Bot")),
 }
+
+
+def require_program(program: str) -> None:
+    """Skip where bots have no such program."""
+    if shutil.which(program, path=runtimes.search_path()) is None:
+        pytest.skip(f"no {program} for bots here")
 
 
 def folder_with(place: Path, source: str) -> Path:
@@ -103,13 +114,68 @@ def test_children_of_a_bot_with_processes(tmp_path: Path, program: str) -> None:
         assert ask(channel, b"two") == b"got two"
 
 
-def test_awk_and_shells_at_work(tmp_path: Path) -> None:
-    """A script of a shell that runs programs, where the bot may have processes."""
-    code = 'while read -r line; do echo "$line" | awk \'{ print "got", $1 }\' | cat; done\n'
-    folder = folder_of(tmp_path, bot_sh=code)
-    limits = msgspec.structs.replace(WIDE, processes=True)
+@pytest.mark.parametrize(
+    ("name", "code", "processes"),
+    [
+        ("bot.sh", 'while read -r line; do echo "got $line"; done\n', False),
+        ("bot.bash", 'while read -r line; do echo "$line" | awk \'{ print "got", $1 }\' | cat; done\n', True),
+        # mawk would wait until its buffer is full if nobody told it of the one who waits
+        ("bot.awk", '{ print "got " $0; fflush() }\n', False),
+    ],
+)
+def test_a_script_of_one_file_plays(tmp_path: Path, name: str, code: str, processes: bool) -> None:
+    """By its ending: shells, which may run programs where the bot may have processes, and awk."""
+    script = folder_of(tmp_path) / name
+    script.write_text(code)
+    command = read_bot(script).manifest.command
+    require_program(command[0])
 
-    for shell in ("sh", "bash"):
-        if shutil.which(shell, path=runtimes.search_path()):
-            with talking(folder, shell, "bot.sh", limits=limits) as (channel, _):
-                assert ask(channel, b"one") == b"got one"
+    with talking(tmp_path, *command, limits=msgspec.structs.replace(WIDE, processes=processes)) as (channel, _):
+        assert ask(channel, b"one") == b"got one"
+
+
+def test_processes_need_to_be_declared(tmp_path: Path) -> None:
+    """Without `processes` they fail as the system says; with it `subprocess` and `multiprocessing` work."""
+    code = """
+import subprocess, multiprocessing
+try:
+    print(subprocess.run(["echo", "hello"], capture_output=True, text=True).stdout.strip())
+except OSError as error:
+    print(error.strerror)
+try:
+    with multiprocessing.Pool(2) as pool: print(pool.map(abs, [-1, -2]))
+except OSError as error:
+    print(error.strerror)
+"""
+    declared = msgspec.structs.replace(BOT, processes=True, scratch_mib=8)
+
+    assert ran(tmp_path / "a", code).out.splitlines()[0] == "Operation not permitted"
+    assert ran(tmp_path / "b", code, limits=declared).out.splitlines() == ["hello", "[1, 2]"]
+
+
+def test_the_environment_of_a_bot(tmp_path: Path) -> None:
+    """All of it."""
+    found = ran_command(folder_of(tmp_path), "env", limits=BOT)
+
+    names = {line.partition("=")[0] for line in found.out.splitlines()}
+    assert names <= {"PATH", "HOME", "LANG", "PYTHONHASHSEED", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PWD"}
+    assert "HOME=/\n" in found.out
+
+
+def test_what_a_bot_sees_of_the_machine(tmp_path: Path) -> None:
+    """Its folder, the system's programs, and nothing of anybody's."""
+    found = ran(tmp_path, "import os\nprint(os.listdir('/'), os.listdir('/bot'), os.getcwd(), os.uname().nodename)")
+
+    places = set(eval(found.out.partition("]")[0] + "]"))
+    allowed = {"bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr", "etc", "proc", "dev", "bot"}
+    named = {folder.split("/")[1] for folder in runtimes.search_path().split(":")}
+    assert places <= allowed | named
+    assert found.out.strip().endswith("['bot.py'] /bot arena")
+
+
+def test_a_program_elsewhere_is_told_before_the_start(tmp_path: Path) -> None:
+    """In the words of the machine, with the command that tells more."""
+    elsewhere = folder_of(tmp_path / "opt", tool="#!/bin/sh\n") / "tool"
+
+    with pytest.raises(Crashed, match="is not among what bots see of this machine; `arena doctor` lists that"):
+        launch.start(bot_in(folder_of(tmp_path / "bot"), str(elsewhere)))

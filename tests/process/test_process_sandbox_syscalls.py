@@ -236,24 +236,6 @@ def test_every_number_from_inside_a_build(tmp_path: Path) -> None:
     tried(json.loads((built(folder, "python3 try.py > found") / "found").read_text()), "build")
 
 
-@pytest.mark.parametrize("limits", [BOT, FORKING], ids=["alone", "processes"])
-def test_new_processes(tmp_path: Path, limits: msgspec.Struct) -> None:
-    """Refused in the words of the system to bots without them, all ways; threads are another thing."""
-    code = """
-import os, threading
-try:
-    pid = os.fork()
-    if not pid: os._exit(0)
-    print(os.waitpid(pid, 0)[1])
-except OSError as error:
-    print(error.strerror)
-threading.Thread(target=print, args=("a thread",)).start()
-"""
-    words = ["Operation not permitted" if limits == BOT else "0", "a thread"]
-
-    assert ran(tmp_path, code, limits=limits).out.splitlines() == words  # type: ignore[arg-type]
-
-
 FAMILIES = ("AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK", "AF_VSOCK", "AF_ALG", "AF_PACKET")
 
 

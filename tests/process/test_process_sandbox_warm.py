@@ -1,6 +1,7 @@
 """All of a bot's files are in memory before it starts, so that none of its processes leaves a message in which are."""
 
 import ctypes
+import json
 import mmap
 import os
 import time
@@ -126,3 +127,17 @@ def test_a_script_among_other_files_is_read_alone(tmp_path: Path) -> None:
     launch._preload(read_bot(folder / "bot.py"))
 
     assert share_in_memory(book) < 0.5
+
+
+def test_a_read_leaves_no_time(tmp_path: Path) -> None:
+    """The time of the last access would be a bit for each file, noted once a day, for all to see."""
+    files = [folder_of(tmp_path) / name for name in ("read", "left")]
+    for file in files:
+        file.write_bytes(b"x")
+        os.utime(file, ns=(0, file.stat().st_mtime_ns))  # older than the last change, which makes the next access noted
+    code = "open('read').read()\nimport os\nprint([os.stat(name).st_atime_ns for name in ('read', 'left')])"
+
+    found = ran(tmp_path, code)
+
+    assert json.loads(found.out)[0] == json.loads(found.out)[1]
+    assert files[0].stat().st_atime_ns == files[1].stat().st_atime_ns

@@ -140,6 +140,19 @@ def kill_itself(_: Message) -> None:
 
 
 @instead_of("request")
+def real_time_signal(_: Message) -> None:
+    """A signal without a name."""
+    os.kill(os.getpid(), 40)
+
+
+@instead_of("request")
+def stray_and_exit(_: Message) -> None:
+    """The warning for the stray line finds nobody."""
+    send(b"fatal: no table\n")
+    os._exit(6)
+
+
+@instead_of("request")
 def segfault(_: Message) -> None:
     """Fall over."""
     ctypes.string_at(0)

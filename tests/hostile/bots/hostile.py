@@ -5,14 +5,11 @@ come with the first request, those under `AT_START` before the first line, those
 """
 
 import contextlib
-import ctypes
-import hashlib
 import json
 import os
 import resource
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -45,35 +42,6 @@ def sleep(_: Message) -> None:
     for_ever()
 
 
-def drip(message: Message) -> None:
-    """A byte now and then: each one wakes the referee, none ends the line."""
-    for byte in b" " * 60_000:
-        os.write(1, bytes([byte]))
-        time.sleep(0.005)
-    answer(message)
-
-
-def threads(_: Message) -> None:
-    """A hundred threads, none of them in the interpreter's lock for long."""
-    for _number in range(100):
-        threading.Thread(target=lambda: [hashlib.sha256(bytes(1 << 20)) for _ in range(10_000)], daemon=True).start()
-    for_ever()
-
-
-def stop(_: Message) -> None:
-    os.kill(os.getpid(), signal.SIGSTOP)
-
-
-def wrong_id(message: Message) -> None:
-    answer({"id": message["id"] + 1000})
-    for_ever()
-
-
-def close_stdout(_: Message) -> None:
-    os.close(1)
-    for_ever()
-
-
 def exit_well(_: Message) -> None:
     os._exit(0)
 
@@ -81,15 +49,6 @@ def exit_well(_: Message) -> None:
 def exit_ill(_: Message) -> None:
     os.write(2, b"Traceback: the table is empty\n")
     os._exit(3)
-
-
-def segfault(_: Message) -> None:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    ctypes.string_at(0)
-
-
-def real_time_signal(_: Message) -> None:
-    os.kill(os.getpid(), 40)
 
 
 def forked(_: Message) -> None:
@@ -134,26 +93,18 @@ def flood(fd: int, block: bytes) -> Callable[[Message], None]:
     return behaviour
 
 
-def last_words(text: str) -> Callable[[Message], None]:
-    """One line instead of the answer."""
-
-    def behaviour(message: Message) -> None:
-        say(text.replace("ID", str(message["id"])))
-        for_ever()
-
-    return behaviour
+def illegal(message: Message) -> None:
+    """More counters than there are."""
+    answer(message, action={"heap": 0, "count": 99})
+    for_ever()
 
 
-def line_of(length: int) -> Callable[[Message], None]:
-    """A good answer in a line of that many bytes, newline included."""
-
-    def behaviour(message: Message) -> None:
-        text = json.dumps({"type": "action", "id": message["id"], "action": 0})
-        data = text[:-1].encode() + b" " * (length - 1 - len(text)) + b"}\n"
-        while data:
-            data = data[os.write(1, data) :]
-
-    return behaviour
+def longest_line(message: Message) -> None:
+    """A good answer in as many bytes as a line may have, newline included."""
+    text = json.dumps({"type": "action", "id": message["id"], "action": 0})
+    data = text[:-1].encode() + b" " * (LIMIT - 1 - len(text)) + b"}\n"
+    while data:
+        data = data[os.write(1, data) :]
 
 
 def twice(message: Message) -> None:
@@ -186,12 +137,6 @@ def limits(message: Message) -> None:
     answer(message)
 
 
-def stray_and_exit(_: Message) -> None:
-    """The warning for the stray line finds nobody."""
-    say("fatal: no table")
-    os._exit(6)
-
-
 def close_stdin() -> NoReturn:
     os.close(0)
     for_ever()
@@ -203,23 +148,11 @@ def close_stdin_late() -> NoReturn:
     close_stdin()
 
 
-def answer_and_exit(message: Message) -> None:
-    answer(message)
-    os._exit(7)
-
-
 AT_REQUEST: dict[str, Callable[[Message], None]] = {
     "spin": spin,
     "sleep": sleep,
-    "drip": drip,
-    "threads": threads,
-    "stop": stop,
-    "wrong-id": wrong_id,
-    "close-stdout": close_stdout,
     "exit-0": exit_well,
     "exit-3": exit_ill,
-    "segfault": segfault,
-    "real-time-signal": real_time_signal,
     "forked": forked,
     "daemon": daemon,
     "orphan": orphan,
@@ -228,24 +161,13 @@ AT_REQUEST: dict[str, Callable[[Message], None]] = {
     "flood-stale": flood(1, b'{"type":"action","id":0,"action":0}\n' * 1800),
     "flood-endless": flood(1, b"x" * BLOCK),
     "flood-stderr": flood(2, b"debug\n" * 10_000),
-    "nan": last_words('{"type":"action","id":ID,"action":NaN}'),
-    "deep": last_words('{"type":"action","id":ID,"action":' + "[" * 30_000 + "]" * 30_000 + "}"),
-    "twice-a-key": last_words('{"type":"action","id":ID,"action":0,"action":1}'),
-    "huge-number": last_words('{"type":"action","id":ID,"action":' + "9" * 5000 + "}"),
-    "unknown-field": last_words('{"type":"action","id":ID,"action":0,"move":1}'),
-    "half-a-line": last_words('{"type":"action"'),
-    "second-hello": last_words('{"type":"hello","protocols":[1]}'),
-    "bad-index": last_words('{"type":"action","id":ID,"action":99}'),
-    "illegal": last_words('{"type":"action","id":ID,"action":{"heap":0,"count":99}}'),
-    "line-at-limit": line_of(LIMIT),
-    "line-over-limit": line_of(LIMIT + 1),
+    "illegal": illegal,
+    "line-at-limit": longest_line,
     "twice": twice,
     "early": early,
     "early-many": early_many,
     "stray": stray,
     "limits": limits,
-    "stray-and-exit": stray_and_exit,
-    "answer-and-exit": answer_and_exit,
     "honest": answer,
 }
 AT_START: dict[str, Callable[[], object]] = {
