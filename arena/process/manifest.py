@@ -129,44 +129,43 @@ def read_bot(path: Path, given: str = "") -> BotSpec:
 
     SpecError says what is wrong with it.
     """
+    text: bytes | None = None
     try:
         mode = path.stat().st_mode
-    except FileNotFoundError:
-        raise SpecError(f"{safe_path(path)}: no such file or folder") from None
     except OSError as error:
-        raise SpecError(f"{safe_path(path)}: {error.strerror}") from None
+        reason = "no such file or folder" if isinstance(error, FileNotFoundError) else error.strerror
+        raise SpecError(f"{safe_path(path)}: {reason}") from None
     if stat.S_ISDIR(mode):
         text = _manifest_text(path)
         manifest = parse_yaml(text, Manifest, place=str(path / MANIFEST), limit=MANIFEST_LIMIT)
-        return _spec(manifest, path, given, text)
-    if not stat.S_ISREG(mode):
-        raise SpecError(f"{safe_path(path)}: a pipe, socket or device; expected a script or a folder with a {MANIFEST}")
-    return _spec(_manifest_of_script(path), path, given)
+    elif stat.S_ISREG(mode):
+        manifest = _manifest_of_script(path)
+    else:
+        what = f"a pipe, socket or device; expected a script or a folder with a {MANIFEST}"
+        raise SpecError(f"{safe_path(path)}: {what}")
+    return BotSpec(
+        manifest=manifest,
+        source=str(path.resolve()),
+        folder=str((path if stat.S_ISDIR(mode) else path.parent).resolve()),
+        digest=bot_digest(path, manifest, text),
+        given=given or str(path),
+    )
 
 
 def _manifest_text(folder: Path) -> bytes:
     """The bytes of the folder's manifest; a link is refused before it is opened, so nothing of its target is shown."""
     place = folder / MANIFEST
     try:
-        mode = place.lstat().st_mode
+        is_link = stat.S_ISLNK(place.lstat().st_mode)
     except FileNotFoundError:
-        raise SpecError(f"{safe_path(folder)}: a bot's folder needs a {MANIFEST}; found {_listing(folder)}") from None
+        names = sorted(entry.name for entry in islice(folder.iterdir(), SOURCE_FILE_LIMIT))
+        found = (safe_path(", ".join(names[:6])) + " ..." * (len(names) > 6)) or "nothing"
+        raise SpecError(f"{safe_path(folder)}: a bot's folder needs a {MANIFEST}; found {found}") from None
     except OSError as error:
         raise SpecError(f"{safe_path(place)}: {error.strerror}") from None
-    if stat.S_ISLNK(mode):
+    if is_link:
         raise SpecError(f"{safe_path(place)}: a symbolic link; put the file itself there")
     return read_file(place, place, limit=MANIFEST_LIMIT).content
-
-
-def _spec(manifest: Manifest, source: Path, given: str, text: bytes | None = None) -> BotSpec:
-    folder = source.parent if text is None else source
-    return BotSpec(
-        manifest=manifest,
-        source=str(source.resolve()),
-        folder=str(folder.resolve()),
-        digest=bot_digest(source, manifest, text),
-        given=given or str(source),
-    )
 
 
 def bot_digest(path: Path, manifest: Manifest, text: bytes | None = None) -> str:
@@ -184,7 +183,6 @@ def bot_digest(path: Path, manifest: Manifest, text: bytes | None = None) -> str
 
 
 def _manifest_of_script(path: Path) -> Manifest:
-    name = path.stem
     interpreter = _INTERPRETERS.get(path.suffix.lower())
     if interpreter is not None:
         command: tuple[str, ...] = (*interpreter, path.name)
@@ -196,9 +194,4 @@ def _manifest_of_script(path: Path) -> Manifest:
             f"{safe_path(path)}: not executable, and its ending {ending} names no interpreter; known: {known};"
             f" run `chmod +x {safe_path(shlex.quote(str(path)))}`, or make a folder with a {MANIFEST}"
         )
-    return validation.read_struct({"name": name, "command": list(command)}, Manifest, place=str(path))
-
-
-def _listing(folder: Path) -> str:
-    names = sorted(entry.name for entry in islice(folder.iterdir(), SOURCE_FILE_LIMIT))
-    return safe_path(", ".join(names[:6])) + (" ..." if len(names) > 6 else "") if names else "nothing"
+    return validation.read_struct({"name": path.stem, "command": list(command)}, Manifest, place=str(path))

@@ -73,19 +73,15 @@ class SuspensionWatch:
     def __init__(self, read: Callable[[], Reading] = take_reading) -> None:
         self._read = read
         self._thread: threading.Thread | None = None
-        self._set_up()
-
-    def _set_up(self) -> None:
-        self._wake = threading.Event()
-        self._ticked = threading.Condition()
-        self._tick_s = self._ended_s = -1.0
-        self._length_s = 0.0
 
     def start(self) -> None:
         """Begin to watch, if that is not done yet in this process; returns when the watch stands."""
         if self._thread is not None and self._thread.is_alive():
             return
-        self._set_up()  # after a fork its locks may be in any state
+        self._wake = threading.Event()  # anew, for after a fork it may be in any state
+        self._ticked = threading.Condition()
+        self._tick_s = self._ended_s = -1.0
+        self._length_s = 0.0
         self._thread = threading.Thread(target=self._run, name="suspension-watch", daemon=True)
         self._thread.start()
         self._await_tick(0.0)

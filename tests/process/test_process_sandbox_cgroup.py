@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from arena.process.limits import Limits
-from arena.process.sandbox.cgroup import AuditedClock, Group
+from arena.process.sandbox.cgroup import Group, audited_clock
 
 LIMITS = Limits(memory_mib=100, tasks=20, processes=True, scratch_mib=0)
 
@@ -99,7 +99,7 @@ class Clocks:
     def __init__(self) -> None:
         self.fast = self.group = self.wall = 0.0
         self.read = 0
-        self.audited = AuditedClock(lambda: self.fast, self._read_group, lambda: self.wall)
+        self.audited = audited_clock(lambda: self.fast, self._read_group, lambda: self.wall)
 
     def _read_group(self) -> float:
         self.read += 1

@@ -95,8 +95,8 @@ OF_BUILDS: Final = _names(
 
 YOUNG: Final = {
     name: int(number)
-    for name, _, number in (
-        word.partition("=")
+    for name, number in (
+        word.split("=")
         for word in """
         io_uring_setup=425 io_uring_enter=426 io_uring_register=427 open_tree=428 move_mount=429 fsopen=430 fsconfig=431
         fsmount=432 fspick=433 clone3=435 close_range=436 pidfd_getfd=438 faccessat2=439 process_madvise=440

@@ -91,29 +91,25 @@ class Group:
         (self._folder / name).write_text(str(value), encoding="ascii")
 
 
-class AuditedClock:
-    """CPU seconds by a fast clock that a bot might escape, and by its group's, which it cannot.
+def audited_clock(
+    fast: Callable[[], float], group: Callable[[], float], wall: Callable[[], float] = time.monotonic
+) -> Callable[[], float]:
+    """CPU seconds, never less than at an earlier look, by a fast clock that a bot might escape and by its group's.
 
     The group is read at most every 2 ms; once it has counted more than the fast clock, that much is added from then on.
     """
+    beyond_s, audited_s = 0.0, -_AUDIT_S
 
-    def __init__(
-        self, fast: Callable[[], float], group: Callable[[], float], wall: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._fast = fast
-        self._group = group
-        self._wall = wall
-        self._beyond_s = 0.0
-        self._audited_s = -_AUDIT_S
+    def used_s() -> float:
+        nonlocal beyond_s, audited_s
+        now_s = wall()
+        if now_s - audited_s >= _AUDIT_S:
+            audited_s = now_s
+            counted_s = group()  # first, so that it cannot be ahead by what was used between the two
+            beyond_s = max(beyond_s, counted_s - fast())
+        return fast() + beyond_s
 
-    def __call__(self) -> float:
-        """CPU seconds so far; never less than at an earlier look."""
-        now_s = self._wall()
-        if now_s - self._audited_s >= _AUDIT_S:
-            self._audited_s = now_s
-            counted_s = self._group()  # first, so that it cannot be ahead by what was used between the two
-            self._beyond_s = max(self._beyond_s, counted_s - self._fast())
-        return self._fast() + self._beyond_s
+    return used_s
 
 
 def make_group(limits: Limits) -> Group | None:

@@ -50,7 +50,8 @@ class Sandbox(ProcessGroup):
         self._handle = os.pidfd_open(first)
         self._uid = uid
         self._cgroup = group
-        self._audited = cgroup.AuditedClock(self._main_and_first_cpu, group.cpu_s) if group is not None else None
+        fast = self._main_and_first_cpu
+        self._used_s = fast if group is None else cgroup.audited_clock(fast, group.cpu_s)
         self._read_main_cpu: Callable[[], float] = lambda: 0.0  # until it is found; what is not found cannot be stopped
         self._main = 0
         self._main_handle = -1
@@ -66,7 +67,7 @@ class Sandbox(ProcessGroup):
 
     def cpu(self) -> float:
         """See ProcessGroup.cpu. A control group counts all processes, those that have ended too."""
-        return self._main_and_first_cpu() if self._audited is None else self._audited()
+        return self._used_s()
 
     def _main_and_first_cpu(self) -> float:
         """CPU seconds of the process that runs the bot's program, and of the first one, which only waits.

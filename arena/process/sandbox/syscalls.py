@@ -76,23 +76,28 @@ class _Filter:
         with contextlib.suppress(OSError):  # a libseccomp older than 2.5: the same filter, slower
             self._filter.set_attr(seccomp.Attr.CTL_OPTIMIZE, _BINARY_TREE)
 
-    def add(self, action: int, name: str, *row: When) -> None:
-        """A rule for the call of that name where all these conditions hold.
+    def add(self, action: int, name: str, *conditions: When | Any) -> None:
+        """A rule for the call of that name where all these conditions hold, or Args of pyseccomp.
 
         A processor without the call has no number for it either, and needs no rule.
         """
         seccomp = self._seccomp
-        masked = [seccomp.Arg(when.argument, seccomp.MASKED_EQ, when.mask, when.value) for when in row]
-        self._add(action, name, *masked)
+        native, number = (seccomp.resolve_syscall(arch, name) for arch in (seccomp.Arch.NATIVE, self._arch))
+        if number < 0:
+            native = number = calls.YOUNG.get(name, -1)
+        masked = [
+            seccomp.Arg(it.argument, seccomp.MASKED_EQ, *it[1:]) if isinstance(it, When) else it for it in conditions
+        ]
+        if number >= 0:
+            self._filter.add_rule_exactly(action, native, *masked)
 
     def allow_sockets(self, families: tuple[int, ...]) -> None:
         """Of these families (in a network namespace of its own): AF_VSOCK and the like reach beyond every namespace."""
         seccomp, unsupported = self._seccomp, self._seccomp.ERRNO(EAFNOSUPPORT)
         last = max(families, default=-1)
-        self._add(unsupported, "socket", *([seccomp.Arg(0, seccomp.GT, last)] if families else []))
+        self.add(unsupported, "socket", *([seccomp.Arg(0, seccomp.GT, last)] if families else []))
         for family in range(last + 1):
-            action = seccomp.ALLOW if family in families else unsupported
-            self._add(action, "socket", seccomp.Arg(0, seccomp.EQ, family))
+            self.add(seccomp.ALLOW if family in families else unsupported, "socket", seccomp.Arg(0, seccomp.EQ, family))
 
     def exported(self) -> bytes:
         """As the kernel takes it."""
@@ -100,14 +105,6 @@ class _Filter:
             self._filter.export_bpf(file)
             file.seek(0)
             return file.read()
-
-    def _add(self, action: int, name: str, *conditions: Any) -> None:
-        native = self._seccomp.resolve_syscall(self._seccomp.Arch.NATIVE, name)
-        number = self._seccomp.resolve_syscall(self._arch, name)
-        if number < 0:
-            native = number = calls.YOUNG.get(name, -1)
-        if number >= 0:
-            self._filter.add_rule_exactly(action, native, *conditions)
 
 
 def _library() -> ModuleType:

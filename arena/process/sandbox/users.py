@@ -72,7 +72,7 @@ def real_user(uid: int | None) -> Iterator[None]:
 
 
 def reachable(path: Path) -> Path:
-    """The path at which a bot's user finds the file or folder at `path`: the same, or one that is bound.
+    """The path at which a bot's user finds the folder at `path`: the same, or one that is bound.
 
     It is bound once in each thread: a mount namespace belongs to a thread and what it starts. A folder that was made
     anew has another inode, and so is another one.
@@ -89,10 +89,7 @@ def reachable(path: Path) -> Path:
     key = (path, path.stat().st_dev, path.stat().st_ino)
     if key not in lent:
         place = _LENDING / str(len(lent))
-        if path.is_dir():
-            place.mkdir()
-        else:
-            place.touch()
+        place.mkdir()
         _mount(str(path), str(place), "", _MS_BIND, "")
         lent[key] = place
     return lent[key]
