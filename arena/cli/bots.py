@@ -22,7 +22,7 @@ from arena.match.secret_luck import Secret
 from arena.match.settings import clock_for, confine
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import MANIFEST, BotSpec
-from arena.process.program import shell_text
+from arena.process.launch import shell_text
 from arena.report.luck_origin import secret_description
 from arena.report.transcript import refusal_lines, result_line
 from arena.store import database

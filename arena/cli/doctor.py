@@ -9,7 +9,7 @@ import click
 
 from arena.cli.options import results_option
 from arena.doctor import machine, sandbox
-from arena.doctor.check_result import checked
+from arena.doctor.machine import checked
 from arena.process.sandbox import runtimes, scope, self_test
 
 _COMMANDS: Final = """

@@ -1,4 +1,7 @@
-"""Checks of the machine: system, cores, clocks, descriptors, and the disk under the results."""
+"""Checks of the machine, and the result of a check: a status and a sentence; a bad result says what to do about it.
+
+System, cores, clocks, descriptors, and the disk under the results.
+"""
 
 import contextlib
 import os
@@ -9,13 +12,14 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 from arena import __version__
-from arena.doctor.check_result import CheckResult, bad, note, ok
 from arena.errors import SpecError
 from arena.games import GAMES, load_game
 from arena.games.api import simulator_of
@@ -27,6 +31,43 @@ _LITTLE_MIB: Final = 1024
 _SLOW_MS: Final = 100
 _SPARE_LOAD: Final = 0.5
 """The load of a machine that has nothing to do is seldom 0."""
+_WIDTH: Final = 99
+_INDENT: Final = " " * 8
+
+
+class CheckResult(NamedTuple):
+    """The result of one check.
+
+    `ok`: as it should be; `note`: to be known, a league can be run; `WEAK`: less safe than it could be, a league can be
+    run; `BAD`: bots cannot be run safely.
+    """
+
+    status: Literal["ok", "note", "WEAK", "BAD"]
+    text: str
+
+    def lines(self) -> list[str]:
+        """For a terminal of a hundred columns; lines of the text stay lines."""
+        wrapper = textwrap.TextWrapper(_WIDTH, f"  {self.status:<4}  ", _INDENT)
+        wrapper.break_long_words = wrapper.break_on_hyphens = False
+        lines: list[str] = []
+        for part in self.text.splitlines():
+            lines += wrapper.wrap(part)
+            wrapper.initial_indent = _INDENT
+        return lines
+
+
+ok = partial(CheckResult, "ok")
+note = partial(CheckResult, "note")
+weak = partial(CheckResult, "WEAK")
+bad = partial(CheckResult, "BAD")
+
+
+def checked(title: str, check: Callable[[], Iterable[CheckResult]]) -> list[CheckResult]:
+    """The results of `check`; its failure is a result too, because a person who asks a doctor has trouble already."""
+    try:
+        return list(check())
+    except Exception as error:  # noqa: BLE001 - any trouble of this machine
+        return [note(f"{title}: cannot be told here: {type(error).__name__}: {error}")]
 
 
 def system() -> Iterator[CheckResult]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from arena.doctor.check_result import CheckResult, bad, note, ok, weak
+from arena.doctor.machine import CheckResult, bad, note, ok, weak
 from arena.errors import ArenaError
 from arena.process.sandbox import bubblewrap, runtimes, scope, self_test
 

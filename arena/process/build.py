@@ -20,10 +20,10 @@ from typing import Final
 from arena.errors import Crashed, SpecError
 from arena.process import launch
 from arena.process.channel import READ_SIZE, BoundedLog
+from arena.process.launch import BotFolder, shell_text
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import Manifest
 from arena.process.process import BotProcess
-from arena.process.program import BotFolder, shell_text
 
 TIMEOUT_S: Final = 300.0
 LIMITS: Final = Limits(memory_mib=2048, tasks=256, processes=True, scratch_mib=512)

@@ -1,25 +1,29 @@
 """The start of a bot process, in a sandbox or (`--isolation none`) without.
 
 Rule: a bot gets three pipes, a clean environment, a session and a process group of its own, and nothing inherited. It
-dies with the thread that started it, so start bots only from a long-lived thread.
+dies with the thread that started it, so start bots only from a long-lived thread. A message names paths as the author
+wrote them, not those of a sandbox or a copy, and comes before the start where it can.
 """
 
 import contextlib
 import errno
 import os
+import re
+import shlex
+import shutil
 import stat
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from arena.errors import Crashed, HarnessFault
-from arena.process.group import ProcessGroup
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits, prefer_for_oom_kill, rlimits, set_rlimits
 from arena.process.manifest import BotSpec
-from arena.process.process import BotProcess, setpriv, spawn
-from arena.process.program import START_HINT, BotFolder, find_program
+from arena.process.process import BotProcess, ProcessGroup, setpriv, spawn
 from arena.process.sandbox import runtimes, sandbox
+from arena.text import printable
 
 _AUTHORS_ERRORS: Final = {
     *(errno.ENOENT, errno.EACCES, errno.EPERM, errno.ENOTDIR),
@@ -28,6 +32,14 @@ _AUTHORS_ERRORS: Final = {
 """Reasons not to start that lie in the bot; all others (no memory, no descriptors, no processes) are ours."""
 _UNREAD: Final = bytearray(1 << 18)
 """Nobody looks at it, so threads may share it."""
+START_HINT: Final = (
+    "a program must be made for this machine, or begin with a line like #!/usr/bin/python3 (without a carriage return)"
+)
+_ELF: Final = b"\x7fELF"
+_SHOWN: Final = 300
+"""Characters of a command in a message."""
+_FIRST_LINE: Final = 256
+"""Bytes of a script's first line that the kernel reads (BINPRM_BUF_SIZE)."""
 
 
 class Confinement(msgspec.Struct, frozen=True):
@@ -38,6 +50,27 @@ class Confinement(msgspec.Struct, frozen=True):
 
 
 STRICTEST: Final = Confinement()
+
+
+class BotFolder(NamedTuple):
+    """The folder in which a bot runs, and the same as its author wrote it: a bot runs from a copy.
+
+    `given` is empty where nobody knows what the author wrote.
+    """
+
+    path: str
+    given: str = ""
+
+    @property
+    def name(self) -> str:
+        """The folder in a message."""
+        return self.given or "the bot's folder"
+
+    def as_written(self, file: str) -> str:
+        """A file in the folder as its author knows it; any other one as it is."""
+        if not file.startswith(f"{self.path}/"):
+            return file
+        return os.path.join(self.given or ".", os.path.relpath(file, self.path))  # noqa: PTH118 - "./x" stays as written
 
 
 def start(bot: BotSpec, arguments: tuple[str, ...] = (), confinement: Confinement = STRICTEST) -> BotProcess:
@@ -63,7 +96,9 @@ def start_command(
         program, origin = find_program(command, folder, path, is_visible=runtimes.is_visible)
         words = [command[0] if "/" in command[0] else program, *command[1:]]
         environment = clean_environment(path, "/tmp" if is_build else "/")  # noqa: S108 - the sandbox's
-        popen, group = sandbox.start(words, Path(folder.path), environment, confinement.limits, is_build=is_build)
+        popen, group = sandbox.start_sandboxed(
+            words, Path(folder.path), environment, confinement.limits, is_build=is_build
+        )
         return BotProcess(popen, group, origin)
     # for bots one trusts: a clean environment, a session of its own, some limits
     path = os.environ.get("PATH", os.defpath)
@@ -112,3 +147,66 @@ def _preload(bot: BotSpec) -> None:
 
 def _open_plain(path: str, _flags: int) -> int:
     return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+def find_program(
+    command: list[str], folder: BotFolder, path: str, *, is_visible: Callable[[Path], bool]
+) -> tuple[str, str]:
+    """The file that runs as the first word of `command`, in `folder` or on `path`; and both in words for its author.
+
+    Crashed tells why there is none. `is_visible` tells of a file outside `folder` whether the bot will see it.
+    """
+    place = f"`{shell_text(command)}` in {folder.name}"
+    # a program given by a path is meant from the bot's folder, as the shell would take it there
+    wanted = os.path.join(folder.path, command[0]) if "/" in command[0] else command[0]  # noqa: PTH118 - "./x" stays
+    program = shutil.which(wanted, path=path)
+    told = folder.as_written(program or wanted)
+    if program is None and "/" in wanted and Path(wanted).is_file():
+        where = "" if folder.given else " in the bot's folder"
+        hint = f"run `chmod +x {shlex.quote(told)}`{where} and try again"
+        raise Crashed(f"cannot start {place}: {told} is not executable", hint=hint)
+    if program is None:
+        raise Crashed(
+            f"cannot start {place}: no program {command[0]!r} there or on the PATH",
+            hint=f"install {command[0]!r}, or correct `command` in bot.yaml",
+        )
+    first = _first_line(program)
+    interpreter = first[2:].strip(b" \t").decode("utf-8", "backslashreplace") if first.startswith(b"#!") else ""
+    if not _is_inside(program, folder.path) and not is_visible(Path(program)):
+        refusal = f"{program} is not among what bots see of this machine; `arena doctor` lists that"
+    elif interpreter:
+        refusal = _interpreter_refusal(interpreter, told, folder.path, is_visible)
+    else:
+        strange = f"{told} is neither a program for Linux (ELF) nor a script that begins with #!"
+        refusal = "" if first.startswith(_ELF) else strange
+    if refusal:
+        raise Crashed(f"cannot start {place}: {refusal}", hint=START_HINT)
+    return program, f"{place} (program {told}{interpreter and ', interpreter '}{interpreter})"
+
+
+def shell_text(command: Iterable[str]) -> str:
+    """The command as one would type it, the beginning of a long one."""
+    text = shlex.join(command)
+    return printable(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+
+
+def _interpreter_refusal(interpreter: str, told: str, folder: str, is_visible: Callable[[Path], bool]) -> str:
+    """Why the kernel will not run a script with these words after `#!`; a wrapper would give it to a shell."""
+    name = re.split(r"[ \t]", interpreter)[0]
+    asks = f"the first line of {told} asks for the interpreter {interpreter.encode('unicode_escape').decode()}"
+    if not Path(folder, name).exists():
+        return f"{asks}, which is not on this machine"
+    return "" if _is_inside(name, folder) or is_visible(Path(name)) else f"{asks}, which bots do not see"
+
+
+def _is_inside(program: str, folder: str) -> bool:
+    return not Path(program).is_absolute() or Path(program).is_relative_to(folder)
+
+
+def _first_line(program: str) -> bytes:
+    """The first line, a carriage return included, or its beginning; that of a program if it may not be read."""
+    try:
+        with Path(program).open("rb") as file:
+            return file.read(_FIRST_LINE).split(b"\n")[0]
+    except OSError:
+        return _ELF

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Final
 
 from arena.errors import MachineFault, SpecError
-from arena.process.bot_files import bot_files
 from arena.process.build import build, digest_of_folder, remove
 from arena.process.limits import Isolation
-from arena.process.manifest import MANIFEST, BotSpec, bot_digest, read_bot
+from arena.process.manifest import MANIFEST, BotSpec, bot_digest, bot_files, read_bot
 
 _BUILT: Final = "built"
 _IN_THE_MAKING: Final = "new-"

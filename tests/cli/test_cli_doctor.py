@@ -12,7 +12,7 @@ from cli_arena import ROOT, Terminal
 
 from arena.cli.doctor import examine
 from arena.doctor import machine, sandbox
-from arena.doctor.check_result import CheckResult, checked, note
+from arena.doctor.machine import CheckResult, checked, note
 from arena.errors import HarnessFault, SpecError
 from arena.process.sandbox import bubblewrap, self_test
 

@@ -18,11 +18,10 @@ from arena.process import launch
 from arena.process.build import build
 from arena.process.channel import ProcessChannel
 from arena.process.clock import MoveClock
-from arena.process.group import resident_bytes
 from arena.process.launch import Confinement
 from arena.process.limits import Limits
 from arena.process.manifest import BotSpec, Manifest
-from arena.process.process import BotProcess
+from arena.process.process import BotProcess, resident_bytes
 from arena.process.reaper import descendants
 from arena.process.sandbox import bubblewrap, runtimes, self_test
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.process.group import ProcessGroup, delayed_s, is_held, resident_bytes
 from arena.process.limits import Limits
+from arena.process.process import ProcessGroup, delayed_s, is_held, resident_bytes
 from arena.process.sandbox import sandbox
 from arena.process.sandbox.sandbox import Sandbox, count_files
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from arena.errors import SpecError
-from arena.process import bot_files
-from arena.process.manifest import MANIFEST_LIMIT, read_bot
+from arena.process.manifest import MANIFEST_LIMIT, SOURCE_FILE_LIMIT, SOURCE_SIZE_LIMIT, read_bot, read_file
 
 MANIFEST = 'name: simple\ncommand: ["python3", "bot.py"]\n'
 
@@ -113,7 +112,7 @@ def test_only_plain_files_and_folders_are_taken(folder: Path, make: Callable[[Pa
 def test_a_bot_may_not_be_too_large(folder: Path) -> None:
     """Neither in bytes (the file is sparse, it costs nothing) nor in files."""
     with (folder / "weights.bin").open("wb") as file:
-        file.truncate(bot_files.SOURCE_SIZE_LIMIT)
+        file.truncate(SOURCE_SIZE_LIMIT)
 
     assert refusal(folder) == f"{folder}: larger than 64 MiB or 2000 files"
 
@@ -121,7 +120,7 @@ def test_a_bot_may_not_be_too_large(folder: Path) -> None:
 @pytest.mark.parametrize("make", [Path.touch, Path.mkdir])
 def test_a_bot_may_not_have_too_many_files(folder: Path, make: Callable[[Path], None]) -> None:
     """One more than allowed is refused; empty folders count, too."""
-    for number in range(bot_files.SOURCE_FILE_LIMIT - 1):
+    for number in range(SOURCE_FILE_LIMIT - 1):
         make(folder / f"{number}")
 
     assert refusal(folder) == f"{folder}: larger than 64 MiB or 2000 files"
@@ -435,7 +434,7 @@ def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeypat
     monkeypatch.setattr(os, "fstat", lambda file, real=os.fstat: _of_length(real(file), 10))
 
     with pytest.raises(SpecError, match="larger than"):
-        bot_files.read_file(tmp_path / "bot.py", tmp_path / "bot.py", limit=50)
+        read_file(tmp_path / "bot.py", tmp_path / "bot.py", limit=50)
 
 
 def _of_length(found: os.stat_result, length: int) -> os.stat_result:

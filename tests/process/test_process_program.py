@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import Crashed
-from arena.process.program import START_HINT, BotFolder, find_program
+from arena.process.launch import START_HINT, BotFolder, find_program
 
 PATH = "/usr/bin:/bin"
 GIVEN = "./my bot"

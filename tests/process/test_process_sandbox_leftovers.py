@@ -38,7 +38,7 @@ elif where == "before the limits stand":
 elif where == "before the gate opens":
     confine = sandbox.Sandbox.confine
     sandbox.Sandbox.confine = lambda self: die(confine(self))
-sandbox.start(["sleep", sys.argv[3]], folder, {"PATH": "/usr/bin:/bin"}, Limits())
+sandbox.start_sandboxed(["sleep", sys.argv[3]], folder, {"PATH": "/usr/bin:/bin"}, Limits())
 if where == "after the start":
     die()
 print("ready", flush=True)

@@ -200,7 +200,7 @@ def test_a_writable_folder_is_seen() -> None:
     def start(command: Words, folder: Path, environment: dict[str, str], limits: Limits) -> sandbox.Started:
         folder.chmod(0o777)
         forking = msgspec.structs.replace(limits, processes=True)
-        return sandbox.start(command, folder, environment, forking, is_build=True)
+        return sandbox.start_sandboxed(command, folder, environment, forking, is_build=True)
 
     found = ways(breaches(start))
 
@@ -214,7 +214,7 @@ def test_settings_left_to_bwrap_itself_are_seen(tmp_path: Path) -> None:
     careless = f'#!/bin/sh\nSECRET="$*" exec {bubblewrap.program()} "$@"\n'
 
     with bwrap_is(tmp_path, careless):
-        found = breaches(sandbox.start)
+        found = breaches(sandbox.start_sandboxed)
 
     assert found == {"environment": {"the first process's": "sees settings of the harness: /proc/1/environ"}}
 

@@ -17,9 +17,8 @@ from arena.match import secret_luck
 from arena.match.record import Termination
 from arena.match.settings import ClockSettings
 from arena.process import launch
-from arena.process.bot_files import SOURCE_FILE_LIMIT, SOURCE_SIZE_LIMIT
 from arena.process.channel import KEPT_STDERR
-from arena.process.manifest import _INTERPRETERS, MANIFEST_LIMIT, Manifest
+from arena.process.manifest import _INTERPRETERS, MANIFEST_LIMIT, SOURCE_FILE_LIMIT, SOURCE_SIZE_LIMIT, Manifest
 from arena.protocol import codec, messages
 from arena.protocol.session import RECEIVED, SENT, SessionPhase
 from arena.yaml_file import parse_yaml

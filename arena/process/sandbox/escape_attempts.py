@@ -234,7 +234,7 @@ def arguments(facts: Facts) -> Ways:
     return tried
 
 
-def closed_calls(facts: Facts) -> Ways:
+def system_calls(facts: Facts) -> Ways:
     """Calls that no bot may have."""
     return {name: passes(system_call, number, *SENSELESS) for name, number in facts["calls"].items()}
 
@@ -276,7 +276,7 @@ GROUPS = {
     "limits": limits,
     "rights": rights,
     "arguments of calls": arguments,
-    "calls": closed_calls,
+    "calls": system_calls,
     "own processes": processes,
     "tasks": tasks,
 }

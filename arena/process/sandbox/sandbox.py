@@ -7,6 +7,7 @@ process; limits are set on that; only then bwrap gets what the bot's own program
 import contextlib
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -17,10 +18,8 @@ from typing import ClassVar, Final
 
 from arena.errors import HarnessFault
 from arena.process.clock import cpu_clock
-from arena.process.group import ProcessGroup, is_held
 from arena.process.limits import Limits, prefer_for_oom_kill, sandbox_rlimits, set_rlimits
-from arena.process.process import spawn
-from arena.process.program import sandbox_hint
+from arena.process.process import ProcessGroup, is_held, spawn
 from arena.process.reaper import children
 from arena.process.sandbox import bubblewrap, cgroup, kernel_files, leftovers, syscalls
 from arena.process.sandbox.users import acquire_uid, reachable, real_user, release_uid, require_readable
@@ -35,6 +34,31 @@ _SCRATCH_FILES: Final = 10_000
 """Empty files use memory of the kernel that no size limit of a file system counts."""
 _SOCKET_BYTES: Final = 320 << 10
 """The most that waits for the reader of a local socket: Linux's wmem_default, and a message of half of that."""
+_HINTS: Final = {
+    "read-only file system|EROFS": (
+        "a bot's folder is read-only; bot.yaml may ask for a writable /tmp: `limits: {scratch_mib: 16}`"
+    ),
+    "name resolution|network is unreachable|getaddrinfo|EAI_AGAIN|address family not": "there is no network for bots",
+    "MemoryError|cannot allocate memory|OutOfMemoryError|bad_alloc|heap out of memory": (
+        "the memory of a bot is limited; bot.yaml may ask for more, up to what the tournament allows:"
+        " `limits: {memory_mib: 512}`"
+    ),
+    "function not implemented|ENOSYS|Errno 38": (
+        "bots do not have all system calls, such as those for locks, or for shared memory without a file;"
+        ' protocol.md names them under "The process"'
+    ),
+    "can't start new thread|pthread_create|Resource temporarily unavailable": (
+        "threads and processes are limited; bot.yaml may ask for more, up to what the tournament allows:"
+        " `limits: {tasks: 64}`"
+    ),
+}
+_HINTS_WITHOUT_PROCESSES: Final = {
+    "fork|operation not permitted|EPERM|subprocess|spawn": (
+        "bots may not start processes unless bot.yaml says `processes: true`; a shell script can end with"
+        " `exec python3 bot.py` instead"
+    ),
+}
+"""By what a bot wrote at its end. A hint guesses and never judges: the author sees the stderr too."""
 
 Started = tuple["subprocess.Popen[bytes]", "Sandbox"]
 Start = Callable[..., Started]
@@ -100,7 +124,8 @@ class Sandbox(ProcessGroup):
 
     def hint_on(self, stderr: str) -> str:
         """See ProcessGroup.hint_on."""
-        return sandbox_hint(stderr, processes=self._limits.processes)
+        hints = ({} if self._limits.processes else _HINTS_WITHOUT_PROCESSES) | _HINTS
+        return next((hint for pattern, hint in hints.items() if re.search(pattern, stderr, re.IGNORECASE)), "")
 
     def signal(self, number: int) -> None:
         """See ProcessGroup.signal. A bot without processes of its own is one; to stop only that one costs half as much.
@@ -162,7 +187,7 @@ class Sandbox(ProcessGroup):
             self._read_main_cpu = cpu_clock(main)
 
 
-def start(
+def start_sandboxed(
     command: list[str], folder: Path, environment: dict[str, str], limits: Limits, *, is_build: bool = False
 ) -> Started:
     """Start `command` in a sandbox where `folder` is its home, which a build may write to.

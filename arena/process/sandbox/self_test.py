@@ -53,7 +53,7 @@ def breaches(attempts: Attempts) -> list[str]:
     return [f"{group} ({way}): the bot {breach}" for group, way, breach in found if breach]
 
 
-def attempt_escapes(start: sandbox.Start = sandbox.start) -> Attempts:
+def attempt_escapes(start: sandbox.Start = sandbox.start_sandboxed) -> Attempts:
     """All escape attempts with their results. HarnessFault if there is no sandbox.
 
     `start` is how bots are started; tests take away one protection at a time.
