@@ -56,44 +56,6 @@ def python(script: str, *arguments: str) -> "subprocess.Popen[str]":
     )
 
 
-@pytest.mark.parametrize("mode", ["forked", "daemon", "orphan"])
-def test_a_bot_in_the_sandbox_cannot_fork(mode: str) -> None:
-    """Unless its manifest says that it needs to; its author reads so."""
-    bot = hostile(mode)
-
-    record = against(bot.bot_player)
-
-    assert record.termination.value == "crash"
-    assert record.fault is not None
-    assert "PermissionError: [Errno 1] Operation not permitted" in record.fault.stderr
-    assert is_gone(lambda: left_of(bot))
-
-
-def test_an_orphan_goes_with_its_box() -> None:
-    """With all that the bot started there."""
-    bot = hostile("orphan", confinement=WITH_PROCESSES)
-    record = against(bot.bot_player)
-    before = left_of(bot)
-
-    bot.bot_player.close(grace_s=0.0)
-
-    assert record.termination.value == "normal"
-    assert len(before) == 4  # bwrap outside and inside, the bot, its grandchild
-    assert is_gone(lambda: left_of(bot))
-
-
-def test_a_daemon_gets_no_session_of_its_own_in_the_sandbox() -> None:
-    """So that one signal to the group reaches everything of a bot."""
-    bot = hostile("daemon", confinement=WITH_PROCESSES)
-    record = against(bot.bot_player)
-
-    bot.bot_player.close(grace_s=0.0)
-
-    assert record.termination.value == "normal"
-    assert "OSError: [Errno 38] Function not implemented" in bot.bot_player.stderr()
-    assert is_gone(lambda: left_of(bot))
-
-
 def test_a_daemon_is_killed_by_the_sweep() -> None:
     """It left session and group, so the kill of the group misses it; the subreaper gets and finds it."""
     with python(SWEEP) as referee:
@@ -141,16 +103,6 @@ def test_a_shell_around_the_bot_does_not_save_it(tmp_path: Path) -> None:
     assert records[0].termination.value == "timeout"
     assert took_s < 0.4 + 2.0
     assert is_gone(lambda: left_of(bot))
-
-
-def test_a_shell_around_the_bot_in_the_sandbox_says_what_it_cannot(tmp_path: Path) -> None:
-    """A shell forks for each of its commands but the last."""
-    (tmp_path / "bot.yaml").write_text("name: wrapped\ncommand: [sh, -c, 'python3 bot.py; true']\n")
-
-    record = against(Guest(read_bot(tmp_path)).bot_player)
-
-    assert record.fault is not None
-    assert "Cannot fork" in record.fault.stderr
 
 
 @EVERY_WAY

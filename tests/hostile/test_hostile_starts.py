@@ -46,14 +46,6 @@ def test_a_bot_that_raises_at_once_shows_all_of_it(tmp_path: Path) -> None:
     assert fault.stderr.endswith("ZeroDivisionError: division by zero\n")
 
 
-def test_a_syntax_error_is_shown(tmp_path: Path) -> None:
-    """Python tells it on stderr."""
-    fault = fault_of(Guest(folder_with(tmp_path, "[python3, bot.py]", bot_py="def f(:\n")))
-
-    assert "SyntaxError" in fault.stderr
-    assert "exit code 1" in fault.message
-
-
 def test_a_script_that_is_not_there_is_shown(tmp_path: Path) -> None:
     """The interpreter exists, what it should run does not."""
     fault = fault_of(Guest(folder_with(tmp_path, "[python3, missing.py]")))
@@ -68,42 +60,6 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
 
     assert fault.message == (f"cannot start `pyhton3 bot.py` in {tmp_path}: no program 'pyhton3' there or on the PATH")
     assert fault.hint == "install 'pyhton3', or correct `command` in bot.yaml"
-
-
-def test_a_file_that_is_not_executable_is_named(tmp_path: Path) -> None:
-    """It is there, so the PATH is not the trouble."""
-    fault = fault_of(Guest(folder_with(tmp_path, "[./bot.py]", bot_py="pass\n")))
-
-    assert fault.message.endswith(f"{tmp_path}/bot.py is not executable")
-    assert "chmod +x" in fault.hint
-
-
-@pytest.mark.parametrize(
-    ("line", "shown"),
-    [("#!/usr/bin/pyhton3\n", "/usr/bin/pyhton3"), ("#!/bin/sh\r\n", "/bin/sh\\r"), ("#! nowhere -x\n", "nowhere -x")],
-)
-def test_an_interpreter_that_is_not_there_is_named(tmp_path: Path, line: str, shown: str) -> None:
-    """Also one whose name ends in the carriage return of another system's editor."""
-    fault = fault_of(Guest(folder_with(tmp_path, "[./bot.py]", bot_py=line)))
-
-    assert fault.message == (
-        f"cannot start `./bot.py` in {tmp_path}: the first line of {tmp_path}/bot.py asks for the interpreter"
-        f" {shown}, which is not on this machine"
-    )
-
-
-@pytest.mark.parametrize("text", ["print(1)\n", "", "#!\n", "\ufeff#!/bin/sh\n"])
-def test_a_file_that_is_no_program_is_named(tmp_path: Path, text: str) -> None:
-    """A shell would try to read it; that helps nobody."""
-    bot = folder_with(tmp_path, "[./bot.bin]", bot_bin=text)
-    (tmp_path / "bot.bin").chmod(0o755)
-
-    fault = fault_of(Guest(bot))
-
-    assert fault.message == (
-        f"cannot start `./bot.bin` in {tmp_path}: {tmp_path}/bot.bin is neither a program for Linux (ELF)"
-        " nor a script that begins with #!"
-    )
 
 
 def test_a_program_that_the_kernel_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

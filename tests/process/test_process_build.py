@@ -1,15 +1,20 @@
-"""Builds: confined like bots, with a folder to write to; what they leave is looked at, not followed."""
+"""Builds: confined like bots, with a folder to write to; what they leave is looked at, not followed, and sealed."""
 
 import os
 import shutil
+import stat
 import time
 from pathlib import Path
 
 import pytest
 from process_boxes import built, folder_of, in_a_box, refusal
 
+from arena.errors import SpecError
 from arena.process import build as building
+from arena.process.build import digest_of_folder, is_too_large
+from arena.process.manifest import read_bot
 from arena.process.sandbox import runtimes
+from arena.store.bots import BotStore
 
 pytestmark = in_a_box
 
@@ -131,3 +136,156 @@ def test_daemons_of_a_build_do_not_outlive_it(tmp_path: Path) -> None:
 
     time.sleep(0.5)
     assert [path.name for path in folder.iterdir()] == ["now"]
+
+
+def test_links_made_by_a_build_are_not_followed(tmp_path: Path) -> None:
+    """Their text counts, not what lies there; whose rights and owner they point to stays as it is."""
+    outside = folder_of(tmp_path / "outside", secret="one") / "secret"
+    outside.chmod(0o600)
+    before = outside.stat()
+    folder = built(
+        folder_of(tmp_path / "run"),
+        f"ln -s /etc/shadow a; ln -s {outside} b; ln -s {outside.parent} c; ln -s / d; ln -s a loop",
+    )
+
+    digest = digest_of_folder(folder)
+    outside.write_text("two")
+
+    assert digest_of_folder(folder) == digest
+    assert not is_too_large(folder)
+    assert (outside.stat().st_mode, outside.stat().st_uid) == (before.st_mode, before.st_uid)
+    (folder / "a").unlink()
+    (folder / "a").symlink_to("/etc/passwd")
+    assert digest_of_folder(folder) != digest
+
+
+def test_special_bits_vanish(tmp_path: Path) -> None:
+    """Files are readable by all and writable by nobody else; what could be run can still be run."""
+    folder = built(
+        folder_of(tmp_path / "run"),
+        "cp /bin/true t; chmod 6777 t; echo > plain; chmod 666 plain; mkdir d; chmod 3777 d",
+        "echo > o; chmod 400 o; mkdir e; chmod 700 e",
+    )
+
+    modes = {path.name: stat.S_IMODE(path.lstat().st_mode) for path in folder.iterdir()}
+    assert modes == {"t": 0o755, "plain": 0o644, "d": 0o755, "o": 0o644, "e": 0o755}
+    assert {path.lstat().st_uid for path in (folder, *folder.iterdir())} == {os.geteuid()}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "mkfifo thing",
+        "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"thing\")'",
+    ],
+)
+def test_what_is_no_file_is_refused(tmp_path: Path, command: str) -> None:
+    """A reader of a fifo would wait for ever."""
+    assert (
+        refusal(folder_of(tmp_path / "run"), command) == "the build made thing, which is no plain file, folder or link"
+    )
+
+
+def test_devices_cannot_be_made(tmp_path: Path) -> None:
+    """The kernel refuses."""
+    assert "Operation not permitted" in refusal(folder_of(tmp_path / "run"), "mknod sda b 8 0")
+
+
+@pytest.mark.parametrize("mode", ["0", "100", "300", "600"])
+def test_folders_that_cannot_be_looked_into_are_refused(tmp_path: Path, mode: str) -> None:
+    """They could hide any amount of files."""
+    said = refusal(folder_of(tmp_path / "run"), f"mkdir -p a/b; echo 1 > a/b/x; chmod {mode} a/b")
+
+    assert said == "the build made a/b, a folder that its owner may not look into"
+
+
+@pytest.mark.parametrize(("depth", "name"), [(70, "d"), (1100, "d"), (1100, "d" * 20), (70, "d" * 200)])
+def test_folders_within_folders_are_refused(tmp_path: Path, depth: int, name: str) -> None:
+    """Python's own walk, and the kernel's paths, end somewhere; nothing is left of it."""
+    code = f"import os\nfor _ in range({depth}):\n  os.mkdir('{name}')\n  os.chdir('{name}')\n"
+    source = folder_of(tmp_path / "bot", deep_py=code)
+    (source / "bot.yaml").write_text("name: mine\ncommand: [sh]\nbuild: [[python3, deep.py]]\n")
+    store = BotStore(tmp_path / "results", tmp_path)
+
+    with pytest.raises(SpecError, match="the build made folders within folders: d"):
+        store.install(store.find(f"{tmp_path}/bot"))
+
+    assert list((tmp_path / "results" / "bots").iterdir()) == []
+
+
+def test_names_of_any_bytes_count(tmp_path: Path) -> None:
+    """Also those that are no UTF-8."""
+    folder = built(folder_of(tmp_path / "run"), "printf x > \"$(printf 'a\\377\\nb')\"")
+    digest = digest_of_folder(folder)
+    (folder / os.fsdecode(b"a\xff\nb")).write_text("y")
+
+    assert digest_of_folder(folder) != digest
+
+
+def test_no_name_can_pass_for_another_file(tmp_path: Path) -> None:
+    """Line ends in it or not: two folders with other files have another hash."""
+    two = folder_of(tmp_path / "two")
+    (two / "a").write_text("x")
+    (two / "b").write_text("")
+    one = folder_of(tmp_path / "one")
+    (one / "a\n00\n1\nx\nb").write_text("")
+
+    assert digest_of_folder(one) != digest_of_folder(two)
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\tb", "a\x1b[2J", os.fsdecode(b"a\xff")])
+def test_a_submitted_name_must_print(tmp_path: Path, name: str) -> None:
+    """Here and in folders; the message can be printed too."""
+    for number, place in enumerate((name, f"{name}/x")):
+        bot = folder_of(tmp_path / str(number))
+        (bot / "bot.yaml").write_text("name: a\ncommand: [a]\n")
+        (bot / place).parent.mkdir(exist_ok=True)
+        (bot / place).write_text("")
+
+        with pytest.raises(SpecError, match="a file's name may contain only characters that print") as caught:
+            read_bot(bot)
+
+        assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("change", ["byte", "mode", "more", "less", "name"])
+def test_the_built_copy_is_known_by_its_hash(tmp_path: Path, change: str) -> None:
+    """Whoever changes what was built is noticed, at the next start and by `verify`."""
+    source = folder_of(tmp_path / "bot")
+    (source / "bot.yaml").write_text(
+        "name: mine\ncommand: [sh, run.sh]\n"
+        "build: [[sh, -c, 'echo echo hello > run.sh; chmod +x run.sh; echo > other']]\n"
+    )
+    store = BotStore(tmp_path / "results", tmp_path)
+    bot = store.install(store.find(f"{tmp_path}/bot"))
+    run = Path(bot.folder)
+    unchanged = store.changed([bot.digest])
+
+    match change:
+        case "byte":
+            (run / "run.sh").write_text("echo hallo\n")
+        case "mode":
+            (run / "run.sh").chmod(0o644)
+        case "more":
+            (run / "sitecustomize.py").write_text("")
+        case "less":
+            (run / "other").unlink()
+        case "name":
+            (run / "other").rename(run / "others")
+
+    assert unchanged == []
+    assert store.changed([bot.digest]) == [bot.digest]
+    with pytest.raises(SpecError, match="is not what was built there: somebody changed it"):
+        store.install(store.find(f"{tmp_path}/bot"))
+
+
+def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
+    """So that the next attempt begins anew."""
+    source = folder_of(tmp_path / "bot")
+    (source / "bot.yaml").write_text("name: mine\ncommand: [sh]\nbuild: [[sh, -c, 'mkdir -p a/b; chmod 0 a; false']]\n")
+    store = BotStore(tmp_path / "results", tmp_path)
+
+    with pytest.raises(SpecError, match=r"ended with exit code 1|may not look into"):
+        store.install(store.find(f"{tmp_path}/bot"))
+
+    assert list((tmp_path / "results" / "bots").iterdir()) == []

@@ -1,12 +1,18 @@
-"""Time of a bot in its box."""
+"""Time of a bot in its box. One that burns 0.2 s a move is charged at least 0.2 s, whatever it burns them in."""
 
 import os
+import shutil
 import statistics
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 from process_boxes import ask, folder_of, in_a_box, talking
+from test_process_sandbox_self_test import box_with, without
+from test_process_sandbox_takeover import boxed, on_x86_64
+
+from arena.process.sandbox import syscalls
 
 pytestmark = in_a_box
 BURN = """
@@ -39,7 +45,7 @@ def test_the_clock_counts_all_threads_of_the_bot(tmp_path: Path, line: bytes) ->
 
 def test_a_sleeping_bot_uses_no_time(tmp_path: Path) -> None:
     """Nor has it been kept waiting."""
-    code = "import time\nfor _ in range(2): input(); time.sleep(0.05); print(1, flush=True)\n"
+    code = "import time\nwhile True: input(); time.sleep(0.05); print(1, flush=True)\n"
     with talking(folder_of(tmp_path, bot_py=code)) as (channel, process):
         ask(channel)
         cpu_s, delayed_s = process.group.cpu(), process.group.delayed_s()
@@ -76,3 +82,144 @@ def test_a_bot_kept_waiting_by_others_is_seen_to_be(tmp_path: Path) -> None:
             assert 0.0 < process.group.delayed_s() - before_s <= elapsed_s
     finally:
         os.sched_setaffinity(0, cores)
+
+
+BURNT_S = 0.2
+BURNING = f"""
+import ctypes, os, sys, threading, time
+def line():
+    said = b""
+    while not said.endswith(b"\\n"):
+        more = os.read(0, 1)
+        if not more: os._exit(0)
+        said += more
+    return said.strip()
+def burn(seconds={BURNT_S}):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end: pass
+def say(): os.write(1, b"done\\n")
+END_OF_THREAD = {{"x86_64": 60, "aarch64": 93}}[os.uname().machine]
+def end_this_thread():
+    while threading.active_count() < 2: time.sleep(0.001)
+    ctypes.CDLL(None).syscall(END_OF_THREAD, 0)
+"""
+LOOP = "\n  line(); burn(); say()\n"
+WAYS = {
+    "a thread that outlives the first": f"""
+def play():
+ while True:{LOOP}
+threading.Thread(target=play).start()
+end_this_thread()
+""",
+    "another program in its place": """
+line(); burn(); say()
+os.execv(sys.executable, [sys.executable, "bot.py"])
+""",
+    "another program, by a thread that outlives the first": """
+def play():
+ line(); burn(); say()
+ os.execv(sys.executable, [sys.executable, "bot.py"])
+threading.Thread(target=play).start()
+end_this_thread()
+""",
+    "before the program that answers": """
+line(); burn()
+os.execv("/bin/sh", ["sh", "-c", "echo done; exec " + sys.executable + " bot.py"])
+""",
+    "threads that have ended": """
+while True:
+  line()
+  for _ in range(100):
+    thread = threading.Thread(target=burn, args=(0.00205,))
+    thread.start(); thread.join()
+  say()
+""",
+}
+FIRST_PROCESS = f"""
+import os, time
+input()
+while (state := open("/proc/1/syscall").read()).startswith("running"): time.sleep(0.001)
+where = int(state.split()[-1], 16)
+with open("/proc/1/mem", "rb+", buffering=0) as memory:
+    memory.seek(where)
+    memory.write(bytes([0xEB, 0xFE]))  # an endless loop behind the call it waits in
+child = os.fork()
+if child == 0:
+    os.fork()  # an orphan for it, which ends
+    os._exit(0)
+os.waitpid(child, 0)
+print(1, flush=True)
+def ticks(): return int(open("/proc/1/stat").read().rpartition(")")[2].split()[11])
+while True:
+    input()
+    before = ticks()
+    while ticks() - before < {BURNT_S} * os.sysconf("SC_CLK_TCK") + 1: time.sleep(0.005)
+    print(1, flush=True)
+"""
+IN_C = """
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+static double used(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec + t.tv_nsec / 1e9;
+}
+static void *play(void *unused) {
+    char c;
+    while (read(0, &c, 1) == 1)
+        if (c == '\\n') {
+            double end = used() + 0.2;
+            while (used() < end) {}
+            if (write(1, "done\\n", 5) != 5) break;
+        }
+    _exit(0);
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, play, NULL);
+    pthread_exit(NULL);
+}
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_a_bot_burns_is_on_its_clock(tmp_path: Path, way: str) -> None:
+    """Of each of several moves; what it burns in threads is theirs together."""
+    with talking(folder_of(tmp_path, bot_py=BURNING + WAYS[way])) as (channel, process):
+        for _ in range(2):
+            before_s = process.group.cpu()
+            assert ask(channel) == b"done"
+            assert process.group.cpu() - before_s >= BURNT_S
+
+
+def test_a_program_in_c_whose_first_thread_is_over_has_its_clock(tmp_path: Path) -> None:
+    """As the one in Python, without an interpreter's lock."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    folder = folder_of(tmp_path, burn_c=IN_C)
+    subprocess.run([compiler, "-O1", "-pthread", "-o", folder / "burn", folder / "burn.c"], check=True)
+
+    with talking(folder, "./burn") as (channel, process):
+        for _ in range(2):
+            before_s = process.group.cpu()
+            assert ask(channel) == b"done"
+            assert process.group.cpu() - before_s >= BURNT_S
+
+
+@on_x86_64
+def test_what_the_first_process_burns_is_the_bots(tmp_path: Path) -> None:
+    """Where a bot could make it work, which needs a /proc that can be written."""
+    start = box_with(
+        without("--remount-ro", "/proc"),
+        filters=syscalls.compile_filter(is_play=True, processes=True),
+        processes=True,
+    )
+    with boxed(start, folder_of(tmp_path, bot_py=FIRST_PROCESS)) as (channel, process):
+        ask(channel)
+        before_s = process.group.cpu()
+        ask(channel)
+
+        assert process.group.cpu() - before_s >= BURNT_S
