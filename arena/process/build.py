@@ -96,11 +96,9 @@ def _watch(process: BotProcess, folder: Path, said: BoundedLog, timeout_s: float
     """Read what it says until it ends; why it has to be stopped, in words, empty if it ended by itself."""
     deadline_s = time.monotonic() + timeout_s
     look_at_folder_s = 0.0
-    poll = select.poll()
-    for fd in (process.stdout, process.stderr):
-        poll.register(fd, select.POLLIN)
+    fds = {process.stdout, process.stderr}
     while not process.ending():
-        _read(poll, said, _LOOK_S)
+        _read(fds, said, _LOOK_S)
         now_s = time.monotonic()
         if violation := process.group.limit_violation():
             return f"was stopped: {violation}"
@@ -110,17 +108,16 @@ def _watch(process: BotProcess, folder: Path, said: BoundedLog, timeout_s: float
             look_at_folder_s = now_s + _LOOK_AT_FOLDER_S
             if is_too_large(folder):
                 return f"made more than {BUILT_SIZE_LIMIT >> 20} MiB or {BUILT_FILE_LIMIT} files"
-    _read(poll, said, 0.0)
+    _read(fds, said, 0.0)
     return ""
 
 
-def _read(poll: select.poll, said: BoundedLog, wait_s: float) -> None:
-    for fd, _ in poll.poll(wait_s * 1000):
+def _read(fds: set[int], said: BoundedLog, wait_s: float) -> None:
+    for fd in select.select(fds, [], [], wait_s)[0]:
         data = os.read(fd, READ_SIZE)
-        if data:
-            said.add(data)
-        else:
-            poll.unregister(fd)
+        said.add(data)
+        if not data:
+            fds.discard(fd)
 
 
 def is_too_large(folder: Path) -> bool:

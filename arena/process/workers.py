@@ -17,7 +17,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
-from concurrent.futures import wait as wait_for
 from functools import cache
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -73,8 +72,9 @@ class Workers:
         """End all workers when they are done; at once, with all calls in flight thrown away, if interrupted."""
         if is_interrupted:
             self._end_now()
-        else:
-            wait_for([worker.end() for worker in self._workers])
+            return
+        for worker in self._workers:
+            worker.end()
 
     def kill_orphans(self) -> None:
         """Bots of a dead worker become our children: kill those, and spare workers and multiprocessing's own.
@@ -138,13 +138,9 @@ class _Worker:
             self._thread = ThreadPoolExecutor(1, self._name)
             self.process = None
 
-    def end(self) -> "Future[None]":
+    def end(self) -> None:
         """End the process after its last call, with its last log records."""
-        ended = self._thread.submit(self._end)
-        self._thread.shutdown(wait=False)
-        return ended
-
-    def _end(self) -> None:
+        self._thread.shutdown()
         if self.process is not None:
             self._pipe.close()
             self.process.join()
@@ -166,6 +162,7 @@ class _Worker:
                         lambda number, _: held.append(number), signal.SIGINT, signal.SIGTERM, signal.SIGHUP
                     ):
                         process.start()
+                    self.process, self.is_broken = process, False
                 except BaseException:
                     self._drop_log()
                     raise
@@ -179,7 +176,6 @@ class _Worker:
         finally:
             for number in held[:1]:
                 signal.raise_signal(number)
-        self.process, self.is_broken = process, False
 
     def _drop_log(self) -> None:
         self._handler.queue.cancel_join_thread()
