@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from arena.games import load_game
 from arena.games.api import Json, Seat
@@ -55,6 +55,12 @@ class Guest:
             hello=hello or hello_for(NIM, {}, clock.startup_ms),
             clock=clock,
         )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bot_player.close(grace_s=0.0)
 
     def _open(self) -> Channel:
         process = start(self._bot, self._arguments, self._confinement)

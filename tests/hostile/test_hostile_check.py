@@ -34,12 +34,15 @@ def steps_of(bot: BotSpec, confinement: Confinement = STRICTEST) -> list[CheckSt
 
 
 def test_an_honest_bot_passes_every_step(bot_of: Callable[[str], BotSpec]) -> None:
-    """Numbered from one, each with what it found."""
+    """Numbered from one, each with what it found; the baseline is explained once."""
     steps = steps_of(bot_of("honest"))
 
     assert {step.verdict for step in steps} == {StepVerdict.PASSED}
     assert [step.number for step in steps] == list(range(1, len(steps) + 1))
     assert all(step.detail for step in steps)
+    texts = [step.text() for step in steps]
+    assert texts[0].startswith("  1  ok      starts, says hello")
+    assert [text.endswith("against the baseline, which plays random legal actions") for text in texts].count(True) == 1
 
 
 @pytest.mark.parametrize(
@@ -78,31 +81,16 @@ def test_a_broken_promise_ends_the_check(bot_of: Callable[[str], BotSpec], mode:
     assert detail in last.detail
 
 
-def test_the_stderr_of_a_failure_is_handed_over(bot_of: Callable[[str], BotSpec]) -> None:
-    """Its author need not look for a file."""
-    (step,) = steps_of(bot_of("exit-3"))
-
-    assert step.stderr == "Traceback: the table is empty\n"
-    assert "last lines (> to the bot, < from it):\n" in step.detail
-
-
-def test_the_reason_comes_first_and_what_was_tried_after_it(bot_of: Callable[[str], BotSpec]) -> None:
-    """As a person reads it, indented below the verdict."""
+def test_a_failure_is_told_with_its_reason_first(bot_of: Callable[[str], BotSpec]) -> None:
+    """As a person reads it: what was tried comes after it, indented; with the last lines and the stderr."""
     (step,) = steps_of(bot_of("exit-3"))
     lines = step.text().splitlines()
 
     assert lines[0] == "  1  FAILED  crash: the bot ended with exit code 3"
     assert lines[1] == "             [tried: starts, says hello, is ready, plays a whole match in seat 0]"
     assert all(line.startswith(" " * 13) for line in lines[1:])
-
-
-def test_what_the_house_is_stands_once(bot_of: Callable[[str], BotSpec]) -> None:
-    """The opponent has no name on any shelf."""
-    texts = [step.text() for step in steps_of(bot_of("honest"))]
-
-    assert texts[0].endswith("against the baseline, which plays random legal actions")
-    assert texts[0].startswith("  1  ok      starts, says hello")
-    assert sum("random legal actions" in text for text in texts) == 1
+    assert step.stderr == "Traceback: the table is empty\n"
+    assert "last lines (> to the bot, < from it):\n" in step.detail
 
 
 def test_a_traceback_from_a_copy_says_what_it_is_a_copy_of(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hostile_play import Guest, WideNim, against, elapsed_s, hostile, is_gone, left_of, slack_s
+from hostile_play import WideNim, against, elapsed_s, hostile, is_gone, left_of, slack_s
 
 from arena.match.record import MatchRecord
 
@@ -31,8 +31,7 @@ def check_forfeit(record: MatchRecord, termination: str, sentence: str) -> None:
 @pytest.mark.parametrize("mode", FAULTS)
 def test_a_fault_is_the_loss_of_who_did_it(mode: str) -> None:
     """In time, nothing of it left, and the other bot plays its next match as if nothing had been."""
-    bad, good = hostile(mode), hostile("honest")
-    try:
+    with hostile(mode) as bad, hostile("honest") as good:
         took_s = elapsed_s(lambda: check_forfeit(against(bad.bot_player, good.bot_player), *FAULTS[mode]))
         after = against(good.bot_player)
 
@@ -40,8 +39,6 @@ def test_a_fault_is_the_loss_of_who_did_it(mode: str) -> None:
         assert is_gone(lambda: left_of(bad))
         assert after.termination.value == "normal"
         assert (after.seats[0].ignored, len(good.processes)) == ({}, 1)
-    finally:
-        end(bad, good)
 
 
 NUISANCES: dict[str, dict[str, int]] = {
@@ -58,31 +55,25 @@ NUISANCES: dict[str, dict[str, int]] = {
 @pytest.mark.parametrize("mode", NUISANCES)
 def test_what_is_only_a_nuisance_costs_no_match(mode: str) -> None:
     """Two matches end by the rules in one process; what did not count is reported."""
-    bot = hostile(mode)
-    try:
+    with hostile(mode) as bot:
         records = [against(bot.bot_player) for _ in range(2)]
 
         assert [record.termination.value for record in records] == ["normal", "normal"]
         assert records[0].seats[0].ignored == NUISANCES[mode]
         assert len(bot.processes) == 1
-    finally:
-        end(bot)
     assert is_gone(lambda: left_of(bot))
 
 
 @pytest.mark.parametrize(("mode", "most"), [("twice", 1), ("early", 19), ("early-many", 2999)])
 def test_answers_nobody_asked_for_are_never_applied(mode: str, most: int) -> None:
     """The same match is played as without them; each is counted, as early or stale."""
-    plain, bot = hostile("honest"), hostile(mode)
-    try:
+    with hostile("honest") as plain, hostile(mode) as bot:
         expected, record = against(plain.bot_player), against(bot.bot_player)
 
         assert record.steps == expected.steps
         counted = record.seats[0].ignored
         assert set(counted) <= {"early", "stale"}
         assert 0 < sum(counted.values()) <= most
-    finally:
-        end(plain, bot)
 
 
 @pytest.mark.parametrize(
@@ -95,40 +86,11 @@ def test_answers_nobody_asked_for_are_never_applied(mode: str, most: int) -> Non
 )
 def test_a_request_larger_than_the_pipe_to_who_does_not_read(mode: str, termination: str, sentence: str) -> None:
     """The referee neither hangs in the write nor takes the closed pipe for a fault of its own."""
-    bot = hostile(mode)
-    try:
+    with hostile(mode) as bot:
         took_s = elapsed_s(lambda: check_forfeit(against(bot.bot_player, game=WideNim(200_000)), termination, sentence))
 
         assert took_s < WALL_S + 2 * slack_s()
-    finally:
-        end(bot)
     assert is_gone(lambda: left_of(bot))
-
-
-def test_a_large_request_reaches_who_reads() -> None:
-    """Ten times the pipe, in pieces."""
-    bot = hostile("honest")
-    try:
-        assert against(bot.bot_player, game=WideNim(700_000)).termination.value == "normal"
-    finally:
-        end(bot)
-
-
-def test_the_death_between_two_matches_is_named_at_the_next() -> None:
-    """It is stopped until then; the process is expected to read on; the message says how it ended and what to do."""
-    bot = hostile("exit-after-match")
-    try:
-        first = against(bot.bot_player)
-        second = against(bot.bot_player)
-        third = against(bot.bot_player)
-    finally:
-        end(bot)
-
-    assert (first.termination.value, third.termination.value) == ("normal", "normal")
-    assert second.fault is not None
-    assert second.fault.message.startswith('the bot ended with exit code 4 before its "ready"')
-    assert "one process plays many matches" in second.fault.hint
-    assert len(bot.processes) == 2
 
 
 def test_who_ignores_everything_is_killed_after_the_grace() -> None:
@@ -150,8 +112,3 @@ def test_who_has_much_to_say_at_the_end_can_say_it() -> None:
     against(bot.bot_player)
 
     assert bot.bot_player.close() == "ended with exit code 0"
-
-
-def end(*guests: Guest) -> None:
-    for guest in guests:
-        guest.bot_player.close(grace_s=0.0)

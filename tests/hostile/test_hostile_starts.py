@@ -46,14 +46,6 @@ def test_a_bot_that_raises_at_once_shows_all_of_it(tmp_path: Path) -> None:
     assert fault.stderr.endswith("ZeroDivisionError: division by zero\n")
 
 
-def test_a_script_that_is_not_there_is_shown(tmp_path: Path) -> None:
-    """The interpreter exists, what it should run does not."""
-    fault = fault_of(Guest(folder_with(tmp_path, "[python3, missing.py]")))
-
-    assert "exit code 2" in fault.message
-    assert "missing.py" in fault.stderr
-
-
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     """With what to do."""
     fault = fault_of(Guest(folder_with(tmp_path, "[pyhton3, bot.py]")))
