@@ -10,33 +10,14 @@ from bot_player import attempt, play
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 MACHINE = os.uname().machine
-NUMBERS = {
-    "x86_64": {
-        "semget": 64,
-        "semctl": 66,
-        "msgget": 68,
-        "msgctl": 71,
-        "mq_open": 240,
-        "io_setup": 206,
-        "vmsplice": 278,
-        "splice": 275,
-        "tee": 276,
-        "sendfile": 40,
-    },
-    "aarch64": {
-        "semget": 190,
-        "semctl": 191,
-        "msgget": 186,
-        "msgctl": 187,
-        "mq_open": 180,
-        "io_setup": 0,
-        "vmsplice": 75,
-        "splice": 76,
-        "tee": 77,
-        "sendfile": 71,
-    },
+CALLS = {
+    "x86_64": "semget=64 semctl=66 msgget=68 msgctl=71 mq_open=240 io_setup=206"
+    " vmsplice=278 splice=275 tee=276 sendfile=40",
+    "aarch64": "semget=190 semctl=191 msgget=186 msgctl=187 mq_open=180 io_setup=0"
+    " vmsplice=75 splice=76 tee=77 sendfile=71",
 }[MACHINE]
-NUMBERS |= {"memfd_secret": 447, "close_range": 436}
+NUMBERS = {"memfd_secret": 447, "close_range": 436}
+NUMBERS |= {name: int(number) for name, number in (word.split("=") for word in CALLS.split())}
 MIB = 1 << 20
 IPC_REMOVE = 0
 kept: list[object] = []
