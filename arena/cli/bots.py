@@ -20,9 +20,9 @@ from arena.league.exhibition import play_here
 from arena.league.tournament import Player, Tournament
 from arena.match.secret_luck import Secret
 from arena.match.settings import clock_for, confine
+from arena.process.launch import shell_text
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import MANIFEST, BotSpec
-from arena.process.launch import shell_text
 from arena.report.luck_origin import secret_description
 from arena.report.transcript import refusal_lines, result_line
 from arena.store import database
