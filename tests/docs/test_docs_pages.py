@@ -168,6 +168,15 @@ def test_a_bundled_tournament_can_be_read(path: Path, tmp_path: Path) -> None:
     assert tournament.name == path.stem
 
 
+def test_the_page_of_numbers_says_how_far_a_score_is_off() -> None:
+    """By the normal approximation: 1.96 standard deviations of a coin, in points."""
+    text = (ROOT / "docs" / "numbers.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| ([\d.]+) \|$", text, re.MULTILINE)
+
+    assert len(rows) >= 3
+    assert [abs(98 / int(matches) ** 0.5 - float(points)) < 0.5 for matches, points in rows] == [True] * len(rows)
+
+
 def test_the_glossary_is_short_and_in_order() -> None:
     """Entries follow the alphabet, in at most four lines each."""
     text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
