@@ -1,10 +1,12 @@
 """The picture of the first page, drawn anew: `python docs/picture.py` writes docs/picture.svg, in some minutes.
 
-Its left half is the game's own picture of a position of Riff Raff, from the front, in a match under a public seed. Its
-right half is the leaderboard of the league `first` under its published secret.
+Its left half is the game's own picture of a position of Riff Raff, from the front: the position that heels most in a
+match under a public seed. A new version of the bot plays another match. Its right half is the leaderboard of the league
+`first` under its published secret.
 """
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -41,17 +43,26 @@ def main() -> None:
         tournament.write_text(SHIP, encoding="utf-8")
         arena("league", "run", str(tournament), "--results", folder)
         first = arena("league", "matches", "ship", "--results", folder).split()[0]
-        arena("show", first, "--svg", f"{folder}/ship.svg", "--results", folder)
+        arena("show", first, "--svg-dir", f"{folder}/steps", "--results", folder)
         secret = str(ROOT / "tournaments" / "first.secret")
         league = ("league", "run", str(ROOT / "tournaments" / "first.yaml"), "--secret-file", secret)
         table = json.loads(arena(*league, "--format", "json", "--results", f"{folder}/first"))["standings"]
-        PICTURE.write_text(drawn(Path(folder, "ship.svg"), table), encoding="utf-8")
+        PICTURE.write_text(drawn(most_tilted(Path(folder, "steps")), table), encoding="utf-8")
 
 
 def arena(*words: str) -> str:
     """What the command prints."""
     program = Path(sys.executable).with_name("arena")
     return subprocess.run([program, *words], check=True, capture_output=True, text=True, cwd=ROOT).stdout
+
+
+def most_tilted(steps: Path) -> Path:
+    """The picture of the step after which the ship heels most, the last one of equals."""
+
+    def heel(path: Path) -> tuple[float, str]:
+        return float(re.findall(r"heel ([\d.]+)", path.read_text(encoding="utf-8"))[0]), path.name
+
+    return max(steps.glob("*.svg"), key=heel)
 
 
 def drawn(ship: Path, table: dict[str, Any]) -> str:
