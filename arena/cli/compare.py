@@ -1,6 +1,5 @@
 """`arena compare`: is NEW better than OLD? As few matches as it takes to tell, and an honest answer."""
 
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from itertools import groupby
@@ -21,6 +20,7 @@ from arena.league.sprt import SequentialComparison
 from arena.league.state import state_of
 from arena.league.tournament import DEFAULT_SEATS, Player, Tournament, luck_origin
 from arena.process.manifest import BotSpec
+from arena.process.portable import usable_cores
 from arena.report.comparison import as_json, as_text, state_line
 from arena.report.luck_origin import luck_description
 from arena.statistics.sequential import Model, SequentialSettings
@@ -83,7 +83,7 @@ def compare(new: str, old: str, workers: int | None, form: str, setup: MatchSetu
             click.echo(luck_description(luck_origin(tournament)), err=True)
         needed = comparison.needed(batches(tournament, finished, setup.isolation, secret=secret))
 
-        _play(store, needed, comparison, LocalBackend(workers or len(os.sched_getaffinity(0))))
+        _play(store, needed, comparison, LocalBackend(workers or len(usable_cores())))
     click.echo(_FORMATS[form](comparison.compared, names, luck_origin(tournament)))
 
 

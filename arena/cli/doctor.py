@@ -9,7 +9,8 @@ import click
 
 from arena.cli.options import results_option
 from arena.doctor import machine, sandbox
-from arena.doctor.machine import checked
+from arena.doctor.machine import bad, checked
+from arena.process.portable import IS_LINUX, LINUX_ONLY
 from arena.process.sandbox import runtimes, scope, self_test
 
 _COMMANDS: Final = """
@@ -32,8 +33,8 @@ def doctor(results: Path) -> int:
 
 def examine(results: Path, attempt_escapes: Callable[[], self_test.Attempts]) -> int:
     """Print what is found; the exit code."""
-    why_no_group = scope.enter()
-    kept = checked("sandbox", lambda: sandbox.sandbox(attempt_escapes))
+    why_no_group = scope.enter() if IS_LINUX else ""
+    kept = checked("sandbox", lambda: sandbox.sandbox(attempt_escapes) if IS_LINUX else [bad(LINUX_ONLY)])
     is_safe = all(result.status == "ok" for result in kept)
     around = [
         *checked("system", machine.system),

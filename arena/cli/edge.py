@@ -136,7 +136,7 @@ def _opened(number: int, mode: str) -> TextIO:
     return os.fdopen(number, mode, encoding="utf-8", errors="backslashreplace", closefd=False)  # type: ignore[return-value]
 
 
-_STOPS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_STOPS: Final = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 _CLEAN_UP_S: Final = 5.0
 """The time after a stop in which another one is ignored; a clean-up takes less than a second of its own time."""
 

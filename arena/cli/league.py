@@ -2,7 +2,6 @@
 
 import contextlib
 import logging
-import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor
@@ -43,6 +42,7 @@ from arena.league.tournament import (
     read_tournament,
 )
 from arena.process.limits import Isolation
+from arena.process.portable import usable_cores
 from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.matches import MATCH_FORMATS, match_list
 from arena.store.bots import BotStore
@@ -240,7 +240,7 @@ def matches(name: str | None, faults: bool, form: str, results: Path) -> None:
 
 
 def _backend(executor: str | None, workers: int | None, *, pin: bool) -> Backend:
-    count = workers or len(os.sched_getaffinity(0))
+    count = workers or len(usable_cores())
     if executor is None:
         return LocalBackend(count, is_pinned=pin)
     if pin:

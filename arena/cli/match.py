@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import shlex
 from itertools import chain
 from pathlib import Path
@@ -39,6 +38,7 @@ from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret, draw_block
 from arena.match.settings import MatchSettings, spec_of
 from arena.process.limits import Isolation
+from arena.process.portable import IS_LINUX, usable_cores
 from arena.process.suspension import never_suspended
 from arena.report.luck_origin import secret_description
 from arena.report.transcript import dialogue, refusal_lines, result_line, transcript
@@ -77,7 +77,7 @@ def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, set
     is_interrupted = False
     with stoppable():
         try:
-            if steps or log or blocks <= SHOWN_ONE_BY_ONE:
+            if steps or log or blocks <= SHOWN_ONE_BY_ONE or not IS_LINUX:
                 _play_here(tournament, secret, played, setup.isolation, steps=steps, log=log)
             else:
                 _play_in_parallel(tournament, secret, played, setup.isolation)
@@ -158,7 +158,7 @@ def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[Match
             results.extend(one.result for one in each.matches)
             progress.add(len(each.matches), sum(one.result.at_fault is not None for one in each.matches))
 
-    backend = LocalBackend(len(os.sched_getaffinity(0)))
+    backend = LocalBackend(len(usable_cores()))
     try:
         with TerminalLine(progress.line).shown() as draw:
             run_batches(batches(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=draw)

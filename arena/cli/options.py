@@ -25,6 +25,7 @@ from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.process.manifest import BotSpec
+from arena.process.portable import IS_LINUX, LINUX_ONLY
 from arena.process.sandbox import cgroup, leftovers, scope, self_test
 from arena.report.formats import FORMATS
 from arena.store.bots import BotStore
@@ -188,6 +189,8 @@ def prepare_isolation(isolation: Isolation, game: str) -> None:
     except SpecError as error:
         raise MachineFault(str(error)) from None
     if isolation == "sandbox":
+        if not IS_LINUX:
+            raise MachineFault(LINUX_ONLY)
         leftovers.end_leftovers()
         obstacle = scope.enter()
         if obstacle and cgroup.setting() == "required":

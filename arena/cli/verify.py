@@ -1,7 +1,6 @@
 """`arena verify`: nothing stored is believed; everything is computed again."""
 
 import contextlib
-import os
 import time
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -27,6 +26,7 @@ from arena.games.api import simulator_of
 from arena.league.progress import Progress
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
+from arena.process.portable import usable_cores
 from arena.store.bots import BotStore
 from arena.store.history import read_head
 from arena.store.matches import MatchStore
@@ -95,7 +95,7 @@ def verify(
         leagues = names or tuple(store.leagues())
         for name in leagues if replays else ():
             prepare_isolation(isolation, store.league(name).game)
-        processes = workers or (len(os.sched_getaffinity(0)) if _needs_simulations(store, leagues) else 1)
+        processes = workers or (len(usable_cores()) if _needs_simulations(store, leagues) else 1)
         watch = _Watch()
         checker = contextlib.nullcontext(check_here) if processes == 1 else parallel_checker(processes)
         with checker as checked, contextlib.closing(watch):

@@ -6,7 +6,6 @@ System, cores, clocks, descriptors, and the disk under the results.
 import contextlib
 import os
 import platform
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -24,6 +23,7 @@ from arena.errors import SpecError
 from arena.games import GAMES, load_game
 from arena.games.api import simulator_of
 from arena.process.clock import cpu_clock
+from arena.process.portable import usable_cores
 from arena.text import counted
 
 _NETWORK: Final = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "afs", "ceph"}
@@ -76,7 +76,7 @@ def system() -> Iterator[CheckResult]:
     if sys.platform == "linux":
         yield ok(f"{versions}, Linux {platform.release()}")
     else:
-        yield bad(f"{versions}, {sys.platform}: bots are run on Linux only")
+        yield bad(f"{versions}, {sys.platform}: leagues are played on Linux only")
 
 
 def games() -> Iterator[CheckResult]:
@@ -95,7 +95,7 @@ def games() -> Iterator[CheckResult]:
 
 def cores() -> Iterator[CheckResult]:
     """Cores, memory and other work of this machine."""
-    count, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
+    count, load = len(usable_cores()), os.getloadavg()[0]
     meminfo = dict(line.split(":") for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
     free_mib = int(meminfo["MemAvailable"].split()[0]) // 1024
     yield ok(f"{counted(count, 'core')}, {free_mib / 1024:.1f} GiB of memory free, load {load:.1f}")
@@ -110,7 +110,7 @@ def doubt_of_wall_time(decided: Sequence[str], matches: int) -> str:
 
     Empty if there is nothing to warn of.
     """
-    count, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
+    count, load = len(usable_cores()), os.getloadavg()[0]
     if not decided or matches + load <= count + _SPARE_LOAD:
         return ""
     return (
@@ -140,6 +140,8 @@ def clocks() -> Iterator[CheckResult]:
 
 def descriptors() -> Iterator[CheckResult]:
     """Open files; each match needs some twenty."""
+    import resource  # noqa: PLC0415 - not on Windows
+
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < 256:
         yield note(f"only {soft} files may be open at once: `ulimit -n 1024`")

@@ -9,8 +9,10 @@ import contextlib
 import errno
 import os
 import select
+import shutil
 import stat
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from hashlib import sha256
@@ -46,6 +48,9 @@ def build(
 
     `given` is the author's folder, as they wrote it: messages name its files.
     """
+    if manifest.build and sys.platform != "linux":
+        remove(folder)
+        raise SpecError("bots are built on Linux only: build it yourself, and name the program as `command`")
     try:
         for command in manifest.build:
             if os.geteuid() == 0:  # the build has another user, who must be able to write
@@ -164,6 +169,9 @@ def _shown(place: Path, folder: Path) -> str:
 
 def remove(folder: Path) -> None:
     """Remove a folder with all in it, folders that lie a thousand deep too, where Python's own way ends."""
+    if sys.platform == "win32":
+        shutil.rmtree(folder, ignore_errors=True)
+        return
     _run_on(folder, "chmod", "-R", "u+rwX")
     _run_on(folder, "rm", "-rf")
 
@@ -178,7 +186,7 @@ def _seal(folder: Path) -> None:
         raise SpecError(f"the built bot is larger than {BUILT_SIZE_LIMIT >> 20} MiB or {BUILT_FILE_LIMIT} files")
     for path in (folder, *_everything(folder)):
         mode = path.lstat().st_mode
-        if os.geteuid() == 0:
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
             os.lchown(path, 0, 0)
         if stat.S_ISDIR(mode):
             path.chmod(0o755)

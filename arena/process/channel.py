@@ -5,13 +5,11 @@ the clock.
 """
 
 import contextlib
-import fcntl
 import math
 import os
 import random
 import select
 import struct
-import termios
 import time
 from collections import deque
 from typing import Final
@@ -19,7 +17,6 @@ from typing import Final
 from arena.errors import Crashed, MalformedReply
 from arena.process.clock import MoveClock
 from arena.process.process import BotProcess
-from arena.process.scripted import ScriptedChannel
 from arena.process.suspension import WATCH
 from arena.text import printable
 
@@ -36,7 +33,8 @@ _LONGEST_WAIT_S: Final = 0.05
 _FIRST_WAIT_S: Final = 0.01
 """After it, and then after longer and longer times, a bot that says nothing is looked at. Most answer sooner."""
 KEPT_STDERR: Final = 8 << 10
-_READABLE: Final = select.POLLIN | select.POLLHUP | select.POLLERR
+_READABLE: Final = select.POLLIN | select.POLLHUP | select.POLLERR if hasattr(select, "poll") else 0
+"""Windows has no poll."""
 
 
 class BoundedLog:
@@ -271,6 +269,9 @@ class ProcessChannel:
             if not self._lines:
                 raise self._crash()
         if not self._group.has_pipe_open(self._stdin_inode):
+            import fcntl  # noqa: PLC0415 - not on Windows
+            import termios  # noqa: PLC0415 - see above
+
             (unread,) = struct.unpack("i", fcntl.ioctl(self._process.stdin, termios.FIONREAD, bytes(4)))
             if unread:
                 raise self._crash()
@@ -316,7 +317,3 @@ class ProcessChannel:
             hint="answer with one short line",
             got=begin.decode("utf-8", "backslashreplace"),
         )
-
-
-Channel = ProcessChannel | ScriptedChannel
-"""The lines to and from one bot."""

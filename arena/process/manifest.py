@@ -9,6 +9,7 @@ import errno
 import os
 import shlex
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -33,8 +34,14 @@ SOURCE_FILE_LIMIT: Final = 2000
 _DEEPEST: Final = 64
 """Folders within each other."""
 _IGNORED: Final = {"__pycache__", ".git", ".DS_Store", ".mypy_cache", ".pytest_cache"}
-_UNOPENED: Final = getattr(os, "O_PATH", 0) | os.O_NOFOLLOW
-"""A device does something when it is opened. Python has O_PATH on Linux only, and `arena doctor` speaks everywhere."""
+_HAS_FOLDERS: Final = sys.platform == "linux"
+"""Elsewhere files are read by their paths: bots that run there are trusted."""
+FileHandle = int | Path
+"""An open descriptor, or a path."""
+_A_FOLDER: Final = getattr(os, "O_DIRECTORY", 0)
+_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
+_UNOPENED: Final = getattr(os, "O_PATH", 0) | _NO_LINK
+"""A device does something when it is opened."""
 _INTERPRETERS: Final = {
     ".py": ("python3",),
     ".js": ("node",),
@@ -225,7 +232,7 @@ def bot_files(path: Path) -> Iterator[BotFile]:
         yield read_file(path, path.resolve())  # the path itself may be a link: that is its owner's own choice
         return
     size = 0
-    with _opened(path, path, os.O_DIRECTORY) as folder:
+    with _opened(path, path, _A_FOLDER) as folder:
         for number, file in enumerate(_walk(path, folder, ""), start=1):
             size += len(file.content) if file else 0
             if size > SOURCE_SIZE_LIMIT or number > SOURCE_FILE_LIMIT:
@@ -235,19 +242,24 @@ def bot_files(path: Path) -> Iterator[BotFile]:
 
 
 def read_file(
-    place: Path, name: Path | str, *, folder: int | None = None, relative: str = "", limit: int = SOURCE_SIZE_LIMIT
+    place: Path,
+    name: Path | str,
+    *,
+    folder: FileHandle | None = None,
+    relative: str = "",
+    limit: int = SOURCE_SIZE_LIMIT,
 ) -> BotFile:
     """The file `name`, in the open `folder` if one is given; `place` is the whole path, for messages.
 
     SpecError for what is no plain file, has more than `limit` bytes, or is not there any more.
     """
     with _opened(place, name, _UNOPENED, folder) as entry:
-        found = os.fstat(entry)
+        found = entry.lstat() if isinstance(entry, Path) else os.fstat(entry)
         if not stat.S_ISREG(found.st_mode):
             raise _odd(place, found.st_mode)
         content = b""
         if found.st_size <= limit:
-            with open(f"/proc/self/fd/{entry}", "rb") as file:  # noqa: PTH123 - no path, but what is open
+            with Path(f"/proc/self/fd/{entry}" if isinstance(entry, int) else entry).open("rb") as file:
                 content = file.read(limit + 1)
     if max(found.st_size, len(content)) > limit:
         raise _too_large(place, limit)
@@ -259,7 +271,7 @@ def safe_path(path: Path | str) -> str:
     return printable(str(path))
 
 
-def _walk(path: Path, folder: int, before: str) -> Iterator[BotFile | None]:
+def _walk(path: Path, folder: FileHandle, before: str) -> Iterator[BotFile | None]:
     """All in an open folder and below it; nothing in place of a folder. The names of folders are sorted with a `/`."""
     if before.count("/") > _DEEPEST:
         raise SpecError(f"{safe_path(path)}: folders lie more than {_DEEPEST} deep in each other")
@@ -276,14 +288,17 @@ def _walk(path: Path, folder: int, before: str) -> Iterator[BotFile | None]:
             yield read_file(path / relative, name, folder=folder, relative=relative)
             continue
         yield None
-        with _opened(path / relative, name, os.O_DIRECTORY | os.O_NOFOLLOW, folder) as inner:
+        with _opened(path / relative, name, _A_FOLDER | _NO_LINK, folder) as inner:
             yield from _walk(path, inner, relative)
 
 
 @contextmanager
-def _opened(place: Path, name: Path | str, flags: int, folder: int | None = None) -> Iterator[int]:
-    """An open descriptor of `name`; SpecError, with `place`, if that or something done with it fails."""
+def _opened(place: Path, name: Path | str, flags: int, folder: FileHandle | None = None) -> Iterator[FileHandle]:
+    """An open descriptor of `name`, or its path; SpecError, with `place`, if that or something done with it fails."""
     try:
+        if isinstance(folder, Path) or not _HAS_FOLDERS:
+            yield place if folder else Path(name)
+            return
         descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | flags, dir_fd=folder)
         try:
             yield descriptor

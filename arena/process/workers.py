@@ -27,6 +27,7 @@ from multiprocessing_logging import MultiProcessingHandler
 
 from arena.errors import MachineFault
 from arena.process import reaper
+from arena.process.portable import usable_cores
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -45,9 +46,9 @@ class Workers:
     """
 
     def __init__(self, count: int, *, preload: str, is_pinned: bool = False) -> None:
-        cores = sorted(os.sched_getaffinity(0))
+        known = usable_cores()
         self._workers = [
-            _Worker(f"worker-{number}", cores[number % len(cores)] if is_pinned else None, preload)
+            _Worker(f"worker-{number}", known[number % len(known)] if is_pinned else None, preload)
             for number in range(count)
         ]
 

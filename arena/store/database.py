@@ -10,7 +10,6 @@ who brings it up to date, in one transaction, and the others wait.
 
 import contextlib
 import errno
-import fcntl
 import logging
 import os
 import random
@@ -279,7 +278,11 @@ def _execute_when_free(connection: sqlite3.Connection, statement: str, path: Pat
 
 def _lock(file: TextIO, results: Path) -> None:
     try:
+        import fcntl  # noqa: PLC0415 - not on Windows
+
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:
+        raise MachineFault("leagues need locks on files, which this system lacks; they are played on Linux") from None
     except BlockingIOError:
         raise SpecError(
             f"{results}: another `arena` is playing into this folder; wait for it, or use --results"

@@ -9,7 +9,6 @@ A home in the making is a folder `new-...`, locked (flock) while its maker lives
 
 import contextlib
 import errno
-import fcntl
 import logging
 import os
 import tempfile
@@ -130,7 +129,7 @@ class Homes:
         while True:
             scratch = tempfile.TemporaryDirectory(dir=self._folder, prefix=_IN_THE_MAKING, ignore_cleanup_errors=True)
             with scratch as name, _locked(Path(name)) as is_ours:
-                if is_ours and Path(name).is_dir():  # a sweep may have come between the two
+                if is_ours is not False and Path(name).is_dir():  # a sweep may have come between the two
                     yield Path(name)
                     return
 
@@ -143,10 +142,15 @@ class Homes:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[bool]:
-    """Whether the lock of the folder could be had; it is held inside."""
+def _locked(folder: Path) -> Iterator[bool | None]:
+    """Whether the lock of the folder could be had; it is held inside. None on Windows, which has no such locks."""
     try:
+        import fcntl  # noqa: PLC0415 - not on Windows
+
         number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except ImportError:
+        yield None
+        return
     except OSError:  # gone meanwhile
         yield False
         return
@@ -191,7 +195,9 @@ def _sync_all(folder: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Put a file or a folder on the disk."""
+    """Put a file or a folder on the disk; a folder only where it can be opened, which Windows does not do."""
+    if os.name == "nt" and path.is_dir():
+        return
     number = os.open(path, os.O_RDONLY)
     try:
         os.fsync(number)

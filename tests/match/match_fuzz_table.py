@@ -23,7 +23,7 @@ from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord, pack, unpack
 from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
-from arena.process.channel import Channel
+from arena.process.portable import Channel
 from arena.process.scripted import Reply, ScriptedChannel
 
 ALL: Final = {"expansions": ["crazy_captain", "no_shanghai", "sharks", "doubles"]}
