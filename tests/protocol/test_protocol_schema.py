@@ -9,75 +9,22 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from protocol_messages import END, REQUEST, TO_BOT
 
 from arena.errors import MalformedReply
 from arena.games.nim import Take
 from arena.protocol import codec
-from arena.protocol.messages import (
-    ActionEvent,
-    ChanceEvent,
-    ClockTerms,
-    ErrorMessage,
-    EventMessage,
-    Hello,
-    LineLimits,
-    MatchEnd,
-    MatchStart,
-    Quit,
-    Request,
-    TimeLeft,
-    TimeUsed,
-    ToBot,
-    main,
-    schema,
-)
+from arena.protocol.messages import ActionEvent, ChanceEvent, EventMessage, ToBot, main, schema
 
 FILE = Path(__file__).parents[2] / "docs" / "arena-1.schema.json"
 EVENTS = (
     ActionEvent(seat=1, action=Take(heap=0, count=1), forced=True),
     ChanceEvent(key="roll/1/0/1/1", outcome=(3, 3)),
 )
-TO_BOT: tuple[ToBot, ...] = (
-    Hello(
-        protocols=(1,),
-        minor=0,
-        game="nim",
-        rules="1",
-        options={"heaps": [1, 2]},
-        capabilities=("events",),
-        limits=LineLimits(line_to_bot=1, line_from_bot=1, startup_ms=1),
-    ),
-    MatchStart(
-        match="m",
-        seat=0,
-        players=("a", "b"),
-        protocol=1,
-        game="nim",
-        options={},
-        clock=ClockTerms(decides="wall", move_ms=0.5, bank_ms=0, wall_ms=1),
-        bot_seed=2**52,
-    ),
-    Request(
-        id=1,
-        match="m",
-        view={"you": 0},
-        events=EVENTS,
-        legal=(Take(heap=0, count=1),),
-        clock=TimeLeft(move_ms=1, bank_ms=0),
-    ),
-    Request(id=1, match="m", view={}, events=(), legal=None, clock=TimeLeft(move_ms=1, bank_ms=0)),
+GROWN: tuple[ToBot, ...] = (
+    msgspec.structs.replace(REQUEST, view={"you": 0}, events=EVENTS, legal=(Take(heap=0, count=1),)),
     EventMessage(match="m", what=EVENTS[1]),
-    ErrorMessage(code="crash", message="it ended", hint="", fatal=True, got=""),
-    MatchEnd(
-        match="m",
-        ranks=(0, 1),
-        scores=None,
-        termination="crash",
-        at_fault=1,
-        events=EVENTS,
-        time=TimeUsed(moves=0, cpu_ms=0, wall_ms=0.25),
-    ),
-    Quit(reason="no more matches", grace_ms=1000),
+    msgspec.structs.replace(END, events=EVENTS),
 )
 
 
@@ -103,7 +50,7 @@ def test_the_schema_is_a_schema() -> None:
     assert "    " not in "".join(each["description"] for each in named.values())
 
 
-@pytest.mark.parametrize("message", TO_BOT, ids=lambda message: type(message).__name__)
+@pytest.mark.parametrize("message", TO_BOT + GROWN, ids=lambda message: type(message).__name__)
 def test_messages_to_bots_are_valid(message: ToBot) -> None:
     """Whatever the referee sends, a bot that validates it is content."""
     validator("to_bot").validate(json.loads(codec.encode(message)))
@@ -179,15 +126,11 @@ FIELDS = {
 @given(st.fixed_dictionaries({}, optional=FIELDS))
 def test_schema_and_codec_agree(raw: dict[str, Any]) -> None:
     """For lines without floats, the published schema and the referee are of one mind."""
-    assert CHECKER.is_valid(raw) == decodes(json.dumps(raw).encode())
+    if CHECKER.is_valid(raw):
+        codec.decode(json.dumps(raw).encode())
+    else:
+        with pytest.raises(MalformedReply):
+            codec.decode(json.dumps(raw).encode())
 
 
 CHECKER = validator("from_bot")
-
-
-def decodes(line: bytes) -> bool:
-    try:
-        codec.decode(line)
-    except MalformedReply:
-        return False
-    return True

@@ -2,68 +2,13 @@
 
 import msgspec
 import pytest
+from protocol_messages import END, FROM_BOT, HELLO, QUIT, REQUEST, SIMULATED, START, TO_BOT
 
 from arena.errors import ProtocolViolation
-from arena.protocol.messages import (
-    ActionEvent,
-    Answer,
-    BotHello,
-    ClockTerms,
-    ErrorMessage,
-    EventMessage,
-    FromBot,
-    Hello,
-    LineLimits,
-    MatchEnd,
-    MatchStart,
-    Message,
-    Quit,
-    Ready,
-    Request,
-    Simulate,
-    Simulated,
-    TimeLeft,
-    TimeUsed,
-    ToBot,
-)
+from arena.protocol.messages import Answer, BotHello, FromBot, Message, Ready, Simulate, ToBot
 from arena.protocol.session import RECEIVED, SENT, Session, SessionPhase
 
-HELLO = Hello(
-    protocols=(1,),
-    minor=0,
-    game="nim",
-    rules="1",
-    options={},
-    capabilities=("events", "simulate"),
-    limits=LineLimits(line_to_bot=1, line_from_bot=1, startup_ms=1),
-)
-START = MatchStart(
-    match="m",
-    seat=0,
-    players=("a", "b"),
-    protocol=1,
-    game="nim",
-    options={},
-    clock=ClockTerms(decides="cpu", move_ms=1, bank_ms=1, wall_ms=1),
-    bot_seed=1,
-)
-REQUEST = Request(id=5, match="m", view={}, events=(), legal=None, clock=TimeLeft(move_ms=1, bank_ms=1))
-EVENT = EventMessage(match="m", what=ActionEvent(seat=0, action={}))
-ERROR = ErrorMessage(code="crash", message="", hint="", fatal=False, got="")
-END = MatchEnd(
-    match="m",
-    ranks=(0, 1),
-    scores=None,
-    termination="normal",
-    at_fault=None,
-    events=(),
-    time=TimeUsed(moves=0, cpu_ms=0, wall_ms=0),
-)
-QUIT = Quit(reason="", grace_ms=1)
-SIMULATED = Simulated(id=5, query=1, result={}, refused=None, left=0)
 ASK = Simulate(id=5, query=1, what={})
-TO_BOT: tuple[ToBot, ...] = (HELLO, START, REQUEST, SIMULATED, EVENT, ERROR, END, QUIT)
-FROM_BOT: tuple[FromBot, ...] = (BotHello(protocols=(1,)), Ready(match="m"), Answer(id=5, action=0), ASK)
 
 
 def session_in(phase: SessionPhase, *, may_simulate: bool = True) -> Session:
@@ -147,7 +92,7 @@ def test_questions_go_to_and_fro_until_the_answer() -> None:
     for _ in range(3):
         assert session.receive(ASK)
         session.send(SIMULATED)
-    session.send(Request(id=6, match="m", view={}, events=(), legal=None, clock=REQUEST.clock))
+    session.send(msgspec.structs.replace(REQUEST, id=6))
 
     assert not session.receive(ASK)
     assert not session.receive(Answer(id=5, action=0))
@@ -164,7 +109,7 @@ def test_a_whole_dialogue() -> None:
     for number in (5, 6):
         session.send(START)
         assert session.receive(Ready(match="m"))
-        session.send(Request(id=number, match="m", view={}, events=(), legal=None, clock=REQUEST.clock))
+        session.send(msgspec.structs.replace(REQUEST, id=number))
         assert session.receive(Answer(id=number, action=0))
         assert not session.receive(Answer(id=number, action=0))
         session.send(END)

@@ -4,28 +4,11 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from match_fuzz_depth import fuzzed
+from msgspec.structs import replace
+from protocol_messages import END, ERROR, EVENT, HELLO, QUIT, REQUEST, SIMULATED, START
 
 from arena.errors import ProtocolViolation
-from arena.protocol.messages import (
-    ActionEvent,
-    Answer,
-    BotHello,
-    ClockTerms,
-    ErrorMessage,
-    EventMessage,
-    Hello,
-    LineLimits,
-    MatchEnd,
-    MatchStart,
-    Quit,
-    Ready,
-    Request,
-    Simulate,
-    Simulated,
-    TimeLeft,
-    TimeUsed,
-    ToBot,
-)
+from arena.protocol.messages import Answer, BotHello, Ready, Simulate, ToBot
 from arena.protocol.session import Session, SessionPhase
 
 OURS = st.sampled_from(["m1", "m2"])
@@ -46,99 +29,51 @@ class Dialogue(RuleBasedStateMachine):
         self.has_events = False
         self.may_simulate = False
 
-    def said_too_early(self, message: ToBot) -> None:
-        """The referee's own mistake is refused, and nothing has changed."""
-        with pytest.raises(AssertionError, match="the referee sent"):
+    def says(self, message: ToBot, *, may: bool) -> bool:
+        """The referee's own mistake is refused, and nothing has changed; whether it was none."""
+        if may:
             self.session.send(message)
+        else:
+            with pytest.raises(AssertionError, match="the referee sent"):
+                self.session.send(message)
+        return may
 
     @rule()
     def greet(self) -> None:
-        limits = LineLimits(line_to_bot=1, line_from_bot=1, startup_ms=1)
-        hello = Hello(
-            protocols=(1,),
-            minor=0,
-            game="nim",
-            rules="1",
-            options={},
-            capabilities=("events", "simulate"),
-            limits=limits,
-        )
-        if self.place != "street":
-            return self.said_too_early(hello)
-        self.session.send(hello)
-        self.place, self.owes = "door", "hello"
-        return None
+        if self.says(HELLO, may=self.place == "street"):
+            self.place, self.owes = "door", "hello"
 
     @rule(match=OURS)
     def start_match(self, match: str) -> None:
-        start = MatchStart(
-            match=match,
-            seat=0,
-            players=("a", "b"),
-            protocol=1,
-            game="nim",
-            options={},
-            clock=ClockTerms(decides="cpu", move_ms=1, bank_ms=1, wall_ms=1),
-            bot_seed=1,
-        )
-        if self.place != "hall":
-            return self.said_too_early(start)
-        self.session.send(start)
-        self.place, self.owes, self.match = "table", "ready", match
-        return None
+        if self.says(replace(START, match=match), may=self.place == "hall"):
+            self.place, self.owes, self.match = "table", "ready", match
 
     @rule(number=IDS)
     def ask(self, number: int) -> None:
-        request = Request(
-            id=number, match=self.match, view={}, events=(), legal=None, clock=TimeLeft(move_ms=1, bank_ms=1)
-        )
-        if self.place != "table" or self.owes == "ready":
-            return self.said_too_early(request)
-        self.session.send(request)
-        self.owes, self.number = "action", number
-        return None
+        if self.says(replace(REQUEST, id=number), may=self.place == "table" and self.owes != "ready"):
+            self.owes, self.number = "action", number
 
     @rule()
     def tell_event(self) -> None:
-        event = EventMessage(match=self.match, what=ActionEvent(seat=0, action={}))
-        if self.place != "table" or self.owes == "ready":
-            return self.said_too_early(event)
-        self.session.send(event)
-        return None
+        self.says(EVENT, may=self.place == "table" and self.owes != "ready")
 
     @rule(number=IDS)
     def tell_simulated(self, number: int) -> None:
-        simulated = Simulated(id=number, query=1, result={}, refused=None, left=0)
-        if self.owes != "action":
-            return self.said_too_early(simulated)
-        self.session.send(simulated)
-        return None
+        self.says(replace(SIMULATED, id=number), may=self.owes == "action")
 
     @rule()
     def end_match(self) -> None:
-        end = MatchEnd(
-            match=self.match,
-            ranks=(0, 1),
-            scores=None,
-            termination="normal",
-            at_fault=None,
-            events=(),
-            time=TimeUsed(moves=0, cpu_ms=0, wall_ms=0),
-        )
-        if self.place != "table":
-            return self.said_too_early(end)
-        self.session.send(end)
-        self.place, self.owes = "hall", ""
-        return None
+        if self.says(END, may=self.place == "table"):
+            self.place, self.owes = "hall", ""
 
     @rule()
     def warn(self) -> None:
-        self.session.send(ErrorMessage(code="crash", message="", hint="", fatal=False, got=""))
+        self.session.send(ERROR)
 
     @precondition(lambda self: self.place == "table")
     @rule()
     def quit(self) -> None:
-        self.session.send(Quit(reason="", grace_ms=1))
+        self.session.send(QUIT)
         self.place, self.owes = "gone", ""
 
     @rule(
