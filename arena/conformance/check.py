@@ -242,7 +242,7 @@ class _Examination:
 
     def _end_of_input(self) -> str:
         talk = self._enter(self._open).start_process()  # on a slow machine it could not end before it has started
-        if talk.close(GRACE_S) == "was killed":
+        if talk.channel.close(GRACE_S) == "was killed":
             raise _Remark("still running a second after its stdin was closed: it would outlive a killed referee")
         return "at the end of its input"
 

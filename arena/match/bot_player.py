@@ -245,7 +245,7 @@ class BotPlayer(Participant):
         if talk.lost is None:
             if grace_s > 0:
                 talk.tell(m.Quit(reason="no more matches", grace_ms=int(grace_s * 1000)))
-            ending = "was killed" if talk.lost is not None else talk.close(grace_s)
+            ending = "was killed" if talk.lost is not None else talk.channel.close(grace_s)
         self.last_stderr = talk.channel.stderr()
         return ending
 

@@ -169,6 +169,7 @@ class Dialogue:
         """Send a line that wants an answer; from now on the bot runs."""
         line = self._line_of(message)
         self.channel.wake()
+        self.is_whole = False
         self.channel.send(line, clock)
         self.is_whole = True
 
@@ -192,7 +193,10 @@ class Dialogue:
             if useless > _USELESS_KEPT:
                 self._transcript.pop()
             if isinstance(message, m.Simulate):
-                self._write(self._line_of(look_ahead.answer(message)), clock)
+                line = self._line_of(look_ahead.answer(message))
+                self.is_whole = False
+                self.channel.send(line, clock)
+                self.is_whole = True
                 if useless > _USELESS_KEPT:
                     self._transcript.pop()
             self._require_process()
@@ -213,11 +217,7 @@ class Dialogue:
         except BotFault as fault:
             self.lost = fault
             self.recorder.lose()
-            self.close(0.0)
-
-    def close(self, grace_s: float) -> str:
-        """End the process; the way it ended, in words."""
-        return self.channel.close(grace_s)
+            self.channel.close(0.0)
 
     def _require_process(self) -> None:
         """Raise the fault by which a warning lost the process."""
@@ -232,20 +232,13 @@ class Dialogue:
         self._transcript.append((self._wall(), ">", line))
         return line
 
-    def _write(self, line: bytes, clock: MoveClock) -> None:
-        self.is_whole = False
-        self.channel.send(line, clock)
-        self.is_whole = True
-
     def _what_if(self, asked: m.Simulate, look_ahead: LookAhead, clock: MoveClock) -> None:
         """Answer a question while the bot and its clock stand still."""
         clock.pause()
         self.channel.rest()
         answer = look_ahead.answer(asked)
         clock.resume()
-        line = self._line_of(answer)
-        self.channel.wake()
-        self._write(line, clock)
+        self.ask(answer, clock)
 
     def _understand(self, line: bytes) -> m.FromBot | None:
         """The message in a line if it counts now; None for blank, stray and stale lines."""

@@ -15,7 +15,6 @@ could bring the sum of a seat below `LEAST` ends the measuring before it falls. 
 decides that, so the mean stays 0. Such draws are rare.
 """
 
-from collections.abc import Iterable
 from math import fsum
 from typing import Any, Final
 
@@ -23,7 +22,7 @@ import msgspec
 
 from arena.games import load_game
 from arena.games.api import LEAST_VALUE, Chance, Game, Simulation, ValueFunction, value_of
-from arena.match.record import ChanceStep, MatchRecord
+from arena.match.record import ChanceStep, MatchRecord, Step
 from arena.match.replay import replay
 
 LEAST: Final = -2.0
@@ -72,7 +71,7 @@ class LuckMeter:
         self._totals = (0.0,) * seats
         self._is_over = False
 
-    def passed(self, step: int, before: Any, after: Any) -> None:
+    def passed(self, number: int, before: Any, after: Any, step: Step | None = None) -> None:
         """The match went from `before` to `after` with this step; of a decision of several seats tell only one."""
         value = self._value
         if value is None or self._is_over:
@@ -89,7 +88,8 @@ class LuckMeter:
             return
         luck = tuple([there - here for there, here in zip(value(after), expected, strict=True)])
         self._totals = tuple([total + own for total, own in zip(self._totals, luck, strict=True)])
-        self._nodes.append(LuckNode(step=step, luck=luck))
+        drawn = (step.key, step.outcome) if isinstance(step, ChanceStep) else ()
+        self._nodes.append(LuckNode(number, luck, *drawn))
 
     def luck(self) -> MatchLuck:
         """The luck so far. The sum is rounded once, so that no order of adding matters."""
@@ -107,21 +107,11 @@ def luck_of(record: MatchRecord, value: ValueFunction[Any] | None = None) -> Mat
     """
     meter = LuckMeter(load_game(record.game), len(record.seats), value)
     before: Any = None
-    for step, moment in enumerate(replay(record)):
+    for number, moment in enumerate(replay(record)):
         if moment.before is not before:  # a decision of several seats has a moment for each
-            meter.passed(step, moment.before, moment.after)
+            meter.passed(number, moment.before, moment.after, moment.step)
         before = moment.before
-    luck = meter.luck()
-    return msgspec.structs.replace(luck, nodes=tuple(_named(record, luck.nodes)))
-
-
-def _named(record: MatchRecord, nodes: Iterable[LuckNode]) -> Iterable[LuckNode]:
-    for node in nodes:
-        step = record.steps[node.step]
-        if isinstance(step, ChanceStep):
-            yield msgspec.structs.replace(node, key=step.key, outcome=step.outcome)
-        else:
-            yield node
+    return meter.luck()
 
 
 def extremes(luck: MatchLuck, seat: int, count: int = 3) -> tuple[tuple[LuckNode, ...], tuple[LuckNode, ...]]:

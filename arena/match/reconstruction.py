@@ -80,7 +80,9 @@ def _played_again(record: MatchRecord, game: Game[Any, Any]) -> tuple[SeatTransc
         game=record.game,
         options=record.options,
         seed=record.seed,
-        clock=msgspec.structs.replace(_settings(record, 0), strict=any(script.kept.strict for script in scripts)),
+        clock=msgspec.structs.replace(
+            _settings(record, scripts[0].kept), strict=any(each.kept.strict for each in scripts)
+        ),
         wire_id=record.wire_id or "",
         bot_seeds=record.bot_seeds or (),
     )
@@ -89,16 +91,10 @@ def _played_again(record: MatchRecord, game: Game[Any, Any]) -> tuple[SeatTransc
     return tuple(each.seat_transcript() for each in players)
 
 
-def _settings(record: MatchRecord, seat: int) -> ClockSettings:
+def _settings(record: MatchRecord, kept: SeatLines) -> ClockSettings:
     """The clock of a seat, as its player got it."""
-    lines = record.seats[seat].lines
-    terms = record.clock if lines is UNSET or lines.clock is UNSET else lines.clock
-    settings = ClockSettings(**msgspec.structs.asdict(terms))
-    return (
-        settings
-        if lines is UNSET
-        else msgspec.structs.replace(settings, startup_ms=float(lines.startup_ms), strict=lines.strict)
-    )
+    terms = msgspec.structs.asdict(kept.clock or record.clock)
+    return ClockSettings(**terms, startup_ms=float(kept.startup_ms), strict=kept.strict)
 
 
 class _FullRecorder(LineRecorder):
@@ -134,7 +130,7 @@ class _RecordedPlayer(BotPlayer):
             bot=entry.bot,
             open_channel=script.open,
             hello=hello_for(game, record.options, kept.startup_ms, kept.line_bytes, len(record.seats)),
-            clock=_settings(record, script.seat),
+            clock=_settings(record, kept),
             wall=lambda: script.wall_s,
             suspended=never_suspended,
         )
