@@ -67,10 +67,11 @@ class Terminal:
         return Said(code, out, err)
 
     def league(self, *players: str, flags: str = "", **changes: Any) -> Said:
-        """Write a tournament of nim between these bots and run it with these flags."""
+        """Write a tournament of nim between these bots and run it with these flags; None leaves a setting out."""
         entries = [{"bot": player, "name": f"p{number}"} for number, player in enumerate(players or ("random",) * 2)]
         content = {"name": "test", "game": "nim", "seed": 1, "cycles": 2, "players": entries, **changes}
-        Path("league.yaml").write_text(yaml.safe_dump(content))
+        written = {name: value for name, value in content.items() if value is not None}
+        Path("league.yaml").write_text(yaml.safe_dump(written))
         return self.arena(f"league run league.yaml --workers 2 {flags}")
 
     def first_match(self) -> str:
