@@ -188,19 +188,6 @@ def test_cpu_time_of_a_pause_is_the_bots_own(times: Times) -> None:
     assert (move.used_s, move.elapsed_s) == (0.25, 0.0)
 
 
-def test_many_pauses_add_up_to_nothing(times: Times) -> None:
-    """Each begins where the clock stood."""
-    move = clock(times, wall_s=1.0)
-    for _ in range(8):
-        times.after(wall_s=0.125)
-        move.pause()
-        times.after(wall_s=3.0)
-        move.resume()
-    move.stop()
-
-    assert move.elapsed_s == 1.0
-
-
 def test_who_has_used_up_its_time_gets_no_pause(times: Times) -> None:
     """It is too late when the clock is looked at."""
     move = clock(times)

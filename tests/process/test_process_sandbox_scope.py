@@ -216,22 +216,6 @@ def test_a_machine_without_version_2(machine: Machine, mounts: str) -> None:
     assert "no control groups of version 2" in scope.obstacle(machine.root)
 
 
-def test_a_user_with_a_systemd_of_their_own_can_ask(machine: Machine) -> None:
-    """Nothing is in the way."""
-    machine.with_manager()
-    machine.own(SESSION)
-
-    assert scope.obstacle(machine.root) == ""
-
-
-def test_root_can_ask_where_systemd_runs(machine: Machine) -> None:
-    """It has no logout."""
-    machine.with_systemd()
-    machine.own(SESSION)
-
-    assert scope.obstacle(machine.root) == ""
-
-
 def test_each_obstacle_has_a_reason_and_an_advice(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are taken away one by one."""
     machine.uid = USER
