@@ -7,7 +7,19 @@ import sys
 from pathlib import Path
 
 import pytest
-from hostile_play import BARE, HOSTILE, WITH_PROCESSES, Guest, against, alive, elapsed_s, hostile, is_gone, left_of
+from hostile_play import (
+    BARE,
+    HOSTILE,
+    WITH_PROCESSES,
+    Guest,
+    against,
+    alive,
+    elapsed_s,
+    hostile,
+    is_gone,
+    left_of,
+    slack_s,
+)
 
 from arena.match.record import MatchRecord
 from arena.process.launch import STRICTEST, Confinement
@@ -96,12 +108,12 @@ def test_a_shell_around_the_bot_does_not_save_it(tmp_path: Path) -> None:
     (tmp_path / "bot.yaml").write_text(
         f"name: wrapped\ncommand: [sh, -c, 'python3 {HOSTILE} spin; true']\nprocesses: true\n"
     )
-    bot = Guest(read_bot(tmp_path), confinement=BARE)
     records: list[MatchRecord] = []
-    took_s = elapsed_s(lambda: records.append(against(bot.bot_player)))
+    with Guest(read_bot(tmp_path), confinement=BARE) as bot:
+        took_s = elapsed_s(lambda: records.append(against(bot.bot_player)))
 
     assert records[0].termination.value == "timeout"
-    assert took_s < 0.4 + 2.0
+    assert took_s < 0.4 + 2 * slack_s()
     assert is_gone(lambda: left_of(bot))
 
 
