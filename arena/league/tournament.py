@@ -171,23 +171,15 @@ def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> 
     if anchor is not None and anchor not in names:
         raise SpecError(f"rating: anchor: {unknown('player', anchor, names)}")
     cycles = file.cycles or file.blocks_per_pairing
-    return Tournament(
-        name=file.name,
-        game=file.game,
-        options=file.options,
-        players=players,
-        seed=None if file.seed is None else str(file.seed),
-        cycles=cycles or 0,
-        chunk_blocks=file.chunk_blocks,
-        clock=file.clock,
-        rating=file.rating,
-        workers=file.workers,
-        limits=file.limits,
-        seats=file.seats,
-        luck=file.luck,
-        rules=load_game(file.game).rules_version,
-        schedule=with_defaults(file.schedule, players=names, seats=file.seats, cycles=cycles),
-    )
+    changed = {
+        "players": players,
+        "seed": None if file.seed is None else str(file.seed),
+        "cycles": cycles or 0,
+        "rules": load_game(file.game).rules_version,
+        "schedule": with_defaults(file.schedule, players=names, seats=file.seats, cycles=cycles),
+    }
+    taken_over = {name: getattr(file, name) for name in Tournament.__struct_fields__ if hasattr(file, name)}
+    return Tournament(**taken_over | changed)
 
 
 def _check_seats(file: TournamentFile) -> None:

@@ -5,57 +5,47 @@ soon as it asks for the same players, versions, settings and luck again, as when
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 from arena.league.state import LeagueState
-from arena.league.tournament import Player, Tournament
+from arena.league.tournament import Tournament
 from arena.text import counted
 
 
 def changes(former: Tournament, now: Tournament) -> list[str]:
     """One phrase for each change: `cycles changed from 5 to 6`, `player ann left`."""
-    terms = (*_parts("clock", former.clock, now.clock), *_parts("limits", former.limits, now.limits))
-    return [*_fields(former, now), *terms, *_players(former, now)]
+    old, new = ({one.name: " ".join([one.bot.label, *one.arguments]) for one in each.players} for each in (former, now))
+    fields = ("game", "rules", "options", "seats", "schedule", "cycles")
+    terms = (
+        (f"{name}.{part}", value, getattr(getattr(now, name), part))
+        for name in ("clock", "limits")
+        for part, value in msgspec.structs.asdict(getattr(former, name)).items()
+    )
+    return [
+        *_changed((name, getattr(former, name), getattr(now, name)) for name in fields),
+        *_luck(former, now),
+        *_changed(terms),
+        *(f"player {name} left" for name in old if name not in new),
+        *(f"player {name} joined" for name in new if name not in old),
+        *_changed((f"player {name}", old[name], new[name]) for name in old if name in new),
+    ]
 
 
-def _fields(former: Tournament, now: Tournament) -> Iterator[str]:
-    for name in ("game", "rules", "options", "seats", "schedule", "cycles"):
-        yield from _difference(name, getattr(former, name), getattr(now, name))
-    yield from _luck(former, now)
+def _changed(pairs: Iterable[tuple[str, Any, Any]]) -> Iterator[str]:
+    for name, old, new in pairs:
+        if old != new:
+            yield f"{name} changed from {_text(old)} to {_text(new)}"
 
 
-def _luck(former: Tournament, now: Tournament) -> Iterator[str]:
-    if former.format != now.format:
-        luck = "a secret" if now.seed is None else f"public seed {now.seed}"
-        yield f"the recipe of luck changed from that of arena 0.1.0 (seed {former.seed}) to {luck}"
-    else:
-        yield from _difference("seed", *("none" if each.seed is None else each.seed for each in (former, now)))
-
-
-def _parts(name: str, former: msgspec.Struct, now: msgspec.Struct) -> Iterator[str]:
-    for part, value in msgspec.structs.asdict(former).items():
-        yield from _difference(f"{name}.{part}", value, getattr(now, part))
-
-
-def _players(former: Tournament, now: Tournament) -> Iterator[str]:
-    old, new = ({player.name: player for player in each.players} for each in (former, now))
-    yield from (f"player {name} left" for name in old if name not in new)
-    yield from (f"player {name} joined" for name in new if name not in old)
-    for name in old:
-        if name in new:
-            yield from _difference(f"player {name}", _described(old[name]), _described(new[name]))
-
-
-def _described(player: Player) -> str:
-    return " ".join([player.bot.label, *player.arguments])
-
-
-def _difference(name: str, old: Any, new: Any) -> Iterator[str]:
-    if old != new:
-        yield f"{name} changed from {_text(old)} to {_text(new)}"
+def _luck(former: Tournament, now: Tournament) -> Iterable[str]:
+    if former.format == now.format:
+        then, today = ("none" if each.seed is None else each.seed for each in (former, now))
+        return _changed([("seed", then, today)])
+    luck = "a secret" if now.seed is None else f"public seed {now.seed}"
+    return [f"the recipe of luck changed from that of arena 0.1.0 (seed {former.seed}) to {luck}"]
 
 
 def _text(value: Any) -> str:
@@ -65,37 +55,32 @@ def _text(value: Any) -> str:
 _MOST_NAMED = 20
 
 
-class RoundLoss(msgspec.Struct, frozen=True):
-    """A round as it was dealt: its stored matches, and those of them that are left behind."""
-
-    number: int
-    title: str
-    stored: int
-    dropped: int
-
-
 class Loss(msgspec.Struct, frozen=True):
-    """The matches left behind by a change; `dealt_again` are the numbers of rounds that are no longer known."""
+    """The matches left behind by a change; `dealt_again` are the numbers of rounds that are no longer known.
+
+    `by_round`: as it was dealt, its title, its stored matches, and those of them that are left behind.
+    """
 
     by_player: dict[str, int]
-    by_round: tuple[RoundLoss, ...]
+    by_round: tuple[tuple[str, int, int], ...]
     dealt_again: tuple[int, ...]
 
     @property
     def stored(self) -> int:
         """All stored matches of the league before the change."""
-        return sum(each.stored for each in self.by_round)
+        return sum(stored for _, stored, _ in self.by_round)
 
     @property
     def dropped(self) -> int:
         """The number of these that do not belong to it any more."""
-        return sum(each.dropped for each in self.by_round)
+        return sum(dropped for *_, dropped in self.by_round)
 
 
 def loss(former: LeagueState, now: LeagueState) -> Loss:
     """Compare a league before a change with the same league after it."""
     by_player: Counter[str] = Counter()
-    by_round = []
+    by_round, again = [], []
+    known = {each.number for each in now.rounds}
     for each in former.rounds:
         stored, dropped = 0, 0
         for pairing, first in zip(each.pairings, each.first, strict=True):
@@ -104,11 +89,9 @@ def loss(former: LeagueState, now: LeagueState) -> Loss:
             by_player.update({player.name: gone for player in pairing.players if gone})
             stored += len(own) * len(pairing.players)
             dropped += gone
-        by_round.append(RoundLoss(each.number, each.title, stored, dropped))
-    known = {each.number for each in now.rounds}
-    again = [
-        each.number for each in by_round if each.number not in known and each.stored and former.rounds[0].is_awaited
-    ]
+        by_round.append((each.title, stored, dropped))
+        if each.number not in known and stored and former.rounds[0].is_awaited:
+            again.append(each.number)
     return Loss(dict(sorted(by_player.items())), tuple(by_round), tuple(again))
 
 
@@ -125,7 +108,7 @@ def loss_sentences(found: Loss) -> Iterator[str]:
     more = f" and {len(most) - _MOST_NAMED} more players" if len(most) > _MOST_NAMED else ""
     yield f"by player: {', '.join(f'{name} {count}' for name, count in most[:_MOST_NAMED])}{more}"
     if len(found.by_round) > 1:
-        rounds = [f"{each.title} {each.dropped} of {each.stored}" for each in found.by_round if each.stored]
+        rounds = [f"{title} {dropped} of {stored}" for title, stored, dropped in found.by_round if stored]
         yield f"by round: {', '.join(rounds)}"
     if found.dealt_again:
         first, last = found.dealt_again[0], found.dealt_again[-1]

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, NamedTuple, TextIO
+from typing import Final, NamedTuple
 
 from arena.errors import ArenaError, DamagedStore, MachineFault, SpecError
 from arena.store import history, migration, rows
@@ -124,7 +124,8 @@ def open_for_writing(results: Path) -> sqlite3.Connection:
             _version_of(connection, path)
             if fault := _first_fault(connection, path):
                 raise _damaged(path, fault)
-    with translating_sqlite_errors(path), _closed_on_error(_connect_to_write(path)) as connection:
+    opened = sqlite3.connect(path, timeout=_LOOK_S, isolation_level=None)
+    with translating_sqlite_errors(path), _closed_on_error(opened) as connection:
         _execute_when_free(connection, "PRAGMA journal_mode=WAL", path, BUSY_S)
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
@@ -141,30 +142,23 @@ def open_for_reading(results: Path) -> sqlite3.Connection | None:
     path = path_in(results)
     if not _holds_something(path):
         return None
-    connection, version = _opened(path)
-    if 0 < version < len(MIGRATIONS):
-        connection.close()
-        if not _may_write(path):
-            raise SpecError(
-                f"{path} has layout version {version}, of an older arena; this one reads version {len(MIGRATIONS)}, and"
-                f" you may not write there to bring it up to date: copy {results} and name the copy with --results"
-            )
-        open_for_writing(results).close()
-        connection, version = _opened(path)
-    if version == 0:  # another process is making it just now
-        connection.close()
-        return None
-    with translating_sqlite_errors(path), _closed_on_error(connection):
-        # A bit flipped in the index of pairings hides one from a query: a leaderboard would miss its matches.
-        if fault := _check(connection, "PRAGMA integrity_check(pairing)"):
-            raise _damaged(path, fault)
-    return connection
-
-
-def _opened(path: Path) -> tuple[sqlite3.Connection, int]:
-    """A connection to read, and the layout version of the file."""
     with translating_sqlite_errors(path), _closed_on_error(_connect_to_read(path)) as connection:
-        return connection, _version_of(connection, path)
+        version = _version_of(connection, path)
+        if version == len(MIGRATIONS):
+            # A bit flipped in the index of pairings hides one from a query: a leaderboard would miss its matches.
+            if fault := _check(connection, "PRAGMA integrity_check(pairing)"):
+                raise _damaged(path, fault)
+            return connection
+    connection.close()
+    if version == 0:  # another process is making it just now
+        return None
+    if not _may_write(path):
+        raise SpecError(
+            f"{path} has layout version {version}, of an older arena; this one reads version {len(MIGRATIONS)}, and"
+            f" you may not write there to bring it up to date: copy {results} and name the copy with --results"
+        )
+    open_for_writing(results).close()
+    return open_for_reading(results)
 
 
 def _may_write(path: Path) -> bool:
@@ -213,7 +207,16 @@ def writer_lock(results: Path) -> Iterator[None]:
     except OSError as error:
         raise unwritable(results, error) from None
     with file:
-        _lock(file, results)
+        try:
+            import fcntl  # noqa: PLC0415 - not on Windows
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:
+            text = "leagues need locks on files, which this system lacks; they are played on Linux"
+            raise MachineFault(text) from None
+        except BlockingIOError:
+            text = f"{results}: another `arena` is playing into this folder; wait for it, or use --results"
+            raise SpecError(text) from None
         yield
 
 
@@ -276,19 +279,6 @@ def _execute_when_free(connection: sqlite3.Connection, statement: str, path: Pat
             return
 
 
-def _lock(file: TextIO, results: Path) -> None:
-    try:
-        import fcntl  # noqa: PLC0415 - not on Windows
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:
-        raise MachineFault("leagues need locks on files, which this system lacks; they are played on Linux") from None
-    except BlockingIOError:
-        raise SpecError(
-            f"{results}: another `arena` is playing into this folder; wait for it, or use --results"
-        ) from None
-
-
 @contextlib.contextmanager
 def _closed_on_error(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     try:
@@ -303,10 +293,6 @@ def _make(results: Path) -> None:
         results.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(results, error) from None
-
-
-def _connect_to_write(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=_LOOK_S, isolation_level=None)
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:

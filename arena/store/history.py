@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 
 from arena.errors import DamagedStore, SpecError
+from arena.match.results import MatchKey
 
 HISTORY_TABLE: Final = """
     CREATE TABLE history (
@@ -61,14 +62,8 @@ class Entry(NamedTuple):
     stored: str | None
 
 
-class NewEntry(NamedTuple):
-    """An entry to be: the id and the key of the pairing, block, rotation, and the digest of the record."""
-
-    pairing: int
-    key: str
-    block: int
-    rotation: int
-    digest: str
+NewEntry = tuple[int, MatchKey, str]
+"""An entry to be: the id of the pairing, the match, and the digest of its record."""
 
 
 class Tree:
@@ -110,9 +105,8 @@ def append(connection: sqlite3.Connection, entries: Iterable[NewEntry]) -> None:
     """Add entries, within the caller's transaction."""
     tree, number = _stored_tree(connection)
     rows: list[tuple[int, int, int, int, str, bytes]] = []
-    for one in entries:
-        node = tree.add(f"{one.key}-{one.block}-{one.rotation}", one.digest)
-        rows.append((number + len(rows), one.pairing, one.block, one.rotation, one.digest, node))
+    for pairing, key, digest in entries:
+        rows.append((number + len(rows), pairing, key.block, key.rotation, digest, tree.add(str(key), digest)))
     connection.executemany("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
@@ -134,7 +128,7 @@ def set_up(connection: sqlite3.Connection) -> None:
         "SELECT pairing, key, block, rotation, CAST(digest AS TEXT) FROM record r JOIN pairing p ON p.id = r.pairing"
         " ORDER BY pairing, block, rotation"
     )
-    append(connection, (NewEntry(*row) for row in connection.execute(query)))
+    append(connection, ((pairing, MatchKey(*key), digest) for pairing, *key, digest in connection.execute(query)))
 
 
 def _stored_tree(connection: sqlite3.Connection) -> tuple[Tree, int]:

@@ -7,15 +7,17 @@ stays as it is. Results come out in schedule order, whatever the order in which 
 import contextlib
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
 from arena.errors import DamagedStore, SpecError
+from arena.league.schedule import PlayedBlock
 from arena.league.tournament import OLD_FORMAT, Tournament, portable
 from arena.match.results import MatchKey, MatchResult, PairingRanks, PlayedMatch
 from arena.store import database, history, rows
@@ -26,15 +28,9 @@ if TYPE_CHECKING:
     from arena.standings.profile import PlayerColumns
     from arena.standings.sums import PairingSums
 
+R = TypeVar("R")
 _OLD_RULES: Final = "1"
 """Of every game in arena 0.1.0, which stored no version of the rules with a league."""
-
-
-class _Block(Protocol):
-    """Matches that are stored together."""
-
-    @property
-    def matches(self) -> Iterable[PlayedMatch]: ...
 
 
 class LeagueSecret(msgspec.Struct, frozen=True):
@@ -54,7 +50,7 @@ class MatchStore:
     def __init__(self, connection: sqlite3.Connection, results: Path) -> None:
         self._connection = connection
         self._path = database.path_in(results)
-        self._asked: tuple[dict[str, int], list[Wanted]] | None = None
+        self._asked: tuple[dict[str, int], list[Wanted]] = {}, []
 
     def save_league(self, tournament: Tournament) -> None:
         """Remember the tournament under its name, without what belongs to this machine.
@@ -128,7 +124,7 @@ class MatchStore:
         """Names of all leagues, sorted."""
         return [str(name) for (name,) in self._read("SELECT name FROM league ORDER BY name")]
 
-    def save(self, blocks: Iterable[_Block]) -> None:
+    def save(self, blocks: Iterable[PlayedBlock]) -> None:
         """Store these blocks in one transaction; matches that are there already are left alone."""
         committed: list[history.NewEntry] = []
         with database.transaction(self._connection, self._path):
@@ -144,33 +140,29 @@ class MatchStore:
             yield
             return
         self._connection.execute("BEGIN")
-        self._asked = {}, []
         try:
             yield
         finally:
-            self._asked = None
+            self._asked = {}, []
             self._connection.execute("ROLLBACK")
 
-    def _wanted(self, blocks: Mapping[str, int]) -> list[Wanted]:
-        """These pairings, looked up once a snapshot."""
-        if self._asked is None:
-            return wanted(self._connection, blocks)
-        if self._asked[0] != blocks:
-            self._asked = dict(blocks), wanted(self._connection, blocks)
-        return self._asked[1]
+    def _aggregated(self, blocks: Mapping[str, int], read: Callable[[sqlite3.Connection, Sequence[Wanted]], R]) -> R:
+        """The reader's answer about these pairings, which are looked up once a snapshot."""
+        with database.translating_sqlite_errors(self._path), self.snapshot():
+            if self._asked[0] != blocks:
+                self._asked = dict(blocks), wanted(self._connection, blocks)
+            return read(self._connection, self._asked[1])
 
     def ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
         """The ranks of all stored matches of these pairings, by key: of each its blocks below that number.
 
         In the order of `blocks`; a pairing without a match is left out. DamagedStore names a match that cannot be.
         """
-        with database.translating_sqlite_errors(self._path), self.snapshot():
-            return ranks(self._connection, self._wanted(blocks))
+        return self._aggregated(blocks, ranks)
 
     def unchecked_ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
         """The same for callers who hand them to `sums` within the snapshot, which compares them with the points."""
-        with database.translating_sqlite_errors(self._path), self.snapshot():
-            return unchecked_ranks(self._connection, self._wanted(blocks))
+        return self._aggregated(blocks, unchecked_ranks)
 
     def sums(
         self, blocks: Mapping[str, int], known: Mapping[str, PairingRanks] = MappingProxyType({})
@@ -181,8 +173,7 @@ class MatchStore:
         """
         from arena.store.sums import sums  # noqa: PLC0415 - numpy takes 0.1 s that most commands do not need
 
-        with database.translating_sqlite_errors(self._path), self.snapshot():
-            return sums(self._connection, self._wanted(blocks), known)
+        return self._aggregated(blocks, partial(sums, known=known))
 
     def columns(
         self, player: str, blocks: Mapping[str, int], known: Mapping[str, PairingRanks]
@@ -190,8 +181,7 @@ class MatchStore:
         """The matches of a player's pairings as columns; ranks and sums are known, from the same snapshot."""
         from arena.store.columns import columns  # noqa: PLC0415 - as in `sums`
 
-        with database.translating_sqlite_errors(self._path), self.snapshot():
-            return [*columns(self._connection, self._wanted(blocks), player, known)]
+        return self._aggregated(blocks, lambda *of: [*columns(of[0], of[1], player, known)])
 
     def results(self, blocks: Mapping[str, int]) -> Iterator[MatchResult]:
         """The same matches one by one, by pairing in the order of `blocks`, block and rotation."""
@@ -276,17 +266,11 @@ class MatchStore:
             packed = one.record
             row = (pairing, *key[1:], packed.codec, packed.digest, packed.body)
             execute("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", row)
-            committed.append(history.NewEntry(pairing, *key, packed.digest))
-
-
-class _Format(msgspec.Struct, frozen=True):
-    """As much of a stored tournament as tells which arena stored it: 0.1.0 wrote no format."""
-
-    format: str = OLD_FORMAT
+            committed.append((pairing, key, packed.digest))
 
 
 def _decoded(text: bytes) -> Tournament:
     found = msgspec.json.decode(text, type=Tournament)
-    if msgspec.json.decode(text, type=_Format).format != OLD_FORMAT:
+    if "format" in msgspec.json.decode(text):
         return found
-    return msgspec.structs.replace(found, format=OLD_FORMAT, rules=_OLD_RULES)
+    return msgspec.structs.replace(found, format=OLD_FORMAT, rules=_OLD_RULES)  # 0.1.0 wrote neither

@@ -115,9 +115,9 @@ class SecretKeeper:
             self._store.add_secret(tournament.name, public.commitment, "public")
             return tournament, public
         known = self._with_given(tournament.name, given) if given else self._store.secrets(tournament.name)
-        known = known or self._drawn(tournament.name, known)
+        known = known or self._added(tournament.name, Secret.random(), "drawn")
         if known[-1].revealed_at and has_work(_under(tournament, known)):
-            known = self._drawn(tournament.name, known)
+            known = self._added(tournament.name, Secret.random(), "drawn")
         return _under(tournament, known), None if known[-1].revealed_at else self._current(tournament.name, known)
 
     def reveal(self, league: str) -> tuple[LeagueSecret, Secret]:
@@ -136,15 +136,11 @@ class SecretKeeper:
         """Those of the secrets whose files are here."""
         return [secret for commitment in commitments if (secret := self._files.find(commitment)) is not None]
 
-    def _drawn(self, league: str, known: tuple[LeagueSecret, ...]) -> tuple[LeagueSecret, ...]:
-        return self._added(league, known, Secret.random(), "drawn")
-
-    def _added(
-        self, league: str, known: tuple[LeagueSecret, ...], secret: Secret, origin: str
-    ) -> tuple[LeagueSecret, ...]:
+    def _added(self, league: str, secret: Secret, origin: str) -> tuple[LeagueSecret, ...]:
+        """The secrets of the league with this one as the last, which is on the disk first."""
         self._files.keep(secret)
         self._store.add_secret(league, secret.commitment, origin)
-        return (*known, LeagueSecret(secret.commitment, origin))
+        return self._store.secrets(league)
 
     def _with_given(self, league: str, given: Secret) -> tuple[LeagueSecret, ...]:
         """The secrets of a league together with the one that was given, if it may be the one for new blocks."""
@@ -163,7 +159,7 @@ class SecretKeeper:
                 f"league {league} draws its luck under the secret of commitment {known[-1].commitment}; the file holds"
                 f" the one of {given.commitment}: play it in another results folder (--results) or under another name"
             )
-        return self._added(league, known, given, "file")
+        return self._added(league, given, "file")
 
     def _current(self, league: str, known: tuple[LeagueSecret, ...]) -> Secret:
         commitment = known[-1].commitment

@@ -16,12 +16,12 @@ from arena.league.schedule import pairings
 from arena.league.state import state_of
 from arena.match.record import pack, unpack
 from arena.match.referee import play_match
-from arena.match.results import result_of
+from arena.match.results import MatchKey, result_of
 from arena.match.settings import spec_of
 from arena.process.scripted import Reply
 from arena.standings.table import standings_json
 from arena.store import database, history, rows
-from arena.store.history import Head, NewEntry
+from arena.store.history import Head
 from arena.verify.audit import AuditSettings, audit
 
 
@@ -95,7 +95,7 @@ class Forger:
         connection.execute("DROP TRIGGER history_delete")
         connection.execute("DELETE FROM history")
         connection.execute(history._TRIGGERS[1])
-        history.append(connection, (NewEntry(*row) for row in entries))
+        history.append(connection, ((pairing, MatchKey(*key), digest) for pairing, *key, digest in entries))
         connection.commit()
         connection.close()
 
