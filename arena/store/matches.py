@@ -12,12 +12,11 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import msgspec
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.schedule import PlayedBlock
 from arena.league.tournament import OLD_FORMAT, Tournament, portable
 from arena.match.results import MatchKey, MatchResult, PairingRanks, PlayedMatch
 from arena.store import database, history, rows
@@ -31,6 +30,13 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 _OLD_RULES: Final = "1"
 """Of every game in arena 0.1.0, which stored no version of the rules with a league."""
+
+
+class _Block(Protocol):
+    """Matches that are stored together."""
+
+    @property
+    def matches(self) -> Iterable[PlayedMatch]: ...
 
 
 class LeagueSecret(msgspec.Struct, frozen=True):
@@ -124,7 +130,7 @@ class MatchStore:
         """Names of all leagues, sorted."""
         return [str(name) for (name,) in self._read("SELECT name FROM league ORDER BY name")]
 
-    def save(self, blocks: Iterable[PlayedBlock]) -> None:
+    def save(self, blocks: Iterable[_Block]) -> None:
         """Store these blocks in one transaction; matches that are there already are left alone."""
         committed: list[history.NewEntry] = []
         with database.transaction(self._connection, self._path):
