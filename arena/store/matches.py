@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from arena.standings.profile import PlayerColumns
     from arena.standings.sums import PairingSums
 
-R = TypeVar("R")
+_R = TypeVar("_R")
 _OLD_RULES: Final = "1"
 """Of every game in arena 0.1.0, which stored no version of the rules with a league."""
 
@@ -152,7 +152,7 @@ class MatchStore:
             self._asked = {}, []
             self._connection.execute("ROLLBACK")
 
-    def _aggregated(self, blocks: Mapping[str, int], read: Callable[[sqlite3.Connection, Sequence[Wanted]], R]) -> R:
+    def _aggregated(self, blocks: Mapping[str, int], read: Callable[[sqlite3.Connection, Sequence[Wanted]], _R]) -> _R:
         """The reader's answer about these pairings, which are looked up once a snapshot."""
         with database.translating_sqlite_errors(self._path), self.snapshot():
             if self._asked[0] != blocks:
