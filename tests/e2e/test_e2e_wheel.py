@@ -17,6 +17,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.process]
 
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
+SYSTEM = "/usr/bin/python3"
+"""The distribution's, such as Debian's."""
 PROMISED_S = 120.0
 """From `pip install` to a leaderboard of one's own bot, on a machine with nothing else to do."""
 
@@ -44,7 +46,9 @@ def ran(command: list[str], folder: Path, *, exit_code: int = 0, **more: str) ->
 
 
 def interpreter(version: str) -> str | None:
-    """A Python of that version on this machine: the one of the tests, on the PATH, or made by pyenv."""
+    """A Python of that version on this machine: the one of the tests, made by pyenv, or installed; or the system's."""
+    if version == SYSTEM:
+        return SYSTEM if Path(SYSTEM).exists() else None
     if version == OWN:
         return sys.executable
     made = sorted(Path("~/.pyenv/versions").expanduser().glob(f"{version}.*/bin/python3"))
@@ -60,7 +64,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
+@pytest.fixture(scope="module", params=(*VERSIONS, SYSTEM))
 def installed(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """An environment of a Python of that version, with the wheel and what pip brings along."""
     python = interpreter(request.param)
