@@ -263,15 +263,8 @@ class Table:
 
     def play(self, match: str = MATCH) -> MatchRecord:
         """One match; the same bot_players, another if the name is another."""
-        spec = MatchSpec(
-            match=match,
-            game=self.game.name,
-            options=self.options,
-            seed=derive("fuzz", self.scene.seed),
-            clock=self.clock,
-            wire_id=match,
-            bot_seeds=(1, 2),
-        )
+        seed = derive("fuzz", self.scene.seed)
+        spec = MatchSpec(match, self.game.name, self.options, seed, self.clock, wire_id=match, bot_seeds=(1, 2))
         record = play_match(spec, self.bot_players, game=self.game)
         self.is_told_again(record)
         return record

@@ -207,19 +207,11 @@ def test_a_person_who_stops_ends_the_waiting_too() -> None:
 
     person = HumanPlayer(say=lambda _line: None, prompt=stop)
     before = threading.active_count()
-    drawn: Any = Drawn()
 
     with pytest.raises(KeyboardInterrupt):
-        toy_match(silent_player(game), person, game=drawn)
+        toy_match(silent_player(game), person, game=game)
 
     assert threading.active_count() == before
-
-
-class Drawn(ToyGame):
-    """Adds what a person is shown."""
-
-    def observe(self, state: Any, seat: Any) -> dict[str, Any]:
-        return {**super().observe(state, seat), "drawn": "", "suggested": [HOLD_ON], "stand_in": HOLD_ON}
 
 
 class Leaking(ToySimulator):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec import UNSET
-from support.scripted_bot import CLOCK, NIM, at_toy_game, toy_bot
+from support.scripted_bot import NIM, at_toy_game, match_of, toy_bot
 from support.toy_game import Lean, ToyGame
 
 from arena.games.luck import derive
@@ -14,8 +14,6 @@ from arena.match.baseline import BaselinePlayer
 from arena.match.human import HELP, HELP_UNLISTED, HumanPlayer
 from arena.match.participant import Participant
 from arena.match.record import ActionStep, MatchRecord
-from arena.match.referee import play_match
-from arena.match.settings import MatchSpec
 
 
 class Terminal:
@@ -34,17 +32,8 @@ class Terminal:
 
 def played(terminal: Terminal, other: Participant, *, game: Any = NIM, **options: Any) -> MatchRecord:
     """A match of the human at that terminal."""
-    spec = MatchSpec(
-        match="m",
-        game=game.name,
-        options=options,
-        seed=derive("p"),
-        clock=CLOCK,
-        wire_id="m",
-        bot_seeds=(1, 2, 3, 4),
-    )
     human = HumanPlayer(say=terminal.shown.append, prompt=terminal.prompt)
-    return play_match(spec, [human, other], game=game)
+    return match_of(human, other, game=game.name, options=options, seed=derive("p"), rules=game)
 
 
 def match_with(terminal: Terminal, *, heaps: tuple[int, ...] = (2, 1)) -> MatchRecord:

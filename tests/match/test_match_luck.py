@@ -85,11 +85,12 @@ def test_luck_is_of_one_seat_what_it_is_not_of_the_other(number: int) -> None:
     assert sum(not node.key for node in luck.nodes) == 7
 
 
-def test_nim_has_no_luck() -> None:
-    """And no value: nothing is claimed."""
-    luck = luck_of(random_match("nim", 1))
+def test_without_a_value_nothing_is_measured() -> None:
+    """However many decide at once."""
+    with on_offer():
+        luck = [luck_of(random_match("nim", 1)), luck_of(toy_match(toy_bot(), toy_bot(), toy_bot()))]
 
-    assert luck == MatchLuck(version="", by_seat=(0.0, 0.0), nodes=())
+    assert luck == [MatchLuck("", (0.0,) * seats, ()) for seats in (2, 3)]
     assert value_of(load_game("nim")) is None
 
 
@@ -129,20 +130,15 @@ class OneDie:
     """A game of one die for two: with 4 or more seat 0 wins. Before it the seats say nothing, at the same time."""
 
     def turn(self, state: int) -> Any:
-        return (
-            Decision(seats=(Seat(0), Seat(1))) if state < 0 else Chance(key="die", kind=Dice(1)) if not state else None
-        )
-
-    def value(self, state: int) -> tuple[float, float]:
-        first = 0.5 if state <= 0 else float(state >= 4)
-        return first, 1 - first
+        return Decision(seats=(Seat(0), Seat(1))) if state < 0 else Chance(key="die", kind=Dice(1))
 
 
 class OneDieValue:
     version: ClassVar[str] = "die"
 
     def __call__(self, state: int) -> tuple[float, ...]:
-        return OneDie().value(state)
+        first = 0.5 if state <= 0 else float(state >= 4)
+        return first, 1 - first
 
     def before_reveal(self, _before: int, _after: int) -> int | None:
         return None
@@ -250,14 +246,6 @@ class Leaning:
     def before_reveal(self, before: State, after: State) -> State | None:
         self.turned.append((before, after))
         return None
-
-
-def test_without_a_value_nothing_is_measured() -> None:
-    """However many decide at once."""
-    with on_offer():
-        luck = luck_of(toy_match(toy_bot(), toy_bot(), toy_bot()))
-
-    assert (luck.version, luck.by_seat, luck.nodes) == ("", (0.0, 0.0, 0.0), ())
 
 
 def test_what_is_simulated_is_no_luck() -> None:

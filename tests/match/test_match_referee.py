@@ -6,6 +6,7 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ from arena.games.luck import derive
 from arena.match.record import ActionStep, ChanceStep, Step
 from arena.match.referee import play_match
 from arena.match.secret_luck import Secret, draw_block
-from arena.match.settings import MatchSpec
+from arena.match.settings import MatchSettings, spec_of
 from arena.process.scripted import Reply
 
 NORMAL = {"heaps": [3, 4, 5]}
@@ -148,15 +149,7 @@ def test_a_bot_gets_the_seed_of_its_seat_and_nothing_of_the_luck() -> None:
     drawn = draw_block(Secret.public("1"), "abc-0", 2)
     first, second = ScriptedBot(), ScriptedBot()
     for rotation, seats in enumerate(([first, second], [second, first])):
-        spec = MatchSpec(
-            match=f"abc-0-{rotation}",
-            game="nim",
-            options={},
-            seed=drawn.luck,
-            clock=CLOCK,
-            wire_id=drawn.wire_ids[rotation],
-            bot_seeds=drawn.bot_seeds,
-        )
+        spec = spec_of(MatchSettings("nim", {}, CLOCK), f"abc-0-{rotation}", drawn, rotation, "none")
         play_match(spec, [seated(bot) for bot in seats])
 
     starts = {bot: bot.of_type("match_start") for bot in (first, second)}
@@ -248,8 +241,6 @@ def _told(step: Step) -> Message:
 
 
 def _plain(action: Any) -> Any:
-    import msgspec  # noqa: PLC0415
-
     return msgspec.json.decode(msgspec.json.encode(action))
 
 

@@ -220,13 +220,7 @@ def test_faults_in_a_game_that_pardons_none_are_found(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    "changed",
-    [
-        {"key": "tip/7"},
-        {"result": None},
-        {"result": {"tilt": 0}},
-        {"result": {"tilt": 0, "wet": [5]}},
-    ],
+    "changed", [{"key": "tip/7"}, {"result": None}, {"result": {"tilt": 0}}, {"result": {"tilt": 0, "wet": [5]}}]
 )
 def test_a_forged_simulation_is_found(changed: dict[str, Any]) -> None:
     """Its key, and a result that cannot be; without simulating anything."""

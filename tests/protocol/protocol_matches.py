@@ -80,18 +80,7 @@ def dialogues(match: str, game: str, options: dict[str, Any], bots: dict[str, Sc
         )
         for name, bot in bots.items()
     ]
-    play_match(
-        MatchSpec(
-            match=match,
-            game=game,
-            options=options,
-            seed=SEED,
-            clock=ClockSettings(),
-            wire_id=match,
-            bot_seeds=BOT_SEEDS,
-        ),
-        bot_players,
-    )
+    play_match(MatchSpec(match, game, options, SEED, ClockSettings(), wire_id=match, bot_seeds=BOT_SEEDS), bot_players)
     for each in bot_players:
         each.close()
     return bot_players

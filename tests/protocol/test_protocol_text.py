@@ -37,14 +37,8 @@ def test_the_dialogue_table_is_the_sessions() -> None:
         for phase in list(SessionPhase) if states == "any" else [phases[state] for state in states.split(", ")]:
             for way, cell, state in ((">", sends, then), ("<", says, after)):
                 if cell:
-                    written.add(
-                        (
-                            phase,
-                            way,
-                            re.findall("`([a-z_]+)`", cell)[0],
-                            phase if state == "the same" else phases[state],
-                        )
-                    )
+                    (kind,) = re.findall("`([a-z_]+)`", cell)[:1]
+                    written.add((phase, way, kind, phase if state == "the same" else phases[state]))
 
     coded = {(phase, ">", tag_of(kind), then) for (phase, kind), then in SENT.items()}
     coded |= {(phase, "<", tag_of(kind), then) for (phase, kind), then in RECEIVED.items()}

@@ -131,6 +131,19 @@ def house(clock: ClockSettings = CLOCK) -> BotPlayer:
     return seated(RandomBot(), clock, player="house")
 
 
+def spec_for(
+    game: str,
+    options: dict[str, Any] | None,
+    *,
+    clock: ClockSettings = CLOCK,
+    match: str = "m",
+    seed: str,
+    seats: int = 2,
+) -> MatchSpec:
+    """A match that gets its id on the wire too; seat s has the bot_seed s + 1."""
+    return MatchSpec(match, game, options or {}, seed, clock, wire_id=match, bot_seeds=tuple(range(1, seats + 1)))
+
+
 def match_of(
     *participants: Participant,
     game: str = "nim",
@@ -141,15 +154,7 @@ def match_of(
     rules: Game[Any, Any] | None = None,
 ) -> MatchRecord:
     """`rules` stand in for the game of that name, if it is none of ours."""
-    spec = MatchSpec(
-        match=match,
-        game=game,
-        options=options or {},
-        seed=seed or derive("test"),
-        clock=clock,
-        wire_id=match,
-        bot_seeds=(1, 2, 3, 4)[: len(participants)],
-    )
+    spec = spec_for(game, options, clock=clock, match=match, seed=seed or derive("test"), seats=len(participants))
     for each in participants:
         if isinstance(each, BotPlayer) and (each._hello.game, each._hello.options) != (game, spec.options):
             greet(each, rules or load_game(game), spec)
