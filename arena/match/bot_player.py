@@ -8,17 +8,17 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any, Final
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime
 from arena.games.api import Game
 from arena.match.dialogue import Dialogue, error_of
 from arena.match.line_recorder import HELLO, READY, LineRecorder
 from arena.match.participant import NO_LOOK_AHEAD, ActionRequest, Participant, TranscriptLine
-from arena.match.record import Requests, Said, SeatLines, SeatRecord, fraction_written, sums_by_request
+from arena.match.record import Requests, Said, SeatLines, SeatRecord, sums_by_request
 from arena.match.settings import ClockSettings
 from arena.process.clock import MoveClock
 from arena.process.portable import Channel
@@ -204,30 +204,15 @@ class BotPlayer(Participant):
         else:
             self._events.append(event)
 
-    def finish(
-        self, *, ranks: tuple[int, ...], scores: tuple[Fraction, ...] | None, termination: str, at_fault: int | None
-    ) -> None:
+    def finish(self, end: m.MatchEnd) -> None:
         """Tell the bot the end of the match. A bot that fails here loses nothing: its process is replaced."""
         if self._talk is None:
             return
-        if at_fault is not None:
+        if end.at_fault is not None:
             self._recorder.keep_answer()
-        cpu_us, wall_us, idle_us, _ = self._by_request()
-        end = m.MatchEnd(
-            match=self._match,
-            ranks=ranks,
-            scores=None if scores is None else tuple([fraction_written(score) for score in scores]),
-            termination=termination,
-            at_fault=at_fault,
-            events=tuple(self._events),
-            time=m.TimeUsed(
-                moves=self.moves,
-                cpu_ms=sum(cpu_us) / 1000,
-                wall_ms=sum(wall_us) / 1000,
-                idle_ms=sum(idle_us) / 1000 or UNSET,
-            ),
-        )
-        self._talk.tell(end)
+        cpu_ms, wall_ms, idle_ms, _ = [sum(each) / 1000 for each in self._by_request()]
+        time_used = m.TimeUsed(self.moves, cpu_ms, wall_ms, idle_ms or UNSET)
+        self._talk.tell(replace(end, events=tuple(self._events), time=time_used))
 
     def fail(self, fault: BotFault) -> None:
         """Tell the bot its fault, for good, and end its process."""

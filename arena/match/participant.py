@@ -6,7 +6,6 @@ process read the game's state itself, bots get its observation.
 
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from typing import Any, Final
 
 import msgspec
@@ -14,7 +13,7 @@ import msgspec
 from arena.errors import BotFault, IllegalAction, MalformedReply
 from arena.games.api import Game, Json, Seat
 from arena.match.record import REFUSALS_KEPT, RefusedAnswer, SeatRecord
-from arena.protocol.messages import Answer, AnyEvent, ClockTerms, MatchStart, Refused, Simulate, Simulated
+from arena.protocol.messages import Answer, AnyEvent, ClockTerms, MatchEnd, MatchStart, Refused, Simulate, Simulated
 from arena.text import printable
 
 TranscriptLine = tuple[float, str, bytes]
@@ -118,10 +117,8 @@ class Participant:
     def happened(self, event: AnyEvent, before: Any, after: Any) -> None:
         """Hear of an event that led from the state `before` to the state `after`."""
 
-    def finish(
-        self, *, ranks: tuple[int, ...], scores: tuple[Fraction, ...] | None, termination: str, at_fault: int | None
-    ) -> None:
-        """Hear the end of the match."""
+    def finish(self, end: MatchEnd) -> None:
+        """Hear the end of the match; its events and times are the player's own."""
 
     def fail(self, fault: BotFault) -> None:
         """Hear of the own fault that ended the match."""

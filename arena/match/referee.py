@@ -20,7 +20,6 @@ from arena.games.luck import draw
 from arena.match.decision import Decisions, Forfeited
 from arena.match.participant import Participant
 from arena.match.record import (
-    ActionStep,
     ChanceStep,
     Forfeit,
     MatchRecord,
@@ -28,6 +27,7 @@ from arena.match.record import (
     SimulationStep,
     Step,
     Termination,
+    fraction_written,
 )
 from arena.match.settings import MatchSpec
 from arena.protocol import messages as m
@@ -132,13 +132,14 @@ class _Table:
                 state = game.apply(state, {Seat(step.seat): step.action for step in acted})
                 for step in acted:
                     steps.append(step)
-                    self._tell_action(step, before, state)
+                    event = m.ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
+                    self._tell(event, before, state, knows=step.seat if step.is_own else None)
             elif isinstance(turn, Chance):
                 drawn = draw(self._spec.seed, turn)
                 state = game.resolve(state, drawn)
                 steps.append(ChanceStep(key=turn.key, outcome=drawn))
                 if turn.is_public:
-                    self._tell_all(m.ChanceEvent(key=turn.key, outcome=drawn), before, state)
+                    self._tell(m.ChanceEvent(key=turn.key, outcome=drawn), before, state)
             elif isinstance(turn, Over):
                 return state
             elif simulator is None:
@@ -147,18 +148,12 @@ class _Table:
                 result = simulator.simulate(state)
                 state = simulator.apply_result(state, result)
                 steps.append(SimulationStep(key=turn.key, result=result))
-                self._tell_all(m.SimulationEvent(key=turn.key, result=result), before, state)
+                self._tell(m.SimulationEvent(key=turn.key, result=result), before, state)
 
-    def _tell_all(self, event: m.AnyEvent, before: Any, after: Any) -> None:
-        for participant in self._participants:
-            participant.happened(event, before, after)
-
-    def _tell_action(self, step: ActionStep, before: Any, after: Any) -> None:
-        """Tell those who do not know it: the others, and the seat itself where the action was not its own."""
-        event = m.ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
-        is_told = bool(step.forced or step.fallback_for)
+    def _tell(self, event: m.AnyEvent, before: Any, after: Any, *, knows: int | None = None) -> None:
+        """Tell all seats but the one that knows."""
         for seat, participant in enumerate(self._participants):
-            if seat != step.seat or is_told:
+            if seat != knows:
                 participant.happened(event, before, after)
 
     def _forfeit(self, guilty: Seat, fault: BotFault) -> MatchRecord:
@@ -184,9 +179,18 @@ class _Table:
         termination: Termination,
         fault: Forfeit | None,
     ) -> MatchRecord:
-        spec, at_fault = self._spec, None if fault is None else fault.seat
+        spec = self._spec
+        end = m.MatchEnd(
+            match=spec.wire_id,
+            ranks=ranks,
+            scores=None if scores is None else tuple([fraction_written(score) for score in scores]),
+            termination=termination.value,
+            at_fault=None if fault is None else fault.seat,
+            events=(),
+            time=m.TimeUsed(0, 0.0, 0.0),
+        )
         for participant in self._participants[: self._begun]:
-            participant.finish(ranks=ranks, scores=scores, termination=termination.value, at_fault=at_fault)
+            participant.finish(end)
         return MatchRecord(
             match=spec.match,
             arena=__version__,
