@@ -1,9 +1,11 @@
-"""Leagues that arena 0.1.0 stored, with a seed that bots can guess: still readable, and never mixed with new luck.
+"""Leagues that an older arena stored: still readable, never mixed with new luck, and open where a new rule opens them.
 
 tests/store/arena-0.1.0.tar.gz holds results made by arena 0.1.0: a league of nim, `old-nim`, and one of Shanghaien by
-its rules 1, `old-dice`, both with the seed 2026.
+its rules 1, `old-dice`, both with the seed 2026, which bots can guess. arena-layout-9.tar.gz holds a league with
+`until: decided` of the time when its pairs were decided by LOS, with the leaderboards that were printed then.
 """
 
+import json
 import tarfile
 from pathlib import Path
 
@@ -11,15 +13,14 @@ import pytest
 import yaml
 from cli_arena import ROOT, Terminal
 
-OLD = ROOT / "tests" / "store" / "arena-0.1.0.tar.gz"
 PUBLIC = "luck from a public seed: bots can predict the luck (seed: 2026)"
 
 
-@pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    with tarfile.open(OLD) as archive:
-        archive.extractall(tmp_path, filter="data")
-    return Terminal(tmp_path, monkeypatch, capsys)
+@pytest.fixture(params=["arena-0.1.0"])
+def terminal(terminal: Terminal, request: pytest.FixtureRequest) -> Terminal:
+    with tarfile.open(ROOT / "tests" / "store" / f"{request.param}.tar.gz") as archive:
+        archive.extractall(terminal.folder, filter="data")
+    return terminal
 
 
 def test_an_old_league_is_shown(terminal: Terminal) -> None:
@@ -74,3 +75,19 @@ def test_an_old_league_is_not_continued_silently(terminal: Terminal, seed: int |
     assert "12 of 12 stored matches are dropped" in said.err
     assert verified.code == 0, verified.out
     assert "no league: 12 matches of no current league replayed" in verified.out
+
+
+@pytest.mark.parametrize("terminal", ["arena-layout-9"], indirect=True)
+def test_a_begun_league_keeps_its_matches_and_asks_for_more(terminal: Terminal) -> None:
+    """It was complete by the old rule, and its next round is open by the new one; all its matches count."""
+    before = json.loads(Path("decided.json").read_text(encoding="utf-8"))["standings"]
+
+    status = terminal.arena("league status decided").out
+    after = json.loads(terminal.arena("leaderboard decided --format json").out)["standings"]
+
+    assert (before["is_complete"], after["is_complete"]) == (True, False)
+    assert "decided: 48 of at most 72 matches, round 3: 2 undecided pairs of neighbours" in status
+    assert before["matches"] == after["matches"] == 48
+    assert {row["player"]: row["matches"] for row in after["rows"]} == {
+        row["name"]: row["matches"] for row in before["rows"]
+    }
