@@ -4,4 +4,24 @@ The packages read as one sentence, and imports go only from right to left in it:
 over processes, in a match, in a league, kept in a store, shown in a report, driven by a command line.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
 __version__ = "0.2.0"
+
+if TYPE_CHECKING:
+    from arena.library.game import game
+    from arena.library.league import League, play
+    from arena.library.match import load_match
+
+__all__ = ["League", "__version__", "game", "load_match", "play"]
+_FACE: Final = {"League": "league", "game": "game", "load_match": "match", "play": "league"}
+
+
+def __getattr__(name: str) -> Any:
+    """The face of the library, each part imported when it is first used: `import arena` costs nothing."""
+    if name not in _FACE:
+        raise AttributeError(f"module 'arena' has no attribute {name!r}")
+    found = getattr(import_module(f"arena.library.{_FACE[name]}"), name)
+    globals()[name] = found
+    return found

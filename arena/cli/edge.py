@@ -136,6 +136,7 @@ def _opened(number: int, mode: str) -> TextIO:
     return os.fdopen(number, mode, encoding="utf-8", errors="backslashreplace", closefd=False)  # type: ignore[return-value]
 
 
+PROGRESS_FD: Final = "ARENA_PROGRESS_FD"
 _STOPS: Final = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 _CLEAN_UP_S: Final = 5.0
 """The time after a stop in which another one is ignored; a clean-up takes less than a second of its own time."""
@@ -179,14 +180,21 @@ def ignore_signals() -> None:
 
 
 class TerminalLine:
-    """A line of stderr that is drawn over and over, if that is a terminal; silent in a pipe."""
+    """A line of stderr that is drawn over and over, if that is a terminal; silent in a pipe.
 
-    def __init__(self, text: Callable[[], str]) -> None:
+    A program that started this one can hear how far it is: in the file of the number ARENA_PROGRESS_FD each drawing
+    writes what `counts` gives, done and total, as a line of JSON. Once nobody reads there, the command is stopped.
+    """
+
+    def __init__(self, text: Callable[[], str], counts: Callable[[], tuple[int, int]] | None = None) -> None:
         self._text = text
+        self._counts = counts
+        self._heard_at = int(os.environ.get(PROGRESS_FD, "-1"))
         self._is_shown = sys.stderr is not None and sys.stderr.isatty()
 
     def draw(self) -> None:
         """Draw the line anew."""
+        self._tell()
         self._write(f"\r{self._text()}\x1b[K")
 
     @contextlib.contextmanager
@@ -201,6 +209,15 @@ class TerminalLine:
     def wipe(self) -> None:
         """Make room for another line."""
         self._write("\r\x1b[K")
+
+    def _tell(self) -> None:
+        if self._heard_at < 0 or self._counts is None:
+            return
+        done, total = self._counts()
+        try:
+            os.write(self._heard_at, f'{{"done":{done},"total":{total}}}\n'.encode())
+        except BrokenPipeError:  # the program that wanted this is gone
+            os.kill(os.getpid(), signal.SIGTERM)
 
     def _write(self, text: str) -> None:
         """To the terminal, until that is gone."""

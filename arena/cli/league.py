@@ -140,7 +140,8 @@ def run_league(
         _report_luck_and_clock(tournament, backend)
         league_run = LeagueRun(store, replay_of(tournament), secret, isolation)
         log = results / "logs" / f"{league_run.name}.log"
-        with _logging_to(log), TerminalLine(league_run.progress.line).shown() as draw:
+        progress = league_run.progress
+        with _logging_to(log), TerminalLine(progress.line, progress.counts).shown() as draw:
             lost = league_run.play(backend, draw)
         head, table = store.head(), publish(store, league_run.state)
     from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only

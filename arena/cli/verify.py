@@ -134,7 +134,7 @@ class _Watch:
         """So many matches of the league are checked."""
         if league != self._league:
             self._league, self._progress = league, Progress(total=total)
-            self._line = TerminalLine(self._progress.line)
+            self._line = TerminalLine(self._progress.line, self._progress.counts)
         self._progress.total = total
         self._progress.add(done - self._progress.done, 0)
         if time.monotonic() - self._drawn_s > _BETWEEN_LINES_S:

@@ -28,6 +28,10 @@ class Progress:
         self.done += matches
         self._forfeits += forfeits
 
+    def counts(self) -> tuple[int, int]:
+        """Matches done, and of how many."""
+        return self.done, self.total
+
     def line(self) -> str:
         """A bar and the words."""
         share = self.done / self.total if self.total else 1.0

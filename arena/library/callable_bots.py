@@ -1,0 +1,162 @@
+"""Players that are functions or objects of the caller: a bot's process that hands each line on, and who answers here.
+
+The process is `bridge.py`, started like any other bot and without a sandbox. It copies lines to a socket beside the
+results and back. So the referee, the protocol and the record know nothing special of such a player; and the function
+runs where the caller called, in the same thread.
+"""
+
+import contextlib
+import json
+import os
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, Self
+
+import msgspec
+import yaml
+
+from arena.errors import SpecError
+
+FOLDER: Final = "callables"
+BRIDGE: Final = '''"""Lines of the referee to the process that holds the player, and its lines back."""
+import os, pathlib, select, socket, sys
+here = next(each for each in pathlib.Path(__file__).resolve().parents if (each / "callables").is_dir())
+os.chdir(here / "callables")
+line = socket.socket(socket.AF_UNIX)
+line.connect(sys.argv[1])
+while True:
+    for ready in select.select([0, line], [], [])[0]:
+        data = os.read(0, 1 << 16) if ready == 0 else line.recv(1 << 16)
+        if not data:
+            sys.exit()
+        line.sendall(data) if ready == 0 else os.write(1, data)
+'''
+_PIECE: Final = 1 << 16
+
+
+class CallableBot:
+    """A player of the caller: `choose(view, legal) -> action`, or an object with the methods of `arena_kit.Bot`.
+
+    `act(request)` returns an action or its index in `legal`; `start(match)` and `end(result)` may be there.
+    """
+
+    def __init__(self, name: str, player: Any) -> None:
+        self.name = name
+        self._act = getattr(player, "act", None) or _by_choice(player)
+        self._start, self._end = getattr(player, "start", None), getattr(player, "end", None)
+
+    def answer(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The answer to a message of the protocol; None where it wants none."""
+        match message["type"]:
+            case "hello":
+                return {"type": "hello", "protocols": [1], "name": self.name}
+            case "match_start":
+                if self._start:
+                    self._start(message)
+                return {"type": "ready", "match": message["match"]}
+            case "request":
+                return {"type": "action", "id": message["id"], "action": self._act(message)}
+            case "match_end" if self._end:
+                self._end(message)
+        return None
+
+
+def _by_choice(choose: Callable[[Any, Any], Any]) -> Callable[[Mapping[str, Any]], Any]:
+    """`act` of a plain function. An action that is listed goes out by its index."""
+
+    def act(request: Mapping[str, Any]) -> Any:
+        legal = request["legal"]
+        action = choose(request["view"], legal)
+        return legal.index(action) if legal is not None and action in legal else action
+
+    return act
+
+
+class Switchboard:
+    """The sockets of a results folder on which callable players are reached, each by its name."""
+
+    def __init__(self, results: Path, bots: Mapping[str, CallableBot]) -> None:
+        self._folder = results / FOLDER
+        self._bots = bots
+        self._stack = contextlib.ExitStack()
+        self.listening: dict[socket.socket, CallableBot] = {}
+        self._lines: dict[socket.socket, tuple[CallableBot, bytearray]] = {}
+
+    def __enter__(self) -> Self:
+        for name, bot in self._bots.items():
+            self.listening[self._stack.enter_context(_listener(self._folder / name))] = bot
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for line in self._lines:
+            line.close()
+        self._stack.close()
+
+    @property
+    def sockets(self) -> list[socket.socket]:
+        """All on which something may arrive."""
+        return [*self.listening, *self._lines]
+
+    def serve(self, ready: socket.socket) -> None:
+        """Accept a bot's process, or answer its lines. An exception of the player comes out here."""
+        if ready in self.listening:
+            self._lines[ready.accept()[0]] = (self.listening[ready], bytearray())
+            return
+        bot, held = self._lines[ready]
+        with contextlib.suppress(ConnectionError):
+            data = ready.recv(_PIECE)
+            held += data
+            *lines, rest = held.split(b"\n")
+            held[:] = rest
+            for answer in filter(None, map(bot.answer, map(json.loads, filter(None, lines)))):
+                ready.sendall(_encoded(bot, answer))
+            if data:
+                return
+        del self._lines[ready]
+        ready.close()
+
+
+def _encoded(bot: CallableBot, answer: dict[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(answer, enc_hook=_plain) + b"\n"
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"player {bot.name}: {answer['action']!r} is no action: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy or torch as Python's own."""
+    return value.item() if hasattr(value, "item") else NotImplemented
+
+
+@contextlib.contextmanager
+def _listener(path: Path) -> Iterator[socket.socket]:
+    """A socket of that name. Its path may be longer than a socket's can be, so it is reached through its folder."""
+    path.unlink(missing_ok=True)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(f"/proc/self/fd/{folder}/{path.name}")
+            listener.listen()
+            yield listener
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(folder)
+
+
+def bridge_folder(results: Path, name: str, version: str) -> Path:
+    """Write the bot whose process hands the lines on; its folder. Name and version are all of its identity."""
+    if "/" in name or not name:
+        raise SpecError(f'a player is called "{name}": expected letters, digits, _ . + -')
+    folder = results / FOLDER / f"{name}.bot"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "bridge.py").write_text(BRIDGE, encoding="utf-8")
+    manifest = {
+        "name": name,
+        "version": version,
+        "command": ["python3", "bridge.py", name],
+        "processes": True,  # the time of the caller's process is none of the bot's, so wall time decides
+        "description": "a function of the caller, in whose process it runs",
+    }
+    (folder / "bot.yaml").write_text(yaml.safe_dump(manifest), encoding="utf-8")
+    return folder

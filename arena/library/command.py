@@ -1,0 +1,103 @@
+"""A command of arena in a child process, for a script or a notebook: what it prints, how far it is, and its errors.
+
+Rule: the child is in a session of its own, so that Ctrl-C reaches the caller only, who then ends it. It hears the death
+of its caller when it next tells its progress.
+"""
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import IO, Any, Final
+
+from arena.errors import CheckFailed, HarnessFault, Interrupted, MachineFault, SpecError
+from arena.library.callable_bots import Switchboard
+
+OnProgress = Callable[[int, int], object]
+"""Hears about twice a second how many matches are done, and how many there are."""
+_LOOK_EVERY_S: Final = 0.5
+_END_WITHIN_S: Final = 10.0
+_KINDS: Final = {kind.exit_code: kind for kind in (CheckFailed, SpecError, Interrupted, HarnessFault, MachineFault)}
+
+
+def run_command(arguments: list[str], players: Switchboard | None = None, heard: OnProgress | None = None) -> str:
+    """What the command prints on stdout. Its error is raised as arena's own, with the text that it printed.
+
+    `players` are asked here meanwhile. An exception of theirs, of `heard`, or Ctrl-C ends the child and its bots first.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, _progress() as (told, write_end):
+        child = subprocess.Popen(
+            [sys.executable, "-m", "arena", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            pass_fds=(write_end,),
+            start_new_session=True,
+            env={**os.environ, "ARENA_PROGRESS_FD": str(write_end)},
+        )
+        os.close(write_end)
+        try:
+            _listen(child, told, players, heard)
+        finally:
+            _end(child)
+        printed, said = (_text(file) for file in (out, err))
+    if child.returncode:
+        raise _KINDS.get(child.returncode, HarnessFault)(
+            said.removeprefix("error: ") or f"exit code {child.returncode}"
+        )
+    return printed
+
+
+def _listen(
+    child: "subprocess.Popen[bytes]", told: IO[bytes], players: Switchboard | None, heard: OnProgress | None
+) -> None:
+    """Hear progress and serve the players until the child has closed its end."""
+    while True:
+        with selectors.DefaultSelector() as selector:
+            for one in (told, *(players.sockets if players else ())):
+                selector.register(one, selectors.EVENT_READ)
+            for key, _ in selector.select(_LOOK_EVERY_S):
+                if key.fileobj is not told:
+                    assert players is not None, "only players have sockets"
+                    players.serve(key.fileobj)  # type: ignore[arg-type]
+                elif not _hear(told, heard):
+                    return
+        if child.poll() is not None:
+            return
+
+
+def _hear(told: IO[bytes], heard: OnProgress | None) -> bool:
+    """Pass on what has arrived, the latest; whether there may be more."""
+    lines = os.read(told.fileno(), 1 << 16).splitlines()
+    if lines and heard is not None:
+        with contextlib.suppress(ValueError):  # half a line; the next one is not far
+            latest: dict[str, Any] = json.loads(lines[-1])
+            heard(latest["done"], latest["total"])
+    return bool(lines)
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[tuple[IO[bytes], int]]:
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, "rb", buffering=0) as told:
+        yield told, write_end
+
+
+def _end(child: "subprocess.Popen[bytes]") -> None:
+    """End the child, which takes its bots along."""
+    child.send_signal(signal.SIGTERM)
+    try:
+        child.wait(_END_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace").strip()

@@ -1,0 +1,128 @@
+"""`arena.game(NAME)`: the rules of a game, pure: states go in, states come out.
+
+game, rng = arena.game("shanghaien"), random.Random(1)
+state = game.playout(rng)
+print(game.outcome(state).scores)
+"""
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from arena.errors import SpecError
+from arena.games import load_game
+from arena.games.api import (
+    Chance,
+    Decision,
+    Dice,
+    Json,
+    Outcome,
+    Over,
+    Seat,
+    Simulation,
+    Turn,
+    require_simulator,
+    simulator_of,
+)
+from arena.library.table import Picture
+
+
+class Rules:
+    """A game by its rules. A state is an immutable value of the game's own; nothing here knows a clock or a bot."""
+
+    def __init__(self, name: str) -> None:
+        self._game = load_game(name)
+        self.name = name
+        self.version = self._game.rules_version
+        self.seat_counts = self._game.seat_counts
+
+    def setup(self, options: Mapping[str, Json] | None = None, *, seats: int = 2) -> Any:
+        """The first state. SpecError names an unknown or impossible option, or a number of seats it is not for."""
+        if seats not in self.seat_counts:
+            raise SpecError(f"{self.name} is for {self.seat_counts} seats, found {seats}")
+        return self._game.setup(options or {}, seats)
+
+    def turn(self, state: Any) -> Turn:
+        """The next turn: `Decision(seats)`, `Chance(key, kind)`, `Simulation(key)` or `Over()`."""
+        return self._game.turn(state)
+
+    def observe(self, state: Any, seat: int) -> dict[str, Json]:
+        """All that this seat may know, as JSON values: the `view` of a bot."""
+        return self._game.observe(state, Seat(seat))
+
+    def legal(self, state: Any, seat: int | None = None) -> tuple[Any, ...] | None:
+        """The actions open to a seat, by default the first that decides; None where the game cannot list them."""
+        return self._game.legal(state, self._seat(state) if seat is None else Seat(seat))
+
+    def apply(self, state: Any, action: Any) -> Any:
+        """The state after an action of the one seat that decides, or after a mapping of actions by seat.
+
+        An action is one of `legal`, or its JSON form. BotFault if the rules forbid it.
+        """
+        seats = self._deciding(state)
+        by_seat = {Seat(seat): one for seat, one in action.items()} if len(seats) > 1 else {seats[0]: action}
+        return self._game.apply(state, {seat: self._parsed(state, seat, one) for seat, one in by_seat.items()})
+
+    def resolve(self, state: Any, drawn: tuple[int, ...] | None = None, *, rng: random.Random | None = None) -> Any:
+        """The state after chance came out as `drawn`, or as `rng` draws it; after a simulation, with its result."""
+        match self.turn(state):
+            case Simulation():
+                require_simulator(self._game)
+                simulator = simulator_of(self._game)
+                assert simulator is not None, "only a game with a simulator asks for it"
+                return simulator.apply_result(state, simulator.simulate(state))
+            case Chance(kind=kind):
+                return self._game.resolve(state, _drawn(kind, rng or random.Random()) if drawn is None else drawn)  # noqa: S311
+        raise SpecError(f"nothing is drawn in this state of {self.name}: {self.turn(state)}")
+
+    def is_over(self, state: Any) -> bool:
+        """Whether play has ended, so that `outcome` may be asked."""
+        return isinstance(self.turn(state), Over)
+
+    def outcome(self, state: Any) -> Outcome:
+        """Scores (exact, in the game's points) and ranks (from 0, the best) by seat, after the end."""
+        return self._game.outcome(state)
+
+    def playout(self, rng: random.Random, state: Any = None, *, seats: int = 2) -> Any:
+        """The last state of a match of random legal actions, from `state` or from the beginning."""
+        state = self.setup(seats=seats) if state is None else state
+        while not isinstance(turn := self.turn(state), Over):
+            if isinstance(turn, Decision):
+                state = self._game.apply(state, {seat: self._game.sample(state, seat, rng) for seat in turn.seats})
+            else:
+                state = self.resolve(state, rng=rng)
+        return state
+
+    def describe(self, state: Any) -> str:
+        """The state as text for a person."""
+        return self._game.describe(state)
+
+    def picture(self, state: Any) -> Picture:
+        """The state as an SVG document, which a notebook draws."""
+        return Picture(self._game.picture(state))
+
+    def __repr__(self) -> str:
+        return f"<rules of {self.name}, version {self.version}>"
+
+    def _deciding(self, state: Any) -> tuple[Seat, ...]:
+        turn = self.turn(state)
+        if not isinstance(turn, Decision):
+            raise SpecError(f"nobody decides in this state of {self.name}: {turn}")
+        return turn.seats
+
+    def _seat(self, state: Any) -> Seat:
+        return self._deciding(state)[0]
+
+    def _parsed(self, state: Any, seat: Seat, action: Any) -> Any:
+        return self._game.parse(state, seat, action) if isinstance(action, dict) else action
+
+
+def game(name: str) -> Rules:
+    """The rules of that game; SpecError lists the known ones."""
+    return Rules(name)
+
+
+def _drawn(kind: Any, rng: random.Random) -> tuple[int, ...]:
+    if isinstance(kind, Dice):
+        return tuple(rng.randint(1, kind.faces) for _ in range(kind.count))
+    return tuple(rng.sample(range(kind.size), kind.size))

@@ -1,0 +1,191 @@
+"""`arena.League` and `arena.play`: tournaments as values, with players that are bots, or functions of the caller.
+
+mine = arena.play(lambda view, legal: legal[0], "greedy", blocks=20)
+print(mine.standings())
+"""
+
+import json
+import re
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Callable, Mapping
+from itertools import chain, count
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from arena.api import one_league, stored
+from arena.bundled import find_tournament
+from arena.errors import SpecError
+from arena.league.tournament import TOURNAMENT_FILE_LIMIT, TournamentFile
+from arena.library.callable_bots import FOLDER, CallableBot, Switchboard, bridge_folder
+from arena.library.command import OnProgress, run_command
+from arena.library.match import Match, load_match
+from arena.library.table import Table
+from arena.report.matches import match_list
+from arena.yaml_file import read_yaml
+
+Player = str | Path | Callable[[Any, Any], Any] | Any
+"""A bot by its name or path, a function `view, legal -> action`, or an object with the methods of `arena_kit.Bot`."""
+_SHOWN: Final = ("rank", "name", "matches", "score", "map", "mu", "sigma")
+_PATIENT: Final = {"move_ms": 60_000, "bank_ms": 600_000}
+"""The clock where a function plays and nobody says another one: a notebook may think."""
+
+
+class League:
+    """A tournament of a file (its path, or the name of a bundled one) or of a mapping with the same keys.
+
+    In a mapping a player's `bot` may also be a function or object. Its identity in the results is the player's name and
+    `version` ("1" by default): a new version is a new player.
+    """
+
+    def __init__(
+        self, tournament: str | Path | Mapping[str, Any], *, results: str | Path = "results", bots: str | Path = "bots"
+    ) -> None:
+        self._results, self._bots = Path(results).absolute(), Path(bots).absolute()
+        self._callables: dict[str, tuple[Any, str]] = {}
+        self._content: dict[str, Any] | None = None
+        if isinstance(tournament, Mapping):
+            self._content = {**tournament, "players": [self._entry(each) for each in tournament.get("players", ())]}
+            self.name = str(tournament.get("name", "league"))
+        else:
+            self._file = find_tournament(str(tournament)).absolute()
+            self.name = read_yaml(self._file, TournamentFile, limit=TOURNAMENT_FILE_LIMIT).name
+
+    def run(
+        self,
+        *,
+        workers: int | None = None,
+        isolation: str | None = None,
+        progress: OnProgress | bool = False,
+        update: bool = False,
+    ) -> Table:
+        """Play what is left, in a process of its own; the standings.
+
+        `workers`: matches at once, by default the file's or all cores; one where a function plays. `isolation`:
+        "sandbox" or "none", by default the sandbox; "none" where a function plays. `progress`: True shows a line,
+        a function gets the numbers of matches done and asked for. `update` takes new versions and drops their matches.
+
+        Raises the error of a function that plays, and those of the command: SpecError, MachineFault, CheckFailed.
+        Interrupted by Ctrl-C, the same call continues.
+        """
+        players = {name: CallableBot(name, player) for name, (player, _) in self._callables.items()}
+        if players and isolation == "sandbox":
+            raise SpecError(f"{', '.join(players)}: a function plays in the caller's process, which no sandbox holds")
+        words = ["--isolation", isolation or ("none" if players else "sandbox")]
+        words += ["--workers", str(workers or 1)] if workers or players else []
+        words += ["--update", "--yes"] if update else []
+        file, heard = self._written(), _show if progress is True else progress or None
+        with Switchboard(self._results, players) as switchboard:
+            self._command("league", "run", str(file), *words, players=switchboard, heard=heard)
+        return self.standings()
+
+    def standings(self) -> Table:
+        """A row for each player, best first, with all the columns of `arena leaderboard --format json`."""
+        found = json.loads(self._command("leaderboard", self.name, "--format", "json"))["standings"]
+        state = "" if found["is_complete"] else f" of {found['scheduled']}"
+        title = f"{self.name}: {found['matches']}{state} matches, isolation {found['isolation']}"
+        return Table(found["rows"], shown=_SHOWN, title=title)
+
+    def matches(self) -> Table:
+        """A row for each stored match, with all the columns of `arena league matches --format json`."""
+        with stored(self._results) as store:
+            state = one_league(store, self.name)
+            text = "".join(match_list(store.results(state.blocks), seats=state.tournament.seats, form="json"))
+        return Table(json.loads(text), shown=("id", "players", "scores", "ranks", "termination"))
+
+    def match(self, match_id: str) -> Match:
+        """One of them, step by step."""
+        return load_match(match_id, results=self._results)
+
+    def verify(self) -> list[str]:
+        """Compute everything stored anew, in a child process; the findings. CheckFailed tells what does not fit."""
+        return self._command("verify", self.name).splitlines()
+
+    def __repr__(self) -> str:
+        return f"<league {self.name} in {self._results}>"
+
+    def _command(self, *words: str, **listeners: Any) -> str:
+        folders = ["--results", str(self._results)]
+        if words[0] in {"league", "verify"} and self._bots.is_dir():
+            folders += ["--bots", str(self._bots)]
+        return run_command([*words, *folders], **listeners)
+
+    def _entry(self, entry: Any) -> Any:
+        """An entry of `players` as a file can have it."""
+        if not isinstance(entry, Mapping) or isinstance(entry.get("bot"), str):
+            return entry
+        if isinstance(entry.get("bot"), Path):
+            return {**entry, "bot": str(entry["bot"].absolute())}
+        plain = {key: value for key, value in entry.items() if key != "version"}
+        name = entry.get("name") or _name_of(entry["bot"])
+        self._callables[name] = (entry["bot"], str(entry.get("version", "1")))
+        return {**plain, "name": name, "bot": str(self._results / FOLDER / f"{name}.bot")}
+
+    def _written(self) -> Path:
+        """The tournament as a file, beside the results if it is not one."""
+        if self._content is None:
+            return self._file
+        (self._results / FOLDER).mkdir(parents=True, exist_ok=True)
+        for name, (_, version) in self._callables.items():
+            bridge_folder(self._results, name, version)
+        path = self._results / FOLDER / f"{self.name}.yaml"
+        path.write_text(yaml.safe_dump(self._content), encoding="utf-8")
+        return path
+
+
+def play(  # noqa: PLR0913 - all by name
+    *players: Player,
+    game: str = "shanghaien",
+    blocks: int = 1,
+    options: Mapping[str, Any] | None = None,
+    clock: Mapping[str, Any] | None = None,
+    seed: str | None = None,
+    workers: int | None = None,
+    isolation: str | None = None,
+    progress: OnProgress | bool = False,
+    bots: str | Path = "bots",
+) -> League:
+    """Play these against each other at one table; the league of it, whose results are gone with the object.
+
+    `blocks`, each of as many matches as players: the same luck, each player once in each seat. `seed` makes the luck
+    public. Other arguments as for `League.run`.
+    """
+    entries = [each if isinstance(each, Mapping) else {"bot": each} for each in players]
+    content = {"name": "match", "game": game, "seats": len(players), "cycles": blocks, "options": dict(options or {})}
+    content |= {"players": _named_apart(entries)}
+    if clock or any(not isinstance(each["bot"], str | Path) for each in entries):
+        content["clock"] = dict(clock or _PATIENT)
+    if seed is not None:
+        content["seed"] = seed
+    results = tempfile.mkdtemp(prefix="arena-play-")
+    league = League(content, results=results, bots=bots)
+    weakref.finalize(league, shutil.rmtree, results, ignore_errors=True)
+    league.run(workers=workers, isolation=isolation, progress=progress)
+    return league
+
+
+def _named_apart(entries: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Entries with names of their own: a bot that meets itself is numbered."""
+    found: dict[str, dict[str, Any]] = {}
+    for entry in entries:
+        stem = entry.get("name") or _name_of(entry["bot"])
+        numbered = (f"{stem}-{number}" for number in count(2))
+        name = next(each for each in chain((stem,), numbered) if each not in found)
+        found[name] = {**entry, "name": name}
+    return list(found.values())
+
+
+def _name_of(player: Player) -> str:
+    """A name that a tournament may have: of a bot its own, of a function that of its definition."""
+    named = Path(player).stem if isinstance(player, str | Path) else getattr(player, "__name__", type(player).__name__)
+    return re.sub(r"[^A-Za-z0-9_.+-]|^[_.+-]+", "", named)[:36] or "player"
+
+
+def _show(done: int, total: int) -> None:
+    """A line on stderr, drawn over and over."""
+    sys.stderr.write(f"\r{done} of {total} matches{'' if done < total else chr(10)}")
+    sys.stderr.flush()

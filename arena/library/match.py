@@ -1,0 +1,92 @@
+"""`arena.load_match(ID)`: a stored match, told again from its record."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from arena.api import stored
+from arena.errors import CheckFailed
+from arena.games import load_game
+from arena.library.table import Picture, Table
+from arena.match.reconstruction import lines_of
+from arena.match.record import ActionStep, MatchRecord, unpack
+from arena.match.replay import ReplayStep, other_rules, replay
+from arena.report.transcript import step_line, transcript
+
+
+class Match:
+    """A match that was played. `scores` is None where a fault ended it; `ranks` by seat from 0, the best."""
+
+    def __init__(self, record: MatchRecord) -> None:
+        self.record = record
+        self.id, self.game, self.options = record.match, record.game, record.options
+        self.players = tuple(seat.player for seat in record.seats)
+        self.scores, self.ranks = record.scores, record.ranks
+        self.termination = str(record.termination)
+
+    def steps(self) -> Table:
+        """Each step: number, seat and player (None for luck), the recorded action, its text, the bot's note."""
+        return Table(
+            map(self._row, range(1, len(self._replayed) + 1), self._replayed), shown=("step", "player", "text")
+        )
+
+    def state(self, step: int | None = None) -> Any:
+        """The state after a step, from 1; 0 for the first state, None for the last. It is a state of `arena.game`."""
+        number = len(self._replayed) if step is None else step
+        if not 0 <= number <= len(self._replayed):
+            raise IndexError(f"step {number}: the match has {len(self._replayed)}")
+        if not number:
+            return load_game(self.game).setup(self.options, len(self.players))
+        return self._replayed[number - 1].after
+
+    def picture(self, step: int | None = None) -> Picture:
+        """The position after a step as an SVG document, which a notebook draws."""
+        return Picture(load_game(self.game).picture(self.state(step)))
+
+    def dialogue(self) -> Table:
+        """Every line both ways: seat, player, number of the request, `>` to the bot or `<` from it, the line.
+
+        CheckFailed if the lines cannot be made again.
+        """
+        return Table(
+            {"seat": seat, "player": told.player, "request": number, "way": way, "line": line.decode(errors="replace")}
+            for seat, told in enumerate(lines_of(self.record))
+            for number, way, line in told.lines
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(transcript(self.record, every_state=False))
+
+    def __repr__(self) -> str:
+        return f"<match {self.id}: {self.game}, {' v '.join(self.players)}, {self.termination}>"
+
+    def _repr_svg_(self) -> str | None:
+        return None if other_rules(self.record) else str(self.picture())
+
+    @cached_property
+    def _replayed(self) -> tuple[ReplayStep, ...]:
+        return tuple(replay(self.record))
+
+    def _row(self, number: int, moment: ReplayStep) -> dict[str, Any]:
+        step = moment.step
+        seat = step.seat if isinstance(step, ActionStep) else None
+        return {
+            "step": number,
+            "seat": seat,
+            "player": None if seat is None else self.players[seat],
+            "action": step.action if isinstance(step, ActionStep) else None,
+            "text": step_line(self.record, moment),
+            "note": step.note if isinstance(step, ActionStep) else "",
+        }
+
+
+def load_match(match_id: str, *, results: str | Path = "results") -> Match:
+    """The stored match of that id, as `League.matches` lists it. SpecError if there is none."""
+    with stored(Path(results)) as store:
+        packed = store.match(match_id).record
+    try:
+        return Match(unpack(packed))
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise CheckFailed(f"match {match_id}: {error}") from None
