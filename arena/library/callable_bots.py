@@ -126,7 +126,9 @@ def _encoded(bot: CallableBot, answer: dict[str, Any]) -> bytes:
 
 def _plain(value: Any) -> Any:
     """A number of numpy or torch as Python's own."""
-    return value.item() if hasattr(value, "item") else NotImplemented
+    if not hasattr(value, "item"):
+        raise TypeError(f"a {type(value).__name__} has no JSON form")
+    return value.item()
 
 
 @contextlib.contextmanager

@@ -80,7 +80,10 @@ class League:
         words += ["--update", "--yes"] if update else []
         file, heard = self._written(), _show if progress is True else progress or None
         with Switchboard(self._results, players) as switchboard:
-            self._command("league", "run", str(file), *words, players=switchboard, heard=heard)
+            try:
+                self._command("league", "run", str(file), *words, players=switchboard, heard=heard)
+            except SpecError as error:  # a mapping has no place that its author could look at
+                raise error if self._content is None else SpecError(str(error).removeprefix(f"{file}: ")) from None
         return self.standings()
 
     def standings(self) -> Table:

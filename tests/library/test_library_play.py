@@ -1,0 +1,271 @@
+"""`arena.play` and `arena.League` from a program: bots and functions play, its own process is left alone."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arena
+from arena.errors import CheckFailed, SpecError
+from arena.process.reaper import descendants
+
+pytestmark = pytest.mark.process
+BOTS = Path(__file__).parents[2] / "bots"
+PUBLIC = {"game": "nim", "seed": "7"}
+
+
+def first(_view: object, legal: list[Any]) -> object:
+    return legal[0]
+
+
+class Counting:
+    """An object with the methods of `arena_kit.Bot`."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def start(self, match: Mapping[str, Any]) -> None:
+        self.heard.append(match["type"])
+
+    def act(self, request: Mapping[str, Any]) -> object:
+        self.heard.append(request["type"])
+        return np.int64(len(request["legal"]) - 1)
+
+    def end(self, result: Mapping[str, Any]) -> None:
+        self.heard.append(result["type"])
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_function_meets_a_bot() -> None:
+    """Its matches are stored, verified and told like any others, and say that no sandbox was there."""
+    threads: set[int] = set()
+
+    def last(_view: object, legal: list[Any]) -> object:
+        threads.add(threading.get_ident())
+        return legal[-1]
+
+    played = arena.play(last, "random", blocks=2, **PUBLIC)
+
+    table, matches = played.standings(), played.matches()
+    assert {row["name"]: row["matches"] for row in table} == {"last": 4, "random": 4}
+    assert "isolation none" in table.title
+    assert [row["termination"] for row in matches] == ["normal"] * 4
+    assert threads == {threading.get_ident()}
+    assert "4 of 4 matches replayed" in "\n".join(played.verify())
+
+
+def test_an_object_of_the_kit_plays() -> None:
+    """It hears the beginning and the end, and may answer with an index, a number of numpy too."""
+    player = Counting()
+
+    played = arena.play(player, first, blocks=1, **PUBLIC)
+
+    assert [row["termination"] for row in played.matches()] == ["normal"] * 2
+    assert [player.heard.count(kind) for kind in ("match_start", "match_end")] == [2, 2]
+
+
+def test_the_exception_of_a_function_comes_out_and_nothing_stays() -> None:
+    """The child and its bots are ended first."""
+
+    def bad(_view: object, _legal: object) -> object:
+        raise ZeroDivisionError("on purpose")
+
+    before = descendants(os.getpid())
+    with pytest.raises(ZeroDivisionError, match="on purpose"):
+        arena.play(bad, "random", **PUBLIC)
+
+    assert descendants(os.getpid()) <= before
+
+
+def test_what_is_no_action_is_told_with_the_player() -> None:
+    with pytest.raises(TypeError, match=r"player odd: <object .* is no action"):
+        arena.play({"name": "odd", "bot": lambda _view, _legal: object()}, "random", **PUBLIC)
+
+
+def test_an_illegal_answer_is_the_fault_of_the_function() -> None:
+    """As of any bot: a forfeit, told by the match."""
+    played = arena.play({"name": "wild", "bot": lambda _view, _legal: 999}, "random", **PUBLIC)
+
+    assert {row["termination"] for row in played.matches()} == {"illegal_action"}
+
+
+def test_equal_seeds_give_equal_matches() -> None:
+    one, other = (arena.play(first, {"name": "also", "bot": first}, blocks=2, **PUBLIC) for _ in range(2))
+
+    assert one.standings() == other.standings()
+
+
+def test_a_league_goes_on(tmp_path: Path) -> None:
+    """A second run plays what is new; another version of a function would drop what its name has played."""
+    players = [{"bot": first, "version": "1"}, {"bot": "random"}]
+    content = {"name": "spring", "cycles": 1, "players": players, **PUBLIC}
+    heard: list[tuple[int, int]] = []
+    league = arena.League(content, results="kept")
+    assert len(league.run(progress=lambda done, total: heard.append((done, total)))) == 2
+    before = league.matches()
+
+    arena.League({**content, "cycles": 2}, results="kept").run()
+
+    assert before == [row for row in league.matches() if row["block"] == 0]
+    assert len(arena.League({**content, "cycles": 2}, results=tmp_path / "kept").matches()) == 4
+    assert heard[-1] == (2, 2)
+    with pytest.raises(SpecError, match="do not belong to it any more"):
+        arena.League({**content, "players": [{"bot": first, "version": "2"}, {"bot": "random"}]}, results="kept").run()
+
+
+def test_a_match_is_told_step_by_step() -> None:
+    """States of a match are states of the game's rules."""
+    played = arena.play(first, "random", **PUBLIC)
+    match = arena.load_match(played.matches()[0]["id"], results=played._results)
+    rules = arena.game("nim")
+
+    assert [row["step"] for row in match.steps()] == list(range(1, len(match.steps()) + 1))
+    assert rules.is_over(match.state())
+    assert not rules.is_over(match.state(0))
+    assert rules.outcome(match.state()).ranks == match.ranks
+    assert match.picture().startswith("<svg")
+    assert {row["way"] for row in match.dialogue()} == {">", "<"}
+    with pytest.raises(IndexError, match="the match has"):
+        match.state(10_000)
+
+
+def test_damage_is_told_as_an_error() -> None:
+    played = arena.play("random", "random", isolation="none", **PUBLIC)
+
+    with sqlite3.connect(played._results / "arena.db") as connection:
+        connection.execute("UPDATE record SET body = x'00'")
+    connection.close()
+
+    with pytest.raises(CheckFailed, match="problem"):
+        played.verify()
+
+
+@pytest.mark.parametrize(
+    ("players", "more", "sentence"),
+    [
+        (("random", "nobody"), {}, 'no bot "nobody"'),
+        (("random", "random"), {"game": "chess"}, '^unknown game "chess"'),
+        ((first, "random"), {"isolation": "sandbox"}, "a function plays in the caller's process"),
+        (("random",), {}, "^seats: found 1"),
+    ],
+)
+def test_mistakes_are_sentences(players: tuple[Any, ...], more: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(SpecError, match=sentence):
+        arena.play(*players, **{**PUBLIC, **more})
+
+
+def test_the_process_of_the_caller_is_left_alone(tmp_path: Path) -> None:
+    """Signals, start method, folder, loggers, other children are as before; in a script without a `__main__` guard."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        """
+import logging, multiprocessing, os, signal, subprocess, sys
+child = subprocess.Popen(["sleep", "600"])
+def state():
+    handlers = [signal.getsignal(each) for each in signal.valid_signals()]
+    method, root = multiprocessing.get_start_method(allow_none=True), logging.root
+    return handlers, method, os.getcwd(), root.handlers, root.level, child.poll()
+before = state()
+import arena
+played = arena.play(lambda view, legal: legal[0], "random", game="nim", seed="7", workers=2, blocks=2)
+assert state() == before
+assert len(played.matches()) == 4
+child.kill(); child.wait()
+print("left alone")
+"""
+    )
+
+    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+
+    assert (ran.stdout, ran.stderr, ran.returncode) == ("left alone\n", "", 0)
+
+
+def test_it_plays_in_another_thread() -> None:
+    """Where no handler of a signal can be set."""
+    found: list[int] = []
+    thread = threading.Thread(target=lambda: found.append(len(arena.play(first, "random", **PUBLIC).matches())))
+
+    thread.start()
+    thread.join()
+
+    assert found == [2]
+
+
+def test_an_interruption_ends_child_and_bots(tmp_path: Path) -> None:
+    """Ctrl-C in the middle of a league: KeyboardInterrupt comes out, no process stays, and the league goes on."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        """
+import arena, os, signal
+from arena.process.reaper import descendants
+signal.signal(signal.SIGINT, signal.default_int_handler)
+players = [{"bot": "random", "name": name} for name in "ab"]
+league = arena.League({"name": "long", "game": "nim", "seed": 1, "cycles": 300, "players": players})
+def heard(done, total):
+    if done: os.kill(os.getpid(), signal.SIGINT)
+try: league.run(progress=heard, isolation="none", workers=1)
+except KeyboardInterrupt: print("interrupted", descendants(os.getpid()), 0 < len(league.matches()) < 600)
+"""
+    )
+
+    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+
+    assert ran.stdout == "interrupted set() True\n", ran.stderr
+
+
+def test_a_killed_caller_takes_the_league_along(tmp_path: Path) -> None:
+    """The driver hears it when it next tells its progress."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        """
+import arena, os, signal
+players = [{"bot": "random", "name": name} for name in "ab"]
+league = arena.League({"name": "long", "game": "nim", "seed": 1, "cycles": 3000, "players": players})
+def heard(done, total):
+    if done: os.kill(os.getpid(), signal.SIGKILL)
+league.run(progress=heard, isolation="none", workers=1)
+"""
+    )
+
+    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+
+    assert ran.returncode == -signal.SIGKILL
+    with subprocess.Popen(["flock", "--wait", "60", "results/arena.lock", "true"]) as lock:  # the driver holds it
+        assert lock.wait() == 0
+
+
+def test_import_costs_nothing() -> None:
+    """Nothing of arena is loaded but its name, and nothing of its dependencies."""
+    code = "import sys; before = set(sys.modules); import arena; print(*set(sys.modules) - before)"
+
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    loaded = ran.stdout.split()
+    assert [name for name in loaded if name.startswith("arena")] == ["arena"]
+    assert {name.split(".")[0] for name in loaded} <= {"arena", *sys.stdlib_module_names}
+
+
+def test_games_are_pure() -> None:
+    """Random playouts in three lines."""
+    rules = arena.game("shanghaien")
+    state = rules.setup()
+    over = rules.playout(random.Random(1))
+
+    assert rules.outcome(over) == rules.outcome(rules.playout(random.Random(1), state))
+    assert rules.setup() == state
+    assert rules.picture(state).startswith("<svg")
+    with pytest.raises(SpecError, match="nobody decides"):
+        rules.apply(over, 0)
