@@ -20,7 +20,7 @@ from arena.process.reaper import descendants
 
 pytestmark = pytest.mark.process
 BOTS = Path(__file__).parents[2] / "bots"
-PUBLIC = {"game": "nim", "seed": "7"}
+PUBLIC: dict[str, Any] = {"game": "nim", "seed": "7"}
 
 
 def first(_view: object, legal: list[Any]) -> object:
