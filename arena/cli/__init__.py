@@ -64,8 +64,7 @@ class _Commands(SuggestingGroup):
         if cmd_name not in COMMAND_MODULES:
             return None
         module = import_module(COMMAND_MODULES[cmd_name][0])
-        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
-        return command
+        return next(each for each in vars(module).values() if isinstance(each, click.Command) and each.name == cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -166,11 +166,11 @@ def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[Match
         played += sorted(results, key=lambda one: one.key)
 
 
-@click.command()
+@click.command("play")
 @click.argument("bots", nargs=-1, required=True, metavar="BOT [BOT [BOT]]")
 @click.option("--seat", type=click.IntRange(0), default=0, help="Where you sit.")
 @person_options
-def play(bots: tuple[str, ...], seat: int, setup: MatchSetup) -> None:
+def play_in_person(bots: tuple[str, ...], seat: int, setup: MatchSetup) -> None:
     """Play a match against each BOT, by name or path, at one table; they sit down in their order around you.
 
     The luck is drawn under a new secret, which is printed at the end with the way to play it again.

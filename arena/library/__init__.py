@@ -1,5 +1,5 @@
 """The face of arena as a library: leagues, matches and games as values for a script, a notebook or a test.
 
-Rule: it touches no process, signal, start method, logger or working folder that it did not make. What plays and what
-checks runs in a child process of its own; the functions here start it, listen to it, and end it.
+Rule: it touches no process, signal, start method, logger or working folder that it did not make. Matches are
+played and checked in a child process; the functions here start it, listen to it, and end it.
 """

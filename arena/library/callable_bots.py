@@ -18,7 +18,7 @@ import yaml
 
 from arena.errors import SpecError
 
-FOLDER: Final = "callables"
+CALLABLES: Final = "callables"
 BRIDGE: Final = '''"""Lines of the referee to the process that holds the player, and its lines back."""
 import os, pathlib, select, socket, sys
 here = next(each for each in pathlib.Path(__file__).resolve().parents if (each / "callables").is_dir())
@@ -77,7 +77,7 @@ class Switchboard:
     """The sockets of a results folder on which callable players are reached, each by its name."""
 
     def __init__(self, results: Path, bots: Mapping[str, CallableBot]) -> None:
-        self._folder = results / FOLDER
+        self._folder = results / CALLABLES
         self._bots = bots
         self._stack = contextlib.ExitStack()
         self.listening: dict[socket.socket, CallableBot] = {}
@@ -150,7 +150,7 @@ def bridge_folder(results: Path, name: str, version: str) -> Path:
     """Write the bot whose process hands the lines on; its folder. Name and version are all of its identity."""
     if "/" in name or not name:
         raise SpecError(f'a player is called "{name}": expected letters, digits, _ . + -')
-    folder = results / FOLDER / f"{name}.bot"
+    folder = results / CALLABLES / f"{name}.bot"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "bridge.py").write_text(BRIDGE, encoding="utf-8")
     manifest = {

@@ -18,15 +18,15 @@ from typing import IO, Any, Final
 from arena.errors import CheckFailed, HarnessFault, Interrupted, MachineFault, SpecError
 from arena.library.callable_bots import Switchboard
 
-OnProgress = Callable[[int, int], object]
+OnCounts = Callable[[int, int], object]
 """Hears about twice a second how many matches are done, and how many there are."""
 _LOOK_EVERY_S: Final = 0.5
 _END_WITHIN_S: Final = 10.0
 _KINDS: Final = {kind.exit_code: kind for kind in (CheckFailed, SpecError, Interrupted, HarnessFault, MachineFault)}
 
 
-def run_command(arguments: list[str], players: Switchboard | None = None, heard: OnProgress | None = None) -> str:
-    """What the command prints on stdout. Its error is raised as arena's own, with the text that it printed.
+def run_command(arguments: list[str], players: Switchboard | None = None, heard: OnCounts | None = None) -> str:
+    """Run the command; the text that it prints on stdout. Its error is raised as arena's own, with the text that it printed.
 
     `players` are asked here meanwhile. An exception of theirs, of `heard`, or Ctrl-C ends the child and its bots first.
     """
@@ -54,7 +54,7 @@ def run_command(arguments: list[str], players: Switchboard | None = None, heard:
 
 
 def _listen(
-    child: "subprocess.Popen[bytes]", told: IO[bytes], players: Switchboard | None, heard: OnProgress | None
+    child: "subprocess.Popen[bytes]", told: IO[bytes], players: Switchboard | None, heard: OnCounts | None
 ) -> None:
     """Hear progress and serve the players until the child has closed its end."""
     while True:
@@ -71,7 +71,7 @@ def _listen(
             return
 
 
-def _hear(told: IO[bytes], heard: OnProgress | None) -> bool:
+def _hear(told: IO[bytes], heard: OnCounts | None) -> bool:
     """Pass on what has arrived, the latest; whether there may be more."""
     lines = os.read(told.fileno(), 1 << 16).splitlines()
     if lines and heard is not None:

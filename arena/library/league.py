@@ -21,14 +21,14 @@ from arena.api import one_league, stored
 from arena.bundled import find_tournament
 from arena.errors import SpecError
 from arena.league.tournament import TOURNAMENT_FILE_LIMIT, TournamentFile
-from arena.library.callable_bots import FOLDER, CallableBot, Switchboard, bridge_folder
-from arena.library.command import OnProgress, run_command
+from arena.library.callable_bots import CALLABLES, CallableBot, Switchboard, bridge_folder
+from arena.library.command import OnCounts, run_command
 from arena.library.match import Match, load_match
 from arena.library.table import Table
 from arena.report.matches import match_list
 from arena.yaml_file import read_yaml
 
-Player = str | Path | Callable[[Any, Any], Any] | Any
+AnyPlayer = str | Path | Callable[[Any, Any], Any] | Any
 """A bot by its name or path, a function `view, legal -> action`, or an object with the methods of `arena_kit.Bot`."""
 _SHOWN: Final = ("rank", "name", "matches", "score", "map", "mu", "sigma")
 _PATIENT: Final = {"move_ms": 60_000, "bank_ms": 600_000}
@@ -60,7 +60,7 @@ class League:
         *,
         workers: int | None = None,
         isolation: str | None = None,
-        progress: OnProgress | bool = False,
+        progress: OnCounts | bool = False,
         update: bool = False,
     ) -> Table:
         """Play what is left, in a process of its own; the standings.
@@ -126,22 +126,22 @@ class League:
         plain = {key: value for key, value in entry.items() if key != "version"}
         name = entry.get("name") or _name_of(entry["bot"])
         self._callables[name] = (entry["bot"], str(entry.get("version", "1")))
-        return {**plain, "name": name, "bot": str(self._results / FOLDER / f"{name}.bot")}
+        return {**plain, "name": name, "bot": str(self._results / CALLABLES / f"{name}.bot")}
 
     def _written(self) -> Path:
         """The tournament as a file, beside the results if it is not one."""
         if self._content is None:
             return self._file
-        (self._results / FOLDER).mkdir(parents=True, exist_ok=True)
+        (self._results / CALLABLES).mkdir(parents=True, exist_ok=True)
         for name, (_, version) in self._callables.items():
             bridge_folder(self._results, name, version)
-        path = self._results / FOLDER / f"{self.name}.yaml"
+        path = self._results / CALLABLES / f"{self.name}.yaml"
         path.write_text(yaml.safe_dump(self._content), encoding="utf-8")
         return path
 
 
 def play(  # noqa: PLR0913 - all by name
-    *players: Player,
+    *players: AnyPlayer,
     game: str = "shanghaien",
     blocks: int = 1,
     options: Mapping[str, Any] | None = None,
@@ -149,7 +149,7 @@ def play(  # noqa: PLR0913 - all by name
     seed: str | None = None,
     workers: int | None = None,
     isolation: str | None = None,
-    progress: OnProgress | bool = False,
+    progress: OnCounts | bool = False,
     bots: str | Path = "bots",
 ) -> League:
     """Play these against each other at one table; the league of it, whose results are gone with the object.
@@ -182,7 +182,7 @@ def _named_apart(entries: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _name_of(player: Player) -> str:
+def _name_of(player: AnyPlayer) -> str:
     """A name that a tournament may have: of a bot its own, of a function that of its definition."""
     named = Path(player).stem if isinstance(player, str | Path) else getattr(player, "__name__", type(player).__name__)
     return re.sub(r"[^A-Za-z0-9_.+-]|^[_.+-]+", "", named)[:36] or "player"
