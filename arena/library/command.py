@@ -26,7 +26,7 @@ _KINDS: Final = {kind.exit_code: kind for kind in (CheckFailed, SpecError, Inter
 
 
 def run_command(arguments: list[str], players: Switchboard | None = None, heard: OnCounts | None = None) -> str:
-    """Run the command; the text that it prints on stdout. Its error is raised as arena's own, with the text that it printed.
+    """Run the command; its stdout as text. Its error is raised as one of arena's, with the text that it printed.
 
     `players` are asked here meanwhile. An exception of theirs, of `heard`, or Ctrl-C ends the child and its bots first.
     """
