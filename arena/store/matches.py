@@ -155,9 +155,9 @@ class MatchStore:
     def _aggregated(self, blocks: Mapping[str, int], read: Callable[[sqlite3.Connection, Sequence[Wanted]], _R]) -> _R:
         """The reader's answer about these pairings, which are looked up once a snapshot."""
         with database.translating_sqlite_errors(self._path), self.snapshot():
-            if self._asked[0] != blocks:
+            if not blocks.items() <= self._asked[0].items():
                 self._asked = dict(blocks), wanted(self._connection, blocks)
-            return read(self._connection, self._asked[1])
+            return read(self._connection, [one for one in self._asked[1] if one.key in blocks])
 
     def ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
         """The ranks of all stored matches of these pairings, by key: of each its blocks below that number.
