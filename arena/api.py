@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from arena.errors import DamagedStore, Interrupted, SpecError
-from arena.league.driver import Backend, BlocksLost, run_batches
 from arena.league.progress import LeagueProgress, round_title
 from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.state import LeagueState, Replay, Stored, state_of
@@ -33,6 +32,7 @@ LOGGED_FORFEITS: Final = 20
 """Of each player in a run: the first show what is wrong, and a bot that always forfeits must not fill the log."""
 MOST_BLOCKS_NAMED: Final = 5
 if TYPE_CHECKING:
+    from arena.league.driver import Backend, BlocksLost
     from arena.standings.table import Standings, Timing
 
 log: Final = logging.getLogger("arena.league")
@@ -126,11 +126,13 @@ class LeagueRun:
         """The state by now."""
         return self._replay.state
 
-    def play(self, backend: Backend, tick: Callable[[], None] = lambda: None) -> BlocksLost | None:
+    def play(self, backend: "Backend", tick: Callable[[], None] = lambda: None) -> "BlocksLost | None":
         """Play what is left; the blocks that could not be played, if there are any, when all others are stored.
 
         `tick` is called about twice a second. Interrupted by Ctrl-C, the same call continues.
         """
+        from arena.league.driver import BlocksLost, run_batches  # noqa: PLC0415 - pages start no bots
+
         log.info("%s: %d of %s matches are there", self.name, self.progress.done, self.progress.whole)
         lost: BlocksLost | None = None
         try:

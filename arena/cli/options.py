@@ -19,7 +19,6 @@ from arena import validation
 from arena.errors import HarnessFault, MachineFault, SpecError
 from arena.games import GAMES, load_game
 from arena.games.api import require_simulator
-from arena.league.exhibition import exhibition
 from arena.league.tournament import Player, Tournament, require_game
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
@@ -144,6 +143,8 @@ class MatchSetup(msgspec.Struct, frozen=True):
 
     def exhibition(self, players: Sequence[Player], secret: Secret | None, blocks: int) -> Tournament:
         """The tournament of these players at one table."""
+        from arena.league.exhibition import exhibition  # noqa: PLC0415 - pages start no bots
+
         return exhibition(players, game=self.game, options=self.options, clock=self.clock, secret=secret, blocks=blocks)
 
 

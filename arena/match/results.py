@@ -7,7 +7,7 @@ are the same in any order, in Python and in SQL.
 from bisect import bisect_left
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import lcm
 from typing import Final, NamedTuple, TypeVar
 
@@ -120,7 +120,7 @@ class PlayedMatch(msgspec.Struct, frozen=True):
     record: PackedRecord
 
 
-class PairingRanks(msgspec.Struct, frozen=True):
+class PairingRanks(msgspec.Struct, frozen=True, dict=True):
     """The ranks of all stored matches of a pairing, block by block.
 
     `blocks` are their numbers, ascending. `ranks` has n n characters a block for n seats: in the order of rotations and
@@ -136,7 +136,7 @@ class PairingRanks(msgspec.Struct, frozen=True):
         """Their number."""
         return (len(self.ranks) - self.ranks.count("-")) // len(self.players)
 
-    @property
+    @cached_property
     def courses(self) -> list[str]:
         """The ranks of each block: the n n characters that belong to it."""
         size = len(self.players) ** 2

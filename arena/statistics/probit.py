@@ -14,8 +14,9 @@ The work grows with the cube of the players: fine for a thousand, not for ten th
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -26,6 +27,8 @@ from arena.statistics.comparisons import ComparisonTable
 from arena.statistics.distributions import NORMAL
 from arena.statistics.model import BlockEffect, Chances, ProbitSettings, chances_at, score_slope
 from arena.statistics.newton import Design, Floats, Optimum
+
+_TIERS: Final = 30
 
 
 class SeatAdvantage(msgspec.Struct, frozen=True, gc=False):
@@ -129,7 +132,9 @@ def fit(table: ComparisonTable, settings: ProbitSettings | None = None) -> Probi
         return ProbitFit(chosen, (), (), (), (), (), (), (), None, table)
     count = len(names)
     laid_out, counts = table.design(chosen), table.counts()
-    optimum = newton.maximise(laid_out, counts.reshape(-1, 3))
+    optimum = newton.maximise(
+        laid_out, counts.reshape(-1, 3), _near_the_maximum(table, laid_out, counts.reshape(-1, 3))
+    )
     effect, covariance = _errors(table, laid_out, counts, optimum, chosen)
     effects = _centred(optimum.parameters[count:].tolist(), 0.0)
     return ProbitFit(
@@ -144,6 +149,31 @@ def fit(table: ComparisonTable, settings: ProbitSettings | None = None) -> Probi
         effect=effect,
         table=table,
     )
+
+
+def _near_the_maximum(table: ComparisonTable, design: Design, counts: Floats) -> Floats:
+    """The parameters to start from: of many players the skills of tiers of about equal score, and between them.
+
+    That takes as many steps as a start from the centre, but with few parameters and rows.
+    """
+    count, size = len(table.players), len(design.centre)
+    if count <= 2 * _TIERS:
+        return design.centre
+    score = np.array([points / max(1, 2 * met) for met, points in table.points()])
+    tier = np.argsort(np.argsort(score, kind="stable"), kind="stable") * _TIERS // count
+    new = np.append(tier, np.arange(size - count) + _TIERS)
+    shape = (_TIERS + size - count,) * len(design.signs)
+    kinds, same = np.unique(np.ravel_multi_index(tuple(new[design.columns].T), shape), return_inverse=True)
+    of_tiers = replace(
+        design,
+        columns=np.stack(np.unravel_index(kinds, shape), axis=1),
+        centre=np.delete(design.centre, np.s_[: count - _TIERS]),
+        precision=np.bincount(new, design.precision).astype(np.float64),
+    )
+    added = np.stack([np.bincount(same, column) for column in counts.T], axis=1).astype(np.float64)
+    found = newton.maximise(of_tiers, added).parameters
+    scores = np.bincount(tier, score) / np.bincount(tier)
+    return np.append(np.interp(score, scores, found[:_TIERS]), found[_TIERS:])
 
 
 class GrowingSkills:

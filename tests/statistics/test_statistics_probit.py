@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from statistics_leagues import Result, blocks, fit_of, mirrored, pairings_of, repeated
 from statistics_oracle import most_likely
 
+from arena.statistics import newton
+from arena.statistics.comparisons import table_of
 from arena.statistics.model import ProbitSettings
+from arena.statistics.newton import Floats, solve
+from arena.statistics.probit import fit
 
 NAMES = ("ann", "bob", "cid", "dot")
 FIXED_SEATS = ProbitSettings(seat_sigma=0.0)
@@ -242,3 +246,24 @@ def test_errors_are_as_wide_as_they_say() -> None:
 
         within += [abs(found.mean(p) - skills[p] - level) < 2 * found.deviation(p) for p in skills]
     assert 0.93 < sum(within) / len(within) < 0.98
+
+
+def test_a_fit_of_many_players_takes_fewer_steps_to_the_same_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It starts from the skills of tiers; also if somebody has not played."""
+    skills = {f"p{number:02}": 25.0 + 2.0 * number for number in range(70)}
+    table = table_of([*skills, "zoe"], mirrored(skills, random.Random(1), per_pairing=1, first_seat=1.0))
+    steps: list[int] = []
+
+    def counted(matrix: Floats, right: Floats) -> Floats:
+        steps.append(len(matrix))
+        return solve(matrix, right)
+
+    monkeypatch.setattr(newton, "solve", counted)
+
+    expected = newton.maximise(table.design(ProbitSettings()), table.counts().reshape(-1, 3)).parameters
+    from_centre = steps.count(len(expected))
+    found = fit(table)
+
+    assert found.means == pytest.approx((expected[:71] - expected[:71].mean() + 25.0).tolist(), abs=1e-9)
+    assert found.seat_effects == pytest.approx(expected[71:].tolist(), abs=1e-9)
+    assert steps.count(len(expected)) - from_centre <= from_centre - 1
