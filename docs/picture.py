@@ -28,8 +28,10 @@ cycles: 1
 """
 SVG = "{http://www.w3.org/2000/svg}"
 FRONT = "url(#riffraff-front)"
-VIEW = "24 112 480 438"
+VIEW = "24 84 480 464"
 """The part of the game's picture that is shown: the ship above the water, from the front."""
+CAPTIONS = 110
+"""The words above this height name the view; the ship may reach as high, so they go."""
 WIDTH, HEIGHT, SHIP_WIDTH = 1080, 380, 414
 INK, FADED, LINE, PAPER, BAR = "#2b2a26", "#6f6a5e", "#d8ccb4", "#fbf6ea", "#3f97ab"
 COLUMNS = {"rank": 446, "player": 500, "score %": 640, "W-D-L": 780, "MAP": 920, "ahead": 1020}
@@ -89,6 +91,8 @@ def front_view(ship: Path) -> Iterator[str]:
     root = ET.fromstring(ship.read_text(encoding="utf-8"))
     for part in root:
         if part.tag == f"{SVG}defs" or part.get("clip-path") == FRONT:
+            for caption in [each for each in part.findall(f"{SVG}text") if float(each.get("y", "")) < CAPTIONS]:
+                part.remove(caption)
             yield ET.tostring(part, encoding="unicode").replace(' xmlns="http://www.w3.org/2000/svg"', "")
 
 
