@@ -30,7 +30,7 @@ ELSEWHERE = {
     "changelog.md": ROOT / "CHANGELOG.md",
 }
 """Pages with their source outside this folder."""
-FILES = (".svg", ".json", ".css")
+FILES = (".svg", ".json", ".css", ".ipynb")
 """Endings of files of this folder that the site has beside its pages."""
 COMMANDS = "commands.md"
 FENCE = re.compile(r"^(```+)(\w+)([^\n]*)$", re.MULTILINE)
