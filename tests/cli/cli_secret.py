@@ -3,12 +3,12 @@
 import json
 import re
 import shlex
-import sqlite3
 import zlib
 from pathlib import Path
 from typing import Any
 
 from cli_arena import Said, Terminal, bot_script
+from support.tampering import opened
 
 TELLTALE = bot_script(
     "0 if m['match'][0] not in '01234567' else 99",
@@ -36,9 +36,9 @@ def commitments(text: str) -> list[str]:
 
 def records(results: str = "results", *, notes: bool = False) -> dict[tuple[Any, ...], Any]:
     """Every stored record without its times and notes, by pairing, block and rotation."""
-    connection = sqlite3.connect(Path(results, "arena.db"))
-    rows = connection.execute("SELECT key, block, rotation, body FROM record JOIN pairing ON id = pairing").fetchall()
-    connection.close()
+    query = "SELECT key, block, rotation, body FROM record JOIN pairing ON id = pairing"
+    with opened(Path(results)) as connection:
+        rows = connection.execute(query).fetchall()
     found = {}
     for *key, body in rows:
         record = json.loads(zlib.decompress(body))

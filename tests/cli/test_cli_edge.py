@@ -3,7 +3,6 @@
 import errno
 import multiprocessing.forkserver
 import os
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from typing import Any
 import click
 import pytest
 from cli_arena import ROOT, Terminal
+from support.tampering import opened
 
 from arena.cli import edge
 from arena.cli.edge import TerminalLine
@@ -57,10 +57,9 @@ def test_closed_streams(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[0] == "stdout is closed: what this command prints is lost"
     assert "Traceback" not in done.stderr
     assert (silent.returncode, wrong.returncode) == (0, 2)
-    connection = sqlite3.connect(tmp_path / "results/arena.db")
-    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    assert connection.execute("SELECT count(*) FROM match").fetchone() == (2,)
-    connection.close()
+    with opened(tmp_path / "results") as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("SELECT count(*) FROM match").fetchone() == (2,)
 
 
 def test_progress_without_stderr(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,12 @@
 
 import json
 import os
-import sqlite3
 import sys
 from pathlib import Path
 
 import pytest
 from cli_arena import ROOT, Said, Terminal
+from support.tampering import opened
 
 sys.path.append(str(ROOT / "tests" / "process"))
 from test_process_manifest_bytes import HOSTILE
@@ -108,10 +108,8 @@ def test_a_league_of_such_bots_prints(terminal: Terminal) -> None:
     submitted = terminal.arena("submit ./shouter --game nim")
     run = terminal.league("./shouter", "./liar", "random")
     match_id = terminal.arena("league matches test").out.split()[0]
-    connection = sqlite3.connect(terminal.results / "arena.db")
-    assert connection.execute("UPDATE bot SET version = ?", (ESCAPE,)).rowcount  # of an arena that took such a one
-    connection.commit()
-    connection.close()
+    with opened(terminal.results) as connection:
+        assert connection.execute("UPDATE bot SET version = ?", (ESCAPE,)).rowcount  # of an arena that took such a one
 
     lines = ["bots", "leaderboard test", f"show {match_id}", "stats p0", "stats p1", "matrix test", "verify"]
     lines += ["league status test", "league matches test", "league matches test --faults", "withdraw shouter"]

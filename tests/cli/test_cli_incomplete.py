@@ -1,9 +1,7 @@
 """`arena league run` when a block stays void, and when wall time decides on a busy machine: what it says and does."""
 
-import contextlib
 import os
 import re
-import sqlite3
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from cli_arena import Terminal
+from support.tampering import execute_sql
 
 from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import HarnessFault
@@ -76,9 +75,8 @@ def test_a_block_that_stays_void_is_named_and_tried_again_by_the_next_run(
 def test_a_block_that_lacks_a_match_is_damage(terminal: Terminal) -> None:
     """Nothing is left to be played, and yet the league is not complete: the block is named, with exit code 1."""
     assert terminal.arena(RUN).code == 0
-    with contextlib.closing(sqlite3.connect(terminal.results / "arena.db")) as connection, connection:
-        for table in ("match", "seat", "record"):
-            connection.execute(f"DELETE FROM {table} WHERE block = 1 AND rotation = 1")
+    tables = ("match", "seat", "record")
+    execute_sql(terminal.results, *(f"DELETE FROM {table} WHERE block = 1 AND rotation = 1" for table in tables))
 
     said, status = terminal.arena(RUN), terminal.arena("league status")
 

@@ -4,7 +4,6 @@ import base64
 import os
 import pickle
 import re
-import sqlite3
 import subprocess
 import sys
 import zlib
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 from cli_arena import Said, Terminal, bot_script
 from cli_secret import TELLTALE, kept, league, records
+from support.tampering import opened
 
 pytestmark = pytest.mark.process
 
@@ -98,9 +98,8 @@ def everywhere(terminal: Terminal, *said: Said) -> list[bytes]:
     """Every byte that a league left behind or said, but for the secret's own file."""
     files = [path for path in terminal.folder.rglob("*") if path.is_file() and path.parent.name != "secrets"]
     found = [path.read_bytes() for path in files] + [text.encode() for one in said for text in (one.out, one.err)]
-    connection = sqlite3.connect("results/arena.db")
-    bodies = [body for (body,) in connection.execute("SELECT body FROM record")]
-    connection.close()
+    with opened(Path("results")) as connection:
+        bodies = [body for (body,) in connection.execute("SELECT body FROM record")]
     return [*found, *map(zlib.decompress, bodies), *Spy.sent]
 
 

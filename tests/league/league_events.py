@@ -21,7 +21,7 @@ def course(players: Sequence[str], winner: str | None) -> str:
     return "0110" if winner == players[0] else "1001"
 
 
-def pairing_ranks(players: Sequence[str], winners: Iterable[str | None], *, first: int = 0) -> PairingRanks:
+def won_by(players: Sequence[str], winners: Iterable[str | None], *, first: int = 0) -> PairingRanks:
     """Blocks of two players, by the winner of each."""
     courses = [course(players, winner) for winner in winners]
     return PairingRanks(tuple(players), range(first, first + len(courses)), "".join(courses))
@@ -63,4 +63,4 @@ class Event:
         first = self._blocks.get(key, 0)
         self._blocks[key] = first + blocks
         winners = (self._winner(key[0], key[1], block) for block in range(first, first + blocks))
-        return pairing_ranks(key, winners, first=first)
+        return won_by(key, winners, first=first)

@@ -32,13 +32,12 @@ for line in sys.stdin:
 
 
 class FakeBackend:
-    """Plays at once, in the order of `play`, which may raise; knows how full it has been and how it ended."""
+    """Plays at once, in the order of `play`, which may raise; knows how it ended."""
 
     def __init__(self, play: Callable[[Batch], list[PlayedBlock]], slots: int = 3) -> None:
         self._play = play
         self.slots = slots
         self.flights: list[Future[list[PlayedBlock]]] = []
-        self.most_in_flight = 0
         self.closed: list[bool] = []
 
     def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":

@@ -1,6 +1,5 @@
 """A stored league of nim with installed bots, played in this process, for audits and transcripts."""
 
-import sqlite3
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from store_made import block_of, reading, seated_bot, writing
 from support.made_matches import tournament
 from support.scripted_bot import Message, answer, match_of
+from support.tampering import opened
 
 from arena.api import league_table
 from arena.league.schedule import pairings
@@ -17,7 +17,6 @@ from arena.match.record import MatchRecord
 from arena.match.results import PlayedMatch
 from arena.process.scripted import Reply
 from arena.standings.table import standings_json
-from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
 
@@ -48,11 +47,8 @@ class Kept:
 
     def tamper(self, statement: str, *parameters: Any) -> None:
         """Change the database behind our back."""
-        connection = sqlite3.connect(self.results / database.FILE_NAME)
-        changed = connection.execute(statement, parameters).rowcount
-        connection.commit()
-        connection.close()
-        assert changed, "nothing was tampered with"
+        with opened(self.results) as connection:
+            assert connection.execute(statement, parameters).rowcount, "nothing was tampered with"
 
     def reading(self) -> AbstractContextManager[MatchStore]:
         """The league for reading."""

@@ -9,7 +9,7 @@ import pytest
 from report_made import Kept
 from store_made import seated_bot, writing
 from support.scripted_bot import Message, answer
-from support.tampering import execute_sql
+from support.tampering import execute_sql, opened
 
 from arena.api import league_table
 from arena.league.schedule import pairings
@@ -58,11 +58,9 @@ class Forger:
         self._do(f"UPDATE record SET body = ?, digest = ? {place}", packed.body, packed.digest, *where)
         for name in ("match", "seat"):
             self._do(f"DELETE FROM {name} {place}", *where)
-        connection = sqlite3.connect(self.kept.results / database.FILE_NAME)
-        (pairing,) = connection.execute("SELECT id FROM pairing WHERE key = ?", (planned.pairing,)).fetchone()
-        rows.insert(connection, pairing, result_of(forged))
-        connection.commit()
-        connection.close()
+        with opened(self.kept.results) as connection:
+            (pairing,) = connection.execute("SELECT id FROM pairing WHERE key = ?", (planned.pairing,)).fetchone()
+            rows.insert(connection, pairing, result_of(forged))
 
     def delete_a_match(self) -> None:
         """A whole block, so that nothing is odd; the league would play it again."""
@@ -147,9 +145,8 @@ def test_a_root_holds_while_matches_are_added(tmp_path: Path) -> None:
     """A sentence tells what is proven and what is not; roots of several days may be given at once."""
     kept = Kept(tmp_path)
     last = head_of(kept)
-    connection = sqlite3.connect(kept.results / database.FILE_NAME)
-    nodes = [bytes(node) for (node,) in connection.execute("SELECT node FROM history ORDER BY number")]
-    connection.close()
+    with opened(kept.results) as connection:
+        nodes = [bytes(node) for (node,) in connection.execute("SELECT node FROM history ORDER BY number")]
     early = Head(4, nodes[3])
 
     with kept.reading() as store:

@@ -1,15 +1,15 @@
 """Leagues of nim for these tests, played in this process by bots that are functions, and a store that holds them."""
 
 import json
-import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from support import made_matches
 from support.made_matches import bot
 from support.scripted_bot import Message, Odd, ScriptedBot, answer, played_block, seated
+from support.tampering import opened
 
 from arena.league.schedule import Pairing, PlayedBlock, fixture, pairings
 from arena.league.state import state_of
@@ -61,11 +61,8 @@ def seated_bot(name: str, digest: str, league: Tournament, odd: Odd = last_actio
 @contextmanager
 def writing(results: Path) -> Iterator[MatchStore]:
     """A store to write into, closed at the end."""
-    connection = database.open_for_writing(results)
-    try:
+    with closing(database.open_for_writing(results)) as connection:
         yield MatchStore(connection, results)
-    finally:
-        connection.close()
 
 
 @contextmanager
@@ -73,10 +70,8 @@ def reading(results: Path) -> Iterator[MatchStore]:
     """The same for reading."""
     connection = database.open_for_reading(results)
     assert connection is not None, "nothing is stored"
-    try:
+    with closing(connection):
         yield MatchStore(connection, results)
-    finally:
-        connection.close()
 
 
 def fill(results: Path, league: Tournament) -> list[PlayedBlock]:
@@ -90,15 +85,9 @@ def fill(results: Path, league: Tournament) -> list[PlayedBlock]:
 
 def dump(results: Path) -> list[Any]:
     """Every row of matches, records and seats, in order."""
-    connection = sqlite3.connect(results / database.FILE_NAME)
-    try:
-        rows = [
-            connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4").fetchall()
-            for table in ("match", "record", "seat")
-        ]
-    finally:
-        connection.close()
-    return rows
+    with opened(results) as connection:
+        queries = (f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4" for table in ("match", "record", "seat"))
+        return [connection.execute(query).fetchall() for query in queries]
 
 
 def older(path: Path, version: int, *statements: str) -> None:
@@ -107,7 +96,6 @@ def older(path: Path, version: int, *statements: str) -> None:
     fill(path.parent, league)
     with reading(path.parent) as store:
         summaries = [summary(one) for one in store.results(counted(league))]
-    connection = sqlite3.connect(path)
     undone = [
         "UPDATE league SET standings = x'7b7d'",
         *(f"DROP TABLE {name}" for name in ("secret", "history", "match", "seat", "pardon")),
@@ -123,14 +111,13 @@ def older(path: Path, version: int, *statements: str) -> None:
         ]
     if version < 2:
         undone.append("ALTER TABLE league DROP COLUMN digest")
-    for statement in undone:
-        connection.execute(statement)
     rows = [(each.pop("block"), each.pop("rotation"), json.dumps(each).encode()) for each in summaries]
-    connection.executemany("INSERT INTO match VALUES (1, ?, ?, ?)", rows)
-    for statement in (*statements, f"PRAGMA user_version={version}"):
-        connection.execute(statement)
-    connection.commit()
-    connection.close()
+    with opened(path) as connection:
+        for statement in undone:
+            connection.execute(statement)
+        connection.executemany("INSERT INTO match VALUES (1, ?, ?, ?)", rows)
+        for statement in (*statements, f"PRAGMA user_version={version}"):
+            connection.execute(statement)
 
 
 def summary(one: MatchResult) -> dict[str, Any]:

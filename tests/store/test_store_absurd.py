@@ -3,15 +3,14 @@
 import re
 import sqlite3
 import tarfile
-from contextlib import closing
 from pathlib import Path
 from random import Random
 
 import pytest
 from store_made import fill, tournament, writing
+from support.tampering import execute_sql, opened
 
 from arena.cli import execute
-from arena.store import database
 
 SIZES = (0, 1, 3, 999_983, 2_000_000, 1 << 31, 1 << 53, 1 << 60, 1 << 61)
 PAGES = ("leaderboard", "stats ann", "stats ann --format json", "matrix", "calibration", "league status", "verify")
@@ -19,7 +18,7 @@ PAGES = ("leaderboard", "stats ann", "stats ann --format json", "matrix", "calib
 
 def absurd(results: Path, rng: Random, sizes: tuple[int, ...]) -> None:
     """Luck and scores of these sizes in every match; all that follows from them fits."""
-    with closing(sqlite3.connect(database.path_in(results))) as connection:
+    with opened(results) as connection:
         connection.execute("UPDATE match SET luck_version = '1', score_unit = ?", (rng.choice([1, 7, 1 << 40]),))
         for match in connection.execute("SELECT pairing, block, rotation FROM match").fetchall():
             luck, first, second = (rng.choice((-1, 1)) * rng.choice(sizes) for _ in range(3))
@@ -29,7 +28,6 @@ def absurd(results: Path, rng: Random, sizes: tuple[int, ...]) -> None:
                     " (?, ?, ?, ?)",
                     (*own, *match, place),
                 )
-        connection.commit()
 
 
 @pytest.mark.parametrize("sizes", [*((each,) for each in SIZES), SIZES, SIZES[:6]])
@@ -59,9 +57,7 @@ def test_no_page_ends_in_a_traceback(
 def test_all_pages_refuse_the_same_damage(tmp_path: Path, capsys: pytest.CaptureFixture[str], change: str) -> None:
     """Ranks that contradict points: with the same sentence, which names a match, and without a table."""
     fill(tmp_path, tournament())
-    with closing(sqlite3.connect(database.path_in(tmp_path))) as connection:
-        connection.execute(change)
-        connection.commit()
+    execute_sql(tmp_path, change)
 
     said = {(execute([*page.split(), "--results", str(tmp_path)]), capsys.readouterr().err) for page in PAGES[:-1]}
 
@@ -74,10 +70,9 @@ def test_all_pages_refuse_the_same_damage(tmp_path: Path, capsys: pytest.Capture
 def test_faults_of_no_match_are_damage(tmp_path: Path, capsys: pytest.CaptureFixture[str], block: int) -> None:
     """Before, between and after the matches; who changes a database without foreign keys may store such rows."""
     fill(tmp_path, tournament())
-    with closing(sqlite3.connect(database.path_in(tmp_path))) as connection:
+    with opened(tmp_path) as connection:
         connection.execute("PRAGMA ignore_check_constraints=ON")
         connection.execute("INSERT INTO pardon SELECT pairing, ?, 7, 0, 'timeout', 1 FROM match LIMIT 1", (block,))
-        connection.commit()
 
     assert [
         execute([*page.split(), "--results", str(tmp_path)]) for page in ("leaderboard", "stats ann", "verify")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from store_made import counted, dump, fill, older, reading, tournament, writing
-from support.tampering import execute_sql
+from support.tampering import execute_sql, opened
 
 from arena.errors import ArenaError, DamagedStore, SpecError
 from arena.store import database
@@ -103,9 +103,8 @@ def test_a_file_of_length_zero_is_an_empty_database(tmp_path: Path) -> None:
 
 def test_a_database_without_tables_yet_holds_nothing(tmp_path: Path) -> None:
     """Another process may be making it just now."""
-    connection = sqlite3.connect(tmp_path / database.FILE_NAME)
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.close()
+    with opened(tmp_path) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
 
     assert database.open_for_reading(tmp_path) is None
 
@@ -125,11 +124,11 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_a_file_half_made_by_a_killed_program_is_an_empty_database(tmp_path: Path) -> None:
     """A hot journal cannot be undone by a reader; it is undone all the same, for readers and writers."""
     path = tmp_path / database.FILE_NAME
-    for opened in (lambda: database.open_for_reading(tmp_path), lambda: fill(tmp_path, tournament(cycles=1))):
+    for open_it in (lambda: database.open_for_reading(tmp_path), lambda: fill(tmp_path, tournament(cycles=1))):
         subprocess.run([sys.executable, "-c", KILLED_IN_MID_WRITE, str(path)], check=False)
         assert path.with_name("arena.db-journal").exists()
 
-        found = opened()
+        found = open_it()
 
         assert found is None or len(dump(tmp_path)[0]) == 6
 
@@ -177,9 +176,9 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, place: str) -> Non
     """The folder is named, with the option that chooses another one; exit code 2."""
     (tmp_path / "file").touch()
 
-    for opened in (database.open_for_writing, lambda results: database.writer_lock(results).__enter__()):
+    for open_it in (database.open_for_writing, lambda results: database.writer_lock(results).__enter__()):
         with pytest.raises(SpecError, match=r"file.*: .*; choose another folder for the results with --results"):
-            opened(tmp_path / place)
+            open_it(tmp_path / place)
 
 
 FULL_DISK = """

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from store_made import blocks_of, counted, fill, older, reading, tournament, writing
+from support.tampering import opened
 
 from arena.errors import SpecError
 from arena.standings.sums import sums_of
@@ -176,10 +177,9 @@ def test_a_migration_is_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.
         patch.setattr(database, "MIGRATIONS", (*database.MIGRATIONS, Migration("CREATE TABLE late (x)", fails)))
         with pytest.raises(OSError, match="No space left"):
             database.open_for_writing(tmp_path)
-    connection = sqlite3.connect(tmp_path / database.FILE_NAME)
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    connection.close()
+    with opened(tmp_path) as connection:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
     assert version == 1
     assert not {"seat", "late"} & tables

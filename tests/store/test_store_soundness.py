@@ -1,27 +1,27 @@
 """Before a run writes its first byte: a file that SQLite finds malformed is refused and keeps every byte."""
 
 import random
-import sqlite3
 from pathlib import Path
 
 import pytest
 from store_made import fill, reading, tournament
+from support.tampering import opened
 
 from arena.api import league_table
 from arena.errors import DamagedStore, SpecError
 from arena.league.state import state_of
+from arena.league.tournament import Tournament
 from arena.standings.table import standings_json
 from arena.store import database
 
 PAGE = 4096
 
 
-def sound(folder: Path) -> Path:
+def sound(folder: Path, league: Tournament | None = None) -> Path:
     """A database of ours in one file, without a journal beside it."""
-    fill(folder, tournament("ann", "bob", cycles=60))
-    connection = sqlite3.connect(folder / database.FILE_NAME)
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
+    fill(folder, league or tournament("ann", "bob", cycles=60))
+    with opened(folder) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return folder / database.FILE_NAME
 
 
@@ -92,14 +92,10 @@ def test_a_large_file_is_looked_at_in_samples_and_that_is_said(
 
 def test_a_flipped_bit_never_gives_a_wrong_leaderboard(tmp_path: Path) -> None:
     """It is harmless, or there is an error; a query that misses rows for it would be worse than both."""
-    league = tournament("ann", "bob", "cid", cycles=8)
-    fill(tmp_path, league)
-    connection = sqlite3.connect(tmp_path / database.FILE_NAME)
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    path = sound(tmp_path, tournament("ann", "bob", "cid", cycles=8))
     small = ("league", "pairing", "sqlite_autoindex_pairing_1")
-    roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_master").fetchall())
-    connection.close()
-    path = tmp_path / database.FILE_NAME
+    with opened(path) as connection:
+        roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_master").fetchall())
     content = path.read_bytes()
     truth = leaderboard(tmp_path)
     rng = random.Random(11)

@@ -1,12 +1,23 @@
-"""Changes of a database behind the back of arena."""
+"""The database of a results folder behind the back of arena."""
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+
+from arena.store import database
+
+
+@contextmanager
+def opened(place: Path) -> Iterator[sqlite3.Connection]:
+    """The database of a results folder, or of a file, without our checks; what was changed is committed at the end."""
+    path = database.path_in(place) if place.is_dir() else place
+    with closing(sqlite3.connect(path)) as connection, connection:
+        yield connection
 
 
 def execute_sql(path: Path, *statements: str) -> None:
     """Execute and commit them; each UPDATE or DELETE must find a row."""
-    with closing(sqlite3.connect(path)) as connection, connection:
+    with opened(path) as connection:
         for statement in statements:
             assert connection.execute(statement).rowcount, f"nothing was changed by {statement}"
