@@ -1,17 +1,20 @@
 """Standings, matrix and calibration of a league by its stored matches. Rule: ratings are always derived."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Tournament, luck_origin
 from arena.match.results import MatchResult, PairingRanks
-from arena.standings.calibration import Judged, judged
-from arena.standings.matrix import HeadToHead, compared
 from arena.standings.ranks import in_schedule_order, ranks_of
 from arena.standings.ratings import rate
 from arena.standings.rows import Entrant
 from arena.standings.sums import PairingSums, sums_of
 from arena.standings.table import Standings, Timing, standings, timing
+
+if TYPE_CHECKING:
+    from arena.standings.calibration import Judged
+    from arena.standings.matrix import HeadToHead
 
 
 def entrants(tournament: Tournament) -> tuple[Entrant, ...]:
@@ -41,14 +44,18 @@ def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> tupl
     return standings_after(state_of(tournament, stored), sums), timing(entrants(tournament), sums)
 
 
-def matrix_of(state: LeagueState, *, top: int | None, only: Sequence[str]) -> HeadToHead:
+def matrix_of(state: LeagueState, *, top: int | None, only: Sequence[str]) -> "HeadToHead":
     """The results of the best `top` players of a league, or of `only` some, against each other."""
+    from arena.standings.matrix import compared  # noqa: PLC0415 - no league that runs asks for it
+
     tournament, ranks = state.tournament, [span.ranks for span in state.spans]
     names = [player.name for player in tournament.players]
     return compared(tournament.name, names, ranks, tournament.rating, top=top, only=tuple(only))
 
 
-def calibration_of(state: LeagueState) -> Judged:
+def calibration_of(state: LeagueState) -> "Judged":
     """The chances that ratings give to the matches of a league, against their results."""
+    from arena.standings.calibration import judged  # noqa: PLC0415 - no league that runs asks for it
+
     tournament, ranks = state.tournament, [span.ranks for span in state.spans]
     return judged(tournament.name, [player.name for player in tournament.players], ranks, tournament.rating)
