@@ -9,7 +9,7 @@ from cli_arena import Terminal, bot_script
 
 pytestmark = pytest.mark.process
 
-NIM = "--game nim --options '{\"heaps\": [1, 2]}'"
+NIM = "--game nim --options '{\"heaps\": [1, 2]}' --move-ms 10000"  # whatever else the machine does
 
 
 @pytest.fixture
