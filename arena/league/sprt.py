@@ -6,7 +6,7 @@ how often the run was stopped. Blocks beyond the deciding one are stored, and do
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count, islice
+from itertools import count, takewhile
 
 import msgspec
 
@@ -65,11 +65,6 @@ class SequentialComparison:
         return self.state.verdict is not Verdict.UNDECIDED
 
     @property
-    def blocks(self) -> int:
-        """Blocks fed so far, counted or not."""
-        return len(self._scores)
-
-    @property
     def compared(self) -> Compared:
         """The numbers of the blocks that count."""
         matches = self.state.settings.matches
@@ -100,8 +95,7 @@ class SequentialComparison:
 
     def needed(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         """Those of `batches` that are handed out before the test is decided."""
-        while not self.is_decided and (following := list(islice(batches, 1))):
-            yield from following
+        return takewhile(lambda _: not self.is_decided, batches)
 
     def _take(self, number: int, matches: Sequence[PlayedMatch]) -> None:
         """NEW's scores in a block, and its score, luck or margin of the block: the mean of its matches."""

@@ -70,7 +70,10 @@ class Homes:
                 )
             self._make(bot)
         except OSError as error:
-            raise self._translated(error, bot) from None
+            what = f"{self._folder}: {bot.label} cannot be installed: {error.strerror}"
+            if error.errno in _NO_ROOM:
+                raise MachineFault(f"{what}; make room there, or choose another folder with --results") from None
+            raise SpecError(f"{what}; choose another folder for the results with --results") from None
 
     def is_changed(self, digest: str) -> bool:
         """Whether a home is missing, or not what was put there."""
@@ -132,13 +135,6 @@ class Homes:
                 if is_ours is not False and Path(name).is_dir():  # a sweep may have come between the two
                     yield Path(name)
                     return
-
-    def _translated(self, error: OSError, bot: BotSpec) -> SpecError | MachineFault:
-        """An error that names the place where the bot should go."""
-        what = f"{self._folder}: {bot.label} cannot be installed: {error.strerror}"
-        if error.errno in _NO_ROOM:
-            return MachineFault(f"{what}; make room there, or choose another folder with --results")
-        return SpecError(f"{what}; choose another folder for the results with --results")
 
 
 @contextlib.contextmanager

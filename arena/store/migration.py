@@ -81,9 +81,8 @@ def constrain(connection: sqlite3.Connection) -> None:
 
 def _players(connection: sqlite3.Connection, pairing: int, key: str) -> tuple[str, ...]:
     """The players of a pairing by place, as the first of its records that can be read has them."""
-    query = "SELECT block, rotation FROM summary WHERE pairing = ? ORDER BY block, rotation"
     first = None
-    for block, rotation in connection.execute(query, (pairing,)):
+    for block, rotation, _ in connection.execute(_ORDERED, (pairing,)):
         place = MatchKey(key, block, rotation)
         first = first or place
         if (record := _record(connection, pairing, place)) is not None:

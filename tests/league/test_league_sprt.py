@@ -129,7 +129,7 @@ def test_only_blocks_that_count_are_shown() -> None:
     assert comparison.state.verdict is Verdict.H1
     assert (found.wins, found.draws, found.losses) == (2 * comparison.state.blocks, 0, 0)
     assert found.counts.numbers == (0, 0, 0, 0, comparison.state.blocks)
-    assert comparison.blocks == 40
+    assert len(comparison._scores) == 40
 
 
 def test_wins_draws_and_losses_of_matches() -> None:
