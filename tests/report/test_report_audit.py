@@ -1,5 +1,6 @@
 """The audit: a clean store passes, and every kind of tampering is found."""
 
+import re
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -273,6 +274,22 @@ def test_added_matches_are_no_problem(tmp_path: Path) -> None:
     found = findings(kept)
 
     assert (False, "test: matches were added since the standings were published; run the league again") in found
+
+
+@pytest.mark.parametrize(("factor", "is_problem"), [(1 + 1e-9, False), (1 + 1e-5, True)])
+def test_late_digits_are_no_problem(tmp_path: Path, factor: float, *, is_problem: bool) -> None:
+    """Standings that another version of numpy computed; each number of points is changed by that factor."""
+    kept = Kept(tmp_path)
+    with kept.reading() as store:
+        published = store.published("test") or b""
+    changed = re.sub(rb'("mu":)([0-9.]+)', lambda found: found[1] + b"%.17g" % (float(found[2]) * factor), published)
+    kept.tamper("UPDATE league SET standings = ?", changed)
+
+    (found,) = (finding for finding in findings(kept) if "published standings" in finding[1])
+
+    assert changed != published
+    assert found[0] is is_problem
+    assert is_problem or "but for late digits" in found[1]
 
 
 @pytest.mark.parametrize("seed", range(30))
