@@ -5,10 +5,13 @@ The poses are results of real placements, kept as literals, so that no physics i
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from arena.games.api import Seat
+from arena.games.riffraff import GAME
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.scene import Kind
-from arena.games.riffraff.state import Fallen, Loaded, Phase, Player, State, Variant
+from arena.games.riffraff.state import Fallen, Loaded, Options, Phase, Player, State
 from arena.games.riffraff.table import STILL, Piece, PieceId, Pose, ShipAtRest
 
 Row = tuple[str, Kind, int, int, Pose]
@@ -112,12 +115,11 @@ def loaded(*falls: Fallen) -> Loaded:
 
 def fresh(table: ShipAtRest = EMPTY, *, seats: int = 4) -> State:
     """The first round, with that on the ship."""
-    variant = Variant("breeze", 20, seats)
-    return State(variant=variant, players=(Player(supply=(variant.sets,) * 8),) * seats, table=table)
+    return replace(GAME.setup({}, seats), table=table)
 
 
 AT_SEA: Final = State(
-    variant=Variant("breeze", 20, 4),
+    options=Options(),
     players=_PLAYERS,
     phase=Phase.LOAD,
     round=5,

@@ -65,7 +65,7 @@ def test_everybody_has_one_turn_a_round(seed: int, seats: int) -> None:
     is_won = min(player.pieces for player in end.players) == 0
     assert [len(order) for order in turns.values()][:-1] == [seats] * (end.round - 1)
     assert len(turns[end.round]) == end.turn + 1
-    assert is_won or (end.round, end.turn + 1) == (end.variant.rounds, seats)
+    assert is_won or (end.round, end.turn + 1) == (end.rounds, seats)
 
 
 @settings(max_examples=40)

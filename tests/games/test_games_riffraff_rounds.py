@@ -26,7 +26,7 @@ def test_everybody_starts_with_ten_cards_and_whole_sets(seats: int, pieces: int,
 
     assert [player.pieces for player in state.players] == [pieces] * seats
     assert {player.hand for player in state.players} == {CARDS}
-    assert (state.variant.rounds, state.captain) == (rounds, 0)
+    assert (state.rounds, state.captain) == (rounds, 0)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,9 @@ from hypothesis import strategies as st
 from msgspec.structs import asdict, replace
 
 from arena.games.api import LEAST_VALUE, Chance, Decision, Dice, Over, Seat
+from arena.games.shanghaien.cards import Card
 from arena.games.shanghaien.state import State
+from arena.games.shanghaien.value import stakes
 from arena.games.shanghaien.value.position import ShanghaienValue
 from arena.games.shanghaien.value.stakes import CONSTANTS
 
@@ -278,15 +280,34 @@ def test_a_better_roll_is_worth_more() -> None:
     assert good > bad
 
 
+def test_a_joker_that_gains_less_than_its_trick_is_worth_is_not_laid() -> None:
+    """A crew of 3 against 1, with 2 to come: the joker gains 0.99 of a point, and the unused trick is worth 1."""
+    other = stakes.Side((1, *[0] * 7), 0, 0, has_used=False)
+    payoffs = [
+        stakes.Endings(7, (), cards("american 2"), (stakes.Side((3, *[0] * 7), 1, jokers, has_used=False), other))
+        for jokers in (0, 1)
+    ]
+
+    assert payoffs[0].payoff((), 0) == payoffs[1].payoff((), 0)
+
+
+def test_nobody_lays_a_joker_in_their_last_turn_who_cannot_roll_again() -> None:
+    """With the fifth die of round 8 the turn is over: a trick with a joker side is worth no more than one without."""
+    mine = player(dice=(5, 5, 6, 6), sailors=("spanish 1", "french 3"), tricks=("both",))
+    theirs = player(dice=(2, 2, 3, 3), sailors=("spanish 2", "french 2"))
+
+    with_joker, without = (to_move(replace(mine, tricks=held), theirs, round_=8) for held in (mine.tricks, (Card(48),)))
+
+    assert VALUE(with_joker) == VALUE(without)
+
+
 def digest() -> str:
     """Of the value of every state of some matches, by the exact bits, and of the constants."""
     values = [VALUE(step.state)[0].hex() for number in (1, 2) for step in random_steps(number)]
     values += [VALUE(step.state)[0].hex() for step in random_steps(3, ALL)]
     constants = {name.upper(): value for name, value in asdict(CONSTANTS).items() if name != "version"}
-    for name in (
-        "ENDED",
-        "LESSER",
-    ):  # rounds 1 to 5, 6 and 7, 8 and the last: the names they had when version 1 was frozen
+    # rounds 1 to 5, 6 and 7, 8 and the last: the names they had when version 1 was frozen
+    for name in ("ENDED", "LESSER"):
         for part, round_ in {"EARLY": 1, "MIDDLE": 6, "LATE": 7, "LAST": 8}.items():
             constants[f"_{name}_{part}"] = constants[name][round_]
     named = json.dumps([[name, constants[name]] for name in sorted(constants)])

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from itertools import permutations
 from typing import Any, ClassVar, Final, cast
 
-import msgspec
-
 from arena import validation
 from arena.errors import IllegalAction, SpecError
 from arena.games import api
@@ -20,19 +18,12 @@ from arena.games.riffraff.drawing.diagram import describe
 from arena.games.riffraff.drawing.picture import picture
 from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.simulator import RiffRaffSimulator
-from arena.games.riffraff.state import Phase, Player, State, Variant
-from arena.games.riffraff.table import DICE, Weather
+from arena.games.riffraff.state import Options, Phase, Player, State
+from arena.games.riffraff.table import DICE
 
 _TRIES: Final = 60
 """Poses that `sample` draws before it passes; about a third of them are refused."""
 _SIMULATIONS_MAX: Final = 1000
-
-
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`weather`: unsteadiness of hand and sea; `simulations`: look-aheads a bot may ask for in each request."""
-
-    weather: Weather = "breeze"
-    simulations: int = 20
 
 
 class RiffRaffFaultPolicy:
@@ -65,9 +56,14 @@ class RiffRaff:
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
         """An empty ship, ten cards and one set of cargo for each, two sets for two players; seat 0 is captain."""
-        variant = _variant(options, seats)
-        supply = (variant.sets,) * len(KINDS)
-        return State(variant=variant, players=tuple(Player(supply=supply) for _ in range(seats)))
+        if seats not in self.seat_counts:
+            raise SpecError(f"riffraff is for 2 to 4 players, not {seats}")
+        read = validation.read_struct(dict(options), Options, place="options of riffraff")
+        if not 0 <= read.simulations <= _SIMULATIONS_MAX:
+            found = f"found {read.simulations}, expected a number from 0 to {_SIMULATIONS_MAX}"
+            raise SpecError(f"options of riffraff: simulations: {found}")
+        supply = (2 if seats == 2 else 1,) * len(KINDS)
+        return State(options=read, players=(Player(supply=supply),) * seats)
 
     def turn(self, state: State) -> api.Turn:
         """A decision of one or, over the cards, of all; the wind; the simulation; or the end."""
@@ -105,7 +101,7 @@ class RiffRaff:
 
     def outcome(self, state: State) -> api.Outcome:
         """The pieces dealt minus those left, so that fewer left is better; it may be negative. Equal scores tie."""
-        dealt = state.variant.sets * len(KINDS)
+        dealt = state.sets * len(KINDS)
         scores = tuple(dealt - player.pieces for player in state.players)
         return api.Outcome(scores=scores, ranks=api.ranks_by_score(scores))
 
@@ -116,7 +112,7 @@ class RiffRaff:
 
     def game_info(self, options: Mapping[str, Json], seats: int) -> dict[str, Json]:
         """The facts of `view.game_info` for these options."""
-        return view.game_info(_variant(options, seats))
+        return view.game_info(self.setup(options, seats))
 
 
 def _legal(state: State, seat: Seat) -> tuple[AnyAction, ...] | None:
@@ -131,16 +127,6 @@ def _legal(state: State, seat: Seat) -> tuple[AnyAction, ...] | None:
         case Phase.ANNOUNCE:
             return Announce(pieces=1), Announce(pieces=2)
     return None
-
-
-def _variant(options: Mapping[str, Json], seats: int) -> Variant:
-    if seats not in RiffRaff.seat_counts:
-        raise SpecError(f"riffraff is for 2 to 4 players, not {seats}")
-    read = validation.read_struct(dict(options), Options, place="options of riffraff")
-    if not 0 <= read.simulations <= _SIMULATIONS_MAX:
-        found = f"found {read.simulations}, expected a number from 0 to {_SIMULATIONS_MAX}"
-        raise SpecError(f"options of riffraff: simulations: {found}")
-    return Variant(weather=read.weather, simulations=read.simulations, seats=seats)
 
 
 def _sample_load(state: State, seat: Seat, rng: api.Randomness) -> Load | Pass:

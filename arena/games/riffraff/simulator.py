@@ -97,7 +97,7 @@ class RiffRaffSimulator:
 
     def budget(self, state: State) -> int:
         """The option `simulations`, while a bot is asked for anything."""
-        return state.variant.simulations if state.movers else 0
+        return state.options.simulations if state.movers else 0
 
     def what_if(self, state: State, seat: Seat, what: Mapping[str, Json]) -> dict[str, Json]:
         """The result that a load would have. A question that breaks the physics is refused as `diverged`."""

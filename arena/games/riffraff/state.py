@@ -37,22 +37,11 @@ TURN_PHASES: Final = frozenset({Phase.ANNOUNCE, Phase.LOAD, Phase.NOISE, Phase.S
 """The phases in which somebody has the turn."""
 
 
-class Variant(msgspec.Struct, frozen=True):
-    """The game that the options choose: the weather, and the look-aheads a bot may ask for in each request."""
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`weather`: unsteadiness of hand and sea; `simulations`: look-aheads a bot may ask for in each request."""
 
-    weather: Weather
-    simulations: int
-    seats: int
-
-    @property
-    def sets(self) -> int:
-        """Sets of cargo that each player starts with."""
-        return 2 if self.seats == 2 else 1
-
-    @property
-    def rounds(self) -> int:
-        """Rounds after which the game ends: two hands of cards for two players."""
-        return ROUNDS_PER_HAND * self.sets
+    weather: Weather = "breeze"
+    simulations: int = 20
 
 
 class Player(msgspec.Struct, frozen=True):
@@ -114,7 +103,7 @@ class State(msgspec.Struct, frozen=True):
     loaded since the last turn began, the newest last.
     """
 
-    variant: Variant
+    options: Options
     players: tuple[Player, ...]
     phase: Phase = Phase.CARD
     round: int = 1
@@ -130,6 +119,16 @@ class State(msgspec.Struct, frozen=True):
     table: ShipAtRest = ShipAtRest()
     removed: tuple[int, ...] = (0,) * len(KINDS)
     last: tuple[Loaded, ...] = ()
+
+    @property
+    def sets(self) -> int:
+        """Sets of cargo that each player starts with."""
+        return 2 if len(self.players) == 2 else 1
+
+    @property
+    def rounds(self) -> int:
+        """Rounds after which the game ends: two hands of cards for two players."""
+        return ROUNDS_PER_HAND * self.sets
 
     @property
     def active(self) -> Seat | None:

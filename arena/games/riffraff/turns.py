@@ -86,14 +86,14 @@ def announced(state: State, pieces: int) -> State:
 
 def let_go(state: State, load: Load) -> State:
     """A piece is on its way down; without weather there is no noise to be drawn."""
-    if state.variant.weather == "still":
+    if state.options.weather == "still":
         return replace(state, phase=Phase.SETTLING, pending=load, noise=STILL)
     return replace(state, phase=Phase.NOISE, pending=load)
 
 
 def blown(state: State, faces: tuple[int, ...]) -> State:
     """The dice decide how unsteady hand and sea are."""
-    return replace(state, phase=Phase.SETTLING, noise=noise(faces, state.variant.weather))
+    return replace(state, phase=Phase.SETTLING, noise=noise(faces, state.options.weather))
 
 
 def passed(state: State) -> State:
@@ -161,7 +161,7 @@ def _end(state: State) -> State:
 
 def _end_round(state: State) -> State:
     """After everybody's turn, two players take their cards back once and play another hand (R23, R24)."""
-    if state.round == state.variant.rounds:
+    if state.round == state.rounds:
         return replace(state, phase=Phase.OVER)
     is_hand_over = state.round % ROUNDS_PER_HAND == 0
     players = tuple(replace(player, card=None, hand=CARDS if is_hand_over else player.hand) for player in state.players)

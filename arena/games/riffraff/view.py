@@ -16,7 +16,7 @@ from arena.games.riffraff import model, scene
 from arena.games.riffraff.geometry import area_of, centre_of_mass, room_above
 from arena.games.riffraff.legality import DROP_MAX_MM, HANDS_MAX, HANDS_WITHIN_MM, ranges_mm
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, MASS_KG, PARTS, Area, Kind
-from arena.games.riffraff.state import Loaded, Phase, Player, State, Variant
+from arena.games.riffraff.state import Loaded, Phase, Player, State
 from arena.games.riffraff.table import SIGMAS, Piece, ShipAtRest
 
 MM_DIGITS: Final = 2
@@ -30,7 +30,7 @@ def observe(state: State, seat: Seat) -> dict[str, Json]:
         "phase": state.phase.value,
         "you": seat,
         "round": state.round,
-        "rounds": state.variant.rounds,
+        "rounds": state.rounds,
         "captain": state.captain,
         "seats": [_side(each, is_open=is_open or index == seat) for index, each in enumerate(state.players)],
         "order": list(state.order),
@@ -39,7 +39,7 @@ def observe(state: State, seat: Seat) -> dict[str, Json]:
         "pieces_left_to_load": state.to_load,
         "ship": ship(state.table),
         "cargo": cargo(state.table),
-        "noise": msgspec.to_builtins(SIGMAS[state.variant.weather]),
+        "noise": msgspec.to_builtins(SIGMAS[state.options.weather]),
         "last": [_placement(each) for each in state.last],
     }
 
@@ -87,14 +87,14 @@ def _placement(loaded: Loaded) -> dict[str, Json]:
     return {**shown, "fallen": list(shown["fallen"])}
 
 
-def game_info(variant: Variant) -> dict[str, Json]:
+def game_info(state: State) -> dict[str, Json]:
     """Facts for the first message; lists of numbers are x, y, z or low, high unless docs/riffraff.md says otherwise."""
     return {
-        "seats": variant.seats,
-        "rounds": variant.rounds,
-        "sets": variant.sets,
-        "simulations": variant.simulations,
-        "noise": msgspec.to_builtins(SIGMAS[variant.weather]),
+        "seats": len(state.players),
+        "rounds": state.rounds,
+        "sets": state.sets,
+        "simulations": state.options.simulations,
+        "noise": msgspec.to_builtins(SIGMAS[state.options.weather]),
         "ship": {
             "hull_half_mm": _mm(scene.HULL_HALF_M),
             **_lengths({"deck_top": scene.DECK_TOP_M}),

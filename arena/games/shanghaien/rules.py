@@ -5,8 +5,8 @@ expansion anything; they look up offers and effects in the variant, and an expan
 was tried, and what stands against it in this position.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache, reduce
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache, partial, reduce
 from operator import or_
 from typing import Any, ClassVar, Final, cast
 
@@ -71,41 +71,6 @@ def checked_options(raw: Mapping[str, Json], known: Mapping[str, Expansion]) -> 
     return options
 
 
-def action_types(expansions: Iterable[Expansion]) -> list[type[Action]]:
-    """The types of action that these expansions add: their tricks', then their decisions'."""
-    return [kind for each in expansions for kind in (*each.trick.effects, *each.effects)]
-
-
-def compose(options: Options, expansions: Sequence[Expansion]) -> Variant:
-    """The variant these options and expansions make, the latter in the order of play."""
-    counts = msgspec.structs.asdict(options.tricks)
-    faces = [sailor_text(Card(card)) for card in range(SAILOR_COUNT)]
-    faces += [kind for kind, count in counts.items() for _ in range(count)]
-    dealt: tuple[list[Card], list[Card]] = ([], [])
-    table: list[Card] = []
-    for each in expansions:
-        for owner in dealt if each.is_dealt else (table,):
-            owner.append(Card(len(faces)))
-            faces.append(each.trick.kind)
-    tricks = (*BASE_TRICKS, *(each.trick for each in expansions))
-    effects: dict[type[Action], Effect] = {Roll: start_roll, Shanghai: end_round, Place: put_down, Joker: lay_joker}
-    for added in (*(trick.effects for trick in tricks), *(each.effects for each in expansions)):
-        effects.update(added)
-    return Variant(
-        faces=tuple(faces),
-        dealt=(tuple(dealt[0]), tuple(dealt[1])),
-        table=tuple(table),
-        tricks={trick.kind: trick for trick in tricks},
-        kinds={action: trick.kind for trick in tricks for action in trick.effects},
-        effects=effects,
-        expansions={each.name: each for each in expansions},
-        **{
-            hook: {each.name: found for each in expansions if (found := getattr(each, hook)) is not None}
-            for hook in ("on_rolled", "intercept", "restrict", "on_placed", "award", "on_round_end")
-        },
-    )
-
-
 _DECISIONS: Final = (Decision(seats=(Seat(0),)), Decision(seats=(Seat(1),)))
 _OVER: Final = Over()
 _ROLL: Final[tuple[Action, ...]] = (Roll(),)
@@ -130,9 +95,10 @@ class Shanghaien:
 
     def __init__(self, expansions: Mapping[str, Expansion] = EXPANSIONS) -> None:
         self._expansions = expansions
-        added = {kind: each.name for each in expansions.values() for kind in action_types([each])}
-        self._owners = {kind: name for kind, name in added.items() if kind not in BASE_ACTIONS}
-        self._first_state = lru_cache(maxsize=64)(self._compose)
+        self._owners = {
+            kind: each.name for each in expansions.values() for kind in action_types([each]) if kind not in BASE_ACTIONS
+        }
+        self._first_state = lru_cache(maxsize=64)(partial(_first_state, expansions))
         self._action_type: Any = reduce(or_, [*BASE_ACTIONS, *self._owners])
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
@@ -167,8 +133,8 @@ class Shanghaien:
             actions = _placements(state.dice, state.must_place, state.to_place, numbering_choices(state))
             if player.tricks and not player.has_used_trick:
                 actions += turns.trick_actions(state)
-        for restrict in state.variant.restrict.values():
-            actions = restrict(state, actions)
+        for each in state.variant.expansions.values():
+            actions = each.restrict(state, actions)
         return actions
 
     def parse(self, state: State, seat: Seat, raw: Json) -> Action:
@@ -205,16 +171,38 @@ class Shanghaien:
         """One of the legal actions, all equally likely."""
         return cast(Action, rng.choice(self.legal(state, seat)))
 
-    def _compose(self, options: Options) -> State:
-        chosen = tuple(each for name, each in self._expansions.items() if name in options.expansions)
-        variant = compose(options, chosen)
-        return State(
-            variant=variant,
-            phase="shuffle",
-            players=(Player(tricks=variant.dealt[0]), Player(tricks=variant.dealt[1])),
-            table=variant.table,
-            extras={each.name: each.start for each in chosen},
-        )
+
+def action_types(expansions: Iterable[Expansion]) -> list[type[Action]]:
+    """The types of action that these expansions add: their tricks', then their decisions'."""
+    return [kind for each in expansions for kind in (*each.trick.effects, *each.effects)]
+
+
+def _first_state(known: Mapping[str, Expansion], options: Options) -> State:
+    """The unshuffled table that these options make; expansions are in the order in which they are known."""
+    expansions = [each for name, each in known.items() if name in options.expansions]
+    faces = [sailor_text(Card(card)) for card in range(SAILOR_COUNT)]
+    for kind, count in msgspec.structs.asdict(options.tricks).items():
+        faces += [kind] * count
+    owned: tuple[list[Card], list[Card], list[Card]] = ([], [], [])
+    for each in expansions:
+        for owner in owned[:2] if each.is_dealt else owned[2:]:
+            owner.append(Card(len(faces)))
+            faces.append(each.trick.kind)
+    tricks = (*BASE_TRICKS, *(each.trick for each in expansions))
+    effects: dict[type[Action], Effect] = {Roll: start_roll, Shanghai: end_round, Place: put_down, Joker: lay_joker}
+    for added in (*(trick.effects for trick in tricks), *(each.effects for each in expansions)):
+        effects.update(added)
+    variant = Variant(
+        faces=tuple(faces),
+        tricks={trick.kind: trick for trick in tricks},
+        kinds={action: trick.kind for trick in tricks for action in trick.effects},
+        effects=effects,
+        expansions={each.name: each for each in expansions},
+    )
+    first, second, table = map(tuple, owned)
+    players = Player(tricks=first), Player(tricks=second)
+    extras = {each.name: each.start for each in expansions}
+    return State(variant=variant, phase="shuffle", players=players, table=table, extras=extras)
 
 
 @cache
@@ -234,8 +222,7 @@ def why_illegal(state: State, seat: Seat, action: Action) -> str:
     if mover != seat:
         return f"seat {seat} is not to move; seat {mover} is"
     asking = [phase.by] if isinstance(phase, Choice) else state.variant.expansions
-    hooks = [why for name in asking if (why := state.variant.expansions[name].why) is not None]
-    sentence = next(filter(None, (why(state, action) for why in hooks)), None)
+    sentence = next(filter(None, (state.variant.expansions[name].why(state, action) for name in asking)), None)
     if sentence is None and isinstance(phase, Choice):
         return f"{action.tag} does not answer the question {phase.name}"
     return sentence or _why_by_base(state, action)

@@ -20,7 +20,7 @@ def title(state: State) -> str:
     """The round, the captain and what comes next; at the end, who has won."""
     if state.phase is Phase.OVER:
         return f"the game is over after round {state.round}: {what_next(state)}"
-    return f"round {state.round} of {state.variant.rounds}, captain seat {state.captain}: {what_next(state)}"
+    return f"round {state.round} of {state.rounds}, captain seat {state.captain}: {what_next(state)}"
 
 
 def what_next(state: State) -> str:

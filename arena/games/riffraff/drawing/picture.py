@@ -251,7 +251,7 @@ def _above(seats: int) -> Window:
 def _header(state: State) -> Iterator[str]:
     sentence = captions.what_next(state)
     yield words((24, 46), "Riff Raff", 34, f'{BOLD} {ink(INK)} font-family="{svg.SERIF}"')
-    yield words((204, 30), f"round {state.round} of {state.variant.rounds}", 13, ink(FADED))
+    yield words((204, 30), f"round {state.round} of {state.rounds}", 13, ink(FADED))
     yield words((204, 51), sentence[:1].upper() + sentence[1:], 18, f"{BOLD} {ink(INK)}")
     yield from order_of_play(state, WIDTH - 24, 38)
 

@@ -88,7 +88,7 @@ def _view(state: State) -> dict[str, Json]:
 
 
 def _notes(state: State) -> tuple[str, ...]:
-    return ("no shanghai: nobody may call it in this round unless he has to",) if lying(state, NAME) else ()
+    return ("no shanghai: nobody may call it in this round unless they have to",) if lying(state, NAME) else ()
 
 
 def _why(state: State, action: Action) -> str | None:

@@ -21,7 +21,7 @@ NAME: Final = "sharks"
 class Feed(Action, frozen=True, tag="feed"):
     """Turn the card down on which the die of this turn is placed."""
 
-    text = "plays feed the sharks: turns down the card he places on"
+    text = "plays feed the sharks: turns down the card they place on"
 
 
 class Exchange(Action, frozen=True, tag="exchange"):
