@@ -1,13 +1,25 @@
 """The Crazy Captain: one case for each line of his rule text, and for each ruling on him."""
 
 import pytest
-from expansions_positions import CAPTAIN, asked, both_or_one, captained, card_of, place, rolled, table
-from games_positions import FIRST, GAME, SECOND, chance_key, every_card, go, options, player, tricks
+from expansions_positions import (
+    CAPTAIN,
+    SHARKS,
+    asked,
+    both_or_one,
+    captained,
+    card_of,
+    place,
+    rolled,
+    table,
+    unnumbered,
+)
+from games_positions import FIRST, GAME, SECOND, cards, chance_key, every_card, go, options, player, tricks
 from msgspec.structs import replace
 
 from arena.games.api import Seat
-from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Roll, Shanghai
+from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.expansions.crazy_captain import Allow, PlayCaptain, Veto
+from arena.games.shanghaien.expansions.sharks import Exchange
 
 ANSWERS = (Allow(), Veto())
 
@@ -155,3 +167,172 @@ def test_the_asked_seat_sees_what_is_announced_with_its_choices() -> None:
 
 
 # --- the end ------------------------------------------------------------------------------------------------------
+
+
+# --- 1. the placement ---------------------------------------------------------------------------------------------
+
+
+def test_a_vetoed_placement_is_taken_back_and_both_dice_are_rolled_again() -> None:
+    """Nothing is placed, and the new roll is the next one of the same turn."""
+    state = go(rolled(captained(), 2, 5), place(2), Veto())
+
+    assert chance_key(state) == "roll/1/0/1/2"
+    assert state.players[0].placed == (0,) * 6
+    assert options(go(state, (1, 6))) == (place(1), place(6))
+
+
+def test_after_a_vetoed_placement_a_trick_may_be_played() -> None:
+    """He is directly after a roll again, and has not used one."""
+    state = go(rolled(captained(player(tricks=("both",))), 2, 5), place(2), Veto(), (1, 6))
+
+    assert tricks(state) == (Both(),)
+    assert options(go(state, Both())) == both_or_one(1, 6)
+
+
+def test_after_a_vetoed_placement_a_used_trick_stays_used() -> None:
+    """And an adjusted die is rolled anew."""
+    state = go(rolled(captained(player(tricks=("adjust", "both"))), 2, 5), Adjust(die=2, to=3), Allow(), place(3))
+
+    again = go(state, Veto(), (2, 6))
+
+    assert options(again) == (place(2), place(6))
+    assert again.players[0].tricks == cards("both")
+    assert cards("adjust")[0] in again.gone
+
+
+def test_the_right_to_place_both_holds_for_the_new_dice() -> None:
+    """The two dice were one placement, so one veto takes both back."""
+    state = go(rolled(captained(player(tricks=("both",))), 2, 5), Both(), Allow(), place(2, 5), Veto(), (1, 6))
+
+    assert options(state) == both_or_one(1, 6)
+    assert go(state, place(1, 6)).players[0].placed == (1, 0, 0, 0, 0, 1)
+
+
+@pytest.mark.parametrize("die", [1, 6])
+def test_after_a_vetoed_placement_of_both_one_die_may_be_placed_alone(die: int) -> None:
+    """The right to place both is no duty: dice that were not to be foreseen may lie badly together."""
+    state = go(rolled(captained(player(tricks=("both",))), 2, 5), Both(), Allow(), place(2, 5), Veto(), (1, 6))
+
+    after = go(state, place(die))
+
+    assert after.players[0].placed == tuple(int(number == die) for number in range(1, 7))
+    assert (asked(after), after.players[0].supply, after.gone[-1:]) == (("turn", 1), 5, cards("both"))
+
+
+def test_one_of_two_dice_placed_alone_can_be_vetoed_too() -> None:
+    """And the right holds for the new dice."""
+    state = go(rolled(captained(player(tricks=("both",))), 2, 5), Both(), Allow(), place(5), Veto(), (1, 6))
+
+    assert options(state) == both_or_one(1, 6)
+
+
+def test_after_a_vetoed_exchange_both_dice_must_be_placed() -> None:
+    """The text of the exchange grants no right but says that both are placed."""
+    held = table((CAPTAIN, SHARKS), player(dice=(3,)), hands=((SHARKS,), ()), lying=((CAPTAIN, SECOND),))
+    state = go(rolled(held, 2, 5), Exchange(back=3), Allow(), place(2, 5), Veto(), (1, 6))
+
+    assert options(state) == (place(1, 6),)
+
+
+def test_a_joker_laid_before_a_vetoed_placement_stays() -> None:
+    """It is not part of the placement."""
+    state = rolled(captained(player(tricks=("both",), sailors=("dutch 3",))), 2, 5)
+
+    after = go(state, Joker(card="both", nation="dutch"), Allow(), place(2), Veto(), (1, 6))
+
+    assert after.players[0].strength[4] == 5
+    assert tricks(after) == ()
+
+
+def test_the_numbering_chosen_with_a_vetoed_placement_falls_with_it() -> None:
+    """It is chosen again with the next one."""
+    state = go(unnumbered(rolled(captained(), 2, 5)), Place(dice=(2,), one="right"), Veto(), (1, 6))
+
+    assert state.one_at is None
+    assert options(state) == tuple(Place(dice=(die,), one=end) for die in (1, 6) for end in ("left", "right"))
+    assert go(state, Place(dice=(6,), one="left")).one_at == "left"
+
+
+def test_a_reroll_that_was_allowed_leads_to_a_placement_that_can_be_vetoed() -> None:
+    """The third roll of the turn."""
+    state = go(rolled(captained(player(tricks=("reroll",))), 2, 5), Reroll(), Allow(), (1, 6), place(1), Veto())
+
+    assert chance_key(state) == "roll/1/0/1/3"
+
+
+# --- 2. a trick ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("trick", [Adjust(die=2, to=3), Joker(card="adjust", nation="dutch")])
+def test_a_vetoed_trick_stays_and_is_unplayable_for_the_rest_of_the_turn(trick: Action) -> None:
+    """Either side of the card; it does not count as used, and another card may be announced."""
+    holder = player(tricks=("adjust", "both"), sailors=("dutch 3",))
+    state = go(rolled(captained(holder), 2, 5), trick, Veto())
+
+    assert state.players[0] == holder
+    assert options(state) == (place(2), place(5), Both(), Joker(card="both", nation="dutch"))
+    assert GAME.observe(state, FIRST)["expansions"][CAPTAIN]["vetoed"] == "adjust"
+    assert options(go(state, Both())) == both_or_one(2, 5)
+
+
+def test_another_card_of_the_same_kind_may_be_announced() -> None:
+    """The card was vetoed, not the kind; one of the two stays with its owner."""
+    state = go(rolled(captained(player(tricks=("both", "both"))), 2, 5), Both(), Veto())
+
+    after = go(state, Both())
+
+    assert tricks(state) == (Both(),)
+    assert options(after) == both_or_one(2, 5)
+    assert len(after.players[0].tricks) == 1
+
+
+def test_after_a_vetoed_trick_he_may_place_without_one() -> None:
+    """The veto is spent, so the placement stands."""
+    state = go(rolled(captained(player(tricks=("both",))), 2, 5), Both(), Veto(), place(5))
+
+    assert asked(state) == ("turn", 1)
+    assert state.players[0].placed == (0, 0, 0, 0, 1, 0)
+
+
+def test_a_vetoed_trick_can_be_played_in_the_next_turn() -> None:
+    """Where it can be vetoed again."""
+    state = go(rolled(captained(player(tricks=("both",))), 2, 5), Both(), Veto(), place(5), Roll(), (1, 2), place(1))
+
+    again = go(state, Roll(), (3, 4), Both())
+
+    assert asked(again) == ("veto", 1)
+    assert tricks(go(again, Veto())) == ()
+
+
+# --- 3. shanghai --------------------------------------------------------------------------------------------------
+
+
+def test_after_a_vetoed_shanghai_he_must_roll() -> None:
+    """The round goes on; in his next turn he may call it again."""
+    state = go(captained(player(dice=(1, 2)), player(dice=(3, 4))), Shanghai(), Veto())
+
+    later = go(state, Roll(), (2, 5), place(2), Roll(), (2, 5), place(2))
+
+    assert options(state) == (Roll(),)
+    assert asked(go(state, Roll(), (2, 5))) == ("rolled", 0)
+    assert options(later) == (Roll(), Shanghai())
+    assert asked(go(later, Shanghai())) == ("veto", 1)
+
+
+@pytest.mark.parametrize(("dice", "can_be"), [((1, 2, 3, 4), True), ((1, 2, 3, 4, 5), False), ((1,) * 6, False)])
+def test_shanghai_cannot_be_vetoed_with_fewer_than_two_dice(dice: tuple[int, ...], can_be: bool) -> None:
+    """He has to call it, and the seat is not asked."""
+    state = go(captained(player(dice=dice)), Shanghai())
+
+    assert asked(state) == (("veto", 1) if can_be else ("turn", 1))
+    assert state.round == (1 if can_be else 2)
+
+
+def test_an_allowed_shanghai_ends_the_round() -> None:
+    """As if nobody had been asked."""
+    state = captained(player(dice=(1, 2)), player(dice=(3, 4)))
+
+    ended = go(state, Shanghai(), Allow())
+
+    assert (ended.round, asked(ended)) == (2, ("turn", 1))
+    assert card_of(state, CAPTAIN, SECOND) in ended.gone

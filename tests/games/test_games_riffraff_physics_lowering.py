@@ -1,21 +1,28 @@
 """Letting a piece down: the search alone on an imagined column, then what the engine says of the pose it ends in."""
 
+import contextlib
+import math
+import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from riffraff_tables import laden, random_load
+from riffraff_tables import after, laden, piece, random_load, random_noise, settled, tried
 
-from arena.errors import IllegalAction
+from arena.errors import HarnessFault, IllegalAction
 from arena.games.riffraff import engine
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.engine import WorldState
-from arena.games.riffraff.geometry import rotation_matrix, ship_rotation
-from arena.games.riffraff.model import LOWERING_END_M
-from arena.games.riffraff.scene import AREAS, KINDS
-from arena.games.riffraff.table import STILL, Pose, ShipAtRest
+from arena.games.riffraff.geometry import UPRIGHT, extents, rotation_matrix, ship_rotation
+from arena.games.riffraff.model import HALVINGS, LOOK_S, LOOKS_MAX, LOWERING_END_M
+from arena.games.riffraff.physics import poses
+from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, KINDS, PARTS, YARDS, Kind
+from arena.games.riffraff.table import DIGITS, STILL, Noise, Pose, Settled, ShipAtRest
 
 _SLABS = st.lists(st.tuples(st.floats(-0.05, 0.05), st.floats(0.0, 0.02)), max_size=4)
 """Obstacles in the column: middle and thickness, in m."""
@@ -143,3 +150,242 @@ def test_passing_over_what_is_clear_changes_no_pose() -> None:
     )
 
     assert quick == slow
+
+
+_CRATE = Load("crate", "flat", 50, 22)
+_FIVE_S = 500
+
+
+def test_fourteen_pieces_do_not_creep() -> None:
+    """A laden ship left alone for 5 s moves its cargo by less than 0.3 mm."""
+    world = engine.afloat(laden(14))
+    before = world.state.copy()
+
+    for _ in range(_FIVE_S):
+        world.look()
+
+    assert len(poses(before)) == 14
+    shift = np.linalg.norm(poses(world.state)[:, :3] - poses(before)[:, :3], axis=1)
+    assert 1000 * float(shift.max()) < 0.3
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if any(part.form == "box" for part in PARTS[kind])])
+def test_a_piece_with_corners_does_not_jitter(kind: Kind) -> None:
+    """Boxes are meshes of eight corners: once it lies, a single piece moves less than 0.05 mm in 5 s.
+
+    That is what the ship itself gives way in its dry friction; engine boxes crept 16 mm.
+    """
+    result = settled(ShipAtRest(), 1, Load(kind, "lying" if kind == "sailor" else "flat", 50, 24))
+    world = engine.afloat(ShipAtRest(result.roll, result.pitch, (piece(1, kind, result.rests[0].pose),)))
+    for _ in range(_FIVE_S // 5):
+        world.look()
+    before = poses(world.state).copy()
+
+    for _ in range(_FIVE_S):
+        world.look()
+
+    assert 1000 * float(np.abs(poses(world.state) - before)[:, :3].max()) < 0.05
+
+
+@pytest.mark.parametrize("area", [5, 6, 7, 8, 9, 10])
+def test_a_hung_sailor_comes_to_rest(area: int) -> None:
+    """His hook fits the yard: he hangs still within 2 s, in the height in which he was hung up."""
+    result = settled(ShipAtRest(), area, Load("sailor", "hang", 0, 500 * sum(AREAS[area].v_m)), Noise(roll_rad_s=0.05))
+
+    assert (result.end, result.fallen) == ("rest", ())
+    assert result.t_s < 2
+    # the lower face of the hook's bar is 3 mm below its origin, and the ship heels a little
+    assert result.rests[0].pose[2] == pytest.approx(YARDS[(area - 5) // 2].top_m + 0.003, abs=0.005)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_model_reaches_as_far_as_the_geometry(kind: Kind) -> None:
+    """Meshes and primitives of the engine have the same extents as the geometry by which placements are refused."""
+    world = engine.World(ShipAtRest(), [(kind, (0, 0, 1, 1, 0, 0, 0))])
+    world.contacts()
+    own = world.model.geom_bodyid == world.model.nbody - 1
+
+    frames = world.data.geom_xmat[own].reshape(-1, 3, 3)
+    middle, half = world.model.geom_aabb[own, :3], world.model.geom_aabb[own, 3:]
+    centre = world.data.geom_xpos[own] + np.einsum("nij,nj->ni", frames, middle) - (0, 0, 1)
+    reach = np.einsum("nij,nj->ni", np.abs(frames), half)
+
+    low, high = extents(kind, UPRIGHT)
+    assert (centre - reach).min(axis=0) == pytest.approx(low, abs=1e-6)
+    assert (centre + reach).max(axis=0) == pytest.approx(high, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("noise", "warning"),
+    [(Noise(roll_rad_s=float("nan")), "BADQVEL"), (Noise(pitch_rad_s=1e30), "BADQVEL")],
+    ids=["NaN", "huge"],
+)
+def test_a_divergence_is_our_fault_and_leaves_nothing_behind(tmp_path: Path, noise: Noise, warning: str) -> None:
+    """HarnessFault names what broke down; the table is as it was, no file is written, and the next placement works."""
+    table = laden(5)
+    digest = table.digest()
+
+    with contextlib.chdir(tmp_path), pytest.raises(HarnessFault, match=warning):
+        settled(table, 1, _CRATE, noise)
+
+    assert table.digest() == digest
+    assert list(tmp_path.iterdir()) == []
+    assert settled(table, 1, _CRATE).end == "rest"
+
+
+def test_a_pose_that_is_none_is_our_fault(tmp_path: Path) -> None:
+    """NaN in a table breaks the simulation down and nothing else."""
+    broken = ShipAtRest(cargo=(piece(1, "rat", (float("nan"), 0, 0.1, 1, 0, 0, 0)),))
+
+    with contextlib.chdir(tmp_path), pytest.raises(HarnessFault, match="BADQPOS"):
+        settled(broken, 1, _CRATE)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fresh_process_leaves_no_file_behind(tmp_path: Path) -> None:
+    """The very first use of the engine may be a divergence, too: no file in the working directory."""
+    script = (
+        "from arena.games.riffraff import engine\n"
+        "from arena.games.riffraff.table import ShipAtRest\n"
+        "world = engine.afloat(ShipAtRest(roll=float('nan')))\n"
+        "try: world.look()\n"
+        "except engine.HarnessFault as fault: print(fault)\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert "broke down after" in done.stdout
+    assert done.stderr == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_the_engine_the_extra_is_named() -> None:
+    """The module can be imported; its first use is a SpecError with the command that helps."""
+    script = (
+        "import sys\n"
+        "sys.modules['mujoco'] = None\n"
+        "from arena.errors import SpecError\n"
+        "from arena.games.riffraff import physics\n"
+        "try: physics.fingerprint()\n"
+        "except SpecError as error: print(error)\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+
+    assert "pip install 'bot-arena[riffraff]'" in done.stdout
+
+
+def test_a_ship_that_never_rests_is_taken_as_it_is() -> None:
+    """After 12 simulated seconds the poses count as they are; here a piece is still on its way down from 1 km above."""
+    high = ShipAtRest(cargo=(piece(1, "rat", (0, 0, 1000, 1, 0, 0, 0)),))
+
+    result = settled(high, 1, _CRATE)
+
+    assert (result.end, result.t_s) == ("timeout", 12.0)
+    assert [rest.id for rest in result.rests] == ["k01", "k02"]
+    assert 1000 - result.rests[0].pose[2] == pytest.approx(9.81 / 2 * 12**2, rel=0.01)
+
+
+_PLACES = [(area, kind) for area in AREAS for kind in KINDS]
+_LADEN = (0, 0, 6, 12)
+"""Pieces aboard before a placement, in turns."""
+
+
+def _require(table: ShipAtRest, load: Load, result: Settled) -> None:
+    """What holds for every result: each piece is somewhere, once; nothing rests in the water; numbers are canonical."""
+    names = sorted([*(rest.id for rest in result.rests), *(fall.id for fall in result.fallen)])
+    assert names == sorted([*(each.id for each in table.cargo), result.id])
+    assert [rest.id for rest in result.rests] == sorted(rest.id for rest in result.rests)
+    numbers = [result.roll, result.pitch, *(number for rest in result.rests for number in rest.pose)]
+    assert all(number == round(number, DIGITS) and str(number) != "-0.0" for number in numbers)
+    assert all(math.hypot(*rest.pose[3:]) == pytest.approx(1, abs=0.0001) for rest in result.rests)
+    assert all(rest.pose[2] >= CATCH_PLANE_M for rest in result.rests)
+    assert 0 < result.t_s <= LOOKS_MAX * LOOK_S
+    assert (result.end == "timeout") == (result.t_s == LOOKS_MAX * LOOK_S)
+    assert 0 <= result.halved <= HALVINGS
+    assert max(abs(result.roll), abs(result.pitch)) <= math.radians(result.tilt_max_deg) + 0.00002
+    assert [fall.t_s for fall in result.fallen] == sorted(fall.t_s for fall in result.fallen)
+    assert all(fall.hand is None or fall.hand < len(load.hands_mm) for fall in result.fallen)
+
+
+def _tried(table: ShipAtRest, area: int, rng: Random, kind: Kind) -> tuple[ShipAtRest, bool]:
+    """The table after a random placement, and whether it was refused."""
+    load, noise = random_load(rng, area, kind), random_noise(rng)
+    result = tried(table, area, load, noise)
+    if result is None:
+        return table, True
+    _require(table, load, result)
+    changed = after(table, area, load, result)
+    assert changed.digest() == result.digest
+    return changed, False
+
+
+def _refused_in(places: list[tuple[int, Kind]], each: int, seed: str) -> int:
+    """How many of `each` random placements per area and kind were refused; all of them are checked."""
+    rng = Random(seed)
+    return sum(
+        _tried(laden(_LADEN[number % len(_LADEN)]), area, rng, kind)[1]
+        for area, kind in places
+        for number in range(each)
+    )
+
+
+def _grown(placements: int, seed: str, most: int) -> int:
+    """How many random placements on growing tables were refused; a ship with `most` pieces makes way for an empty."""
+    rng = Random(seed)
+    table, refused = ShipAtRest(), 0
+    for _ in range(placements):
+        table, was_refused = _tried(table, rng.choice(list(AREAS)), rng, rng.choice(KINDS))
+        refused += was_refused
+        if len(table.cargo) >= most:
+            table = ShipAtRest()
+    return refused
+
+
+def test_a_few_random_placements_of_every_kind_on_every_area(tmp_path: Path) -> None:
+    """Empty or laden, breeze and all: no divergence, no file, results that are valid."""
+    with contextlib.chdir(tmp_path):
+        refused = _refused_in(_PLACES, 2, "few")
+
+    assert list(tmp_path.iterdir()) == []
+    assert refused < len(_PLACES)
+
+
+def test_random_placements_on_a_growing_table(tmp_path: Path) -> None:
+    """25 random placements one after the other: no divergence, no file, results that are valid."""
+    with contextlib.chdir(tmp_path):
+        refused = _grown(25, "growing", 20)
+
+    assert list(tmp_path.iterdir()) == []
+    assert 0 < refused < 15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", ["many", "more"])
+def test_100_random_placements_of_every_kind_on_every_area(tmp_path: Path, seed: str) -> None:
+    """8,000 placements, on empty and on laden ships: no divergence, no file, results that are valid."""
+    with contextlib.chdir(tmp_path):
+        refused = _refused_in(_PLACES, 100, seed)
+
+    assert list(tmp_path.iterdir()) == []
+    assert 0.1 < refused / (100 * len(_PLACES)) < 0.5
+
+
+@pytest.mark.slow
+def test_a_thousand_random_placements_on_growing_tables(tmp_path: Path) -> None:
+    """1,000 random placements, up to 24 pieces aboard: no divergence, no file, results that are valid."""
+    with contextlib.chdir(tmp_path):
+        refused = _grown(1000, "thousand", 24)
+
+    assert list(tmp_path.iterdir()) == []
+    assert 0.1 < refused / 1000 < 0.5
+
+
+def test_the_engine_does_not_start_afresh_by_itself() -> None:
+    """The engine's silent reset after a divergence is off, so that every divergence is seen."""
+    world = engine.afloat(ShipAtRest())
+
+    assert world.model.opt.disableflags & world.engine.mjtDisableBit.mjDSBL_AUTORESET

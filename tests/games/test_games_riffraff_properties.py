@@ -1,9 +1,11 @@
 """Riff Raff: what holds in every game, whatever is played and whatever falls."""
 
+import json
 import math
 from collections.abc import Sequence
 from itertools import product
 from random import Random
+from statistics import NormalDist, fmean, pstdev
 from typing import Any
 
 import msgspec
@@ -15,12 +17,14 @@ from msgspec.structs import replace
 from riffraff_play import GAME, counts, played, raw_load, start
 
 from arena.errors import BotFault
-from arena.games.api import Decision, Json, Over, Seat, Simulation
+from arena.games.api import Chance, Decision, Json, Over, Seat, Simulation
+from arena.games.luck import draw
 from arena.games.riffraff.actions import PASS, Load
 from arena.games.riffraff.geometry import laid, rotated
 from arena.games.riffraff.legality import ranges_mm
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, PARTS, Kind
 from arena.games.riffraff.state import CARDS, Phase, State
+from arena.games.riffraff.table import DICE, DIE_FACES, SIGMAS, Noise, Weather, noise
 
 SEEDS = st.integers(0, 10**6)
 SEATS = st.sampled_from((2, 3, 4))
@@ -223,3 +227,70 @@ def test_sampled_loads_are_legal_and_various(card: int) -> None:
     assert {load.kind for load in loads} == set(KINDS)
     assert len({(load.kind, load.face) for load in loads}) >= 13
     assert {len(load.hands_mm) for load in loads} == {0, 2}
+
+
+FACE = st.integers(1, DIE_FACES)
+DICE_FACES = st.tuples(FACE, FACE, FACE, FACE, FACE)
+WEATHERS = st.sampled_from(sorted(SIGMAS))
+
+
+def amounts(found: Noise) -> tuple[float, ...]:
+    return tuple(msgspec.structs.astuple(found))
+
+
+@pytest.mark.parametrize(
+    ("face", "z"),
+    [
+        (500_001, 0.0),
+        (841_345, 1.0),
+        (158_656, -1.0),
+        (977_250, 2.0),
+        (998_650, 3.0),
+        (1, -4.8916),
+        (1_000_000, 4.8916),
+    ],
+)
+def test_a_die_stands_for_a_quantile(face: int, z: float) -> None:
+    """Those of the normal distribution, from the table in any textbook."""
+    found = noise((face, face, face, face, face), "breeze")
+
+    assert amounts(found) == pytest.approx((1.5 * z, 1.5 * z, 3 * z, 0.05 * z, 0.05 * z), abs=0.006)
+    assert (found.roll_rad_s, found.pitch_rad_s) == pytest.approx((0.05 * z, 0.05 * z), abs=0.00006)
+
+
+def test_a_storm_is_twice_a_breeze_and_a_calm_half_of_it() -> None:
+    """In everything."""
+    breeze = SIGMAS["breeze"]
+
+    assert msgspec.structs.astuple(breeze) == (1.5, 3.0, 0.05)
+    assert msgspec.structs.astuple(SIGMAS["storm"]) == (3.0, 6.0, 0.1)
+    assert msgspec.structs.astuple(SIGMAS["calm"]) == (0.75, 1.5, 0.025)
+    assert msgspec.structs.astuple(SIGMAS["still"]) == (0.0, 0.0, 0.0)
+
+
+@given(faces=DICE_FACES, weather=WEATHERS)
+def test_noise_is_rounded_and_opposite_dice_give_opposite_noise(faces: tuple[int, ...], weather: Weather) -> None:
+    """There is no -0.0, which would have a JSON text of its own."""
+    found = noise(faces, weather)
+
+    opposite = noise(tuple(DIE_FACES + 1 - face for face in faces), weather)
+
+    assert amounts(opposite) == tuple(-amount for amount in amounts(found))
+    assert [round(amount, 2) for amount in amounts(found)[:3]] == list(amounts(found)[:3])
+    assert [round(amount, 4) for amount in amounts(found)[3:]] == list(amounts(found)[3:])
+    assert "-0.0" not in {str(amount) for amount in amounts(found)}
+    assert json.loads(msgspec.json.encode(found)) == list(msgspec.structs.astuple(found))
+
+
+def test_drawn_noise_is_normal() -> None:
+    """Mean, deviation and the share within one and two deviations, over 2,000 placements."""
+    found = [noise(draw("seed", Chance(key=f"noise/1/0/{number}", kind=DICE)), "breeze") for number in range(2000)]
+
+    for index, sigma in enumerate((1.5, 1.5, 3.0, 0.05, 0.05)):
+        z = [amounts(each)[index] / sigma for each in found]
+
+        assert fmean(z) == pytest.approx(0, abs=0.09)
+        assert pstdev(z) == pytest.approx(1, abs=0.06)
+        for within in (1, 2):
+            share = 2 * NormalDist().cdf(within) - 1
+            assert fmean(abs(each) < within for each in z) == pytest.approx(share, abs=0.04)
