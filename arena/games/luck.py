@@ -28,7 +28,7 @@ def draw(seed: str, chance: Chance) -> tuple[int, ...]:
         words = [_word(prefix + suffix) for suffix in _first_attempts(kind.size)]
         return tuple(sorted(range(kind.size), key=words.__getitem__))
     faces = kind.faces
-    limit = _WORD_COUNT - _WORD_COUNT % faces  # the largest multiple of `faces` that fits in 64 bits
+    limit = _limit(faces)
     words = [_word(prefix + suffix) for suffix in _first_attempts(kind.count)]
     for index, word in enumerate(words):
         if word >= limit:
@@ -58,3 +58,9 @@ def _word_below(limit: int, prefix: bytes) -> int:
 def _first_attempts(size: int) -> tuple[bytes, ...]:
     """The end of the text, behind the key, of the first word of each of `size` dice or items."""
     return tuple(b"%d/0" % index for index in range(size))
+
+
+@cache
+def _limit(faces: int) -> int:
+    """The largest multiple of `faces` that fits in 64 bits."""
+    return _WORD_COUNT - _WORD_COUNT % faces

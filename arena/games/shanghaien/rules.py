@@ -133,8 +133,8 @@ class Shanghaien:
             actions = _placements(state.dice, state.must_place, state.to_place, numbering_choices(state))
             if player.tricks and not player.has_used_trick:
                 actions += turns.trick_actions(state)
-        for each in state.variant.expansions.values():
-            actions = each.restrict(state, actions)
+        for restrict in state.variant.restrict.values():
+            actions = restrict(state, actions)
         return actions
 
     def parse(self, state: State, seat: Seat, raw: Json) -> Action:
@@ -198,6 +198,10 @@ def _first_state(known: Mapping[str, Expansion], options: Options) -> State:
         kinds={action: trick.kind for trick in tricks for action in trick.effects},
         effects=effects,
         expansions={each.name: each for each in expansions},
+        **{
+            hook: {each.name: found for each in expansions if (found := getattr(each, hook)) is not None}
+            for hook in ("on_rolled", "intercept", "restrict", "on_placed", "award", "on_round_end")
+        },
     )
     first, second, table = map(tuple, owned)
     players = Player(tricks=first), Player(tricks=second)
@@ -222,7 +226,8 @@ def why_illegal(state: State, seat: Seat, action: Action) -> str:
     if mover != seat:
         return f"seat {seat} is not to move; seat {mover} is"
     asking = [phase.by] if isinstance(phase, Choice) else state.variant.expansions
-    sentence = next(filter(None, (state.variant.expansions[name].why(state, action) for name in asking)), None)
+    hooks = [why for name in asking if (why := state.variant.expansions[name].why) is not None]
+    sentence = next(filter(None, (why(state, action) for why in hooks)), None)
     if sentence is None and isinstance(phase, Choice):
         return f"{action.tag} does not answer the question {phase.name}"
     return sentence or _why_by_base(state, action)

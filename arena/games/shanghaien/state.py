@@ -66,11 +66,6 @@ class Trick(msgspec.Struct, frozen=True):
     has_joker_side: bool = False
 
 
-def unchanged(state: "State") -> "State":
-    """The hook of an expansion that changes nothing."""
-    return state
-
-
 class Expansion(msgspec.Struct, frozen=True, kw_only=True):
     """One expansion: its card, its decisions, and hooks into a turn; unused fields keep their defaults.
 
@@ -94,15 +89,15 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
     is_dealt: bool = True
     start: Any = None
     effects: Mapping[type[Action], Effect] = {}
-    on_rolled: Callable[["State"], "State"] = unchanged
-    intercept: Callable[["State", Action], "State | None"] = lambda _, __: None
-    restrict: Callable[["State", tuple[Action, ...]], tuple[Action, ...]] = lambda _, actions: actions
-    on_placed: Callable[["State", tuple[int, ...]], "State"] = lambda state, _: state
-    award: Callable[["State", Winners], Winners] = lambda _, winners: winners
-    on_round_end: Callable[["State"], "State"] = unchanged
+    on_rolled: Callable[["State"], "State"] | None = None
+    intercept: Callable[["State", Action], "State | None"] | None = None
+    restrict: Callable[["State", tuple[Action, ...]], tuple[Action, ...]] | None = None
+    on_placed: Callable[["State", tuple[int, ...]], "State"] | None = None
+    award: Callable[["State", Winners], Winners] | None = None
+    on_round_end: Callable[["State"], "State"] | None = None
     view: Callable[["State"], dict[str, Json]] | None = None
-    notes: Callable[["State"], tuple[str, ...]] = lambda _: ()
-    why: Callable[["State", Action], str | None] = lambda _, __: None
+    notes: Callable[["State"], tuple[str, ...]] | None = None
+    why: Callable[["State", Action], str | None] | None = None
 
 
 class Variant(msgspec.Struct, frozen=True):
@@ -110,7 +105,8 @@ class Variant(msgspec.Struct, frozen=True):
 
     `faces` is the text form of each card, the 48 of the tavern first. `tricks` are the dirty tricks in play by their
     kind, `kinds` the kind of card that an action spends (a joker names its card itself), `effects` carry out each type
-    of action. `expansions` are those in play, by name and in the order of play.
+    of action. `expansions` are those in play, by name and in the order of play; the other fields are the hooks of
+    those that have one.
     """
 
     faces: tuple[str, ...]
@@ -118,6 +114,12 @@ class Variant(msgspec.Struct, frozen=True):
     kinds: Mapping[type[Action], str]
     effects: Mapping[type[Action], Effect]
     expansions: Mapping[str, Expansion]
+    on_rolled: Mapping[str, Callable[["State"], "State"]]
+    intercept: Mapping[str, Callable[["State", Action], "State | None"]]
+    restrict: Mapping[str, Callable[["State", tuple[Action, ...]], tuple[Action, ...]]]
+    on_placed: Mapping[str, Callable[["State", tuple[int, ...]], "State"]]
+    award: Mapping[str, Callable[["State", Winners], Winners]]
+    on_round_end: Mapping[str, Callable[["State"], "State"]]
 
 
 class Player(msgspec.Struct, frozen=True):

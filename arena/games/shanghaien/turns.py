@@ -14,18 +14,7 @@ from msgspec.structs import replace
 from arena.games.api import Chance, Dice, Seat
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card, card_winners, final_scores, is_sailor, reinforced
-from arena.games.shanghaien.state import (
-    ROUNDS,
-    ROW_SIZE,
-    Expansion,
-    Player,
-    State,
-    Trick,
-    Variant,
-    lying,
-    numbered,
-    with_mover,
-)
+from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Player, State, T, Trick, Variant, lying, numbered, with_mover
 
 
 def announce(state: State, action: Action, *, asked_by: str | None = None) -> State:
@@ -33,16 +22,18 @@ def announce(state: State, action: Action, *, asked_by: str | None = None) -> St
 
     `asked_by`: the expansion whose question about it has just been answered; only those after it may ask now.
     """
-    for each in _after(asked_by, state.variant.expansions):
-        asking = each.intercept(state, action)
+    variant = state.variant
+    hooks = variant.intercept
+    for intercept in hooks.values() if asked_by is None else _after(asked_by, hooks):
+        asking = intercept(state, action)
         if asking is not None:
             return asking
-    return state.variant.effects[type(action)](state, action)
+    return variant.effects[type(action)](state, action)
 
 
-def _after(name: str | None, expansions: Mapping[str, Expansion]) -> Iterable[Expansion]:
-    """The expansions after the one of that name; without a name all of them."""
-    return expansions.values() if name is None else list(expansions.values())[list(expansions).index(name) + 1 :]
+def _after(expansion: str, hooks: Mapping[str, T]) -> Iterable[T]:
+    """The hooks after the one of `expansion`."""
+    return list(hooks.values())[list(hooks).index(expansion) + 1 :]
 
 
 def shuffled(state: State, drawn: tuple[int, ...]) -> State:
@@ -75,8 +66,9 @@ def rolled(state: State, dice: tuple[int, ...], *, asked_by: str | None = None) 
     `asked_by`: the expansion whose interlude about these very dice is over; only the hooks after it run.
     """
     state = replace(state, phase="rolled", dice=dice)
-    for each in _after(asked_by, state.variant.expansions):
-        state = each.on_rolled(state)
+    hooks = state.variant.on_rolled
+    for hook in hooks.values() if asked_by is None else _after(asked_by, hooks):
+        state = hook(state)
         if state.phase != "rolled":
             break
     return state
@@ -91,8 +83,8 @@ def put_down(state: State, placement: Place) -> State:
     state = with_mover(state, replace(player, placed=tuple(placed)))
     if state.one_at is None:
         state = replace(state, one_at=placement.one)
-    for each in state.variant.expansions.values():
-        state = each.on_placed(state, placement.dice)
+    for hook in state.variant.on_placed.values():
+        state = hook(state, placement.dice)
     return end_turn(state)
 
 
@@ -114,8 +106,8 @@ def end_round(state: State, _: Shanghai) -> State:
     assert state.one_at is not None, "shanghai comes after the first turn, which fixed the numbering"
     first, second = state.players
     won_by = card_winners((first.placed, second.placed))
-    for each in state.variant.expansions.values():
-        won_by = each.award(state, won_by)
+    for award in state.variant.award.values():
+        won_by = award(state, won_by)
     taken: dict[Seat | None, list[Card]] = {Seat(0): [], Seat(1): [], None: list(state.gone)}
     for card, winner in zip(numbered(state.row, state.one_at), won_by, strict=True):
         taken[winner].append(card)
@@ -126,8 +118,8 @@ def end_round(state: State, _: Shanghai) -> State:
         row=state.pile[:ROW_SIZE],
         pile=state.pile[ROW_SIZE:],
     )
-    for each in state.variant.expansions.values():
-        ended = each.on_round_end(ended)
+    for hook in state.variant.on_round_end.values():
+        ended = hook(ended)
     if state.round == ROUNDS:
         return replace(ended, phase="over", turn=state.turn + 1)
     return replace(end_turn(ended), round=state.round + 1, turns=(0, 0), roll=0, one_at=None)

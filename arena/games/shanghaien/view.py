@@ -76,7 +76,7 @@ def describe(state: State) -> str:
         lines += _row_lines(state) if state.row else []
         for seat, player in enumerate(state.players):
             lines += _wrapped(f"seat {seat}: {'; '.join(_side_lines(state, player))}")
-    lines += [note for each in state.variant.expansions.values() for note in each.notes(state)]
+    lines += [note for each in state.variant.expansions.values() if each.notes for note in each.notes(state)]
     return "\n".join(lines)
 
 

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from arena.games.api import Dice, Seat, Shuffle
 from arena.games.shanghaien.actions import End
 from arena.games.shanghaien.cards import DECK_SIZE, JOKER_VALUE, Card, DiceCounts, neighbour_pips
-from arena.games.shanghaien.state import DICE_PER_PLAYER, ENDS, ROUNDS, ROW_SIZE, Choice, ExtraRoll, State, unchanged
+from arena.games.shanghaien.state import DICE_PER_PLAYER, ENDS, ROUNDS, ROW_SIZE, Choice, ExtraRoll, State
 from arena.games.shanghaien.turns import rolled, scores_of
 from arena.games.shanghaien.value import stakes
 from arena.games.shanghaien.value.stakes import CONSTANTS, Side, Stake, chance_of, scale
@@ -251,9 +251,7 @@ def _first_payoff(state: State) -> float:
         return 0.5 if first == second else float(first > second)
     position = _Position(state)
     if phase == "rolling":
-        is_plain = state.to_place == 1 and all(
-            each.on_rolled is unchanged for each in state.variant.expansions.values()
-        )
+        is_plain = state.to_place == 1 and not state.variant.on_rolled
         payoff = mean_of_better(position.each_face()) if is_plain else _mean(state, _TWO_DICE, rolled)
     elif isinstance(phase, ExtraRoll) and phase.chance.kind in _AVERAGED:
         payoff = _mean(state, phase.chance.kind, phase.then)
