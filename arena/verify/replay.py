@@ -86,16 +86,12 @@ def _whole_batches(
             blocks = [each.block for each in batch.fixtures]
             if not set(blocks) <= state.finished[batch.pairing.key]:
                 continue
-            commitments = [_record(store, batch.pairing.key, block, 0).commitment for block in blocks]
+            commitments = [unpack(store.match(f"{batch.pairing.key}-{block}-0").record).commitment for block in blocks]
             if all(each in by_commitment for each in commitments):
                 drawn = [by_commitment[str(each)] for each in commitments]
                 fixtures = (fixture(one, batch.pairing, block) for one, block in zip(drawn, blocks, strict=True))
                 found.append(replace(batch, fixtures=tuple(fixtures), luck=False))
     return found
-
-
-def _record(store: MatchStore, pairing: str, block: int, rotation: int) -> MatchRecord:
-    return unpack(store.match(f"{pairing}-{block}-{rotation}").record)
 
 
 def _differences(store: MatchStore, block: PlayedBlock) -> Iterator[str]:
