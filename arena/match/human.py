@@ -49,7 +49,6 @@ class HumanPlayer(Participant):
         self._say = say
         self._prompt = prompt
         self._random = random.Random(0)  # noqa: S311 - examples, not secrets
-        self._request_id = 0
         self._has_resigned = False
 
     @property
@@ -71,9 +70,8 @@ class HumanPlayer(Participant):
         if request.refused is None:
             self._say_all(table)
         self.moves += 1
-        self._request_id += 1
         action = self._write(request, table) if request.legal is None else self._choose(len(request.legal), table)
-        return Answer(id=self._request_id, action=action)
+        return Answer(id=self.moves, action=action)
 
     def refuse(self, fault: BotFault, step: int) -> None:  # noqa: ARG002 - only records name it
         """Tell the reason. An impossible action is neither move nor fault: a human is asked again."""
