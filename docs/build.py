@@ -1,8 +1,8 @@
 """The site, built strictly from the pages of this folder and of the project: `python docs/build.py [FOLDER]`.
 
 Rule: each page has one source. Pages lie here or, where people look for them, elsewhere in the project; the page of
-commands is made from the command line itself. A link that leads nowhere, a page that no menu has, and a command or
-an option without a help text end the build.
+commands is made from the command line itself, the page of the library from docstrings. A link that leads nowhere, a
+page that no menu has, and a command or an option without a help text end the build.
 """
 
 import inspect
@@ -19,7 +19,11 @@ from typing import Any
 
 import click
 
+import arena
 from arena.cli import cli
+from arena.library.game import Rules
+from arena.library.match import Match
+from arena.library.table import Table
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -33,7 +37,11 @@ ELSEWHERE = {
 FILES = (".svg", ".json", ".css", ".ipynb")
 """Endings of files of this folder that the site has beside its pages."""
 COMMANDS = "commands.md"
+API = "api.md"
+LIBRARY = (arena.play, arena.League, arena.load_match, arena.game, Match, Rules, Table)
+"""The functions and classes on the page of the library, in this order."""
 FENCE = re.compile(r"^(```+)(\w+)([^\n]*)$", re.MULTILINE)
+LONG = 70
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 
 
@@ -116,14 +124,52 @@ def described(words: str, command: click.Command) -> str:
     )
 
 
+def api_page() -> str:
+    """The functions and classes of the library with their docstrings."""
+    head = "# Library\n\nThis page is made from the docstrings. [From Python](python.md) has examples.\n"
+    return "\n".join([head, *(section for each in LIBRARY for section in documented(each, each.__name__, "##"))])
+
+
+def documented(each: Any, name: str, level: str) -> Iterator[str]:
+    """The section of a function or a class, and those of its methods. BrokenDocs without a docstring."""
+    text = inspect.getdoc(each)
+    if not text:
+        raise BrokenDocs(f"`{name}` lacks a docstring")
+    signature = "" if isinstance(each, property) else declaration(each)
+    yield (
+        f"{level} {name}\n\n" + (f"```text\n{name}{signature}\n```\n\n" if signature else "") + f"{paragraphs(text)}\n"
+    )
+    if inspect.isclass(each):
+        for method, value in vars(each).items():
+            if not method.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
+                yield from documented(value, f"{name}.{method}", "###")
+
+
+def declaration(each: Any) -> str:
+    """The signature without the places of its types, with a line for each parameter if it is long."""
+    signature = inspect.signature(each)
+    parts = [re.sub(r"\b(?:\w+\.)+(?=[A-Z])", "", str(part)) for part in signature.parameters.values()]
+    kinds = [part.kind for part in signature.parameters.values()]
+    if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        parts.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    parts = [part for part in parts if part != "self"]
+    short = f"({', '.join(parts)})"
+    return short if len(short) < LONG else "(\n    " + ",\n    ".join(parts) + ",\n)"
+
+
 def paragraphs(text: str) -> str:
     """A help text as Markdown: its placeholders are words, and its lines flow."""
-    return re.sub(r"(?<!\n)\n(?!\n)", " ", text.replace("\b", "").strip()).replace("<", "&lt;")
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", escaped(text.replace("\b", "").strip()))
+
+
+def escaped(text: str) -> str:
+    """A text whose `<` begins no tag; within code it stays."""
+    return re.sub("`[^`]*`|<", lambda found: found[0] if found[0] != "<" else "&lt;", text)
 
 
 def cell(text: str) -> str:
     """A text for a cell of a table."""
-    return text.replace("|", "\\|").replace("<", "&lt;")
+    return escaped(text).replace("|", "\\|")
 
 
 def build(site: Path) -> int:
@@ -135,10 +181,11 @@ def build(site: Path) -> int:
         for path, name in names.items():
             (pages / name).write_text(page(path, names), encoding="utf-8")
         (pages / COMMANDS).write_text(commands_page(), encoding="utf-8")
+        (pages / API).write_text(api_page(), encoding="utf-8")
         for path in sorted(DOCS.iterdir()):
             if path.suffix in FILES:
                 shutil.copy(path, pages)
-        check_menu(DOCS / "zensical.toml", {*names.values(), COMMANDS})
+        check_menu(DOCS / "zensical.toml", {*names.values(), COMMANDS, API})
         shutil.copy(DOCS / "zensical.toml", folder)
         zensical = Path(sys.executable).with_name("zensical")
         code = subprocess.call([zensical, "build", "--strict", "--clean"], cwd=folder)

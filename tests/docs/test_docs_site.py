@@ -7,6 +7,7 @@ import build
 import click
 import pytest
 
+import arena
 from arena.cli import cli
 
 
@@ -57,6 +58,17 @@ def test_every_command_and_option_is_on_the_page_of_commands() -> None:
         assert [name for name in names if f"| `{name}" not in section] == []
 
 
+def test_every_name_of_the_library_is_on_its_page() -> None:
+    """With its docstring; a function without one ends the build."""
+    page = build.api_page()
+
+    names = [name for name in arena.__all__ if not name.startswith("_")]
+    assert [name for name in names if f"## {name}\n" not in page] == []
+    assert "### League.run\n" in page
+    with pytest.raises(build.BrokenDocs, match="`silent` lacks a docstring"):
+        list(build.documented(lambda: None, "silent", "##"))
+
+
 def test_a_page_that_no_menu_has_ends_the_build(tmp_path: Path) -> None:
     """And so does an entry of the menu without a page."""
     menu = tmp_path / "menu.toml"
@@ -73,4 +85,4 @@ def test_the_site_is_built(tmp_path: Path) -> None:
     """Every page is there, without a warning of the builder."""
     assert build.build(tmp_path / "site") == 0
     built = {path.stem for path in (tmp_path / "site").glob("*.html")}
-    assert {Path(name).stem for name in build.sources()} | {"commands"} <= built
+    assert {Path(name).stem for name in build.sources()} | {"commands", "api"} <= built
