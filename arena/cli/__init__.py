@@ -32,6 +32,7 @@ COMMAND_MODULES: Final = {
     "calibration": ("arena.cli.stats", "Print how well ratings predict matches."),
     "show": ("arena.cli.show", "Replay a stored match step by step."),
     "verify": ("arena.cli.verify", "Recompute stored matches and standings."),
+    "completion": ("arena.cli.completion", "Print the script with which a shell completes names."),
     "doctor": ("arena.cli.doctor", "Tell what this machine can do."),
 }
 

@@ -12,6 +12,7 @@ from tabulate import tabulate
 
 from arena.bundled import PACKAGE, bundled_folder
 from arena.cli import options
+from arena.cli.completion import complete_bot
 from arena.cli.options import DEFAULT_GAME, MatchSetup, match_options, require_games
 from arena.conformance.check import StepVerdict, check_bot
 from arena.errors import CheckFailed, SpecError
@@ -37,7 +38,7 @@ _KITS: Final = {"python": "sensible/arena_kit.py", "python-riffraff": "shipmate/
 
 
 @click.command()
-@click.argument("bot")
+@click.argument("bot", shell_complete=complete_bot)
 @match_options
 def check(bot: str, setup: MatchSetup) -> None:
     """Check step by step that BOT (a script or a folder with bot.yaml) speaks the protocol. Exit 1 if it does not.
@@ -55,7 +56,7 @@ def check(bot: str, setup: MatchSetup) -> None:
 
 
 @click.command()
-@click.argument("bot")
+@click.argument("bot", shell_complete=complete_bot)
 @click.option("--baseline", default=BASELINE, help="The bot it plays one block against.")
 @click.option("--replace", is_flag=True, help="It is a new version of the submitted bot of its name.")
 @match_options
@@ -84,7 +85,7 @@ def submit(bot: str, baseline: str, replace: bool, setup: MatchSetup) -> None:
 
 
 @click.command()
-@click.argument("bot", metavar="NAME[@HASH]")
+@click.argument("bot", metavar="NAME[@HASH]", shell_complete=complete_bot)
 @options.results_option
 @options.bots_option
 def withdraw(bot: str, results: Path, bots_folder: Path) -> None:

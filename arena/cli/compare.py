@@ -9,6 +9,7 @@ import click
 from msgspec.structs import replace
 
 from arena.api import begin_league, installed, writable
+from arena.cli.completion import complete_bot
 from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import WORKERS, MatchSetup, format_option, match_options
 from arena.errors import Interrupted, SpecError
@@ -32,8 +33,8 @@ _FORMATS = {"text": as_text, "json": as_json}
 
 
 @click.command()
-@click.argument("new")
-@click.argument("old")
+@click.argument("new", shell_complete=complete_bot)
+@click.argument("old", shell_complete=complete_bot)
 @click.option("--elo0", default=0.0, help="H0: NEW is better by no more than this.")
 @click.option("--elo1", default=20.0, help="H1: NEW is better by at least this.")
 @click.option(

@@ -14,6 +14,7 @@ from tabulate import tabulate
 from arena.api import LeagueRun, begin_league, installed, one_league, publish, require_whole_blocks, stored, writable
 from arena.bundled import bundled_folder, find_tournament, tournaments_on_offer
 from arena.cli import SuggestingGroup
+from arena.cli.completion import complete_league, complete_tournament
 from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import (
     FILE_PATH,
@@ -80,7 +81,7 @@ def tournaments() -> None:
 
 
 @league.command("run")
-@click.argument("file", metavar="FILE|NAME")
+@click.argument("file", metavar="FILE|NAME", shell_complete=complete_tournament)
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: the file, or all cores.")
 @click.option("--executor", metavar="MODULE:FACTORY", help="Play on the concurrent.futures executor this call returns.")
 @format_option(text="Of the leaderboard.")
@@ -162,7 +163,7 @@ def _report_luck_and_clock(tournament: Tournament, backend: Backend) -> None:
 
 
 @league.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_league)
 @results_option
 def status(name: str | None, results: Path) -> None:
     """Print how many matches of league NAME (or of all leagues) are stored, and which round is on.
@@ -190,7 +191,7 @@ def status(name: str | None, results: Path) -> None:
 
 
 @league.command("reveal")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_league)
 @click.option("--to", "file", type=FILE_PATH, help="New file for the secret, for --secret-file.")
 @results_option
 def reveal_secret(name: str, file: Path | None, results: Path) -> None:
@@ -221,7 +222,7 @@ def reveal_secret(name: str, file: Path | None, results: Path) -> None:
 
 
 @league.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_league)
 @click.option("--faults", is_flag=True, help="Only matches with a fault, whether it ended them or not.")
 @format_option(MATCH_FORMATS, "Of the output; csv and json have all that is known of each match.")
 @results_option

@@ -11,6 +11,7 @@ import click
 from msgspec.structs import replace
 
 from arena.api import installed
+from arena.cli.completion import complete_bot
 from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import (
     DEFAULT_GAME,
@@ -49,7 +50,7 @@ SHOWN_ONE_BY_ONE = 10
 
 
 @click.command()
-@click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT [BOT]]")
+@click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT [BOT]]", shell_complete=complete_bot)
 @click.option(
     "--blocks",
     type=click.IntRange(1, 100_000),
@@ -167,7 +168,7 @@ def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[Match
 
 
 @click.command("play")
-@click.argument("bots", nargs=-1, required=True, metavar="BOT [BOT [BOT]]")
+@click.argument("bots", nargs=-1, required=True, metavar="BOT [BOT [BOT]]", shell_complete=complete_bot)
 @click.option("--seat", type=click.IntRange(0), default=0, help="Where you sit.")
 @person_options
 def play_in_person(bots: tuple[str, ...], seat: int, setup: MatchSetup) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from arena.api import league_table, one_league, stored
+from arena.cli.completion import complete_league
 from arena.cli.options import format_option, results_option, terminal_width
 from arena.errors import SpecError
 from arena.games import load_game
@@ -32,7 +33,7 @@ from arena.text import unknown
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_league)
 @format_option()
 @click.option("--no-timing", is_flag=True, help="Leave times out: equal results then give equal bytes.")
 @results_option
@@ -62,7 +63,7 @@ def _names(_context: click.Context, _parameter: click.Parameter, value: str | No
 
 
 @click.command()
-@click.argument("league", required=False)
+@click.argument("league", required=False, shell_complete=complete_league)
 @click.option("--top", callback=_top, default="30", metavar="N|all", help="Show the best N players, or all.")
 @click.option("--players", "only", callback=_names, metavar="A,B,...", help="Show only these players.")
 @click.option("--rows", type=click.Choice(("pairs", "players")), default="pairs", help="Of CSV: which table.")
@@ -100,7 +101,7 @@ def wants_colours(environment: Mapping[str, str]) -> bool:
 
 
 @click.command()
-@click.argument("league", required=False)
+@click.argument("league", required=False, shell_complete=complete_league)
 @format_option()
 @results_option
 def calibration(league: str | None, form: str, results: Path) -> None:
@@ -118,7 +119,7 @@ def calibration(league: str | None, form: str, results: Path) -> None:
 
 @click.command()
 @click.argument("player")
-@click.argument("league", required=False)
+@click.argument("league", required=False, shell_complete=complete_league)
 @click.option(
     "--luck", is_flag=True, help="Replay matches whose luck was not stored, to exclude it from scores; takes a while."
 )

@@ -10,6 +10,7 @@ from typing import Final
 import click
 
 from arena.api import stored
+from arena.cli.completion import complete_league
 from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import (
     WORKERS,
@@ -40,7 +41,7 @@ _BETWEEN_LINES_S: Final = 0.1
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[LEAGUE]...")
+@click.argument("names", nargs=-1, metavar="[LEAGUE]...", shell_complete=complete_league)
 @click.option(
     "--workers",
     type=WORKERS,

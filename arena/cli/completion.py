@@ -1,0 +1,68 @@
+"""`arena completion`: the script with which a shell completes commands, options, and names of bots and leagues.
+
+Rule: a completion looks for names and changes nothing; a folder that it cannot read has none.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+from arena.api import stored
+from arena.bundled import is_path, tournaments_on_offer
+from arena.errors import ArenaError
+from arena.store.bots import BotStore
+
+_VARIABLE: Final = "_ARENA_COMPLETE"
+Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def _completing(names: Callable[[Path], Iterable[str]], *, or_path: bool = False) -> Complete:
+    """Complete by what `names` finds, given the results folder; what looks like a path is completed as one."""
+
+    def complete(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+        if or_path and is_path(begun):
+            return [CompletionItem(begun, type="file")]
+        results = Path(context.params.get("results") or os.environ.get("ARENA_RESULTS", "results"))
+        with suppress(ArenaError, OSError):
+            return [CompletionItem(name) for name in names(results) if name.startswith(begun)]
+        return []
+
+    return complete
+
+
+def _bots(results: Path) -> Iterable[str]:
+    store = BotStore(results, Path(os.environ.get("ARENA_BOTS", "bots")))
+    return sorted({each.name for each in (*store.own(), *store.bundled())} | {each.name for each in store.submitted()})
+
+
+def _leagues(results: Path) -> list[str]:
+    with stored(results) as store:
+        return store.leagues()
+
+
+complete_bot: Final = _completing(_bots, or_path=True)
+complete_league: Final = _completing(_leagues)
+complete_tournament: Final = _completing(
+    lambda _results: sorted({path.stem for path, _place in tournaments_on_offer()}), or_path=True
+)
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the script with which SHELL completes commands, options, and names of bots, tournaments and leagues.
+
+    Put its line into the start-up file of the shell: `eval "$(arena completion bash)"` into ~/.bashrc, the same with
+    zsh into ~/.zshrc; for fish, `arena completion fish > ~/.config/fish/completions/arena.fish`.
+
+    Example: arena completion bash
+    """
+    complete = get_completion_class(shell)
+    assert complete is not None, "click knows these three"
+    root = click.get_current_context().find_root()
+    click.echo(complete(root.command, {}, "arena", _VARIABLE).source())

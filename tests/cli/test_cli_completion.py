@@ -1,0 +1,60 @@
+"""Completion in a real bash: commands, options, bots, tournaments and leagues by name, paths as paths."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_arena import ROOT, Terminal
+
+pytestmark = pytest.mark.process
+ASK = """
+compopt() { echo "as ${2}"; }  # bash has it only while it completes
+eval "$(arena completion bash)"
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+_arena_completion arena
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def completed(*words: str) -> list[str]:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "ARENA_BOTS": str(ROOT / "bots")}
+    ran = subprocess.run(
+        ["bash", "-c", ASK, "bash", *words], env=environment, capture_output=True, text=True, check=True
+    )
+    assert ran.stderr == ""
+    return ran.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("arena", "lea"), ["league", "leaderboard"]),
+        (("arena", "leaderboard", "--no-t"), ["--no-timing"]),
+        (("arena", "match", "gre"), ["greedy", "greedy-c"]),
+        (("arena", "league", "run", "fi"), ["first"]),
+        (("arena", "match", "./x"), ["as", "default"]),
+        (("arena", "leaderboard", ""), []),
+    ],
+)
+@pytest.mark.usefixtures("terminal")
+def test_names_are_completed(words: tuple[str, ...], found: list[str]) -> None:
+    """In a folder without results there are no leagues, and none appears."""
+    assert completed(*words) == found
+    assert not Path("results").exists()
+
+
+def test_leagues_are_completed(terminal: Terminal) -> None:
+    terminal.league()
+
+    assert completed("arena", "leaderboard", "te") == ["test"]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_have_a_script(terminal: Terminal, shell: str) -> None:
+    said = terminal.arena(f"completion {shell}")
+
+    assert said.code == 0
+    assert f"_ARENA_COMPLETE={shell}_complete" in said.out
