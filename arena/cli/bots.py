@@ -133,7 +133,7 @@ def bots(results: Path, bots_folder: Path) -> None:
 @click.argument("name")
 @click.option("--lang", default="python", help="python, javascript, c or perl.")
 @options.game_option
-@click.option("--folder", type=click.Path(path_type=Path), help="Where to put it; default: a new folder NAME here.")
+@click.option("--folder", type=click.Path(path_type=Path), help="Folder to make; default: a new folder NAME here.")
 def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
     """Start a bot of your own called NAME from a template that plays at once.
 

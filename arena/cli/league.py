@@ -84,7 +84,7 @@ def tournaments() -> None:
 @click.argument("file", metavar="FILE|NAME", shell_complete=complete_tournament)
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: the file, or all cores.")
 @click.option("--executor", metavar="MODULE:FACTORY", help="Play on the concurrent.futures executor this call returns.")
-@format_option(text="Of the leaderboard.")
+@format_option(text="Format of the leaderboard.")
 @click.option("--pin", is_flag=True, help="Keep each worker, with its bots, on one core of its own.")
 @click.option("--update", is_flag=True, help="Take new versions of bots and changes that drop matches; asks before.")
 @click.option("--yes", is_flag=True, help="With --update: do not ask.")
@@ -224,7 +224,7 @@ def reveal_secret(name: str, file: Path | None, results: Path) -> None:
 @league.command()
 @click.argument("name", required=False, shell_complete=complete_league)
 @click.option("--faults", is_flag=True, help="Only matches with a fault, whether it ended them or not.")
-@format_option(MATCH_FORMATS, "Of the output; csv and json have all that is known of each match.")
+@format_option(MATCH_FORMATS, "Format of the output; csv and json have all that is known of each match.")
 @results_option
 def matches(name: str | None, faults: bool, form: str, results: Path) -> None:
     """List the stored matches of league NAME: id, players by seat, scores, termination, faults.

@@ -55,7 +55,7 @@ SHOWN_ONE_BY_ONE = 10
     "--blocks",
     type=click.IntRange(1, 100_000),
     default=1,
-    help="Of as many matches as bots: same luck, each bot once in each seat.",
+    help="Blocks to play: as many matches as bots, on the same luck, each bot once in each seat.",
 )
 @click.option("--steps", is_flag=True, help="Print each match step by step.")
 @click.option("--dialogue", "log", type=FILE_PATH, help="File for every line, both ways.")
@@ -169,7 +169,7 @@ def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[Match
 
 @click.command("play")
 @click.argument("bots", nargs=-1, required=True, metavar="BOT [BOT [BOT]]", shell_complete=complete_bot)
-@click.option("--seat", type=click.IntRange(0), default=0, help="Where you sit.")
+@click.option("--seat", type=click.IntRange(0), default=0, help="Your seat.")
 @person_options
 def play_in_person(bots: tuple[str, ...], seat: int, setup: MatchSetup) -> None:
     """Play a match against each BOT, by name or path, at one table; they sit down in their order around you.

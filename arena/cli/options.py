@@ -83,7 +83,7 @@ isolation_option = click.option(
     "--isolation",
     type=click.Choice(["sandbox", "none"]),
     default=DEFAULT_ISOLATION,
-    help="What stands around bots; `none` only for bots you trust, and every result says so.",
+    help="Isolation of bots; `none` only for bots you trust, and every result says so.",
 )
 """On the command line only: no file and no variable shall switch the sandbox off."""
 secret_file_option = click.option(
@@ -100,7 +100,7 @@ _clock_options = (
 )
 
 
-def format_option(formats: Sequence[str] = FORMATS, text: str = "Of the output.") -> Callable[[F], F]:
+def format_option(formats: Sequence[str] = FORMATS, text: str = "Format of the output.") -> Callable[[F], F]:
     """`--format`: one of `formats`, by default the first."""
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], help=text)
 

@@ -66,7 +66,7 @@ def _names(_context: click.Context, _parameter: click.Parameter, value: str | No
 @click.argument("league", required=False, shell_complete=complete_league)
 @click.option("--top", callback=_top, default="30", metavar="N|all", help="Show the best N players, or all.")
 @click.option("--players", "only", callback=_names, metavar="A,B,...", help="Show only these players.")
-@click.option("--rows", type=click.Choice(("pairs", "players")), default="pairs", help="Of CSV: which table.")
+@click.option("--rows", type=click.Choice(("pairs", "players")), default="pairs", help="The table that CSV has.")
 @format_option()
 @results_option
 def matrix(league: str | None, top: int | None, only: tuple[str, ...], rows: str, form: str, results: Path) -> None:
