@@ -25,6 +25,7 @@ def record() -> MatchRecord:
     return match(WAYS, seed="calm sea", weather="calm", simulations=6)
 
 
+@pytest.mark.slow
 def test_every_way_plays_a_match_to_its_end(record: MatchRecord) -> None:
     """No fault ends it, and those who look before they load are refused nothing that they could have known."""
     faults = {seat.player: dict(seat.faults) if isinstance(seat.faults, dict) else {} for seat in record.seats}
@@ -40,6 +41,7 @@ def test_all_but_the_simulations_takes_little_time(record: MatchRecord) -> None:
     assert max(seat.slowest_ms for seat in record.seats) < 100
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_matches(record: MatchRecord) -> None:
     """Weather and bots' seeds decide a match, not the processes."""
     again = match(WAYS, seed="calm sea", weather="calm", simulations=6)

@@ -63,6 +63,7 @@ def test_submit_registers_once(terminal: Terminal) -> None:
     assert terminal.arena("match mine random --game nim").code == 0
 
 
+@pytest.mark.slow
 def test_a_new_version_takes_the_name(terminal: Terminal) -> None:
     """Both are listed; the name means the latest, the hash means any."""
     submit(terminal)

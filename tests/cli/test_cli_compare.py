@@ -31,6 +31,7 @@ def test_a_better_bot_is_found_to_be_better(terminal: Terminal) -> None:
     assert f"{found['blocks']} ({found['matches']} matches" in ran.out
 
 
+@pytest.mark.slow
 def test_the_verdict_does_not_depend_on_workers_or_stops(terminal: Terminal) -> None:
     """One worker, two workers, and two runs, of which the first is cut short by a small cap: the same bytes."""
     command = f"compare random ./poor.py {NIM} --seed 0 --elo1 60 --format json"
@@ -44,6 +45,7 @@ def test_the_verdict_does_not_depend_on_workers_or_stops(terminal: Terminal) -> 
     assert whole == parallel == resumed
 
 
+@pytest.mark.slow
 def test_a_bot_and_itself_are_identical(terminal: Terminal) -> None:
     """Under two names."""
     said = terminal.arena(f"compare ./good.py ./good.py {NIM}")
@@ -67,6 +69,7 @@ def test_what_cannot_be_tested_is_refused(terminal: Terminal, option: str, sente
     assert sentence in said.err
 
 
+@pytest.mark.slow
 def test_compare_and_leaderboard_agree_on_the_score(terminal: Terminal) -> None:
     """The same blocks, the same score with the same interval."""
     found = json.loads(terminal.arena(f"compare random ./poor.py {NIM} --seed 0 --cap 16 --elo1 5 --format json").out)

@@ -44,6 +44,7 @@ def test_stdout_on_a_full_disk(tmp_path: Path, command: str) -> None:
     assert done.stderr.strip() == "error: stdout: No space left on device; make room, and give the same command again"
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_closed_streams(tmp_path: Path) -> None:
     """A league is played all the same, and no file of it gets the number of a stream."""

@@ -101,6 +101,7 @@ def test_what_a_bot_says_is_told_with_escapes(terminal: Terminal, bad: str) -> N
     assert [found.code for found in said.values()] == [0, 1, 1, 0]
 
 
+@pytest.mark.slow
 def test_a_league_of_such_bots_prints(terminal: Terminal) -> None:
     """Submitted, played, listed, shown, told of, verified."""
     write_bot("shouter")

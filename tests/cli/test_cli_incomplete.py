@@ -46,6 +46,7 @@ def suspended_in(block: int) -> object:
     return play
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_a_block_that_stays_void_is_named_and_tried_again_by_the_next_run(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch

@@ -161,6 +161,7 @@ def test_a_wrong_executor_exits_with_2(terminal: Terminal, executor: str, said: 
     assert said in found.err
 
 
+@pytest.mark.slow
 def test_matches_left_behind_are_kept(terminal: Terminal) -> None:
     """A change that drops matches has to be wanted (see test_cli_update.py); verify looks at them too."""
     terminal.league(seed=5)
@@ -198,6 +199,7 @@ def test_the_only_league_need_not_be_named(terminal: Terminal) -> None:
     assert [(said.code, said.err) for said in which] == [(2, "error: which league? known: other, test\n")] * 2
 
 
+@pytest.mark.slow
 def test_the_log_shows_the_first_forfeits(terminal: Terminal) -> None:
     """Twenty of a player, then their number; and no bar that was drawn for a terminal."""
     Path("cheat.py").write_text(bot_script("4711"))

@@ -59,6 +59,7 @@ def test_luck_of_another_version_is_not_checked(terminal: Terminal) -> None:
     assert "its luck is" not in said.out + said.err
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_luck_can_be_left_out(terminal: Terminal) -> None:
     """By the file; then `stats` measures it only if told to, and the matches are the same ones."""

@@ -50,6 +50,7 @@ def test_an_old_league_is_verified(terminal: Terminal) -> None:
     assert (again.code, "again: its luck follows the recipe of arena 0.1.0" in again.out) == (0, True)
 
 
+@pytest.mark.slow
 @pytest.mark.process
 @pytest.mark.parametrize("seed", [None, 2026])
 def test_an_old_league_is_not_continued_silently(terminal: Terminal, seed: int | None) -> None:

@@ -112,6 +112,7 @@ def table_of(text: str) -> list[dict[str, str]]:
     return [dict(zip(headers, line, strict=True)) for line in cells]
 
 
+@pytest.mark.slow
 def test_csv_has_the_digits_of_json(pages: Pages) -> None:
     """Of every number by name."""
     for row, line in zip(pages.rows, pages.lines, strict=True):
@@ -256,6 +257,7 @@ def test_all_pages_tell_of_the_same_matches(pages: Pages) -> None:
         assert origin in re.sub(r"\s+", " ", text)
 
 
+@pytest.mark.slow
 def test_a_comparison_has_the_numbers_of_its_league(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from cli_arena import Terminal, bot_script
 
 MOODY = bot_script("int.from_bytes(os.urandom(4), 'big') % len(m['legal'])")
@@ -14,6 +15,7 @@ def play(terminal: Terminal, *bots: str, **changes: object) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_same_bots_do_the_same_again(terminal: Terminal) -> None:
     """`random` draws from its bot_seed, which is the same again; under a secret of the league."""
     play(terminal, "random", "random")

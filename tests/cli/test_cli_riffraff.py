@@ -63,6 +63,7 @@ def tamper(results: Path, change: Callable[[Any], None]) -> None:
         connection.commit()
 
 
+@pytest.mark.slow
 def test_every_command_tells_of_it(terminal: Terminal) -> None:
     """The table with the pardoned faults, the matches, a page, the matrix, the forecasts, and that all is true."""
     board, matches = terminal.arena("leaderboard"), terminal.arena("league matches")
@@ -132,6 +133,7 @@ sys.exit(execute(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_whoever_has_no_physics_can_look_and_verify_the_rest(terminal: Terminal) -> None:
     """Replays take results as they were recorded; what was not simulated again is said, with what to install."""
     match = terminal.arena("league matches").out.split()[0]
@@ -166,6 +168,7 @@ def test_a_forged_pose_is_found(terminal: Terminal) -> None:
     assert re.match(r"step \d+, settle/1/\d/0: comes out otherwise here: k01 ", problems[0])
 
 
+@pytest.mark.slow
 def test_another_version_of_the_engine_is_not_compared(terminal: Terminal) -> None:
     """The engine is told, with how many came out the same; the history knows that the record was written anew."""
     tamper(terminal.results, lambda record: record["nature"].update(engine="mujoco 3.9.9"))
@@ -179,6 +182,7 @@ def test_another_version_of_the_engine_is_not_compared(terminal: Terminal) -> No
     )
 
 
+@pytest.mark.slow
 def test_blocks_of_four_are_played_on_all_cores(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

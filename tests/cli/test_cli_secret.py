@@ -46,6 +46,7 @@ def test_the_commitment_is_shown_and_the_secret_is_kept(terminal: Terminal) -> N
     assert not any(PUBLIC in text for text in shown)
 
 
+@pytest.mark.slow
 def test_the_same_secret_goes_on_after_a_stop_and_with_a_new_player(terminal: Terminal) -> None:
     """The stored blocks stay the league's: its first commitment is in their pairings."""
     league(terminal)
@@ -77,6 +78,7 @@ def test_a_revealed_league_is_repeated_byte_for_byte(terminal: Terminal) -> None
     assert terminal.arena("verify --results elsewhere").code == 0
 
 
+@pytest.mark.slow
 def test_a_revealed_secret_gives_no_new_block(terminal: Terminal) -> None:
     """New blocks are drawn under a new one with its own commitment, and every block is verified by its own."""
     league(terminal)
@@ -100,6 +102,7 @@ def test_a_revealed_secret_gives_no_new_block(terminal: Terminal) -> None:
     assert "the luck of 8 matches compared with the secret" in verified.out
 
 
+@pytest.mark.slow
 def test_a_comparison_draws_in_secret_and_says_so(terminal: Terminal) -> None:
     """The same machinery; with a seed it says that bots can predict the luck."""
     command = "compare ./bot.py random --game nim --elo1 200 --cap 16 --options '{\"heaps\": [2, 3]}'"
@@ -131,6 +134,7 @@ def torn(_: Terminal) -> str:
     return "this is no secret file"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", [missing, another, torn])
 def test_a_league_does_not_go_on_without_its_secret(terminal: Terminal, harm: Callable[[Terminal], str]) -> None:
     """No new secret is drawn silently; the file given again mends it."""
@@ -170,6 +174,7 @@ def test_which_secret_files_are_taken(terminal: Terminal) -> None:
     assert len(kept()) == 1
 
 
+@pytest.mark.slow
 def test_a_secret_that_one_league_reveals_gives_no_block_to_another(terminal: Terminal) -> None:
     """Two leagues of a folder that draw under the same secret: one reveals it, the other goes on under a new one."""
     Path("same.secret").write_text("cd" * 32)
@@ -273,6 +278,7 @@ def test_a_public_seed_is_called_what_it_is(terminal: Terminal) -> None:
     assert "nothing is secret" in revealed.err
 
 
+@pytest.mark.slow
 def test_without_a_sandbox_the_table_says_that_the_secret_can_be_read(terminal: Terminal) -> None:
     """Bots of the same account read its files."""
     said = league(terminal, "--isolation", "none")
@@ -280,6 +286,7 @@ def test_without_a_sandbox_the_table_says_that_the_secret_can_be_read(terminal: 
     assert "UNSANDBOXED: bots could read the secret of the luck" in said.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["match ./bot.py random", "check ./bot.py", "submit ./bot.py"])
 def test_what_is_played_at_once_prints_its_secret_and_is_repeated_by_it(terminal: Terminal, command: str) -> None:
     """With the result; the same secret in a file gives the same luck, and stays where it is."""

@@ -39,6 +39,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> "Counter[str]":
     return counts
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_each_command_replays_once(terminal: Terminal, counted: "Counter[str]") -> None:
     """A swiss of four: two rounds of two pairings; run, run again, and each page."""

@@ -41,6 +41,7 @@ def versions(terminal: Terminal) -> set[str]:
     return {row["version"] for row in rows if row["name"] == "mine"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bot", ["./mine", "mine"], ids=["by path", "by name"])
 def test_a_league_goes_on_with_the_version_it_began_with(terminal: Terminal, bot: str) -> None:
     """However the file names it: an edited folder, or a name that was submitted again."""
@@ -64,6 +65,7 @@ def test_a_league_goes_on_with_the_version_it_began_with(terminal: Terminal, bot
     assert terminal.arena("verify").code == 0
 
 
+@pytest.mark.slow
 def test_what_is_left_to_play_is_played_by_the_old_version(terminal: Terminal) -> None:
     """A league that is lengthened has one version throughout."""
     write("1")
@@ -78,6 +80,7 @@ def test_what_is_left_to_play_is_played_by_the_old_version(terminal: Terminal) -
     assert versions(terminal) == {"1"}
 
 
+@pytest.mark.slow
 def test_a_new_version_that_cannot_play_here_disturbs_no_league_that_began(terminal: Terminal) -> None:
     """Its wishes are looked at when it is to play."""
     write("1")
@@ -89,6 +92,7 @@ def test_a_new_version_that_cannot_play_here_disturbs_no_league_that_began(termi
     assert (refused.code, "mine plays shanghaien, not nim" in refused.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_hash_in_the_file_is_a_choice(terminal: Terminal) -> None:
     """`name@hash` means that version, and a change of it is a change of the file."""
     write("1")
@@ -104,6 +108,7 @@ def test_a_hash_in_the_file_is_a_choice(terminal: Terminal) -> None:
     assert "`--update` takes the change" in said.err
 
 
+@pytest.mark.slow
 def test_an_update_says_what_it_drops_and_does_it(terminal: Terminal) -> None:
     """By player and by round; the dropped matches stay, and verify looks at them too."""
     write("1")
@@ -132,6 +137,7 @@ class _Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 2), ("\n", 2)])
 def test_a_terminal_is_asked(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, typed: str, code: int) -> None:
     """Only a yes goes on; otherwise nothing is changed, and it is said."""
@@ -186,6 +192,7 @@ def test_any_change_that_drops_matches_has_to_be_wanted(terminal: Terminal) -> N
     assert matches(terminal) == played[:4]
 
 
+@pytest.mark.slow
 def test_what_drops_nothing_needs_no_update(terminal: Terminal) -> None:
     """More cycles, other workers, a player who joins a round robin."""
     write("1")
@@ -222,6 +229,7 @@ def test_they_go_with_update(terminal: Terminal, option: str) -> None:
     assert (said.code, "--yes and --dry-run go with --update" in said.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_version_that_is_gone_is_told(terminal: Terminal) -> None:
     """Somebody cleaned up: the way out is named."""
     write("1")
@@ -236,6 +244,7 @@ def test_a_version_that_is_gone_is_told(terminal: Terminal) -> None:
     assert "league test began with it: `--update` takes mine 2 (" in said.err
 
 
+@pytest.mark.slow
 def test_a_name_belongs_to_the_first_who_submits_it(terminal: Terminal) -> None:
     """Another content needs --replace; the same one does not."""
     write("1")

@@ -41,6 +41,7 @@ def test_faulty_bots_are_counted_and_explained(tmp_path: Path) -> None:
         assert all(part in shown for part in parts), shown
 
 
+@pytest.mark.slow
 def test_a_second_run_at_once_is_refused(tmp_path: Path) -> None:
     """While one program plays into a folder another is told so, exit code 2, and the first is not disturbed."""
     place = Place(tmp_path).write("sleeper", "random", cycles=5, options={"heaps": [1, 2]})
@@ -57,6 +58,7 @@ def test_a_second_run_at_once_is_refused(tmp_path: Path) -> None:
     assert len(place.matches()) == 10
 
 
+@pytest.mark.slow
 def test_nothing_left_to_play_starts_no_worker(tmp_path: Path) -> None:
     """The same command again prints the same table; no process is started for it."""
     place = Place(tmp_path).write("random", "random", cycles=2)
@@ -96,6 +98,7 @@ def test_a_longer_league_plays_only_what_is_new(tmp_path: Path) -> None:
     assert len(after) == 18
 
 
+@pytest.mark.slow
 def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
     """A terminal gets one line that is drawn over and over; a pipe gets nothing but the table."""
     place = Place(tmp_path).write("sleeper", "random", cycles=3, options={"heaps": [1, 2]})
@@ -126,6 +129,7 @@ def _all_from(terminal: int) -> str:
             return found.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command", [["leaderboard"], ["leaderboard", "--format", "csv"], ["league", "matches", "test"], ["--help"]]
 )
@@ -144,6 +148,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, command: list[str])
     assert (process.wait(DEADLINE_S), err) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_closed_stdout_is_told_and_no_error(tmp_path: Path) -> None:
     """`arena leaderboard >&-`, as a service manager may start it."""
     place = Place(tmp_path).write("random", "random", cycles=1)
@@ -161,6 +166,7 @@ def test_a_closed_stdout_is_told_and_no_error(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "stdout is closed: what this command prints is lost\n")
 
 
+@pytest.mark.slow
 def test_a_league_on_an_executor_of_the_user(tmp_path: Path) -> None:
     """`--executor module:factory`: threads play the same league as workers do."""
     place = Place(tmp_path).write("random", "random", "random", cycles=4)
@@ -175,6 +181,7 @@ def test_a_league_on_an_executor_of_the_user(tmp_path: Path) -> None:
     assert threads.standings() == place.standings()
 
 
+@pytest.mark.slow
 def test_many_players(tmp_path: Path) -> None:
     """Eight players, one cycle: 28 pairings, each played."""
     place = Place(tmp_path).write(*["random"] * 8, cycles=1, options={"heaps": [1]})

@@ -188,6 +188,7 @@ def test_a_parallel_match_stops_too(tmp_path: Path) -> None:
     until(lambda: not place.alive(), within_s=a_second(), what="the end of all processes")
 
 
+@pytest.mark.slow
 def test_killed_workers_cost_nothing(tmp_path: Path) -> None:
     """Workers that log a lot die one after the other: every match is there, the log is whole, the program ends."""
     place = Place(tmp_path).write("cheats", "slow", "random", cycles=30, chunk_blocks=5)

@@ -37,11 +37,16 @@ def kind(request: pytest.FixtureRequest, grounds: Grounds, tmp_path_factory: pyt
         assert course(after) == course(grounds.alone(think_ms))
 
 
+def lane(number: int) -> list[pytest.MarkDecorator]:
+    """The first bot of each kind and every fifth of all play in the main suite; a lane of CI plays the others."""
+    is_first = not any(each.kind == HOSTILE_BOTS[number].kind for each in HOSTILE_BOTS[:number])
+    return [] if is_first or number % 5 == 0 else [pytest.mark.slow]
+
+
 @pytest.mark.parametrize(
     ("kind", "rogue"),
-    [(each.kind, each) for each in HOSTILE_BOTS],
+    [pytest.param(each.kind, each, id=each.id, marks=lane(number)) for number, each in enumerate(HOSTILE_BOTS)],
     indirect=["kind"],
-    ids=[each.id for each in HOSTILE_BOTS],
 )
 def test_a_hostile_bot_costs_nobody_but_itself(kind: str, rogue: HostileBot, grounds: Grounds, tmp_path: Path) -> None:
     """Its own matches end as foreseen, with all their lines on record; nothing stays, nothing was reached."""

@@ -215,6 +215,7 @@ def test_who_is_pardoned_is_not_blamed_for_who_is_not(staged: Path) -> None:
     assert problems(record) + resimulate(record)[1] == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_left")
 def test_four_that_simulate_at_once_get_the_same_answers(staged: Path) -> None:
     """Each in a thread of its own: no simulation disturbs another."""

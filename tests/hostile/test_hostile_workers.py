@@ -44,6 +44,7 @@ def of_these(records: list[MatchRecord], players: set[str]) -> list[MatchRecord]
     return [record for record in records if {seat.player for seat in record.seats} <= players]
 
 
+@pytest.mark.slow
 def test_a_league_full_of_hostile_bots_is_played_to_its_end(grounds: Grounds, tmp_path: Path) -> None:
     """By two workers that survive it; the honest ones play as among themselves, the audit finds nothing wrong."""
     evil = tuple(grounds.player(BY_ID[name], everywhere=True, name=name) for name in CROWD)

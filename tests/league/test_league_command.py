@@ -54,6 +54,7 @@ def standings(results: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> s
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SCHEDULES)
 def test_stopped_anywhere_it_ends_with_the_same_standings(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -80,6 +80,7 @@ def test_the_number_of_workers_and_their_order_change_nothing(kind: str, seed: s
     assert states[0] == states[1] == one.state(league)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(kind=st.sampled_from(list(SCHEDULES)), seed=st.integers(0, 10**6), stops=st.lists(st.integers(0, 5), max_size=6))
 def test_after_any_stops_the_league_is_the_same(kind: str, seed: int, stops: list[int]) -> None:

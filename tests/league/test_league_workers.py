@@ -79,6 +79,7 @@ def log_file(path: Path) -> Iterator[Path]:
         handler.close()
 
 
+@pytest.mark.slow
 def test_all_backends_play_the_same_matches(tmp_path: Path) -> None:
     """One worker, two workers, and two threads of this process give the same steps and results."""
     league = real_tournament(tmp_path, cycles=6, options={"heaps": [2, 3]})
@@ -166,6 +167,7 @@ def test_a_worker_that_dies_each_time_ends_with_its_block_named(tmp_path: Path) 
     until(lambda: not others(), within_s=2.0)
 
 
+@pytest.mark.slow
 def test_a_sweep_for_orphans_spares_the_bots_of_living_workers(tmp_path: Path) -> None:
     """While bots start all the time, orphans are looked for all the time: nobody is ended by us."""
     league = real_tournament(tmp_path, cycles=30, chunk_blocks=1, options={"heaps": [1]})
@@ -257,6 +259,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_workers_killed_while_logging_wedge_nothing(tmp_path: Path) -> None:
     """Twelve workers die in the middle of a log record: main logs on, and the program ends within two seconds."""
     script = tmp_path / "program.py"

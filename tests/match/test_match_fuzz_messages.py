@@ -163,6 +163,7 @@ def plays_on(record: MatchRecord, table: Table) -> None:
         assert table.play("fuzz-3").fault is None
 
 
+@pytest.mark.slow
 @fuzzed(400)
 @given(scene=scenes())
 def test_changed_words_end_in_a_record_of_who_was_wrong(scene: Scene) -> None:
@@ -170,6 +171,7 @@ def test_changed_words_end_in_a_record_of_who_was_wrong(scene: Scene) -> None:
     check(scene, "script")
 
 
+@pytest.mark.slow
 @fuzzed(40)
 @given(scene=scenes())
 def test_changed_words_through_real_pipes(scene: Scene) -> None:

@@ -148,6 +148,7 @@ def test_a_hostile_manifest_is_refused_soon(kind: str) -> None:
     assert isinstance(found, str) or kind == "a mark of byte order"
 
 
+@pytest.mark.slow
 def test_hostile_manifests_need_little_memory() -> None:
     """All of them in one process that may not have more than Python with its libraries, and a little besides."""
     program = (
@@ -189,6 +190,7 @@ def test_any_marks_of_yaml_are_a_manifest_or_a_mistake(text: str) -> None:
     parsed(text.encode())
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(values=st.dictionaries(KEYS, YAML_TEXTS, max_size=6))
 def test_any_values_are_a_manifest_or_a_mistake(values: dict[str, Any]) -> None:
@@ -196,6 +198,7 @@ def test_any_values_are_a_manifest_or_a_mistake(values: dict[str, Any]) -> None:
     parsed(yaml.safe_dump(values, allow_unicode=True).encode("utf-8", "surrogatepass"))
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(seed=st.integers(0, 2**32), changes=st.integers(1, 6))
 def test_a_mutated_manifest_is_a_manifest_or_a_mistake(seed: int, changes: int) -> None:

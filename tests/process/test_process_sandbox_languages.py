@@ -70,6 +70,7 @@ def test_an_interpreter_at_work(tmp_path: Path, program: str) -> None:
     check_answers(folder_with(tmp_path, INTERPRETED[program]), (program, INTERPRETED[program]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", sorted(COMPILED))
 def test_a_compiler_and_what_it_made(tmp_path: Path, compiler: str) -> None:
     """The one in the box of builds, the other in that of bots."""

@@ -314,6 +314,7 @@ self_test.attempt_escapes(lambda *_: os.kill(os.getpid(), signal.SIGKILL))
 """
 
 
+@pytest.mark.slow
 def test_the_folder_of_a_killed_self_test_goes_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """That of one that may still run stays."""
     host_python(KILLED, TMPDIR=str(tmp_path))

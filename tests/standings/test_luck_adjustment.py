@@ -156,6 +156,7 @@ def test_luck_that_means_nothing_is_not_taken_off(count: int) -> None:
     assert one_pairing(won) is None
 
 
+@pytest.mark.slow
 def test_it_is_never_wider_than_the_plain_score() -> None:
     """In 300 leagues of every kind; and where luck decides it is there."""
     rng = random.Random(4)
@@ -255,6 +256,7 @@ def test_a_half_has_no_say_in_what_is_taken_off_it(half: int) -> None:
     assert slopes_seen == pytest.approx([slopes_seen[0]] * len(slopes_seen), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_its_mean_is_that_of_the_score() -> None:
     """Skewed luck with heavy tails, 2000 leagues of two: off by no more than the errors tell."""
     rng = random.Random(7)

@@ -41,6 +41,7 @@ def assert_line(line: ProfileLine, player: str, parts: Sequence[Part]) -> None:
         assert line.margin.standard_error == pytest.approx(error_of(normal), abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(leagues(), st.sampled_from(NAMES))
 def test_columns_give_the_page_of_the_reference(results: list[MatchResult], player: str) -> None:

@@ -114,6 +114,7 @@ def test_eight_processes_meet_an_older_layout(tmp_path: Path, version: int) -> N
         assert store.sums(counted(league)).facts() == sums_of(store.results(counted(league))).facts()
 
 
+@pytest.mark.slow
 def test_seven_processes_open_while_one_stores(tmp_path: Path) -> None:
     """Each sees whole blocks of what is stored by then."""
     fill(tmp_path, tournament("ann", "bob", cycles=1))
