@@ -161,6 +161,7 @@ def test_a_box_whose_owner_is_gone_is_ended_and_no_other(tmp_path: Path) -> None
                 process.wait()
 
 
+@pytest.mark.alone  # any other arena would rightly end this process
 def test_nobody_is_ended_while_an_owner_cannot_be_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a container that keeps root from other processes, an owner may be alive and not be seen."""
     words = [sys.executable, "-c", "import time; time.sleep(3600)", "--unsetenv", "arena-cage-" + "0" * 16]

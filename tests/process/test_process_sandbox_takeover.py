@@ -94,6 +94,7 @@ def test_a_bot_cannot_become_the_first_process(tmp_path: Path) -> None:
 
 
 @on_x86_64
+@pytest.mark.alone  # any other arena would end what such a bot leaves, and rightly so
 @pytest.mark.parametrize("may_ponder", [False, True])
 def test_a_bot_that_became_the_first_process_is_ended(tmp_path: Path, may_ponder: bool) -> None:
     """Where it could: then its own process is gone, so it cannot be stopped, and so all of it is killed."""
