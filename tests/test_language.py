@@ -145,3 +145,11 @@ def test_a_test_module_has_at_most_500_lines() -> None:
     }
 
     assert {path: lines for path, lines in sizes.items() if lines > 500} == {}
+
+
+def test_the_lanes_of_ci_run_tests_that_are_there() -> None:
+    """A lane whose file has moved would end with an error that only CI sees."""
+    named = re.findall(r"tests/[\w/.]*\w", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
+
+    assert len(named) > 10
+    assert [path for path in named if not (ROOT / path).exists()] == []
