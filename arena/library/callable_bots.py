@@ -42,6 +42,9 @@ class CallableBot:
     """
 
     def __init__(self, name: str, player: Any) -> None:
+        if not callable(player) and not hasattr(player, "act"):
+            expected = "a bot's name, a path, a function, or an object with `act`"
+            raise SpecError(f"player {name}: expected {expected}, found {player!r:.80}")
         self.name = name
         self._act = getattr(player, "act", None) or _by_choice(player)
         self._start, self._end = getattr(player, "start", None), getattr(player, "end", None)

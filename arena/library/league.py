@@ -49,7 +49,9 @@ class League:
         self._callables: dict[str, tuple[Any, str]] = {}
         self._content: dict[str, Any] | None = None
         if isinstance(tournament, Mapping):
-            self._content = {**tournament, "players": [self._entry(each) for each in tournament.get("players", ())]}
+            players = tournament.get("players", ())
+            entries = [self._entry(each) for each in players] if isinstance(players, list | tuple) else players
+            self._content = {**tournament, "players": entries}
             self.name = str(tournament.get("name", "league"))
         else:
             self._file = find_tournament(str(tournament)).absolute()

@@ -161,11 +161,19 @@ def test_damage_is_told_as_an_error() -> None:
         (("random", "random"), {"game": "chess"}, '^unknown game "chess"'),
         ((first, "random"), {"isolation": "sandbox"}, "a function plays in the caller's process"),
         (("random",), {}, "^seats: found 1"),
+        ((5, "random"), {}, "player int: expected a bot's name, a path, a function, or an object with `act`, found 5"),
     ],
 )
 def test_mistakes_are_sentences(players: tuple[Any, ...], more: dict[str, Any], sentence: str) -> None:
     with pytest.raises(SpecError, match=sentence):
         arena.play(*players, **{**PUBLIC, **more})
+
+
+def test_a_mapping_is_read_as_strictly_as_a_file() -> None:
+    with pytest.raises(SpecError, match=r'^unknown key "gaem"'):
+        arena.League({"name": "odd", "gaem": "nim", "cycles": 1, "players": []}).run()
+    with pytest.raises(SpecError, match=r"^players: expected a list"):
+        arena.League({"name": "odd", "game": "nim", "cycles": 1, "players": 5}).run()
 
 
 def test_the_process_of_the_caller_is_left_alone(tmp_path: Path) -> None:
