@@ -6,6 +6,7 @@ runs where the caller called, in the same thread.
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import socket
@@ -87,6 +88,9 @@ class Switchboard:
         self._lines: dict[socket.socket, tuple[CallableBot, bytearray]] = {}
 
     def __enter__(self) -> Self:
+        if self._bots:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._stack.enter_context(_only_run(self._folder))
         for name, bot in self._bots.items():
             self.listening[self._stack.enter_context(_listener(self._folder / name))] = bot
         return self
@@ -107,17 +111,19 @@ class Switchboard:
             self._lines[ready.accept()[0]] = (self.listening[ready], bytearray())
             return
         bot, held = self._lines[ready]
+        data = b""
         with contextlib.suppress(ConnectionError):
             data = ready.recv(_PIECE)
-            held += data
-            *lines, rest = held.split(b"\n")
-            held[:] = rest
-            for answer in filter(None, map(bot.answer, map(json.loads, filter(None, lines)))):
-                ready.sendall(_encoded(bot, answer))
-            if data:
-                return
-        del self._lines[ready]
-        ready.close()
+        held += data
+        *lines, rest = held.split(b"\n")
+        held[:] = rest
+        for line in filter(None, lines):  # no `map`: a StopIteration of the player would be its end
+            answer = bot.answer(json.loads(line))
+            with contextlib.suppress(ConnectionError):  # the bot's process is gone: the next look sees its end
+                ready.sendall(_encoded(bot, answer) if answer else b"")
+        if not data:
+            del self._lines[ready]
+            ready.close()
 
 
 def _encoded(bot: CallableBot, answer: dict[str, Any]) -> bytes:
@@ -132,6 +138,19 @@ def _plain(value: Any) -> Any:
     if not hasattr(value, "item"):
         raise TypeError(f"a {type(value).__name__} has no JSON form")
     return value.item()
+
+
+@contextlib.contextmanager
+def _only_run(folder: Path) -> Iterator[None]:
+    """SpecError if another run has functions of its own in these results: it would take over their sockets."""
+    with (folder / "lock").open("w", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SpecError(
+                f"another run of a league with functions plays into {folder.parent}; wait for its end"
+            ) from None
+        yield
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ of its caller when it next tells its progress.
 
 import contextlib
 import json
+import logging
 import os
 import selectors
 import signal
@@ -13,13 +14,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from arena.errors import CheckFailed, HarnessFault, Interrupted, MachineFault, SpecError
 from arena.library.callable_bots import Switchboard
 
 OnCounts = Callable[[int, int], object]
 """Hears about twice a second how many matches are done, and how many there are."""
+log: Final = logging.getLogger("arena.library")
 _LOOK_EVERY_S: Final = 0.5
 _END_WITHIN_S: Final = 10.0
 _KINDS: Final = {kind.exit_code: kind for kind in (CheckFailed, SpecError, Interrupted, HarnessFault, MachineFault)}
@@ -32,7 +34,7 @@ def run_command(arguments: list[str], players: Switchboard | None = None, heard:
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, _progress() as (told, write_end):
         child = subprocess.Popen(
-            [sys.executable, "-m", "arena", *arguments],
+            [sys.executable, "-P", "-m", "arena", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
@@ -74,10 +76,11 @@ def _listen(
 def _hear(told: IO[bytes], heard: OnCounts | None) -> bool:
     """Pass on what has arrived, the latest; whether there may be more."""
     lines = os.read(told.fileno(), 1 << 16).splitlines()
-    if lines and heard is not None:
-        with contextlib.suppress(ValueError):  # half a line; the next one is not far
-            latest: dict[str, Any] = json.loads(lines[-1])
-            heard(latest["done"], latest["total"])
+    latest: dict[str, int] = {}
+    with contextlib.suppress(ValueError, IndexError):  # half a line; the next one is not far
+        latest = json.loads(lines[-1])
+    if latest and heard is not None:
+        heard(latest["done"], latest["total"])
     return bool(lines)
 
 

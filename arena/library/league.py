@@ -80,8 +80,9 @@ class League:
         words = ["--isolation", isolation or ("none" if players else "sandbox")]
         words += ["--workers", str(workers or 1)] if workers or players else []
         words += ["--update", "--yes"] if update else []
-        file, heard = self._written(), _show if progress is True else progress or None
+        heard = _show if progress is True else progress or None
         with Switchboard(self._results, players) as switchboard:
+            file = self._written()
             try:
                 self._command("league", "run", str(file), *words, players=switchboard, heard=heard)
             except SpecError as error:  # a mapping has no place that its author could look at
@@ -137,7 +138,7 @@ class League:
         (self._results / CALLABLES).mkdir(parents=True, exist_ok=True)
         for name, (_, version) in self._callables.items():
             bridge_folder(self._results, name, version)
-        path = self._results / CALLABLES / f"{self.name}.yaml"
+        path = self._results / CALLABLES / "tournament.yaml"
         path.write_text(yaml.safe_dump(self._content), encoding="utf-8")
         return path
 

@@ -91,6 +91,49 @@ def test_the_exception_of_a_function_comes_out_and_nothing_stays() -> None:
     assert eventually(lambda: descendants(os.getpid()) <= before)  # the fork server of the child hears its end
 
 
+@pytest.mark.parametrize("error", [StopIteration, ConnectionRefusedError, ValueError])
+def test_no_exception_of_a_function_is_swallowed(error: type[Exception]) -> None:
+    """Also those by which Python's own loops, pipes and parsers tell something."""
+
+    def bad(_view: object, _legal: object) -> object:
+        raise error
+
+    with pytest.raises(error):
+        arena.play(bad, "random", **PUBLIC)
+
+
+def test_no_exception_of_a_listener_is_swallowed() -> None:
+    def heard(_done: int, _total: int) -> None:
+        raise ValueError("on purpose")
+
+    with pytest.raises(ValueError, match="on purpose"):
+        arena.play("random", "random", isolation="none", progress=heard, **PUBLIC)
+
+
+def test_another_run_with_functions_in_the_same_results_is_refused() -> None:
+    """It would take over the sockets of the first, whose matches would end by a crash."""
+    content = {"name": "one", "cycles": 2, "players": [{"bot": first}, {"bot": "random"}], **PUBLIC}
+    refused: list[str] = []
+
+    def heard(_done: int, _total: int) -> None:
+        with pytest.raises(SpecError, match="another run of a league with functions"):
+            arena.League({**content, "name": "other"}).run()
+        refused.append("once")
+
+    league = arena.League(content)
+    league.run(progress=heard)
+
+    assert refused
+    assert {row["termination"] for row in league.matches()} == {"normal"}
+
+
+def test_a_file_of_the_caller_hides_no_module(tmp_path: Path) -> None:
+    """The child does not import from the working folder."""
+    (tmp_path / "queue.py").write_text("raise SystemExit")
+
+    assert len(arena.play("random", "random", isolation="none", **PUBLIC).standings()) == 2
+
+
 def test_what_is_no_action_is_told_with_the_player() -> None:
     with pytest.raises(TypeError, match=r"player odd: <object .* is no action"):
         arena.play({"name": "odd", "bot": lambda _view, _legal: object()}, "random", **PUBLIC)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.scripted_bot import ScriptedBot, house, match_of, random_match, seated, toy_bot, toy_match
 from support.toy_game import State, on_offer
@@ -72,6 +72,7 @@ def test_a_stored_record_has_the_same_luck(number: int, options: dict[str, Any])
 
 
 @settings(max_examples=8)
+@example(number=8602)
 @given(number=st.integers(0, 10**6))
 def test_luck_is_of_one_seat_what_it_is_not_of_the_other(number: int) -> None:
     """The seats together have none; every roll, the deal and seven new rows are nodes."""
@@ -81,8 +82,10 @@ def test_luck_is_of_one_seat_what_it_is_not_of_the_other(number: int) -> None:
 
     assert all(sum(node.luck) == pytest.approx(0, abs=1e-12) for node in luck.nodes)
     draws = [(place, step.key, step.outcome) for place, step in enumerate(record.steps) if isinstance(step, ChanceStep)]
-    assert [(node.step, node.key, node.outcome) for node in luck.nodes if node.key] == draws
-    assert sum(not node.key for node in luck.nodes) == 7
+    named = [(node.step, node.key, node.outcome) for node in luck.nodes if node.key]
+    assert named == draws[: len(named)]
+    is_whole = named == draws and sum(not node.key for node in luck.nodes) == 7
+    assert is_whole or min(luck.by_seat) < LEAST + 1  # measuring ends before the sum may fall below
 
 
 def test_without_a_value_nothing_is_measured() -> None:

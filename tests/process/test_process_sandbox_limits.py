@@ -191,7 +191,9 @@ def test_a_line_may_be_as_long_as_was_agreed(tmp_path: Path, length: int, is_all
 @pytest.mark.parametrize("kept", [0, 1000])
 def test_stderr_is_kept_as_agreed(tmp_path: Path, kept: int) -> None:
     """From both ends, however much it is."""
-    code = "import sys\nsys.stderr.write('a' * 300000 + 'b' * 300000)\nsys.stderr.flush()\n" + SPEAK
+    code = (
+        "import sys\nsys.stderr.write('a' * 300000 + 'b' * 300000)\nsys.stderr.flush()\n" + SPEAK + "\nsys.stdin.read()"
+    )
     limits = msgspec.structs.replace(BOT, stderr_bytes=kept)
 
     with talking(folder_of(tmp_path, bot_py=code), limits=limits) as (channel, _):
