@@ -4,6 +4,7 @@ mine = arena.play(lambda view, legal: legal[0], "greedy", blocks=20)
 print(mine.standings())
 """
 
+import contextlib
 import json
 import re
 import shutil
@@ -82,6 +83,8 @@ class League:
         words += ["--update", "--yes"] if update else []
         heard = _show if progress is True else progress or None
         with Switchboard(self._results, players) as switchboard:
+            if not update:
+                self._require_versions()
             file = self._written()
             try:
                 self._command("league", "run", str(file), *words, players=switchboard, heard=heard)
@@ -130,6 +133,17 @@ class League:
         name = entry.get("name") or _name_of(entry["bot"])
         self._callables[name] = (entry["bot"], str(entry.get("version", "1")))
         return {**plain, "name": name, "bot": str(self._results / CALLABLES / f"{name}.bot")}
+
+    def _require_versions(self) -> None:
+        """SpecError if a function that has played is another version now: its old matches would count for it."""
+        former: dict[str, str] = {}
+        with contextlib.suppress(SpecError), stored(self._results) as store:  # nothing is stored yet
+            begun = store.league(self.name).players if self.name in store.leagues() else ()
+            former = {each.name: each.bot.manifest.version for each in begun}
+        for name, (_, version) in self._callables.items():
+            if former.get(name, version) != version:
+                told = f"{name} began as version {former[name]}, this is {version}"
+                raise SpecError(f"{told}: `run(update=True)` takes it and drops its matches; or give it another name")
 
     def _written(self) -> Path:
         """The tournament as a file, beside the results if it is not one."""

@@ -166,7 +166,7 @@ def test_a_league_goes_on(tmp_path: Path) -> None:
     assert before == [row for row in league.matches() if row["block"] == 0]
     assert len(arena.League({**content, "cycles": 2}, results=tmp_path / "kept").matches()) == 4
     assert heard[-1] == (2, 2)
-    with pytest.raises(SpecError, match="do not belong to it any more"):
+    with pytest.raises(SpecError, match="first began as version 1, this is 2"):
         arena.League({**content, "players": [{"bot": first, "version": "2"}, {"bot": "random"}]}, results="kept").run()
 
 
