@@ -1,7 +1,7 @@
 """A tournament and bot-competition harness: referee, leagues, ratings, and the store behind them.
 
 The packages read as one sentence, and imports go only from right to left in it: games, spoken by a protocol,
-over processes, in a match, in a league, kept in a store, shown in a report, driven by a command line.
+over processes, in a match, in a league, kept in a store, shown in a report, driven by a command line or from Python.
 """
 
 from importlib import import_module

@@ -11,14 +11,15 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 from msgspec.structs import replace
 
-from arena.errors import DamagedStore, Interrupted, SpecError
+from arena.errors import CheckFailed, DamagedStore, Interrupted, SpecError
 from arena.league.progress import LeagueProgress, round_title
 from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.state import LeagueState, Replay, Stored, state_of
 from arena.league.tournament import Tournament
-from arena.match.record import unpack
+from arena.match.record import MatchRecord, unpack
 from arena.match.results import PlayedMatch
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
@@ -47,6 +48,14 @@ def stored(results: Path) -> Iterator[MatchStore]:
     store = MatchStore(connection, results)
     with contextlib.closing(connection), store.snapshot():
         yield store
+
+
+def record_of(match_id: str, found: PlayedMatch) -> MatchRecord:
+    """The record of a stored match. CheckFailed if its bytes are none."""
+    try:
+        return unpack(found.record)
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise CheckFailed(f"match {match_id}: {error}") from None
 
 
 @contextlib.contextmanager

@@ -31,9 +31,9 @@ from arena.cli.options import (
 from arena.cli.update import begun_versions, confirm_update, preview, replays_of, report_kept_versions
 from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import DamagedStore, SpecError
-from arena.league.driver import Backend, ExecutorBackend, LocalBackend
+from arena.league.driver import Backend, BlocksLost, ExecutorBackend, LocalBackend
 from arena.league.progress import progress_of
-from arena.league.state import state_of
+from arena.league.state import LeagueState, state_of
 from arena.league.tournament import (
     TOURNAMENT_FILE_LIMIT,
     Tournament,
@@ -47,6 +47,7 @@ from arena.process.portable import usable_cores
 from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.matches import MATCH_FORMATS, match_list
 from arena.store.bots import BotStore
+from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
 from arena.text import printable
 from arena.yaml_file import read_yaml
@@ -140,18 +141,27 @@ def run_league(
         )
         _report_luck_and_clock(tournament, backend)
         league_run = LeagueRun(store, replay_of(tournament), secret, isolation)
-        log = results / "logs" / f"{league_run.name}.log"
-        progress = league_run.progress
-        with _logging_to(log), TerminalLine(progress.line, progress.counts).shown() as draw:
-            lost = league_run.play(backend, draw)
-        head, table = store.head(), publish(store, league_run.state)
-    from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
-
-    click.echo(leaderboard_page(*table, league_run.state.news).render(form, terminal_width()))
-    click.echo(f"\nhistory: {head}" if form == "table" else f"history: {head}", err=form != "table")
+        lost = _play(league_run, backend, results)
+        table, history = _published(store, league_run.state, form), f"history: {store.head()}"
+    click.echo(table)
+    click.echo(f"\n{history}" if form == "table" else history, err=form != "table")
     require_whole_blocks(league_run.state)
     if lost is not None:
         raise lost
+
+
+def _play(league_run: LeagueRun, backend: Backend, results: Path) -> BlocksLost | None:
+    """Play with a log, and a line on the terminal."""
+    log, progress = results / "logs" / f"{league_run.name}.log", league_run.progress
+    with _logging_to(log), TerminalLine(progress.line, progress.counts).shown() as draw:
+        return league_run.play(backend, draw)
+
+
+def _published(store: MatchStore, state: LeagueState, form: str) -> str:
+    """The leaderboard, whose standings are stored for `verify`."""
+    from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
+
+    return leaderboard_page(*publish(store, state), state.news).render(form, terminal_width())
 
 
 def _report_luck_and_clock(tournament: Tournament, backend: Backend) -> None:

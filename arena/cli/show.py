@@ -4,14 +4,13 @@ import itertools
 from pathlib import Path
 
 import click
-import msgspec
 from msgspec import UNSET
 
-from arena.api import stored
+from arena.api import record_of, stored
 from arena.cli.options import FILE_PATH, FOLDER_PATH, results_option
-from arena.errors import CheckFailed, SpecError
+from arena.errors import SpecError
 from arena.games import load_game
-from arena.match.record import MatchRecord, unpack
+from arena.match.record import MatchRecord
 from arena.match.replay import other_rules, replay
 from arena.report.luck_origin import match_luck_description
 from arena.report.transcript import luck_lines, time_lines, transcript, wire_lines
@@ -58,10 +57,7 @@ def show(
         raise SpecError(f"--step {step}: no picture to take; give --svg FILE, too")
     with stored(results) as store:
         found = store.match(match_id)
-        try:
-            record = unpack(found.record)
-        except (ValueError, msgspec.MsgspecError) as error:
-            raise CheckFailed(f"match {match_id}: {error}") from None
+        record = record_of(match_id, found)
         origin = match_luck_description(record, None if record.commitment is UNSET else store.secret(record.commitment))
     other = other_rules(record)
     if other and (svg is not None or svg_dir is not None):

@@ -11,6 +11,7 @@ import json
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -18,6 +19,8 @@ import msgspec
 import yaml
 
 from arena.errors import SpecError
+from arena.process.manifest import Name
+from arena.validation import first_mistake
 
 CALLABLES: Final = "callables"
 BRIDGE: Final = '''"""Lines of the referee to the process that holds the player, and its lines back."""
@@ -43,8 +46,9 @@ class CallableBot:
     """
 
     def __init__(self, name: str, player: Any) -> None:
-        if not callable(player) and not hasattr(player, "act"):
-            expected = "a bot's name, a path, a function, or an object with `act`"
+        is_playable = callable(player) or hasattr(player, "act")
+        if not is_playable or isinstance(player, type) or iscoroutinefunction(player):
+            expected = "a bot's name, a path, a function, or an object with `act` (no class, no `async def`)"
             raise SpecError(f"player {name}: expected {expected}, found {player!r:.80}")
         self.name = name
         self._act = getattr(player, "act", None) or _by_choice(player)
@@ -92,7 +96,7 @@ class Switchboard:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._stack.enter_context(_only_run(self._folder))
         for name, bot in self._bots.items():
-            self.listening[self._stack.enter_context(_listener(self._folder / name))] = bot
+            self.listening[self._stack.enter_context(_listener(self._folder / f"{name}.socket"))] = bot
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -168,17 +172,23 @@ def _listener(path: Path) -> Iterator[socket.socket]:
         os.close(folder)
 
 
+def require_name(name: object) -> str:
+    """The name, which may be that of a player and so of a file. SpecError for any other value."""
+    try:
+        return msgspec.convert(name, Name)
+    except msgspec.ValidationError:
+        raise SpecError(first_mistake(name, Name, place="players: name")) from None
+
+
 def bridge_folder(results: Path, name: str, version: str) -> Path:
     """Write the bot whose process hands the lines on; its folder. Name and version are all of its identity."""
-    if "/" in name or not name:
-        raise SpecError(f'a player is called "{name}": expected letters, digits, _ . + -')
     folder = results / CALLABLES / f"{name}.bot"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "bridge.py").write_text(BRIDGE, encoding="utf-8")
     manifest = {
         "name": name,
         "version": version,
-        "command": ["python3", "bridge.py", name],
+        "command": ["python3", "bridge.py", f"{name}.socket"],
         "processes": True,  # the time of the caller's process is none of the bot's, so wall time decides
         "description": "a function of the caller, in whose process it runs",
     }

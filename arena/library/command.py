@@ -8,6 +8,7 @@ import contextlib
 import json
 import logging
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -24,6 +25,8 @@ OnCounts = Callable[[int, int], object]
 log: Final = logging.getLogger("arena.library")
 _LOOK_EVERY_S: Final = 0.5
 _END_WITHIN_S: Final = 10.0
+_PREFACE: Final = re.compile(r"\A(?:Usage: .*?\n(?:Error: )|error: )", re.DOTALL)
+"""The beginning of a message that means something on a command line only."""
 _KINDS: Final = {kind.exit_code: kind for kind in (CheckFailed, SpecError, Interrupted, HarnessFault, MachineFault)}
 
 
@@ -45,13 +48,16 @@ def run_command(arguments: list[str], players: Switchboard | None = None, heard:
         os.close(write_end)
         try:
             _listen(child, told, players, heard)
-        finally:
+            child.wait()
+        except BaseException:
             _end(child)
+            raise
         printed, said = (_text(file) for file in (out, err))
     if child.returncode:
-        raise _KINDS.get(child.returncode, HarnessFault)(
-            said.removeprefix("error: ") or f"exit code {child.returncode}"
-        )
+        kind = _KINDS.get(child.returncode, HarnessFault)
+        raise kind(_PREFACE.sub("", said) or f"exit code {child.returncode}")
+    if said:
+        log.info("%s", said)
     return printed
 
 

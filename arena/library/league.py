@@ -6,6 +6,7 @@ print(mine.standings())
 
 import contextlib
 import json
+import os
 import re
 import shutil
 import sys
@@ -22,7 +23,7 @@ from arena.api import one_league, stored
 from arena.bundled import find_tournament
 from arena.errors import SpecError
 from arena.league.tournament import TOURNAMENT_FILE_LIMIT, TournamentFile
-from arena.library.callable_bots import CALLABLES, CallableBot, Switchboard, bridge_folder
+from arena.library.callable_bots import CALLABLES, CallableBot, Switchboard, bridge_folder, require_name
 from arena.library.command import OnCounts, run_command
 from arena.library.match import Match, load_match
 from arena.library.table import Table
@@ -79,7 +80,8 @@ class League:
         if players and isolation == "sandbox":
             raise SpecError(f"{', '.join(players)}: a function plays in the caller's process, which no sandbox holds")
         words = ["--isolation", isolation or ("none" if players else "sandbox")]
-        words += ["--workers", str(workers or 1)] if workers or players else []
+        if workers is not None or players:
+            words += ["--workers", str(1 if workers is None else workers)]
         words += ["--update", "--yes"] if update else []
         heard = _show if progress is True else progress or None
         with Switchboard(self._results, players) as switchboard:
@@ -124,13 +126,15 @@ class League:
         return run_command([*words, *folders], **listeners)
 
     def _entry(self, entry: Any) -> Any:
-        """An entry of `players` as a file can have it."""
-        if not isinstance(entry, Mapping) or isinstance(entry.get("bot"), str):
+        """An entry of `players` as a file can have it. SpecError for one that none can have."""
+        if callable(entry):
+            raise SpecError(f"players: expected mappings with the key bot, found {entry!r:.80}")
+        if not isinstance(entry, Mapping) or isinstance(entry.get("bot", ""), str):
             return entry
         if isinstance(entry.get("bot"), Path):
             return {**entry, "bot": str(entry["bot"].absolute())}
         plain = {key: value for key, value in entry.items() if key != "version"}
-        name = entry.get("name") or _name_of(entry["bot"])
+        name = require_name(entry.get("name") or _name_of(entry["bot"]))
         self._callables[name] = (entry["bot"], str(entry.get("version", "1")))
         return {**plain, "name": name, "bot": str(self._results / CALLABLES / f"{name}.bot")}
 
@@ -177,22 +181,32 @@ def play(  # noqa: PLR0913 - all by name
     entries = [each if isinstance(each, Mapping) else {"bot": each} for each in players]
     content = {"name": "match", "game": game, "seats": len(players), "cycles": blocks, "options": dict(options or {})}
     content |= {"players": _named_apart(entries)}
-    if clock or any(not isinstance(each["bot"], str | Path) for each in entries):
+    if clock or any(not isinstance(each.get("bot", ""), str | Path) for each in entries):
         content["clock"] = dict(clock or _PATIENT)
     if seed is not None:
         content["seed"] = seed
     results = tempfile.mkdtemp(prefix="arena-play-")
-    league = League(content, results=results, bots=bots)
-    weakref.finalize(league, shutil.rmtree, results, ignore_errors=True)
+    try:
+        league = League(content, results=results, bots=bots)
+    except BaseException:
+        shutil.rmtree(results)
+        raise
+    weakref.finalize(league, _remove, results, os.getpid())
     league.run(workers=workers, isolation=isolation, progress=progress)
     return league
+
+
+def _remove(results: str, owner: int) -> None:
+    """Remove the results of a match, unless this is a fork of the process that they belong to."""
+    if os.getpid() == owner:
+        shutil.rmtree(results, ignore_errors=True)
 
 
 def _named_apart(entries: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Entries with names of their own: a bot that meets itself is numbered."""
     found: dict[str, dict[str, Any]] = {}
     for entry in entries:
-        stem = entry.get("name") or _name_of(entry["bot"])
+        stem = entry.get("name") or _name_of(entry.get("bot", "player"))
         numbered = (f"{stem}-{number}" for number in count(2))
         name = next(each for each in chain((stem,), numbered) if each not in found)
         found[name] = {**entry, "name": name}

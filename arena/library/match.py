@@ -4,14 +4,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from arena.api import stored
-from arena.errors import CheckFailed
+from arena.api import record_of, stored
 from arena.games import load_game
 from arena.library.table import Picture, Table
 from arena.match.reconstruction import lines_of
-from arena.match.record import ActionStep, MatchRecord, unpack
+from arena.match.record import ActionStep, MatchRecord
 from arena.match.replay import ReplayStep, other_rules, replay
 from arena.report.transcript import step_line, transcript
 
@@ -85,8 +82,4 @@ class Match:
 def load_match(match_id: str, *, results: str | Path = "results") -> Match:
     """The stored match of that id, as `League.matches` lists it. SpecError if there is none."""
     with stored(Path(results)) as store:
-        packed = store.match(match_id).record
-    try:
-        return Match(unpack(packed))
-    except (ValueError, msgspec.MsgspecError) as error:
-        raise CheckFailed(f"match {match_id}: {error}") from None
+        return Match(record_of(match_id, store.match(match_id)))

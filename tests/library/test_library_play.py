@@ -1,6 +1,5 @@
 """`arena.play` and `arena.League` from a program: bots and functions play, its own process is left alone."""
 
-import os
 import random
 import signal
 import sqlite3
@@ -13,11 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from process_boxes import eventually
 
 import arena
 from arena.errors import CheckFailed, SpecError
-from arena.process.reaper import descendants
 
 pytestmark = pytest.mark.process
 BOTS = Path(__file__).parents[2] / "bots"
@@ -78,17 +75,34 @@ def test_an_object_of_the_kit_plays() -> None:
     assert [player.heard.count(kind) for kind in ("match_start", "match_end")] == [2, 2]
 
 
+ENDED_BY_AN_EXCEPTION = """
+import os, sys, time
+import arena
+from arena.process.reaper import become_subreaper, descendants
+
+def bad(view, legal):
+    raise ZeroDivisionError("on purpose")
+
+become_subreaper()  # no orphan gets away
+try:
+    arena.play(bad, "random", game="nim", seed="7")
+except ZeroDivisionError:
+    deadline_s = time.monotonic() + 30
+    while descendants(os.getpid()) and time.monotonic() < deadline_s:
+        try:
+            os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            break
+        time.sleep(0.01)
+    print("raised, and left", descendants(os.getpid()))
+"""
+
+
 def test_the_exception_of_a_function_comes_out_and_nothing_stays() -> None:
-    """The child and its bots are ended first."""
+    """The child and its bots are ended, down to the fork server, which hears the end of the child."""
+    told = subprocess.run([sys.executable, "-c", ENDED_BY_AN_EXCEPTION], text=True, capture_output=True, check=True)
 
-    def bad(_view: object, _legal: object) -> object:
-        raise ZeroDivisionError("on purpose")
-
-    before = descendants(os.getpid())
-    with pytest.raises(ZeroDivisionError, match="on purpose"):
-        arena.play(bad, "random", **PUBLIC)
-
-    assert eventually(lambda: descendants(os.getpid()) <= before)  # the fork server of the child hears its end
+    assert told.stdout == "raised, and left set()\n"
 
 
 @pytest.mark.parametrize("error", [StopIteration, ConnectionRefusedError, ValueError])
@@ -186,6 +200,29 @@ def test_a_match_is_told_step_by_step() -> None:
         match.state(10_000)
 
 
+FORKED = """
+import gc, os, sys
+import arena
+
+played = arena.play("random", "random", isolation="none", game="nim", seed="7")
+results = played._results
+if not (pid := os.fork()):
+    sys.exit()
+os.waitpid(pid, 0)
+print("after the fork", len(played.matches()))
+del played
+gc.collect()
+print("kept", results.exists())
+"""
+
+
+def test_the_results_of_a_match_go_with_it_and_not_with_a_fork() -> None:
+    """A fork that ends leaves them to the process that they belong to."""
+    told = subprocess.run([sys.executable, "-c", FORKED], text=True, capture_output=True, check=True)
+
+    assert told.stdout == "after the fork 2\nkept False\n"
+
+
 def test_damage_is_told_as_an_error() -> None:
     played = arena.play("random", "random", isolation="none", **PUBLIC)
 
@@ -204,7 +241,9 @@ def test_damage_is_told_as_an_error() -> None:
         (("random", "random"), {"game": "chess"}, '^unknown game "chess"'),
         ((first, "random"), {"isolation": "sandbox"}, "a function plays in the caller's process"),
         (("random",), {}, "^seats: found 1"),
-        ((5, "random"), {}, "player int: expected a bot's name, a path, a function, or an object with `act`, found 5"),
+        ((5, "random"), {}, "player int: expected a bot's name, a path, .*, found 5"),
+        ((Counting, "random"), {}, "player Counting: expected .*no class"),
+        (("random", "random"), {"workers": 0}, "^Invalid value for '--workers'"),
     ],
 )
 def test_mistakes_are_sentences(players: tuple[Any, ...], more: dict[str, Any], sentence: str) -> None:
@@ -215,6 +254,12 @@ def test_mistakes_are_sentences(players: tuple[Any, ...], more: dict[str, Any], 
 def test_a_mapping_is_read_as_strictly_as_a_file() -> None:
     with pytest.raises(SpecError, match=r'^unknown key "gaem"'):
         arena.League({"name": "odd", "gaem": "nim", "cycles": 1, "players": []}).run()
+    with pytest.raises(SpecError, match=r'players\[0\]: the key "bot" is missing'):
+        arena.League({"name": "odd", "game": "nim", "cycles": 1, "players": [{"name": "x"}, {"bot": "random"}]}).run()
+    with pytest.raises(SpecError, match="expected mappings with the key bot"):
+        arena.League({"name": "odd", "players": [first]})
+    with pytest.raises(SpecError, match="name of 1 to 40 characters"):
+        arena.League({"name": "odd", "players": [{"bot": first, "name": "../../up"}]})
     with pytest.raises(SpecError, match=r"^players: expected a list"):
         arena.League({"name": "odd", "game": "nim", "cycles": 1, "players": 5}).run()
 
