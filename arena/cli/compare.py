@@ -16,6 +16,7 @@ from arena.errors import Interrupted, SpecError
 from arena.games import load_game
 from arena.games.api import value_of
 from arena.league.driver import LocalBackend, run_batches
+from arena.league.progress import Progress
 from arena.league.schedule import Batch, PlayedBlock, batches
 from arena.league.sprt import SequentialComparison
 from arena.league.state import state_of
@@ -118,15 +119,26 @@ def _compared(
     return comparison, state.finished
 
 
+def _expected_matches(comparison: SequentialComparison) -> int:
+    """Matches until the verdict, as the test expects by now."""
+    return (comparison.state.blocks + comparison.state.blocks_to_go) * DEFAULT_SEATS
+
+
 def _play(store: MatchStore, needed: Iterator[Batch], comparison: SequentialComparison, backend: LocalBackend) -> None:
     """Play until it is decided."""
+    progress = Progress(total=_expected_matches(comparison), done=comparison.state.blocks * DEFAULT_SEATS)
 
     def commit(blocks: list[PlayedBlock]) -> None:
         store.save(blocks)
         comparison.add({block.fixture.block: block.matches for block in blocks})
+        progress.total = _expected_matches(comparison)
+        progress.add(comparison.state.blocks * DEFAULT_SEATS - progress.done, 0)
+
+    def words() -> str:
+        return state_line(comparison.state) + progress.left()
 
     try:
-        with TerminalLine(lambda: state_line(comparison.state)).shown() as draw:
+        with TerminalLine(words, progress.counts).shown() as draw:
             run_batches(needed, backend, commit=commit, tick=draw)
     except KeyboardInterrupt:
         raise Interrupted(

@@ -11,6 +11,7 @@ on the spot, with the same exit code.
 import contextlib
 import errno
 import os
+import shutil
 import signal
 import sys
 import time
@@ -137,6 +138,10 @@ def _opened(number: int, mode: str) -> TextIO:
 
 
 PROGRESS_FD: Final = "ARENA_PROGRESS_FD"
+SAID_EVERY_S: Final = 30.0
+"""The time between two lines of progress where stderr is no terminal."""
+_WIDEST_BAR: Final = 30
+_NARROWEST_BAR: Final = 8
 _STOPS: Final = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 _CLEAN_UP_S: Final = 5.0
 """The time after a stop in which another one is ignored; a clean-up takes less than a second of its own time."""
@@ -180,22 +185,35 @@ def ignore_signals() -> None:
 
 
 class TerminalLine:
-    """A line of stderr that is drawn over and over, if that is a terminal; silent in a pipe.
+    """Progress on stderr: a line that is drawn over and over on a terminal, elsewhere a new line every half minute.
 
-    A program that started this one can hear how far it is: in the file of the number ARENA_PROGRESS_FD each drawing
-    writes what `counts` gives, done and total, as a line of JSON. Once nobody reads there, the command is stopped.
+    `words` tell it; `counts`, done and total, give the bar in front of them. A program that started this one can hear
+    how far it is, and sees no lines: in the file of the number ARENA_PROGRESS_FD each drawing writes the counts as a
+    line of JSON. Once nobody reads there, the command is stopped.
     """
 
-    def __init__(self, text: Callable[[], str], counts: Callable[[], tuple[int, int]] | None = None) -> None:
-        self._text = text
+    def __init__(
+        self,
+        words: Callable[[], str],
+        counts: Callable[[], tuple[int, int]] | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._words = words
         self._counts = counts
+        self._clock = clock
+        self._said_s = clock()
         self._heard_at = int(os.environ.get(PROGRESS_FD, "-1"))
         self._is_shown = sys.stderr is not None and sys.stderr.isatty()
 
     def draw(self) -> None:
-        """Draw the line anew."""
+        """Draw the line anew, or say it if it is time to."""
         self._tell()
-        self._write(f"\r{self._text()}\x1b[K")
+        if self._is_shown:
+            self._write(f"\r{self._drawn()}\x1b[K")
+        elif self._heard_at < 0 and self._clock() - self._said_s >= SAID_EVERY_S:
+            self._said_s = self._clock()
+            print_error(self._words())
 
     @contextlib.contextmanager
     def shown(self) -> Iterator[Callable[[], None]]:
@@ -209,6 +227,15 @@ class TerminalLine:
     def wipe(self) -> None:
         """Make room for another line."""
         self._write("\r\x1b[K")
+
+    def _drawn(self) -> str:
+        """The words behind a bar, as far as the terminal has room: a line that wraps cannot be drawn over."""
+        words, columns = self._words(), shutil.get_terminal_size().columns - 1
+        done, total = self._counts() if self._counts else (0, 0)
+        width = min(_WIDEST_BAR, columns - len(words) - len("[] "))
+        if not total or width < _NARROWEST_BAR:
+            return words[:columns]
+        return f"[{('#' * (done * width // total)).ljust(width, '.')}] {words}"
 
     def _tell(self) -> None:
         if self._heard_at < 0 or self._counts is None:

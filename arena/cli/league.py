@@ -151,9 +151,9 @@ def run_league(
 
 
 def _play(league_run: LeagueRun, backend: Backend, results: Path) -> BlocksLost | None:
-    """Play with a log, and a line on the terminal."""
+    """Play with a log, and a line of progress."""
     log, progress = results / "logs" / f"{league_run.name}.log", league_run.progress
-    with _logging_to(log), TerminalLine(progress.line, progress.counts).shown() as draw:
+    with _logging_to(log), TerminalLine(progress.words, progress.counts).shown() as draw:
         return league_run.play(backend, draw)
 
 

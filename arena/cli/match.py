@@ -161,7 +161,7 @@ def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[Match
 
     backend = LocalBackend(len(usable_cores()))
     try:
-        with TerminalLine(progress.line).shown() as draw:
+        with TerminalLine(progress.words, progress.counts).shown() as draw:
             run_batches(batches(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=draw)
     finally:
         played += sorted(results, key=lambda one: one.key)

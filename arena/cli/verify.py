@@ -125,17 +125,18 @@ def _needs_simulations(store: MatchStore, leagues: Iterable[str]) -> bool:
 
 
 class _Watch:
-    """The line of progress on a terminal, which goes out of the way when anything else is printed."""
+    """The progress of one league after another; on a terminal it goes out of the way when anything else is printed."""
 
     def __init__(self) -> None:
         self._league = ""
         self._drawn_s = 0.0
+        self._progress = Progress(total=0)
+        self._line = TerminalLine(self._words, self._counts)
 
     def heard(self, league: str, done: int, total: int) -> None:
         """So many matches of the league are checked."""
         if league != self._league:
             self._league, self._progress = league, Progress(total=total)
-            self._line = TerminalLine(self._progress.line, self._progress.counts)
         self._progress.total = total
         self._progress.add(done - self._progress.done, 0)
         if time.monotonic() - self._drawn_s > _BETWEEN_LINES_S:
@@ -144,8 +145,13 @@ class _Watch:
 
     def close(self) -> None:
         """Wipe the line away."""
-        if self._league:
-            self._line.wipe()
+        self._line.wipe()
+
+    def _words(self) -> str:
+        return f"{self._league}: {self._progress.words()}"
+
+    def _counts(self) -> tuple[int, int]:
+        return self._progress.counts()
 
 
 def _printed(lines: Iterable[tuple[bool, str]], watch: _Watch) -> Iterator[str]:

@@ -1,27 +1,31 @@
-"""Progress of a run in words, for a line on a terminal and for the log.
+"""Progress of a run in words, for a line on stderr and for the log.
 
 Rule: it counts stored matches, so that nothing it has shown is ever lost.
 """
 
 import time
+from collections.abc import Callable
 from typing import Final
 
 from arena.league.schedule import Round, is_open_ended, match_count
 from arena.league.state import LeagueState
 from arena.text import counted
 
-_WIDTH: Final = 30
+_DAY_H: Final = 24
 
 
 class Progress:
     """Counts of a run: `total` and `done` are matches, `forfeits` those of them lost that way."""
 
-    def __init__(self, *, total: int, done: int = 0, forfeits: int = 0) -> None:
+    def __init__(
+        self, *, total: int, done: int = 0, forfeits: int = 0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.total = total
         self.done = done
         self._before = done
         self._forfeits = forfeits
-        self._start_s = time.monotonic()
+        self._clock = clock
+        self._start_s = clock()
 
     def add(self, matches: int, forfeits: int) -> None:
         """More matches are stored."""
@@ -32,20 +36,20 @@ class Progress:
         """Matches done, and of how many."""
         return self.done, self.total
 
-    def line(self) -> str:
-        """A bar and the words."""
-        share = self.done / self.total if self.total else 1.0
-        bar = ("#" * int(share * _WIDTH)).ljust(_WIDTH, ".")
-        return f"[{bar}] {self.words()}"
-
     def words(self) -> str:
         """Matches, rate, time left, forfeits."""
-        elapsed_s = max(time.monotonic() - self._start_s, 1e-9)
-        rate = (self.done - self._before) / elapsed_s
-        left_s = (self.total - self.done) / rate if rate else 0.0
+        rate = self._rate()
         forfeits = f", {counted(self._forfeits, 'forfeit')}" if self._forfeits else ""
-        left = f", {_duration(left_s)} left" if 0 < self.done < self.total else ""
-        return f"{self.done}/{self.total} matches, {rate:.{0 if rate >= 10 else 1}f}/s{left}{forfeits}"
+        return f"{self.done}/{self.total} matches, {rate:.{0 if rate >= 10 else 1}f}/s{self.left()}{forfeits}"
+
+    def left(self) -> str:
+        """`, 1h02m left`; nothing before the first match of this run, and after the last one."""
+        rate = self._rate()
+        return f", {duration_text((self.total - self.done) / rate)} left" if rate and self.done < self.total else ""
+
+    def _rate(self) -> float:
+        """Matches a second since the start of this run."""
+        return (self.done - self._before) / max(self._clock() - self._start_s, 1e-9)
 
 
 class LeagueProgress(Progress):
@@ -87,7 +91,10 @@ def progress_of(state: LeagueState) -> str:
     return said if state.is_complete or not current.is_awaited else f"{said}, {round_title(current)}"
 
 
-def _duration(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
+    """`42s`, `3m07s`, `1h02m`, `2d03h`."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
+    if hours >= _DAY_H:
+        return f"{hours // _DAY_H}d{hours % _DAY_H:02}h"
     return f"{hours}h{minutes:02}m" if hours else f"{minutes}m{rest:02}s" if minutes else f"{rest}s"

@@ -8,6 +8,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from arena.errors import DamagedStore
@@ -35,7 +36,10 @@ LATE_DIGITS: Final = 1e-7
 """The relative difference, or that from 0, up to which two numbers of standings are the same."""
 
 OnProgress = Callable[[str, int, int], object]
-"""Hears before the first match and after each: of which league it is, how many are checked, how many there are."""
+"""Hears before the first match and after each: of which league it is, how many are checked, how many there are.
+
+Of batches that are played again, after each batch.
+"""
 
 
 class AuditSettings(NamedTuple):
@@ -70,7 +74,9 @@ def audit(
             yield from _about(name, _audit_standings(store, sound[name]))
         if name in sound and look.replays:
             secrets = _secrets_of(sound[name].tournament, look)
-            yield from _about(name, audit_by_replay(store, bots, sound[name], secrets, look.replays, look.isolation))
+            watch = partial(look.watch, f"{name}, played again")
+            again = audit_by_replay(store, bots, sound[name], secrets, look.replays, look.isolation, watch)
+            yield from _about(name, again)
     if set(leagues) == set(store.leagues()):
         yield from _about("no league", _audit_orphans(store, sound.values(), look))
 

@@ -5,7 +5,7 @@ Rule: a difference is told and is no failure. A bot may draw lots or look at the
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from typing import Final
 
@@ -36,8 +36,12 @@ def audit_by_replay(
     secrets: Sequence[Secret],
     count: int,
     isolation: Isolation,
+    watch: Callable[[int, int], object] = lambda *_: None,
 ) -> Iterator[AuditLine]:
-    """Play `count` random batches of a league again and tell which actions differ. Nothing of it is a problem."""
+    """Play `count` random batches of a league again and tell which actions differ. Nothing of it is a problem.
+
+    `watch` hears after each batch how many matches were played, and of how many.
+    """
     tournament = state.tournament
     if why := _obstacle(tournament, secrets):
         yield False, f"no batch can be played again: {why}"
@@ -52,6 +56,7 @@ def audit_by_replay(
             for block in play_batch(replace(batch, pairing=seated), inf):
                 matches += len(block.matches)
                 differences += _differences(store, block)
+            watch(matches, sum(len(each.fixtures) for each in chosen) * tournament.seats)
     except ArenaError as error:
         yield False, f"no batch can be played again: {error}"
         return

@@ -1,0 +1,107 @@
+"""Progress on stderr: a line that is drawn over on a terminal, a line every half minute elsewhere."""
+
+import json
+import os
+import re
+import sys
+
+import pytest
+from cli_arena import Terminal
+
+from arena.cli import edge
+from arena.cli.edge import SAID_EVERY_S, TerminalLine
+from arena.league.progress import Progress, duration_text
+
+
+class Clock:
+    """Seconds that pass only when told."""
+
+    def __init__(self) -> None:
+        self.now_s = 1000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def test_a_pipe_gets_a_line_every_half_minute(capsys: pytest.CaptureFixture[str]) -> None:
+    """With matches done, of how many, and the time left; no bar and no escape codes."""
+    clock = Clock()
+    progress = Progress(total=7200, clock=clock)
+    line = TerminalLine(progress.words, progress.counts, clock=clock)
+
+    with line.shown() as draw:
+        for _ in range(200):  # twice a second
+            draw()
+            clock.now_s += 0.5
+            progress.add(1, 0)
+
+    assert SAID_EVERY_S == 30
+    assert capsys.readouterr().err.splitlines() == [
+        "60/7200 matches, 2.0/s, 59m30s left",
+        "120/7200 matches, 2.0/s, 59m00s left",
+        "180/7200 matches, 2.0/s, 58m30s left",
+    ]
+
+
+def test_a_program_that_hears_the_counts_gets_no_lines(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library reads stderr for errors, and the counts elsewhere."""
+    reader, writer = os.pipe()
+    monkeypatch.setenv(edge.PROGRESS_FD, str(writer))
+    monkeypatch.setattr(edge, "SAID_EVERY_S", 0.0)
+
+    TerminalLine(lambda: "never", lambda: (1, 3)).draw()
+    os.close(writer)
+
+    with os.fdopen(reader, encoding="utf-8") as told:
+        assert [json.loads(line) for line in told] == [{"done": 1, "total": 3}]
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("columns", "bar"), [("200", 30), ("60", 28), ("46", 14), ("36", 0), ("10", 0)])
+def test_a_drawn_line_fits_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: str, bar: int
+) -> None:
+    """A line that wraps leaves its first half standing each time."""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", columns)
+
+    TerminalLine(lambda: "6/12 matches, 2.0/s, 3s left", lambda: (6, 12)).draw()
+
+    drawn = capsys.readouterr().err.removeprefix("\r").removesuffix("\x1b[K")
+    assert len(drawn) < int(columns)
+    assert drawn.count("#") == drawn.count(".") - 1 == bar // 2 if bar else "[" not in drawn
+
+
+def test_a_league_that_goes_on_does_not_say_0_s_left() -> None:
+    """Before the first match of a run nobody knows."""
+    progress = Progress(total=100, done=40, clock=Clock())
+
+    assert progress.words() == "40/100 matches, 0.0/s"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(42.9, "42s"), (187, "3m07s"), (3720, "1h02m"), (86_399, "23h59m"), (183_600, "2d03h")]
+)
+def test_durations(seconds: float, told: str) -> None:
+    """Two units at most."""
+    assert duration_text(seconds) == told
+
+
+@pytest.mark.process
+def test_commands_that_play_tell_their_progress_in_a_pipe(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`league run`, `compare`, `match` with many blocks, and `verify` with the batches that it plays again."""
+    monkeypatch.setattr(edge, "SAID_EVERY_S", 0.0)
+    assert not sys.stderr.isatty()
+
+    league = terminal.league()
+    verified = terminal.arena("verify test --replay 1")
+    compared = terminal.arena("compare random random --game nim --cap 20 --batch 8 --workers 2")
+    met = terminal.arena("match random random --game nim --blocks 11")
+
+    assert re.search(r"^4/4 matches, \d", league.err, re.MULTILINE), league.err
+    assert "test: 0/4 matches" in verified.err
+    assert "test, played again: 4/4 matches" in verified.err
+    assert re.search(r"blocks, LLR .*(left|cap)", compared.err), compared.err
+    assert "22/22 matches" in met.err
