@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 from benchbots import ours
-from recording import SHANGHAIEN, match_of, seated
+from matches import SHANGHAIEN, match_of, seated
 
 from arena.match.participant import TranscriptLine
 from arena.match.referee import play_match

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import click
 from benchbots import instant
+from matches import NIM, SHANGHAIEN, match_of, seated
 from measure import one_core
-from recording import NIM, SHANGHAIEN, match_of, seated
 
 from arena.match.record import pack
 from arena.match.referee import play_match

@@ -12,8 +12,8 @@ from typing import Final
 
 import msgspec
 from benchbots import instant, ours
-from measure import interleaved, one_core
-from recording import CLOCK, NIM, match_of, seated
+from matches import CLOCK, NIM, match_of, seated
+from measure import error_of_median, interleaved, one_core
 from tables import Figure, Goal, Row, Table
 
 from arena.match.bot_player import BotPlayer
@@ -52,16 +52,22 @@ def _start_table(bots: dict[str, BotSpec], notes: tuple[str, ...], rounds: int) 
     rows: list[Row] = []
     for language, bot in bots.items():
         samples = interleaved({"none": _starter(bot, "none"), "sandbox": _starter(bot, "sandbox")}, rounds)
-        more_s = median(a - b for a, b in zip(samples["sandbox"], samples["none"], strict=True))
         bare_s, boxed_s = median(samples["none"]), median(samples["sandbox"])
-        rows.append((language, Figure(bare_s * _MS, 2), Figure(boxed_s * _MS, 2), Figure(more_s * _MS, 2, _START_GOAL)))
+        more = _difference(samples["sandbox"], samples["none"], _MS, 2, _START_GOAL)
+        rows.append((language, Figure(bare_s * _MS, 2), Figure(boxed_s * _MS, 2), more))
     took_s = interleaved({"probe": _probe_s}, 3 if rounds < 20 else 9)["probe"]
-    more = (
+    remarks = (
         "from the call to the bot's hello; the difference is the median of differences within a round",
         f"the self-test before the first match of a league takes {median(took_s) * _MS:.0f} ms, once in each process",
     )
     headers = ("start of a bot", "bare\nms", "sandbox\nms", "difference\nms")
-    return Table(title="Sandbox: start", headers=headers, rows=tuple(rows), notes=notes + more)
+    return Table(title="Sandbox: start", headers=headers, rows=tuple(rows), notes=notes + remarks)
+
+
+def _difference(more: list[float], less: list[float], unit: float, digits: int, goal: Goal | None = None) -> Figure:
+    """The median of the differences of samples of one round, with its error."""
+    found = [(a - b) * unit for a, b in zip(more, less, strict=True)]
+    return Figure(median(found), digits, goal, error_of_median(found))
 
 
 def _starter(bot: BotSpec, isolation: Isolation) -> Callable[[], float]:
@@ -100,14 +106,12 @@ def _request_table(bots: dict[str, BotSpec], notes: tuple[str, ...], rounds: int
             requests = sum(seat.moves for seat in play_match(spec, bare).seats)
             timers = {name: _timer(bot_players, requests) for name, bot_players in tables.items()}
             samples = interleaved(timers, rounds)
-        box_s = median(a - b for a, b in zip(samples["boxed"], samples["bare"], strict=True))
-        freeze_s = median(a - b for a, b in zip(samples["frozen"], samples["boxed"], strict=True))
         rows.append(
             (
                 language,
                 *(Figure(median(samples[name]) * _US) for name in ("bare", "boxed", "frozen")),
-                Figure(box_s * _US),
-                Figure(freeze_s * _US, 1, _FREEZE_GOAL),
+                _difference(samples["boxed"], samples["bare"], _US, 1),
+                _difference(samples["frozen"], samples["boxed"], _US, 1, _FREEZE_GOAL),
             )
         )
     headers = ("a request", "bare\nus", "sandbox, ponder\nus", "sandbox, frozen\nus", "the box\nus", "the freeze\nus")

@@ -1,20 +1,25 @@
-"""Section 3: matches per second of a league, played by worker processes and stored in the database.
+"""Leagues, played by workers and stored, beside fastchess in the same run: wall time of a request, matches a second.
 
-Rule: what counts is stored. Workers are warm (a league starts them once); bots start with each batch, as in a league.
+Rule: what counts is stored. Workers are warm; bots start with each process life, and their start counts. Both sides
+play in turns, with instant bots, and each figure is a median over the rounds of one run.
 """
 
 import contextlib
+import os
+import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Final
+from typing import Final, NamedTuple
 
-import msgspec
-from benchbots import instant, shelved
-from measure import interleaved
-from recording import CLOCK, SHANGHAIEN
+from benchbots import instant
+from fastchess import engine, us_a_move
+from matches import CLOCK, SHANGHAIEN
+from measure import error_of_median, interleaved
 from tables import Figure, Goal, Row, Table
 
 from arena.league.driver import Backend, LocalBackend, run_batches
@@ -25,18 +30,27 @@ from arena.standings.ratings import RatingSettings
 from arena.store import database
 from arena.store.matches import MatchStore
 
-_SETTINGS: Final = {"1": (1, False), "2": (2, False), "luck": (2, True)}
-"""Workers, and whether the luck of each match is computed (`luck:` in a tournament's file)."""
+_DEFAULT_LIFE: Final = 20
+"""Blocks of a process life where a tournament says nothing."""
 _MOST_WORKERS: Final = 2
-_CHUNK_BLOCKS: Final = 20
-_GOALS: Final = {("C", 2): Goal(">=", 400), ("Python", 2): Goal(">=", 200)}
+_PEER_GAMES: Final = 240
+_GOALS: Final = {("C", 1): Goal("<=", 0.8), ("C", 2): Goal("<=", 1.0), ("Python", 2): Goal("<=", 1.1)}
+_SCALING: Final = Goal(">=", 0.95)
+_LOOP: Final = "for _ in range(20_000_000): pass"
+_US: Final = 1e6
+
+Samples = dict[str, list[float]]
 
 
-class Speed(msgspec.Struct, frozen=True):
-    """Matches stored per second, and requests per match."""
+class Case(NamedTuple):
+    """Two bots of a language on so many workers; with luck, as a league is by default, in lives of 20 blocks."""
 
-    matches_per_s: float
-    requests: float
+    language: str
+    workers: int
+    has_luck: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.language}, {self.workers}{', luck' if self.has_luck else ''}"
 
 
 class Share:
@@ -50,103 +64,157 @@ class Share:
         return self._backend.submit(batch)
 
     def close(self, *, is_interrupted: bool) -> None:
-        """Nothing: whoever made the backend closes it."""
+        """Nothing: the maker of the backend closes it."""
+
+
+class League:
+    """A league of two equal bots, of one life a worker; the first one is short and tells how long the others may be."""
+
+    def __init__(self, scratch: Path, backend: Backend, case: Case, bot: BotSpec, seconds: float) -> None:
+        self._results, self._case, self._seconds = scratch / "league-results", case, seconds
+        self._backend = Share(backend, case.workers)
+        self._players = (Player(name="a", bot=bot), Player(name="b", bot=bot))
+        self._blocks = _DEFAULT_LIFE
+        self.requests = 0.0
+
+    def play(self) -> float:
+        """Microseconds of wall time a request and worker."""
+        elapsed_s, matches, requests = self._played()
+        self.requests = requests / matches
+        lives = self._blocks / _DEFAULT_LIFE * self._seconds / elapsed_s
+        self._blocks = max(1, round(lives)) * _DEFAULT_LIFE
+        return elapsed_s * self._case.workers / requests * _US
+
+    def matches_per_s(self, us_a_request: float) -> float:
+        """Matches stored a second at that speed."""
+        return self._case.workers * _US / (us_a_request * self.requests)
+
+    def _played(self) -> tuple[float, int, int]:
+        """Play and store it: seconds, matches, requests."""
+        tournament = self._tournament()
+        with contextlib.closing(database.open_for_writing(self._results)) as connection:
+            store = MatchStore(connection, self._results)
+            store.save_league(tournament)
+            moves: list[int] = []
+
+            def commit(blocks: list[PlayedBlock]) -> None:
+                store.save(blocks)
+                for match in (match for block in blocks for match in block.matches):
+                    assert match.result.at_fault is None, f"a benchmark's bot forfeits: {match.result.termination}"
+                    moves.append(sum(match.result.moves))
+
+            start_s = time.perf_counter()
+            run_batches(batches(tournament, {}), self._backend, commit=commit)
+            return time.perf_counter() - start_s, len(moves), sum(moves)
+
+    def _tournament(self) -> Tournament:
+        has_luck = self._case.has_luck
+        return Tournament(
+            name="bench",
+            game=SHANGHAIEN.game,
+            options=SHANGHAIEN.options,
+            players=self._players,
+            seed=str(time.monotonic_ns()),
+            cycles=self._case.workers * self._blocks,
+            chunk_blocks=_DEFAULT_LIFE if has_luck else self._blocks,
+            clock=CLOCK,
+            rating=RatingSettings(),
+            luck=has_luck,
+        )
 
 
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
-    """Matches per second by bots and number of workers."""
+    """Requests beside fastchess's moves; matches a second, by workers and with luck."""
     bots, notes = instant(scratch)
-    fields = {**bots, "random": shelved("random")}
-    rounds, seconds = (1, 1.2) if is_quick else (5, 2.0)
+    rounds, seconds = (1, 1.2) if is_quick else (5, 2.5)
+    cases = [Case(language, workers) for language in bots for workers in range(1, _MOST_WORKERS + 1)]
     with _workers(_MOST_WORKERS) as backend:
-        both = Share(backend, _MOST_WORKERS)
-        _league(scratch, both, fields["Python"], chunks_played=both.slots)  # from now on all workers are warm
-        cases = {
-            f"{name}/{setting}": _Case(scratch, Share(backend, workers), bot, seconds, with_luck=with_luck)
-            for name, bot in fields.items()
-            for setting, (workers, with_luck) in _SETTINGS.items()
+        leagues = {
+            case: League(scratch, backend, case, bots[case.language], seconds)
+            for case in [*cases, *(Case(language, _MOST_WORKERS, has_luck=True) for language in bots)]
         }
-        samples = interleaved({key: case.play for key, case in cases.items()}, rounds)
-    rows = tuple(_row(name, samples) for name in fields)
+        leagues[Case("Python", _MOST_WORKERS)].play()  # from now on all workers are warm
+        measures: dict[str, Callable[[], float]] = {f"loops, {count}": partial(_loops_s, count) for count in (1, 2)}
+        for case, league in leagues.items():
+            measures[str(case)] = league.play
+            if not case.has_luck and (peer := os.environ.get("FASTCHESS")):
+                measures[f"fastchess, {case}"] = _peer(Path(peer), case, scratch, 60 if is_quick else _PEER_GAMES)
+        samples = interleaved(measures, rounds)
+    return [_request_table(cases, leagues, samples, notes), _league_table(list(bots), leagues, samples)]
+
+
+def _peer(program: Path, case: Case, scratch: Path, games: int) -> Callable[[], float]:
+    command = engine(case.language, scratch)
+    return partial(us_a_move, program.resolve(), command, workers=case.workers, games=games, scratch=scratch)
+
+
+def _request_table(cases: list[Case], leagues: dict[Case, League], samples: Samples, notes: tuple[str, ...]) -> Table:
     headers = (
-        "two bots of a kind, shanghaien",
+        "us of wall time\na request and worker",
         "requests\na match",
-        "1 worker\nmatches/s",
-        "2 workers\nmatches/s",
-        "2 workers\nrequests/s",
-        "min-max\n2 workers",
+        "arena",
+        "fastchess\na move",
+        "arena /\nfastchess",
+    )
+    rows = tuple(_request_row(case, leagues[case], samples) for case in cases)
+    more: tuple[str, ...] = (
+        "bots that answer index 0, sandbox on, luck off, one process life a worker",
+        "fastchess: instant engines, games of 100 plies, timed between the ends of games",
+        f"medians of {len(samples['loops, 1'])} in turns, +-: half the width of the 95 % interval",
+    )
+    if f"fastchess, {cases[0]}" not in samples:
+        more += ("without fastchess: `--fastchess PROGRAM` names the built program, and the table compares with it",)
+    return Table(title="Leagues: a request, beside fastchess", headers=headers, rows=rows, notes=notes + more)
+
+
+def _request_row(case: Case, league: League, samples: Samples) -> Row:
+    own, peer = samples[str(case)], samples.get(f"fastchess, {case}")
+    label = f"{case.language} bots, {case.workers} worker{'s' if case.workers > 1 else ''}"
+    cells = (label, Figure(league.requests), Figure(median(own), error=error_of_median(own)))
+    if peer is None:
+        return (*cells, "not measured", "not measured")
+    ratios = [one / other for one, other in zip(own, peer, strict=True)]
+    of_medians = Figure(
+        median(own) / median(peer), 2, _GOALS.get((case.language, case.workers)), error_of_median(ratios)
+    )
+    return (*cells, Figure(median(peer), error=error_of_median(peer)), of_medians)
+
+
+def _league_table(languages: list[str], leagues: dict[Case, League], samples: Samples) -> Table:
+    loops = [2 * one / two for one, two in zip(samples["loops, 1"], samples["loops, 2"], strict=True)]
+    headers = (
+        "matches stored a second",
+        "1 worker",
+        "2 workers",
         "2 workers,\nwith luck",
+        "2 workers / 1,\nof two loops / 1",
     )
-    more = (
-        f"C, Python: instant bots that answer index 0; random: bots/random; batches of {_CHUNK_BLOCKS * 2} matches",
+    rows = tuple(_league_row(language, leagues, samples, loops) for language in languages)
+    notes = (
         "stored: through arena.league.driver, LocalBackend and MatchStore into a database in the temporary folder",
+        f"with luck: as a league is by default, in process lives of {_DEFAULT_LIFE} blocks",
+        f"two busy loops in processes of their own did {median(loops):.2f} times the work of one",
     )
-    return [Table(title="League: matches stored", headers=headers, rows=rows, notes=notes + more)]
+    return Table(title="Leagues: matches stored", headers=headers, rows=rows, notes=notes)
 
 
-def _row(name: str, samples: dict[str, list[Speed]]) -> Row:
-    one, two, luck = ([each.matches_per_s for each in samples[f"{name}/{setting}"]] for setting in _SETTINGS)
-    requests = median(each.requests for each in samples[f"{name}/2"])
-    return (
-        name,
-        Figure(requests),
-        Figure(median(one), 0),
-        Figure(median(two), 0, _GOALS.get((name, 2))),
-        Figure(median(two) * requests, 0),
-        f"{min(two):.0f}-{max(two):.0f}",
-        Figure(median(luck), 0),
+def _league_row(language: str, leagues: dict[Case, League], samples: Samples, loops: list[float]) -> Row:
+    one, two, luck = (
+        [leagues[case].matches_per_s(us) for us in samples[str(case)]]
+        for case in (Case(language, 1), Case(language, 2), Case(language, 2, has_luck=True))
     )
+    scaling = [b / a / loop for a, b, loop in zip(one, two, loops, strict=True)]
+    speeds = [Figure(median(each), 0, error=error_of_median(each)) for each in (one, two, luck)]
+    return (f"two {language} bots", *speeds, Figure(median(scaling), 2, _SCALING, error_of_median(scaling)))
 
 
-class _Case:
-    """One kind of bot on so many workers; the first league is short and tells how long the others may be."""
-
-    def __init__(self, scratch: Path, backend: Backend, bot: BotSpec, seconds: float, *, with_luck: bool) -> None:
-        self._scratch = scratch
-        self._backend = backend
-        self._bot = bot
-        self._with_luck = with_luck
-        self._workers = backend.slots
-        self._seconds = seconds
-        self._chunks = self._workers
-
-    def play(self) -> Speed:
-        speed = _league(self._scratch, self._backend, self._bot, chunks_played=self._chunks, with_luck=self._with_luck)
-        wanted = speed.matches_per_s * self._seconds / (_CHUNK_BLOCKS * 2)
-        self._chunks = max(1, round(wanted / self._workers)) * self._workers  # so that no worker ends up idle
-        return speed
-
-
-def _league(scratch: Path, backend: Backend, bot: BotSpec, *, chunks_played: int, with_luck: bool = False) -> Speed:
-    """Play and store a league of two players that falls into so many batches."""
-    tournament = Tournament(
-        name="bench",
-        game=SHANGHAIEN.game,
-        options=SHANGHAIEN.options,
-        players=(Player(name="a", bot=bot), Player(name="b", bot=bot)),
-        seed=str(time.monotonic_ns()),
-        cycles=chunks_played * _CHUNK_BLOCKS,
-        chunk_blocks=_CHUNK_BLOCKS,
-        clock=CLOCK,
-        rating=RatingSettings(),
-        luck=with_luck,
-    )
-    results = scratch / "league-results"
-    with contextlib.closing(database.open_for_writing(results)) as connection:
-        store = MatchStore(connection, results)
-        store.save_league(tournament)
-        matches: list[int] = []
-
-        def commit(blocks: list[PlayedBlock]) -> None:
-            store.save(blocks)
-            for match in (match for block in blocks for match in block.matches):
-                assert match.result.at_fault is None, f"a benchmark's bot forfeits: {match.result.termination}"
-                matches.append(sum(match.result.moves))
-
-        start_s = time.perf_counter()
-        run_batches(batches(tournament, {}), backend, commit=commit)
-        elapsed_s = time.perf_counter() - start_s
-    return Speed(matches_per_s=len(matches) / elapsed_s, requests=sum(matches) / len(matches))
+def _loops_s(count: int) -> float:
+    """Seconds that so many busy loops take beside each other."""
+    start_s = time.perf_counter()
+    loops = [subprocess.Popen([sys.executable, "-S", "-c", _LOOP]) for _ in range(count)]
+    for each in loops:
+        each.wait()
+    return time.perf_counter() - start_s
 
 
 @contextlib.contextmanager

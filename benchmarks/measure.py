@@ -1,4 +1,4 @@
-"""How the benchmarks measure on a busy machine: interleaved rounds, medians, ratios of neighbours, and who else ran.
+"""How the benchmarks measure on a busy machine: interleaved rounds, medians, ratios of neighbours, the machine itself.
 
 Rule: what is compared is measured in turns within the same run, and a ratio is the median of ratios taken within one
 round, so that a load that comes and goes hits both sides. All times are in seconds.
@@ -6,14 +6,25 @@ round, so that a load that comes and goes hits both sides. All times are in seco
 
 import contextlib
 import os
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import comb
 from pathlib import Path
 from statistics import median
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 Sample = TypeVar("Sample")
 _TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
+_ADDITIONS: Final = 1_000_000
+_ROUND_TRIPS: Final = 1000
+_ECHO: Final = """
+import os, sys
+os.sched_setaffinity(0, {int(sys.argv[1])})
+while os.read(0, 1):
+    os.write(1, b"x")
+"""
 
 
 def interleaved(
@@ -36,17 +47,18 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> float:
     return median(a / b for a, b in zip(above, below, strict=True))
 
 
-def clocks(pids: Iterable[int]) -> tuple[float, float, float]:
-    """Wall clock, own CPU clock and the sum of the CPU clocks of `pids`, to be subtracted from a later reading."""
-    others_s = sum(map(_cpu_clock_s, pids))
-    return time.perf_counter(), time.process_time(), others_s
+def error_of_median(samples: Sequence[float]) -> float | None:
+    """Half the width of the 95 % interval of the median, by order statistics; half the range of fewer than six samples.
 
-
-def _cpu_clock_s(pid: int) -> float:
-    """CPU time of another process from the kernel's clock for it, in nanoseconds; 0 once it is gone."""
-    with contextlib.suppress(OSError):
-        return time.clock_gettime((~pid << 3) | 2)  # the Linux ABI behind clock_getcpuclockid(3)
-    return 0.0
+    None for a single sample.
+    """
+    if len(samples) == 1:
+        return None
+    ordered, count, rank = sorted(samples), len(samples), 0
+    below = 0.5**count
+    while (below := below + comb(count, rank + 1) * 0.5**count) <= 0.025:
+        rank += 1
+    return (ordered[-1 - rank] - ordered[rank]) / 2
 
 
 def descendants(pid: int) -> set[int]:
@@ -66,6 +78,58 @@ def one_core() -> Iterator[None]:
     os.sched_setaffinity(0, {max(allowed)})
     try:
         yield
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+class MachineSpeed(NamedTuple):
+    """An addition in a loop, and the round trip of one byte to a process on the same and on another core."""
+
+    addition_ns: float
+    same_core_us: float
+    other_core_us: float | None
+
+    def __str__(self) -> str:
+        other = "" if self.other_core_us is None else f", {self.other_core_us:.0f} us across cores"
+        return (
+            f"addition {self.addition_ns:.0f} ns, one byte there and back {self.same_core_us:.0f} us on a core{other}"
+        )
+
+
+def machine_speed() -> MachineSpeed:
+    """The speed of this machine just now: medians of three."""
+    core, *more = sorted(os.sched_getaffinity(0), reverse=True)
+    return MachineSpeed(
+        median(_addition_ns() for _ in range(3)),
+        median(_round_trip_us(core, core) for _ in range(3)),
+        median(_round_trip_us(core, more[0]) for _ in range(3)) if more else None,
+    )
+
+
+def _addition_ns() -> float:
+    start_s, total = time.perf_counter(), 0
+    for number in range(_ADDITIONS):
+        total += number
+    return (time.perf_counter() - start_s) / _ADDITIONS * 1e9
+
+
+def _round_trip_us(own: int, other: int) -> float:
+    """The time of one byte from this process, on core `own`, to one on core `other` and back."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {own})
+    command = (sys.executable, "-S", "-c", _ECHO, str(other))
+    try:
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as echo:
+            assert echo.stdin is not None
+            assert echo.stdout is not None
+            into, out = echo.stdin.fileno(), echo.stdout.fileno()
+            os.write(into, b"x")
+            os.read(out, 1)  # it has started
+            start_s = time.perf_counter()
+            for _ in range(_ROUND_TRIPS):
+                os.write(into, b"x")
+                os.read(out, 1)
+            return (time.perf_counter() - start_s) / _ROUND_TRIPS * 1e6
     finally:
         os.sched_setaffinity(0, allowed)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+from matches import ALL_EXPANSIONS, NIM, SHANGHAIEN, Setting
 from measure import interleaved
-from recording import ALL_EXPANSIONS, NIM, SHANGHAIEN, Setting
 from tables import Figure, Goal, Row, Table
 
 from arena.games import load_game

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from measure import Machine
+from measure import Machine, machine_speed
 from tables import Table
 
 SECTIONS: Final = {
-    "request": "request_cost",
     "league": "leagues",
     "playouts": "playouts",
     "settle": "settling",
@@ -36,9 +35,16 @@ SECTIONS: Final = {
 @click.command()
 @click.option("--quick", is_flag=True, help="Fewer samples: under a minute.")
 @click.option("--only", type=click.Choice(list(SECTIONS)), multiple=True, help="Only this section; may be repeated.")
+@click.option(
+    "--fastchess",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The built fastchess, with which `league` compares.",
+)
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all figures to this file, too.")
-def main(*, quick: bool, only: tuple[str, ...], json_file: Path | None) -> None:
+def main(*, quick: bool, only: tuple[str, ...], fastchess: Path | None, json_file: Path | None) -> None:
     """Measure, and print each figure beside its goal."""
+    if fastchess is not None:
+        os.environ["FASTCHESS"] = str(fastchess.resolve())
     # Bots run with the Python of this run, whatever `python3` means in the caller's shell.
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     whole = Machine()
@@ -58,7 +64,7 @@ def main(*, quick: bool, only: tuple[str, ...], json_file: Path | None) -> None:
 
 def _run(name: str, scratch: Path, *, is_quick: bool) -> dict[str, Any]:
     """Run one section and print it; its report for JSON."""
-    machine = Machine()
+    machine, before = Machine(), machine_speed()
     try:
         tables: list[Table] = import_module(SECTIONS[name]).measure(scratch, is_quick=is_quick)
     except Exception as error:  # noqa: BLE001 - one broken section shall not cost the others
@@ -67,12 +73,14 @@ def _run(name: str, scratch: Path, *, is_quick: bool) -> dict[str, Any]:
         return {"section": name, "misses": 0, "tables": [], "error": f"{type(error).__name__}: {error}"}
     seconds, others = machine.elapsed_s(), machine.others()
     print(f"== {name} ({seconds:.0f} s; meanwhile others kept {others:.1f} cores busy)\n")
+    speed = (f"machine before: {before}", f"machine after: {machine_speed()}")
     for table in tables:
-        print(table.text(), end="\n\n", flush=True)
+        print(table.text(), *(f"  {line}" for line in speed), sep="\n", end="\n\n", flush=True)
     return {
         "section": name,
         "seconds": seconds,
         "cores_busy_with_others": others,
+        "machine_speed": speed,
         "misses": sum(table.misses() for table in tables),
         "tables": [table.plain() for table in tables],
     }

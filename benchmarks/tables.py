@@ -28,21 +28,32 @@ class Goal(msgspec.Struct, frozen=True):
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """A measured number, the decimals worth showing, and its goal if it has one."""
+    """A measured number, the decimals worth showing, its goal if it has one, and the half width of its 95 % interval.
+
+    A difference has an error; one within its error is shown as `< error`.
+    """
 
     value: float
     digits: int = 1
     goal: Goal | None = None
+    error: float | None = None
 
     def __str__(self) -> str:
-        shown = f"{self.value:,.{self.digits}f}"
-        return shown if self.goal is None else f"{shown} ({self.goal}) {self.goal.verdict(self.value)}"
+        return self._shown() if self.goal is None else f"{self._shown()} ({self.goal}) {self.goal.verdict(self.value)}"
+
+    def _shown(self) -> str:
+        number, digits = f"{self.value:,.{self.digits}f}", self.digits
+        if self.error is None:
+            return number
+        return (
+            f"< {self.error:,.{digits}f}" if abs(self.value) <= self.error else f"{number} +- {self.error:,.{digits}f}"
+        )
 
     def plain(self) -> dict[str, Any]:
         """The figure for JSON."""
-        if self.goal is None:
-            return {"value": self.value}
-        return {"value": self.value, "goal": str(self.goal), "verdict": self.goal.verdict(self.value)}
+        error = {} if self.error is None else {"error": self.error}
+        goal = {} if self.goal is None else {"goal": str(self.goal), "verdict": self.goal.verdict(self.value)}
+        return {"value": self.value, **error, **goal}
 
 
 Cell = str | Figure

@@ -20,6 +20,7 @@ from statistics import fmean, stdev
 from typing import Final
 
 import click
+from measure import machine_speed
 
 from arena.process.reaper import become_subreaper
 from arena.statistics.distributions import t_quantile
@@ -130,8 +131,10 @@ def main(other: Path, only: tuple[str, ...]) -> None:
         here, there = Tree(HERE, Path(folder) / "here"), Tree(other.resolve(), Path(folder) / "there")
         here.prepare()
         there.prepare()
+        print(f"machine before: {machine_speed()}", flush=True)
         for name in only or BENCHMARKS:
             print(f"{name:22} {compared(BENCHMARKS[name], here, there)}", flush=True)
+        print(f"machine after: {machine_speed()}")
 
 
 def compared(measure: Callable[[Tree], float], here: Tree, there: Tree) -> str:
