@@ -11,7 +11,17 @@ from pathlib import Path
 import click
 from tabulate import tabulate
 
-from arena.api import LeagueRun, begin_league, installed, one_league, publish, require_whole_blocks, stored, writable
+from arena.api import (
+    LeagueRun,
+    begin_league,
+    installed,
+    one_league,
+    publish,
+    record_of,
+    require_whole_blocks,
+    stored,
+    writable,
+)
 from arena.bundled import bundled_folder, find_tournament, tournaments_on_offer
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_league, complete_tournament
@@ -42,6 +52,8 @@ from arena.league.tournament import (
     luck_origin,
     read_tournament,
 )
+from arena.match.record import MatchRecord
+from arena.match.results import MatchResult
 from arena.process.limits import Isolation
 from arena.process.portable import usable_cores
 from arena.report.luck_origin import luck_description, secret_descriptions
@@ -233,7 +245,7 @@ def reveal_secret(name: str, file: Path | None, results: Path) -> None:
 
 @league.command()
 @click.argument("name", required=False, shell_complete=complete_league)
-@click.option("--faults", is_flag=True, help="Only matches with a fault, whether it ended them or not.")
+@click.option("--faults", is_flag=True, help="Only matches with a fault, and why: found, expected, stderr.")
 @format_option(MATCH_FORMATS, "Format of the output; csv and json have all that is known of each match.")
 @results_option
 def matches(name: str | None, faults: bool, form: str, results: Path) -> None:
@@ -246,8 +258,14 @@ def matches(name: str | None, faults: bool, form: str, results: Path) -> None:
     """
     with stored(results) as store:
         state = one_league(store, name)
+
+        def record(one: MatchResult) -> MatchRecord:
+            return record_of(str(one.key), store.match(str(one.key)))
+
         found = (one for one in store.results(state.blocks) if not faults or one.at_fault is not None or one.pardoned)
-        for piece in match_list(found, seats=state.tournament.seats, form=form):
+        told = record if faults else None
+        width = terminal_width()
+        for piece in match_list(found, seats=state.tournament.seats, form=form, record_of=told, width=width):
             click.echo(piece, nl=False)
 
 

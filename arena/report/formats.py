@@ -242,7 +242,7 @@ def json_text(document: object) -> str:
 
 
 def _cell(value: object) -> object:
-    """Text so that no terminal obeys it and no spreadsheet computes it; a count by name as text."""
+    """Text so that no terminal obeys it and no spreadsheet computes it; a count by name, or sentences, as text."""
     match value:
         case str():
             return _harmless(value)
@@ -250,6 +250,8 @@ def _cell(value: object) -> object:
             return int(value)
         case dict():
             return ", ".join(f"{name} {count}" for name, count in value.items())
+        case tuple():
+            return _harmless("; ".join(value))
     return value
 
 

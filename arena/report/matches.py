@@ -4,16 +4,20 @@ Rule: as many matches as there are pass through, a piece of text at a time; noth
 that was stored are hostile input, as on every page (see `formats`).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, islice
 from operator import attrgetter
+from textwrap import wrap
 from typing import Any, Final
 
+from msgspec import UNSET
+
+from arena.match.record import MatchRecord, RefusedAnswer
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.formats import csv_pieces, json_text
-from arena.text import printable
+from arena.text import counted, printable
 
 MATCH_FORMATS: Final = ("table", "csv", "json")
 _ABOUT_THE_MATCH: Final = ("id", "pairing", "block", "rotation", "termination", "at_fault", "isolation", "luck_version")
@@ -23,19 +27,63 @@ _measured = attrgetter(*_MEASURED)
 _IN_A_PIECE: Final = 1000
 
 
-def match_list(results: Iterable[MatchResult], *, seats: int, form: str) -> Iterator[str]:
+def match_list(
+    results: Iterable[MatchResult],
+    *,
+    seats: int,
+    form: str,
+    record_of: Callable[[MatchResult], MatchRecord] | None = None,
+    width: int | None = None,
+) -> Iterator[str]:
     """The matches of a league with that many seats in one of `MATCH_FORMATS`, as pieces of text that end with a line.
 
     `csv` has a line for each match under a header. `json` is an array with one match a line: one document for those
     who read it whole, and lines for those who do not.
+
+    With `record_of` each match tells the reasons of its faults: below its line, broken at `width`; in `csv` and `json`
+    as the last values, by seat.
     """
     if form == "csv":
-        columns = (*_ABOUT_THE_MATCH, *(f"{name}_{seat}" for name in _BY_SEAT for seat in range(seats)))
-        yield from csv_pieces(columns, map(_row, results))
+        by_seat = _BY_SEAT if record_of is None else (*_BY_SEAT, "reasons")
+        columns = (*_ABOUT_THE_MATCH, *(f"{name}_{seat}" for name in by_seat for seat in range(seats)))
+        yield from csv_pieces(columns, (_row(one, record_of) for one in results))
     elif form == "json":
-        yield from _array(json_text(_object(one)) for one in results)
+        yield from _array(json_text(_object(one, record_of)) for one in results)
     else:
-        yield from _pieces(f"{_line(one)}\n" for one in results)
+        yield from _pieces(f"{line}\n" for one in results for line in _lines(one, record_of, width))
+
+
+def fault_reasons(record: MatchRecord) -> tuple[tuple[str, ...], ...]:
+    """By seat: a sentence for each fault, as far as a record keeps them, the one that ended the match last."""
+    reasons = []
+    for seat, entry in enumerate(record.seats):
+        told = [refusal_sentence(each) for each in (() if entry.refusals is UNSET else entry.refusals)]
+        more = 0 if entry.faults is UNSET else sum(entry.faults.values()) - len(told)
+        told += [f"and {counted(more, 'more fault')} after which the game went on"] if more > 0 else []
+        fault = record.fault
+        if fault is not None and fault.seat == seat:
+            stderr = fault.stderr.strip().splitlines()
+            details = [f"{record.termination}: {fault.message}", f"got {fault.got}" if fault.got else ""]
+            details += [f"the last line of its stderr: {stderr[-1]}"] if stderr else []
+            told.append("; ".join(filter(None, details)))
+        reasons.append(tuple(map(printable, told)))
+    return tuple(reasons)
+
+
+def refusal_sentence(refused: RefusedAnswer) -> str:
+    """`for step 12: illegal_action (no_room): the piece has no room`."""
+    reason = f" ({refused.reason})" if refused.reason else ""
+    return f"for step {refused.step}: {refused.code}{reason}: {refused.message}"
+
+
+def _lines(one: MatchResult, record_of: Callable[[MatchResult], MatchRecord] | None, width: int | None) -> list[str]:
+    """The line of a match, and below it the reasons of its faults, if they are asked for."""
+    lines = [_line(one)]
+    for name, told in zip(one.players, () if record_of is None else fault_reasons(record_of(one)), strict=False):
+        for sentence in told:
+            text = f"    {_printable(name)}: {sentence}"
+            lines += [text] if width is None else wrap(text, width, subsequent_indent=" " * 6)
+    return lines
 
 
 def _line(one: MatchResult) -> str:
@@ -52,13 +100,13 @@ def _line(one: MatchResult) -> str:
     return f"{one.key}  {' v '.join(seats)}  {scores}  {one.termination}{guilty}{pardoned}"
 
 
-def _row(one: MatchResult) -> Iterator[object]:
-    values = tuple(_object(one).values())
+def _row(one: MatchResult, record_of: Callable[[MatchResult], MatchRecord] | None) -> Iterator[object]:
+    values = tuple(_object(one, record_of).values())
     nothing = (None,) * len(one.players)
     return chain(values[: len(_ABOUT_THE_MATCH)], *(own or nothing for own in values[len(_ABOUT_THE_MATCH) :]))
 
 
-def _object(one: MatchResult) -> dict[str, Any]:
+def _object(one: MatchResult, record_of: Callable[[MatchResult], MatchRecord] | None) -> dict[str, Any]:
     return {
         "id": str(one.key),
         **one.key._asdict(),
@@ -70,6 +118,7 @@ def _object(one: MatchResult) -> dict[str, Any]:
         "luck": [own / LUCK_UNIT for own in one.luck] or None,
         **dict(zip(_MEASURED, _measured(one), strict=True)),
         "pardoned": one.pardoned or [{}] * len(one.players),
+        **({} if record_of is None else {"reasons": fault_reasons(record_of(one))}),
     }
 
 

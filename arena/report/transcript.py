@@ -21,6 +21,7 @@ from arena.match.reconstruction import SeatTranscript, lines_of
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, Requests, SeatRecord, SimulationStep, Step
 from arena.match.replay import ReplayStep, other_rules, replay
 from arena.match.results import LUCK_UNIT, MatchResult
+from arena.report.matches import refusal_sentence
 from arena.text import printable
 
 _REQUEST: Final = ("request", "CPU ms", "wall ms", "idle ms", "bank ms", "stderr", "discarded")
@@ -173,11 +174,8 @@ def _pardoned(entry: SeatRecord) -> str:
 
 
 def _refusals(entry: SeatRecord) -> list[str]:
-    """`for step 12: illegal_action (no_room): the piece has no room`, as far as they were kept."""
-    return [
-        f"for step {each.step}: {each.code}{f' ({each.reason})' if each.reason else ''}: {each.message}"
-        for each in (() if entry.refusals is UNSET else entry.refusals)
-    ]
+    """The refused answers of a seat, as far as they were kept."""
+    return [refusal_sentence(each) for each in (() if entry.refusals is UNSET else entry.refusals)]
 
 
 def _winners(record: MatchRecord) -> str:

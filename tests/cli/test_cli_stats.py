@@ -52,6 +52,9 @@ def test_faults_lead_to_their_matches(terminal: Terminal) -> None:
 
     (match,) = re.findall(r"  4 crash: (\S+) ", page)
     assert "forfeits (crash)" in terminal.arena(f"show {match}").out
+    reason = terminal.arena("league matches test --faults").out.splitlines()[1]
+    assert reason.startswith("    p1: crash: ")
+    assert reason.endswith("the last line of its stderr: gone")
     assert "0 by others in its matches" in page
 
 

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from report_leagues import HOSTILE
 from support.made_matches import match_result
 
+from arena.match.record import Forfeit, MatchRecord, RefusedAnswer, SeatRecord, Termination
 from arena.match.results import MatchKey, MatchResult
+from arena.match.settings import ClockSettings
 from arena.report.matches import MATCH_FORMATS, match_list
 from arena.text import printable
 
@@ -151,6 +153,47 @@ def test_no_name_harms(names: list[str]) -> None:
         assert not any(str(row[name]).startswith(("=", "+", "-", "@")) for name in ("isolation", "luck_version"))
         assert not any(cell.lstrip().startswith(("=", "+", "-", "@", "\uff1d")) for cell in cells)
     assert json.loads(said["json"])[0]["players"] == names
+
+
+def with_reasons(form: str, width: int | None = None, said: str = "Error: no such card") -> str:
+    """A match in which ann had six faults that were pardoned, and bob crashed."""
+    refused = tuple(
+        RefusedAnswer(step, "illegal_action", "found 9, expected 0 to 3", "no_card") for step in range(1, 6)
+    )
+    seats = (
+        SeatRecord("ann", "a" * 64, 9, 0.0, 0.0, 0.0, {}, faults={"illegal_action": 6}, refusals=refused),
+        SeatRecord("bob", "b" * 64, 8, 0.0, 0.0, 0.0, {}),
+    )
+    fault = Forfeit(1, "ended with exit code 1", "", "", f"Traceback\n{said}\n", ())
+    one = forfeit(pardoned=({"illegal_action": 6}, {}), termination=Termination.CRASH)
+    told = MatchRecord(
+        match=str(one.key), arena="0", game="nim", rules="1", options={}, seed="", clock=ClockSettings().terms(),
+        isolation="none", seats=seats, steps=(), ranks=one.ranks, scores=None, termination=one.termination, fault=fault,
+    )  # fmt: skip
+    return "".join(match_list([one], seats=2, form=form, record_of=lambda _: told, width=width))
+
+
+def test_reasons_of_faults_stand_below_their_match() -> None:
+    """By seat, in lines that a terminal of 80 columns has room for; the number of those that were not kept."""
+    lines = with_reasons("table", 80).splitlines()
+
+    assert lines[1] == "    ann: for step 1: illegal_action (no_card): found 9, expected 0 to 3"
+    assert lines[6:] == [
+        "    ann: and 1 more fault after which the game went on",
+        "    bob: crash: ended with exit code 1; the last line of its stderr: Error: no",
+        "      such card",
+    ]
+    assert max(map(len, lines[1:])) <= 80
+
+
+def test_reasons_of_faults_for_programs() -> None:
+    """Sentences by seat, which no terminal obeys and no spreadsheet computes."""
+    row = next(csv.DictReader(io.StringIO(with_reasons("csv", said="=1+\x1b[2J"))))
+    (document,) = json.loads(with_reasons("json"))
+
+    assert len(row["reasons_0"].split("; ")) == len(document["reasons"][0]) == 6
+    assert row["reasons_1"].endswith("stderr: =1+\\x1b[2J")
+    assert document["reasons"][1] == ["crash: ended with exit code 1; the last line of its stderr: Error: no such card"]
 
 
 @pytest.mark.parametrize("form", MATCH_FORMATS)
