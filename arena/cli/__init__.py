@@ -81,7 +81,7 @@ def cli() -> None:
     A first league:       arena league run first
     A bot of your own:    arena new-bot mybot --lang python
                           arena check ./mybot
-                          arena match ./mybot greedy
+                          arena league run mybot
     """  # noqa: D301 - \b is click's mark for text that keeps its lines
 
 

@@ -137,6 +137,8 @@ def bots(results: Path, bots_folder: Path) -> None:
 def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
     """Start a bot of your own called NAME from a template that plays at once.
 
+    Without --folder there is a league, too: tournaments/NAME.yaml, against bundled bots. A file there is not replaced.
+
     Example: arena new-bot mybot --lang python
     """
     target = folder or Path(name)
@@ -148,7 +150,7 @@ def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
     if template in _KITS:
         shutil.copy(bundled_folder("bots") / _KITS[template], target)
     for file in target.iterdir():
-        file.write_text(file.read_text(encoding="utf-8").replace("{{name}}", name), encoding="utf-8")
+        _write_filled(file, file, name=name)
     try:
         BotStore(Path("results"), Path("bots")).find(path)
     except SpecError:
@@ -157,6 +159,20 @@ def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
     made = ", ".join(sorted(path.name for path in target.iterdir()))
     for_game = "" if game == DEFAULT_GAME else f" --game {game}"
     click.echo(f"made {target}/ with {made}\nnext: arena check {path}{for_game}")
+    if folder is None and (league := _TEMPLATES / f"league-{game}.yaml").exists():
+        tournament = Path("tournaments") / f"{name}.yaml"
+        if not tournament.exists():
+            tournament.parent.mkdir(exist_ok=True)
+            _write_filled(league, tournament, name=name, bot=path)
+        click.echo(f"      arena league run {name}    # against bundled bots, as {tournament} says")
+
+
+def _write_filled(template: Path, target: Path, **words: str) -> None:
+    """Write a template with the words in the place of `{{their names}}`."""
+    text = template.read_text(encoding="utf-8")
+    for key, word in words.items():
+        text = text.replace(f"{{{{{key}}}}}", word)
+    target.write_text(text, encoding="utf-8")
 
 
 def _row(bot: BotSpec, place: str, remark: str = "") -> list[str]:

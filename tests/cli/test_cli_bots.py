@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 from cli_arena import ROOT, Terminal, has
 
+from arena.games import GAMES
+from arena.league.tournament import read_tournament
+from arena.store.bots import BotStore
+
 pytestmark = pytest.mark.process
 NEEDED = {"python": "python3", "javascript": "node", "perl": "perl", "c": "cc"}
 
@@ -39,6 +43,30 @@ def test_new_bot_overwrites_nothing(terminal: Terminal) -> None:
     assert said.code == 2
     assert "mine exists already" in said.err
     assert list(Path("mine").iterdir()) == []
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_new_bot_has_a_league_of_its_own(terminal: Terminal, game: str) -> None:
+    """A tournament against bundled bots, found by its name; one that is there already stays as it is."""
+    made = terminal.arena(f"new-bot mine --game {game}")
+    file = Path("tournaments/mine.yaml")
+    tournament = read_tournament(file, BotStore(terminal.results, ROOT / "bots").find)
+    file.write_text(file.read_text() + "# mine\n")
+    shutil.rmtree("mine")
+    again = terminal.arena(f"new-bot mine --game {game}")
+
+    assert "arena league run mine " in made.out
+    assert "arena league run mine " in again.out
+    assert (tournament.game, tournament.players[0].name, len(tournament.players) > 1) == (game, "mine", True)
+    assert file.read_text().endswith("# mine\n")
+
+
+def test_a_new_bot_in_another_folder_writes_nothing_else(terminal: Terminal) -> None:
+    """`--folder` is the only place."""
+    made = terminal.arena("new-bot mine --folder shelf/mine")
+
+    assert "league run" not in made.out
+    assert not Path("tournaments").exists()
 
 
 def submit(terminal: Terminal, code: str = "") -> tuple[int, str]:

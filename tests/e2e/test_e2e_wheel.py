@@ -1,6 +1,7 @@
 """The wheel in a fresh environment outside the checkout: its commands work in an empty folder, on every Python here."""
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 from cli_arena import ROOT
+from docs_pages import blocks
 from e2e_arena import a_second
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
@@ -80,14 +82,24 @@ def installed(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pyt
     return Installed(request.param, found, time.monotonic() - begun_s)
 
 
-def test_three_commands_lead_to_a_leaderboard_of_the_own_bot(installed: Installed, tmp_path: Path) -> None:
-    """`pip install`, `arena new-bot`, `arena match`, in the sandbox and within the promised time."""
-    begun_s = time.monotonic()
-    made = installed.arena("new-bot mybot", tmp_path)
-    played = installed.arena("match ./mybot greedy", tmp_path)
+def test_three_commands_lead_to_a_leaderboard_of_the_own_bot(
+    installed: Installed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of the first page, in the sandbox and within the promised time."""
+    (block,) = [each.text for each in blocks("docs/index.md") if each.text.startswith("pip install")]
+    install, *commands = [line.partition("#")[0].strip() for line in block.splitlines()]
+    begun_s, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    made, played = (installed.arena(line.removeprefix("arena "), tmp_path) for line in commands)
     took_s = installed.took_s + time.monotonic() - begun_s
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    parts = f"{installed.took_s:.0f} s of them `{install}`, {cpu_s:.1f} s of CPU after it"
+    with capsys.disabled():
+        sys.stdout.write(f"\nPython {installed.version}: {took_s:.0f} s, {parts}\n")
 
-    assert "next: arena check ./mybot" in made.stdout
+    assert install == "pip install bot-arena"
+    assert "arena league run mybot" in made.stdout
+    assert "240 of 240 matches" in played.stdout
     assert "  mybot  " in played.stdout
     assert "isolation: sandbox" in played.stdout
     assert f"results are kept in {tmp_path}/results/, which is new" in played.stderr

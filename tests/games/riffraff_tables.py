@@ -13,6 +13,8 @@ from arena.games.riffraff.turns import with_new
 
 BREEZE = Noise(u_mm=1.5, v_mm=1.5, yaw_deg=3, roll_rad_s=0.05, pitch_rad_s=0.05)
 """Standard deviations."""
+UPRIGHT = (1.0, 0.0, 0.0, 0.0)
+"""The rotation by nothing, as a quaternion."""
 _TRIES = 200
 _AT_REST_ON: dict[Kind, Face] = {"bottle": "upright", "barrel": "upright", "sailor": "hang"}
 

@@ -18,7 +18,7 @@ from arena.games.riffraff.drawing.diagram import LETTERS, aboard, describe
 from arena.games.riffraff.drawing.projection import ABOVE, FRONT, SIDE, Point, View, chord, contains, hull, piece_solids
 from arena.games.riffraff.drawing.ship import Ship
 from arena.games.riffraff.drawing.svg import Frame
-from arena.games.riffraff.geometry import UPRIGHT, about, extents, rotated, ship_rotation, times
+from arena.games.riffraff.geometry import about, extents, rotated, ship_rotation, times
 from arena.games.riffraff.scene import KINDS, Kind
 from arena.games.riffraff.state import Fate, Phase, Player, State
 from arena.games.riffraff.table import Pose, ShipAtRest
@@ -133,7 +133,7 @@ def test_a_heeling_ship_is_drawn_upright() -> None:
     (crate,) = ONE_CRATE.cargo
     for roll, pitch in ((0.2, 0.0), (0.0, -0.15), (-0.1, 0.1)):
         ship = ship_rotation(ShipAtRest(roll, pitch))
-        turned = replace(crate, pose=(*rotated(ship, (0.0, 0.06, 0.129)), *times(ship, UPRIGHT)))
+        turned = replace(crate, pose=(*rotated(ship, (0.0, 0.06, 0.129)), *ship))
         leaning = ShipAtRest(roll, pitch, (turned,))
 
         assert aboard(turned, leaning) == pytest.approx(crate.pose)

@@ -6,10 +6,9 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from riffraff_tables import piece
+from riffraff_tables import UPRIGHT, piece
 
 from arena.games.riffraff.geometry import (
-    UPRIGHT,
     Quaternion,
     Vector,
     about,

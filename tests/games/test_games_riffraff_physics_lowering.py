@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from riffraff_tables import after, laden, piece, random_load, random_noise, settled, tried
+from riffraff_tables import UPRIGHT, after, laden, piece, random_load, random_noise, settled, tried
 
 from arena.errors import HarnessFault, IllegalAction
 from arena.games.riffraff import engine
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.engine import WorldState
-from arena.games.riffraff.geometry import UPRIGHT, extents, rotation_matrix, ship_rotation
+from arena.games.riffraff.geometry import extents, rotation_matrix, ship_rotation
 from arena.games.riffraff.model import HALVINGS, LOOK_S, LOOKS_MAX, LOWERING_END_M
 from arena.games.riffraff.physics import poses
 from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, KINDS, PARTS, YARDS, Kind

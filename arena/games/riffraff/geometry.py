@@ -13,7 +13,6 @@ from arena.games.riffraff.table import Piece, Pose, ShipAtRest
 Quaternion = tuple[float, float, float, float]
 Vector = tuple[float, float, float]
 
-UPRIGHT: Final[Quaternion] = (1.0, 0.0, 0.0, 0.0)
 _ACROSS_DEG: Final = 90
 _OPEN_AIR_M: Final = 0.075
 """Room above the highest yard: enough for every piece on every face, with some under it."""
