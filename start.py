@@ -4,6 +4,7 @@
     python3 start.py league run tournaments/first.yaml     any `arena` command
     python3 start.py test                                  all checks: ruff, mypy, import order, pytest
     python3 start.py test tests/games -x                   pytest with these arguments, nothing else
+    python3 start.py test ruff mypy                        these checks: ruff, format, mypy, imports, language
 
 Rule: standard library only, and every step says what it does. A second call finds .venv ready and starts at once.
 """
@@ -24,8 +25,16 @@ CONSTRAINTS = ROOT / ".ci" / "constraints.txt"
 COMMON = "not slow and not guest"
 WORKERS = str(min(2 * len(os.sched_getaffinity(0)), 8)) if hasattr(os, "sched_getaffinity") else "2"
 """Processes that share the tests out among them, file by file: many tests wait. Those marked `alone` follow later."""
-QUICK = (("ruff", "check", "."), ("ruff", "format", "--check", "."))
-BESIDE = (("mypy",), ("lint-imports", "--no-logo"))
+CHECKS = {
+    "ruff": ("ruff", "check", "."),
+    "format": ("ruff", "format", "--check", "."),
+    "mypy": ("mypy",),
+    "imports": ("lint-imports", "--no-logo"),
+    "language": ("pytest", "-q", "tests/test_language.py"),
+}
+"""Checks by name; each is a hook before a commit, too."""
+QUICK = (CHECKS["ruff"], CHECKS["format"])
+BESIDE = (CHECKS["mypy"], CHECKS["imports"])
 """Checks that run while the tests do; their output is shown afterwards."""
 TESTS = (
     ("pytest", "-m", f"not alone and {COMMON}", "-n", WORKERS, "--dist", "loadfile"),
@@ -44,8 +53,10 @@ def main() -> int:
         return 1
     if not is_test:
         os.execv(VENV / "bin" / "arena", ["arena", *arguments])
-    if arguments[1:]:
-        return _run("pytest", *arguments[1:])
+    if asked := arguments[1:]:
+        return _first_failure(
+            tuple(CHECKS[name] for name in asked) if set(asked) <= set(CHECKS) else (("pytest", *asked),)
+        )
     return _first_failure(QUICK) or _tests()
 
 
