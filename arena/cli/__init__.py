@@ -16,7 +16,7 @@ from arena.cli.edge import close_streams, explain, ignore_signals, print_error, 
 from arena.errors import Interrupted
 
 COMMAND_MODULES: Final = {
-    "submit": ("arena.cli.bots", "Check a bot, let it play a baseline, and put it on the list."),
+    "submit": ("arena.cli.submit", "Check bots, let each play a baseline, and put them on the list."),
     "check": ("arena.cli.bots", "Check step by step that a bot speaks the protocol."),
     "withdraw": ("arena.cli.bots", "Take a submitted bot off the list."),
     "bots": ("arena.cli.bots", "List the bots on offer."),

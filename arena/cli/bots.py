@@ -1,4 +1,4 @@
-"""`arena submit`, `withdraw`, `check`, `bots` and `new-bot`: bots on their way into a league."""
+"""`arena check`, `withdraw`, `bots` and `new-bot`: bots on their way into a league."""
 
 import contextlib
 import shutil
@@ -14,24 +14,15 @@ from arena.bundled import PACKAGE, bundled_folder
 from arena.cli import options
 from arena.cli.completion import complete_bot
 from arena.cli.options import DEFAULT_GAME, MatchSetup, match_options, require_games
-from arena.conformance.check import StepVerdict, check_bot
-from arena.errors import CheckFailed, SpecError
+from arena.conformance.check import check_draws, require_conformance
+from arena.errors import SpecError
 from arena.games import load_game
-from arena.league.exhibition import play_here
-from arena.league.tournament import Player, Tournament
 from arena.match.secret_luck import Secret
-from arena.match.settings import clock_for, confine
-from arena.process.launch import shell_text
-from arena.process.limits import Isolation, Limits
-from arena.process.manifest import MANIFEST, BotSpec
+from arena.process.manifest import BotSpec
 from arena.report.luck_origin import secret_description
-from arena.report.transcript import refusal_lines, result_line
-from arena.store import database
 from arena.store.bots import BotStore
 from arena.text import printable, unknown
 
-BASELINE = "random"
-"""The bundled bot that a submission meets, so that the author sees a first result."""
 _TEMPLATES: Final = PACKAGE / "cli" / "templates"
 _KITS: Final = {"python": "sensible/arena_kit.py", "python-riffraff": "shipmate/riffraff_kit.py"}
 """The kit of a template is a file of a bundled bot."""
@@ -48,40 +39,13 @@ def check(bot: str, setup: MatchSetup) -> None:
     Example: arena check ./mybot
     """
     found = setup.bots.find(bot)
+    require_games([found], setup.game)
+    settings = setup.settings
     setup.prepare_isolation()
     with tempfile.TemporaryDirectory(prefix="arena-check-") as scratch:
         candidate = BotStore(Path(scratch), Path(scratch), setup.isolation).install(found)
-        with _luck(setup.given) as secret:
-            _check(candidate, setup, secret)
-
-
-@click.command()
-@click.argument("bot", shell_complete=complete_bot)
-@click.option("--baseline", default=BASELINE, help="The bot it plays one block against.")
-@click.option("--replace", is_flag=True, help="It is a new version of the submitted bot of its name.")
-@match_options
-def submit(bot: str, baseline: str, replace: bool, setup: MatchSetup) -> None:
-    """Check BOT, let it play a block against a baseline, and put it on the list of bots.
-
-    A name belongs to the bot that was submitted first under it; --replace makes this one its new version. The luck is
-    drawn under a new secret, which is printed at the end.
-
-    Example: arena submit ./mybot
-    """
-    bots = setup.bots
-    rival, found = bots.find(baseline), bots.find(bot)
-    if _is_there_already(bots, found, replace=replace):
-        return
-    setup.prepare_isolation()
-    candidate = bots.install(found)
-    with _luck(setup.given) as secret:
-        _check(candidate, setup, secret)
-        name = f"{rival.name}-baseline" if rival.name == candidate.name else rival.name
-        players = (Player(name=candidate.name, bot=candidate), Player(name=name, bot=bots.install(rival)))
-        _meet(candidate, setup.exhibition(players, secret, blocks=1), setup.isolation, secret)
-    with contextlib.closing(database.open_for_writing(setup.results)) as connection:
-        bots.register(candidate, connection)
-    click.echo(f"submitted: {candidate.label}; a tournament may name it `{candidate.name}@{candidate.digest[:8]}`")
+        with told_luck(setup.given) as secret:
+            require_conformance(candidate, settings, setup.isolation, check_draws(secret), click.echo)
 
 
 @click.command()
@@ -192,32 +156,8 @@ def _template(lang: str, game: str) -> str:
     return f"{lang}-{game}" if own else lang
 
 
-def _is_there_already(bots: BotStore, bot: BotSpec, *, replace: bool) -> bool:
-    """Whether the folder of bots has this very bot. SpecError if its name means another bot.
-
-    A submission of a name in the folder would leave every tournament file that says it without an answer to which is
-    meant. Arena knows no accounts: `--replace` is the word of a person, or of a course's script, that the submitted bot
-    of that name is theirs.
-    """
-    where = MANIFEST if Path(bot.source).is_dir() else "its file name"
-    if (found := bots.namesake(bot)) is not None:
-        namesake, place = found
-        if namesake.digest != bot.digest:
-            raise SpecError(f'the name "{bot.name}" belongs to {place}; choose another name in {where}')
-        click.echo(f"{bot.label} is there already: {place}")
-        return True
-    latest = next((each for each in bots.submitted() if each.name == bot.name), None)
-    if latest is not None and latest.digest != bot.digest and not replace:
-        raise SpecError(
-            f'the name "{bot.name}" is taken: {latest.name} {latest.version} ({latest.digest[:8]}) was submitted at'
-            f" {latest.submitted_at[:16].replace('T', ' ')} UTC. Give --replace if this is another version of that bot;"
-            f" else choose another name in {where}"
-        )
-    return False
-
-
 @contextlib.contextmanager
-def _luck(given: Secret | None) -> Iterator[Secret]:
+def told_luck(given: Secret | None) -> Iterator[Secret]:
     """The secret of all matches inside; a new one is told at the end, so that a failure can be repeated."""
     secret, is_told = given or Secret.random(), True
     try:
@@ -228,27 +168,3 @@ def _luck(given: Secret | None) -> Iterator[Secret]:
     finally:
         if is_told:
             click.echo(secret_description(secret, is_chosen=given is not None))
-
-
-def _check(bot: BotSpec, setup: MatchSetup, secret: Secret) -> None:
-    require_games([bot], setup.game)
-    load_game(setup.game).setup(setup.options, 2)
-    confinement = confine(bot, Limits(), setup.clock, setup.isolation)
-    clock = clock_for(bot, setup.clock)
-    click.echo(f"checking {bot.label} at {setup.game}: {shell_text(bot.manifest.command)}")
-    steps = check_bot(bot, game=setup.game, options=setup.options, clock=clock, confinement=confinement, secret=secret)
-    for step in steps:
-        click.echo(step.text())
-        if step.verdict is StepVerdict.FAILED:
-            said = f"\nthe bot's stderr:\n{step.stderr.rstrip()}" if step.stderr.strip() else "\nits stderr is empty"
-            raise CheckFailed(f"{bot.label} did not pass step {step.number}{said}")
-
-
-def _meet(bot: BotSpec, meeting: Tournament, isolation: Isolation, secret: Secret) -> None:
-    """One block; a forfeit of the candidate refuses it."""
-    for record, _result in play_here(meeting, secret, isolation):
-        click.echo("\n".join([result_line(record), *refusal_lines(record)]))
-        if record.fault is not None and record.seats[record.fault.seat].player == bot.name:
-            raise CheckFailed(
-                f"{bot.label} forfeits: {record.fault.message}\nits stderr:\n{record.fault.stderr.rstrip()}"
-            )

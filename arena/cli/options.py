@@ -21,7 +21,7 @@ from arena.games import GAMES, load_game
 from arena.games.api import require_simulator
 from arena.league.tournament import Player, Tournament, require_game
 from arena.match.secret_luck import Secret
-from arena.match.settings import ClockSettings
+from arena.match.settings import ClockSettings, MatchSettings
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.process.manifest import BotSpec
 from arena.process.portable import IS_LINUX, LINUX_ONLY
@@ -136,6 +136,12 @@ class MatchSetup(msgspec.Struct, frozen=True):
     isolation: Isolation
     results: Path
     bots: BotStore
+
+    @property
+    def settings(self) -> MatchSettings:
+        """Those of a match of two. SpecError if the game has no such options."""
+        load_game(self.game).setup(self.options, 2)
+        return MatchSettings(self.game, self.options, self.clock)
 
     def prepare_isolation(self) -> None:
         """MachineFault if bots cannot be isolated as asked for here, or if the game needs more."""

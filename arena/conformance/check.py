@@ -12,18 +12,20 @@ from typing import Any, Final, cast
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
-from arena.errors import BotFault
+from arena.errors import BotFault, CheckFailed
 from arena.games import load_game
 from arena.games.api import fault_policy_of, simulator_of
 from arena.match.baseline import BaselinePlayer
 from arena.match.bot_player import GRACE_S, BotPlayer
 from arena.match.record import REFUSALS_KEPT, ActionStep, MatchRecord, SeatRecord, Termination
 from arena.match.referee import hello_for, play_match
-from arena.match.secret_luck import Secret, draw_block
-from arena.match.settings import ClockSettings, MatchSettings, open_channel, spec_of
+from arena.match.secret_luck import BlockDraw, Secret, draw_block
+from arena.match.settings import MatchSettings, clock_for, confine, open_channel, spec_of
 from arena.process.clock import MoveClock
-from arena.process.launch import Confinement
+from arena.process.launch import Confinement, shell_text
+from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.process.portable import Channel
 from arena.process.suspension import never_suspended
@@ -75,20 +77,46 @@ class _Remark(Exception):
     """Something the author should know, but that breaks no promise."""
 
 
-def check_bot(
+class StepFailed(CheckFailed):
+    """The bot did not pass a step; `reason` says which promise it broke, in a line."""
+
+    def __init__(self, text: str, reason: str) -> None:
+        super().__init__(text)
+        self.reason = reason
+
+
+def check_draws(secret: Secret) -> tuple[BlockDraw, ...]:
+    """The luck of the matches of a check: with the same secret they are the same again."""
+    return tuple(draw_block(secret, f"check-{number}", 2) for number in range(MATCHES_IN_A_ROW + 1))
+
+
+def require_conformance(
     bot: BotSpec,
-    *,
-    game: str,
-    options: dict[str, Any],
-    clock: ClockSettings,
-    confinement: Confinement,
-    secret: Secret,
+    settings: MatchSettings,
+    isolation: Isolation,
+    draws: Sequence[BlockDraw],
+    tell: Callable[[str], object],
+) -> None:
+    """Check an installed bot; `tell` gets the text of each step. StepFailed if it does not pass."""
+    tell(f"checking {bot.label} at {settings.game}: {shell_text(bot.manifest.command)}")
+    confinement = confine(bot, settings.limits, settings.clock, isolation)
+    own = replace(settings, clock=clock_for(bot, settings.clock))
+    for step in check_bot(bot, settings=own, confinement=confinement, draws=draws):
+        tell(step.text())
+        if step.verdict is StepVerdict.FAILED:
+            said = f"\nthe bot's stderr:\n{step.stderr.rstrip()}" if step.stderr.strip() else "\nits stderr is empty"
+            reason = f"{step.detail.splitlines()[0]} (step {step.number} of the check)"
+            raise StepFailed(f"{bot.label} did not pass step {step.number}{said}", reason)
+
+
+def check_bot(
+    bot: BotSpec, *, settings: MatchSettings, confinement: Confinement, draws: Sequence[BlockDraw]
 ) -> Iterator[CheckStep]:
     """The steps, each given out when it has been taken. The last one FAILED, or all others passed.
 
-    The luck of the matches is drawn under `secret`: with the same one they are the same again.
+    `draws` are the luck of the matches, see `check_draws`; the clock of `settings` is the bot's own.
     """
-    examination = _Examination(bot, MatchSettings(game, options, clock), confinement, secret)
+    examination = _Examination(bot, settings, confinement, draws)
     try:
         for number, (title, step) in enumerate(examination.steps(), start=1):
             verdict, detail, stderr = _take(step)
@@ -117,8 +145,10 @@ def _take(step: Callable[[], str]) -> tuple[StepVerdict, str, str]:
 class _Examination:
     """One bot under examination; the steps share its process where they can."""
 
-    def __init__(self, bot: BotSpec, settings: MatchSettings, confinement: Confinement, secret: Secret) -> None:
-        self._secret = secret
+    def __init__(
+        self, bot: BotSpec, settings: MatchSettings, confinement: Confinement, draws: Sequence[BlockDraw]
+    ) -> None:
+        self._draws = draws
         self._bot = bot
         self._confinement = confinement
         self._settings = settings
@@ -172,8 +202,8 @@ class _Examination:
         return f"{asked} answers, {scores} against {baseline}"
 
     def _play(self, bot_player: BotPlayer, *, seat: int, number: int) -> MatchRecord:
-        drawn = draw_block(self._secret, f"check-{number}", 2)
-        spec = spec_of(self._settings, f"check-{number}-{seat}", drawn, seat, self._confinement.isolation)
+        isolation = self._confinement.isolation
+        spec = spec_of(self._settings, f"check-{number}-{seat}", self._draws[number], seat, isolation)
         baseline = BaselinePlayer()
         record = play_match(spec, [bot_player, baseline] if seat == 0 else [baseline, bot_player])
         if record.fault is not None:

@@ -146,7 +146,7 @@ class BotStore:
     def _entries(self, folders: Iterable[Path]) -> Iterator[tuple[Path, BotSpec | SpecError]]:
         """Entries of folders of bots: folders with a manifest, and scripts; a README between them is neither."""
         for path in (path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())):
-            if os.path.lexists(path / MANIFEST) or _is_script(path):
+            if os.path.lexists(path / MANIFEST) or is_script(path):
                 try:
                     yield path, read_bot(path)
                 except SpecError as error:
@@ -188,6 +188,6 @@ def _sorted(entries: Iterable[tuple[Path, BotSpec | SpecError]]) -> list[BotSpec
     return sorted((bot for _path, bot in entries if isinstance(bot, BotSpec)), key=lambda bot: bot.name)
 
 
-def _is_script(path: Path) -> bool:
+def is_script(path: Path) -> bool:
     """Whether a file among bots is meant as one: not hidden, and executable or not just a note."""
     return path.is_file() and path.name[0] != "." and (os.access(path, os.X_OK) or path.suffix not in _NOTES)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from support.toy_game import on_offer
 
-from arena.conformance.check import StepVerdict, check_bot
+from arena.conformance.check import StepVerdict, check_bot, check_draws
 from arena.match.secret_luck import Secret
-from arena.match.settings import ClockSettings
+from arena.match.settings import ClockSettings, MatchSettings
 from arena.process.launch import Confinement
 from arena.process.limits import Limits
 from arena.process.manifest import read_bot
@@ -49,11 +49,9 @@ def remarks(folder: Path, action: str, clock: ClockSettings = PATIENT) -> dict[i
         steps = list(
             check_bot(
                 read_bot(script),
-                game="toy",
-                options={},
-                clock=clock,
+                settings=MatchSettings("toy", {}, clock),
                 confinement=unconfined,
-                secret=Secret.public("1"),
+                draws=check_draws(Secret.public("1")),
             )
         )
     assert [step.number for step in steps] == list(range(1, 11))

@@ -1,0 +1,228 @@
+"""`arena submit`: bots are checked, play a baseline, and come onto the list; one step by step, or many at once."""
+
+import contextlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+from tabulate import tabulate
+
+from arena.bundled import is_path
+from arena.cli.bots import told_luck
+from arena.cli.completion import complete_bot
+from arena.cli.edge import TerminalLine, stoppable
+from arena.cli.options import FOLDER_PATH, WORKERS, MatchSetup, match_options, require_games, terminal_width
+from arena.conformance.check import check_draws
+from arena.conformance.submission import Examined, Trial, examine_all, examine_bot
+from arena.errors import CheckFailed, Interrupted, SpecError
+from arena.league.progress import Progress
+from arena.league.schedule import batches
+from arena.league.tournament import Player
+from arena.match.secret_luck import Secret
+from arena.process.manifest import MANIFEST, BotSpec
+from arena.process.portable import usable_cores
+from arena.store import database
+from arena.store.bots import BotStore, is_script
+from arena.text import counted, printable
+
+BASELINE: Final = "random"
+"""The bundled bot that a submission meets, so that the author sees a first result."""
+ACCEPTED: Final = "accepted"
+UNCHANGED: Final = "unchanged"
+REFUSED: Final = "refused"
+_PIPE_COLUMNS: Final = 100
+_NAME_COLUMNS: Final = 24
+
+
+@click.command()
+@click.argument("bots", nargs=-1, required=True, metavar="BOT...", shell_complete=complete_bot)
+@click.option("--baseline", default=BASELINE, help="The bot that each plays one block against.")
+@click.option("--replace", is_flag=True, help="Each is a new version of the submitted bot of its name.")
+@click.option("--workers", type=WORKERS, help="Bots examined at once; default: all cores.")
+@click.option("--reports", type=FOLDER_PATH, help="Folder for a text for the author of each bot: every step, and why.")
+@match_options
+def submit(
+    bots: tuple[str, ...], baseline: str, replace: bool, workers: int | None, reports: Path | None, setup: MatchSetup
+) -> None:
+    """Check each BOT, let it play a block against a baseline, and put it on the list of bots. Exit 1 if one is refused.
+
+    A name belongs to the bot that was submitted first under it; --replace makes this one its new version. The luck is
+    drawn under a new secret, which is printed.
+
+    One BOT is told step by step. Several are examined at the same time; a table at the end tells which are accepted
+    and which are refused, and why. After Ctrl-C those that were accepted are on the list.
+
+    Example: arena submit handed-in/*
+    """
+    rival = setup.bots.find(baseline)
+    if len(bots) == 1 and reports is None:
+        _submit_one(bots[0], rival, setup, replace=replace)
+        return
+    entries = [_read(text, setup, replace=replace) for text in dict.fromkeys(bots) if not _is_note(text)]
+    _refuse_same_names(entries)
+    left = [each for each in entries if not each.result]
+    if left:
+        setup.prepare_isolation()
+    with stoppable():
+        try:
+            _examine(left, rival, setup, min(workers or len(usable_cores()), len(left)))
+        except KeyboardInterrupt:
+            missed = counted(sum(not each.result for each in left), "bot")
+            raise Interrupted(f"interrupted: {missed} not examined; give the same command again") from None
+        finally:
+            _tell(entries, reports)
+    if refused := sum(each.result == REFUSED for each in entries):
+        raise CheckFailed(f"{refused} of {counted(len(entries), 'bot')} refused")
+
+
+class _Entry:
+    """A bot of the command line; its result, empty until it is known, and why."""
+
+    def __init__(self, given: str, bot: BotSpec | None = None) -> None:
+        self.given = given
+        self.bot = bot
+        self.result = ""
+        self.text = ""
+        self.report = ""
+
+    def refuse(self, reason: str) -> None:
+        self.result, self.text, self.report = REFUSED, reason, f"refused: {reason}"
+
+
+def _submit_one(text: str, rival: BotSpec, setup: MatchSetup, *, replace: bool) -> None:
+    found = setup.bots.find(text)
+    require_games([found], setup.game)
+    if place := _place_of(setup.bots, found, replace=replace):
+        click.echo(f"{found.label} is there already: {place}")
+        return
+    setup.prepare_isolation()
+    with told_luck(setup.given) as secret:
+        bot = examine_bot(_trial(found, rival, setup, secret), click.echo)
+    _register(bot, setup)
+    click.echo(f"submitted: {bot.label}; a tournament may name it `{bot.name}@{bot.digest[:8]}`")
+
+
+def _read(text: str, setup: MatchSetup, *, replace: bool) -> _Entry:
+    """A bot of the command line, refused at once if it cannot be read or has no right to its name."""
+    entry = _Entry(text)
+    try:
+        entry.bot = setup.bots.find(text)
+        require_games([entry.bot], setup.game)
+        place = _place_of(setup.bots, entry.bot, replace=replace)
+    except SpecError as error:
+        entry.refuse(str(error))
+    else:
+        entry.result, entry.text = (UNCHANGED, f"{entry.bot.label} is there already: {place}") if place else ("", "")
+    return entry
+
+
+def _is_note(text: str) -> bool:
+    """Whether it is a README or the like among bots, which `bots/*` names, too; it is told."""
+    is_note = is_path(text) and Path(text).is_file() and not is_script(Path(text))
+    if is_note:
+        click.echo(f"left out: {text} is no bot", err=True)
+    return is_note
+
+
+def _refuse_same_names(entries: Sequence[_Entry]) -> None:
+    """No two bots of one call have one name: nobody could say which of them it means."""
+    named: defaultdict[str, list[_Entry]] = defaultdict(list)
+    for each in entries:
+        if each.bot is not None:
+            named[each.bot.name].append(each)
+    for name, same in named.items():
+        for each in same if same[1:] else ():
+            others = ", ".join(other.given for other in same if other is not each)
+            each.refuse(f'the name "{name}" is also that of {others}; each bot needs a name of its own')
+
+
+def _examine(entries: Sequence[_Entry], rival: BotSpec, setup: MatchSetup, workers: int) -> None:
+    """Examine these bots, and put each on the list as soon as it is accepted."""
+    if not entries:
+        return
+    progress = Progress(total=len(entries))
+
+    def words() -> str:
+        refused = sum(each.result == REFUSED for each in entries)
+        return f"{progress.done}/{len(entries)} bots examined, {refused} refused{progress.left()}"
+
+    with told_luck(setup.given) as secret, TerminalLine(words, progress.counts).shown() as draw:
+        trials = [_trial(each.bot, rival, setup, secret) for each in entries if each.bot is not None]
+        with contextlib.closing(examine_all(trials, workers, draw)) as results:
+            for number, found in results:
+                _take(entries[number], found, setup)
+                progress.add(1, 0)
+
+
+def _take(entry: _Entry, found: Examined, setup: MatchSetup) -> None:
+    """The result of a bot; an accepted one comes onto the list."""
+    if found.bot is None:
+        entry.refuse(found.reason)
+        entry.report = found.report
+        return
+    _register(found.bot, setup)
+    entry.result, entry.text = ACCEPTED, found.bot.label
+    entry.report = f"{found.report}\naccepted: {found.bot.label}"
+
+
+def _trial(bot: BotSpec, rival: BotSpec, setup: MatchSetup, secret: Secret) -> Trial:
+    """All that decides about the bot; its meeting with the baseline is one block."""
+    name = f"{rival.name}-baseline" if rival.name == bot.name else rival.name
+    players = (Player(name=bot.name, bot=bot), Player(name=name, bot=rival))
+    meeting = next(batches(setup.exhibition(players, secret, blocks=1), {}, setup.isolation, secret=secret))
+    return Trial(bot, setup.bots, check_draws(secret), meeting)
+
+
+def _register(bot: BotSpec, setup: MatchSetup) -> None:
+    with contextlib.closing(database.open_for_writing(setup.results)) as connection:
+        setup.bots.register(bot, connection)
+
+
+def _tell(entries: Sequence[_Entry], reports: Path | None) -> None:
+    """Print the table, and write a text for each author."""
+    columns = terminal_width() or _PIPE_COLUMNS
+    rows = [(printable(each.given), each.result or "not examined", printable(each.text)) for each in entries]
+    names = min(max([len(name) for name, *_ in rows], default=0), _NAME_COLUMNS)
+    widths = [names, None, max(columns - names - len("  not examined  "), _NAME_COLUMNS)]
+    click.echo(tabulate(rows, headers=["bot", "result", "why"], maxcolwidths=widths, disable_numparse=True))
+    counts = Counter(each.result or "not examined" for each in entries)
+    click.echo("\n" + ", ".join(f"{count} {result}" for result, count in counts.items()))
+    if reports is not None:
+        reports.mkdir(parents=True, exist_ok=True)
+        for file, each in _report_files(entries):
+            (reports / file).write_text(f"{each.report or each.text}\n", encoding="utf-8")
+        click.echo(f"a text for each author is in {reports}/")
+
+
+def _report_files(entries: Sequence[_Entry]) -> Iterator[tuple[str, _Entry]]:
+    """`ada.txt` for the bot ada, or for `handed-in/ada` if it cannot be read; the second of a name is `ada-2.txt`."""
+    seen = Counter[str]()
+    for each in entries:
+        name = each.bot.name if each.bot is not None else Path(each.given).stem
+        seen[name] += 1
+        yield f"{name}{f'-{seen[name]}' if seen[name] > 1 else ''}.txt", each
+
+
+def _place_of(bots: BotStore, bot: BotSpec, *, replace: bool) -> str:
+    """The place of this very bot among those in folders; empty if it is in none. SpecError if its name is taken.
+
+    A submission of a name in the folder would leave every tournament file that says it without an answer to which is
+    meant. Arena knows no accounts: `--replace` is the word of a person, or of a course's script, that the submitted bot
+    of that name is theirs.
+    """
+    where = MANIFEST if Path(bot.source).is_dir() else "its file name"
+    if (found := bots.namesake(bot)) is not None:
+        namesake, place = found
+        if namesake.digest != bot.digest:
+            raise SpecError(f'the name "{bot.name}" belongs to {place}; choose another name in {where}')
+        return str(place)
+    latest = next((each for each in bots.submitted() if each.name == bot.name), None)
+    if latest is not None and latest.digest != bot.digest and not replace:
+        raise SpecError(
+            f'the name "{bot.name}" is taken: {latest.name} {latest.version} ({latest.digest[:8]}) was submitted at'
+            f" {latest.submitted_at[:16].replace('T', ' ')} UTC. Give --replace if this is another version of that bot;"
+            f" else choose another name in {where}"
+        )
+    return ""

@@ -1,0 +1,134 @@
+"""Bots on their way onto the list: each is installed, checked step by step, and plays a block against a baseline.
+
+Rule: a bot's crash, hang or nonsense is a refusal of that bot and of no other. Of many bots each is examined in a
+worker process; the process that writes the database runs none of them.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from arena.conformance.check import StepFailed, require_conformance
+from arena.errors import CheckFailed, HarnessFault, MachineFault, SpecError
+from arena.league.schedule import Batch
+from arena.league.worker import clear, play_block, seat_players
+from arena.match.secret_luck import BlockDraw
+from arena.process import reaper
+from arena.process.manifest import BotSpec
+from arena.process.sandbox import self_test
+from arena.process.workers import Workers, multiprocessing_pids
+from arena.report.transcript import refusal_lines, result_line
+from arena.store.bots import BotStore
+
+_ATTEMPTS: Final = 2
+"""A bot that brings down a worker process a second time is refused."""
+_LOOK_EVERY_S: Final = 0.5
+
+
+class Trial(msgspec.Struct, frozen=True):
+    """A bot to be examined: the store, the luck of its check, and the block against the baseline, with the settings."""
+
+    bot: BotSpec
+    store: BotStore
+    draws: tuple[BlockDraw, ...]
+    meeting: Batch
+
+
+class Examined(msgspec.Struct, frozen=True):
+    """The result: the installed bot, None if it was refused, and then why in a line; `report` is all that was told."""
+
+    bot: BotSpec | None
+    reason: str
+    report: str
+
+
+def examine_bot(trial: Trial, tell: Callable[[str], object]) -> BotSpec:
+    """Install the bot, check it, and let it play its block; the installed bot. `tell` gets each line.
+
+    SpecError if it cannot be installed, CheckFailed if it does not pass or forfeits.
+    """
+    self_test.require_isolation(trial.meeting.isolation)
+    candidate = trial.store.install(trial.bot)
+    reaper.become_subreaper()
+    try:
+        require_conformance(candidate, trial.meeting.setting, trial.meeting.isolation, trial.draws, tell)
+        _meet(candidate, trial, tell)
+    finally:
+        reaper.kill_descendants(spare=frozenset(multiprocessing_pids()))
+    return candidate
+
+
+def examine_all(
+    trials: Sequence[Trial], workers: int, tick: Callable[[], object] = lambda: None
+) -> Generator[tuple[int, Examined], None, None]:
+    """Examine all, so many at once; the number of each trial with its result, as they end. `tick` as for a league.
+
+    MachineFault ends it: then no further bot can be examined, either. Closing the iterator ends all bots at once.
+    """
+    pool = Workers(workers, preload=__name__)
+    left = list(range(len(trials)))[::-1]
+    attempts = dict.fromkeys(left, 0)
+    flight: dict[Future[Examined], int] = {}
+    is_done = False
+    try:
+        while left or flight:
+            while left and len(flight) < workers:
+                number = left.pop()
+                attempts[number] += 1
+                flight[pool.submit(examine_apart, trials[number])] = number
+            ended, _ = wait(flight, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
+            for future in ended:
+                number = flight.pop(future)
+                found = _result(future)
+                if found is None and attempts[number] < _ATTEMPTS:
+                    left.append(number)
+                else:
+                    yield number, found or _refused(f"the process that examined it died {_ATTEMPTS} times", [])
+            tick()
+        is_done = True
+    finally:
+        pool.close(is_interrupted=not is_done)
+
+
+def examine_apart(trial: Trial) -> Examined:
+    """The work of a worker process: examine a bot, whatever comes of it."""
+    told: list[str] = []
+    try:
+        return Examined(examine_bot(trial, told.append), "", "\n".join(told))
+    except (SpecError, CheckFailed) as error:
+        return _refused(str(error), told, reason=error.reason if isinstance(error, StepFailed) else "")
+    except MachineFault:
+        raise
+    except HarnessFault as fault:
+        return _refused(f"it could not be examined: {fault}", told)
+
+
+def _refused(text: str, told: list[str], reason: str = "") -> Examined:
+    return Examined(None, reason or text.splitlines()[0], "\n".join([*told, f"refused: {text}"]))
+
+
+def _result(future: "Future[Examined]") -> Examined | None:
+    """The result of a worker; None if it died."""
+    try:
+        return future.result()
+    except BrokenExecutor:
+        return None
+
+
+def _meet(candidate: BotSpec, trial: Trial, tell: Callable[[str], object]) -> None:
+    """Play the block; a forfeit of the candidate refuses it."""
+    meeting = trial.meeting
+    players = tuple(replace(each, bot=trial.store.install(each.bot)) for each in meeting.pairing.players)
+    tables = seat_players(replace(meeting, pairing=replace(meeting.pairing, players=players)))
+    try:
+        for record, _ in play_block(meeting, meeting.fixtures[0], tables):
+            tell("\n".join([result_line(record), *refusal_lines(record)]))
+            if record.fault is not None and record.seats[record.fault.seat].player == candidate.name:
+                raise CheckFailed(
+                    f"{candidate.label} forfeits: {record.fault.message}\nits stderr:\n{record.fault.stderr.rstrip()}"
+                )
+    finally:
+        clear(tables, grace_s=0.0)
