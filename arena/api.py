@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from arena.errors import CheckFailed, DamagedStore, Interrupted, SpecError
 from arena.league.progress import LeagueProgress, round_title
-from arena.league.schedule import Batch, PlayedBlock, batches
+from arena.league.schedule import Life, PlayedBlock, lives
 from arena.league.state import LeagueState, Replay, Stored, state_of
 from arena.league.tournament import Tournament
 from arena.match.record import MatchRecord, unpack
@@ -140,12 +140,12 @@ class LeagueRun:
 
         `tick` is called about twice a second. Interrupted by Ctrl-C, the same call continues.
         """
-        from arena.league.driver import BlocksLost, run_batches  # noqa: PLC0415 - pages start no bots
+        from arena.league.driver import BlocksLost, play_lives  # noqa: PLC0415 - pages start no bots
 
         log.info("%s: %d of %s matches are there", self.name, self.progress.done, self.progress.whole)
         lost: BlocksLost | None = None
         try:
-            run_batches(iter(()), backend, commit=self._commit, tick=tick, then=self._next_round)
+            play_lives(iter(()), backend, commit=self._commit, tick=tick, then=self._next_round)
         except KeyboardInterrupt:
             self._log_end("interrupted")
             raise Interrupted(
@@ -165,12 +165,12 @@ class LeagueRun:
             self._log_forfeit(match)
         self.progress.add(len(matches), self._forfeits.total() - before)
 
-    def _next_round(self) -> Iterator[Batch] | None:
+    def _next_round(self) -> Iterator[Life] | None:
         """The rest of the open round; None if all that is known is stored."""
         state = self.state
         current = state.rounds[-1]
         self.progress.begin(state)
-        left = batches(state.tournament, state.finished, self._isolation, of=current, secret=self._secret)
+        left = lives(state.tournament, state.finished, self._isolation, of=current, secret=self._secret)
         first = next(left, None)
         if first is None:
             return None

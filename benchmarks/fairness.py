@@ -17,9 +17,9 @@ import msgspec
 from benchbots import ours
 from tables import Figure, Goal, Row, Table
 
-from arena.league.driver import LocalBackend, run_batches
+from arena.league.driver import LocalBackend, play_lives
 from arena.league.exhibition import exhibition
-from arena.league.schedule import PlayedBlock, batches
+from arena.league.schedule import PlayedBlock, lives
 from arena.league.tournament import Player
 from arena.match.record import unpack
 from arena.match.results import MatchResult
@@ -84,7 +84,7 @@ def _play(workers: int, matches: int) -> tuple[list[MatchResult], float]:
     )
     small = msgspec.structs.replace(tournament, chunk_blocks=5)  # so that all workers have something to do
     played: list[PlayedBlock] = []
-    run_batches(batches(small, {}), LocalBackend(workers), commit=played.extend)
+    play_lives(lives(small, {}), LocalBackend(workers), commit=played.extend)
     results = [match.result for block in played for match in block.matches]
     seats = [seat for block in played for match in block.matches for seat in unpack(match.record).seats]
     return results, sum(seat.wall_ms for seat in seats) / sum(seat.cpu_ms for seat in seats)

@@ -22,8 +22,8 @@ import click
 import msgspec
 from tables import Figure, Goal, Table
 
-from arena.league.driver import LocalBackend, run_batches
-from arena.league.schedule import Batch, PlayedBlock, batches
+from arena.league.driver import LocalBackend, play_lives
+from arena.league.schedule import Life, PlayedBlock, lives
 from arena.match.record import unpack
 from arena.process import reaper
 from arena.process.workers import multiprocessing_pids
@@ -40,7 +40,7 @@ _WORKERS: Final = 2
 _BLOCKS: Final = 5
 """Blocks of a bot in a row: ten matches with the same processes, as far as those live."""
 _SILENCE_S: Final = 120.0
-"""Without a finished batch for so long, something hangs; the slowest one takes a quarter of it."""
+"""Without a finished life for so long, something hangs; the slowest one takes a quarter of it."""
 _SHOWN: Final = 10
 _QUICK, _FULL = 300, 2000
 
@@ -56,7 +56,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class Soak:
-    """A run: which bot plays in which batch, and what came of it."""
+    """A run: which bot plays in which life, and what came of it."""
 
     def __init__(self, grounds: Grounds, store: MatchStore, matches: int, seed: int) -> None:
         self.wrong: list[str] = []
@@ -71,7 +71,7 @@ class Soak:
         self._hostile_bots: dict[str, HostileBot] = {}
         self._heard_s = time.monotonic()
 
-    def batches(self) -> Iterator[Batch]:
+    def lives(self) -> Iterator[Life]:
         """Ten matches of one bot after the other, each chosen at random; an honest one now and then moves first."""
         bots = [rogue for rogue in HOSTILE_BOTS if _is_quick(rogue)]
         honest = honest_players(self._grounds.honest)
@@ -79,9 +79,9 @@ class Soak:
             rogue = self._luck.choice(bots)
             evil = self._grounds.player(rogue, everywhere=True)
             league = league_of((self._luck.choice(honest), evil), rogue.clock, blocks=_BLOCKS)
-            for batch in batches(msgspec.structs.replace(league, seed=f"soak-{number}"), {}):
-                self._hostile_bots[batch.pairing.key] = rogue
-                yield batch
+            for life in lives(msgspec.structs.replace(league, seed=f"soak-{number}"), {}):
+                self._hostile_bots[life.pairing.key] = rogue
+                yield life
 
     def take(self, blocks: list[PlayedBlock]) -> None:
         """Store and judge what a worker brought, and look at the processes."""
@@ -97,10 +97,10 @@ class Soak:
         self.samples.append(_sample(self.matches))
 
     def tick(self) -> None:
-        """Now and then: TimeoutError if no batch came back for too long."""
+        """Now and then: TimeoutError if no life came back for too long."""
         silence_s = time.monotonic() - self._heard_s
         if silence_s > _SILENCE_S:
-            raise TimeoutError(f"no batch came back for {silence_s:.0f} s after {self.matches} matches")
+            raise TimeoutError(f"no life came back for {silence_s:.0f} s after {self.matches} matches")
 
     def _heard(self) -> None:
         now_s = time.monotonic()
@@ -122,7 +122,7 @@ def soak(scratch: Path, *, matches: int, seed: int) -> list[Table]:
         connection = database.open_for_writing(place / "results")
         soaked = Soak(grounds, MatchStore(connection, place / "results"), matches, seed)
         start_s = time.monotonic()
-        run_batches(soaked.batches(), backend, commit=soaked.take, tick=soaked.tick)
+        play_lives(soaked.lives(), backend, commit=soaked.take, tick=soaked.tick)
         elapsed_s = time.monotonic() - start_s
         connection.close()
         left = grounds.decoys.running() | set(grounds.decoys.left_processes())
@@ -180,7 +180,7 @@ def _outcome(soaked: Soak, elapsed_s: float, left: int, touched: int) -> Table:
     headers = (
         "matches",
         "matches/s",
-        "longest wait\nfor a batch s",
+        "longest wait\nfor a life s",
         "processes\nleft",
         "wrong\nresults",
         "decoys\ntouched",
@@ -206,7 +206,7 @@ def _growth(samples: list[Sample]) -> Table:
         title="Soak: growth",
         headers=("median of a quarter", "first", "last", "growth"),
         rows=tuple(rows),
-        notes=("looked at when a batch comes in; the open files of a worker are also those of the bots it has then",),
+        notes=("looked at when a life comes in; the open files of a worker are also those of the bots it has then",),
     )
 
 

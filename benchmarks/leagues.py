@@ -22,8 +22,8 @@ from matches import CLOCK, SHANGHAIEN
 from measure import error_of_median, interleaved
 from tables import Figure, Goal, Row, Table
 
-from arena.league.driver import Backend, LocalBackend, run_batches
-from arena.league.schedule import Batch, PlayedBlock, batches
+from arena.league.driver import Backend, Finished, HandOver, LocalBackend, play_lives
+from arena.league.schedule import Life, PlayedBlock, lives
 from arena.league.tournament import Player, Tournament
 from arena.process.manifest import BotSpec
 from arena.standings.ratings import RatingSettings
@@ -59,9 +59,9 @@ class Share:
     def __init__(self, backend: Backend, slots: int) -> None:
         self._backend, self.slots = backend, slots
 
-    def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
+    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
         """See Backend.submit."""
-        return self._backend.submit(batch)
+        return self._backend.submit(life, hand_over)
 
     def close(self, *, is_interrupted: bool) -> None:
         """Nothing: the maker of the backend closes it."""
@@ -104,7 +104,7 @@ class League:
                     moves.append(sum(match.result.moves))
 
             start_s = time.perf_counter()
-            run_batches(batches(tournament, {}), self._backend, commit=commit)
+            play_lives(lives(tournament, {}), self._backend, commit=commit)
             return time.perf_counter() - start_s, len(moves), sum(moves)
 
     def _tournament(self) -> Tournament:

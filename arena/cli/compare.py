@@ -15,9 +15,9 @@ from arena.cli.options import WORKERS, MatchSetup, format_option, match_options
 from arena.errors import Interrupted, SpecError
 from arena.games import load_game
 from arena.games.api import value_of
-from arena.league.driver import LocalBackend, run_batches
+from arena.league.driver import LocalBackend, play_lives
 from arena.league.progress import Progress
-from arena.league.schedule import Batch, PlayedBlock, batches
+from arena.league.schedule import Life, PlayedBlock, lives
 from arena.league.sprt import SequentialComparison
 from arena.league.state import state_of
 from arena.league.tournament import DEFAULT_SEATS, Player, Tournament, luck_origin
@@ -28,8 +28,8 @@ from arena.report.luck_origin import luck_description
 from arena.statistics.sequential import Model, SequentialSettings
 from arena.store.matches import MatchStore
 
-_BATCHES_BETWEEN_LOOKS = 2
-"""Smaller batches leave fewer blocks in flight that come too late to count; larger ones start fewer processes."""
+_LIVES_BETWEEN_LOOKS = 2
+"""Smaller lives leave fewer blocks in flight that come too late to count; larger ones start fewer processes."""
 _FORMATS = {"text": as_text, "json": as_json}
 
 
@@ -83,7 +83,7 @@ def compare(new: str, old: str, workers: int | None, form: str, setup: MatchSetu
         comparison, finished = _compared(store, tournament, tester, names[0])
         if tournament.seed is None:
             click.echo(luck_description(luck_origin(tournament)), err=True)
-        needed = comparison.needed(batches(tournament, finished, setup.isolation, secret=secret))
+        needed = comparison.needed(lives(tournament, finished, setup.isolation, secret=secret))
 
         _play(store, needed, comparison, LocalBackend(workers or len(usable_cores())))
     click.echo(_FORMATS[form](comparison.compared, names, luck_origin(tournament)))
@@ -104,7 +104,7 @@ def _players(new: BotSpec, old: BotSpec) -> tuple[Player, Player]:
 def _tournament(players: tuple[Player, Player], setup: MatchSetup, test: SequentialSettings) -> Tournament:
     meeting = setup.exhibition(players, setup.given, test.last)
     name = f"compare-{players[0].name}-{players[1].name}"
-    size = max(1, test.batch // _BATCHES_BETWEEN_LOOKS)
+    size = max(1, test.batch // _LIVES_BETWEEN_LOOKS)
     return replace(meeting, name=name, chunk_blocks=size, luck=test.model == "luck-adjusted")
 
 
@@ -124,7 +124,7 @@ def _expected_matches(comparison: SequentialComparison) -> int:
     return (comparison.state.blocks + comparison.state.blocks_to_go) * DEFAULT_SEATS
 
 
-def _play(store: MatchStore, needed: Iterator[Batch], comparison: SequentialComparison, backend: LocalBackend) -> None:
+def _play(store: MatchStore, needed: Iterator[Life], comparison: SequentialComparison, backend: LocalBackend) -> None:
     """Play until it is decided."""
     progress = Progress(total=_expected_matches(comparison), done=comparison.state.blocks * DEFAULT_SEATS)
 
@@ -139,7 +139,7 @@ def _play(store: MatchStore, needed: Iterator[Batch], comparison: SequentialComp
 
     try:
         with TerminalLine(words, progress.counts).shown() as draw:
-            run_batches(needed, backend, commit=commit, tick=draw)
+            play_lives(needed, backend, commit=commit, tick=draw)
     except KeyboardInterrupt:
         raise Interrupted(
             f"interrupted, {state_line(comparison.state)}; what is played is stored, and the same command continues"

@@ -24,10 +24,10 @@ from arena.cli.options import (
 )
 from arena.errors import Interrupted, SpecError
 from arena.games import load_game
-from arena.league.driver import LocalBackend, run_batches
+from arena.league.driver import LocalBackend, play_lives
 from arena.league.exhibition import named_apart, play_here, require_seats, seat_all
 from arena.league.progress import Progress
-from arena.league.schedule import PlayedBlock, batches, match_count
+from arena.league.schedule import PlayedBlock, lives, match_count
 from arena.league.tournament import Tournament
 from arena.league.worker import Tables, bot_player
 from arena.match.bot_player import BotPlayer
@@ -162,7 +162,7 @@ def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[Match
     backend = LocalBackend(len(usable_cores()))
     try:
         with TerminalLine(progress.words, progress.counts).shown() as draw:
-            run_batches(batches(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=draw)
+            play_lives(lives(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=draw)
     finally:
         played += sorted(results, key=lambda one: one.key)
 

@@ -18,7 +18,7 @@ from arena.conformance.check import check_draws
 from arena.conformance.submission import Examined, Trial, examine_all, examine_bot
 from arena.errors import CheckFailed, Interrupted, SpecError
 from arena.league.progress import Progress
-from arena.league.schedule import batches
+from arena.league.schedule import lives
 from arena.league.tournament import Player
 from arena.match.secret_luck import Secret
 from arena.process.manifest import MANIFEST, BotSpec
@@ -171,7 +171,7 @@ def _trial(bot: BotSpec, rival: BotSpec, setup: MatchSetup, secret: Secret) -> T
     """All that decides about the bot; its meeting with the baseline is one block."""
     name = f"{rival.name}-baseline" if rival.name == bot.name else rival.name
     players = (Player(name=bot.name, bot=bot), Player(name=name, bot=rival))
-    meeting = next(batches(setup.exhibition(players, secret, blocks=1), {}, setup.isolation, secret=secret))
+    meeting = next(lives(setup.exhibition(players, secret, blocks=1), {}, setup.isolation, secret=secret))
     return Trial(bot, setup.bots, check_draws(secret), meeting)
 
 

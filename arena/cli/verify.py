@@ -59,7 +59,7 @@ _BETWEEN_LINES_S: Final = 0.1
     "replays",
     type=click.IntRange(0),
     metavar="N",
-    help="Play N random batches of each league again, with new processes of the same bots, and tell what differs.",
+    help="Play N random process lives of each league again, with the same bots, and tell what differs.",
 )
 @isolation_option
 @secret_file_option

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from arena.conformance.check import StepFailed, require_conformance
 from arena.errors import CheckFailed, HarnessFault, MachineFault, SpecError
-from arena.league.schedule import Batch
+from arena.league.schedule import Life
 from arena.league.worker import clear, play_block, seat_players
 from arena.match.secret_luck import BlockDraw
 from arena.process import reaper
@@ -34,7 +34,7 @@ class Trial(msgspec.Struct, frozen=True):
     bot: BotSpec
     store: BotStore
     draws: tuple[BlockDraw, ...]
-    meeting: Batch
+    meeting: Life
 
 
 class Examined(msgspec.Struct, frozen=True):

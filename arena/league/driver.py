@@ -1,48 +1,62 @@
-"""The driver of a league: batches go out in a sliding window, finished blocks come in and are handed on at once.
+"""The driver of a league: process lives go out in a sliding window, finished blocks come in and are committed.
 
-Rule: the only loop that waits for workers. It never waits without a deadline, hands on each result exactly once, and
-leaves storing to the function it was given.
+Rule: the only loop that waits for workers. It never waits without a deadline, commits each block exactly once, and
+leaves storing to the function it was given. A block counts when that function has returned, and not before.
 """
 
 import logging
+import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from functools import partial
+from queue import Empty, SimpleQueue
 from typing import Final, Protocol
 
 from msgspec.structs import replace
 
 from arena.errors import HarnessFault, MachineFault
-from arena.league.schedule import Batch, Fixture, PlayedBlock
-from arena.league.worker import ATTEMPTS, play_batch, play_batch_alone
+from arena.league.schedule import Fixture, Life, PlayedBlock
+from arena.league.worker import ATTEMPTS, play_life_alone, play_whole_life
 from arena.process.workers import Workers
 from arena.text import counted
 
+COMMIT_EVERY_S: Final = 0.2
+"""Blocks that arrive within this time are stored in one transaction: a disk takes some milliseconds for each."""
 _LOOK_EVERY_S: Final = 0.5
 _NAMED: Final = 3
 log: Final = logging.getLogger("arena.league")
 
+Finished = list[PlayedBlock]
+HandOver = Callable[[Finished], None]
+
 
 class Backend(Protocol):
-    """Something that plays batches, `slots` at once at most: it stores nothing and decides nothing."""
+    """Something that plays process lives, `slots` at once at most: it stores nothing and decides nothing."""
 
     slots: int
 
-    def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
-        """Play the batch. The future fails with BrokenExecutor if its worker died; raises it if nothing works."""
+    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
+        """Play the life. `hand_over` gets blocks while it goes on, from any thread; the result is the rest of them.
+
+        The future fails with BrokenExecutor if its worker died; raises it if nothing works.
+        """
 
     def close(self, *, is_interrupted: bool) -> None:
         """Release everything; at once, with all that is in flight thrown away, if interrupted."""
 
 
 class ExecutorBackend:
-    """Any executor whose workers see the same bots folder: threads in tests, MPI or Dask on a cluster."""
+    """Any executor whose workers see the same bots folder: threads in tests, MPI or Dask on a cluster.
+
+    A life comes back as a whole: no executor promises that a second call meets the processes of the first one.
+    """
 
     def __init__(self, executor: Executor, slots: int) -> None:
         self._executor, self.slots = executor, slots
 
-    def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
-        """Play a batch."""
-        return self._executor.submit(play_batch, batch)
+    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":  # noqa: ARG002 - nothing comes early
+        """Play a life."""
+        return self._executor.submit(play_whole_life, life)
 
     def close(self, *, is_interrupted: bool) -> None:
         """Release the workers."""
@@ -50,15 +64,15 @@ class ExecutorBackend:
 
 
 class LocalBackend:
-    """Worker processes on this machine, one batch in flight each; if pinned, each on one core with its bots."""
+    """Worker processes on this machine, one life in flight each; if pinned, each on one core with its bots."""
 
     def __init__(self, workers: int, *, is_pinned: bool = False) -> None:
-        self.workers = Workers(workers, preload=play_batch.__module__, is_pinned=is_pinned)
+        self.workers = Workers(workers, preload=play_life_alone.__module__, is_pinned=is_pinned)
         self.slots = workers
 
-    def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
-        """Play a batch."""
-        return self.workers.submit(play_batch_alone, batch)
+    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
+        """Play a life."""
+        return self.workers.stream(play_life_alone, life, hand_over)
 
     def close(self, *, is_interrupted: bool) -> None:
         """Release the workers."""
@@ -69,112 +83,166 @@ class BlocksLost(HarnessFault):
     """Some blocks could not be played; all others were, and are committed."""
 
 
-Flight = dict["Future[list[PlayedBlock]]", Batch]
-
-
-def run_batches(
-    batches: Iterator[Batch],
+def play_lives(
+    lives: Iterator[Life],
     backend: Backend,
     *,
-    commit: Callable[[list[PlayedBlock]], None],
+    commit: HandOver,
     tick: Callable[[], None] = lambda: None,
-    then: Callable[[], Iterator[Batch] | None] = lambda: None,
+    then: Callable[[], Iterator[Life] | None] = lambda: None,
 ) -> None:
-    """Play all batches. `commit` gets the blocks of each finished batch; `tick` is called about twice a second.
+    """Play all lives. `commit` gets finished blocks every COMMIT_EVERY_S; `tick` is called at least twice a second.
 
-    When everything is committed and nothing is in flight, `then` is asked for more: the batches of the next round, None
+    When everything is committed and nothing is in flight, `then` is asked for more: the lives of the next round, None
     if there is none. So no round begins before all earlier ones are complete; it is not asked after a block was lost.
 
-    A worker hands a long batch back half played; its rest goes out at once. A batch whose worker dies is played again;
-    after three deaths it is halved, so that one poisonous block costs nobody else's results. A block that a worker
+    Of a life whose worker dies the blocks that were handed over stay, and the rest is played again; after three deaths
+    without a block it is halved, so that one poisonous block costs nobody else's results. A block that a worker
     found void three times is left out. BlocksLost if single blocks could not be played, all others have been by then,
-    and the same call with what is left tries them again. HarnessFault at once if the backend takes no more batches.
+    and the same call with what is left tries them again. HarnessFault at once if the backend takes no more lives.
     """
-    again: list[Batch] = []
-    lost: list[str] = []
-    flight: Flight = {}
+    run = _Run(backend, commit)
     is_done = False
     try:
         while True:
-            if not _launch(batches, again, flight, backend) and not flight:
-                more = None if lost else then()
-                if more is None:
-                    break
-                batches = more
+            run.launch(lives)
+            if run.is_flying:
+                run.receive()
+                run.launch(lives)  # before the commit, so that no worker waits for the disk
+                run.commit_if_due()
+                tick()
                 continue
-            finished, _ = wait(flight, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
-            landed = [(future, flight.pop(future)) for future in finished]
-            for future, batch in landed:
-                error = _failure(future)
-                if error is not None:
-                    _try_again(batch, error, again, lost)
-                else:
-                    _go_on(batch, future.result(), again, lost)
-            _launch(batches, again, flight, backend)  # before the commit, so that no worker waits for the disk
-            for future, _chunk in landed:
-                if _failure(future) is None:
-                    commit([block for block in future.result() if not block.void])
-            tick()
+            run.commit()
+            more = None if run.lost else then()
+            if more is None:
+                break
+            lives = more
         is_done = True
     finally:
         backend.close(is_interrupted=not is_done)
-    if lost:
-        more_lost = f" and {len(lost) - _NAMED} more (see the log)" if lost[_NAMED:] else ""
-        raise BlocksLost(f"{counted(len(lost), 'block')} could not be played, {'; '.join(lost[:_NAMED])}{more_lost}")
+    if run.lost:
+        raise _blocks_lost(run.lost)
 
 
-def _launch(batches: Iterator[Batch], again: list[Batch], flight: Flight, backend: Backend) -> bool:
-    """Fill the window; whether anything was launched."""
-    launched = False
-    while len(flight) < backend.slots:
-        batch = again.pop(0) if again else next(batches, None)
-        if batch is None:
-            break
+class _Flight:
+    """A life in flight: the blocks of it that have not arrived, by number, and whether any has."""
+
+    def __init__(self, life: Life) -> None:
+        self.life = life
+        self.left = {fixture.block: fixture for fixture in life.fixtures}
+
+    @property
+    def rest(self) -> Life:
+        """The same life with the blocks that are left; it has failed once if it got on, else as often as before."""
+        has_got_on = len(self.left) < len(self.life.fixtures)
+        return replace(self.life, fixtures=tuple(self.left.values()), attempt=1 if has_got_on else self.life.attempt)
+
+
+class _Run:
+    """Lives in flight and those that go out again; blocks that are not committed yet, and those that are lost."""
+
+    def __init__(self, backend: Backend, commit: HandOver) -> None:
+        self.lost: list[str] = []
+        self._backend, self._commit = backend, commit
+        self._flights: set[_Flight] = set()
+        self._again: list[Life] = []
+        self._arrived: SimpleQueue[tuple[_Flight, Finished | Future[Finished]]] = SimpleQueue()
+        self._pending: Finished = []
+        self._due_s = time.monotonic()
+
+    @property
+    def is_flying(self) -> bool:
+        """Whether anything is in flight."""
+        return bool(self._flights)
+
+    def launch(self, lives: Iterator[Life]) -> None:
+        """Fill the window."""
+        while len(self._flights) < self._backend.slots:
+            life = self._again.pop(0) if self._again else next(lives, None)
+            if life is None:
+                return
+            flight = _Flight(life)
+            arrive = partial(self._arrive, flight)
+            try:
+                future = self._backend.submit(life, arrive)
+            except BrokenExecutor as error:
+                raise MachineFault(f"{error}; what is stored is safe, and the same command continues") from error
+            self._flights.add(flight)
+            future.add_done_callback(arrive)
+
+    def receive(self) -> None:
+        """Wait until something arrives, a commit is due or it is time to look up, and take in all that is there."""
+        patience_s = max(0.0, self._due_s - time.monotonic()) if self._pending else _LOOK_EVERY_S
         try:
-            flight[backend.submit(batch)] = batch
-        except BrokenExecutor as error:
-            raise MachineFault(f"{error}; what is stored is safe, and the same command continues") from error
-        launched = True
-    return launched
+            self._land(*self._arrived.get(timeout=patience_s))
+            while True:
+                self._land(*self._arrived.get_nowait())
+        except Empty:
+            return
+
+    def commit_if_due(self) -> None:
+        """Commit what has arrived, if the last time is long enough ago."""
+        if self._pending and time.monotonic() >= self._due_s:
+            self.commit()
+
+    def commit(self) -> None:
+        """Commit what has arrived."""
+        if self._pending:
+            self._commit(self._pending)
+            self._pending = []
+            self._due_s = time.monotonic() + COMMIT_EVERY_S
+
+    def _arrive(self, flight: _Flight, arrived: "Finished | Future[Finished]") -> None:
+        """Blocks of a life, or its end; in any thread."""
+        self._arrived.put((flight, arrived))
+
+    def _land(self, flight: _Flight, arrived: "Finished | Future[Finished]") -> None:
+        if not isinstance(arrived, Future):
+            self._take(flight, arrived)
+            return
+        self._flights.remove(flight)
+        error = _failure(arrived)
+        if error is None:
+            self._take(flight, arrived.result())
+        if flight.left:
+            self._try_again(flight.rest, error or HarnessFault("it came back without all of its blocks"))
+
+    def _take(self, flight: _Flight, blocks: Finished) -> None:
+        for block in blocks:
+            fixture = flight.left.pop(block.fixture.block)
+            if block.void:
+                self.lost.append(f"{_named(flight.life, (fixture,))}: {block.void}")
+                log.error("%s", self.lost[-1])
+            else:
+                self._pending.append(block)
+
+    def _try_again(self, life: Life, error: BaseException) -> None:
+        what = _named(life, life.fixtures)
+        reason = "its worker died" if isinstance(error, BrokenExecutor) else f"{type(error).__name__}: {error}"
+        log.error("%s, attempt %d: %s", what, life.attempt, reason, exc_info=error)
+        if life.attempt < ATTEMPTS:
+            self._again.append(replace(life, attempt=life.attempt + 1))
+        elif len(life.fixtures) > 1:
+            half = len(life.fixtures) // 2
+            self._again.append(replace(life, fixtures=life.fixtures[:half], attempt=1))
+            self._again.append(replace(life, fixtures=life.fixtures[half:], attempt=1))
+        else:
+            self.lost.append(f"{what}: {reason}")
 
 
-def _failure(future: "Future[list[PlayedBlock]]") -> BaseException | None:
-    """The error of a finished future; a distributed executor cancels by itself the batches of its lost workers."""
-    if future.cancelled():
-        return CancelledError("the executor gave it up")
-    error = future.exception()
-    return HarnessFault("it came back without a block") if error is None and not future.result() else error
+def _failure(future: "Future[Finished]") -> BaseException | None:
+    """The error of a finished future; a distributed executor cancels by itself the lives of its lost workers."""
+    return CancelledError("the executor gave it up") if future.cancelled() else future.exception()
 
 
-def _go_on(batch: Batch, played: list[PlayedBlock], again: list[Batch], lost: list[str]) -> None:
-    """Queue what a worker left of a long batch. It did not fail, so this is the same attempt. Name what stays void."""
-    for block in played:
-        if block.void:
-            lost.append(f"{_named(batch, (block.fixture,))}: {block.void}")
-            log.error("%s", lost[-1])
-    there = {block.fixture for block in played}
-    rest = tuple(fixture for fixture in batch.fixtures if fixture not in there)
-    if rest:
-        again.append(replace(batch, fixtures=rest))
+def _blocks_lost(lost: list[str]) -> BlocksLost:
+    more = f" and {len(lost) - _NAMED} more (see the log)" if lost[_NAMED:] else ""
+    return BlocksLost(f"{counted(len(lost), 'block')} could not be played, {'; '.join(lost[:_NAMED])}{more}")
 
 
-def _try_again(batch: Batch, error: BaseException, again: list[Batch], lost: list[str]) -> None:
-    what = _named(batch, batch.fixtures)
-    reason = "its worker died" if isinstance(error, BrokenExecutor) else f"{type(error).__name__}: {error}"
-    log.error("%s, attempt %d: %s", what, batch.attempt, reason, exc_info=error)
-    if batch.attempt < ATTEMPTS:
-        again.append(replace(batch, attempt=batch.attempt + 1))
-    elif len(batch.fixtures) > 1:
-        half = len(batch.fixtures) // 2
-        again.append(replace(batch, fixtures=batch.fixtures[:half], attempt=1))
-        again.append(replace(batch, fixtures=batch.fixtures[half:], attempt=1))
-    else:
-        lost.append(f"{what}: {reason}")
-
-
-def _named(batch: Batch, fixtures: tuple[Fixture, ...]) -> str:
+def _named(life: Life, fixtures: tuple[Fixture, ...]) -> str:
     """`league first, 5f0c1d7e2a94 block 3 (greedy v random)`."""
     first, last = fixtures[0].block, fixtures[-1].block
     blocks = f"block {first}" if first == last else f"blocks {first} to {last}"
-    players = " v ".join(player.name for player in batch.pairing.players)
-    return f"league {batch.tournament}, {batch.pairing.key} {blocks} ({players})"
+    players = " v ".join(player.name for player in life.pairing.players)
+    return f"league {life.tournament}, {life.pairing.key} {blocks} ({players})"

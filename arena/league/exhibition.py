@@ -10,9 +10,9 @@ from typing import Any
 
 from arena.errors import SpecError
 from arena.games import load_game
-from arena.league.schedule import batches
+from arena.league.schedule import lives
 from arena.league.tournament import Player, Tournament, require_game
-from arena.league.worker import Tables, clear, play_block, seat_players
+from arena.league.worker import Tables, clear, play_block, seat_anew, seat_players
 from arena.match.record import MatchRecord
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
@@ -81,7 +81,7 @@ def named_apart(bots: Sequence[BotSpec]) -> list[Player]:
 
 def seat_all(tournament: Tournament, secret: Secret, isolation: Isolation, *, keep_transcript: bool = False) -> Tables:
     """The players at a table for each rotation; nothing is started yet."""
-    return seat_players(next(batches(tournament, {}, isolation, secret=secret)), keep_transcript=keep_transcript)
+    return seat_players(next(lives(tournament, {}, isolation, secret=secret)), keep_transcript=keep_transcript)
 
 
 def play_here(
@@ -91,9 +91,11 @@ def play_here(
     tables = at or seat_all(tournament, secret, isolation)
     reaper.become_subreaper()
     try:
-        for batch in batches(tournament, {}, isolation, secret=secret):
-            for fixture in batch.fixtures:
-                yield from play_block(batch, fixture, tables)
+        for life in lives(tournament, {}, isolation, secret=secret):
+            for fixture in life.fixtures:
+                yield from play_block(life, fixture, tables)
+            clear(tables)
+            seat_anew(tables, life)
     finally:
         clear(tables, grace_s=0.0)
         reaper.kill_descendants(spare=frozenset(multiprocessing_pids()))

@@ -1,4 +1,4 @@
-"""The matches of a league in their order: rounds of fixtures of a tournament, and the batches that workers get.
+"""The matches of a league in their order: rounds of fixtures of a tournament, and the process lives that workers get.
 
 Rule: pure functions. A fixture's id depends only on what its matches depend on: game, options, clock, limits, the
 commitment under which the league was begun, its players and the number of the block. So a league may be stopped,
@@ -60,8 +60,8 @@ class Fixture(msgspec.Struct, frozen=True):
         return f"{self.pairing}-{self.block}-{rotation}"
 
 
-class Batch(msgspec.Struct, frozen=True):
-    """Fixtures of one pairing that one worker plays in a row, with bots started once.
+class Life(msgspec.Struct, frozen=True):
+    """A process life: fixtures of one pairing that one worker plays in a row, with bots started once.
 
     `attempt` counts from 1. `luck`: whether that of each match is measured.
     """
@@ -153,23 +153,23 @@ def fixture(secret: Secret, pairing: Pairing, block: int) -> Fixture:
     return Fixture(pairing=pairing.key, block=block, draw=drawn)
 
 
-def batches(
+def lives(
     tournament: Tournament,
     finished: Mapping[str, Collection[int]],
     isolation: Isolation = DEFAULT_ISOLATION,
     *,
     of: Round | None = None,
     secret: Secret | None = None,
-) -> Iterator[Batch]:
+) -> Iterator[Life]:
     """The blocks left to play of a round, by default the first; `finished` holds the stored blocks by pairing key.
 
     Blocks are drawn under `secret`, which may be left out where the tournament has a public seed.
 
-    Chunks are cut at multiples of `chunk_blocks`, whatever is finished and however many workers there are. So a bot's
-    process meets the same matches in the same order in every run that nothing cuts short. It meets fewer of them, in
-    the same order, after a stop, a void block or a worker's death, and where a batch takes so long that a worker hands
-    it back half played: its rest then starts with new processes. A bot that keeps nothing from match to match plays
-    the same in all these cases.
+    Lives are cut at multiples of `chunk_blocks` and at the ends of rounds, whatever is finished, however many workers
+    there are and however long they take: which lives there are follows from the league alone. So a bot's process meets
+    the same matches in the same order in every run that nothing cuts short. After a stop, a void block or a worker's
+    death new processes play what is left of a life, in the same order. A bot that keeps nothing from match to match
+    plays the same in all these cases.
     """
     secret = secret or public_secret(tournament)
     planned = Planner(tournament).plan(next(generator_of(tournament))) if of is None else of
@@ -182,7 +182,7 @@ def batches(
             blocks = [block for block in span if block not in done]
             if blocks:
                 assert secret is not None, "a league without a public seed draws under a secret"
-                yield Batch(
+                yield Life(
                     tournament=tournament.name,
                     game=tournament.game,
                     options=tournament.options,

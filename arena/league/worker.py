@@ -1,18 +1,19 @@
-"""Work of a worker process: a batch goes in, played blocks come out.
+"""Work of a worker process: a process life goes in, its blocks come out in batches.
 
-Rule: a worker writes nothing but log records. It plays a void block again; a process that does nothing else also kills
-what its bots left behind, and ends with everything it started when its parent ends.
+Rule: a batch is cut by time, a life never. A worker writes nothing but log records. It plays a void block again; a
+process that does nothing else also kills what its bots left behind, and ends with everything it started when its parent
+ends.
 """
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Final
 
 from arena.errors import HarnessFault
 from arena.games import load_game
 from arena.games.api import value_of
-from arena.league.schedule import Batch, Fixture, PlayedBlock
+from arena.league.schedule import Fixture, Life, PlayedBlock
 from arena.league.tournament import Player
 from arena.match.bot_player import GRACE_S, BotPlayer
 from arena.match.luck import MatchLuck, luck_of
@@ -25,8 +26,8 @@ from arena.process.limits import Isolation
 from arena.process.sandbox import self_test
 
 ATTEMPTS: Final = 3
-BATCH_S: Final = 10.0
-"""Wall time after which a worker begins no other block of its batch: what it holds is lost if the program is killed."""
+BATCH_S: Final = 2.5
+"""Wall time after which a worker hands over what it has of a life: that is lost if the program is killed."""
 log: Final = logging.getLogger("arena.worker")
 
 Tables = list[list[BotPlayer]]
@@ -56,50 +57,61 @@ def bot_player(
     )
 
 
-def play_batch(batch: Batch, budget_s: float = BATCH_S) -> list[PlayedBlock]:
-    """The blocks of the batch that were begun within the time, at least the first.
+def play_life(life: Life, batch_s: float = BATCH_S) -> Generator[list[PlayedBlock], None, None]:
+    """The blocks of the life in batches, each of which is complete `batch_s` after it began or at the end of a block.
 
-    One that is void each time it is played says so and has no matches; the others are played all the same.
+    A block that is void each time it is played says so and has no matches; the others are played all the same.
 
-    Other batches may be played in the same process, in other threads: nothing but the batch's own bots is ended.
+    Other lives may be played in the same process, in other threads: nothing but the life's own bots is ended.
     """
-    self_test.require_isolation(batch.isolation)
-    tables = seat_players(batch)
-    end_s = time.monotonic() + budget_s
-    played: list[PlayedBlock] = []
+    self_test.require_isolation(life.isolation)
+    tables = seat_players(life)
     try:
-        for fixture in batch.fixtures:
-            played.append(_played(batch, fixture, tables))
+        batch, end_s = [], time.monotonic() + batch_s
+        for fixture in life.fixtures:
+            batch.append(_played(life, fixture, tables))
             if time.monotonic() >= end_s:
-                break
-        return played
+                yield batch
+                batch, end_s = [], time.monotonic() + batch_s
+        if batch:
+            yield batch
     finally:
         clear(tables)
 
 
-def play_batch_alone(batch: Batch) -> list[PlayedBlock]:
-    """The same in a process that plays nothing else: whatever runs below it afterwards was left by a bot."""
+def play_whole_life(life: Life) -> list[PlayedBlock]:
+    """All blocks of the life."""
+    return [block for batch in play_life(life) for block in batch]
+
+
+def play_life_alone(life: Life) -> Iterator[list[PlayedBlock]]:
+    """`play_life` in a process that plays nothing else: whatever runs below it afterwards was left by a bot."""
     try:
-        return play_batch(batch)
+        yield from play_life(life)
     finally:
         left = reaper.kill_descendants()
         if left:
-            log.warning("%s: killed %d processes that bots had left behind", batch.pairing.key, left)
+            log.warning("%s: killed %d processes that bots had left behind", life.pairing.key, left)
 
 
-def seat_players(batch: Batch, *, keep_transcript: bool = False) -> Tables:
+def seat_players(life: Life, *, keep_transcript: bool = False) -> Tables:
     """A table for each rotation, with all players at each: no process meets the luck of a block twice.
 
     The matches of a block share their luck. A bot that stayed for the next one would know what comes.
     """
-    players, setting, isolation = batch.pairing.players, batch.setting, batch.isolation
+    players, setting, isolation = life.pairing.players, life.setting, life.isolation
     return [
         [bot_player(each, setting, isolation, seats=len(players), keep_transcript=keep_transcript) for each in players]
         for _ in players
     ]
 
 
-def play_block(batch: Batch, fixture: Fixture, tables: Tables) -> Iterator[tuple[MatchRecord, MatchResult]]:
+def seat_anew(tables: Tables, life: Life) -> None:
+    """Give the seats to new players, who have met nothing; they keep transcripts if the former ones did."""
+    tables[:] = seat_players(life, keep_transcript=tables[0][0].transcript.maxlen is None)
+
+
+def play_block(life: Life, fixture: Fixture, tables: Tables) -> Iterator[tuple[MatchRecord, MatchResult]]:
     """The matches of a block, each at the table of its rotation, in the order that was drawn.
 
     One that is void is played again by new players, and so are those after it; HarnessFault the third time.
@@ -107,14 +119,14 @@ def play_block(batch: Batch, fixture: Fixture, tables: Tables) -> Iterator[tuple
     left, attempt = list(fixture.draw.order), 1
     while left:
         try:
-            spec = spec_of(batch.setting, fixture.match_id(left[0]), fixture.draw, left[0], batch.isolation)
+            spec = spec_of(life.setting, fixture.match_id(left[0]), fixture.draw, left[0], life.isolation)
             record = play_match(spec, rotate(tables[left[0]], left[0]))
-            result = result_of(record, _luck(batch, record))
+            result = result_of(record, _luck(life, record))
         except HarnessFault as fault:
             log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
             clear(tables, grace_s=0.0)
             # Their failed starts go with them: the next attempt must not depend on which one was void.
-            tables[:] = seat_players(batch, keep_transcript=tables[0][0].transcript.maxlen is None)
+            seat_anew(tables, life)
             if attempt == ATTEMPTS:
                 raise
             attempt += 1
@@ -130,18 +142,18 @@ def clear(tables: Tables, grace_s: float = GRACE_S) -> None:
             each.close(grace_s=grace_s)
 
 
-def _played(batch: Batch, fixture: Fixture, tables: Tables) -> PlayedBlock:
+def _played(life: Life, fixture: Fixture, tables: Tables) -> PlayedBlock:
     """A block with its matches by rotation, or none if it stays void."""
     try:
-        played = sorted(play_block(batch, fixture, tables), key=lambda one: one[1].key)
+        played = sorted(play_block(life, fixture, tables), key=lambda one: one[1].key)
     except HarnessFault as fault:
         return PlayedBlock(fixture, (), void=f"void {ATTEMPTS} times, the last time because {fault}")
     return PlayedBlock(fixture, tuple(PlayedMatch(result, pack(record)) for record, result in played))
 
 
-def _luck(batch: Batch, record: MatchRecord) -> MatchLuck | None:
+def _luck(life: Life, record: MatchRecord) -> MatchLuck | None:
     """The luck of a match, where it is wanted and known; HarnessFault if our own value of the game fails."""
-    if not batch.luck or value_of(load_game(batch.game)) is None:
+    if not life.luck or value_of(load_game(life.game)) is None:
         return None
     try:
         return luck_of(record)

@@ -1,4 +1,4 @@
-"""Worker processes: a function and its argument go in, the result comes out; logs of all arrive in this process.
+"""Worker processes: a function and its argument go in, results come out; logs of all arrive in this process.
 
 Rule: every worker has a thread of this process that waits for it, and its own pipe and log queue. So a death costs the
 calls of that worker only, and no other one waits for a lock that a dead process holds. Nothing starts before the first
@@ -21,7 +21,7 @@ from functools import cache
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from multiprocessing_logging import MultiProcessingHandler
 
@@ -31,6 +31,7 @@ from arena.process.portable import usable_cores
 
 T = TypeVar("T")
 R = TypeVar("R")
+_Take = Callable[[Any], None] | None
 
 _START_METHOD: Final = "forkserver"
 _END_WITHIN_S: Final = 0.4
@@ -62,12 +63,25 @@ class Workers:
 
         The future fails with BrokenExecutor if the worker dies. MachineFault if no worker can be started.
         """
+        return self._free_worker().submit(function, argument, None)
+
+    def stream(
+        self, function: Callable[[T], Iterator[list[R]]], argument: T, take: Callable[[list[R]], None]
+    ) -> "Future[list[R]]":
+        """Call the function as `submit` does; `take` gets each value that it yields, at once and in another thread.
+
+        The future's result is an empty list, when `take` has all values.
+        """
+        return self._free_worker().submit(function, argument, take)
+
+    def _free_worker(self) -> "_Worker":
+        """The worker with the fewest calls, alive as far as it can be seen."""
         worker = min(self._workers, key=_Worker.load)
         if worker.process is not None and (worker.is_broken or not worker.process.is_alive()):
             log.warning("worker [%d] died; a new one takes its place", worker.process.pid)
             worker.abandon()
             self.kill_orphans()
-        return worker.submit(function, argument)
+        return worker
 
     def close(self, *, is_interrupted: bool) -> None:
         """End all workers when they are done; at once, with all calls in flight thrown away, if interrupted."""
@@ -120,14 +134,16 @@ class _Worker:
         self._calls = [call for call in self._calls if not call.done()]
         return len(self._calls)
 
-    def submit(self, function: Callable[[T], R], argument: T) -> "Future[R]":
-        """Call the function in the process, which is started if there is none."""
+    def submit(
+        self, function: Callable[[Any], Any], argument: Any, take: Callable[[Any], None] | None
+    ) -> "Future[Any]":
+        """Call the function in the process, which is started if there is none; `take` gets what it yields, if given."""
         if self.process is None:
             try:
                 self._start()
             except BrokenExecutor:  # multiprocessing has another fork server by now
                 self._start()
-        call = self._thread.submit(self._call, self._pipe, function, argument)
+        call = self._thread.submit(self._call, self._pipe, function, argument, take)
         self._calls.append(call)
         return call
 
@@ -182,16 +198,32 @@ class _Worker:
         self._handler.queue.cancel_join_thread()
         threading.Thread(target=self._handler.close, daemon=True).start()  # it waits for a queue that may be stuck
 
-    def _call(self, pipe: "Connection[Any, Any]", function: Callable[[Any], Any], argument: Any) -> Any:
+    def _call(
+        self,
+        pipe: "Connection[Any, Any]",
+        function: Callable[[Any], Any],
+        argument: Any,
+        take: _Take,
+    ) -> Any:
         try:
-            pipe.send((function, argument))
-            result, error = pipe.recv()
+            pipe.send((function, argument, take is not None))
+            while (answer := pipe.recv()).is_part:
+                assert take is not None, "only a stream has parts"
+                take(answer.value)
         except (EOFError, OSError) as broken:
             self.is_broken = True
             raise BrokenExecutor("a worker process died") from broken
-        if error is not None:
-            raise error
-        return result
+        if answer.error is not None:
+            raise answer.error
+        return answer.value
+
+
+class _Answer(NamedTuple):
+    """A message of a worker: a part of a stream, or the end of a call with its result or error."""
+
+    value: Any = None
+    error: Exception | None = None
+    is_part: bool = False
 
 
 class _ToOwnHandlers(logging.Handler):
@@ -265,15 +297,19 @@ def _serve(pipe: "Connection[Any, Any]", queue: Any, level: int, core: int | Non
     _become_worker(queue, level, core)
     while True:
         try:
-            function, argument = pipe.recv()
+            function, argument, is_stream = pipe.recv()
         except EOFError:
             return
-        answer: tuple[Any, Exception | None]
         try:
-            answer = (function(argument), None)
+            value = function(argument)
+            if is_stream:
+                for part in value:
+                    pipe.send(_Answer(part, is_part=True))
+                value = []
+            answer = _Answer(value)
         except Exception as error:  # noqa: BLE001 - the edge: the caller gets it, whatever it is
             error.add_note(traceback.format_exc())
-            answer = (None, error)
+            answer = _Answer(error=error)
         pipe.send(answer)
 
 

@@ -38,14 +38,14 @@ LATE_DIGITS: Final = 1e-7
 OnProgress = Callable[[str, int, int], object]
 """Hears before the first match and after each: of which league it is, how many are checked, how many there are.
 
-Of batches that are played again, after each batch.
+Of process lives that are played again, after each life.
 """
 
 
 class AuditSettings(NamedTuple):
     """Settings of an audit: the checker, the listener to progress, secrets of luck, and old roots.
 
-    `replays`: so many batches of each league are played again, with the bots isolated like that.
+    `replays`: so many process lives of each league are played again, with the bots isolated like that.
     """
 
     checked: Checker = check_here

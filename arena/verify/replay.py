@@ -1,22 +1,21 @@
-"""Batches of a league played again, each from the start of its bots' processes: evidence of who chose the actions.
+"""Process lives of a league played again, each from its start: evidence of who chose the actions.
 
-Rule: a difference is told and is no failure. A bot may draw lots or look at the clock, and a batch that was cut short
-(by a stop, or because it took long) began with new processes in its middle, which nobody noted.
+Rule: a difference is told and is no failure. A bot may draw lots or look at the clock, and a life that was cut short
+by a stop went on with new processes in its middle, which nobody noted.
 """
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from math import inf
 from typing import Final
 
 from msgspec.structs import replace
 
 from arena.errors import ArenaError
 from arena.games import load_game
-from arena.league.schedule import Batch, PlayedBlock, batches, fixture
+from arena.league.schedule import Life, PlayedBlock, fixture, lives
 from arena.league.state import LeagueState
 from arena.league.tournament import OLD_FORMAT, Tournament
-from arena.league.worker import play_batch
+from arena.league.worker import play_whole_life
 from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
@@ -38,33 +37,33 @@ def audit_by_replay(
     isolation: Isolation,
     watch: Callable[[int, int], object] = lambda *_: None,
 ) -> Iterator[AuditLine]:
-    """Play `count` random batches of a league again and tell which actions differ. Nothing of it is a problem.
+    """Play `count` random process lives of a league again and tell which actions differ. Nothing of it is a problem.
 
-    `watch` hears after each batch how many matches were played, and of how many.
+    `watch` hears after each life how many matches were played, and of how many.
     """
     tournament = state.tournament
     if why := _obstacle(tournament, secrets):
-        yield False, f"no batch can be played again: {why}"
+        yield False, f"no process life can be played again: {why}"
         return
     try:
         players = {each.name: replace(each, bot=bots.installed(each.bot.digest)) for each in tournament.players}
-        whole = _whole_batches(store, state, secrets, isolation)
-        chosen = random.Random().sample(whole, min(count, len(whole)))  # noqa: S311 - other batches each time
+        whole = _whole_lives(store, state, secrets, isolation)
+        chosen = random.Random().sample(whole, min(count, len(whole)))  # noqa: S311 - other lives each time
         differences, matches = list[str](), 0
-        for batch in chosen:
-            seated = replace(batch.pairing, players=tuple(players[name] for name in batch.pairing.names))
-            for block in play_batch(replace(batch, pairing=seated), inf):
+        for life in chosen:
+            seated = replace(life.pairing, players=tuple(players[name] for name in life.pairing.names))
+            for block in play_whole_life(replace(life, pairing=seated)):
                 matches += len(block.matches)
                 differences += _differences(store, block)
             watch(matches, sum(len(each.fixtures) for each in chosen) * tournament.seats)
     except ArenaError as error:
-        yield False, f"no batch can be played again: {error}"
+        yield False, f"no process life can be played again: {error}"
         return
     for text in differences[:_DIFFERENCES_SHOWN]:
         yield False, f"played again, {text}"
     if len(differences) > _DIFFERENCES_SHOWN:
         yield False, f"... and {len(differences) - _DIFFERENCES_SHOWN} matches more"
-    what = f"{counted(len(chosen), 'batch', 'batches')} of {len(whole)} played again"
+    what = f"{counted(len(chosen), 'process life', 'process lives')} of {len(whole)} played again"
     what = f"{what}, {counted(matches, 'match', 'matches')}"
     same = "all" if not differences else str(matches - len(differences))
     yield False, f"{what}: {same} with the actions that are stored"
@@ -80,22 +79,20 @@ def _obstacle(tournament: Tournament, secrets: Sequence[Secret]) -> str:
     return "" if secrets else "the secret of its luck is not here (--secret-file gives it)"
 
 
-def _whole_batches(
-    store: MatchStore, state: LeagueState, secrets: Sequence[Secret], isolation: Isolation
-) -> list[Batch]:
-    """The batches of which every block is stored and drawn under a secret that is at hand, as they were drawn."""
+def _whole_lives(store: MatchStore, state: LeagueState, secrets: Sequence[Secret], isolation: Isolation) -> list[Life]:
+    """The lives of which every block is stored and drawn under a secret that is at hand, as they were drawn."""
     by_commitment = {secret.commitment: secret for secret in secrets}
-    found: list[Batch] = []
+    found: list[Life] = []
     for planned in state.rounds:
-        for batch in batches(state.tournament, {}, isolation, of=planned, secret=secrets[0]):
-            blocks = [each.block for each in batch.fixtures]
-            if not set(blocks) <= state.finished[batch.pairing.key]:
+        for life in lives(state.tournament, {}, isolation, of=planned, secret=secrets[0]):
+            blocks = [each.block for each in life.fixtures]
+            if not set(blocks) <= state.finished[life.pairing.key]:
                 continue
-            commitments = [unpack(store.match(f"{batch.pairing.key}-{block}-0").record).commitment for block in blocks]
+            commitments = [unpack(store.match(f"{life.pairing.key}-{block}-0").record).commitment for block in blocks]
             if all(each in by_commitment for each in commitments):
                 drawn = [by_commitment[str(each)] for each in commitments]
-                fixtures = (fixture(one, batch.pairing, block) for one, block in zip(drawn, blocks, strict=True))
-                found.append(replace(batch, fixtures=tuple(fixtures), luck=False))
+                fixtures = (fixture(one, life.pairing, block) for one, block in zip(drawn, blocks, strict=True))
+                found.append(replace(life, fixtures=tuple(fixtures), luck=False))
     return found
 
 

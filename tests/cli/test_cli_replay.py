@@ -23,7 +23,7 @@ def test_the_same_bots_do_the_same_again(terminal: Terminal) -> None:
     said = terminal.arena("verify --replay 9")
 
     assert (said.code, said.err) == (0, "")
-    assert "test: 2 batches of 2 played again, 8 matches: all with the actions that are stored" in said.out
+    assert "test: 2 process lives of 2 played again, 8 matches: all with the actions that are stored" in said.out
 
 
 def test_a_bot_that_draws_lots_is_evidence_and_no_failure(terminal: Terminal) -> None:
@@ -49,4 +49,7 @@ def test_without_the_secret_nothing_is_played(terminal: Terminal) -> None:
     said = terminal.arena("verify --replay 1")
 
     assert said.code == 0
-    assert "test: no batch can be played again: the secret of its luck is not here (--secret-file gives it)" in said.out
+    assert (
+        "test: no process life can be played again: the secret of its luck is not here (--secret-file gives it)"
+        in said.out
+    )

@@ -8,11 +8,11 @@ from typing import Final
 from msgspec.structs import replace
 from support import made_matches
 
-from arena.league.driver import Backend, run_batches
-from arena.league.schedule import Batch, PlayedBlock, batches
+from arena.league.driver import Backend, Finished, HandOver, play_lives
+from arena.league.schedule import Life, lives
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
-from arena.league.worker import play_batch
+from arena.league.worker import play_whole_life
 from arena.match.record import MatchRecord, unpack
 from arena.match.settings import ClockSettings
 from arena.process.limits import Isolation
@@ -47,14 +47,14 @@ for line in sys.stdin:
 
 
 class InThisProcess:
-    """A backend that plays each batch when it is submitted, so that nothing can grow unseen."""
+    """A backend that plays each life when it is submitted, so that nothing can grow unseen."""
 
     slots = 1
 
-    def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
+    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":  # noqa: ARG002 - it has the whole life at once
         """See Backend.submit."""
-        future: Future[list[PlayedBlock]] = Future()
-        future.set_result(play_batch(batch))
+        future: Future[Finished] = Future()
+        future.set_result(play_whole_life(life))
         return future
 
     def close(self, *, is_interrupted: bool) -> None:
@@ -92,7 +92,7 @@ def played(
     with contextlib.closing(database.open_for_writing(results)) as connection:
         store = MatchStore(connection, results)
         store.save_league(tournament)
-        run_batches(batches(tournament, {}, isolation), backend or InThisProcess(), commit=store.save)
+        play_lives(lives(tournament, {}, isolation), backend or InThisProcess(), commit=store.save)
         return [unpack(match.record) for match in store.matches(state_of(tournament, store.ranks).blocks)]
 
 

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 from support.made_matches import tournament
 
-from arena.league.schedule import batches
+from arena.league.schedule import lives
 from arena.league.tournament import FORMAT, Player, Tournament
-from arena.league.worker import play_batch
+from arena.league.worker import play_whole_life
 from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
@@ -66,8 +66,8 @@ def facts() -> str:
 def predicted(secret: Secret) -> list[tuple[int, int]]:
     """Of each match of a block: how many public rolls the seer knew beforehand, and how many there were."""
     found = replace(league((facts(),)), seed=secret.seed, commitments=() if secret.seed else (secret.commitment,))
-    (batch,) = batches(found, {}, "none", secret=secret)
-    (block,) = play_batch(batch)
+    (life,) = lives(found, {}, "none", secret=secret)
+    (block,) = play_whole_life(life)
     return [_last_note(unpack(match.record)) for match in block.matches]
 
 

@@ -6,14 +6,14 @@ from itertools import chain
 
 from league_made import FakeBackend, match
 
-from arena.league.driver import run_batches
-from arena.league.schedule import Batch, PlayedBlock, batches
+from arena.league.driver import play_lives
+from arena.league.schedule import Life, PlayedBlock, lives
 from arena.league.state import LeagueState, Replay, state_of
 from arena.league.tournament import Tournament
 from arena.match.results import MatchKey, MatchResult, PairingRanks, rotate
 from arena.standings.ranks import ranks_of
 
-Play = Callable[[Batch], list[PlayedBlock]]
+Play = Callable[[Life], list[PlayedBlock]]
 
 
 class Ledger:
@@ -56,9 +56,9 @@ class Ledger:
         replay = Replay(league, self.ranks)
         left = most_chunks
 
-        def then() -> Iterator[Batch] | None:
+        def then() -> Iterator[Life] | None:
             state = replay.state
-            more = batches(league, state.finished, of=state.rounds[-1])
+            more = lives(league, state.finished, of=state.rounds[-1])
             first = next(more, None)
             return None if first is None else chain((first,), more)
 
@@ -70,21 +70,21 @@ class Ledger:
             self.commit(blocks)
             replay.add(blocks)
 
-        run_batches(iter(()), FakeBackend(play, slots=slots), commit=commit, then=then)
+        play_lives(iter(()), FakeBackend(play, slots=slots), commit=commit, then=then)
         return replay.state
 
 
-def by_luck(batch: Batch) -> list[PlayedBlock]:
-    """The batch as if it had been played: who wins depends on the seed and the players alone."""
-    return [_block(batch, number) for number in range(len(batch.fixtures))]
+def by_luck(life: Life) -> list[PlayedBlock]:
+    """The life as if it had been played: who wins depends on the seed and the players alone."""
+    return [_block(life, number) for number in range(len(life.fixtures))]
 
 
-def _block(batch: Batch, number: int) -> PlayedBlock:
-    fixture = batch.fixtures[number]
+def _block(life: Life, number: int) -> PlayedBlock:
+    fixture = life.fixtures[number]
     matches = []
-    for rotation in range(len(batch.pairing.players)):
-        seats = [player.name for player in rotate(batch.pairing.players, rotation)]
+    for rotation in range(len(life.pairing.players)):
+        seats = [player.name for player in rotate(life.pairing.players, rotation)]
         luck = [sha256(f"{fixture.draw.luck}{name}{rotation}".encode()).digest()[0] // 64 for name in seats]
         scores = tuple(value + (name < "c") for value, name in zip(luck, seats, strict=True))
-        matches.append(match(MatchKey(fixture.pairing, fixture.block, rotation), batch.pairing.names, scores))
+        matches.append(match(MatchKey(fixture.pairing, fixture.block, rotation), life.pairing.names, scores))
     return PlayedBlock(fixture=fixture, matches=tuple(matches))

@@ -7,7 +7,8 @@ from typing import Any
 
 from support.made_matches import RECORD, match_result, tournament
 
-from arena.league.schedule import Batch, Fixture, PlayedBlock, pairings
+from arena.league.driver import Finished, HandOver
+from arena.league.schedule import Fixture, Life, PlayedBlock, pairings
 from arena.league.tournament import Player, Tournament
 from arena.match.results import MatchKey, PlayedMatch, rotate
 from arena.process.manifest import read_bot
@@ -16,16 +17,19 @@ ROOT = Path(__file__).parents[2]
 RANDOM = ROOT / "bots" / "random"
 SLOW_BOT = """\
 import json, sys, time
+matches = 0
 for line in sys.stdin:
     message = json.loads(line)
     kind = message["type"]
     if kind == "hello":
         print(json.dumps({"type": "hello", "protocols": [1], "name": "slow"}), flush=True)
     elif kind == "match_start":
+        matches += 1
         print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
     elif kind == "request":
         time.sleep(0.02)
-        print(json.dumps({"type": "action", "id": message["id"], "action": 0}), flush=True)
+        action = matches % len(message["legal"])
+        print(json.dumps({"type": "action", "id": message["id"], "action": action}), flush=True)
     elif kind == "quit":
         break
 """
@@ -34,17 +38,17 @@ for line in sys.stdin:
 class FakeBackend:
     """Plays at once, in the order of `play`, which may raise; knows how it ended."""
 
-    def __init__(self, play: Callable[[Batch], list[PlayedBlock]], slots: int = 3) -> None:
+    def __init__(self, play: Callable[[Life], list[PlayedBlock]], slots: int = 3) -> None:
         self._play = play
         self.slots = slots
-        self.flights: list[Future[list[PlayedBlock]]] = []
+        self.flights: list[Future[Finished]] = []
         self.closed: list[bool] = []
 
-    def submit(self, batch: Batch) -> "Future[list[PlayedBlock]]":
-        future: Future[list[PlayedBlock]] = Future()
+    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":  # noqa: ARG002 - it has the whole life at once
+        future: Future[Finished] = Future()
         self.flights.append(future)
         try:
-            future.set_result(self._play(batch))
+            future.set_result(self._play(life))
         except Exception as error:  # noqa: BLE001 - what an executor does
             future.set_exception(error)
         return future
@@ -54,7 +58,7 @@ class FakeBackend:
 
 
 def real_tournament(folder: Path, **changes: Any) -> Tournament:
-    """A league between `random` and a bot that thinks 20 ms and takes the first action."""
+    """A league between `random` and a bot that thinks 20 ms and plays by the matches that its process has seen."""
     script = folder / "slow.py"
     script.write_text(SLOW_BOT)
     entered = (Player(name="random", bot=read_bot(RANDOM)), Player(name="slow", bot=read_bot(script)))
@@ -66,9 +70,9 @@ def match(key: MatchKey, players: Sequence[str], scores: Sequence[int]) -> Playe
     return PlayedMatch(match_result(key, rotate(players, key.rotation), scores), RECORD)
 
 
-def played(batch: Batch) -> list[PlayedBlock]:
-    """The batch as if seat 0 had won each match."""
-    return [played_block(fixture, batch.pairing.names) for fixture in batch.fixtures]
+def played(life: Life) -> list[PlayedBlock]:
+    """The life as if seat 0 had won each match."""
+    return [played_block(fixture, life.pairing.names) for fixture in life.fixtures]
 
 
 def played_block(fixture: Fixture, players: Sequence[str] = ("ann", "bob")) -> PlayedBlock:

@@ -9,7 +9,7 @@ from support.made_matches import tournament
 from arena.errors import HarnessFault
 from arena.games.luck import derive
 from arena.league.exhibition import exhibition
-from arena.league.schedule import batches, pairings
+from arena.league.schedule import lives, pairings
 from arena.league.worker import _luck
 from arena.match.baseline import BaselinePlayer
 from arena.match.luck import luck_of
@@ -30,17 +30,17 @@ def record(game: str) -> MatchRecord:
     )
 
 
-def batch(**changes: Any) -> Any:
-    return next(batches(tournament("ann", "bob", **changes), {}))
+def life(**changes: Any) -> Any:
+    return next(lives(tournament("ann", "bob", **changes), {}))
 
 
 def test_luck_is_measured_where_it_is_wanted_and_known() -> None:
     """By default, in games with a value; the file may say no."""
     dice = record("shanghaien")
 
-    assert _luck(batch(game="shanghaien"), dice) == luck_of(dice)
-    assert _luck(batch(game="shanghaien", luck=False), dice) is None
-    assert _luck(batch(), record("nim")) is None
+    assert _luck(life(game="shanghaien"), dice) == luck_of(dice)
+    assert _luck(life(game="shanghaien", luck=False), dice) is None
+    assert _luck(life(), record("nim")) is None
 
 
 def test_a_value_that_fails_is_our_fault() -> None:
@@ -49,7 +49,7 @@ def test_a_value_that_fails_is_our_fault() -> None:
     broken = replace(dice, steps=dice.steps[::-1])
 
     with pytest.raises(HarnessFault, match="match m: its luck cannot be measured"):
-        _luck(batch(game="shanghaien"), broken)
+        _luck(life(game="shanghaien"), broken)
 
 
 def test_whether_luck_is_measured_changes_no_match() -> None:
@@ -60,5 +60,5 @@ def test_whether_luck_is_measured_changes_no_match() -> None:
     meeting = exhibition((one, other), game="nim", options={}, clock=CLOCK, secret=Secret.public("1"), blocks=1)
 
     assert pairings(with_luck) == pairings(without)
-    assert [each.fixtures for each in batches(with_luck, {})] == [each.fixtures for each in batches(without, {})]
+    assert [each.fixtures for each in lives(with_luck, {})] == [each.fixtures for each in lives(without, {})]
     assert not meeting.luck

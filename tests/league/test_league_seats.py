@@ -14,7 +14,7 @@ from support.toy_game import NAME
 
 from arena.errors import SpecError
 from arena.games import load_game
-from arena.league.schedule import Batch, PlayedBlock, match_count, pairings
+from arena.league.schedule import Life, PlayedBlock, match_count, pairings
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss, with_defaults
 from arena.league.tournament import read_tournament
 from arena.standings.ratings import RatingSettings, rate
@@ -23,14 +23,14 @@ pytestmark = pytest.mark.usefixtures("toy_game")
 NAMES = ("ann", "bob", "cid", "dot", "eve")
 
 
-def played(batch: Batch) -> list[PlayedBlock]:
-    """The batch, played by scripted bots through the referee."""
-    game, clock, options = load_game(batch.game), batch.clock, batch.options
+def played(life: Life) -> list[PlayedBlock]:
+    """The life, played by scripted bots through the referee."""
+    game, clock, options = load_game(life.game), life.clock, life.options
     seats = [
-        seated(leaning(each.name), clock, game=game, options=options, seats=len(batch.pairing.names), player=each.name)
-        for each in batch.pairing.players
+        seated(leaning(each.name), clock, game=game, options=options, seats=len(life.pairing.names), player=each.name)
+        for each in life.pairing.players
     ]
-    return [played_block(batch, fixture, seats) for fixture in batch.fixtures]
+    return [played_block(life, fixture, seats) for fixture in life.fixtures]
 
 
 def leaning(name: str) -> ScriptedBot:

@@ -9,12 +9,14 @@ from support.made_matches import tournament
 
 from arena.errors import HarnessFault
 from arena.league import worker
-from arena.league.schedule import PlayedBlock, batches
+from arena.league.exhibition import play_here
+from arena.league.schedule import PlayedBlock, lives
 from arena.league.tournament import Player
-from arena.league.worker import play_batch, play_block
+from arena.league.worker import play_block, play_life, play_whole_life
 from arena.match import referee
 from arena.match.participant import Participant
 from arena.match.record import ActionStep, MatchRecord, unpack
+from arena.match.secret_luck import Secret
 from arena.match.settings import MatchSpec
 from arena.process.manifest import read_bot
 
@@ -34,8 +36,11 @@ for line in sys.stdin:
 
 def processes(block: PlayedBlock) -> list[set[str]]:
     """Of each match, the processes that played it, as they noted it themselves."""
-    records = [unpack(match.record) for match in block.matches]
-    return [{step.note for step in record.steps if isinstance(step, ActionStep) and step.note} for record in records]
+    return [processes_of(unpack(match.record)) for match in block.matches]
+
+
+def processes_of(record: MatchRecord) -> set[str]:
+    return {step.note for step in record.steps if isinstance(step, ActionStep) and step.note}
 
 
 @pytest.mark.process
@@ -45,13 +50,64 @@ def test_no_process_meets_the_luck_of_a_block_twice(tmp_path: Path) -> None:
     script.write_text(WITNESS)
     players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
     league = tournament(players=players, cycles=2, options={"heaps": [2, 2]}, chunk_blocks=2)
-    (batch,) = batches(league, {}, "none")
+    (life,) = lives(league, {}, "none")
 
-    first, second = map(processes, play_batch(batch))
+    first, second = map(processes, play_whole_life(life))
 
     assert [len(match) for match in first] == [2, 2]
     assert not first[0] & first[1]
     assert second == first
+
+
+@pytest.mark.process
+def test_a_batch_is_cut_by_time_and_a_life_is_not(tmp_path: Path) -> None:
+    """Each block is handed over when it ends, and the same processes play all of them, as if nothing were cut."""
+    script = tmp_path / "witness.py"
+    script.write_text(WITNESS)
+    players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
+    league = tournament(players=players, cycles=3, options={"heaps": [2, 2]}, chunk_blocks=3)
+    (life,) = lives(league, {}, "none")
+
+    hasty, calm = list(play_life(life, 0.0)), list(play_life(life, 60.0))
+
+    assert [len(batch) for batch in hasty] == [1, 1, 1]
+    assert [len(batch) for batch in calm] == [3]
+    first, second, third = [processes(block) for (block,) in hasty]
+    assert first == second == third
+
+
+@pytest.mark.process
+def test_an_exhibition_has_the_lives_of_a_league(tmp_path: Path) -> None:
+    """Also where one process plays match after match: a bot that learns plays the same in both."""
+    script = tmp_path / "witness.py"
+    script.write_text(WITNESS)
+    players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
+    league = tournament(players=players, cycles=3, options={"heaps": [2, 2]}, chunk_blocks=2)
+
+    found = [processes_of(record) for record, _ in play_here(league, Secret.public("1"), "none")]
+
+    first, second, third = (
+        frozenset(found[0] | found[1]),
+        frozenset(found[2] | found[3]),
+        frozenset(found[4] | found[5]),
+    )
+    assert [len(each) for each in (first, second, third)] == [4, 4, 4]
+    assert first == second
+    assert not first & third
+
+
+def test_a_life_that_nobody_wants_to_the_end_ends_its_bots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker whose pipe breaks stops in the middle: no process is left."""
+    (life,) = lives(tournament("ann", "bob", cycles=2, chunk_blocks=2), {}, "none")
+    ended: list[object] = []
+    monkeypatch.setattr(worker, "_played", lambda _life, fixture, _tables: PlayedBlock(fixture, ()))
+    monkeypatch.setattr(worker, "clear", ended.append)
+
+    batches = play_life(life, 0.0)
+    next(batches)
+    batches.close()
+
+    assert len(ended) == 1
 
 
 @pytest.mark.process
@@ -63,10 +119,10 @@ def test_a_block_that_is_void_three_times_costs_the_others_nothing(
     script.write_text(WITNESS)
     players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
     league = tournament(players=players, cycles=2, options={"heaps": [2, 2]}, chunk_blocks=2)
-    (batch,) = batches(league, {}, "none")
-    monkeypatch.setattr(worker, "play_match", _void_in(batch.fixtures[0].draw.luck))
+    (life,) = lives(league, {}, "none")
+    monkeypatch.setattr(worker, "play_match", _void_in(life.fixtures[0].draw.luck))
 
-    first, second = play_batch(batch)
+    first, second = play_whole_life(life)
 
     assert (first.matches, first.void) == ((), "void 3 times, the last time because all was quiet")
     assert (len(second.matches), second.void) == (2, "")
@@ -87,19 +143,19 @@ def _void_in(seed: str) -> Callable[..., MatchRecord]:
 
 def test_the_matches_of_a_block_are_played_in_the_drawn_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that no bot knows whether it sits in the first one; each rotation has its own table and its own id."""
-    (batch,) = batches(tournament("ann", "bob", cycles=20, chunk_blocks=20, luck=False), {})
+    (life,) = lives(tournament("ann", "bob", cycles=20, chunk_blocks=20, luck=False), {})
     played: list[tuple[str, str, str]] = []
     monkeypatch.setattr(worker, "play_match", lambda spec, seats: played.append((spec.match, spec.wire_id, seats[0])))
     monkeypatch.setattr(worker, "result_of", lambda *_: None)
     tables: Any = [["ann at 0", "bob at 0"], ["ann at 1", "bob at 1"]]
 
-    for each in batch.fixtures:
-        assert len(list(play_block(batch, each, tables))) == 2
+    for each in life.fixtures:
+        assert len(list(play_block(life, each, tables))) == 2
 
     first = ("ann at 0", "bob at 1")
-    assert {each.draw.order for each in batch.fixtures} == {(0, 1), (1, 0)}
+    assert {each.draw.order for each in life.fixtures} == {(0, 1), (1, 0)}
     assert played == [
         (each.match_id(rotation), each.draw.wire_ids[rotation], first[rotation])
-        for each in batch.fixtures
+        for each in life.fixtures
         for rotation in each.draw.order
     ]

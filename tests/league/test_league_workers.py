@@ -18,8 +18,8 @@ import pytest
 from league_made import ROOT, all_blocks, numbers, real_tournament
 
 from arena.errors import HarnessFault
-from arena.league.driver import Backend, ExecutorBackend, LocalBackend, run_batches
-from arena.league.schedule import PlayedBlock, batches
+from arena.league.driver import Backend, ExecutorBackend, LocalBackend, play_lives
+from arena.league.schedule import PlayedBlock, lives
 from arena.league.tournament import Tournament
 from arena.match.record import unpack
 from arena.process import reaper
@@ -32,7 +32,7 @@ DEADLINE_S = 20.0
 def outcome(league: Tournament, backend: Backend, **changes: Any) -> dict[tuple[str, int, int], object]:
     """What was played, without its times, by pairing, block and rotation."""
     blocks: list[PlayedBlock] = []
-    run_batches(batches(league, {}), backend, commit=blocks.extend, **changes)
+    play_lives(lives(league, {}), backend, commit=blocks.extend, **changes)
     assert len(numbers(blocks)) == len(set(numbers(blocks)))
     found: dict[tuple[str, int, int], object] = {}
     for block in blocks:
@@ -81,8 +81,8 @@ def log_file(path: Path) -> Iterator[Path]:
 
 @pytest.mark.slow
 def test_all_backends_play_the_same_matches(tmp_path: Path) -> None:
-    """One worker, two workers, and two threads of this process give the same steps and results."""
-    league = real_tournament(tmp_path, cycles=6, options={"heaps": [2, 3]})
+    """One worker, two workers, and two threads of this process give the same steps, also of a bot that learns."""
+    league = real_tournament(tmp_path, cycles=6, options={"heaps": [2, 3]}, chunk_blocks=3)
 
     found = [
         outcome(league, LocalBackend(1)),
@@ -109,7 +109,7 @@ def test_starts_nothing_before_the_first_batch() -> None:
 
 
 def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
-    """SIGKILL of a worker in mid-batch: the batch is played again, every block is there once, no bot lives on."""
+    """SIGKILL of a worker in mid-life: the life is played again, every block is there once, no bot lives on."""
     league = real_tournament(tmp_path, cycles=80, chunk_blocks=10)  # at the first tick most of it is still to come
     backend = LocalBackend(2)
     killed: list[int] = []
@@ -121,7 +121,7 @@ def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
 
     blocks: list[PlayedBlock] = []
     with log_file(tmp_path / "log") as log:
-        run_batches(batches(league, {}), backend, commit=blocks.extend, tick=kill_once)
+        play_lives(lives(league, {}), backend, commit=blocks.extend, tick=kill_once)
 
     assert killed
     assert Counter(numbers(blocks)) == Counter(all_blocks(league))
@@ -132,17 +132,18 @@ def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_died_while_idle_is_replaced(tmp_path: Path) -> None:
-    """Its next batch goes to a new one, without an error."""
+    """Its next life goes to a new one, without an error."""
     league = real_tournament(tmp_path, cycles=2, chunk_blocks=1, options={"heaps": [1]})
-    first, second = batches(league, {})
+    first, second = lives(league, {})
     backend = LocalBackend(1)
 
-    backend.submit(first).result(DEADLINE_S)
+    backend.submit(first, lambda _: None).result(DEADLINE_S)
     (pid,) = backend.workers.pids
     os.kill(pid, signal.SIGKILL)
     until(lambda: not Path(f"/proc/{pid}").exists())
     time.sleep(0.1)  # for the executor's own thread, which cannot be asked
-    blocks = backend.submit(second).result(DEADLINE_S)
+    blocks: list[PlayedBlock] = []
+    backend.submit(second, blocks.extend).result(DEADLINE_S)
 
     assert numbers(blocks) == [(second.pairing.key, 1)]
     backend.close(is_interrupted=False)
@@ -161,7 +162,7 @@ def test_a_worker_that_dies_each_time_ends_with_its_block_named(tmp_path: Path) 
             os.kill(pid, signal.SIGKILL)
 
     with pytest.raises(HarnessFault, match="1 block could not be played"):
-        run_batches(batches(league, {}), backend, commit=lambda _: None, tick=kill)
+        play_lives(lives(league, {}), backend, commit=lambda _: None, tick=kill)
 
     assert len(deaths) == 3
     until(lambda: not others(), within_s=2.0)
@@ -178,7 +179,7 @@ def test_a_sweep_for_orphans_spares_the_bots_of_living_workers(tmp_path: Path) -
         while not stop.wait(0.001):
             backend.workers.kill_orphans()
 
-    backend.submit(next(batches(league, {}))).result(DEADLINE_S)
+    backend.submit(next(lives(league, {})), lambda _: None).result(DEADLINE_S)
     thread = threading.Thread(target=sweep)
     thread.start()
     try:
@@ -191,11 +192,11 @@ def test_a_sweep_for_orphans_spares_the_bots_of_living_workers(tmp_path: Path) -
 
 
 def test_an_interrupted_backend_is_gone_within_a_second(tmp_path: Path) -> None:
-    """With batches in flight, close leaves no worker and no bot."""
+    """With lives in flight, close leaves no worker and no bot."""
     league = real_tournament(tmp_path, cycles=40, chunk_blocks=20)
     backend = LocalBackend(2)
-    for batch in batches(league, {}):
-        backend.submit(batch)
+    for life in lives(league, {}):
+        backend.submit(life, lambda _: None)
     until(lambda: len(others()) >= 4)
 
     start_s = time.monotonic()

@@ -16,7 +16,7 @@ from store_made import blocks_of, counted, dump, fill, reading, tournament, writ
 from support.tampering import opened
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.schedule import PlayedBlock, batches, pairings
+from arena.league.schedule import PlayedBlock, lives, pairings
 from arena.league.state import state_of
 from arena.league.tournament import Tournament, portable
 from arena.store.matches import MatchStore
@@ -39,7 +39,7 @@ def test_what_is_stored_comes_back(tmp_path: Path) -> None:
 @settings(max_examples=20)
 @given(seed=st.integers(0, 10**6))
 def test_order_and_repetition_of_arrival_change_nothing(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
-    """Blocks in any order, some twice, in any batches: the same results in the same order, nothing twice."""
+    """Blocks in any order, some twice, in any lives: the same results in the same order, nothing twice."""
     league = tournament(cycles=2)
     blocks = blocks_of(league)
     rng = Random(seed)
@@ -143,8 +143,8 @@ def test_scheduled_minus_stored_is_left(tmp_path: Path) -> None:
     with reading(tmp_path) as store:
         left = [
             (each.pairing, each.block)
-            for batch in batches(league, state_of(league, store.ranks).finished)
-            for each in batch.fixtures
+            for life in lives(league, state_of(league, store.ranks).finished)
+            for each in life.fixtures
         ]
 
     there = {(block.fixture.pairing, block.fixture.block) for block in some}

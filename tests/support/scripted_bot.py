@@ -11,7 +11,7 @@ import msgspec
 from arena.games import load_game
 from arena.games.api import Game
 from arena.games.luck import derive
-from arena.league.schedule import Batch, Fixture, PlayedBlock
+from arena.league.schedule import Fixture, Life, PlayedBlock
 from arena.league.tournament import Tournament
 from arena.match.bot_player import BotPlayer
 from arena.match.participant import Participant
@@ -186,7 +186,7 @@ def assert_told_again(record: MatchRecord, participants: Iterable[Participant], 
             assert [(way, line) for _, way, line in told.lines] == last
 
 
-def played_block(settings: Batch | Tournament, planned: Fixture, seats: Sequence[BotPlayer]) -> PlayedBlock:
+def played_block(settings: Life | Tournament, planned: Fixture, seats: Sequence[BotPlayer]) -> PlayedBlock:
     """All matches of the block between these bots, by place, with their records."""
     records = [
         play_match(
