@@ -4,8 +4,12 @@ Rule: with and without are measured in turns, the same bot and the same lines.
 """
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Final
@@ -23,6 +27,7 @@ from arena.process.clock import MoveClock
 from arena.process.launch import Confinement
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import BotSpec
+from arena.process.portable import Channel
 from arena.process.sandbox import runtimes, self_test
 
 _LIMITS: Final = Limits(processes=False, scratch_mib=0)
@@ -32,12 +37,14 @@ _START_GOAL: Final = Goal("<=", 5.0)
 _FREEZE_GOAL: Final = Goal("<=", 20.0)
 _BURN_GOAL: Final = Goal("<=", 1.0)
 _FROZEN_S: Final = 0.5
+_RIVAL_S: Final = 0.01
+_SPIN: Final = "while True: pass"
 _SETTLE_S: Final = 0.02
 """A running thread stops at the next tick of its core's timer; until then its time is charged to its next move."""
 
 
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
-    """Three tables: start, request, frozen."""
+    """Four tables: start, request, frozen, meanwhile."""
     os.environ["PATH"] = runtimes.search_path()  # the same interpreters on both sides
     bots, notes = instant(scratch)
     rounds = 15 if is_quick else 60
@@ -45,6 +52,7 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
         _start_table(bots, notes, rounds),
         _request_table(bots, notes, rounds),
         _frozen_table(3 if is_quick else 9),
+        _meanwhile_table(200 if is_quick else 4000),
     ]
 
 
@@ -159,3 +167,59 @@ def _burnt_s(*, may_ponder: bool) -> float:
         return channel.cpu() - before_s
     finally:
         channel.close(0.0)
+
+
+def _meanwhile_table(rounds: int) -> Table:
+    """A bot that thinks on after its answers, while another one sleeps on its move, all on the core of two spinners."""
+    with ExitStack() as stack:
+        stack.enter_context(one_core())
+        for _ in range(2):
+            stack.callback(_end, subprocess.Popen([sys.executable, "-c", _SPIN]))
+        ponderer = _opened(stack, "ponderer.py")
+        rival = _opened(stack, "sleeper.py", str(_RIVAL_S))
+        kinds = {"at its answer": ponderer.rest, "once the rival is waited for": ponderer.run_on}
+        cases = {name: partial(_used_s, ponderer, rival, end) for name, end in kinds.items()}
+        samples = interleaved(cases, rounds)
+    rows = tuple(
+        (name, Figure(median(used_s) * _MS, 2), Figure(sorted(used_s)[-1 - rounds // 1000] * _MS, 2))
+        for name, used_s in samples.items()
+    )
+    return Table(
+        title="Sandbox: what a bot uses between its answer and its next request",
+        headers=("the bot is stopped", "CPU ms\nmedian", "CPU ms\n99.9th percentile"),
+        rows=rows,
+        notes=(
+            f"{rounds} moves each, during which the rival sleeps {_RIVAL_S * _MS:g} ms",
+            "this process, both bots and two spinning processes share one core",
+            "all of it is charged to the next request, and a bot that used some is stopped at its answers from then on",
+        ),
+    )
+
+
+def _opened(stack: ExitStack, name: str, *arguments: str) -> Channel:
+    channel = open_channel(ours(name), Confinement("sandbox", _LIMITS), arguments)
+    stack.callback(channel.close, 0.0)
+    return channel
+
+
+def _used_s(ponderer: Channel, rival: Channel, end: Callable[[], None]) -> float:
+    """CPU time of the one after its answer, through a move of the other."""
+    _ask(ponderer)
+    before_s = ponderer.cpu()
+    end()
+    _ask(rival, stop_others=ponderer.stop)
+    rival.rest()
+    return ponderer.cpu() - before_s
+
+
+def _ask(channel: Channel, stop_others: Callable[[], object] = lambda: None) -> None:
+    clock = MoveClock(cpu=channel.cpu, wall=time.monotonic, budget_s=10.0, wall_s=10.0, decides_cpu=False)
+    clock.stop_others = stop_others
+    channel.wake()
+    channel.send(_HELLO, clock)
+    channel.receive(clock)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    process.kill()
+    process.wait()

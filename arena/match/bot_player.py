@@ -29,6 +29,8 @@ from arena.protocol import messages as m
 GRACE_S: Final = 1.0
 START_ATTEMPTS: Final = 2
 TRANSCRIPT_LINES: Final = 20
+QUIET_S: Final = 0.00025
+"""CPU time between an answer and the next request. A bot that uses more is stopped at its answers from then on."""
 
 
 class BotPlayer(Participant):
@@ -57,6 +59,8 @@ class BotPlayer(Participant):
         self._wall = wall
         self.suspended = suspended
         self._decides_cpu = clock.decides == "cpu"
+        self.may_run_on = self._decides_cpu and not clock.ponder
+        self._is_quiet, self._ran_on = True, False
         self._talk: Dialogue | None = None
         self._answered_cpu_s: float | None = None
         self._failed_starts: list[BotFault] = []
@@ -159,9 +163,12 @@ class BotPlayer(Participant):
             raise OutOfTime("the match was broken off")
         message, wall_s = self._request(request, talk)
         self._recorder.open(self.moves + 1)
+        self._require_quiet(talk.channel)
         talk.forget()
         self._events.clear()
         self._clock = clock = self._move_clock(talk.channel, wall_s)
+        if request.stop_others is not None:
+            clock.stop_others = request.stop_others
         if self._is_abandoned:  # by another thread, before it could reach this clock
             clock.abandon()
         answer = None
@@ -169,7 +176,11 @@ class BotPlayer(Participant):
             talk.ask(message, clock)
             answer = talk.hear(m.Answer, clock, request.look_ahead or NO_LOOK_AHEAD)
             clock.stop()
-            talk.channel.rest()
+            self._ran_on = self._is_quiet and request.stop_others is not None
+            if self._ran_on:
+                talk.channel.run_on()
+            else:
+                talk.channel.rest()
         except OutOfTime as late:
             late.hint = talk.discarded.explanation(message.id) or late.hint
             self.timeouts_by_load += late.is_by_load
@@ -204,8 +215,14 @@ class BotPlayer(Participant):
         else:
             self._events.append(event)
 
+    def stop(self) -> None:
+        """Stop the bot, if it runs on after an answer."""
+        if self._talk is not None and self._talk.lost is None:
+            self._talk.channel.stop()
+
     def finish(self, end: m.MatchEnd) -> None:
         """Tell the bot the end of the match. A bot that fails here loses nothing: its process is replaced."""
+        self.stop()
         if self._talk is None:
             return
         if end.at_fault is not None:
@@ -240,7 +257,8 @@ class BotPlayer(Participant):
 
     def start_process(self) -> Dialogue:
         """The dialogue with a new process that has said hello. Raises BotFault."""
-        self.last_stderr, self._said_hello, self._is_new = "", None, True
+        self.last_stderr, self._said_hello, self._is_new, self._is_quiet = "", None, True, True
+        self._answered_cpu_s = None
         self._talk = Dialogue(
             self._open_channel(),
             wall=self._wall,
@@ -261,6 +279,12 @@ class BotPlayer(Participant):
         if talk.lost is not None:
             raise talk.lost
         return talk
+
+    def _require_quiet(self, channel: Channel) -> None:
+        """Stop a bot that used time while it was not on move, and do not leave it running again."""
+        if self._ran_on and self._answered_cpu_s is not None and channel.cpu() - self._answered_cpu_s > QUIET_S:
+            self._is_quiet = False
+            channel.stop()
 
     def _request(self, request: ActionRequest, talk: Dialogue) -> tuple[m.Request, float]:
         """The message, and the backstop of wall time; sets the move's time besides the bank.
@@ -291,7 +315,11 @@ class BotPlayer(Participant):
         self._recorder.open(number)
         try:
             used_s, cpu_s = talk.ask_within_startup(
-                message, self._settings.startup_ms / 1000, spent_s=self.startup_us / 1e6, decides_cpu=self._decides_cpu
+                message,
+                self._settings.startup_ms / 1000,
+                spent_s=self.startup_us / 1e6,
+                decides_cpu=self._decides_cpu,
+                cpu_since=self._answered_cpu_s,
             )
         finally:
             self._recorder.close()

@@ -52,6 +52,7 @@ class Decisions:
         self._simulator = simulator
         self._fault_policy = None if is_strict else fault_policy_of(game)
         self._participants = participants
+        self._may_run_on = simulator is None and all(each.may_run_on for each in participants)
 
     def decide(self, state: Any, seats: tuple[Seat, ...], first: int) -> list[ActionStep]:
         """The action of each seat, in their order. Forfeited if the fault of one ends the match.
@@ -59,7 +60,9 @@ class Decisions:
         `first` is the number, from 1, of the first step that comes of it. Of several faults the first counts, and the
         others end their processes too.
         """
-        due = [self._due(state, seat, number) for number, seat in enumerate(seats, start=first)]
+        due = [
+            self._due(state, seat, number, is_alone=len(seats) == 1) for number, seat in enumerate(seats, start=first)
+        ]
         requests = [each for each in due if isinstance(each, ActionRequest)]
         calls = [(self._participants[each.seat], partial(self._act, each)) for each in requests]
         answers = iter(_ask_concurrently(calls))
@@ -71,7 +74,7 @@ class Decisions:
             raise failed[0]
         return [each for each in acted if isinstance(each, ActionStep)]
 
-    def _due(self, state: Any, seat: Seat, number: int) -> ActionStep | ActionRequest:
+    def _due(self, state: Any, seat: Seat, number: int, *, is_alone: bool) -> ActionStep | ActionRequest:
         """The only legal action of the seat, or the request for one."""
         legal = self._game.legal(state, seat)
         if legal is not None and len(legal) == 1:
@@ -79,7 +82,14 @@ class Decisions:
         look_ahead = None
         if (simulator := self._simulator) is not None:
             look_ahead = LookAhead(simulator.budget(state), lambda what: simulator.what_if(state, seat, what))
-        return ActionRequest(state, seat, number, self._game.observe(state, seat), legal, None, look_ahead)
+        stop_others = partial(self._stop_others, seat) if is_alone and self._may_run_on else None
+        return ActionRequest(state, seat, number, self._game.observe(state, seat), legal, None, look_ahead, stop_others)
+
+    def _stop_others(self, seat: Seat) -> None:
+        """Nobody thinks while `seat` does: those that answered before it stand still from now on."""
+        for other, participant in enumerate(self._participants):
+            if other != seat:
+                participant.stop()
 
     def _act(self, request: ActionRequest) -> ActionStep | Forfeited:
         """The seat's answer to the request, or the fallback action. A human is asked until they answer."""
@@ -89,6 +99,8 @@ class Decisions:
                 return self._answered(request, participant)
             except BotFault as fault:
                 last = fault
+            if request.stop_others is not None:
+                request.stop_others()
             if policy is None or not _is_pardoned(participant, last):
                 return Forfeited(request.seat, last)
             try:

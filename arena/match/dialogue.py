@@ -115,11 +115,18 @@ class Dialogue:
         self._transcript = transcript
 
     def ask_within_startup(
-        self, message: m.Hello | m.MatchStart, startup_s: float, *, spent_s: float, decides_cpu: bool
+        self,
+        message: m.Hello | m.MatchStart,
+        startup_s: float,
+        *,
+        spent_s: float,
+        decides_cpu: bool,
+        cpu_since: float | None = None,
     ) -> tuple[float, float]:
         """Ask for `hello` or `ready` in the rest of the time for both, then stop the bot.
 
-        Real time counts without the machine's own delays; and the bot's CPU time, unless it cannot be trusted.
+        Real time counts without the machine's own delays; and the bot's CPU time, unless it cannot be trusted, from the
+        reading `cpu_since` on.
 
         The seconds used, and the bot's CPU clock.
         """
@@ -131,6 +138,7 @@ class Dialogue:
             wall_s=left_s,
             decides_cpu=True,
             delayed=channel.delayed_s,
+            cpu_since=cpu_since,
             suspended=self._suspended,
         )
         is_hello = isinstance(message, m.Hello)

@@ -63,6 +63,8 @@ class ActionRequest(msgspec.Struct, frozen=True):
 
     `legal` is None where the game cannot list the actions. `refused`: the reason for which the last answer did not
     count; the same is asked once more, in the rest of the move's time. `look_ahead`: None in games without a simulator.
+    `stop_others`: to be called once the answer is not a quick one, because those who answered before run on; None where
+    each is stopped at its answer.
     """
 
     state: Any
@@ -72,6 +74,7 @@ class ActionRequest(msgspec.Struct, frozen=True):
     legal: tuple[Any, ...] | None
     refused: Refused | None = None
     look_ahead: LookAhead | None = None
+    stop_others: Callable[[], None] | None = None
 
 
 class Participant:
@@ -83,6 +86,8 @@ class Participant:
 
     is_human = False
     """A human has the terminal, and so the thread of the caller."""
+    may_run_on = False
+    """Whether the player may be left running after an answer, and stops the others when it is waited for."""
 
     def __init__(self, player: str, bot: str, terms: ClockTerms) -> None:
         self.player = player
@@ -116,6 +121,9 @@ class Participant:
 
     def happened(self, event: AnyEvent, before: Any, after: Any) -> None:
         """Hear of an event that led from the state `before` to the state `after`."""
+
+    def stop(self) -> None:
+        """Stand still until on move."""
 
     def finish(self, end: MatchEnd) -> None:
         """Hear the end of the match; its events and times are the player's own."""

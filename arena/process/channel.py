@@ -29,6 +29,8 @@ _SHOWN_OF_OVERLONG: Final = 200
 _TICK_S: Final = 0.002
 _MEMORY_LOOK_S: Final = 0.02
 """Time on move, of one or of several, after which a bot's memory is looked at: nobody can touch 50 MiB in less."""
+QUICK_S: Final = 0.001
+"""A bot that answers sooner is quick: nobody else at its table is stopped for so short a wait."""
 _LONGEST_WAIT_S: Final = 0.05
 _FIRST_WAIT_S: Final = 0.01
 """After it, and then after longer and longer times, a bot that says nothing is looked at. Most answer sooner."""
@@ -66,7 +68,8 @@ class ProcessChannel:
     """The pipes of a real process.
 
     `limit`: the longest line from the bot, `kept_stderr`: the part of its stderr to keep, from both ends, in bytes.
-    With `may_ponder` the process is never frozen: it may think while others are on move.
+    With `may_ponder` the process is never frozen: it may think while others are on move. Otherwise it is frozen by
+    `rest`, or runs on after `run_on` until `stop`.
 
     `cpu`: CPU seconds the bot has used so far; `delayed_s`: seconds for which it was ready to run and the machine had
     no time for it; `is_asleep`: whether no thread of it runs now, is ready to run, or waits for memory that was swapped
@@ -88,7 +91,7 @@ class ProcessChannel:
         self._taken = 0
         self._stderr = BoundedLog(kept_stderr // 2)
         self._may_ponder = may_ponder
-        self._looked_s = self._rested_s = time.monotonic()
+        self._looked_s = self._stopped_s = time.monotonic()
         self._is_stdout_open = True
         self._stdin_inode, self._stdout_inode = (os.fstat(fd).st_ino for fd in (process.stdin, process.stdout))
         self._poll = select.poll()
@@ -109,6 +112,10 @@ class ProcessChannel:
 
     def receive(self, clock: MoveClock) -> bytes:
         """The next line without its newline. Raises Crashed, OutOfTime, or MalformedReply for an overlong line."""
+        if not self._lines:
+            self._pump(QUICK_S)
+        if not self._lines:
+            clock.stop_others()
         wait_s, longest_s, share = min(clock.budget_s, clock.wall_s), _FIRST_WAIT_S, 1.0
         while not self._lines:
             if self._overlong:
@@ -128,12 +135,15 @@ class ProcessChannel:
     def pending(self) -> list[bytes]:
         """Whole lines that have arrived already, without waiting; to be asked before a request is sent.
 
-        Reads until nothing is left, so that no early answer waits for a later request.
+        Reads until nothing is left, so that no early answer waits for a later request; and stops a bot that runs on and
+        spoke, or it might speak again before the request is sent.
         """
         taken_before, taken = self._taken, -1
         while taken != self._taken:
             taken = self._taken
             self._pump(0.0)
+            if taken != self._taken:
+                self.stop()
             if taken - taken_before > _AHEAD_LIMIT:
                 raise MalformedReply("lines without end before a request", hint="speak only when asked")
         if self._overlong and not self._lines:
@@ -144,22 +154,32 @@ class ProcessChannel:
 
     def wake(self) -> None:
         """Let the bot run: it is on move."""
-        self._process.thaw()
-        if not self._may_ponder:  # then it could take no memory since it was stopped
-            now_s = time.monotonic()
-            self._looked_s += now_s - self._rested_s
-            self._rested_s = now_s
+        if self._process.is_frozen:
+            self._process.thaw()
+            self._looked_s += time.monotonic() - self._stopped_s  # it could take no memory since it was stopped
 
     def rest(self) -> None:
         """Stop the bot where it is, until it is on move again.
 
         Raises Crashed if it broke its limits, or ended, whatever it answered before: the time of that cannot be told.
         """
-        process = self._process
-        if not (process.is_there() if self._may_ponder else process.freeze()):
+        if not self.stop():
             raise self._crash()
         self._look_at_memory()
-        self._rested_s = time.monotonic()
+
+    def run_on(self) -> None:
+        """Let the bot run after its answer, without a signal. Raises Crashed as `rest`."""
+        if not self._process.is_there():
+            raise self._crash()
+        self._look_at_memory()
+
+    def stop(self) -> bool:
+        """Stop the bot where it is; False if it has ended, which its next request will tell."""
+        if self._may_ponder:
+            return self._process.is_there()
+        if not self._process.is_frozen:
+            self._stopped_s = time.monotonic()
+        return self._process.freeze()
 
     def stderr(self) -> str:
         """Head and tail of what the bot wrote to its stderr."""
@@ -180,8 +200,9 @@ class ProcessChannel:
         return ending or "was killed"
 
     def _send_rest(self, rest: memoryview, clock: MoveClock) -> None:
+        clock.stop_others()
         was_frozen = self._process.is_frozen
-        self._process.thaw()  # a frozen bot would never make room
+        self.wake()  # a frozen bot would never make room
         stdin = self._process.stdin
         taken_before = self._taken
         self._poll.register(stdin, select.POLLOUT)
@@ -195,7 +216,7 @@ class ProcessChannel:
         finally:
             self._poll.unregister(stdin)
             if was_frozen:
-                self._process.freeze()
+                self.stop()
 
     def _write(self, data: bytes | memoryview) -> int:
         """The number of bytes that the pipe took."""

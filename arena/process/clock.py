@@ -61,7 +61,7 @@ class MoveClock:
     must not be more than `idle_bank_s`.
 
     `suspended` tells how long all processes stood still since a moment; then the clock raises HarnessFault, for the
-    match says nothing.
+    match says nothing. `stop_others` stops all others at the table, once the answer is not a quick one.
     """
 
     cpu: Callable[[], float]
@@ -72,6 +72,7 @@ class MoveClock:
     delayed: Callable[[], float] = lambda: 0.0
     cpu_since: InitVar[float | None] = None
     suspended: Callable[[float], float] = lambda _: 0.0
+    stop_others: Callable[[], object] = lambda: None
     idle_bank_s: float = math.inf
     asleep_s: float = field(default=0.0, init=False)
     cpu_s: float = field(default=0.0, init=False)

@@ -118,6 +118,12 @@ class PortableChannel:
         if self._process.poll() is not None:
             raise self._crash()
 
+    run_on = rest
+
+    def stop(self) -> bool:
+        """Whether the bot still runs; nothing stops it."""
+        return self._process.poll() is None
+
     def stderr(self) -> str:
         """As `ProcessChannel.stderr`."""
         return self._stderr.text()

@@ -53,6 +53,14 @@ class ScriptedChannel:
     def rest(self) -> None:
         """Do nothing, likewise."""
 
+    def run_on(self) -> None:
+        """Do the same as for `rest`."""
+        self.rest()
+
+    def stop(self) -> bool:
+        """Do nothing, likewise."""
+        return True
+
     def stderr(self) -> str:
         """Nothing: a function has no stderr."""
         return ""

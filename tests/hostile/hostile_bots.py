@@ -84,6 +84,7 @@ KERNEL: Final = [
 MEMORY: Final = [
     HostileBot("memory", "private", "crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
     HostileBot("memory", "little-by-little", "normal or crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
+    HostileBot("memory", "grow-meanwhile", "normal or crash", "", wishes=SMALL, clock=PATIENT),
     HostileBot("memory", "leaderless", "normal or crash", "MiB of memory", wishes=SMALL, clock=PATIENT),
     HostileBot("memory", "eight-processes", "crash", "MiB of memory", processes=True, wishes=SMALL, clock=PATIENT),
     HostileBot("memory", "one-number", "crash", "MemoryError", wishes=SMALL),
@@ -119,7 +120,7 @@ TIME: Final = [
     HostileBot("time", "never-hello", "timeout", 'no "hello"', wishes=SOON),
     HostileBot("time", "spin-at-start", "timeout", 'no "hello"', wishes=SOON),
     HostileBot("time", "never-ready", "timeout", 'no "ready"', wishes=SOON),
-    *_harmless("time", "think-after-the-end"),
+    *_harmless("time", "think-after-the-end", "type-meanwhile"),
     HostileBot("time", "ponder-in-a-thread", word="kept", rivals_think_ms=60),
     HostileBot("time", "wake-by-timer", word="kept", rivals_think_ms=60),
     *_kept("time", "choose-the-signal-of-input"),

@@ -59,6 +59,10 @@ class PipedProcess:
         """It never sleeps: its time is set by the test."""
         return False
 
+    def is_there(self) -> bool:
+        """Whether it has not ended."""
+        return not self._ending
+
     def freeze(self) -> bool:
         """Until it is thawed it neither hears nor says anything. One that has ended cannot be stopped."""
         self.is_frozen = not self._ending

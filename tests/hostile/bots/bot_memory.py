@@ -46,6 +46,21 @@ def little_by_little(message: Message) -> None:
     answer(message, note="BROKE: 72 MiB" if len(slowly) >= 4 else "")
 
 
+def grow() -> None:
+    """As fast as it goes."""
+    while True:
+        slowly.append(mmap.mmap(-1, MIB, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+        slowly[-1].write(BLOCK)
+
+
+@instead_of("request")
+def grow_meanwhile(message: Message) -> None:
+    """Take memory after each answer, when nobody looks."""
+    answer(message, note="BROKE: 200 MiB" if len(slowly) >= 200 else "kept")
+    if threading.active_count() == 1:
+        threading.Thread(target=grow, daemon=True).start()
+
+
 @start
 def leaderless() -> None:
     """Go on in another thread when the first one is over; by the number of the process there is no memory any more."""

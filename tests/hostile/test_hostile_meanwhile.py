@@ -1,0 +1,140 @@
+"""The time between an answer and the next request: quick bots get no signal, and nobody gets any of it for nothing."""
+
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hostile_play import CLOCK, NIM, Guest
+from msgspec.structs import replace
+
+from arena.match.record import MatchRecord
+from arena.match.referee import hello_for, play_match
+from arena.match.settings import ClockSettings, MatchSpec
+from arena.process.channel import QUICK_S
+from arena.process.manifest import read_bot
+
+pytestmark = pytest.mark.process
+
+PATIENT: Final = replace(CLOCK, move_ms=5_000, wall_ms=20_000)
+HEAPS: Final = {"heaps": [9, 9, 9, 9]}
+PLAYS: Final = """\
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    kind = message["type"]
+    if kind == "hello":
+        answer = {"type": "hello", "protocols": [1]}
+    elif kind == "match_start":
+        answer = {"type": "ready", "match": message["match"]}
+    elif kind == "request":
+        answer = {"type": "action", "id": message["id"], "action": 0}
+    else:
+        continue
+    print(json.dumps(answer), flush=True)
+"""
+PONDERS: Final = f"""\
+import hashlib, threading
+def burn():
+    while True:
+        hashlib.sha256(bytes(1 << 16))
+threading.Thread(target=burn, daemon=True).start()
+{PLAYS}"""
+
+
+class Table:
+    """Two bots that play nim, one counter a move, and the signals that stopped or woke them since `count_signals`."""
+
+    def __init__(self, guests: tuple[Guest, Guest], clock: ClockSettings) -> None:
+        self.guests = guests
+        self.signals: Counter[int] = Counter()
+        self._clock = clock
+
+    def play(self) -> MatchRecord:
+        """A match, which ends as it should."""
+        spec = MatchSpec("m", "nim", HEAPS, "0" * 32, self._clock, wire_id="m", bot_seeds=(1, 2))
+        record = play_match(spec, [guest.bot_player for guest in self.guests])
+        assert record.termination.value == "normal", record.fault
+        return record
+
+    def count_signals(self) -> None:
+        """Of all processes, at the place through which every signal to a bot goes."""
+        for guest in self.guests:
+            group = guest.processes[0].group
+            send = group.signal
+
+            def counted(number: int, send: Callable[[int], None] = send) -> None:
+                self.signals[number] += 1
+                send(number)
+
+            group.signal = counted  # type: ignore[method-assign]
+
+
+@contextmanager
+def table(place: Path, *codes: str, clock: ClockSettings = PATIENT) -> Iterator[Table]:
+    """A table with bots of these programs, who have played one match."""
+    place.chmod(0o755)
+    bots = []
+    for number, code in enumerate(codes):
+        script = place / f"bot{number}.py"
+        script.write_text(code, encoding="utf-8")
+        bots.append(read_bot(script))
+    hello = hello_for(NIM, HEAPS, clock.startup_ms)
+    with Guest(bots[0], clock=clock, hello=hello) as first, Guest(bots[1], clock=clock, hello=hello) as second:
+        made = Table((first, second), clock)
+        made.play()
+        made.count_signals()
+        yield made
+
+
+def requests_of(record: MatchRecord) -> list[int]:
+    """The wall time of each request, of both seats, in microseconds."""
+    return list(chain.from_iterable(seat.requests.wall_us for seat in record.seats if seat.requests))
+
+
+def test_quick_bots_get_no_signal(tmp_path: Path) -> None:
+    """But at the start and the end of a match; on a busy machine those that answer late stop the other."""
+    with table(tmp_path, PLAYS, PLAYS) as made:
+        record = made.play()
+
+    wall_us = requests_of(record)
+    late = sum(each >= QUICK_S * 1e6 for each in wall_us)
+    assert len(wall_us) > 30
+    for number in (signal.SIGSTOP, signal.SIGCONT):
+        assert made.signals[number] <= 2 * len(made.guests) + late
+
+
+def test_where_wall_time_decides_each_answer_is_followed_by_a_stop(tmp_path: Path) -> None:
+    """A bot that ran on could take the core from the one on move."""
+    with table(tmp_path, PLAYS, PLAYS, clock=replace(PATIENT, decides="wall")) as made:
+        record = made.play()
+
+    assert made.signals[signal.SIGSTOP] >= len(requests_of(record)) > 30
+
+
+def test_a_bot_that_ponders_is_stopped_at_each_answer_but_the_first(tmp_path: Path) -> None:
+    """It was stopped at the end of the last match, and has used time after an answer of that one."""
+    with table(tmp_path, PONDERS, PLAYS) as made:
+        record = made.play()
+
+    assert made.signals[signal.SIGSTOP] >= record.seats[0].moves > 15
+
+
+def test_a_bot_pays_for_all_that_it_uses(tmp_path: Path) -> None:
+    """Its CPU clock went on by no more than what its requests and its start were charged, microseconds apart."""
+    with table(tmp_path, PONDERS, PLAYS) as made:
+        player = made.guests[0].bot_player
+        before_s = player._answered_cpu_s
+        record = made.play()
+        after_s = player._answered_cpu_s
+
+    (seat, _) = record.seats
+    assert before_s is not None
+    assert after_s is not None
+    assert seat.requests
+    charged_s = sum(seat.requests.cpu_us) / 1e6 + float(seat.startup_ms or 0) / 1000
+    assert charged_s >= after_s - before_s - seat.moves * 1e-6

@@ -1,0 +1,206 @@
+"""A bot that has answered runs on until somebody is waited for; one that uses that time pays for it, and is stopped."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from match_fuzz_pipes import piped
+from support.scripted_bot import CLOCK, NIM, ScriptedBot, match_of, seated
+
+from arena.games.api import Seat
+from arena.match.baseline import BaselinePlayer
+from arena.match.bot_player import QUIET_S, BotPlayer
+from arena.match.decision import Decisions
+from arena.match.participant import ActionRequest, Participant
+from arena.match.record import MatchRecord
+from arena.match.settings import ClockSettings
+from arena.process.clock import MoveClock
+from arena.process.scripted import ScriptedChannel
+from arena.protocol.messages import Answer
+
+WALL = ClockSettings(decides="wall")
+PONDER = msgspec.structs.replace(CLOCK, ponder=True)
+HEAPS = {"heaps": [3, 3]}
+
+
+class Noted(ScriptedChannel):
+    """Notes whether the bot is left running or stopped; without `quick` its answers take longer than a millisecond."""
+
+    def __init__(self, bot: ScriptedBot, noted: list[str], name: str, *, quick: bool = True) -> None:
+        super().__init__(bot._respond, cpu=bot.times.cpu)
+        self._noted, self._name, self._quick = noted, name, quick
+        self._runs = False
+
+    def wake(self) -> None:
+        self._runs = True
+
+    def receive(self, clock: MoveClock) -> bytes:
+        if not self._quick:
+            clock.stop_others()
+        return super().receive(clock)
+
+    def rest(self) -> None:
+        self._note("rests")
+
+    def run_on(self) -> None:
+        self._noted.append(f"{self._name} runs on")
+
+    def stop(self) -> bool:
+        if self._runs:
+            self._note("is stopped")
+        return True
+
+    def _note(self, what: str) -> None:
+        self._runs = False
+        self._noted.append(f"{self._name} {what}")
+
+
+def noted_match(
+    first: ScriptedBot,
+    second: ScriptedBot | None,
+    *clocks: ClockSettings,
+    quick: tuple[bool, bool] = (True, True),
+) -> tuple[list[str], MatchRecord]:
+    """What was noted of a match of nim after both said ready, and its record; the house plays where there is no bot."""
+    noted: list[str] = []
+    players: list[Any] = []
+    for name, bot, clock, is_quick in zip("ab", (first, second), clocks or (CLOCK, CLOCK), quick, strict=True):
+        if bot is None:
+            players.append(BaselinePlayer())
+            continue
+        channel = Noted(bot, noted, name, quick=is_quick)
+        bot.open = lambda channel=channel: channel  # type: ignore[method-assign, misc]
+        players.append(seated(bot, clock))
+    record = match_of(*players, options=HEAPS)
+    assert record.termination.value == "normal"
+    hellos = sum(isinstance(each, ScriptedBot) for each in (first, second))
+    assert sorted(noted[: 2 * hellos]) == sorted(2 * [f"{name} rests" for name in "ab"[:hellos]])
+    return noted[2 * hellos :], record
+
+
+def test_quick_bots_are_stopped_at_the_end_of_the_match_only() -> None:
+    """Each runs on after its answers, and through the moves of the other."""
+    noted, _ = noted_match(ScriptedBot(), ScriptedBot())
+
+    assert noted[:4] == ["a runs on", "b runs on", "a runs on", "b runs on"]
+    assert set(noted[:-2]) == {"a runs on", "b runs on"}
+    assert noted[-2:] == ["a is stopped", "b is stopped"]
+
+
+def test_a_bot_that_is_waited_for_stops_the_other() -> None:
+    """Nobody thinks through a move that is not a quick one."""
+    noted, _ = noted_match(ScriptedBot(), ScriptedBot(), quick=(True, False))
+
+    assert noted[:6] == ["a runs on", "a is stopped", "b runs on", "a runs on", "a is stopped", "b runs on"]
+
+
+@pytest.mark.parametrize("clocks", [(WALL, CLOCK), (CLOCK, WALL), (WALL, WALL), (PONDER, CLOCK)])
+def test_where_wall_time_decides_for_anybody_all_are_stopped_at_once(clocks: tuple[ClockSettings, ...]) -> None:
+    """Another bot that ran on could take a core from them; one that may ponder is let run by its channel."""
+    noted, _ = noted_match(ScriptedBot(), ScriptedBot(), *clocks)
+
+    assert set(noted) == {"a rests", "b rests"}
+
+
+def test_against_a_player_in_this_process_a_bot_is_stopped_at_once() -> None:
+    """A human thinks for minutes."""
+    noted, _ = noted_match(ScriptedBot(), None)
+
+    assert set(noted) == {"a rests"}
+
+
+class Thief(Noted):
+    """Takes some CPU time while it runs on, once."""
+
+    def __init__(self, bot: ScriptedBot, stolen_s: float) -> None:
+        self.noted: list[str] = []
+        super().__init__(bot, self.noted, "a")
+        self._times, self._stolen_s = bot.times, stolen_s
+
+    def run_on(self) -> None:
+        super().run_on()
+        self._times.cpu_s += self._stolen_s
+        self._stolen_s = 0.0
+
+
+def thieving(stolen_s: float, clock: ClockSettings = CLOCK) -> tuple[Thief, BotPlayer]:
+    """Such a bot, and its channel."""
+    bot = ScriptedBot()
+    channel = Thief(bot, stolen_s)
+    bot.open = lambda: channel  # type: ignore[method-assign]
+    return channel, seated(bot, clock)
+
+
+@pytest.mark.parametrize(("share", "is_left"), [(0.9, True), (1.1, False)])
+def test_a_bot_that_uses_the_time_of_others_pays_and_is_stopped_from_then_on(share: float, is_left: bool) -> None:
+    """It pays for the least of it; a little is what a bot needs to come to its next read."""
+    channel, thief = thieving(share * QUIET_S)
+    record = match_of(thief, seated(ScriptedBot()), options=HEAPS)
+
+    noted = channel.noted
+    again = ["a runs on"] if is_left else ["a is stopped", "a rests"]
+    assert noted[2 : 3 + len(again)] == ["a runs on", *again]
+    assert noted.count("a runs on") == (record.seats[0].moves if is_left else 1)
+    assert record.seats[0].cpu_ms == pytest.approx(share * QUIET_S * 1000, abs=0.002)
+
+
+def test_what_is_used_after_the_last_answer_is_on_the_clock_of_the_next_start() -> None:
+    """No CPU time of a bot is for nothing."""
+    channel, thief = thieving(6.0)
+    first = match_of(thief, seated(ScriptedBot()), options={"heaps": [2]})
+    second = match_of(thief, seated(ScriptedBot()), options={"heaps": [2]}, match="n")
+
+    assert first.termination.value == "normal"
+    assert channel.noted == ["a rests", "a rests", "a runs on", "a is stopped"]
+    assert second.fault is not None
+    assert 'no "ready" within 5.0 s' in second.fault.message
+
+
+class Asked(Participant):
+    """Keeps its requests, and takes the first action."""
+
+    may_run_on = True
+
+    def __init__(self) -> None:
+        super().__init__("", "", CLOCK.terms())
+        self.requests: list[ActionRequest] = []
+
+    def ask(self, request: ActionRequest) -> Answer:
+        self.requests.append(request)
+        return Answer(id=1, action=0)
+
+
+@pytest.mark.parametrize("seats", [(0,), (0, 1)])
+def test_seats_that_are_asked_together_are_stopped_at_once(seats: tuple[int, ...]) -> None:
+    """One that has answered would run on while the others of the same decision think."""
+    table = Asked(), Asked()
+    Decisions(AllAtOnce(), None, table, is_strict=True).decide(  # type: ignore[arg-type]
+        NIM.setup({}, 2), tuple(map(Seat, seats)), 1
+    )
+
+    (request,) = table[0].requests
+    assert (request.stop_others is None) is (len(seats) > 1)
+
+
+class AllAtOnce:
+    """Nim, but anybody may act."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(NIM, name)
+
+    def legal(self, state: Any, _seat: Seat) -> Any:
+        return NIM.legal(state, state.to_move)
+
+
+@pytest.mark.parametrize("line", [b"", b"half a li", b"an answer\n"])
+def test_a_channel_stops_the_others_once_no_answer_came_within_a_millisecond(line: bytes) -> None:
+    """Not before a whole line is read that is there already, or comes by then."""
+    stopped: list[int] = []
+    with piped(limit=100) as (process, channel):
+        process.say(line)
+        clock = MoveClock(cpu=lambda: 0.0, wall=lambda: 0.0, budget_s=1.0, wall_s=1.0, decides_cpu=True)
+        clock.stop_others = lambda: stopped.append(process.say(b"the rest\n"))
+
+        channel.receive(clock)
+
+    assert len(stopped) == (not line.endswith(b"\n"))
