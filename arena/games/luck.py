@@ -13,11 +13,13 @@ Source: the recipe is published in protocol.md under "Luck", so that any die can
 from functools import cache
 from hashlib import sha256
 from itertools import count
+from struct import Struct
 from typing import Final
 
 from arena.games.api import Chance, Shuffle
 
 _WORD_COUNT: Final = 1 << 64
+_FIRST_WORD: Final = Struct(">Q").unpack_from
 
 
 def draw(seed: str, chance: Chance) -> tuple[int, ...]:
@@ -25,15 +27,16 @@ def draw(seed: str, chance: Chance) -> tuple[int, ...]:
     prefix = f"{seed}/{chance.key}/".encode()
     kind = chance.kind
     if isinstance(kind, Shuffle):
-        words = [_word(prefix + suffix) for suffix in _first_attempts(kind.size)]
+        words = [_FIRST_WORD(sha256(prefix + suffix).digest())[0] for suffix in _first_attempts(kind.size)]
         return tuple(sorted(range(kind.size), key=words.__getitem__))
-    faces = kind.faces
-    limit = _limit(faces)
-    words = [_word(prefix + suffix) for suffix in _first_attempts(kind.count)]
-    for index, word in enumerate(words):
+    faces, limit = kind.faces, _limit(kind.faces)
+    rolled = []
+    for suffix in _first_attempts(kind.count):
+        word = _FIRST_WORD(sha256(prefix + suffix).digest())[0]
         if word >= limit:
-            words[index] = _word_below(limit, prefix + b"%d/" % index)
-    return tuple([word % faces + 1 for word in words])
+            word = _word_below(limit, prefix + suffix[:-1])
+        rolled.append(word % faces + 1)
+    return tuple(rolled)
 
 
 def derive(purpose: str, *parts: str | int) -> str:
@@ -46,7 +49,8 @@ def derive(purpose: str, *parts: str | int) -> str:
 
 
 def _word(text: bytes) -> int:
-    return int.from_bytes(sha256(text).digest()[:8], "big")
+    found: int = _FIRST_WORD(sha256(text).digest())[0]
+    return found
 
 
 def _word_below(limit: int, prefix: bytes) -> int:
