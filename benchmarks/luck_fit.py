@@ -19,7 +19,7 @@ from arena.games import load_game
 from arena.games.api import Chance, Decision
 from arena.games.luck import derive, draw
 from arena.games.shanghaien.state import ROUNDS, State, numbered
-from arena.games.shanghaien.value.position import card_signs, card_standings
+from arena.games.shanghaien.value.placed import WINNERS, placed_dice
 from arena.games.shanghaien.value.stakes import CONSTANTS, pool_of, stake_of
 
 _SLIPS: Final = 0.03
@@ -57,11 +57,11 @@ def counted(met: list[State]) -> Iterator[tuple[int, int, int, float]]:
         seat = state.to_move
         mine, theirs = state.players[seat], state.players[1 - seat]
         dice = min(CONSTANTS.most_dice, sum(mine.placed) + sum(theirs.placed))
-        won = card_signs(last.players[seat].placed, last.players[1 - seat].placed)
+        won = WINNERS[placed_dice(last.players[seat].placed, last.players[1 - seat].placed).won[0]]
         pool = pool_of(state.row + state.pile)
         assert state.one_at is not None, "only such states are met"
         row = numbered(state.row, state.one_at)
-        for card, stand, winner in zip(row, card_standings(mine.placed, theirs.placed), won, strict=True):
+        for card, stand, winner in zip(row, placed_dice(mine.placed, theirs.placed).standings, won, strict=True):
             stake = stake_of(card, mine.strength, theirs.strength, pool, ROUNDS - state.round)
             yield dice, stand, winner, abs(stake.won - stake.lost) + 0.3
 

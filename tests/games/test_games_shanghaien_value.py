@@ -288,7 +288,7 @@ def test_a_joker_that_gains_less_than_its_trick_is_worth_is_not_laid() -> None:
         for jokers in (0, 1)
     ]
 
-    assert payoffs[0].payoff((), 0) == payoffs[1].payoff((), 0)
+    assert payoffs[0].payoff(0, 0) == payoffs[1].payoff(0, 0)
 
 
 def test_nobody_lays_a_joker_in_their_last_turn_who_cannot_roll_again() -> None:

@@ -18,58 +18,22 @@ from msgspec.structs import replace
 
 from arena.games.api import Dice, Seat, Shuffle
 from arena.games.shanghaien.actions import End
-from arena.games.shanghaien.cards import DECK_SIZE, JOKER_VALUE, Card, DiceCounts, neighbour_pips
-from arena.games.shanghaien.state import DICE_PER_PLAYER, ENDS, ROUNDS, ROW_SIZE, Choice, ExtraRoll, State
+from arena.games.shanghaien.cards import DECK_SIZE, JOKER_VALUE, Card
+from arena.games.shanghaien.state import DICE_PER_PLAYER, ENDS, ROUNDS, Choice, ExtraRoll, State
 from arena.games.shanghaien.turns import rolled, scores_of
 from arena.games.shanghaien.value import stakes
+from arena.games.shanghaien.value.placed import AS_THE_OTHER, PlacedDice, placed_dice
 from arena.games.shanghaien.value.stakes import CONSTANTS, Side, Stake, chance_of, scale
 
 MAY_END: Final = 2
 MUST_END: Final = DICE_PER_PLAYER - 1
 """With so many own dice placed a player may call shanghai, or has to."""
 _ALL_CARDS: Final = tuple([Card(card) for card in range(DECK_SIZE)])
-_EMPTY, _TIE_WON, _TIE_EVEN, _TIE_LOST = range(4)
-_LEADS: Final = {1: 4, 2: 5, 3: 6, -1: 7, -2: 8, -3: 9}
-_AS_THE_OTHER: Final = (0, 3, 2, 1, 7, 8, 9, 4, 5, 6)
-"""By standing: the same as the opponent sees it."""
-_WINNER: Final = (0, 1, 0, -1, 1, 1, 1, -1, -1, -1)
-"""By standing: the winner of the card, 1 the first side, -1 the other one, 0 nobody."""
-_WAITING: Final = [[(chances[other][1], chances[other][0]) for other in _AS_THE_OTHER] for chances in CONSTANTS.chances]
-"""`chances` for the side that does not move: it has just placed a die."""
-
-
-def standing(mine: DiceCounts, theirs: DiceCounts, index: int) -> int:
-    """For the first side: no dice, a tie that is won, even or lost, a lead of 1, 2, 3 or more."""
-    lead = mine[index] - theirs[index]
-    if lead:
-        return _LEADS[max(-3, min(3, lead))]
-    if not mine[index]:
-        return _EMPTY
-    pips = neighbour_pips(mine, index) - neighbour_pips(theirs, index)
-    return _TIE_WON if pips > 0 else _TIE_LOST if pips < 0 else _TIE_EVEN
-
-
-@lru_cache(maxsize=32768)
-def card_standings(mine: DiceCounts, theirs: DiceCounts) -> tuple[int, ...]:
-    """The standing of each card."""
-    return tuple([standing(mine, theirs, index) for index in range(ROW_SIZE)])
-
-
-@lru_cache(maxsize=32768)
-def card_signs(mine: DiceCounts, theirs: DiceCounts) -> tuple[int, ...]:
-    """The winner of each card: 1 the first side, -1 the other one, 0 nobody."""
-    return tuple([_WINNER[stand] for stand in card_standings(mine, theirs)])
-
-
-@lru_cache(maxsize=32768)
-def after_each(mine: DiceCounts) -> tuple[DiceCounts, ...]:
-    """The own dice with one more on each of the numbers."""
-    return tuple([with_dice(mine, (face,)) for face in range(1, ROW_SIZE + 1)])
-
-
-def with_dice(mine: DiceCounts, dice: tuple[int, ...]) -> DiceCounts:
-    """The own dice with more of them."""
-    return tuple([count + dice.count(face) for face, count in enumerate(mine, start=1)])
+_WAITING: Final = [
+    [tuple([(chances[by][1], chances[by][0]) for by in seen]) for chances in CONSTANTS.chances]
+    for seen in (AS_THE_OTHER, range(len(AS_THE_OTHER)))
+]
+"""`chances` for the seat that does not move, by seat and as seat 0 sees the standing: it has just placed a die."""
 
 
 def mean_of_better(faces: list[float]) -> float:
@@ -93,6 +57,14 @@ def _round(number: int, row: tuple[Card, ...], pile: tuple[Card, ...], first: Si
     return RoundValue(number, row, pile, (first, second))
 
 
+@lru_cache(maxsize=1024)
+def _contribution(stake: Stake, chances: tuple[tuple[float, float], ...]) -> list[float]:
+    """The part of a card in the margin, by standing."""
+    won, lost, gone = stake
+    by_win, by_loss = won - gone, lost - gone
+    return [gone + win * by_win + lose * by_loss for win, lose in chances]
+
+
 class RoundValue:
     """A round with its cards, crews and tricks; `before` is the margin by seat, were the row even."""
 
@@ -112,6 +84,9 @@ class RoundValue:
         won = [stakes.stake_of(card, first, second, pool, self._rounds_left) for card in row]
         self._stakes = won, [Stake(-stake.lost, -stake.won, -stake.gone) for stake in won]
         self._endings = stakes.Endings(number, row, pile, sides)
+        self._faces: dict[tuple[int, PlacedDice, End], list[float]] = {}
+        self._contributions: dict[tuple[int, End, int], list[list[float]]] = {}
+        self._with_joker: list[RoundValue | None] = [None, None]
 
     def opening(self, seat: int) -> float:
         """The payoff of the seat that starts the round. Linear in the cards of the row: see `_opening_gain`."""
@@ -137,63 +112,67 @@ class RoundValue:
         worths = [worth(stakes.stake_of(card, mine, theirs, self._pool, self._rounds_left)) for card in to_come]
         return sum([worth(stake) for stake in self._stakes[seat]]) - len(self._row) * sum(worths) / len(worths)
 
-    def to_move(self, seat: int, mine: DiceCounts, theirs: DiceCounts, end: End) -> float:
+    def to_move(self, seat: int, dice: PlacedDice, end: End) -> float:
         """The payoff of the seat to move, before it chooses between a roll and shanghai."""
-        own = sum(mine)
+        own = dice.totals[seat]
         if own >= MUST_END:
-            return self._ended(seat, mine, theirs, end, 1 - seat)
-        rolls = mean_of_better(self._quick_faces(seat, mine, theirs, end))
-        return rolls if own < MAY_END else max(rolls, self._ended(seat, mine, theirs, end, 1 - seat))
+            return self._ended(seat, dice, end, 1 - seat)
+        rolls = mean_of_better(self._quick_faces(seat, dice, end))
+        return rolls if own < MAY_END else max(rolls, self._ended(seat, dice, end, 1 - seat))
 
-    def placed(self, seat: int, mine: DiceCounts, theirs: DiceCounts, end: End) -> float:
+    def placed(self, seat: int, dice: PlacedDice, end: End) -> float:
         """The payoff of the seat whose dice lie there, and whose opponent is to move."""
-        return 1 - self.to_move(1 - seat, theirs, mine, end)
+        return 1 - self.to_move(1 - seat, dice, end)
 
-    @lru_cache(maxsize=8192)  # noqa: B019 - bounded
-    def faces(self, seat: int, mine: DiceCounts, theirs: DiceCounts, end: End) -> list[float]:
+    def faces(self, seat: int, dice: PlacedDice, end: End) -> list[float]:
         """The payoff of the seat after it placed one die on each of the numbers."""
-        if self._number < CONSTANTS.lookahead:
-            return self._quick_faces(seat, mine, theirs, end)
-        return [self.placed(seat, after, theirs, end) for after in after_each(mine)]
+        key = seat, dice, end
+        found = self._faces.get(key)
+        if found is None:
+            if self._number < CONSTANTS.lookahead:
+                found = self._quick_faces(seat, dice, end)
+            else:
+                found = [self.placed(seat, after, end) for after in dice.after_each(seat)]
+            self._faces[key] = found
+        return found
 
-    def _quick_faces(self, seat: int, mine: DiceCounts, theirs: DiceCounts, end: End) -> list[float]:
+    def _quick_faces(self, seat: int, dice: PlacedDice, end: End) -> list[float]:
         """Like `faces`, by the frequencies in `chances` instead of the opponent's next roll."""
-        own, other = sum(mine) + 1, sum(theirs)
+        own, other = dice.totals[seat] + 1, dice.totals[1 - seat]
+        after_each = dice.after_each(seat)
         if other >= MUST_END:
-            return [self._ended(seat, after, theirs, end, seat) for after in after_each(mine)]
-        dice = min(CONSTANTS.most_dice, own + other)
+            return [self._ended(seat, after, end, seat) for after in after_each]
+        count = min(CONSTANTS.most_dice, own + other)
         settled = self._settled(1 - seat, seat) if own < MUST_END else self._settled(1 - seat)
-        first, second, third, fourth, fifth, sixth = settled.contributions(seat, end, dice)
-        before, per_point = settled.before[seat], scale(self._number, dice)
-        of_ended, of_lesser = CONSTANTS.ended[self._number][dice], CONSTANTS.lesser[self._number][dice]
+        first, second, third, fourth, fifth, sixth = settled.contributions(seat, end, count)
+        before, per_point = settled.before[seat], scale(self._number, count)
+        of_ended, of_lesser = CONSTANTS.ended[self._number][count], CONSTANTS.lesser[self._number][count]
         of_going_on = 1 - of_ended - of_lesser
         payoffs = []
-        for after in after_each(mine):
-            a, b, c, d, e, f = card_standings(after, theirs)
-            expected = before + first[a] + second[b] + third[c] + fourth[d] + fifth[e] + sixth[f]
-            payoff = chance_of(expected * per_point)
+        for after in after_each:
+            a, b, c, d, e, f = after.standings
+            payoff = chance_of((before + first[a] + second[b] + third[c] + fourth[d] + fifth[e] + sixth[f]) * per_point)
             if of_going_on < 1:
-                ended = self._ended(seat, after, theirs, end, seat)
+                ended = self._ended(seat, after, end, seat)
                 payoff = of_going_on * payoff + of_ended * ended + of_lesser * min(payoff, ended)
             payoffs.append(payoff)
         return payoffs
 
-    @lru_cache(maxsize=4096)  # noqa: B019 - bounded
-    def contributions(self, seat: int, end: End, dice: int) -> list[list[float]]:
+    def contributions(self, seat: int, end: End, count: int) -> list[list[float]]:
         """The part of each card in the margin of the seat that does not move, by number and by standing."""
-        by_number = self._stakes[seat] if end == "left" else self._stakes[seat][::-1]
-        return [
-            [gone + win * (won - gone) + lose * (lost - gone) for win, lose in _WAITING[dice]]
-            for won, lost, gone in by_number
-        ]
+        key = seat, end, count
+        found = self._contributions.get(key)
+        if found is None:
+            by_number = self._stakes[seat] if end == "left" else self._stakes[seat][::-1]
+            chances = _WAITING[seat][count]
+            found = self._contributions[key] = [_contribution(stake, chances) for stake in by_number]
+        return found
 
-    def _ended(self, seat: int, mine: DiceCounts, theirs: DiceCounts, end: End, starter: int) -> float:
+    def _ended(self, seat: int, dice: PlacedDice, end: End, starter: int) -> float:
         """The payoff if the round ended now, and that seat started the next one."""
-        won = card_signs(mine, theirs) if seat == 0 else card_signs(theirs, mine)
-        payoff = self._endings.payoff(won if end == "left" else won[::-1], starter)
+        payoff = self._endings.payoffs[starter][dice.won[end == "right"]]
         return payoff if seat == 0 else 1 - payoff
 
-    @lru_cache(maxsize=1024)  # noqa: B019 - bounded
     def _settled(self, *seats: int) -> "RoundValue":
         """In the last round, the round after these seats have laid the jokers they will lay, the first one first.
 
@@ -211,11 +190,14 @@ class RoundValue:
         side, nation = self._sides[seat], self._jokers[seat].nation
         if nation < 0 or not side.jokers:
             return None
-        strength = list(side.strength)
-        strength[nation] += JOKER_VALUE
-        laid = Side(tuple(strength), side.tricks - 1, side.jokers - 1, has_used=True)
-        first, second = (laid, self._sides[1]) if seat == 0 else (self._sides[0], laid)
-        return _round(self._number, self._row, self._pile, first, second)
+        found = self._with_joker[seat]
+        if found is None:
+            strength = list(side.strength)
+            strength[nation] += JOKER_VALUE
+            laid = Side(tuple(strength), side.tricks - 1, side.jokers - 1, has_used=True)
+            first, second = (laid, self._sides[1]) if seat == 0 else (self._sides[0], laid)
+            found = self._with_joker[seat] = _round(self._number, self._row, self._pile, first, second)
+        return found
 
 
 _TWO_DICE: Final = Dice(2)
@@ -278,11 +260,11 @@ class _Position:
     """A position as the side to move sees it."""
 
     def __init__(self, state: State) -> None:
-        seat = state.to_move
         self._state = state
-        self._seat = seat
+        self._seat = state.to_move
         self._round = round_of(state)
-        self._mine, self._theirs = state.players[seat].placed, state.players[1 - seat].placed
+        first, second = state.players
+        self._dice = placed_dice(first.placed, second.placed)
         self._ends = ENDS if state.one_at is None else (state.one_at,)
 
     def waiting(self) -> float:
@@ -290,14 +272,14 @@ class _Position:
         end = self._state.one_at
         if end is None:
             return self._round.opening(self._seat)
-        return self._round.to_move(self._seat, self._mine, self._theirs, end)
+        return self._round.to_move(self._seat, self._dice, end)
 
     def each_face(self) -> list[float]:
         """The payoff after the best that can be done with a die of each face."""
         has_used = self._state.players[self._seat].has_used_trick
         joker = None if has_used else self._round.with_joker(self._seat)
         rounds = [self._round] if joker is None else [self._round, joker]
-        each = [round_.faces(self._seat, self._mine, self._theirs, end) for round_ in rounds for end in self._ends]
+        each = [round_.faces(self._seat, self._dice, end) for round_ in rounds for end in self._ends]
         return each[0] if len(each) == 1 else [max(face) for face in zip(*each, strict=True)]
 
     def best_placement(self, dice: tuple[int, ...]) -> float:
@@ -305,8 +287,10 @@ class _Position:
         state = self._state
         payoffs: list[float] = []
         if state.to_place == 2:
-            mine = with_dice(self._mine, dice)
-            payoffs = [self._round.placed(self._seat, mine, self._theirs, end) for end in self._ends]
+            after = self._dice
+            for face in dice:
+                after = after.after_each(self._seat)[face - 1]
+            payoffs = [self._round.placed(self._seat, after, end) for end in self._ends]
         if state.must_place == 1:
             faces = self.each_face()
             payoffs += [faces[face - 1] for face in dice]

@@ -13,6 +13,7 @@ terms of the value, with rounded coefficients. benchmarks/luck_fit.py counts the
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from math import sqrt
+from operator import itemgetter
 from pkgutil import get_data
 from typing import Final, NamedTuple
 
@@ -20,6 +21,7 @@ import msgspec
 
 from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card, is_sailor, nation_of, strength_of
 from arena.games.shanghaien.state import ROUNDS
+from arena.games.shanghaien.value.placed import WINNERS, Won
 
 
 class Constants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -171,10 +173,6 @@ def tricks_worth(held: int, first: float, second: float, chances: int) -> float:
     return worth + CONSTANTS.second_joker[chances] * second if held > 1 else worth
 
 
-Won = tuple[int, ...]
-"""The winner of each card, by position from the left: 1 seat 0, -1 seat 1, 0 nobody."""
-
-
 _BySeat = tuple[int, int]
 
 
@@ -206,47 +204,49 @@ def _crews(mine: int, theirs: int, pool: tuple[int, ...]) -> _Crews:
 
 
 class Endings:
-    """The payoffs of seat 0 after a round, by the winners of its cards and the starter of the next one."""
+    """The payoffs of seat 0 after a round: `payoffs` by the starter of the next one and by the winners of the cards."""
 
     def __init__(self, number: int, row: tuple[Card, ...], pile: tuple[Card, ...], sides: tuple[Side, Side]) -> None:
         self._number = number
         self._sides = sides
-        self._pool = pool_of(pile)
-        self._sailors = [(nation_of(card), strength_of(card)) if is_sailor(card) else None for card in row]
-        self._contested = sorted({sailor[0] for sailor in self._sailors if sailor})
-        first, second = sides
-        every = [_crews(*crews) for crews in zip(first.strength, second.strength, self._pool, strict=True)]
-        self._others = [every[nation] for nation in range(len(NATIONS)) if nation not in self._contested]
+        self.payoffs = _Payoffs(self, 0), _Payoffs(self, 1)
+        nations = [*zip(sides[0].strength, sides[1].strength, pool_of(pile), strict=True)]
+        places: dict[int, list[int]] = {}
+        for place, card in enumerate(row):
+            places.setdefault(nation_of(card) if is_sailor(card) else len(NATIONS), []).append(place)
+        self._tricks = places.pop(len(NATIONS), [])
+        self._contested = [
+            (
+                itemgetter(*places[nation]),
+                _Nation(*nations[nation], [strength_of(row[place]) for place in places[nation]]),
+            )
+            for nation in sorted(places)
+        ]
+        self._others = [_crews(*nation) for index, nation in enumerate(nations) if index not in places]
         self._others_margin = sum([crews.margin for crews in self._others])
+        self._others_best = [sorted([0.0, 0.0, *[crews.joker[seat] for crews in self._others]])[-2:] for seat in (0, 1)]
 
-    @lru_cache(maxsize=8192)  # noqa: B019 - bounded, and what is kept with it is small
     def payoff(self, won: Won, starter: int) -> float:
         """The expected payoff of seat 0; the very payoff after the last round."""
-        strengths = [list(side.strength) for side in self._sides]
-        gained = [0, 0]
-        for sailor, winner in zip(self._sailors, won, strict=True):
-            if winner and sailor:
-                strengths[winner < 0][sailor[0]] += sailor[1]
-            elif winner:
-                gained[winner < 0] += 1
-        mine, theirs = strengths
-        crews = [_crews(mine[nation], theirs[nation], self._pool[nation]) for nation in self._contested]
+        winners = WINNERS[won]
+        crews = [nation[of_nation(winners)] for of_nation, nation in self._contested]
         margin = self._others_margin + sum([each.margin for each in crews])
         first, second = self._sides
-        held = first.tricks + gained[0], second.tricks + gained[1]
+        gained = [winners[place] for place in self._tricks]
+        more_first, more_second = gained.count(1), gained.count(-1)
+        held = first.tricks + more_first, second.tricks + more_second
         if self._number == ROUNDS:
             margin += held[0] - held[1]
             return 0.5 if margin == 0 else float(margin > 0)
-        jokers = first.jokers + gained[0], second.jokers + gained[1]
         start = CONSTANTS.start[self._number + 1]
         margin += start if starter == 0 else -start
         if held != (0, 0):
-            margin += self._tricks_margin(self._others + crews, held, jokers, starter)
+            margin += self._tricks_margin(
+                crews, held, (first.jokers + more_first, second.jokers + more_second), starter
+            )
         return chance_of(margin * scale(self._number + 1, 0))
 
-    def _tricks_margin(
-        self, every: list[_Crews], held: tuple[int, int], jokers: tuple[int, int], starter: int
-    ) -> float:
+    def _tricks_margin(self, crews: list[_Crews], held: _BySeat, jokers: _BySeat, starter: int) -> float:
         """The margin from unused tricks. Before the last round half by rule of thumb, half by what will be laid.
 
         Bots that play the round before do not think that far: half and half predicts their matches best.
@@ -254,12 +254,42 @@ class Endings:
         worths = [0.0, 0.0]
         for seat in (0, 1):
             if held[seat]:
-                *_, second, best = sorted([0.0, 0.0, *[crews.joker[seat] for crews in every]])
+                *_, second, best = sorted(self._others_best[seat] + [each.joker[seat] for each in crews])
                 worths[seat] = tricks_worth(held[seat], best, second, ROUNDS - self._number)
         margin = worths[0] - worths[1]
         if self._number + 1 < ROUNDS:
             return margin
-        return 0.5 * margin + 0.5 * _last_tricks(every, held, jokers, starter)
+        return 0.5 * margin + 0.5 * _last_tricks(self._others + crews, held, jokers, starter)
+
+
+class _Payoffs(dict[Won, float]):
+    """The payoffs that were asked for."""
+
+    def __init__(self, endings: Endings, starter: int) -> None:
+        super().__init__()
+        self._endings, self._starter = endings, starter
+
+    def __missing__(self, won: Won) -> float:
+        found = self[won] = self._endings.payoff(won, self._starter)
+        return found
+
+
+class _Nation(dict[int | tuple[int, ...], _Crews]):
+    """A nation of the row after the round, by the winner of its card, or by the winners of its cards."""
+
+    def __init__(self, mine: int, theirs: int, pool: tuple[int, ...], strengths: list[int]) -> None:
+        super().__init__()
+        self._nation = mine, theirs, pool
+        self._strengths = strengths
+
+    def __missing__(self, winners: int | tuple[int, ...]) -> _Crews:
+        mine, theirs, pool = self._nation
+        won = (winners,) if isinstance(winners, int) else winners
+        for winner, strength in zip(won, self._strengths, strict=True):
+            mine += strength * (winner > 0)
+            theirs += strength * (winner < 0)
+        found = self[winners] = _crews(mine, theirs, pool)
+        return found
 
 
 def _last_tricks(every: list[_Crews], held: _BySeat, jokers: _BySeat, starter: int) -> float:

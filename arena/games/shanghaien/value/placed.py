@@ -1,0 +1,116 @@
+"""The dice that both seats have placed in a round: how each card stands by them, and who would win it.
+
+Rule: a `PlacedDice` never changes, and those that are met again and again are kept, linked to those with one more die.
+Standings are those of seat 0; numbers 1..6 are at index number-1.
+"""
+
+from itertools import product
+from typing import Final
+
+from arena.games.shanghaien.cards import DiceCounts, neighbour_pips
+from arena.games.shanghaien.state import ROW_SIZE
+
+_EMPTY, _TIE_WON, _TIE_EVEN, _TIE_LOST = range(4)
+_LEADS: Final = (_TIE_EVEN, 4, 5, 6, 6, 6, 6, 6, 9, 9, 9, 9, 9, 8, 7)
+"""The standing by the lead; a negative one counts from the end."""
+AS_THE_OTHER: Final = (0, 3, 2, 1, 7, 8, 9, 4, 5, 6)
+"""By standing: the same as the opponent sees it."""
+_WINNER: Final = (0, 1, 0, -1, 1, 1, 1, -1, -1, -1)
+"""By standing: the winner of the card, 1 the seat itself, -1 the other one, 0 nobody."""
+_MOST_KEPT: Final = 16384
+"""There are 924 x 924; a match meets some hundreds of them, mirrored matches many of the same."""
+
+Won = int
+"""The winners of all cards as one number: the sum of 3^position, positive for seat 0, negative for seat 1."""
+_PLACE_VALUES: Final = tuple([3**position for position in range(ROW_SIZE)])
+_NEAR: Final = ((0, 1), (0, 1, 2), (1, 2, 3), (2, 3, 4), (3, 4, 5), (4, 5))
+"""By index: the cards that a die on the number can change."""
+
+
+def won_of(winners: tuple[int, ...]) -> Won:
+    """The number of the winners, given from the left."""
+    return sum([winner * value for winner, value in zip(winners, _PLACE_VALUES, strict=True)])
+
+
+def _winners() -> list[tuple[int, ...]]:
+    """By `Won`, where a negative one counts from the end of the list: 1 seat 0, -1 seat 1, 0 nobody, from the left."""
+    winners: list[tuple[int, ...]] = [()] * 3**ROW_SIZE
+    for each in product((-1, 0, 1), repeat=ROW_SIZE):
+        winners[won_of(each)] = each
+    return winners
+
+
+WINNERS: Final = _winners()
+
+
+class PlacedDice:
+    """The dice of both seats: `counts` on each number, `totals`, and for seat 0 the `standings` of the cards.
+
+    `won` tells the winners, first if number 1 is on the left of the row, then if it is on the right.
+    """
+
+    __slots__ = ("_after", "counts", "standings", "totals", "won")
+
+    def __init__(self, first: DiceCounts, second: DiceCounts, standings: tuple[int, ...], won: tuple[Won, Won]) -> None:
+        self.counts = first, second
+        self.totals = sum(first), sum(second)
+        self.standings = standings
+        self.won = won
+        self._after: list[list[PlacedDice] | None] = [None, None]
+
+    def after_each(self, seat: int) -> "list[PlacedDice]":
+        """These dice with one more of the seat on each of the numbers."""
+        after = self._after[seat]
+        if after is None:
+            after = self._after[seat] = [self._with_die(seat, index) for index in range(ROW_SIZE)]
+        return after
+
+    def _with_die(self, seat: int, index: int) -> "PlacedDice":
+        first, second = self.counts
+        own = first if seat == 0 else second
+        more = (*own[:index], own[index] + 1, *own[index + 1 :])
+        counts = first, second = (more, second) if seat == 0 else (first, more)
+        found = _kept.get(counts)
+        if found is not None:
+            return found
+        standings, (left, right) = [*self.standings], self.won
+        for near in _NEAR[index]:
+            before, after = standings[near], standing(first, second, near)
+            if after != before:
+                standings[near] = after
+                change = _WINNER[after] - _WINNER[before]
+                left += change * _PLACE_VALUES[near]
+                right += change * _PLACE_VALUES[-1 - near]
+        return _keep(PlacedDice(first, second, tuple(standings), (left, right)))
+
+
+def standing(mine: DiceCounts, theirs: DiceCounts, index: int) -> int:
+    """No dice, a tie that is won, even or lost, a lead of 1, 2, 3 or more, or that of the other one."""
+    own = mine[index]
+    lead = own - theirs[index]
+    if lead:
+        return _LEADS[lead]
+    if not own:
+        return _EMPTY
+    pips = neighbour_pips(mine, index) - neighbour_pips(theirs, index)
+    return _TIE_WON if pips > 0 else _TIE_LOST if pips < 0 else _TIE_EVEN
+
+
+_kept: Final[dict[tuple[DiceCounts, DiceCounts], PlacedDice]] = {}
+
+
+def _keep(dice: PlacedDice) -> PlacedDice:
+    if len(_kept) >= _MOST_KEPT:  # all at once, for they are linked
+        _kept.clear()
+    _kept[dice.counts] = dice
+    return dice
+
+
+def placed_dice(first: DiceCounts, second: DiceCounts) -> PlacedDice:
+    """The dice of seats 0 and 1."""
+    found = _kept.get((first, second))
+    if found is not None:
+        return found
+    standings = tuple([standing(first, second, index) for index in range(ROW_SIZE)])
+    winners = tuple([_WINNER[stand] for stand in standings])
+    return _keep(PlacedDice(first, second, standings, (won_of(winners), won_of(winners[::-1]))))
