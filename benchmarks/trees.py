@@ -54,6 +54,27 @@ for _ in range(300):
             state = game.resolve(state, tuple(rng.sample(range(turn.kind.size), turn.kind.size)))
 """
 
+LUCK: Final = """
+from time import process_time
+from arena.games import load_game
+from arena.match.baseline import BaselinePlayer
+from arena.match.luck import LuckMeter, luck_of
+from arena.match.referee import play_match
+from arena.match.settings import ClockSettings, MatchSpec
+taken_s = 0.0
+for number in range(150):
+    spec = MatchSpec("m", "shanghaien", {}, f"luck {number}", ClockSettings(), wire_id="m", bot_seeds=(number, -number))
+    meter = LuckMeter(load_game("shanghaien"), 2)
+    noted = {"meter": meter} if "meter" in (play_match.__kwdefaults__ or {}) else {}  # a tree of before replays
+    record = play_match(spec, [BaselinePlayer(), BaselinePlayer()], **noted)
+    begun_s = process_time()
+    if number >= 10:
+        meter.luck() if noted else luck_of(record)
+        taken_s += process_time() - begun_s
+print(taken_s)
+"""
+"""Prints the CPU time that the luck of matches takes beyond playing them."""
+
 
 class Tree:
     """A checkout with its own environment, and the results that its commands made."""
@@ -92,8 +113,21 @@ class Tree:
         """CPU seconds of a program that imports the tree's package."""
         return self._cpu_s([self._bin / "python", "-c", program])
 
+    def told(self, program: str) -> float:
+        """The CPU seconds that a program prints at its end."""
+        return float(self._ran([self._bin / "python", "-c", program]))
+
     def _cpu_s(self, command: Sequence[str | Path]) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self._ran(command)
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.wait()  # workers and bots that the command leaves to us
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def _ran(self, command: Sequence[str | Path]) -> str:
+        """The output of a command that ends well."""
         # an installed program is compiled once, not at each start: otherwise the ratio is one of lines of code
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment["PYTHONPYCACHEPREFIX"] = str(self._scratch / "compiled")
@@ -101,16 +135,13 @@ class Tree:
         done = subprocess.run(command, cwd=self._root, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise click.ClickException(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stderr}")
-        with contextlib.suppress(ChildProcessError):
-            while True:
-                os.wait()  # workers and bots that the command leaves to us
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return done.stdout
 
 
 BENCHMARKS: Final[Mapping[str, Callable[[Tree], float]]] = {
     "help": Tree.help,
     "playouts": lambda tree: tree.python(PLAYOUTS),
+    "luck": lambda tree: tree.told(LUCK),
     "league of nim": lambda tree: tree.fresh_league("nim", 60),
     "league of Shanghaien": lambda tree: tree.fresh_league("shanghaien", 10),
     "league of Riff Raff": lambda tree: tree.fresh_league("riffraff", 2),

@@ -16,7 +16,7 @@ from arena.games.api import value_of
 from arena.league.schedule import Fixture, Life, PlayedBlock
 from arena.league.tournament import Player
 from arena.match.bot_player import GRACE_S, BotPlayer
-from arena.match.luck import MatchLuck, luck_of
+from arena.match.luck import LuckMeter, MatchLuck
 from arena.match.record import MatchRecord, pack
 from arena.match.referee import hello_for, play_match
 from arena.match.results import MatchResult, PlayedMatch, result_of, rotate
@@ -120,8 +120,9 @@ def play_block(life: Life, fixture: Fixture, tables: Tables) -> Iterator[tuple[M
     while left:
         try:
             spec = spec_of(life.setting, fixture.match_id(left[0]), fixture.draw, left[0], life.isolation)
-            record = play_match(spec, rotate(tables[left[0]], left[0]))
-            result = result_of(record, _luck(life, record))
+            meter = _meter(life)
+            record = play_match(spec, rotate(tables[left[0]], left[0]), meter=meter)
+            result = result_of(record, None if meter is None else _luck(record, meter))
         except HarnessFault as fault:
             log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
             clear(tables, grace_s=0.0)
@@ -151,11 +152,15 @@ def _played(life: Life, fixture: Fixture, tables: Tables) -> PlayedBlock:
     return PlayedBlock(fixture, tuple(PlayedMatch(result, pack(record)) for record, result in played))
 
 
-def _luck(life: Life, record: MatchRecord) -> MatchLuck | None:
-    """The luck of a match, where it is wanted and known; HarnessFault if our own value of the game fails."""
-    if not life.luck or value_of(load_game(life.game)) is None:
-        return None
+def _meter(life: Life) -> LuckMeter | None:
+    """A meter for a match, where its luck is wanted and known."""
+    game = load_game(life.game)
+    return LuckMeter(game, len(life.pairing.players)) if life.luck and value_of(game) is not None else None
+
+
+def _luck(record: MatchRecord, meter: LuckMeter) -> MatchLuck:
+    """The luck of the match that is over; HarnessFault if our own value of the game fails."""
     try:
-        return luck_of(record)
+        return meter.luck()
     except Exception as error:
         raise HarnessFault(f"match {record.match}: its luck cannot be measured: {error!r}") from error

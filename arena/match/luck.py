@@ -15,8 +15,9 @@ could bring the sum of a seat below `LEAST` ends the measuring before it falls. 
 decides that, so the mean stays 0. Such draws are rare.
 """
 
+from collections.abc import Iterator
 from math import fsum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -60,44 +61,62 @@ class MatchLuck(msgspec.Struct, frozen=True):
     nodes: tuple[LuckNode, ...]
 
 
+class _Passage(NamedTuple):
+    """A step of the match, which went from the state `before` to the state `after`."""
+
+    number: int
+    before: Any
+    after: Any
+    step: Step | None
+
+
 class LuckMeter:
-    """Measures the luck of a match step by step, as it is played or replayed."""
+    """The luck of a match: each step is noted as it is played or replayed, and measured when `luck` is asked for.
+
+    Noting takes no time, so that no clock runs and no bot thinks on while the value of the game is computed.
+    """
 
     def __init__(self, game: Game[Any, Any], seats: int, value: ValueFunction[Any] | None = None) -> None:
         self._game = game
         self._seats = seats
         self._value = value or value_of(game)
-        self._nodes: list[LuckNode] = []
-        self._totals = (0.0,) * seats
-        self._is_over = False
+        self._passages: list[_Passage] = []
 
     def passed(self, number: int, before: Any, after: Any, step: Step | None = None) -> None:
         """The match went from `before` to `after` with this step; of a decision of several seats tell only one."""
-        value = self._value
-        if value is None or self._is_over:
-            return
-        turn = self._game.turn(before)
-        if isinstance(turn, Simulation):  # what is simulated follows from the state: there is no luck in it
-            return
-        waiting = before if isinstance(turn, Chance) else value.before_reveal(before, after)
-        if waiting is None:
-            return
-        expected = value(waiting)
-        if min([total + LEAST_VALUE - own for total, own in zip(self._totals, expected, strict=True)]) < LEAST:
-            self._is_over = True
-            return
-        luck = tuple([there - here for there, here in zip(value(after), expected, strict=True)])
-        self._totals = tuple([total + own for total, own in zip(self._totals, luck, strict=True)])
-        drawn = (step.key, step.outcome) if isinstance(step, ChanceStep) else ()
-        self._nodes.append(LuckNode(number, luck, *drawn))
+        if self._value is not None:
+            self._passages.append(_Passage(number, before, after, step))
 
     def luck(self) -> MatchLuck:
         """The luck so far. The sum is rounded once, so that no order of adding matters."""
+        nodes = () if self._value is None else tuple(self._nodes(self._value))
         return MatchLuck(
             version="" if self._value is None else self._value.version,
-            by_seat=tuple([fsum([node.luck[seat] for node in self._nodes]) for seat in range(self._seats)]),
-            nodes=tuple(self._nodes),
+            by_seat=tuple([fsum([node.luck[seat] for node in nodes]) for seat in range(self._seats)]),
+            nodes=nodes,
         )
+
+    def _nodes(self, value: ValueFunction[Any]) -> Iterator[LuckNode]:
+        """The draws, up to the first that could bring the luck of a seat below `LEAST`."""
+        totals = (0.0,) * self._seats
+        for number, before, after, step in self._passages:
+            waiting = self._waiting(value, before, after)
+            if waiting is None:
+                continue
+            expected = value(waiting)
+            if min([total + LEAST_VALUE - own for total, own in zip(totals, expected, strict=True)]) < LEAST:
+                return
+            luck = tuple([there - here for there, here in zip(value(after), expected, strict=True)])
+            totals = tuple([total + own for total, own in zip(totals, luck, strict=True)])
+            drawn = (step.key, step.outcome) if isinstance(step, ChanceStep) else ()
+            yield LuckNode(number, luck, *drawn)
+
+    def _waiting(self, value: ValueFunction[Any], before: Any, after: Any) -> Any:
+        """The state that waited for luck; None if there was none on the way."""
+        turn = self._game.turn(before)
+        if isinstance(turn, Simulation):  # what is simulated follows from the state
+            return None
+        return before if isinstance(turn, Chance) else value.before_reveal(before, after)
 
 
 def luck_of(record: MatchRecord, value: ValueFunction[Any] | None = None) -> MatchLuck:

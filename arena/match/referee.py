@@ -18,6 +18,7 @@ from arena.games import load_game
 from arena.games.api import Chance, Decision, Game, Over, Seat, Simulator, fault_policy_of, game_info_of, simulator_of
 from arena.games.luck import draw
 from arena.match.decision import Decisions, Forfeited
+from arena.match.luck import LuckMeter
 from arena.match.participant import Participant
 from arena.match.record import (
     ChanceStep,
@@ -70,22 +71,32 @@ def play_match(
     *,
     game: Game[Any, Any] | None = None,
     simulator: Simulator | None = None,
+    meter: LuckMeter | None = None,
 ) -> MatchRecord:
-    """Play one match; `participants` by seat. `game` and `simulator` stand in for those that `spec` names."""
+    """Play one match; `participants` by seat. `game` and `simulator` stand in for those that `spec` names.
+
+    `meter` notes each step; its luck may be asked for when the match is over.
+    """
     game = game or load_game(spec.game)
-    return _Table(spec, participants, game, simulator or simulator_of(game)).play()
+    return _Table(spec, participants, game, simulator or simulator_of(game), meter).play()
 
 
 class _Table:
     """The state of one match while it is played."""
 
     def __init__(
-        self, spec: MatchSpec, participants: Sequence[Participant], game: Game[Any, Any], simulator: Simulator | None
+        self,
+        spec: MatchSpec,
+        participants: Sequence[Participant],
+        game: Game[Any, Any],
+        simulator: Simulator | None,
+        meter: LuckMeter | None,
     ) -> None:
         self._spec = spec
         self._game = game
         self._participants = participants
         self._simulator = simulator
+        self._meter = meter
         self._fingerprint = UNSET if simulator is None else simulator.fingerprint()
         self._decisions = Decisions(game, simulator, participants, is_strict=spec.clock.strict)
         self._steps: list[Step] = []
@@ -126,9 +137,9 @@ class _Table:
         """The final state, with every step on the way recorded and told to those who may know."""
         game, simulator, steps = self._game, self._simulator, self._steps
         while True:
-            turn, before = game.turn(state), state
+            turn, before, number = game.turn(state), state, len(steps)
             if isinstance(turn, Decision):
-                acted = self._decisions.decide(state, turn.seats, len(steps) + 1)
+                acted = self._decisions.decide(state, turn.seats, number + 1)
                 state = game.apply(state, {Seat(step.seat): step.action for step in acted})
                 for step in acted:
                     steps.append(step)
@@ -149,6 +160,8 @@ class _Table:
                 state = simulator.apply_result(state, result)
                 steps.append(SimulationStep(key=turn.key, result=result))
                 self._tell(m.SimulationEvent(key=turn.key, result=result), before, state)
+            if self._meter is not None:
+                self._meter.passed(number, before, state, steps[number])
 
     def _tell(self, event: m.AnyEvent, before: Any, after: Any, *, knows: int | None = None) -> None:
         """Tell all seats but the one that knows."""

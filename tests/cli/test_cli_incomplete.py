@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -38,10 +39,10 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 def suspended_in(block: int) -> object:
     """The referee, which is suspended in every match of the block with that number."""
 
-    def play(spec: MatchSpec, participants: Sequence[Participant]) -> MatchRecord:
+    def play(spec: MatchSpec, participants: Sequence[Participant], **meter: Any) -> MatchRecord:
         if spec.match.split("-")[1] == str(block):
             raise HarnessFault("the referee was suspended for 9.0 s")
-        return referee.play_match(spec, participants)
+        return referee.play_match(spec, participants, **meter)
 
     return play
 
@@ -128,12 +129,12 @@ def test_a_void_match_outside_of_leagues_is_played_again(
     """`arena match`: the third time it gives up, with the reason; what was played before stands there."""
     calls = 0
 
-    def play(spec: MatchSpec, participants: Sequence[Participant]) -> MatchRecord:
+    def play(spec: MatchSpec, participants: Sequence[Participant], **meter: Any) -> MatchRecord:
         nonlocal calls
         calls += 1
         if 1 < calls <= 1 + failures:
             raise HarnessFault("the referee was suspended for 9.0 s")
-        return referee.play_match(spec, participants)
+        return referee.play_match(spec, participants, **meter)
 
     monkeypatch.setattr(worker, "play_match", play)
 

@@ -3,16 +3,18 @@
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 from support.made_matches import tournament
 
 from arena.errors import HarnessFault
+from arena.games import load_game
 from arena.games.luck import derive
+from arena.games.shanghaien.state import State
+from arena.games.shanghaien.value.position import ShanghaienValue
 from arena.league.exhibition import exhibition
 from arena.league.schedule import lives, pairings
-from arena.league.worker import _luck
+from arena.league.worker import _luck, _meter
 from arena.match.baseline import BaselinePlayer
-from arena.match.luck import luck_of
+from arena.match.luck import LuckMeter, luck_of
 from arena.match.record import MatchRecord
 from arena.match.referee import play_match
 from arena.match.secret_luck import Secret
@@ -21,13 +23,9 @@ from arena.match.settings import ClockSettings, MatchSpec
 CLOCK = ClockSettings()
 
 
-def record(game: str) -> MatchRecord:
-    return play_match(
-        MatchSpec(
-            match="m", game=game, options={}, seed=derive("luck"), clock=CLOCK, wire_id="m", bot_seeds=(1, 2, 3, 4)
-        ),
-        [BaselinePlayer(), BaselinePlayer()],
-    )
+def record(meter: LuckMeter | None = None) -> MatchRecord:
+    spec = MatchSpec("m", "shanghaien", {}, derive("luck"), CLOCK, wire_id="m", bot_seeds=(1, 2, 3, 4))
+    return play_match(spec, [BaselinePlayer(), BaselinePlayer()], meter=meter)
 
 
 def life(**changes: Any) -> Any:
@@ -36,20 +34,27 @@ def life(**changes: Any) -> Any:
 
 def test_luck_is_measured_where_it_is_wanted_and_known() -> None:
     """By default, in games with a value; the file may say no."""
-    dice = record("shanghaien")
+    meter = _meter(life(game="shanghaien"))
 
-    assert _luck(life(game="shanghaien"), dice) == luck_of(dice)
-    assert _luck(life(game="shanghaien", luck=False), dice) is None
-    assert _luck(life(), record("nim")) is None
+    assert meter is not None
+    dice = record(meter)
+    assert _luck(dice, meter) == luck_of(dice)
+    assert _meter(life(game="shanghaien", luck=False)) is None
+    assert _meter(life()) is None
+
+
+class Broken(ShanghaienValue):
+    def __call__(self, state: State) -> tuple[float, float]:
+        raise ZeroDivisionError(state.round)
 
 
 def test_a_value_that_fails_is_our_fault() -> None:
     """No bot forfeits for it: the block is void and named."""
-    dice = record("shanghaien")
-    broken = replace(dice, steps=dice.steps[::-1])
+    meter = LuckMeter(load_game("shanghaien"), 2, Broken())
+    dice = record(meter)
 
     with pytest.raises(HarnessFault, match="match m: its luck cannot be measured"):
-        _luck(life(game="shanghaien"), broken)
+        _luck(dice, meter)
 
 
 def test_whether_luck_is_measured_changes_no_match() -> None:

@@ -133,10 +133,10 @@ def test_a_block_that_is_void_three_times_costs_the_others_nothing(
 def _void_in(seed: str) -> Callable[..., MatchRecord]:
     """The referee, which fails in all matches with that luck."""
 
-    def play(spec: MatchSpec, participants: Sequence[Participant]) -> MatchRecord:
+    def play(spec: MatchSpec, participants: Sequence[Participant], **meter: Any) -> MatchRecord:
         if spec.seed == seed:
             raise HarnessFault("all was quiet")
-        return referee.play_match(spec, participants)
+        return referee.play_match(spec, participants, **meter)
 
     return play
 
@@ -145,7 +145,9 @@ def test_the_matches_of_a_block_are_played_in_the_drawn_order(monkeypatch: pytes
     """So that no bot knows whether it sits in the first one; each rotation has its own table and its own id."""
     (life,) = lives(tournament("ann", "bob", cycles=20, chunk_blocks=20, luck=False), {})
     played: list[tuple[str, str, str]] = []
-    monkeypatch.setattr(worker, "play_match", lambda spec, seats: played.append((spec.match, spec.wire_id, seats[0])))
+    monkeypatch.setattr(
+        worker, "play_match", lambda spec, seats, **_: played.append((spec.match, spec.wire_id, seats[0]))
+    )
     monkeypatch.setattr(worker, "result_of", lambda *_: None)
     tables: Any = [["ann at 0", "bob at 0"], ["ann at 1", "bob at 1"]]
 

@@ -10,16 +10,19 @@ import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from support.scripted_bot import ScriptedBot, house, match_of, random_match, seated, toy_bot, toy_match
+from support.scripted_bot import CLOCK, ScriptedBot, house, match_of, random_match, seated, toy_bot, toy_match
 from support.toy_game import State, on_offer
 
 from arena.errors import CheckFailed, Crashed
 from arena.games import load_game
 from arena.games.api import Chance, Decision, Dice, Seat, value_of
-from arena.games.luck import draw
+from arena.games.luck import derive, draw
+from arena.games.shanghaien.state import State as Position
 from arena.games.shanghaien.value.position import ShanghaienValue
 from arena.match.luck import LEAST, LuckMeter, LuckNode, MatchLuck, extremes, luck_of
 from arena.match.record import ChanceStep, MatchRecord, Termination, pack, unpack
+from arena.match.referee import play_match
+from arena.match.settings import MatchSpec
 
 VALUE: Final = ShanghaienValue()
 SHANGHAIEN: Final = load_game("shanghaien")
@@ -112,6 +115,31 @@ def test_a_forfeited_match_has_luck_up_to_the_stop() -> None:
     assert 0 < len(short.nodes) < len(long.nodes)
     assert long.nodes[: len(short.nodes)] == short.nodes
     assert short.by_seat[0] == fsum(node.luck[0] for node in short.nodes)
+
+
+class Untimely(ShanghaienValue):
+    """A value that must not be asked while a match is played."""
+
+    is_over = False
+
+    def __call__(self, state: Position) -> tuple[float, float]:
+        assert self.is_over, "a bot waits, or thinks on, while luck is measured"
+        return super().__call__(state)
+
+
+@pytest.mark.parametrize("request_", [0, 1, 5])
+@pytest.mark.parametrize("options", [{}, EXPANSIONS])
+def test_a_meter_at_the_table_measures_the_luck_of_the_record(request_: int, options: dict[str, Any]) -> None:
+    """To the last bit, though the match may be forfeited; and nothing is measured before it is over."""
+    value = Untimely()
+    meter = LuckMeter(SHANGHAIEN, 2, value)
+    bot = ScriptedBot(lambda _, number: [Crashed("gone")] if number == request_ else None)
+    spec = MatchSpec("m", "shanghaien", options, derive("meter"), CLOCK, wire_id="m", bot_seeds=(1, 2))
+
+    record = play_match(spec, [seated(bot), house()], meter=meter)
+
+    value.is_over = True
+    assert meter.luck() == luck_of(record, VALUE)
 
 
 def test_a_match_that_never_began_has_no_luck() -> None:
