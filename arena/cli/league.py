@@ -38,6 +38,7 @@ from arena.cli.options import (
     secret_file_option,
     terminal_width,
 )
+from arena.cli.plan import print_plan
 from arena.cli.update import begun_versions, confirm_update, preview, replays_of, report_kept_versions
 from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import DamagedStore, SpecError
@@ -102,6 +103,7 @@ def tournaments() -> None:
 @click.option("--update", is_flag=True, help="Take new versions of bots and changes that drop matches; asks before.")
 @click.option("--yes", is_flag=True, help="With --update: do not ask.")
 @click.option("--dry-run", is_flag=True, help="With --update: only say what it would drop.")
+@click.option("--plan", is_flag=True, help="Only tell matches, time and precision, from a sample of a minute at most.")
 @secret_file_option
 @isolation_option
 @results_option
@@ -115,6 +117,7 @@ def run_league(
     update: bool,
     yes: bool,
     dry_run: bool,
+    plan: bool,
     secret_file: Path | None,
     isolation: Isolation,
     results: Path,
@@ -130,6 +133,9 @@ def run_league(
 
     A league that has begun goes on with the bots it began with, also if they were submitted again or edited since.
 
+    With --plan nothing is stored, and no luck of the league is drawn: a sample on other luck tells how many hours the
+    league will take on this machine, and the difference between two players that so many blocks can show.
+
     Example: arena league run first --workers 4
     """
     if (yes or dry_run) and not update:
@@ -139,8 +145,11 @@ def run_league(
     kept = () if update else (begun_versions(bots, results, newer),)
     tournament = read_tournament(find_tournament(file), bots.find, *kept)
     if dry_run:
-        with stored(results) as store:
-            preview(store, tournament)
+        preview(results, tournament)
+        return
+    if plan:
+        print_plan(tournament, results, isolation, workers or tournament.workers or len(usable_cores()))
+        report_kept_versions(tournament.name, newer)
         return
     backend = _backend(executor, workers or tournament.workers, pin=pin)
     prepare_isolation(isolation, tournament.game)

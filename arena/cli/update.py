@@ -14,6 +14,7 @@ import msgspec
 
 from arena.api import stored
 from arena.errors import DamagedStore, SpecError
+from arena.league.schedule import is_open_ended, match_count
 from arena.league.state import Replay, state_of
 from arena.league.tournament import Keep, PlayerEntry, Tournament, portable
 from arena.league.update import Loss, changes, loss, loss_sentences
@@ -93,14 +94,32 @@ def replays_of(store: MatchStore) -> Replays:
     return replay_of
 
 
-def preview(store: MatchStore, asked: Tournament) -> None:
+def preview(results: Path, asked: Tournament) -> None:
     """Print what `--update` would change and drop; nothing is played and nothing stored."""
-    if asked.name not in store.leagues():
+    if not is_known(results, asked.name):
+        players = counted(len(asked.players), "player")
         click.echo(f"league {asked.name} has not begun: nothing is dropped")
+        click.echo(f"  to be played: {matches_in_words(asked, 0)} matches of {players}, game {asked.game}")
+        click.echo("  `--plan` in place of `--update --dry-run` plays a sample and tells the time that it will take")
         return
-    former = store.league(asked.name)
-    now = state_of(_begun_as(store, asked), store.ranks)
-    _tell(former, asked, loss(state_of(former, store.ranks), now), is_error=False)
+    with stored(results) as store:
+        former = store.league(asked.name)
+        now = state_of(begun_as(store, asked), store.ranks)
+        _tell(former, asked, loss(state_of(former, store.ranks), now), is_error=False)
+
+
+def is_known(results: Path, league: str) -> bool:
+    """Whether the league is stored in the results folder, which need not be there."""
+    with contextlib.suppress(SpecError), stored(results) as store:
+        return league in store.leagues()
+    return False
+
+
+def matches_in_words(tournament: Tournament, done: int) -> str:
+    """`600, 420 of them left`."""
+    most = match_count(tournament)
+    whole = f"{'at most ' if is_open_ended(tournament) else ''}{most}"
+    return f"{whole}, {max(most - done, 0)} of them left" if done else whole
 
 
 def confirm_update(store: MatchStore, replay_of: Replays, asked: Tournament, *, update: bool, yes: bool) -> None:
@@ -112,7 +131,7 @@ def confirm_update(store: MatchStore, replay_of: Replays, asked: Tournament, *, 
     except DamagedStore as error:
         click.echo(f"{error}; it is stored anew from the file", err=True)
         return
-    begun = _begun_as(store, asked)
+    begun = begun_as(store, asked)
     if msgspec.json.encode(portable(begun)) == msgspec.json.encode(former):
         return
     found = loss(state_of(former, store.ranks), replay_of(begun).state)
@@ -134,7 +153,7 @@ def confirm_update(store: MatchStore, replay_of: Replays, asked: Tournament, *, 
         raise SpecError(f"nothing was changed: league {asked.name} goes on as it was without --update")
 
 
-def _begun_as(store: MatchStore, asked: Tournament) -> Tournament:
+def begun_as(store: MatchStore, asked: Tournament) -> Tournament:
     """The tournament with the commitments that the league of its name has, or with one that no league has."""
     known = tuple(each.commitment for each in store.secrets(asked.name)) or ("not drawn yet",)
     return asked if asked.seed is not None else msgspec.structs.replace(asked, commitments=known)

@@ -1,0 +1,211 @@
+"""The plan of a league from a sample of its matches: the time that it will take, and the difference that it can show.
+
+Rule: a sample is of throw-away luck, ends on time however slow the bots are, and stores nothing.
+"""
+
+import math
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from functools import cached_property
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from arena.errors import MachineFault, SpecError
+from arena.league.schedule import Life, lives, most_blocks
+from arena.league.tournament import Tournament
+from arena.league.worker import clear, play_block, seat_players
+from arena.match.results import MatchResult
+from arena.match.secret_luck import Secret
+from arena.process import reaper
+from arena.process.limits import Isolation
+from arena.process.manifest import BotSpec
+from arena.process.sandbox import self_test
+from arena.process.workers import Workers
+
+_LOOK_EVERY_S: Final = 0.5
+
+
+class SampleTimes(msgspec.Struct, frozen=True):
+    """Seconds: after `begin_s` no further pairing is begun, at `end_s` all that still play are broken off.
+
+    A pairing is left for the next one after `pairing_s`, when a match ends.
+    """
+
+    begin_s: float = 25.0
+    end_s: float = 45.0
+    pairing_s: float = 5.0
+
+
+class Part(msgspec.Struct, frozen=True):
+    """The part of a worker: a life to play at most `pairing_s`; `prepare` gives the installed copy of a bot."""
+
+    life: Life
+    prepare: Callable[[BotSpec], BotSpec]
+    pairing_s: float
+
+
+class Timed(msgspec.Struct, frozen=True):
+    """A match of a pairing and the time of its worker since the match before; without a result, the end of the bots."""
+
+    pairing: str
+    seconds: float
+    result: MatchResult | None
+
+
+class LeagueSample(msgspec.Struct, frozen=True, dict=True):
+    """The matches that were played, within `wall_s` seconds; `failures` are the reasons of lives that broke off."""
+
+    timed: tuple[Timed, ...]
+    wall_s: float
+    failures: tuple[str, ...]
+
+    @cached_property
+    def results(self) -> list[MatchResult]:
+        """The matches."""
+        return [each.result for each in self.timed if each.result is not None]
+
+    @cached_property
+    def seconds(self) -> dict[str, float]:
+        """Seconds a match of each sampled pairing, by its key."""
+        matches = Counter(one.key.pairing for one in self.results)
+        spent: defaultdict[str, float] = defaultdict(float)
+        for each in self.timed:
+            spent[each.pairing] += each.seconds
+        return {pairing: spent[pairing] / count for pairing, count in matches.items()}
+
+    @property
+    def mean_s(self) -> float | None:
+        """Seconds a match on one core; each pairing counts once, as all play as many matches. None without a match."""
+        return math.fsum(self.seconds.values()) / len(self.seconds) if self.seconds else None
+
+
+class ShownDifference(msgspec.Struct, frozen=True):
+    """The smallest difference of two players' scores that 95 % intervals separate, in points of score, and in Elo.
+
+    `blocks` are those of each player, `elo` is None beyond all bounds. `is_measured`: by the spread of sampled blocks,
+    otherwise by that of matches that are won or lost by chance.
+    """
+
+    blocks: int
+    points: float
+    elo: float | None
+    is_measured: bool
+
+
+def take_sample(
+    tournament: Tournament,
+    prepare: Callable[[BotSpec], BotSpec],
+    isolation: Isolation,
+    workers: int,
+    times: SampleTimes,
+    tick: Callable[[int], object] = lambda _: None,
+) -> LeagueSample:
+    """Play as much of the first round as the time allows, pairing after pairing; `tick` hears the number of matches.
+
+    SpecError if a bot cannot be built; MachineFault if nothing can be played.
+    """
+    start_s = time.monotonic()
+    pool = Workers(workers, preload=__name__)
+    timed: list[Timed] = []
+    left = _parts(tournament, prepare, isolation, times)
+    flight: set[Future[list[Timed]]] = set()
+    failures: list[str] = []
+    is_done = False
+    try:
+        while (spent_s := time.monotonic() - start_s) < times.end_s:
+            while len(flight) < workers and spent_s < times.begin_s and (part := next(left, None)) is not None:
+                flight.add(pool.stream(play_part, part, timed.extend))
+            if not flight:
+                is_done = True
+                break
+            ended, flight = wait(flight, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
+            failures += [told for told in map(_failure, ended) if told]
+            tick(len(timed))
+    finally:
+        pool.close(is_interrupted=not is_done)
+    return LeagueSample(tuple(timed), time.monotonic() - start_s, tuple(failures))
+
+
+def play_part(part: Part) -> Iterator[list[Timed]]:
+    """The matches of a life, each as it ends, until its time is up; in a process that plays nothing else."""
+    self_test.require_isolation(part.life.isolation)
+    pairing = part.life.pairing
+    players = tuple(replace(each, bot=part.prepare(each.bot)) for each in pairing.players)
+    life = replace(part.life, pairing=replace(pairing, players=players))
+    tables = seat_players(life)
+    start_s = last_s = time.monotonic()
+    try:
+        for _, result in (each for fixture in life.fixtures for each in play_block(life, fixture, tables)):
+            now_s = time.monotonic()
+            yield [Timed(pairing.key, now_s - last_s, result)]
+            last_s = now_s
+            if now_s - start_s >= part.pairing_s:
+                break
+    finally:
+        clear(tables)
+        reaper.kill_descendants()
+    yield [Timed(pairing.key, time.monotonic() - last_s, None)]
+
+
+def shown_difference(tournament: Tournament, results: Sequence[MatchResult]) -> ShownDifference:
+    """The difference that the whole league can show, if the blocks of all players spread as the sampled ones do.
+
+    Two of P players who meet equally often: their scores over n blocks each differ with an error of
+    sqrt(2 v / n * P / (P - 1)) where a block's score has the variance v, as what one wins of the other counts twice.
+    A difference of d then means that one would score 1/2 + d (P - 1) / P against the other.
+    """
+    from arena.statistics.elo import elo_of  # noqa: PLC0415 - only a plan needs it
+    from arena.statistics.interval import interval  # noqa: PLC0415 - see above
+
+    players, seats = len(tournament.players), tournament.seats
+    blocks = max(1, most_blocks(tournament) * seats // players)
+    measured = _variance(results, seats)
+    variance = 0.25 / seats if measured is None else measured
+    error = math.sqrt(2.0 * variance / blocks * players / (players - 1))
+    half = interval(0.0, error, degrees=blocks - 1, blocks=blocks, lowest=-1.0, highest=1.0).error
+    direct = 0.5 + half * (players - 1) / players
+    return ShownDifference(blocks, 100.0 * half, elo_of(direct) if direct < 1.0 else None, measured is not None)
+
+
+def _variance(results: Sequence[MatchResult], seats: int) -> float | None:
+    """The variance of a block's score about the mean of its pairing, by the function of the leaderboard.
+
+    None if two complete blocks are not there. Of two players the other one's scores are the same, mirrored.
+    """
+    from arena.standings.ranks import full_score  # noqa: PLC0415 - numpy is for the difference only
+    from arena.standings.scores import mean_of, shares_of  # noqa: PLC0415 - see above
+
+    blocks: defaultdict[tuple[str, int], list[MatchResult]] = defaultdict(list)
+    for one in results:
+        blocks[one.key.pairing, one.key.block].append(one)
+    strata: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    for (pairing, _), matches in blocks.items():
+        if len(matches) == seats:
+            points = Counter[str]()
+            for one in matches:
+                points.update(dict(zip(one.players, one.points, strict=True)))
+            for name in matches[0].places[: seats if seats > 2 else 1]:
+                strata[pairing, name].append((seats, points[name]))
+    found = mean_of(shares_of(strata.values()), unit=full_score(seats), lowest=0.0, highest=1.0) if strata else None
+    return None if found is None or found.standard_error is None else found.standard_error**2 * found.blocks
+
+
+def _parts(
+    tournament: Tournament, prepare: Callable[[BotSpec], BotSpec], isolation: Isolation, times: SampleTimes
+) -> Iterator[Part]:
+    """The lives of the first round, drawn under a secret of their own."""
+    secret = Secret.random()
+    thrown_away = replace(tournament, seed=None, commitments=(secret.commitment,))
+    return (Part(life, prepare, times.pairing_s) for life in lives(thrown_away, {}, isolation, secret=secret))
+
+
+def _failure(ended: "Future[list[Timed]]") -> str:
+    """The reason for which a life broke off; empty if it did not. An error that ends every league is raised."""
+    error = ended.exception()
+    if isinstance(error, SpecError | MachineFault):
+        raise error
+    return "" if error is None else f"{type(error).__name__}: {error}"
