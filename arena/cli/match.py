@@ -73,11 +73,11 @@ def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, set
     secret = setup.given or Secret.random()
     tournament = setup.exhibition(players, secret, blocks)
     setup.prepare_isolation()
-    tournament = installed(tournament, setup.bots)
     played: list[MatchResult] = []
     is_interrupted = False
-    with stoppable():
+    with setup.installing() as bots_here, stoppable():
         try:
+            tournament = installed(tournament, bots_here)
             if steps or log or blocks <= SHOWN_ONE_BY_ONE or not IS_LINUX:
                 _play_here(tournament, secret, played, setup.isolation, steps=steps, log=log)
             else:
@@ -194,9 +194,10 @@ def play_in_person(bots: tuple[str, ...], seat: int, setup: MatchSetup) -> None:
     setting = MatchSettings(game, setup.options, setup.clock)
     spec = spec_of(setting, "play-0-0", draw_block(secret, "play-0", seats), 0, setup.isolation)
     with contextlib.ExitStack() as ending:
+        bots_here = ending.enter_context(setup.installing())
         table: list[Participant] = []
         for rival in rivals:
-            installed = replace(rival, bot=setup.bots.install(rival.bot))
+            installed = replace(rival, bot=bots_here.install(rival.bot))
             seated = bot_player(installed, setting, setup.isolation, seats=seats)
             seated.suspended = never_suspended  # a person who presses Ctrl-Z comes back to the same match
             ending.callback(seated.close, grace_s=0.0)

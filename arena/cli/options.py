@@ -3,11 +3,13 @@
 Rule: an option has one name, one default and one help text in the whole program.
 """
 
+import contextlib
 import functools
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -146,6 +148,15 @@ class MatchSetup(msgspec.Struct, frozen=True):
     def prepare_isolation(self) -> None:
         """MachineFault if bots cannot be isolated as asked for here, or if the game needs more."""
         prepare_isolation(self.isolation, self.game)
+
+    @contextlib.contextmanager
+    def installing(self) -> Iterator[BotStore]:
+        """The store that installs bots for matches of which nothing is kept: no results folder is made for them."""
+        if self.results.is_dir():
+            yield self.bots
+            return
+        with tempfile.TemporaryDirectory(prefix="arena-bots-") as scratch:
+            yield BotStore(Path(scratch), Path(scratch), self.isolation)
 
     def exhibition(self, players: Sequence[Player], secret: Secret | None, blocks: int) -> Tournament:
         """The tournament of these players at one table."""

@@ -197,9 +197,8 @@ class _Examination:
         record = self._play(bot_player or self._player, seat=seat, number=number)
         self._records.append(record)
         asked = record.seats[seat].moves
-        scores = "-" if record.scores is None else ":".join(map(str, record.scores))
         baseline = "the baseline" if self._records[1:] else "the baseline, which plays random legal actions"
-        return f"{asked} answers, {scores} against {baseline}"
+        return f"{asked} answers, {_outcome(record, seat)} {baseline}"
 
     def _play(self, bot_player: BotPlayer, *, seat: int, number: int) -> MatchRecord:
         isolation = self._confinement.isolation
@@ -289,6 +288,14 @@ class _NoisyChannel:
     def send(self, line: bytes, clock: MoveClock) -> None:
         noise = b'{"type":"weather","wind":{"force":[1,2,null]}}\n'
         self._channel.send(noise + line.rstrip()[:-1] + b',"from_the_future":{"x":[true,1.5,"\xc3\xa9"]}}\n', clock)
+
+
+def _outcome(record: MatchRecord, seat: int) -> str:
+    """`won 18 to 4 against`, in a match of two without a fault."""
+    assert record.scores is not None, "a fault has ended the check"
+    own, other = record.scores[seat], record.scores[1 - seat]
+    word = "draw" if record.ranks[seat] == record.ranks[1 - seat] else "lost" if record.ranks[seat] else "won"
+    return f"{word} {own} to {other} against"
 
 
 def _actions(record: MatchRecord) -> list[bytes]:

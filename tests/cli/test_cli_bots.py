@@ -348,14 +348,31 @@ def test_the_lists_tell_the_own_from_the_bundled(
 
 
 def test_results_that_cannot_be_written_are_told(terminal: Terminal) -> None:
-    """By every command that installs a bot, with the option that chooses another folder."""
+    """By a command that keeps something there, with the option that chooses another folder."""
     terminal.results.write_text("a file")
     terminal.arena("new-bot mine")
 
-    for command in ("submit ./mine", "match ./mine random"):
-        said = terminal.arena(command, "--game", "nim", "--results", "results/here")
-        assert said.code == 2
-        assert "choose another folder for the results with --results" in said.err
+    said = terminal.arena("submit ./mine --game nim --results results/here")
+
+    assert said.code == 2
+    assert "choose another folder for the results with --results" in said.err
+
+
+def test_matches_of_which_nothing_is_kept_make_no_results(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a check nor a match, few blocks or many, nor a person's; where there are results, bots are kept built."""
+    terminal.arena("new-bot mine")
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+
+    codes = [
+        terminal.arena(f"{command} --game nim").code
+        for command in ("check ./mine", "match ./mine random", "match ./mine random --blocks 11", "play ./mine")
+    ]
+
+    assert codes == [0, 0, 0, 0]
+    assert sorted(path.name for path in terminal.folder.iterdir()) == ["mine", "tournaments"]
+    terminal.results.mkdir()
+    terminal.arena("match ./mine random --game nim")
+    assert len(list((terminal.results / "bots").iterdir())) == 2
 
 
 def without_the_right_to_run(folder: str, *, build: bool = False) -> None:

@@ -1,5 +1,6 @@
 """The conformance check, on bots that keep their promises and on bots that do not."""
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +46,7 @@ def test_an_honest_bot_passes_every_step(bot_of: Callable[[str], BotSpec]) -> No
     assert all(step.detail for step in steps)
     texts = [step.text() for step in steps]
     assert texts[0].startswith("  1  ok      starts, says hello")
+    assert all(re.search(r" (won 1 to 0|lost 0 to 1) against the baseline", text) for text in texts[:2])
     assert [text.endswith("against the baseline, which plays random legal actions") for text in texts].count(True) == 1
 
 
