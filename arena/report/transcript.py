@@ -40,8 +40,7 @@ def transcript(record: MatchRecord, *, every_state: bool, luck: str = "") -> Ite
         yield f"{other}; so this is told as it was recorded, without positions"
         yield ""
         for number, step in enumerate(record.steps, start=1):
-            action = printable(msgspec.json.encode(step.action).decode()) if isinstance(step, ActionStep) else ""
-            yield f"{number:>4}  {_line(record, step, action)}"
+            yield f"{number:>4}  {_line(record, step, recorded_text(step))}"
     else:
         game = load_game(record.game)
         last = game.setup(record.options, len(record.seats))
@@ -122,15 +121,25 @@ def _head(record: MatchRecord, luck: str) -> Iterator[str]:
 
 def step_line(record: MatchRecord, moment: ReplayStep) -> str:
     """A step on one line: an action, a draw or a simulation."""
+    return _line(record, moment.step, step_text(record, moment))
+
+
+def step_text(record: MatchRecord, moment: ReplayStep) -> str:
+    """A step without its player and note."""
     told, step = str(moment.action), moment.step
     if isinstance(step, SimulationStep):
         simulator = simulator_of(load_game(record.game))
         told = "" if simulator is None else simulator.tell(moment.before, step.result, moment.after)
-    return _line(record, step, told)
+    return _text(step, told)
 
 
-def _line(record: MatchRecord, step: Step, told: str) -> str:
-    """A step on one line; `told` is the action, or what the simulator says."""
+def recorded_text(step: Step) -> str:
+    """A step as it was recorded, without its player and note."""
+    return _text(step, printable(msgspec.json.encode(step.action).decode()) if isinstance(step, ActionStep) else "")
+
+
+def _text(step: Step, told: str) -> str:
+    """A step; `told` is the action, or what the simulator says."""
     if isinstance(step, ChanceStep):
         outcome = " ".join(map(str, step.outcome)) if len(step.outcome) <= 6 else f"{len(step.outcome)} items"
         return f"chance {step.key}: {outcome}"
@@ -138,8 +147,15 @@ def _line(record: MatchRecord, step: Step, told: str) -> str:
         return f"simulation {step.key}{': ' if told else ''}{told}"
     # nobody was asked, or something stood in for what a bot would have had to say
     fault = f" (stands in after a fault: {step.fallback_for})" if step.fallback_for else ""
+    return f"{told}{' (forced)' if step.forced else fault}"
+
+
+def _line(record: MatchRecord, step: Step, text: str) -> str:
+    """A step on one line, with its player and note."""
+    if not isinstance(step, ActionStep):
+        return text
     note = f"    # {step.note!r}" if step.note else ""
-    return f"seat {step.seat} {record.seats[step.seat].player} {told}{' (forced)' if step.forced else fault}{note}"
+    return f"seat {step.seat} {record.seats[step.seat].player} {text}{note}"
 
 
 def _indented(text: str) -> Iterator[str]:

@@ -1,0 +1,274 @@
+// The player of one match: stage, controls, curve and list of steps around one number, the step.
+import { match as read } from "./data.js";
+import { curve } from "./curve.js";
+import { el } from "./dom.js";
+import { icon } from "./icons.js";
+import { beside } from "./beside.js";
+import { stage } from "./stage.js";
+
+const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
+const WALL_PAUSE_MS = 6000;
+
+export async function start(root, match, { isWall = false } = {}) {
+  const last = match.steps.length - 1;
+  const picture = await stage(match);
+  const state = { now: 0, speed: 1, timer: 0, partner: null };
+  let tellEnd;
+  const ended = new Promise((resolve) => (tellEnd = resolve));
+
+  const go = (step, seconds = 0) => {
+    const number = Math.max(0, Math.min(last, Number.isFinite(step) ? Math.round(step) : 0));
+    const isNext = number === state.now + 1;
+    state.now = number;
+    parts.forEach((part) => part.show(number, isNext ? seconds || 0.4 / state.speed : 0));
+    if (!isWall) remember(number);
+    if (number === last && state.timer) stop();
+  };
+  const stop = () => {
+    clearTimeout(state.timer);
+    state.timer = 0;
+    parts.forEach((part) => part.playing?.(false));
+    if (isWall && state.now === last) setTimeout(tellEnd, WALL_PAUSE_MS);
+  };
+  const tick = () => {
+    const pace = paceOf(match, state.now + 1) / state.speed;
+    go(state.now + 1, pace * 0.9);
+    if (state.timer) state.timer = setTimeout(tick, pace * 1000);
+  };
+  const play = () => {
+    if (state.now >= last) go(0);
+    parts.forEach((part) => part.playing?.(true));
+    state.timer = setTimeout(tick, 300 / state.speed);
+  };
+  const actions = {
+    go,
+    toggle: () => (state.timer ? stop() : play()),
+    by: (steps) => go(state.now + steps),
+    round: (way) => go(roundFrom(match, state.now, way)),
+    last: () => go(last),
+    speed: (value) => (state.speed = value),
+    faster: (way) => {
+      const at = Math.max(0, Math.min(SPEEDS.length - 1, SPEEDS.indexOf(state.speed) + way));
+      state.speed = SPEEDS[at];
+      parts.forEach((part) => part.speed?.(state.speed));
+    },
+  };
+  const parts = [seats(match), picture, caption(match), controls(match, actions), curve(match, go), jumps(match, actions)];
+  if (!isWall) parts.push(steps(match));
+  const shown = parts.filter(Boolean);
+  parts.splice(0, parts.length, ...shown);
+  const stages = el("div", { class: "stages" }, picture.host);
+  const nodes = parts.map((part) => (part === picture ? stages : part.node));
+  root.replaceChildren(...nodes);
+  root.classList.add("arena-player");
+  root.classList.toggle("is-wall", isWall);
+  if (!isWall && match.others.length) root.append(await beside(match, stages, parts, () => state.now, read));
+  if (!isWall) keyboard(root, actions);
+  go(isWall ? 0 : stepInAddress());
+  if (!isWall) addEventListener("hashchange", () => stepInAddress() !== state.now && go(stepInAddress()));
+  if (isWall) play();
+  return { go, ended };
+}
+
+/** Seconds that a step stays at speed 1: a simulation as long as it took, luck briefly. */
+function paceOf(match, number) {
+  const step = match.steps[number];
+  if (!step) return 0.5;
+  if (step.motion !== undefined && step.motion !== null) return match.motions[step.motion].seconds + 0.6;
+  return step.kind ? 0.7 : 1;
+}
+
+const stepInAddress = () => Number(/(?:^#|&)(?:step=)?(\d+)/.exec(location.hash)?.[1] ?? 0);
+
+function remember(number) {
+  try {
+    history.replaceState(null, "", `#step=${number}`);
+  } catch {
+    // a page inside a page has no address of its own
+  }
+}
+
+/** The first step of the round before or after; ten steps where a game has no rounds. */
+function roundFrom(match, now, way) {
+  const begins = roundStarts(match);
+  if (begins.length < 2) return now + 10 * way;
+  return way > 0 ? (begins.find((at) => at > now) ?? match.steps.length - 1) : (begins.findLast((at) => at < now) ?? 0);
+}
+
+const roundStarts = (match) =>
+  match.steps.flatMap((step, at) => (step.round && (at === 0 || step.round !== match.steps[at - 1].round) ? [at] : []));
+
+function seats(match) {
+  const entries = match.players.map((player, seat) => {
+    const clock = el("span", { class: "seat-clock" });
+    const score = el("span", { class: "seat-score" });
+    const node = el(
+      "li",
+      { class: `seat seat-${seat}` },
+      el("span", { class: "seat-name" }, player.name),
+      el("span", { class: "seat-bot" }, `seat ${seat}, ${player.bot}`),
+      clock,
+      score,
+    );
+    return { node, clock, score };
+  });
+  const show = (number) => {
+    const step = match.steps[number];
+    const isEnd = number === match.steps.length - 1;
+    entries.forEach(({ node, clock, score }, seat) => {
+      const isNext = (step.next ?? []).includes(seat);
+      node.classList.toggle("is-next", isNext);
+      const used = lastTime(match, number, seat);
+      clock.textContent = used === null ? "" : `${duration(used)} used`;
+      const { score: points, rank = 0 } = match.players[seat];
+      score.textContent = isEnd ? [points && `${points} points`, `place ${rank + 1}`].filter(Boolean).join(", ") : isNext ? "on move" : "";
+    });
+  };
+  return { node: el("ul", { class: "seats", "aria-label": "Players" }, entries.map((entry) => entry.node)), show };
+}
+
+function lastTime(match, number, seat) {
+  for (let at = number; at > 0; at -= 1) {
+    const step = match.steps[at];
+    if (step.seat === seat && step.total_ms !== undefined && step.total_ms !== null) return step.total_ms;
+  }
+  return match.steps.some((step) => step.seat === seat && step.total_ms != null) ? 0 : null;
+}
+
+const duration = (ms) => (ms >= 10_000 ? `${(ms / 1000).toFixed(1)} s` : ms >= 100 ? `${ms.toFixed(0)} ms` : `${ms.toFixed(1)} ms`);
+
+/** A step as words: player and action, luck of a draw, time. */
+export function sentence(match, number) {
+  const step = match.steps[number];
+  const who = step.seat === undefined || step.seat === null ? "" : `${match.players[step.seat].name} `;
+  return `${who}${step.text}`;
+}
+
+function details(match, number) {
+  const step = match.steps[number];
+  const said = [];
+  if (step.round) said.push(`round ${step.round}`);
+  if (step.used_ms != null) said.push(`took ${duration(step.used_ms)}`);
+  if (step.luck?.length) said.push(`luck ${match.players.map(({ name }, seat) => `${name} ${signed(step.luck[seat])}`).join(", ")}`);
+  if (number === match.steps.length - 1) said.push(match.result);
+  return said.join(" · ");
+}
+
+const signed = (value) => `${value < 0 ? "\u2212" : "+"}${Math.abs(value).toFixed(3)}`;
+
+function caption(match) {
+  const line = el("p", { class: "line", role: "status" });
+  const more = el("p", { class: "details" });
+  const fault = el("p", { class: "fault" });
+  const note = el("p", { class: "note" });
+  const show = (number) => {
+    const step = match.steps[number];
+    line.textContent = sentence(match, number);
+    line.className = step.seat == null ? "line" : `line seat-${step.seat}`;
+    more.textContent = details(match, number);
+    const end = number === match.steps.length - 1 ? match.players.flatMap((player) => [player.hint, player.stderr]) : [];
+    fault.textContent = step.fault ? `Fault: ${step.fault}` : "";
+    note.textContent = [step.note && `Note: ${step.note}`, ...end].filter(Boolean).join("\n");
+  };
+  return { node: el("div", { class: "caption" }, line, more, fault, note), show };
+}
+
+function controls(match, { go, by, toggle, round, last, speed }) {
+  const end = match.steps.length - 1;
+  const button = (sign, label, key, onclick) =>
+    el("button", { type: "button", "aria-label": label, title: `${label} (${key})`, onclick }, icon(sign));
+  const playing = button("play", "Play", "Space", toggle);
+  const slider = el("input", { type: "range", min: 0, max: end, value: 0, "aria-label": "Step", oninput: () => go(Number(slider.value)) });
+  const count = el("span", { class: "count" });
+  const pace = el(
+    "select",
+    { "aria-label": "Speed", onchange: () => speed(Number(pace.value)) },
+    SPEEDS.map((value) => el("option", { value, selected: value === 1 }, `${value}\u00d7`)),
+  );
+  const node = el(
+    "div",
+    { class: "controls", role: "group", "aria-label": "Playback" },
+    button("first", "First step", "Home", () => go(0)),
+    button("roundBefore", "Round before", "Page up", () => round(-1)),
+    button("back", "Step back", "Left arrow", () => by(-1)),
+    playing,
+    button("on", "Step", "Right arrow", () => by(1)),
+    button("nextRound", "Next round", "Page down", () => round(1)),
+    button("last", "Last step", "End", last),
+    slider,
+    count,
+    pace,
+  );
+  return {
+    node,
+    show: (number) => {
+      slider.value = number;
+      slider.setAttribute("aria-valuetext", `step ${number} of ${end}: ${sentence(match, number)}`);
+      count.textContent = `${number} / ${end}`;
+    },
+    playing: (isOn) => {
+      playing.replaceChildren(icon(isOn ? "pause" : "play"));
+      playing.setAttribute("aria-label", isOn ? "Pause" : "Play");
+    },
+    speed: (value) => (pace.value = String(value)),
+  };
+}
+
+function jumps(match, { go }) {
+  const link = (step, text, kind) =>
+    el("a", { class: `jump jump-${kind}`, href: `#step=${step}`, onclick: (event) => (event.preventDefault(), go(step)) }, text);
+  const rounds = roundStarts(match).map((at) => link(at, `${match.steps[at].round}`, "round"));
+  const marks = match.marks.map((mark) => link(mark.step, `${mark.kind}: ${mark.text}`, mark.kind.split(" ").at(-1)));
+  if (rounds.length < 2 && !marks.length) return null;
+  const node = el(
+    "nav",
+    { class: "jumps", "aria-label": "Moments of this match" },
+    rounds.length > 1 && el("p", {}, "Rounds ", rounds),
+    marks.length > 0 && el("p", {}, marks),
+  );
+  return { node, show: () => {} };
+}
+
+function steps(match) {
+  const items = match.steps.map((step, at) =>
+    el(
+      "li",
+      { class: `step ${step.seat == null ? "" : `seat-${step.seat}`} ${step.fault ? "has-fault" : ""}` },
+      el("a", { href: `#step=${at}` }, el("span", { class: "number" }, `${at}`), " ", sentence(match, at)),
+    ),
+  );
+  const list = el("ol", { class: "steps", start: 0 }, items);
+  let marked = null;
+  const show = (number) => {
+    marked?.removeAttribute("aria-current");
+    marked = items[number];
+    marked.setAttribute("aria-current", "step");
+    list.scrollTop = marked.offsetTop - list.offsetTop - list.clientHeight / 2;
+  };
+  const node = el("details", { class: "all-steps", open: true }, el("summary", {}, "All steps"), list);
+  return { node, show };
+}
+
+function keyboard(root, { by, go, last, toggle, round, faster }) {
+  const keys = {
+    ArrowLeft: () => by(-1),
+    ArrowRight: () => by(1),
+    PageUp: () => round(-1),
+    PageDown: () => round(1),
+    Home: () => go(0),
+    End: last,
+    " ": toggle,
+    "+": () => faster(1),
+    "-": () => faster(-1),
+  };
+  root.append(
+    el("p", { class: "keys" }, "Keys: arrows a step, Page up and down a round, Home, End, Space plays, + and \u2212 change the speed."),
+  );
+  document.addEventListener("keydown", (event) => {
+    const isOwn = event.target.matches?.("select, textarea, input:not([type=range])") || event.defaultPrevented;
+    const isPress = event.key === " " && event.target.matches?.("button, a, summary");
+    if (!(event.key in keys) || isOwn || isPress || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+}

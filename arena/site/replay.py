@@ -1,0 +1,382 @@
+"""A match as the player in a browser gets it: plain JSON, made from a replay that the rules confirm.
+
+Rule: hidden information reaches a page by `Game.observe` only, and luck that no seat sees is told by its size. The
+secret, the seed and the seeds of bots stay here; notes and stderr go out only for the players named in `private`.
+Names, actions and notes are data: `script` escapes them so that they cannot end the script they stand in.
+"""
+
+import zlib
+from base64 import b64encode
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET
+
+from arena.games import load_game
+from arena.games.api import Chance, Decision, Game, Json, Seat, Simulation, game_info_of, simulator_of, value_of
+from arena.match.luck import LuckMeter, LuckNode, MatchLuck
+from arena.match.record import ActionStep, MatchRecord, SeatRecord
+from arena.match.replay import ReplayStep, other_rules, replay
+from arena.match.results import LUCK_UNIT, MatchKey, PlayedMatch
+from arena.report.transcript import recorded_text, result_line, step_text
+
+_STILL_BYTES: Final = 1_200_000
+"""Of all stills of a match, before compression to about a third. A game with larger ones gets fewer, evenly spread."""
+_PLACES: Final = 4
+"""Decimals of a chance of winning and of luck."""
+
+
+class ShownStep(msgspec.Struct, omit_defaults=True):
+    """A step by its number, 0 for the start, and the position after it.
+
+    `key` of a draw or simulation. `next`: seats that must act then. `used_ms`: time for this action, `total_ms`: of the
+    match until then. `luck` of this step and `value`, the expected payoff after it, by seat. `view`, `still`: indices
+    of views and stills, `motion` of the movement that a simulation gave. `fault`: the reason of a refusal or forfeit.
+    """
+
+    text: str
+    kind: str = "action"
+    key: str = ""
+    seat: int | None = None
+    round: int = 0
+    next: tuple[int, ...] = ()
+    forced: bool = False
+    fault: str = ""
+    note: str = ""
+    used_ms: float | None = None
+    total_ms: float | None = None
+    luck: tuple[float, ...] = ()
+    value: tuple[float, ...] = ()
+    view: int = 0
+    still: int = 0
+    motion: int | None = None
+
+
+class ShownPlayer(msgspec.Struct, omit_defaults=True):
+    """A player in a seat; `bot` are 8 digits of its hash. `stderr` and `hint` of a forfeit only for private players."""
+
+    name: str
+    bot: str
+    score: str = ""
+    rank: int = 0
+    luck: float | None = None
+    total_ms: float = 0.0
+    stderr: str = ""
+    hint: str = ""
+
+
+class Mark(msgspec.Struct):
+    """A step worth a jump: `kind` is `luckiest draw`, `largest swing` or `fault`; `text` tells more."""
+
+    kind: str
+    step: int
+    text: str
+
+
+class MatchData(msgspec.Struct):
+    """All of a match page. `module`: the drawing module of the game, empty if it brings none; `info` its constants.
+
+    `stills`, `views`, `motions`: JSON lists, deflated, in base64. `pictured`: the steps with stills, if not all have
+    one. `others`: the matches of the block on the same luck. `notice`: a sentence if no replay was possible.
+    """
+
+    id: str
+    game: str
+    title: str
+    result: str
+    module: str
+    players: tuple[ShownPlayer, ...]
+    others: tuple[str, ...]
+    steps: list[ShownStep]
+    marks: list[Mark]
+    info: dict[str, Json]
+    stills: str
+    pictured: list[int]
+    views: str
+    motions: str
+    notice: str = ""
+    value_version: str = ""
+
+
+def match_data(record: MatchRecord, found: PlayedMatch | None = None, private: Collection[str] = ()) -> dict[str, Any]:
+    """The match as JSON values for `arena_data`; the fields are those of `MatchData`.
+
+    `found` is the stored match, for the luck of one that cannot be replayed. CheckFailed if the record contradicts the
+    rules.
+    """
+    other = other_rules(record)
+    data = _as_recorded(record, found, other) if other else _Shown(record).data()
+    for step in data.steps:
+        if step.seat is not None and record.seats[step.seat].player not in private:
+            step.note = ""
+    if record.fault is not None and data.players[record.fault.seat].name in private:
+        guilty = data.players[record.fault.seat]
+        guilty.stderr, guilty.hint = record.fault.stderr, record.fault.hint
+    built: dict[str, Any] = msgspec.to_builtins(data)
+    return built
+
+
+def script(name: str, data: Json) -> str:
+    """A classic script that hands `data` to the player: it may stand in a file or inside a script element."""
+    text = msgspec.json.encode([name, data]).decode()[1:-1]
+    for char in "<>\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return f"arena_data({text});\n"
+
+
+def partners(match_id: str, seats: int) -> tuple[str, ...]:
+    """The other matches of the block: the same luck, the seats rotated. None for an id of no pairing."""
+    try:
+        key = MatchKey.read(match_id)
+    except ValueError:
+        return ()
+    return tuple(str(key._replace(rotation=other)) for other in range(seats) if other != key.rotation)
+
+
+@cache
+def module_of(game: str) -> str:
+    """The name of the game's drawing module among the assets; empty if there is none."""
+    return game if (files("arena.site") / "assets" / f"{game}.js").is_file() else ""
+
+
+class _Shown:
+    """One record on its way to a page."""
+
+    def __init__(self, record: MatchRecord) -> None:
+        self._record = record
+        self._game: Game[Any, Any] = load_game(record.game)
+        self._moments = list(replay(record))
+        self._states = [self._game.setup(record.options, len(record.seats)), *map(_seen, self._moments)]
+        self._luck = self._measured()
+
+    def data(self) -> MatchData:
+        record = self._record
+        steps = [self._start(), *map(self._step, range(1, len(self._states)), self._moments)]
+        _tell_time(steps, record)
+        _tell_faults(steps, record)
+        module, pictured = module_of(record.game), self._pictured()
+        views = _places(steps, "view", map(self._view, self._states)) if module else []
+        return MatchData(
+            id=record.match,
+            game=record.game,
+            title=f"{record.game}: {' v '.join(seat.player for seat in record.seats)}",
+            result=result_line(record),
+            module=module,
+            players=_players(record, self._luck),
+            others=partners(record.match, len(record.seats)),
+            steps=steps,
+            marks=_marks(steps, self._luck, record),
+            info=game_info_of(self._game, record.options, len(record.seats)) if module else {},
+            stills=_packed(_places(steps, "still", self._pictures(pictured), pictured)),
+            pictured=[] if len(pictured) == len(steps) else pictured,
+            views=_packed(views),
+            motions=_packed(self._motions(steps) if module else []),
+            value_version=self._luck.version,
+        )
+
+    def _measured(self) -> MatchLuck:
+        meter = LuckMeter(self._game, len(self._record.seats))
+        for number, moment in enumerate(self._moments):
+            if moment.is_complete:
+                meter.passed(number, moment.before, moment.after, moment.step)
+        return meter.luck()
+
+    def _start(self) -> ShownStep:
+        return self._placed(ShownStep("the start", kind="start"), self._states[0])
+
+    def _step(self, number: int, moment: ReplayStep) -> ShownStep:
+        step = moment.step
+        turn = self._game.turn(moment.before)
+        hidden = isinstance(turn, Chance) and not turn.is_public
+        text = f"chance {step.key}: hidden" if hidden and not isinstance(step, ActionStep) else None
+        shown = ShownStep(text or step_text(self._record, moment), kind=_kind(step))
+        if isinstance(step, ActionStep):
+            shown.seat, shown.forced, shown.note = step.seat, step.forced, step.note
+        else:
+            shown.key = step.key
+        return self._placed(shown, self._states[number])
+
+    def _placed(self, step: ShownStep, state: Any) -> ShownStep:
+        """The step with all that the position after it tells."""
+        turn, value = self._game.turn(state), value_of(self._game)
+        step.next = tuple(turn.seats) if isinstance(turn, Decision) else ()
+        step.round = int(self._view(state).get("round") or 0)
+        step.value = () if value is None else _rounded(value(state))
+        return step
+
+    def _view(self, state: Any) -> dict[str, Json]:
+        """The position as seat 0 sees it, and so nothing that is hidden from anybody but the other seats."""
+        return {name: entry for name, entry in self._game.observe(state, Seat(0)).items() if name != "you"}
+
+    def _pictured(self) -> list[int]:
+        """The steps that get a still: all, or the last and others evenly before it, so that their sum is bounded."""
+        count, largest = len(self._states), len(self._game.picture(self._states[-1]))
+        kept = max(2, min(count, _STILL_BYTES // max(1, largest)))
+        return sorted({round(at * (count - 1) / (kept - 1)) for at in range(kept)}) if count > 1 else [0]
+
+    def _pictures(self, numbers: list[int]) -> Iterator[str]:
+        return (self._game.picture(self._states[number]) for number in numbers)
+
+    def _motions(self, steps: list[ShownStep]) -> list[Json]:
+        """The movements of all simulations that can be made again here and come out as recorded."""
+        simulator = simulator_of(self._game)
+        frames: Callable[[Any, Json], Json] | None = getattr(simulator, "frames", None)
+        motions: list[Json] = []
+        if frames is None:
+            return motions
+        for step, moment in zip(steps[1:], self._moments, strict=True):
+            if isinstance(self._game.turn(moment.before), Simulation):
+                motion = frames(moment.before, getattr(moment.step, "result", None))
+                if motion is not None:
+                    step.motion = len(motions)
+                    motions.append(motion)
+        return motions
+
+
+def _as_recorded(record: MatchRecord, found: PlayedMatch | None, notice: str) -> MatchData:
+    """A match by rules that are not here: its steps as they were recorded, without positions."""
+    steps = [ShownStep("the start", kind="start")]
+    for each in record.steps:
+        shown = ShownStep(recorded_text(each), kind=_kind(each))
+        if isinstance(each, ActionStep):
+            shown.seat, shown.forced, shown.note = each.seat, each.forced, each.note
+        steps.append(shown)
+    _tell_time(steps, record)
+    _tell_faults(steps, record)
+    result = None if found is None else found.result
+    by_seat = tuple(own / LUCK_UNIT for own in result.luck) if result is not None and result.luck_version else ()
+    luck = MatchLuck(result.luck_version if result is not None else "", by_seat, ())
+    return MatchData(
+        id=record.match,
+        game=record.game,
+        title=f"{record.game}: {' v '.join(seat.player for seat in record.seats)}",
+        result=result_line(record),
+        module="",
+        players=_players(record, luck),
+        others=partners(record.match, len(record.seats)),
+        steps=steps,
+        marks=_marks(steps, luck, record),
+        info={},
+        stills="",
+        pictured=[],
+        views="",
+        motions="",
+        notice=notice,
+        value_version=luck.version,
+    )
+
+
+def _seen(moment: ReplayStep) -> Any:
+    """The position that can be shown after a step: nothing of a decision of several seats before all have decided."""
+    return moment.after if moment.is_complete else moment.before
+
+
+def _kind(step: Any) -> str:
+    return str(step.__struct_config__.tag)
+
+
+def _places(
+    steps: list[ShownStep], name: str, values: Iterator[Any], numbers: Sequence[int] | None = None
+) -> list[Json]:
+    """The different ones of `values`, those of the steps `numbers`; each step gets the index of the last one."""
+    kept: list[Json] = []
+    due = dict(zip(range(len(steps)) if numbers is None else numbers, values, strict=True))
+    for number, step in enumerate(steps):
+        if number in due and (not kept or kept[-1] != due[number]):
+            kept.append(due[number])
+        setattr(step, name, len(kept) - 1)
+    return kept
+
+
+def _packed(values: list[Json]) -> str:
+    return b64encode(zlib.compress(msgspec.json.encode(values), 9)).decode() if values else ""
+
+
+def _rounded(values: Sequence[float]) -> tuple[float, ...]:
+    return tuple(round(value, _PLACES) + 0.0 for value in values)
+
+
+def _players(record: MatchRecord, luck: MatchLuck) -> tuple[ShownPlayer, ...]:
+    return tuple(
+        ShownPlayer(
+            name=entry.player,
+            bot=entry.bot[:8],
+            score="" if record.scores is None else str(record.scores[seat]),
+            rank=record.ranks[seat],
+            luck=round(luck.by_seat[seat], _PLACES) if luck.version else None,
+            total_ms=entry.cpu_ms if entry.decides == "cpu" else entry.wall_ms,
+        )
+        for seat, entry in enumerate(record.seats)
+    )
+
+
+def _tell_time(steps: list[ShownStep], record: MatchRecord) -> None:
+    """The time of each action whose requests are known; that of refused answers counts for the action after them."""
+    spent = [deque(_spent_us(entry)) for entry in record.seats]
+    totals = [0] * len(spent)
+    for step, each in zip(steps[1:], record.steps, strict=True):
+        if isinstance(each, ActionStep) and not each.forced and spent[each.seat]:
+            used = spent[each.seat].popleft()
+            totals[each.seat] += used
+            step.used_ms, step.total_ms = used / 1000, totals[each.seat] / 1000
+
+
+def _spent_us(entry: SeatRecord) -> list[int]:
+    """Microseconds by action of a seat that was asked; none if the record does not tell which request was refused."""
+    if entry.requests is UNSET:
+        return []
+    times = entry.requests.cpu_us if entry.decides == "cpu" else entry.requests.wall_us
+    told = () if entry.lines is UNSET else entry.lines.told
+    refused = {fault.request for fault in told}
+    if entry.faults is not UNSET and len(refused) < sum(entry.faults.values()):
+        return []
+    by_action, waiting, before = list[int](), 0, False
+    for number, used in enumerate(times, start=1):
+        # two refusals in a row are given up: the fallback action takes their time
+        if number not in refused or before:
+            by_action.append(waiting + used)
+            waiting, before = 0, False
+        else:
+            waiting, before = waiting + used, True
+    return [*by_action, waiting] if waiting else by_action
+
+
+def _tell_faults(steps: list[ShownStep], record: MatchRecord) -> None:
+    for step, each in zip(steps[1:], record.steps, strict=True):
+        step.fault = each.fallback_for if isinstance(each, ActionStep) else ""
+    for entry in record.seats:
+        for refused in () if entry.refusals is UNSET else entry.refusals:
+            if refused.step < len(steps):
+                steps[refused.step].fault = f"{refused.code}: {refused.message}"
+    if record.fault is not None:
+        steps[-1].fault = f"{record.termination}: {record.fault.message}"
+
+
+def _marks(steps: list[ShownStep], luck: MatchLuck, record: MatchRecord) -> list[Mark]:
+    """The luckiest draw, the largest swing of the chance of winning, and every fault; luck goes into the steps."""
+    names = [seat.player for seat in record.seats]
+    marks: list[Mark] = []
+    for node in luck.nodes:
+        steps[node.step + 1].luck = _rounded(node.luck)
+    if luck.nodes:
+        luckiest = max(luck.nodes, key=lambda node: max(node.luck))
+        seat = _best(luckiest)
+        marks.append(Mark("luckiest draw", luckiest.step + 1, f"{names[seat]} {luckiest.luck[seat]:+.3f}"))
+    swings = [_swing(one.value, other.value) for one, other in pairwise(steps)]
+    if swings and any(swings):
+        at = max(range(len(swings)), key=swings.__getitem__)
+        marks.append(Mark("largest swing", at + 1, f"{swings[at]:.3f} of a win"))
+    return [*marks, *(Mark("fault", number, step.fault) for number, step in enumerate(steps) if step.fault)]
+
+
+def _best(node: LuckNode) -> int:
+    return max(range(len(node.luck)), key=node.luck.__getitem__)
+
+
+def _swing(before: Sequence[float], after: Sequence[float]) -> float:
+    return max((abs(there - here) for here, there in zip(before, after, strict=True)), default=0.0)

@@ -1,0 +1,161 @@
+"""The data of a match for the player: every step and picture, nothing hidden, and hostile text that stays text."""
+
+import json
+import zlib
+from base64 import b64decode
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from support.scripted_bot import ScriptedBot, answer, house, match_of, random_match, seated, stored_toy_match
+
+from arena.errors import CheckFailed, Crashed
+from arena.match.luck import luck_of
+from arena.match.record import ActionStep, ChanceStep, MatchRecord, pack
+from arena.match.replay import replay
+from arena.match.results import PlayedMatch, result_of
+from arena.report.transcript import step_line
+from arena.site.replay import match_data, partners, script
+
+HOSTILE = "</script><script>alert('x')</script><!--\u2028<img src=http://evil/x onerror=alert(1)>"
+SHANGHAIEN = random_match("shanghaien", 4)
+CRASHED = match_of(seated(ScriptedBot(lambda _m, n: [Crashed("gone")] if n == 2 else None), player="guilty"), house())
+
+
+def unpacked(packed: str) -> list[Any]:
+    found: list[Any] = json.loads(zlib.decompress(b64decode(packed)))
+    return found
+
+
+def with_notes(record: MatchRecord, note: str) -> MatchRecord:
+    steps = tuple(replace(step, note=note) if isinstance(step, ActionStep) else step for step in record.steps)
+    return replace(record, steps=steps)
+
+
+def test_the_start_and_every_step_are_there_with_round_seat_and_position() -> None:
+    """In the words of the transcript, with the index of a picture and of the view of seat 0."""
+    data = match_data(SHANGHAIEN)
+
+    assert len(data["steps"]) == len(SHANGHAIEN.steps) + 1
+    for step, moment in zip(data["steps"][1:], replay(SHANGHAIEN), strict=True):
+        name = "" if "seat" not in step else f"seat {step['seat']} {data['players'][step['seat']]['name']} "
+        assert isinstance(moment.step, ChanceStep) or f"{name}{step['text']}" == step_line(SHANGHAIEN, moment)
+    assert [step.get("round", 0) for step in data["steps"]] == sorted(step.get("round", 0) for step in data["steps"])
+    assert data["steps"][-1]["round"] == 8
+    stills = unpacked(data["stills"])
+    assert {step.get("still", 0) for step in data["steps"]} == set(range(len(stills)))
+    assert all(still.startswith("<svg ") for still in stills)
+
+
+def test_the_chance_of_winning_ends_with_the_result_and_luck_is_told_where_it_fell() -> None:
+    """Marks lead to the luckiest draw and to the largest swing."""
+    data = match_data(SHANGHAIEN)
+
+    best = min(SHANGHAIEN.ranks)
+    assert [value == 1 for value in data["steps"][-1]["value"]] == [rank == best for rank in SHANGHAIEN.ranks]
+    kinds = {mark["kind"]: mark["step"] for mark in data["marks"]}
+    lucky = {number: max(step["luck"]) for number, step in enumerate(data["steps"]) if "luck" in step}
+    assert lucky[kinds["luckiest draw"]] == max(lucky.values())
+    assert 0 < kinds["largest swing"] < len(data["steps"])
+    assert {"luck", "value"} & set().union(*match_data(random_match("nim", 3))["steps"]) == set()
+
+
+@pytest.mark.usefixtures("toy_game")
+def test_nothing_of_a_simultaneous_decision_is_shown_before_all_have_decided() -> None:
+    """Its steps show the position before it; the picture changes with the last of them."""
+    data = match_data(stored_toy_match(rounds=2))
+
+    assert [step.get("still", 0) for step in data["steps"]] == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4]
+    assert data["steps"][0]["next"] == (0, 1, 2)
+    assert [step["kind"] for step in data["steps"] if "kind" in step][:3] == ["start", "chance", "simulation"]
+
+
+def test_no_secret_leaves_by_the_data() -> None:
+    """Neither the seed of the block, nor those of bots, nor the order of the deck, nor cards that lie in the pile."""
+    data = match_data(SHANGHAIEN)
+
+    told = json.dumps(data) + "".join(map(json.dumps, map(unpacked, filter(None, [data["stills"], data["views"]]))))
+    deck = next(step for step in SHANGHAIEN.steps if isinstance(step, ChanceStep) and len(step.outcome) == 48)
+    assert SHANGHAIEN.seed not in told
+    assert str(list(deck.outcome))[1:-1] not in told
+    assert next(step["text"] for step in data["steps"] if step.get("key") == "deck") == "chance deck: hidden"
+    assert all(type(view["pile"]) is int for view in unpacked(data["views"] or data["stills"]) if type(view) is dict)
+
+
+def test_notes_and_stderr_are_told_of_private_players_only() -> None:
+    """Of nobody, if nobody is named."""
+    fault = CRASHED.fault
+    assert fault is not None
+    record = replace(with_notes(CRASHED, "my plan"), fault=replace(fault, stderr="trace of mine", hint="a hint"))
+
+    for private, notes, errors in (((), set(), False), (("guilty",), {0}, True), (("house",), {1}, False)):
+        data = match_data(record, private=private)
+        assert {step["seat"] for step in data["steps"] if "note" in step} == notes
+        assert ("trace of mine" in json.dumps(data)) == errors
+        assert all(word not in json.dumps(data) for word in fault.transcript)
+    assert data["marks"][-1]["kind"] == "fault"
+    assert "crash: " in data["steps"][-1]["fault"]
+
+
+def test_hostile_text_stays_inside_the_script_that_carries_it() -> None:
+    """Names, notes and the rest are JSON without any character that could end the script or a line."""
+    record = with_notes(SHANGHAIEN, HOSTILE)
+    record = replace(record, seats=tuple(replace(seat, player=HOSTILE) for seat in record.seats))
+
+    text = script("match-m", match_data(record, private=[HOSTILE]))
+
+    assert not set("<>\u2028\u2029") & set(text)
+    assert text.count("\n") == 1
+    name, data = json.loads("[" + text.removeprefix("arena_data(").removesuffix(");\n") + "]")
+    assert name == "match-m"
+    assert data["players"][0]["name"] == HOSTILE
+    assert any(step.get("note") == HOSTILE for step in data["steps"])
+
+
+def test_a_record_that_contradicts_the_rules_is_refused() -> None:
+    """No page shows a match that nobody can have played."""
+    with pytest.raises(CheckFailed):
+        match_data(replace(SHANGHAIEN, steps=SHANGHAIEN.steps[1:]))
+
+
+def test_a_match_by_other_rules_is_told_as_it_was_recorded() -> None:
+    """Without positions, with a sentence that says why, and with the luck of the store."""
+    other = replace(SHANGHAIEN, rules="1")
+
+    data = match_data(other)
+
+    assert "played by rules 1" in data["notice"]
+    assert len(data["steps"]) == len(other.steps) + 1
+    assert (data["stills"], data["views"], data["module"]) == ("", "", "")
+
+
+def test_the_time_of_an_action_is_that_of_its_requests() -> None:
+    """The sum of a seat is the time of its record; a refused answer's request counts for the action after it."""
+
+    def late(message: Any, number: int) -> list[Any] | None:
+        return [answer(message, 99)] if number in {2, 5, 6} else None
+
+    with_faults = match_of(seated(ScriptedBot(late), player="late"), house(), game="nim", options={"heaps": [3, 4, 5]})
+    for record in (SHANGHAIEN, with_faults):
+        data = match_data(record)
+        for seat, entry in enumerate(record.seats):
+            steps = [step for step in data["steps"] if step.get("seat") == seat and "total_ms" in step]
+            spent = entry.cpu_ms if entry.decides == "cpu" else entry.wall_ms
+            assert not steps or steps[-1]["total_ms"] == pytest.approx(spent)
+            assert steps or entry.requests is None or not entry.requests
+
+
+def test_the_other_matches_of_a_block_are_its_other_rotations() -> None:
+    """None for an id that belongs to no pairing."""
+    assert partners("c91b78bc3e0c-4-1", 3) == ("c91b78bc3e0c-4-0", "c91b78bc3e0c-4-2")
+    assert partners("m", 2) == ()
+
+
+def test_a_stored_match_gives_its_luck_where_no_replay_can() -> None:
+    """As it was measured when the match was played."""
+    record = replace(SHANGHAIEN, match="c91b78bc3e0c-4-1")
+    found = PlayedMatch(result_of(record, luck_of(record)), pack(record))
+
+    data = match_data(replace(record, rules="1"), found)
+
+    assert [player["luck"] for player in data["players"]] == pytest.approx(luck_of(record).by_seat, abs=1e-4)
