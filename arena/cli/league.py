@@ -99,7 +99,7 @@ def tournaments() -> None:
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: the file, or all cores.")
 @click.option("--executor", metavar="MODULE:FACTORY", help="Play on the concurrent.futures executor this call returns.")
 @format_option(text="Format of the leaderboard.")
-@click.option("--pin", is_flag=True, help="Keep each worker, with its bots, on one core of its own.")
+@click.option("--pin/--no-pin", default=True, help="Keep each worker with its bots on one core, where that is enough.")
 @click.option("--update", is_flag=True, help="Take new versions of bots and changes that drop matches; asks before.")
 @click.option("--yes", is_flag=True, help="With --update: do not ask.")
 @click.option("--dry-run", is_flag=True, help="With --update: only say what it would drop.")
@@ -281,9 +281,7 @@ def matches(name: str | None, faults: bool, form: str, results: Path) -> None:
 def _backend(executor: str | None, workers: int | None, *, pin: bool) -> Backend:
     count = workers or len(usable_cores())
     if executor is None:
-        return LocalBackend(count, is_pinned=pin)
-    if pin:
-        raise SpecError("--pin is for workers on this machine; the workers of --executor are its own affair")
+        return LocalBackend(count, may_pin=pin)
     module, _, factory = executor.partition(":")
     try:
         made = getattr(import_module(module), factory)()

@@ -23,6 +23,7 @@ from arena.errors import SpecError
 from arena.games import GAMES, load_game
 from arena.games.api import simulator_of
 from arena.process.clock import cpu_clock
+from arena.process.cores import free_cores
 from arena.process.portable import usable_cores
 from arena.text import counted
 
@@ -99,6 +100,11 @@ def cores() -> Iterator[CheckResult]:
     meminfo = dict(line.split(":") for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
     free_mib = int(meminfo["MemAvailable"].split()[0]) // 1024
     yield ok(f"{counted(count, 'core')}, {free_mib / 1024:.1f} GiB of memory free, load {load:.1f}")
+    if count > 1 and sys.platform == "linux":
+        free = len(free_cores())
+        text = "each worker of a league and its bots keep to one core, where that is enough"
+        taken = f"{text}; other arena commands have claimed {count - free} of {count}: workers beyond that use any core"
+        yield ok(text) if free == count else note(taken)
     if load > count * 0.75:
         yield note("other work keeps the cores busy: a league takes longer; CPU time, which decides, stays fair")
     if free_mib < _LITTLE_MIB:

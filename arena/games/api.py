@@ -226,6 +226,11 @@ def fault_policy_of(game: Game[Any, Any]) -> FaultPolicy | None:
     return cast("FaultPolicy | None", getattr(game, "fault_policy", None))
 
 
+def is_simultaneous(game: Game[Any, Any]) -> bool:
+    """Whether several seats may have to act at once, from the game's optional attribute of that name."""
+    return bool(getattr(game, "is_simultaneous", False))
+
+
 def simulator_of(game: Game[Any, Any]) -> Simulator | None:
     """The simulator of a game that has one."""
     return cast("Simulator | None", getattr(game, "simulator", None))

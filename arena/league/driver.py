@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from arena.errors import HarnessFault, MachineFault
 from arena.league.schedule import Fixture, Life, PlayedBlock
-from arena.league.worker import ATTEMPTS, play_life_alone, play_whole_life
+from arena.league.worker import ATTEMPTS, play_life_alone, play_life_on_a_core, play_whole_life
 from arena.process.workers import Workers
 from arena.text import counted
 
@@ -64,15 +64,16 @@ class ExecutorBackend:
 
 
 class LocalBackend:
-    """Worker processes on this machine, one life in flight each; if pinned, each on one core with its bots."""
+    """Worker processes on this machine, one life in flight each; if pinned, each with its bots on one core."""
 
-    def __init__(self, workers: int, *, is_pinned: bool = False) -> None:
-        self.workers = Workers(workers, preload=play_life_alone.__module__, is_pinned=is_pinned)
+    def __init__(self, workers: int, *, may_pin: bool = True) -> None:
+        self.workers = Workers(workers, preload=play_life_alone.__module__)
         self.slots = workers
+        self._play = play_life_on_a_core if may_pin else play_life_alone
 
     def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
         """Play a life."""
-        return self.workers.stream(play_life_alone, life, hand_over)
+        return self.workers.stream(self._play, life, hand_over)
 
     def close(self, *, is_interrupted: bool) -> None:
         """Release the workers."""

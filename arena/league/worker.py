@@ -10,9 +10,11 @@ import time
 from collections.abc import Generator, Iterator
 from typing import Final
 
+from msgspec import UNSET
+
 from arena.errors import HarnessFault
 from arena.games import load_game
-from arena.games.api import value_of
+from arena.games.api import is_simultaneous, value_of
 from arena.league.schedule import Fixture, Life, PlayedBlock
 from arena.league.tournament import Player
 from arena.match.bot_player import GRACE_S, BotPlayer
@@ -22,6 +24,7 @@ from arena.match.referee import hello_for, play_match
 from arena.match.results import MatchResult, PlayedMatch, result_of, rotate
 from arena.match.settings import MatchSettings, clock_for, confine, open_channel, spec_of
 from arena.process import reaper
+from arena.process.cores import OwnCore
 from arena.process.limits import Isolation
 from arena.process.sandbox import self_test
 
@@ -30,6 +33,8 @@ BATCH_S: Final = 2.5
 """Wall time after which a worker hands over what it has of a life: that is lost if the program is killed."""
 log: Final = logging.getLogger("arena.worker")
 
+_OWN_CORE: Final = OwnCore()
+"""Of this process, from one life to the next."""
 Tables = list[list[BotPlayer]]
 """By rotation: the bot_players of that match of each block, in the order of the pairing."""
 
@@ -92,6 +97,25 @@ def play_life_alone(life: Life) -> Iterator[list[PlayedBlock]]:
         left = reaper.kill_descendants()
         if left:
             log.warning("%s: killed %d processes that bots had left behind", life.pairing.key, left)
+
+
+def play_life_on_a_core(life: Life) -> Iterator[list[PlayedBlock]]:
+    """`play_life_alone`, with this process and all bots on one core where that is enough and one is free."""
+    if does_on_one_core(life):
+        _OWN_CORE.claim()
+    else:
+        _OWN_CORE.release()
+    for batch in play_life_alone(life):
+        yield batch
+        _OWN_CORE.look()
+
+
+def does_on_one_core(life: Life) -> bool:
+    """Whether only one of the referee and the bots runs at a time, and CPU time decides for all players."""
+    manifests = [player.bot.manifest for player in life.pairing.players]
+    is_by_cpu = life.clock.decides == "cpu" and not any(manifest.processes for manifest in manifests)
+    uses_more = any(manifest.cores is not UNSET and manifest.cores > 1 for manifest in manifests)
+    return is_by_cpu and not life.clock.ponder and not uses_more and not is_simultaneous(load_game(life.game))
 
 
 def seat_players(life: Life, *, keep_transcript: bool = False) -> Tables:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from arena.errors import SpecError
 from arena.match.secret_luck import BlockDraw
 from arena.process import launch
 from arena.process.channel import ProcessChannel
@@ -120,6 +121,11 @@ def confine(bot: BotSpec, allowed: Limits, clock: ClockSettings, isolation: Isol
     """The confinement of the bot. SpecError if it asks for more than it is allowed."""
     manifest = bot.manifest
     limits = negotiate(manifest.limits, allowed, processes=manifest.processes, startup_ms=clock.startup_ms)
+    if manifest.cores is not UNSET and manifest.cores > limits.tasks:
+        raise SpecError(
+            f"it wants to use {manifest.cores} cores at once (`cores: {manifest.cores}`), with {limits.tasks} threads"
+            " and processes at most (`limits: tasks`)"
+        )
     return Confinement(isolation=isolation, limits=limits)
 
 

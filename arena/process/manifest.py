@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from arena import validation
 from arena.errors import SpecError
@@ -84,6 +84,7 @@ Words = Annotated[
     tuple[CommandWord, ...],
     Meta(min_length=1, max_length=256, description="a list of words, such as [python3, bot.py]"),
 ]
+Cores = Annotated[int, Meta(ge=1, le=1024)]
 Description = Annotated[str, _text("at most", 0, 500)]
 
 
@@ -92,7 +93,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `command` runs in the bot's folder; each command of `build` runs there once, at submission. `games`: the games the
     bot can play, none named means any. `processes`: the bot starts processes of its own, so wall time decides.
-    `limits`: what it asks for.
+    `cores`: how many it uses at once, 1 if it does not say so; a bot that uses more is not kept on one. `limits`: what
+    it asks for.
     """
 
     name: Name
@@ -101,6 +103,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     build: tuple[Words, ...] = ()
     games: tuple[Name, ...] = ()
     processes: bool = False
+    cores: Cores | UnsetType = UNSET
     limits: LimitRequest = LimitRequest()
     description: Description = ""
     authors: tuple[SingleLine, ...] = ()

@@ -27,7 +27,6 @@ from multiprocessing_logging import MultiProcessingHandler
 
 from arena.errors import MachineFault
 from arena.process import reaper
-from arena.process.portable import usable_cores
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -41,17 +40,10 @@ log: Final = logging.getLogger("arena.pool")
 
 
 class Workers:
-    """So many worker processes on this machine; if pinned, each stays on one core with all that it starts.
+    """So many worker processes on this machine. `preload` names the module of the functions that they call."""
 
-    `preload` names the module of the functions that they call.
-    """
-
-    def __init__(self, count: int, *, preload: str, is_pinned: bool = False) -> None:
-        known = usable_cores()
-        self._workers = [
-            _Worker(f"worker-{number}", known[number % len(known)] if is_pinned else None, preload)
-            for number in range(count)
-        ]
+    def __init__(self, count: int, *, preload: str) -> None:
+        self._workers = [_Worker(f"worker-{number}", preload) for number in range(count)]
 
     @property
     def pids(self) -> list[int]:
@@ -118,11 +110,10 @@ class Workers:
 class _Worker:
     """One worker process, the thread that waits for it, and its own log handler."""
 
-    def __init__(self, name: str, core: int | None, preload: str) -> None:
+    def __init__(self, name: str, preload: str) -> None:
         self.process: BaseProcess | None = None
         self.is_broken = False
         self._name = name
-        self._core = core
         self._preload = preload
         self._thread = ThreadPoolExecutor(1, name)
         self._calls: list[Future[Any]] = []
@@ -171,7 +162,7 @@ class _Worker:
             self._pipe, far_end = context.Pipe()
             self._handler = MultiProcessingHandler(self._name, sub_handler=_ToOwnHandlers())
             with far_end:
-                given = (far_end, self._handler.queue, logging.getLogger().getEffectiveLevel(), self._core)
+                given = (far_end, self._handler.queue, logging.getLogger().getEffectiveLevel())
                 process = context.Process(target=_serve, args=given, daemon=True)
                 try:
                     # a stop waits for the end of this: a worker whose start was cut short meets its queue gone
@@ -292,9 +283,9 @@ def _signal(pids: Iterable[int], number: signal.Signals) -> None:
             os.kill(pid, number)
 
 
-def _serve(pipe: "Connection[Any, Any]", queue: Any, level: int, core: int | None) -> None:
+def _serve(pipe: "Connection[Any, Any]", queue: Any, level: int) -> None:
     """Answer calls until the pipe is closed."""
-    _become_worker(queue, level, core)
+    _become_worker(queue, level)
     while True:
         try:
             function, argument, is_stream = pipe.recv()
@@ -313,10 +304,8 @@ def _serve(pipe: "Connection[Any, Any]", queue: Any, level: int, core: int | Non
         pipe.send(answer)
 
 
-def _become_worker(queue: Any, level: int, core: int | None) -> None:
-    """Be quiet on Ctrl-C, gone with the parent, and log into its queue; stay on `core`, if one is given."""
-    if core is not None:
-        os.sched_setaffinity(0, {core})
+def _become_worker(queue: Any, level: int) -> None:
+    """Be quiet on Ctrl-C, gone with the parent, and log into its queue."""
     # A handler, not SIG_IGN: what is ignored stays ignored in the bots started from here.
     for number in (signal.SIGINT, signal.SIGHUP):  # of a terminal: the main process decides what it means
         signal.signal(number, lambda *_: None)

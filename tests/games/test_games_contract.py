@@ -24,6 +24,7 @@ from arena.games.api import (
     Simulation,
     fault_policy_of,
     game_info_of,
+    is_simultaneous,
     ranks_by_score,
 )
 
@@ -158,13 +159,17 @@ def test_a_wrong_number_of_seats_is_refused(game: AnyGame, found: int) -> None:
         game.setup({}, found)
 
 
-def test_only_listed_seats_decide_and_luck_has_a_key(play: list[Step], seats: int) -> None:
-    """Every turn is a decision of somebody, luck or a simulation with a name that does not come again, or the end."""
+def test_only_listed_seats_decide_and_luck_has_a_key(game: AnyGame, play: list[Step], seats: int) -> None:
+    """Every turn is a decision of somebody, luck or a simulation with a name that does not come again, or the end.
+
+    A game in which several seats decide at once says so.
+    """
     keys: set[str] = set()
     for step in play:
         match step.turn:
             case Decision(movers):
                 assert movers
+                assert is_simultaneous(game) or len(movers) == 1
                 assert len(set(movers)) == len(movers)
                 assert set(movers) <= set(range(seats))
             case Chance(key) | Simulation(key):

@@ -4,21 +4,24 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from league_made import ROOT
 from support.made_matches import tournament
 
-from arena.errors import HarnessFault
+from arena.errors import HarnessFault, SpecError
 from arena.league import worker
 from arena.league.exhibition import play_here
-from arena.league.schedule import PlayedBlock, lives
+from arena.league.schedule import Life, PlayedBlock, lives
 from arena.league.tournament import Player
-from arena.league.worker import play_block, play_life, play_whole_life
+from arena.league.worker import does_on_one_core, play_block, play_life, play_whole_life
 from arena.match import referee
 from arena.match.participant import Participant
 from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.secret_luck import Secret
-from arena.match.settings import MatchSpec
-from arena.process.manifest import read_bot
+from arena.match.settings import ClockSettings, MatchSpec, confine
+from arena.process.limits import Limits
+from arena.process.manifest import BotSpec, read_bot
 
 WITNESS = """\
 import json, os, sys
@@ -161,3 +164,41 @@ def test_the_matches_of_a_block_are_played_in_the_drawn_order(monkeypatch: pytes
         for each in life.fixtures
         for rotation in each.draw.order
     ]
+
+
+def life_of(bots: list[BotSpec], clock: ClockSettings, game: str) -> Life:
+    """A life with these bots at the table."""
+    players = tuple(Player(name=f"p{number}", bot=bot) for number, bot in enumerate(bots))
+    (life,) = lives(tournament(players=players, cycles=1, options={}, clock=clock), {}, "none")
+    return msgspec.structs.replace(life, game=game)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "clock", "game", "does"),
+    [
+        ({}, {}, "nim", True),
+        ({"cores": 1}, {}, "shanghaien", True),
+        ({"cores": 2}, {}, "nim", False),
+        ({"processes": True}, {}, "nim", False),
+        ({}, {"decides": "wall"}, "nim", False),
+        ({}, {"ponder": True}, "nim", False),
+        ({}, {}, "riffraff", False),
+    ],
+)
+def test_one_core_is_enough_where_one_runs_at_a_time(
+    manifest: dict[str, Any], clock: dict[str, Any], game: str, does: bool
+) -> None:
+    """Nobody waits for a second core then; a clock of real time would count the wait."""
+    bot = read_bot(ROOT / "bots" / "random")
+    other = msgspec.structs.replace(bot, manifest=msgspec.structs.replace(bot.manifest, **manifest))
+
+    assert does_on_one_core(life_of([bot, other], ClockSettings(**clock), game)) is does
+
+
+def test_a_bot_that_uses_more_cores_than_it_may_have_threads_is_refused() -> None:
+    """With both numbers."""
+    bot = read_bot(ROOT / "bots" / "random")
+    wide = msgspec.structs.replace(bot, manifest=msgspec.structs.replace(bot.manifest, cores=65))
+
+    with pytest.raises(SpecError, match=r"65 cores at once \(`cores: 65`\), with 64 threads and processes at most"):
+        confine(wide, Limits(), ClockSettings(), "sandbox")

@@ -16,13 +16,15 @@ from typing import Any
 
 import pytest
 from league_made import ROOT, all_blocks, numbers, real_tournament
+from support.made_matches import tournament
 
 from arena.errors import HarnessFault
 from arena.league.driver import Backend, ExecutorBackend, LocalBackend, play_lives
 from arena.league.schedule import PlayedBlock, lives
-from arena.league.tournament import Tournament
-from arena.match.record import unpack
+from arena.league.tournament import Player, Tournament
+from arena.match.record import ActionStep, unpack
 from arena.process import reaper
+from arena.process.manifest import read_bot
 from arena.process.workers import Workers, multiprocessing_pids
 
 pytestmark = pytest.mark.process
@@ -241,6 +243,7 @@ KILLED_WHILE_LOGGING = """
 import logging, os, signal, sys, time
 from pathlib import Path
 from test_league_workers import log_file, log_for_ever
+from arena.process.manifest import read_bot
 from arena.process.workers import Workers
 
 if __name__ == "__main__":
@@ -279,3 +282,52 @@ def test_workers_killed_while_logging_wedge_nothing(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert time.time() - float(done.stdout) < 2.0
     assert all(f"main still logs {number}" in (tmp_path / "log").read_text() for number in range(6))
+
+
+WHERE = """\
+import json, os, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    kind = message["type"]
+    if kind == "hello":
+        print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
+    elif kind == "match_start":
+        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
+    elif kind == "request":
+        note = " ".join(map(str, os.sched_getaffinity(0)))
+        print(json.dumps({"type": "action", "id": message["id"], "action": 0, "note": note}), flush=True)
+"""
+
+
+def cores_of(league: Tournament, *backends: Backend) -> list[set[str]]:
+    """The cores of all bots, noted by themselves, while all these backends play the league at the same time."""
+    played: list[list[PlayedBlock]] = [[] for _ in backends]
+    threads = [
+        threading.Thread(target=play_lives, args=(lives(league, {}, "none"), backend), kwargs={"commit": blocks.extend})
+        for backend, blocks in zip(backends, played, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    records = [[unpack(match.record) for block in blocks for match in block.matches] for blocks in played]
+    return [
+        {step.note for record in each for step in record.steps if isinstance(step, ActionStep) and step.note}
+        for each in records
+    ]
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this machine has one core")
+def test_two_leagues_at_once_never_share_a_core(tmp_path: Path) -> None:
+    """A worker and its bots stay on one that nobody has; without one, and with --no-pin, they run on all."""
+    script = tmp_path / "where.py"
+    script.write_text(WHERE)
+    players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
+    league = tournament(players=players, cycles=3, options={"heaps": [3, 3]}, chunk_blocks=3)
+    everywhere = " ".join(map(str, os.sched_getaffinity(0)))
+
+    one, other, free = cores_of(league, LocalBackend(1), LocalBackend(1), LocalBackend(1, may_pin=False))
+
+    assert len(one) == len(other) == 1
+    assert free == {everywhere}
+    assert one != other or one == {everywhere}, "other programs of this machine may have claimed all cores"

@@ -66,6 +66,7 @@ def test_a_folder_is_read_as_its_manifest_says(folder: Path) -> None:
             "version: expected text of one line, at most 40 characters that print, found 1; put it",
         ),
         ("name: x\ncommand: [x]\nprocesses: maybe\n", "processes: expected true or false, found 'maybe'"),
+        ("name: x\ncommand: [x]\ncores: 0\n", "cores: expected a whole number"),
         ("- name\n", "expected an object with the keys name, command, version, build, games, processes, "),
         ("name: [\n", "line 2"),
     ],

@@ -44,6 +44,7 @@ class RiffRaff:
     name: ClassVar[str] = "riffraff"
     rules_version: ClassVar[str] = "1"
     seat_counts: ClassVar[tuple[int, ...]] = (2, 3, 4)
+    is_simultaneous: ClassVar[bool] = True
     fault_policy: ClassVar[api.FaultPolicy] = RiffRaffFaultPolicy()
     observe = staticmethod(view.observe)
     parse = staticmethod(legality.parse)
