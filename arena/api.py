@@ -16,9 +16,10 @@ from msgspec.structs import replace
 
 from arena.errors import CheckFailed, DamagedStore, Interrupted, SpecError
 from arena.league.progress import LeagueProgress, round_title
-from arena.league.schedule import Life, PlayedBlock, lives
+from arena.league.schedule import Life, lives
 from arena.league.state import LeagueState, Replay, Stored, state_of
 from arena.league.tournament import Tournament
+from arena.match.columns import PlayedBlock
 from arena.match.record import MatchRecord, unpack
 from arena.match.results import PlayedMatch
 from arena.match.secret_luck import Secret
@@ -160,10 +161,11 @@ class LeagueRun:
     def _commit(self, blocks: list[PlayedBlock]) -> None:
         self._store.save(blocks)
         self._replay.add(blocks)
-        before, matches = self._forfeits.total(), [match for block in blocks for match in block.matches]
-        for match in matches:
-            self._log_forfeit(match)
-        self.progress.add(len(matches), self._forfeits.total() - before)
+        for block in blocks:
+            if block.forfeits:
+                for match in block.matches:
+                    self._log_forfeit(match)
+        self.progress.add(sum(len(one.storable) for one in blocks), sum(one.forfeits for one in blocks))
 
     def _next_round(self) -> Iterator[Life] | None:
         """The rest of the open round; None if all that is known is stored."""

@@ -19,8 +19,9 @@ from tables import Figure, Goal, Row, Table
 
 from arena.league.driver import LocalBackend, play_lives
 from arena.league.exhibition import exhibition
-from arena.league.schedule import PlayedBlock, lives
+from arena.league.schedule import lives
 from arena.league.tournament import Player
+from arena.match.columns import PlayedBlock
 from arena.match.record import unpack
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret

@@ -23,7 +23,8 @@ import msgspec
 from tables import Figure, Goal, Table
 
 from arena.league.driver import LocalBackend, play_lives
-from arena.league.schedule import Life, PlayedBlock, lives
+from arena.league.schedule import Life, lives
+from arena.match.columns import PlayedBlock
 from arena.match.record import unpack
 from arena.process import reaper
 from arena.process.workers import multiprocessing_pids
@@ -88,7 +89,7 @@ class Soak:
         self._heard()
         self._store.save(blocks)
         for block in blocks:
-            rogue = self._hostile_bots[block.fixture.pairing]
+            rogue = self._hostile_bots[block.pairing]
             for match in block.matches:
                 self.matches += 1
                 self.endings[match.result.termination] += 1

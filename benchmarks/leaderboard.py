@@ -21,12 +21,12 @@ from measure import interleaved
 from tables import Figure, Goal, Row, Table
 
 from arena.api import league_table, publish
-from arena.league.schedule import Pairing, PlayedBlock, fixture, pairings
+from arena.league.schedule import Pairing, pairings
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Player, Tournament
+from arena.match.columns import PlayedBlock, columns_of
 from arena.match.record import PackedRecord, Termination
 from arena.match.results import MatchKey, MatchResult, PlayedMatch, canonical_ranks, rotate
-from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
 from arena.standings.ranks import in_schedule_order
@@ -65,7 +65,7 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     _fill(pair, _tournament(2, cycles=matches // 2), ())
     _fill(many, _tournament(_MANY_PLAYERS, cycles=1), ())
     rng = random.Random(3)
-    more = (_block(last, block, _sample(rng, last)) for block in kept_back)
+    more = (_block(block, _sample(rng, last)) for block in kept_back)
     commands: dict[str, tuple[Callable[[], float], Goal | None]] = {
         "arena leaderboard": (_command(results, "leaderboard"), None),
         "arena leaderboard after one block more": (partial(_after_one, results, more), _AT_ONCE),
@@ -179,15 +179,14 @@ def _fill(results: Path, tournament: Tournament, kept_back: Sequence[int]) -> No
             for block in range(tournament.cycles):
                 for one in () if block in without else rng.choice(samples):
                     place = one.key._replace(block=block)
-                    rows.insert(connection, number, msgspec.structs.replace(one, key=place))
+                    rows.insert(connection, [rows.NewMatch(number, place, columns_of(one))])
                     packed = (_RECORD.codec, _RECORD.digest, _RECORD.body)
                     connection.execute("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", (number, *place[1:], *packed))
 
 
-def _block(pairing: Pairing, block: int, sample: Sample) -> PlayedBlock:
+def _block(block: int, sample: Sample) -> PlayedBlock:
     matches = (msgspec.structs.replace(one, key=one.key._replace(block=block)) for one in sample)
-    planned = fixture(Secret.public("1"), pairing, block)
-    return PlayedBlock(planned, tuple(PlayedMatch(one, _RECORD) for one in matches))
+    return PlayedBlock.of([PlayedMatch(one, _RECORD) for one in matches])
 
 
 def _sample(rng: random.Random, pairing: Pairing) -> Sample:

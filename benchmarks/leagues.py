@@ -23,8 +23,9 @@ from measure import error_of_median, interleaved
 from tables import Figure, Goal, Row, Table
 
 from arena.league.driver import Backend, Finished, HandOver, LocalBackend, play_lives
-from arena.league.schedule import Life, PlayedBlock, lives
+from arena.league.schedule import Life, lives
 from arena.league.tournament import Player, Tournament
+from arena.match.columns import PlayedBlock
 from arena.process.manifest import BotSpec
 from arena.standings.ratings import RatingSettings
 from arena.store import database

@@ -20,6 +20,7 @@ from tables import Table
 
 SECTIONS: Final = {
     "league": "leagues",
+    "driver": "driver",
     "playouts": "playouts",
     "settle": "settling",
     "startup": "commands",

@@ -17,10 +17,11 @@ from arena.games import load_game
 from arena.games.api import value_of
 from arena.league.driver import LocalBackend, play_lives
 from arena.league.progress import Progress
-from arena.league.schedule import Life, PlayedBlock, lives
+from arena.league.schedule import Life, lives
 from arena.league.sprt import SequentialComparison
 from arena.league.state import state_of
 from arena.league.tournament import DEFAULT_SEATS, Player, Tournament, luck_origin
+from arena.match.columns import PlayedBlock
 from arena.process.manifest import BotSpec
 from arena.process.portable import usable_cores
 from arena.report.comparison import as_json, as_text, state_line
@@ -130,7 +131,7 @@ def _play(store: MatchStore, needed: Iterator[Life], comparison: SequentialCompa
 
     def commit(blocks: list[PlayedBlock]) -> None:
         store.save(blocks)
-        comparison.add({block.fixture.block: block.matches for block in blocks})
+        comparison.add({block.block: block.matches for block in blocks})
         progress.total = _expected_matches(comparison)
         progress.add(comparison.state.blocks * DEFAULT_SEATS - progress.done, 0)
 

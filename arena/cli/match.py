@@ -27,10 +27,11 @@ from arena.games import load_game
 from arena.league.driver import LocalBackend, play_lives
 from arena.league.exhibition import named_apart, play_here, require_seats, seat_all
 from arena.league.progress import Progress
-from arena.league.schedule import PlayedBlock, lives, match_count
+from arena.league.schedule import lives, match_count
 from arena.league.tournament import Tournament
 from arena.league.worker import Tables, bot_player
 from arena.match.bot_player import BotPlayer
+from arena.match.columns import PlayedBlock
 from arena.match.human import HumanPlayer
 from arena.match.participant import Participant, TranscriptLine
 from arena.match.record import MatchRecord
@@ -157,7 +158,7 @@ def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[Match
     def commit(blocks: list[PlayedBlock]) -> None:
         for each in blocks:
             results.extend(one.result for one in each.matches)
-            progress.add(len(each.matches), sum(one.result.at_fault is not None for one in each.matches))
+            progress.add(len(each.storable), each.forfeits)
 
     backend = LocalBackend(len(usable_cores()))
     try:

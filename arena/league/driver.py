@@ -15,8 +15,9 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from arena.errors import HarnessFault, MachineFault
-from arena.league.schedule import Fixture, Life, PlayedBlock
+from arena.league.schedule import Fixture, Life
 from arena.league.worker import ATTEMPTS, play_life_alone, play_life_on_a_core, play_whole_life
+from arena.match.columns import PlayedBlock
 from arena.process.workers import Workers
 from arena.text import counted
 
@@ -210,7 +211,7 @@ class _Run:
 
     def _take(self, flight: _Flight, blocks: Finished) -> None:
         for block in blocks:
-            fixture = flight.left.pop(block.fixture.block)
+            fixture = flight.left.pop(block.block)
             if block.void:
                 self.lost.append(f"{_named(flight.life, (fixture,))}: {block.void}")
                 log.error("%s", self.lost[-1])

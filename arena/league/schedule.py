@@ -23,7 +23,6 @@ from arena.league.schedules.knockout import knockout
 from arena.league.schedules.settings import Gauntlet, Knockout, Swiss, decided
 from arena.league.schedules.swiss import swiss
 from arena.league.tournament import DEFAULT_SEATS, OLD_FORMAT, Player, Tournament, luck_origin, public_secret
-from arena.match.results import PlayedMatch
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
 from arena.match.settings import ClockSettings, MatchSettings
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
@@ -81,14 +80,6 @@ class Life(msgspec.Struct, frozen=True):
     def setting(self) -> MatchSettings:
         """The settings that its matches have in common."""
         return MatchSettings(self.game, self.options, self.clock, self.limits)
-
-
-class PlayedBlock(msgspec.Struct, frozen=True):
-    """All matches of a fixture; none, and `void` says why, if it was void each time it was played."""
-
-    fixture: Fixture
-    matches: tuple[PlayedMatch, ...]
-    void: str = ""
 
 
 class Round(msgspec.Struct, frozen=True):

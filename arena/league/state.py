@@ -11,9 +11,10 @@ from functools import cached_property
 import msgspec
 
 from arena.errors import DamagedStore
-from arena.league.schedule import Pairing, Planner, PlayedBlock, Round, generator_of, is_open_ended, match_count
+from arena.league.schedule import Pairing, Planner, Round, generator_of, is_open_ended, match_count
 from arena.league.schedules import Plan
 from arena.league.tournament import Tournament
+from arena.match.columns import PlayedBlock
 from arena.match.results import PairingRanks
 from arena.statistics.pairs import MISSING
 
@@ -116,9 +117,8 @@ class Replay:
     def add(self, blocks: Iterable[PlayedBlock]) -> None:
         """Blocks of the open round are stored that were not there before; after the last one the next round begins."""
         for block in blocks:
-            ranks = [rank for match in block.matches for rank in match.result.ranks]
-            self._committed[block.fixture.pairing][block.fixture.block] = "".join(map(str, ranks))
-            self._left -= len(block.matches)
+            self._committed[block.pairing][block.block] = "".join([one.columns.ranks for one in block.storable])
+            self._left -= len(block.storable)
         self._go_on()
 
     def _go_on(self) -> None:

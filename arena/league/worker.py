@@ -15,9 +15,10 @@ from msgspec import UNSET
 from arena.errors import HarnessFault
 from arena.games import load_game
 from arena.games.api import is_simultaneous, value_of
-from arena.league.schedule import Fixture, Life, PlayedBlock
+from arena.league.schedule import Fixture, Life
 from arena.league.tournament import Player
 from arena.match.bot_player import GRACE_S, BotPlayer
+from arena.match.columns import PlayedBlock
 from arena.match.luck import LuckMeter, MatchLuck
 from arena.match.record import MatchRecord, pack
 from arena.match.referee import hello_for, play_match
@@ -172,8 +173,8 @@ def _played(life: Life, fixture: Fixture, tables: Tables) -> PlayedBlock:
     try:
         played = sorted(play_block(life, fixture, tables), key=lambda one: one[1].key)
     except HarnessFault as fault:
-        return PlayedBlock(fixture, (), void=f"void {ATTEMPTS} times, the last time because {fault}")
-    return PlayedBlock(fixture, tuple(PlayedMatch(result, pack(record)) for record, result in played))
+        return PlayedBlock(fixture.pairing, fixture.block, void=f"void {ATTEMPTS} times, the last time because {fault}")
+    return PlayedBlock.of([PlayedMatch(result, pack(record)) for record, result in played])
 
 
 def _meter(life: Life) -> LuckMeter | None:

@@ -6,18 +6,19 @@ stays as it is. Results come out in schedule order, whatever the order in which 
 
 import contextlib
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
 from arena.errors import DamagedStore, SpecError
 from arena.league.tournament import OLD_FORMAT, Tournament, portable
+from arena.match.columns import PlayedBlock
 from arena.match.results import MatchKey, MatchResult, PairingRanks, PlayedMatch
 from arena.store import database, history, rows
 from arena.store.ranks import Wanted, ranks, unchecked_ranks, wanted
@@ -30,13 +31,6 @@ if TYPE_CHECKING:
 _R = TypeVar("_R")
 _OLD_RULES: Final = "1"
 """Of every game in arena 0.1.0, which stored no version of the rules with a league."""
-
-
-class _Block(Protocol):
-    """Matches that are stored together."""
-
-    @property
-    def matches(self) -> Iterable[PlayedMatch]: ...
 
 
 class LeagueSecret(msgspec.Struct, frozen=True):
@@ -130,14 +124,14 @@ class MatchStore:
         """Names of all leagues, sorted."""
         return [str(name) for (name,) in self._read("SELECT name FROM league ORDER BY name")]
 
-    def save(self, blocks: Iterable[_Block]) -> None:
+    def save(self, blocks: Iterable[PlayedBlock]) -> None:
         """Store these blocks in one transaction; matches that are there already are left alone."""
-        committed: list[history.NewEntry] = []
         with database.transaction(self._connection, self._path):
-            for block in blocks:
-                for one in block.matches:
-                    self._save_match(one, committed)
-            history.append(self._connection, committed)
+            found = list(self._new_matches(blocks))
+            rows.insert(self._connection, [new for new, _ in found])
+            records = [(new.pairing, *new.key[1:], *record) for new, record in found]
+            self._connection.executemany("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", records)
+            history.append(self._connection, [(new.pairing, new.key, digest) for new, (_, digest, _) in found])
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -258,21 +252,31 @@ class MatchStore:
         with database.transaction(self._connection, self._path):
             self._connection.execute(query, values)
 
-    def _save_match(self, one: PlayedMatch, committed: list[history.NewEntry]) -> None:
-        """Store a match if it is not there; `committed` gets it then."""
-        execute, key = self._connection.execute, one.result.key
-        players = msgspec.json.encode(one.result.places).decode()
-        execute(
+    def _new_matches(self, blocks: Iterable[PlayedBlock]) -> Iterator[tuple[rows.NewMatch, tuple[str, str, bytes]]]:
+        """The matches of these blocks that are not there, each once, with their records."""
+        ids: dict[tuple[str, tuple[str, ...]], int] = {}
+        seen = defaultdict[tuple[int, int], set[int]](set)
+        for block in blocks:
+            named = (block.pairing, block.players)
+            pairing = ids[named] = ids.get(named) or self._pairing(*named)
+            place = (pairing, block.block)
+            if place not in seen:
+                query = "SELECT rotation FROM match WHERE (pairing, block) = (?, ?)"
+                seen[place].update(rotation for (rotation,) in self._connection.execute(query, place))
+            for rotation, columns, record in block.storable:
+                if rotation not in seen[place]:
+                    seen[place].add(rotation)
+                    yield rows.NewMatch(pairing, MatchKey(block.pairing, block.block, rotation), columns), record
+
+    def _pairing(self, key: str, players: tuple[str, ...]) -> int:
+        """The id of a pairing, whose players are those from now on."""
+        self._connection.execute(
             "INSERT INTO pairing (key, players) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET"
             " players = excluded.players WHERE players <> excluded.players",
-            (key.pairing, players),
+            (key, msgspec.json.encode(players).decode()),
         )
-        (pairing,) = execute("SELECT id FROM pairing WHERE key = ?", (key.pairing,)).fetchone()
-        if rows.insert(self._connection, pairing, one.result):
-            packed = one.record
-            row = (pairing, *key[1:], packed.codec, packed.digest, packed.body)
-            execute("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", row)
-            committed.append((pairing, key, packed.digest))
+        (found,) = self._connection.execute("SELECT id FROM pairing WHERE key = ?", (key,)).fetchone()
+        return int(found)
 
 
 def _decoded(text: bytes) -> Tournament:

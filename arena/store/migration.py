@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from arena.errors import DamagedStore
+from arena.match.columns import columns_of
 from arena.match.record import MatchRecord, PackedRecord, Termination, unpack
 from arena.match.results import LUCK_UNIT, MatchKey, MatchResult, canonical_ranks, microseconds, result_of, rotate
 from arena.store import rows
@@ -60,7 +61,8 @@ def fill(connection: sqlite3.Connection) -> None:
         connection.execute("UPDATE pairing SET players = ? WHERE id = ?", (text, pairing))
         for block, rotation, summary in connection.execute(_ORDERED, (pairing,)):
             place = MatchKey(key, block, rotation)
-            rows.insert(connection, pairing, _result(connection, pairing, place, players, summary))
+            result = _result(connection, pairing, place, players, summary)
+            rows.insert(connection, [rows.NewMatch(pairing, place, columns_of(result))])
     connection.execute("DROP TABLE summary")
 
 

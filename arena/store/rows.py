@@ -1,8 +1,7 @@
-"""Matches as rows: the layout of the tables, and the way from a result to its rows and back.
+"""Matches as rows: the layout of the tables, and the way from columns to rows and back.
 
 Rule: a column holds what a query asks for, in whole numbers; a row that no match can have is DamagedStore and names the
-match. Points and margins stand beside ranks and scores although they follow from them, so that SQLite can add them;
-whoever reads a match compares them.
+match. Points and margins stand beside ranks and scores although they follow from them, so that SQLite can add them.
 
 `seat` is in the order of places before blocks: a query by pairing and place reads its rows one after the other.
 """
@@ -10,16 +9,14 @@ whoever reads a match compares them.
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
-from functools import lru_cache
-from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from arena.errors import DamagedStore
-from arena.match.record import PackedRecord, Termination
-from arena.match.results import MatchKey, MatchResult, margins_of, points, rotate, score_unit
+from arena.match.columns import MatchColumns, result_from
+from arena.match.record import PackedRecord
+from arena.match.results import MatchKey, MatchResult
 
 
 def _whole(column: str, least: int = 0) -> str:
@@ -58,7 +55,6 @@ MATCH_TABLES: Final = f"""
 
 UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, TypeError, ValueError, AttributeError)
 """Raised by values that are not those that were stored: in form, in their bytes, in their type."""
-_KINDS: Final = frozenset((int, type(None)))
 WHOLE: Final = 1 << 62
 """More blocks than a pairing can have."""
 
@@ -82,35 +78,25 @@ _PARDON: Final = (
 )
 
 
-def insert(connection: sqlite3.Connection, pairing: int, one: MatchResult) -> bool:
-    """Insert the rows of a result within the caller's transaction; False, and nothing, if the match is there."""
-    key, unit = one.key, score_unit(one.scores or ())
-    row = (
-        *(pairing, key.block, key.rotation, "".join(map(str, one.ranks)), one.termination.value, one.at_fault),
-        *(one.isolation, one.luck_version, unit),
-    )
-    if not connection.execute("INSERT OR IGNORE INTO match VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row).rowcount:
-        return False
-    places = [(seat + key.rotation) % len(one.ranks) for seat in range(len(one.ranks))]
-    none = (None,) * len(places)
-    by_seat = zip(
-        one.points,
-        none if one.scores is None else [int(score * unit) for score in one.scores],
-        none if one.margins is None else [int(margin * unit) for margin in one.margins],
-        one.luck or none,
-        *(one.moves, one.time_us, one.slowest_us, one.startup_us, one.idle_us, one.timeouts_by_load),
-        strict=True,
-    )
-    connection.executemany(
-        "INSERT INTO seat VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(pairing, place, key.block, key.rotation, *own) for place, own in zip(places, by_seat, strict=True)],
-    )
-    if one.pardoned:
-        counts = zip(places, one.pardoned, strict=True)
-        pardons = [(place, code, count) for place, own in counts for code, count in own.items()]
-        where = (pairing, key.block, key.rotation)
-        connection.executemany("INSERT INTO pardon VALUES (?, ?, ?, ?, ?, ?)", [(*where, *each) for each in pardons])
-    return True
+class NewMatch(NamedTuple):
+    """A match to be inserted: the id of its pairing, its key, its columns."""
+
+    pairing: int
+    key: MatchKey
+    columns: MatchColumns
+
+
+def insert(connection: sqlite3.Connection, matches: Iterable[NewMatch]) -> None:
+    """Insert the rows of matches that are not there, within the caller's transaction."""
+    own, seats, pardons = list[tuple[Any, ...]](), list[tuple[Any, ...]](), list[tuple[Any, ...]]()
+    for pairing, (_, block, rotation), columns in matches:
+        own.append((pairing, block, rotation, *columns[:6]))
+        seats += [(pairing, place, block, rotation, *each) for place, each in enumerate(columns.seats)]
+        pardons += [(pairing, block, rotation, *each) for each in columns.pardons]
+    connection.executemany("INSERT INTO match VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", own)
+    connection.executemany("INSERT INTO seat VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", seats)
+    if pardons:
+        connection.executemany("INSERT INTO pardon VALUES (?, ?, ?, ?, ?, ?)", pardons)
 
 
 def read_matches(
@@ -132,7 +118,8 @@ def read_matches(
     for match in connection.execute(_WITH_RECORD if with_records else _ALONE, (pairing, *blocks)):
         place = MatchKey(key, *match[:2])
         try:
-            result = _result(place, players, match, [next(own, ()) for own in seats], pardons.pop(place, []))
+            columns = _columns(match, [next(own, ()) for own in seats], pardons.pop(place, []))
+            result = result_from(place, players, columns)
             record = None if match[8] is None else _record(*match[8:])
         except UNREADABLE as error:
             raise damaged(str(place), error) from None
@@ -164,65 +151,12 @@ def damaged(match: str, reason: object) -> DamagedStore:
     return DamagedStore(f"match {match} cannot be read: {reason}; it was edited or damaged: run `arena verify`")
 
 
-def _result(
-    key: MatchKey, players: tuple[str, ...], match: tuple[Any, ...], seats: list[Any], pardons: list[Any]
-) -> MatchResult:
-    """The result of these rows. ValueError or TypeError if they are not those of one match."""
-    # A million matches are read at once: whole numbers are compared before any becomes a fraction.
-    block, rotation, text, termination, at_fault, isolation, version, unit = match[:8]
+def _columns(match: tuple[Any, ...], seats: list[Any], pardons: list[Any]) -> MatchColumns:
+    """The columns of a match. ValueError if a row of a seat is missing."""
     for own in seats:
-        if own[:2] != (block, rotation):
+        if own[:2] != match[:2]:
             raise ValueError("its seats are not there")
-    if not 0 <= rotation < len(players):
-        raise ValueError("its rotation is none of the pairing")
-    by_seat = rotate(seats, rotation)
-    if type(isolation) is not str or type(version) is not str:
-        raise TypeError("its isolation or its luck version is no text")
-    if not _KINDS.issuperset(map(type, chain(*by_seat))):
-        raise TypeError("a value of a seat is no whole number")
-    if type(unit) is not int or unit < 1:
-        raise ValueError(f"scores count in parts of 1 / {unit}")
-    _, _, gained, parts, margins, luck, *counts = zip(*by_seat, strict=True)
-    ranks, due = _ranks(text)
-    scores, due_margins = _scored(parts, unit)
-    is_luck_whole = None not in luck if version else {*luck} == {None}
-    if gained != due or margins != due_margins or not is_luck_whole:
-        raise ValueError("its points, margins and luck do not fit its ranks, scores and version")
-    if min(map(min, counts)) < 0:
-        raise ValueError("a count or a time is below 0")
-    pardoned = _pardoned(pardons, rotation, len(players)) if pardons else ()
-    named = (key, rotate(players, rotation), ranks, scores, _termination(termination), at_fault, isolation)
-    # Fields of results have the order of the columns.
-    found: tuple[Any, ...] = (*named, *counts, luck if version else (), version, pardoned)
-    return MatchResult(*found)
-
-
-_termination = lru_cache(Termination)
-
-
-@lru_cache(maxsize=4096)
-def _ranks(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The ranks by seat, and the points they are worth."""
-    ranks = tuple(map(int, text))
-    return ranks, points(ranks)
-
-
-@lru_cache(maxsize=1 << 14)
-def _scored(parts: tuple[int | None, ...], unit: int) -> tuple[tuple[Fraction, ...] | None, tuple[int | None, ...]]:
-    """Scores in parts of 1 / `unit` -> the scores, and the margins in the same parts; nothing without scores."""
-    known = [part for part in parts if part is not None]
-    if not known:
-        return None, parts
-    return tuple([Fraction(part, unit) for part in known]), margins_of(known)
-
-
-def _pardoned(rows: Iterable[tuple[int, str, int]], rotation: int, seats: int) -> tuple[dict[str, int], ...]:
-    counts: list[dict[str, int]] = [{} for _ in range(seats)]
-    for place, code, count in rows:
-        if not 0 <= place < seats:
-            raise ValueError(f"faults are counted for place {place} of {seats}")
-        counts[(place - rotation) % seats][code] = count
-    return tuple(counts) if any(counts) else ()
+    return MatchColumns._make((*match[2:8], tuple([own[2:] for own in seats]), tuple(pardons)))
 
 
 def _record(codec: Any, digest: Any, body: Any) -> PackedRecord:

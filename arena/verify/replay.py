@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from arena.errors import ArenaError
 from arena.games import load_game
-from arena.league.schedule import Life, PlayedBlock, fixture, lives
+from arena.league.schedule import Life, fixture, lives
 from arena.league.state import LeagueState
 from arena.league.tournament import OLD_FORMAT, Tournament
 from arena.league.worker import play_whole_life
+from arena.match.columns import PlayedBlock
 from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
@@ -99,7 +100,7 @@ def _whole_lives(store: MatchStore, state: LeagueState, secrets: Sequence[Secret
 def _differences(store: MatchStore, block: PlayedBlock) -> Iterator[str]:
     """The first difference of each match of a block that was played again, in a sentence."""
     if block.void:
-        yield f"block {block.fixture.pairing}-{block.fixture.block} was {block.void}"
+        yield f"block {block.pairing}-{block.block} was {block.void}"
     for match in block.matches:
         then = unpack(store.match(str(match.result.key)).record)
         now = unpack(match.record)

@@ -1,5 +1,6 @@
 """Leagues that are stopped in every way there is: nothing stored is lost, nothing is left running, resume completes."""
 
+import json
 import os
 import random
 import re
@@ -12,13 +13,18 @@ from pathlib import Path
 import pytest
 from e2e_arena import DEADLINE_S, Place, a_second, until
 
+from arena.cli.edge import PROGRESS_FD
+
 pytestmark = [pytest.mark.process, pytest.mark.alone]  # a second is a second where nothing else plays
 KILLS = 20
 
 
 @pytest.mark.slow
-def test_twenty_kills_change_nothing(tmp_path: Path) -> None:
-    """`kill -9` of the main process at 20 moments: all processes go, stored matches stay, standings come out equal."""
+def test_twenty_kills_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`kill -9` of the main process at 20 moments: all processes go, stored matches stay, standings come out equal.
+
+    A match that was counted before the kill is stored.
+    """
     place = Place(tmp_path).write("random", "random", "random", cycles=80, chunk_blocks=5)
     undisturbed = place.beside("undisturbed")
     undisturbed.tournament = place.tournament
@@ -28,16 +34,23 @@ def test_twenty_kills_change_nothing(tmp_path: Path) -> None:
     slowest_s = 0.0
 
     for _ in range(KILLS):
-        process = place.start_league("--workers", "2")
-        time.sleep(rng.uniform(0.05, 0.6))  # the moment is the point: any is right
+        reader, writer = os.pipe()
+        monkeypatch.setenv(PROGRESS_FD, str(writer))
+        process = place.start_league("--workers", "2", pass_fds=(writer,))
+        os.close(writer)
+        time.sleep(rng.uniform(0.05, 0.9))  # the moment is the point: any is right
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
+        with os.fdopen(reader) as told:
+            shown = [json.loads(line)["done"] for line in told if line.endswith("\n")]
         slowest_s = max(
             slowest_s, until(lambda: not place.alive(), within_s=a_second(), what="the end of all processes")
         )
         now = place.matches()
         assert {key: now.get(key) for key in seen} == seen, "a stored match was lost or changed"
+        assert len(now) >= max(shown, default=0), "a match was counted before it was on the disk"
         seen = now
+    monkeypatch.delenv(PROGRESS_FD)
     place.league("--workers", "2")
 
     final = place.matches()

@@ -7,9 +7,10 @@ from itertools import chain
 from league_made import FakeBackend, match
 
 from arena.league.driver import play_lives
-from arena.league.schedule import Life, PlayedBlock, lives
+from arena.league.schedule import Life, lives
 from arena.league.state import LeagueState, Replay, state_of
 from arena.league.tournament import Tournament
+from arena.match.columns import PlayedBlock
 from arena.match.results import MatchKey, MatchResult, PairingRanks, rotate
 from arena.standings.ranks import ranks_of
 
@@ -25,7 +26,7 @@ class Ledger:
 
     def commit(self, blocks: list[PlayedBlock]) -> None:
         for block in blocks:
-            key = (block.fixture.pairing, block.fixture.block)
+            key = (block.pairing, block.block)
             self.commits.append(key)
             self.blocks.setdefault(key, block)
 
@@ -87,4 +88,4 @@ def _block(life: Life, number: int) -> PlayedBlock:
         luck = [sha256(f"{fixture.draw.luck}{name}{rotation}".encode()).digest()[0] // 64 for name in seats]
         scores = tuple(value + (name < "c") for value, name in zip(luck, seats, strict=True))
         matches.append(match(MatchKey(fixture.pairing, fixture.block, rotation), life.pairing.names, scores))
-    return PlayedBlock(fixture=fixture, matches=tuple(matches))
+    return PlayedBlock.of(matches)

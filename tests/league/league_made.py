@@ -8,8 +8,9 @@ from typing import Any
 from support.made_matches import RECORD, match_result, tournament
 
 from arena.league.driver import Finished, HandOver
-from arena.league.schedule import Fixture, Life, PlayedBlock, pairings
+from arena.league.schedule import Fixture, Life, pairings
 from arena.league.tournament import Player, Tournament
+from arena.match.columns import PlayedBlock
 from arena.match.results import MatchKey, PlayedMatch, rotate
 from arena.process.manifest import read_bot
 
@@ -78,12 +79,12 @@ def played(life: Life) -> list[PlayedBlock]:
 def played_block(fixture: Fixture, players: Sequence[str] = ("ann", "bob")) -> PlayedBlock:
     key = MatchKey(fixture.pairing, fixture.block, 0)
     matches = [match(key._replace(rotation=rotation), players, (1, 0)) for rotation in (0, 1)]
-    return PlayedBlock(fixture=fixture, matches=tuple(matches))
+    return PlayedBlock.of(matches)
 
 
 def numbers(blocks: list[PlayedBlock]) -> list[tuple[str, int]]:
     """Which blocks these are."""
-    return [(block.fixture.pairing, block.fixture.block) for block in blocks]
+    return [(block.pairing, block.block) for block in blocks]
 
 
 def everything(league: Tournament, pairing_keys: list[str]) -> set[tuple[str, int]]:

@@ -10,16 +10,10 @@ from hypothesis import strategies as st
 from league_ledger import Ledger, by_luck
 from support.made_matches import tournament
 
-from arena.league.schedule import (
-    Life,
-    PlayedBlock,
-    is_open_ended,
-    lives,
-    match_count,
-    pairings,
-)
+from arena.league.schedule import Life, is_open_ended, lives, match_count, pairings
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss
 from arena.league.tournament import Tournament
+from arena.match.columns import PlayedBlock
 
 NAMES = ("ann", "bob", "cid", "dot", "eve", "fay")
 UNTIL = {"until": "decided", "likelihood": 0.9, "step_blocks": 3, "cap_blocks": 11}

@@ -12,9 +12,10 @@ from support.made_matches import tournament
 from arena.errors import HarnessFault
 from arena.league import driver
 from arena.league.driver import BlocksLost, Finished, HandOver, play_lives
-from arena.league.schedule import Life, PlayedBlock, lives, pairings
+from arena.league.schedule import Life, lives, pairings
 from arena.league.tournament import Tournament
 from arena.league.worker import ATTEMPTS
+from arena.match.columns import PlayedBlock
 
 
 def run_all(league: Tournament, backend: Any, **changes: Any) -> list[tuple[str, int]]:
@@ -259,7 +260,11 @@ def test_a_block_that_stays_void_is_named_and_left_out() -> None:
     def play(life: Life) -> list[PlayedBlock]:
         submitted.append(life)
         return [
-            PlayedBlock(fixture, (), void="void 3 times, the last time because the referee was suspended for 9.0 s")
+            PlayedBlock(
+                fixture.pairing,
+                fixture.block,
+                void="void 3 times, the last time because the referee was suspended for 9.0 s",
+            )
             if (fixture.pairing, fixture.block) == (poison, 2)
             else played_block(fixture)
             for fixture in life.fixtures

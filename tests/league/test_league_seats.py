@@ -14,9 +14,10 @@ from support.toy_game import NAME
 
 from arena.errors import SpecError
 from arena.games import load_game
-from arena.league.schedule import Life, PlayedBlock, match_count, pairings
+from arena.league.schedule import Life, match_count, pairings
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss, with_defaults
 from arena.league.tournament import read_tournament
+from arena.match.columns import PlayedBlock
 from arena.standings.ratings import RatingSettings, rate
 
 pytestmark = pytest.mark.usefixtures("toy_game")

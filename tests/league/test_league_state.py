@@ -97,7 +97,7 @@ def test_a_block_without_one_of_its_matches_completes_no_round() -> None:
 
     state = state_of(league, damaged)
 
-    assert (played.fixture.block, block) == (0, 0)
+    assert (played.block, block) == (0, 0)
     assert len(state.rounds) == 1 < len(whole.rounds)
     assert not state.is_complete
     assert state.stored == state.rounds[0].matches - 1

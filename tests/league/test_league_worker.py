@@ -12,10 +12,11 @@ from support.made_matches import tournament
 from arena.errors import HarnessFault, SpecError
 from arena.league import worker
 from arena.league.exhibition import play_here
-from arena.league.schedule import Life, PlayedBlock, lives
+from arena.league.schedule import Life, lives
 from arena.league.tournament import Player
 from arena.league.worker import does_on_one_core, play_block, play_life, play_whole_life
 from arena.match import referee
+from arena.match.columns import PlayedBlock
 from arena.match.participant import Participant
 from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.secret_luck import Secret
@@ -103,7 +104,7 @@ def test_a_life_that_nobody_wants_to_the_end_ends_its_bots(monkeypatch: pytest.M
     """A worker whose pipe breaks stops in the middle: no process is left."""
     (life,) = lives(tournament("ann", "bob", cycles=2, chunk_blocks=2), {}, "none")
     ended: list[object] = []
-    monkeypatch.setattr(worker, "_played", lambda _life, fixture, _tables: PlayedBlock(fixture, ()))
+    monkeypatch.setattr(worker, "_played", lambda _life, fixture, _tables: PlayedBlock(fixture.pairing, fixture.block))
     monkeypatch.setattr(worker, "clear", ended.append)
 
     batches = play_life(life, 0.0)

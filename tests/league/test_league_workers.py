@@ -20,8 +20,9 @@ from support.made_matches import tournament
 
 from arena.errors import HarnessFault
 from arena.league.driver import Backend, ExecutorBackend, LocalBackend, play_lives
-from arena.league.schedule import PlayedBlock, lives
+from arena.league.schedule import lives
 from arena.league.tournament import Player, Tournament
+from arena.match.columns import PlayedBlock
 from arena.match.record import ActionStep, unpack
 from arena.process import reaper
 from arena.process.manifest import read_bot
@@ -40,7 +41,7 @@ def outcome(league: Tournament, backend: Backend, **changes: Any) -> dict[tuple[
     for block in blocks:
         for match in block.matches:
             record = unpack(match.record)
-            key = (block.fixture.pairing, block.fixture.block, match.result.key.rotation)
+            key = (block.pairing, block.block, match.result.key.rotation)
             found[key] = (match.result.ranks, match.result.termination, record.steps, record.match)
     return found
 

@@ -12,11 +12,13 @@ from support.scripted_bot import Message, answer
 from support.tampering import execute_sql, opened
 
 from arena.api import league_table
-from arena.league.schedule import pairings
+from arena.league.schedule import fixture, pairings
 from arena.league.state import state_of
+from arena.match.columns import columns_of
 from arena.match.record import pack, unpack
 from arena.match.referee import play_match
 from arena.match.results import MatchKey, result_of
+from arena.match.secret_luck import Secret
 from arena.match.settings import spec_of
 from arena.process.scripted import Reply
 from arena.standings.table import standings_json
@@ -44,11 +46,11 @@ class Forger:
 
     def replace_an_action(self) -> None:
         """Other legal actions in a match, as if the bots had chosen them, with all that follows from it."""
-        pairs = {pair.key: pair.players for pair in pairings(self.kept.league)}
+        pairs = {pair.key: pair for pair in pairings(self.kept.league)}
         block = next(each for each in self.kept.blocks if each.matches[0].result.at_fault is None)
-        planned, match = block.fixture, block.matches[0]
-        league, players = self.kept.league, pairs[planned.pairing]
-        seats = [seated_bot(each.name, each.bot.digest, league, first_action) for each in players]
+        match, league, pair = block.matches[0], self.kept.league, pairs[block.pairing]
+        planned = fixture(Secret.public(league.seed or ""), pair, block.block)
+        seats = [seated_bot(each.name, each.bot.digest, league, first_action) for each in pair.players]
         spec = spec_of(league.setting, planned.match_id(0), planned.draw, 0, "none")
         forged = play_match(spec, seats)
         packed = pack(forged)
@@ -60,7 +62,8 @@ class Forger:
             self._do(f"DELETE FROM {name} {place}", *where)
         with opened(self.kept.results) as connection:
             (pairing,) = connection.execute("SELECT id FROM pairing WHERE key = ?", (planned.pairing,)).fetchone()
-            rows.insert(connection, pairing, result_of(forged))
+            found = result_of(forged)
+            rows.insert(connection, [rows.NewMatch(pairing, found.key, columns_of(found))])
 
     def delete_a_match(self) -> None:
         """A whole block, so that nothing is odd; the league would play it again."""

@@ -13,11 +13,10 @@ from support.scripted_bot import RandomBot, match_of, only, seated, stored_toy_m
 from support.toy_game import GAME, ToyGame, ToySimulator
 
 from arena.errors import DamagedStore, HarnessFault, OutOfTime
-from arena.league.schedule import Fixture, PlayedBlock
+from arena.match.columns import PlayedBlock
 from arena.match.record import MatchRecord, SimulationStep, pack
 from arena.match.replay import problems, replay
 from arena.match.results import PlayedMatch, result_of
-from arena.match.secret_luck import Secret, draw_block
 from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
@@ -219,10 +218,7 @@ class Stored:
 
 def block(number: int, record: MatchRecord) -> PlayedBlock:
     named = replace(record, match=f"aaaa-{number}-0")
-    match = PlayedMatch(result_of(named), pack(named))
-    return PlayedBlock(
-        fixture=Fixture(pairing="aaaa", block=number, draw=draw_block(Secret.public("x"), "x", 2)), matches=(match,)
-    )
+    return PlayedBlock.of([PlayedMatch(result_of(named), pack(named))])
 
 
 def task(number: int, record: MatchRecord | None = None) -> Task:

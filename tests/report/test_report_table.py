@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from support.made_matches import RECORD, match_result, tournament
 
 from arena.api import league_table, publish
-from arena.league.schedule import Life, PlayedBlock, lives
+from arena.league.schedule import Life, lives
 from arena.league.schedules.settings import Knockout, RoundRobin, Swiss
 from arena.league.standings import standings_of
 from arena.league.state import state_of
 from arena.league.tournament import Tournament
+from arena.match.columns import PlayedBlock
 from arena.match.results import MatchKey, PlayedMatch, rotate
 from arena.standings.table import Standings, standings_json
 from arena.store import database
@@ -51,7 +52,7 @@ def played(planned: Any, life: Life, rng: Random) -> PlayedBlock:
         key = MatchKey(planned.pairing, planned.block, rotation)
         result = match_result(key, rotate(life.pairing.names, rotation), scores, time_us=times, slowest_us=times)
         matches.append(PlayedMatch(result, RECORD))
-    return PlayedBlock(fixture=planned, matches=tuple(matches))
+    return PlayedBlock.of(matches)
 
 
 def play(store: MatchStore, league: Tournament, rng: Random) -> Standings:

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 from support.made_matches import RECORD, match_result
 
-from arena.league.schedule import Fixture, PlayedBlock
+from arena.match.columns import PlayedBlock
 from arena.match.record import FAULTS, PARDONABLE
 from arena.match.results import MatchKey, MatchResult, PlayedMatch, rotate
-from arena.match.secret_luck import Secret, draw_block
 from arena.standings.profile import PlayerColumns
 from arena.store import database
 from arena.store.matches import MatchStore
@@ -29,11 +28,10 @@ def made(pairing: str, block: int, rotation: int, places: Sequence[str], **chang
 
 def columns_of(player: str, results: Sequence[MatchResult]) -> list[PlayerColumns]:
     """Those of the player's pairings, in the order of first mention, out of a store."""
-    matches = tuple(PlayedMatch(one, RECORD) for one in results)
     blocks = {one.key.pairing: 1000 for one in results if player in one.players}
     with tempfile.TemporaryDirectory() as folder, closing(database.open_for_writing(Path(folder))) as connection:
         store = MatchStore(connection, Path(folder))
-        store.save([PlayedBlock(Fixture("", 0, draw_block(Secret.public("x"), "x", 2)), matches)])
+        store.save(PlayedBlock.of([PlayedMatch(one, RECORD)]) for one in results)
         return store.columns(player, blocks, store.ranks(blocks))
 
 

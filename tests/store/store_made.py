@@ -11,10 +11,11 @@ from support.made_matches import bot
 from support.scripted_bot import Message, Odd, ScriptedBot, answer, played_block, seated
 from support.tampering import opened
 
-from arena.league.schedule import Pairing, PlayedBlock, fixture, pairings
+from arena.league.schedule import Pairing, fixture, pairings
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.match.bot_player import BotPlayer
+from arena.match.columns import PlayedBlock
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings

@@ -44,7 +44,7 @@ def test_grows_in_the_order_of_commits(tmp_path: Path) -> None:
             batch, blocks = blocks[:size], blocks[size:]
             store.save(batch)
             for block in batch:
-                ids = [block.fixture.match_id(match.result.key.rotation) for match in block.matches]
+                ids = [str(match.result.key) for match in block.matches]
                 digests = [match.record.digest for match in block.matches]
                 leaves += [f"{one} {digest}".encode() for one, digest in zip(ids, digests, strict=True)]
             store.save(batch)

@@ -16,9 +16,10 @@ from store_made import blocks_of, counted, dump, fill, reading, tournament, writ
 from support.tampering import opened
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.schedule import PlayedBlock, lives, pairings
+from arena.league.schedule import lives, pairings
 from arena.league.state import state_of
 from arena.league.tournament import Tournament, portable
+from arena.match.columns import PlayedBlock
 from arena.store.matches import MatchStore
 
 
@@ -29,11 +30,11 @@ def test_what_is_stored_comes_back(tmp_path: Path) -> None:
 
     with reading(tmp_path) as store:
         found = {str(match.result.key): match for match in store.matches(counted(league))}
-        one = store.match(blocks[3].fixture.match_id(1))
+        one = store.match(f"{blocks[3].pairing}-{blocks[3].block}-1")
 
-    expected = {block.fixture.match_id(place): one for block in blocks for place, one in enumerate(block.matches)}
+    expected = {str(one.result.key): one for block in blocks for one in block.matches}
     assert found == expected
-    assert one == expected[blocks[3].fixture.match_id(1)]
+    assert one == blocks[3].matches[1]
 
 
 @settings(max_examples=20)
@@ -70,7 +71,7 @@ def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
     other = replace(first, ranks=first.ranks[::-1], scores=(first.scores or ())[::-1], moves=(99, 99))
 
     with writing(tmp_path) as store:
-        store.save([PlayedBlock(block.fixture, (replace(block.matches[0], result=other), *block.matches[1:]))])
+        store.save([PlayedBlock.of([replace(block.matches[0], result=other), *block.matches[1:]])])
 
     assert dump(tmp_path) == before
 
@@ -104,7 +105,7 @@ def stored(store: MatchStore, league: Tournament) -> list[int]:
     return [*(one.matches for one in ranks), *sums.matches.tolist()]
 
 
-STATEMENTS = 24
+STATEMENTS = 11
 """Of the transaction below."""
 
 
@@ -147,7 +148,7 @@ def test_scheduled_minus_stored_is_left(tmp_path: Path) -> None:
             for each in life.fixtures
         ]
 
-    there = {(block.fixture.pairing, block.fixture.block) for block in some}
+    there = {(block.pairing, block.block) for block in some}
     assert len(left) == 8
     assert set(left) | there == {(pair.key, block) for pair in pairings(league) for block in range(5)}
 

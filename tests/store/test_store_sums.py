@@ -15,9 +15,8 @@ from support.made_matches import RECORD
 from test_sums import made, result
 
 from arena.errors import DamagedStore
-from arena.league.schedule import Fixture, PlayedBlock
+from arena.match.columns import PlayedBlock
 from arena.match.results import MOST_SCORE, MatchKey, MatchResult, PlayedMatch
-from arena.match.secret_luck import Secret, draw_block
 from arena.standings.ranks import ranks_of
 from arena.standings.sums import sums_of
 from arena.store import database, ranks, sums
@@ -27,8 +26,7 @@ PAIRINGS = (("p", "ab"), ("q", "bac"), ("r", "acdb"), ("s", "ca"), ("t", "abcdef
 
 
 def saved(store: MatchStore, results: list[MatchResult]) -> None:
-    planned = Fixture(pairing="", block=0, draw=draw_block(Secret.public("x"), "x", 2))
-    store.save([PlayedBlock(planned, (PlayedMatch(one, RECORD),)) for one in results])
+    store.save(PlayedBlock.of([PlayedMatch(one, RECORD)]) for one in results)
 
 
 def checked(store: MatchStore, results: list[MatchResult], blocks: dict[str, int]) -> None:

@@ -11,9 +11,10 @@ import msgspec
 from arena.games import load_game
 from arena.games.api import Game
 from arena.games.luck import derive
-from arena.league.schedule import Fixture, Life, PlayedBlock
+from arena.league.schedule import Fixture, Life
 from arena.league.tournament import Tournament
 from arena.match.bot_player import BotPlayer
+from arena.match.columns import PlayedBlock
 from arena.match.participant import Participant
 from arena.match.reconstruction import lines_of
 from arena.match.record import ActionStep, MatchRecord, pack, unpack
@@ -195,7 +196,7 @@ def played_block(settings: Life | Tournament, planned: Fixture, seats: Sequence[
         )
         for rotation in range(len(seats))
     ]
-    return PlayedBlock(planned, tuple(PlayedMatch(result_of(record), pack(record)) for record in records))
+    return PlayedBlock.of([PlayedMatch(result_of(record), pack(record)) for record in records])
 
 
 def random_match(game: str, number: int, options: dict[str, Any] | None = None) -> MatchRecord:

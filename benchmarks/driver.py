@@ -1,0 +1,120 @@
+"""The driver of a league alone: worker processes that play nothing hand over made-up matches, which are stored.
+
+Rule: all that a league does in its own process is in it: drawing blocks, the window of lives, transactions, progress.
+"""
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from hashlib import sha256
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from benchbots import ours
+from measure import error_of_median
+from tables import Figure, Goal, Table
+
+from arena.api import LeagueRun
+from arena.league.driver import Finished, HandOver
+from arena.league.schedule import Life
+from arena.league.state import Replay
+from arena.league.tournament import Player, Tournament
+from arena.match.columns import MatchColumns, PlayedBlock, StorableMatch
+from arena.match.settings import ClockSettings
+from arena.process.workers import Workers
+from arena.standings.ratings import RatingSettings
+from arena.store import database
+from arena.store.matches import MatchStore
+
+_GOAL: Final = Goal(">=", 10_000)
+_PLAYERS: Final = 8
+_RECORD_BYTES: Final = 1500
+"""Of a compressed record at Shanghaien."""
+_US: Final = 1e6
+_COLUMNS: Final = MatchColumns(
+    "01",
+    "normal",
+    None,
+    "sandbox",
+    "1",
+    1,
+    ((2, 9, 4, 7, 62, 9000, 400, 0, 0, 0), (0, 5, -4, -7, 61, 9000, 400, 0, 0, 0)),
+)
+
+
+def played_by_nobody(life: Life) -> Iterator[Finished]:
+    """All blocks of a life at once, with records of random bytes."""
+    yield [_block(life, fixture.block) for fixture in life.fixtures]
+
+
+def _block(life: Life, number: int) -> PlayedBlock:
+    bodies = [os.urandom(_RECORD_BYTES) for _ in life.pairing.players]
+    matches = [
+        StorableMatch(rotation, _COLUMNS, ("zlib", sha256(body[:32]).hexdigest(), body))
+        for rotation, body in enumerate(bodies)
+    ]
+    return PlayedBlock(life.pairing.key, number, life.pairing.names, tuple(matches))
+
+
+class IdleBackend:
+    """Worker processes as a league has them, which play nothing."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = Workers(workers, preload=played_by_nobody.__module__)
+        self.slots = workers
+
+    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
+        """See Backend.submit."""
+        return self._workers.stream(played_by_nobody, life, hand_over)
+
+    def close(self, *, is_interrupted: bool) -> None:
+        """End the workers."""
+        self._workers.close(is_interrupted=is_interrupted)
+
+
+def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
+    """Matches a second through one store, and the CPU time of the league's own process."""
+    cycles, rounds = (100, 1) if is_quick else (500, 5)
+    found = [_run(scratch / f"driver-{number}", cycles) for number in range(rounds)]
+    per_s, cpu_us = ([each[column] for each in found] for column in (0, 1))
+    row = (
+        "two players a match",
+        Figure(median(per_s), 0, _GOAL, error_of_median(per_s)),
+        Figure(median(cpu_us), 1, error=error_of_median(cpu_us)),
+    )
+    matches = _PLAYERS * (_PLAYERS - 1) * cycles
+    notes = (
+        f"{matches:,} matches of {_PLAYERS} players in lives of 20 blocks, records of {_RECORD_BYTES} bytes, 2 workers",
+        "with their start and the end of the run; every transaction is synced",
+    )
+    headers = ("the driver alone", "matches/s", "CPU us a match,\nown process")
+    return [Table(title="Driver: matches through one store", headers=headers, rows=(row,), notes=notes)]
+
+
+def _run(results: Path, cycles: int) -> tuple[float, float]:
+    """Matches a second, and microseconds of CPU time a match."""
+    bot = ours("instant.py")
+    tournament = Tournament(
+        name="driver",
+        game="nim",
+        options={},
+        players=tuple(Player(name=f"p{number}", bot=bot) for number in range(_PLAYERS)),
+        seed="1",
+        cycles=cycles,
+        chunk_blocks=20,
+        clock=ClockSettings(),
+        rating=RatingSettings(),
+    )
+    with contextlib.closing(database.open_for_writing(results)) as connection:
+        store = MatchStore(connection, results)
+        store.save_league(tournament)
+        run = LeagueRun(store, Replay(tournament, store.ranks), None, "none")
+        start_s, start_cpu_s = time.perf_counter(), time.process_time()
+        assert run.play(IdleBackend(2)) is None
+        took_s, cpu_s = time.perf_counter() - start_s, time.process_time() - start_cpu_s
+        matches = store.head().size
+    assert matches == run.progress.total == _PLAYERS * (_PLAYERS - 1) * cycles
+    return matches / took_s, cpu_s / matches * _US
