@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING, Any, Final
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
+    from arena.library.command import command
     from arena.library.game import game
-    from arena.library.league import League, play
+    from arena.library.league import League, compare, play
     from arena.library.match import load_match
 
-__all__ = ["League", "__version__", "game", "load_match", "play"]
-_FACE: Final = {"League": "league", "game": "game", "load_match": "match", "play": "league"}
+__all__ = ["League", "__version__", "command", "compare", "game", "load_match", "play"]
+_FACE: Final = {
+    "League": "league",
+    "command": "command",
+    "compare": "league",
+    "game": "game",
+    "load_match": "match",
+    "play": "league",
+}
 
 
 def __getattr__(name: str) -> Any:

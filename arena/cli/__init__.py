@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 
 from arena import __version__
-from arena.cli.edge import close_streams, explain, ignore_signals, print_error, secure_streams
+from arena.cli.edge import close_streams, explain, ignore_signals, print_error, secure_streams, tell_warnings
 from arena.errors import Interrupted
 
 COMMAND_MODULES: Final = {
@@ -89,6 +89,7 @@ def main() -> None:
     """Entry point of the console script."""
     gc.set_threshold(_NEW_OBJECTS)
     secure_streams()
+    tell_warnings()
     try:
         exit_code = close_streams(execute(sys.argv[1:]))
         if exit_code == Interrupted.exit_code:

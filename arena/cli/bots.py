@@ -2,7 +2,6 @@
 
 import contextlib
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -19,6 +18,7 @@ from arena.errors import SpecError
 from arena.games import load_game
 from arena.match.secret_luck import Secret
 from arena.process.manifest import BotSpec
+from arena.process.scratch import scratch_folder
 from arena.report.luck_origin import secret_description
 from arena.store.bots import BotStore
 from arena.text import printable, unknown
@@ -42,8 +42,8 @@ def check(bot: str, setup: MatchSetup) -> None:
     require_games([found], setup.game)
     settings = setup.settings
     setup.prepare_isolation()
-    with tempfile.TemporaryDirectory(prefix="arena-check-") as scratch:
-        candidate = BotStore(Path(scratch), Path(scratch), setup.isolation).install(found)
+    with scratch_folder("arena-check-") as scratch:
+        candidate = BotStore(scratch, scratch, setup.isolation).install(found)
         with told_luck(setup.given) as secret:
             require_conformance(candidate, settings, setup.isolation, check_draws(secret), click.echo)
 

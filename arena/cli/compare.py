@@ -34,7 +34,7 @@ _LIVES_BETWEEN_LOOKS = 2
 _FORMATS = {"text": as_text, "json": as_json}
 
 
-@click.command()
+@click.command("compare")
 @click.argument("new", shell_complete=complete_bot)
 @click.argument("old", shell_complete=complete_bot)
 @click.option("--elo0", default=0.0, help="H0: NEW is better by no more than this.")
@@ -53,7 +53,7 @@ _FORMATS = {"text": as_text, "json": as_json}
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: all cores.")
 @format_option(tuple(_FORMATS))
 @match_options
-def compare(new: str, old: str, workers: int | None, form: str, setup: MatchSetup, **settings: Any) -> None:
+def compare_bots(new: str, old: str, workers: int | None, form: str, setup: MatchSetup, **settings: Any) -> None:
     """Play NEW against OLD in blocks until a sequential test has decided whether NEW is better.
 
     Matches are stored, and the secret under which their luck is drawn. Interrupted, the same command continues, and

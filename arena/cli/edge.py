@@ -10,6 +10,8 @@ on the spot, with the same exit code.
 
 import contextlib
 import errno
+import json
+import logging
 import os
 import shutil
 import signal
@@ -145,6 +147,24 @@ _NARROWEST_BAR: Final = 8
 _STOPS: Final = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 _CLEAN_UP_S: Final = 5.0
 """The time after a stop in which another one is ignored; a clean-up takes less than a second of its own time."""
+
+
+class _Teller(logging.Handler):
+    """Warnings for the program that started this one: lines of JSON in the file of that number."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(logging.WARNING)
+        self._number = number
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with contextlib.suppress(OSError):
+            os.write(self._number, json.dumps({"warning": record.getMessage()}).encode() + b"\n")
+
+
+def tell_warnings() -> None:
+    """Tell warnings in the file of the number ARENA_PROGRESS_FD, if there is one, instead of on stderr."""
+    if (number := int(os.environ.get(PROGRESS_FD, "-1"))) >= 0:
+        logging.getLogger().addHandler(_Teller(number))
 
 
 @contextlib.contextmanager

@@ -51,7 +51,7 @@ class CallableBot:
             expected = "a bot's name, a path, a function, or an object with `act` (no class, no `async def`)"
             raise SpecError(f"player {name}: expected {expected}, found {player!r:.80}")
         self.name = name
-        self._act = getattr(player, "act", None) or _by_choice(player)
+        self._act = getattr(player, "act", None) or self._by_choice(player)
         self._start, self._end = getattr(player, "start", None), getattr(player, "end", None)
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -64,21 +64,27 @@ class CallableBot:
                     self._start(message)
                 return {"type": "ready", "match": message["match"]}
             case "request":
-                return {"type": "action", "id": message["id"], "action": self._act(message)}
+                return {"type": "action", "id": message["id"], "action": self._plain(self._act(message))}
             case "match_end" if self._end:
                 self._end(message)
         return None
 
+    def _by_choice(self, choose: Callable[[Any, Any], Any]) -> Callable[[Mapping[str, Any]], Any]:
+        """`act` of a plain function. An action that is listed goes out by its index."""
 
-def _by_choice(choose: Callable[[Any, Any], Any]) -> Callable[[Mapping[str, Any]], Any]:
-    """`act` of a plain function. An action that is listed goes out by its index."""
+        def act(request: Mapping[str, Any]) -> Any:
+            legal = request["legal"]
+            action = self._plain(choose(request["view"], legal))
+            return legal.index(action) if legal is not None and action in legal else action
 
-    def act(request: Mapping[str, Any]) -> Any:
-        legal = request["legal"]
-        action = choose(request["view"], legal)
-        return legal.index(action) if legal is not None and action in legal else action
+        return act
 
-    return act
+    def _plain(self, action: Any) -> Any:
+        """The action as JSON has it. TypeError for one that has no such form."""
+        try:
+            return msgspec.json.decode(msgspec.json.encode(action, enc_hook=_number))
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
+            raise TypeError(f"player {self.name}: {action!r:.80} is no action: {error}") from None
 
 
 class Switchboard:
@@ -124,21 +130,16 @@ class Switchboard:
         for line in filter(None, lines):  # no `map`: a StopIteration of the player would be its end
             answer = bot.answer(json.loads(line))
             with contextlib.suppress(ConnectionError):  # the bot's process is gone: the next look sees its end
-                ready.sendall(_encoded(bot, answer) if answer else b"")
+                ready.sendall(msgspec.json.encode(answer) + b"\n" if answer else b"")
         if not data:
             del self._lines[ready]
             ready.close()
 
 
-def _encoded(bot: CallableBot, answer: dict[str, Any]) -> bytes:
-    try:
-        return msgspec.json.encode(answer, enc_hook=_plain) + b"\n"
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"player {bot.name}: {answer['action']!r} is no action: {error}") from None
-
-
-def _plain(value: Any) -> Any:
+def _number(value: Any) -> Any:
     """A number of numpy or torch as Python's own."""
+    if getattr(value, "ndim", 0):
+        raise TypeError(f"an array of shape {tuple(value.shape)}, where one number could be an index in `legal`")
     if not hasattr(value, "item"):
         raise TypeError(f"a {type(value).__name__} has no JSON form")
     return value.item()

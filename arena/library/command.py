@@ -1,4 +1,4 @@
-"""A command of arena in a child process, for a script or a notebook: what it prints, how far it is, and its errors.
+"""A command of arena in a child process, for a script or a notebook: its output, progress, warnings and errors.
 
 Rule: the child is in a session of its own, so that Ctrl-C reaches the caller only, who then ends it. It hears the death
 of its caller when it next tells its progress.
@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from typing import IO, Final
 
@@ -28,6 +29,15 @@ _END_WITHIN_S: Final = 10.0
 _PREFACE: Final = re.compile(r"\A(?:Usage: .*?\n(?:Error: )|error: )", re.DOTALL)
 """The beginning of a message that means something on a command line only."""
 _KINDS: Final = {kind.exit_code: kind for kind in (CheckFailed, SpecError, Interrupted, HarnessFault, MachineFault)}
+
+
+def command(*words: str) -> str:
+    """Run `arena WORDS` in a process of its own, for all that has no function here; its stdout as text.
+
+    The folder is the working folder, as on a command line. Raises the errors of `arena.errors` with what the command
+    said on stderr: SpecError (exit code 2), CheckFailed (1), MachineFault (5), Interrupted (3), HarnessFault (4).
+    """
+    return run_command(list(words))
 
 
 def run_command(arguments: list[str], players: Switchboard | None = None, heard: OnCounts | None = None) -> str:
@@ -47,7 +57,7 @@ def run_command(arguments: list[str], players: Switchboard | None = None, heard:
         )
         os.close(write_end)
         try:
-            _listen(child, told, players, heard)
+            _listen(child, _Told(told, heard), players)
             child.wait()
         except BaseException:
             _end(child)
@@ -61,33 +71,44 @@ def run_command(arguments: list[str], players: Switchboard | None = None, heard:
     return printed
 
 
-def _listen(
-    child: "subprocess.Popen[bytes]", told: IO[bytes], players: Switchboard | None, heard: OnCounts | None
-) -> None:
-    """Hear progress and serve the players until the child has closed its end."""
+class _Told:
+    """Lines of JSON from the child: its progress, and its warnings."""
+
+    def __init__(self, file: IO[bytes], heard: OnCounts | None) -> None:
+        self.file = file
+        self._heard = heard
+        self._held = bytearray()
+
+    def hear(self) -> bool:
+        """Pass on what has arrived, of the progress the latest; whether there may be more."""
+        data = os.read(self.file.fileno(), 1 << 16)
+        *lines, self._held[:] = (self._held + data).split(b"\n")
+        messages = [json.loads(line) for line in lines]
+        for message in messages:
+            if "warning" in message:
+                warnings.warn(message["warning"], stacklevel=2)
+        counts = [message for message in messages if "done" in message]
+        if counts and self._heard is not None:
+            self._heard(counts[-1]["done"], counts[-1]["total"])
+        return bool(data)
+
+
+def _listen(child: "subprocess.Popen[bytes]", told: _Told, players: Switchboard | None) -> None:
+    """Hear the child and serve the players until it has closed its end, or is gone and its last words are heard."""
+    is_gone = False
     while True:
         with selectors.DefaultSelector() as selector:
-            for one in (told, *(players.sockets if players else ())):
+            for one in (told.file, *(players.sockets if players else ())):
                 selector.register(one, selectors.EVENT_READ)
-            for key, _ in selector.select(_LOOK_EVERY_S):
-                if key.fileobj is not told:
+            for key, _ in selector.select(0 if is_gone else _LOOK_EVERY_S):
+                if key.fileobj is not told.file:
                     assert players is not None, "only players have sockets"
                     players.serve(key.fileobj)  # type: ignore[arg-type]
-                elif not _hear(told, heard):
+                elif not told.hear():
                     return
-        if child.poll() is not None:
+        if is_gone:
             return
-
-
-def _hear(told: IO[bytes], heard: OnCounts | None) -> bool:
-    """Pass on what has arrived, the latest; whether there may be more."""
-    lines = os.read(told.fileno(), 1 << 16).splitlines()
-    latest: dict[str, int] = {}
-    with contextlib.suppress(ValueError, IndexError):  # half a line; the next one is not far
-        latest = json.loads(lines[-1])
-    if latest and heard is not None:
-        heard(latest["done"], latest["total"])
-    return bool(lines)
+        is_gone = child.poll() is not None
 
 
 @contextlib.contextmanager

@@ -6,11 +6,8 @@ print(mine.standings())
 
 import contextlib
 import json
-import os
 import re
-import shutil
 import sys
-import tempfile
 import weakref
 from collections.abc import Callable, Mapping
 from itertools import chain, count
@@ -27,12 +24,14 @@ from arena.library.callable_bots import CALLABLES, CallableBot, Switchboard, bri
 from arena.library.command import OnCounts, run_command
 from arena.library.match import Match, load_match
 from arena.library.table import Table
+from arena.process.scratch import scratch_folder
 from arena.report.matches import match_list
 from arena.yaml_file import read_yaml
 
 AnyPlayer = str | Path | Callable[[Any, Any], Any] | Any
 """A bot by its name or path, a function `view, legal -> action`, or an object with the methods of `arena_kit.Bot`."""
 _SHOWN: Final = ("rank", "name", "matches", "score", "map", "mu", "sigma")
+_MEETING: Final = ("player", "opponent", "matches", "score", "likelihood_better", "is_better")
 _PATIENT: Final = {"move_ms": 60_000, "bank_ms": 600_000}
 """The clock where a function plays and nobody says another one: a notebook may think."""
 
@@ -47,7 +46,7 @@ class League:
     def __init__(
         self, tournament: str | Path | Mapping[str, Any], *, results: str | Path = "results", bots: str | Path = "bots"
     ) -> None:
-        self._results, self._bots = Path(results).absolute(), Path(bots).absolute()
+        self._results, self._bots = _absolute(results), _absolute(bots)
         self._callables: dict[str, tuple[Any, str]] = {}
         self._content: dict[str, Any] | None = None
         if isinstance(tournament, Mapping):
@@ -99,7 +98,19 @@ class League:
         found = json.loads(self._command("leaderboard", self.name, "--format", "json"))["standings"]
         state = "" if found["is_complete"] else f" of {found['scheduled']}"
         title = f"{self.name}: {found['matches']}{state} matches, isolation {found['isolation']}"
+        faulty = [f"{row['name']} {sum(row['faults'].values())}" for row in found["rows"] if row["faults"]]
+        title += f", faults: {', '.join(faulty)}" if faulty else ""
         return Table(found["rows"], shown=_SHOWN, title=title)
+
+    def matrix(self) -> Table:
+        """A row for each player and each opponent, with all the columns of `arena matrix --format csv`."""
+        found = json.loads(self._command("matrix", self.name, "--top", "all", "--format", "json"))
+        return Table(found["meetings"], shown=_MEETING, title=f"{self.name}: {found['matches']} matches")
+
+    def stats(self, player: str) -> dict[str, Any]:
+        """All that is known of a player, as `arena stats --format json` has it. SpecError if there is no such one."""
+        found: dict[str, Any] = json.loads(self._command("stats", player, self.name, "--format", "json"))
+        return found
 
     def matches(self) -> Table:
         """A row for each stored match, with all the columns of `arena league matches --format json`."""
@@ -185,21 +196,47 @@ def play(  # noqa: PLR0913 - all by name
         content["clock"] = dict(clock or _PATIENT)
     if seed is not None:
         content["seed"] = seed
-    results = tempfile.mkdtemp(prefix="arena-play-")
-    try:
-        league = League(content, results=results, bots=bots)
-    except BaseException:
-        shutil.rmtree(results)
-        raise
-    weakref.finalize(league, _remove, results, os.getpid())
+    with contextlib.ExitStack() as ending:
+        league = League(content, results=ending.enter_context(scratch_folder("arena-play-")), bots=bots)
+        weakref.finalize(league, ending.pop_all().close)
     league.run(workers=workers, isolation=isolation, progress=progress)
     return league
 
 
-def _remove(results: str, owner: int) -> None:
-    """Remove the results of a match, unless this is a fork of the process that they belong to."""
-    if os.getpid() == owner:
-        shutil.rmtree(results, ignore_errors=True)
+def compare(
+    new: str | Path,
+    old: str | Path,
+    *,
+    game: str = "shanghaien",
+    workers: int | None = None,
+    isolation: str = "sandbox",
+    progress: OnCounts | bool = False,
+    results: str | Path = "results",
+    bots: str | Path = "bots",
+    **settings: Any,
+) -> dict[str, Any]:
+    """Play bot `new` against bot `old` until a test has decided whether it is better: `arena compare --format json`.
+
+    `settings` are the other options of that command, such as `elo1=10` or `model="luck-adjusted"`. Blocks are stored:
+    interrupted by Ctrl-C, the same call continues.
+    """
+    folder = _absolute(bots)
+    given = {"game": game, "workers": workers, "isolation": isolation, "results": _absolute(results)} | settings
+    given |= {"bots": folder} if folder.is_dir() else {}
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in given.items() if value is not None]
+    heard = _show if progress is True else progress or None
+    found: dict[str, Any] = json.loads(
+        run_command(["compare", str(new), str(old), "--format", "json", *options], heard=heard)
+    )
+    return found
+
+
+def _absolute(path: str | Path) -> Path:
+    """The path from the root. SpecError in a working folder that is gone."""
+    try:
+        return Path(path).absolute()
+    except FileNotFoundError:
+        raise SpecError(f"{path}: the working folder has been removed; go to one that is there") from None
 
 
 def _named_apart(entries: list[Mapping[str, Any]]) -> list[dict[str, Any]]:

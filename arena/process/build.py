@@ -9,9 +9,7 @@ import contextlib
 import errno
 import os
 import select
-import shutil
 import stat
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -26,6 +24,7 @@ from arena.process.launch import BotFolder, shell_text
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import Manifest
 from arena.process.process import BotProcess
+from arena.process.scratch import remove, run_on
 
 TIMEOUT_S: Final = 300.0
 LIMITS: Final = Limits(memory_mib=2048, tasks=256, processes=True, scratch_mib=512)
@@ -54,7 +53,7 @@ def build(
     try:
         for command in manifest.build:
             if os.geteuid() == 0:  # the build has another user, who must be able to write
-                _run_on(folder, "chmod", "-R", "a+rwX")
+                run_on(folder, "chmod", "-R", "a+rwX")
             _run(command, BotFolder(str(folder), given), isolation, timeout_s)
         _seal(folder)
     except SpecError:
@@ -165,19 +164,6 @@ def _shown(place: Path, folder: Path) -> str:
     """The path in the folder, the beginning of a long one."""
     text = str(place.relative_to(folder)).encode("unicode_escape").decode()
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-
-
-def remove(folder: Path) -> None:
-    """Remove a folder with all in it, folders that lie a thousand deep too, where Python's own way ends."""
-    if sys.platform == "win32":
-        shutil.rmtree(folder, ignore_errors=True)
-        return
-    _run_on(folder, "chmod", "-R", "u+rwX")
-    _run_on(folder, "rm", "-rf")
-
-
-def _run_on(folder: Path, *command: str) -> None:
-    subprocess.run([*command, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
 
 
 def _seal(folder: Path) -> None:

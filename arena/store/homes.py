@@ -4,22 +4,21 @@ Rule: nothing plays that is not what was built. A home is `source`, the bot as i
 build, and `built`, the hash of that. It is on the disk, every file and folder of it, before one rename gives it its
 name; and the name is on the disk before anybody hears of it.
 
-A home in the making is a folder `new-...`, locked (flock) while its maker lives: any other one is a leftover.
+A home in the making is a scratch folder `new-...` (see arena.process.scratch).
 """
 
 import contextlib
 import errno
 import logging
 import os
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from arena.errors import MachineFault, SpecError
-from arena.process.build import build, digest_of_folder, remove
+from arena.process.build import build, digest_of_folder
 from arena.process.limits import Isolation
 from arena.process.manifest import MANIFEST, BotSpec, bot_digest, bot_files, read_bot
+from arena.process.scratch import scratch_folder, sweep
 
 _BUILT: Final = "built"
 _IN_THE_MAKING: Final = "new-"
@@ -58,7 +57,7 @@ class Homes:
         """
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            self.sweep()
+            sweep(self._folder, _IN_THE_MAKING)
             home = self._folder / bot.digest
             if home.is_dir() and self._built(bot.digest):
                 self._check(bot.digest)
@@ -83,14 +82,6 @@ class Homes:
             return True
         return False
 
-    def sweep(self) -> None:
-        """Remove what programs left that were killed while they made a home."""
-        for leftover in sorted(self._folder.glob(f"{_IN_THE_MAKING}*")):
-            with _locked(leftover) as is_ours:
-                if is_ours:
-                    remove(leftover)
-                    log.warning("%s: removed; a program that was killed had not finished it", leftover)
-
     def _built(self, digest: str) -> str:
         """The hash of the build in that home; empty if nothing tells it."""
         text = ""
@@ -110,7 +101,7 @@ class Homes:
 
     def _make(self, bot: BotSpec) -> None:
         home = self._folder / bot.digest
-        with self._in_the_making() as scratch:
+        with scratch_folder(_IN_THE_MAKING, self._folder) as scratch:
             made = scratch / "home"
             _fill(bot, made)
             build(bot.manifest, made / "run", self._isolation, given=bot.given_folder)
@@ -125,38 +116,6 @@ class Homes:
                     raise
             sync(self._folder)
             sync(self._folder.parent)
-
-    @contextlib.contextmanager
-    def _in_the_making(self) -> Iterator[Path]:
-        """A folder that `sweep` leaves alone while this process lives."""
-        while True:
-            scratch = tempfile.TemporaryDirectory(dir=self._folder, prefix=_IN_THE_MAKING, ignore_cleanup_errors=True)
-            with scratch as name, _locked(Path(name)) as is_ours:
-                if is_ours is not False and Path(name).is_dir():  # a sweep may have come between the two
-                    yield Path(name)
-                    return
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[bool | None]:
-    """Whether the lock of the folder could be had; it is held inside. None on Windows, which has no such locks."""
-    try:
-        import fcntl  # noqa: PLC0415 - not on Windows
-
-        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except ImportError:
-        yield None
-        return
-    except OSError:  # gone meanwhile
-        yield False
-        return
-    try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield True
-    except BlockingIOError:
-        yield False
-    finally:
-        os.close(number)
 
 
 def _fill(bot: BotSpec, home: Path) -> None:

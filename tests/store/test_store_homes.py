@@ -200,4 +200,4 @@ def test_leftovers_of_a_killed_program_are_swept_and_nobody_elses(
     bots.install(bots.find(str(quick)))
 
     assert list(folder.glob("new-*")) == []
-    assert "removed; a program that was killed had not finished it" in caplog.text
+    assert "removed; a program that was killed had left it" in caplog.text

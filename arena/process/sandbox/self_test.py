@@ -7,11 +7,8 @@ import contextlib
 import json
 import os
 import secrets
-import shutil
 import socket
 import subprocess
-import tempfile
-import time
 import zlib
 from collections.abc import Iterator
 from functools import cache
@@ -25,10 +22,9 @@ from arena.errors import HarnessFault
 from arena.process import launch
 from arena.process.limits import Isolation, Limits, sandbox_rlimits
 from arena.process.sandbox import calls, cgroup, kernel_files, runtimes, sandbox, syscalls
+from arena.process.scratch import scratch_folder
 
 _PATIENCE_S: Final = 20.0
-_ABANDONED_S: Final = 120.0
-"""No self-test takes so long: its folder is one of a program that was killed."""
 _NAMESPACES: Final = ("user", "mnt", "pid", "net", "ipc", "uts")
 _FOLDERS: Final = ("/home", "/root", "/var", "/sys", "/boot", "/run")
 _LIMITS: Final = Limits(memory_mib=256, tasks=16, processes=False, scratch_mib=0)
@@ -81,13 +77,9 @@ def attempt_escapes(start: sandbox.Start = sandbox.start_sandboxed) -> Attempts:
 @contextlib.contextmanager
 def _decoys() -> Iterator[dict[str, Any]]:
     """Targets outside the sandbox: a file beside the home folder, listeners, this process, a secret setting."""
-    for abandoned in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):  # of self-tests that were killed
-        with contextlib.suppress(OSError):  # another one removes it, or its owner is another user
-            if time.time() - abandoned.stat().st_mtime > _ABANDONED_S:
-                shutil.rmtree(abandoned)
     token = secrets.token_hex(8)
     with (
-        tempfile.TemporaryDirectory(prefix=_PREFIX) as folder,
+        scratch_folder(_PREFIX) as folder,
         socket.create_server(("127.0.0.1", 0)) as server,
         socket.socket(socket.AF_UNIX) as local,
         contextlib.ExitStack() as stack,

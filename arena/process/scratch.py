@@ -1,0 +1,85 @@
+"""Folders for a while, removed at the end; those of killed programs at the next look.
+
+Rule: a folder is locked (flock) while its maker lives, so that any other one is a leftover; and nobody removes what
+belongs to another user. Windows has no such locks: a leftover stays there.
+"""
+
+import contextlib
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+log: Final = logging.getLogger("arena.process")
+
+
+@contextlib.contextmanager
+def scratch_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
+    """A new folder for this user only, below `parent` or where temporary files are; `sweep` leaves it alone.
+
+    A fork of its maker does not remove it.
+    """
+    place, maker = parent or Path(tempfile.gettempdir()), os.getpid()
+    sweep(place, prefix)
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+        try:
+            with _locked(folder) as is_ours:
+                if is_ours is not False and folder.is_dir():  # a sweep may have come between the two
+                    yield folder
+                    return
+        finally:
+            if os.getpid() == maker:
+                shutil.rmtree(folder, ignore_errors=True)
+                if folder.exists():
+                    remove(folder)
+
+
+def sweep(place: Path, prefix: str) -> None:
+    """Remove the folders of that prefix whose makers were killed."""
+    for leftover in sorted(place.glob(f"{prefix}*")):
+        with _locked(leftover) as is_ours:
+            if is_ours:
+                remove(leftover)
+                log.warning("%s: removed; a program that was killed had left it", leftover)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder with all in it, folders that lie a thousand deep too, where Python's own way ends."""
+    if sys.platform == "win32":
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    run_on(folder, "chmod", "-R", "u+rwX")
+    run_on(folder, "rm", "-rf")
+
+
+def run_on(folder: Path, *command: str) -> None:
+    """A command with the folder as its last argument; it says nothing, and may fail."""
+    subprocess.run([*command, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[bool | None]:
+    """Whether this user's folder could be locked; it is held inside. None on Windows."""
+    try:
+        import fcntl  # noqa: PLC0415 - not on Windows
+
+        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except ImportError:
+        yield None
+        return
+    except OSError:  # gone meanwhile, or another user's
+        yield False
+        return
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield os.fstat(number).st_uid == os.geteuid()
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(number)

@@ -1,0 +1,129 @@
+"""`arena.compare`, `arena.command`, pages of a league as rows, warnings, and what a killed caller leaves behind."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arena
+from arena.errors import CheckFailed, SpecError
+
+pytestmark = pytest.mark.process
+PUBLIC: dict[str, Any] = {"game": "nim", "seed": "7"}
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def wild(_view: object, _legal: object) -> object:
+    return 999
+
+
+@pytest.fixture(scope="module")
+def lost() -> arena.League:
+    """A league in which a function loses each match by a fault."""
+    return arena.play(wild, "random", blocks=2, **PUBLIC)
+
+
+def test_faults_stand_above_the_standings(lost: arena.League) -> None:
+    """So that nobody takes matches for played that ended by a fault."""
+    assert lost.standings().title == "match: 4 matches, isolation none, faults: wild 4"
+
+
+def test_pages_of_a_league_are_rows(lost: arena.League) -> None:
+    """Each player against each opponent, and all of one player."""
+    matrix, stats = lost.matrix(), lost.stats("wild")
+
+    assert [(row["player"], row["opponent"], row["losses"]) for row in matrix] == [
+        ("random", "wild", 0),
+        ("wild", "random", 4),
+    ]
+    assert "likelihood_better" in str(matrix)
+    assert (stats["player"], stats["total"]["losses"], stats["total"]["forfeits"]) == ("wild", 4, 4)
+    with pytest.raises(SpecError, match='unknown player "nobody"'):
+        lost.stats("nobody")
+
+
+def test_a_comparison_is_a_value() -> None:
+    """With the options of the command; a second call plays nothing and finds the same."""
+    heard: list[tuple[int, int]] = []
+
+    found = arena.compare("random", "random", isolation="none", progress=lambda *seen: heard.append(seen), **PUBLIC)
+
+    assert found["verdict"] == "identical"
+    assert found == arena.compare("random", "random", isolation="none", **PUBLIC)
+    assert heard[-1][0] == found["blocks"] * 2
+    with pytest.raises(SpecError, match="--elo1"):
+        arena.compare("random", "random", elo0=5, elo1=5, **PUBLIC)
+    with pytest.raises(SpecError, match="No such option"):
+        arena.compare("random", "random", elo2=5, **PUBLIC)
+
+
+def test_every_command_is_a_call() -> None:
+    """Its text comes back, its failure is an error with what it said."""
+    Path("silent.py").write_text("import sys; sys.exit('no idea')")
+
+    assert "greedy" in arena.command("bots")
+    with pytest.raises(CheckFailed, match="no idea"):
+        arena.command("check", "./silent.py", "--game", "nim", "--isolation", "none")
+
+
+def test_a_hidden_bot_is_a_warning() -> None:
+    """The caller's own bot plays, and Python's way of warning says so."""
+    Path("bots").mkdir()
+    Path("bots/random.py").write_text((Path(arena.__file__).parents[1] / "bots/random/bot.py").read_text())
+
+    with pytest.warns(UserWarning, match=r"random is .*bots/random\.py here; it hides the bundled bot random@"):
+        played = arena.play("random", {"bot": "random", "name": "twin"}, isolation="none", **PUBLIC)
+
+    assert len(played.matches()) == 2
+
+
+def test_an_array_is_no_action() -> None:
+    """The sentence names the player, and tells what an action can be; a number of numpy is one."""
+    with pytest.raises(TypeError, match=r"player odd: array\(\[0, 1\]\) is no action: an array of shape \(2,\)"):
+        arena.play({"name": "odd", "bot": lambda _view, _legal: np.array([0, 1])}, "random", **PUBLIC)
+
+    played = arena.play({"name": "even", "bot": lambda _view, _legal: np.array(0)}, "random", **PUBLIC)
+
+    assert {row["termination"] for row in played.matches()} == {"normal"}
+
+
+def test_a_working_folder_that_is_gone_is_told(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    os.chdir(gone)
+    gone.rmdir()
+
+    with pytest.raises(SpecError, match="the working folder has been removed"):
+        arena.play("random", "random", **PUBLIC)
+    with pytest.raises(SpecError, match="the working folder has been removed"):
+        arena.League("first")
+
+
+KILLED = """
+import arena, os, signal
+def heard(done, total): os.kill(os.getpid(), signal.SIGKILL)
+arena.play("random", "random", game="nim", seed="7", blocks=2000, isolation="none", progress=heard)
+"""
+
+
+def test_the_next_match_removes_what_a_killed_one_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing of a program that lives."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    living = arena.play("random", "random", isolation="none", **PUBLIC)
+
+    subprocess.run([sys.executable, "-c", KILLED], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
+    left = len(list(tmp_path.glob("arena-play-*")))
+    arena.play("random", "random", isolation="none", **PUBLIC)
+
+    assert left == 2
+    assert [path.name for path in tmp_path.glob("arena-play-*")] == [living._results.name]
+    assert len(living.matches()) == 2
