@@ -8,7 +8,6 @@ import functools
 import json
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -28,6 +27,7 @@ from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.process.manifest import BotSpec
 from arena.process.portable import IS_LINUX, LINUX_ONLY
 from arena.process.sandbox import cgroup, leftovers, scope, self_test
+from arena.process.scratch import scratch_folder
 from arena.report.formats import FORMATS
 from arena.store.bots import BotStore
 from arena.store.secrets import read_secret
@@ -155,8 +155,8 @@ class MatchSetup(msgspec.Struct, frozen=True):
         if self.results.is_dir():
             yield self.bots
             return
-        with tempfile.TemporaryDirectory(prefix="arena-bots-") as scratch:
-            yield BotStore(Path(scratch), Path(scratch), self.isolation)
+        with scratch_folder("arena-bots-") as scratch:
+            yield BotStore(scratch, scratch, self.isolation)
 
     def exhibition(self, players: Sequence[Player], secret: Secret | None, blocks: int) -> Tournament:
         """The tournament of these players at one table."""

@@ -5,7 +5,6 @@ a temporary folder.
 """
 
 import math
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -27,6 +26,7 @@ from arena.league.state import state_of
 from arena.league.tournament import Tournament
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
+from arena.process.scratch import scratch_folder
 from arena.store.bots import BotStore
 from arena.text import counted, printable
 
@@ -48,8 +48,8 @@ def print_plan(tournament: Tournament, results: Path, isolation: Isolation, work
         line.draw()
 
     line = TerminalLine(lambda: f"{matches} matches sampled, at most a minute")
-    with stoppable(), tempfile.TemporaryDirectory(prefix="arena-plan-") as scratch:
-        prepare = partial(installed_copy, BotStore(results, results, isolation), Path(scratch), isolation)
+    with stoppable(), scratch_folder("arena-plan-") as scratch:
+        prepare = partial(installed_copy, BotStore(results, results, isolation), scratch, isolation)
         try:
             sample = take_sample(tournament, prepare, isolation, workers, TIMES, count)
         except KeyboardInterrupt:
