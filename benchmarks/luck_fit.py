@@ -19,8 +19,9 @@ from arena.games import load_game
 from arena.games.api import Chance, Decision
 from arena.games.luck import derive, draw
 from arena.games.shanghaien.state import ROUNDS, State, numbered
+from arena.games.shanghaien.value.constants import CONSTANTS
 from arena.games.shanghaien.value.placed import WINNERS, placed_dice
-from arena.games.shanghaien.value.stakes import CONSTANTS, pool_of, stake_of
+from arena.games.shanghaien.value.stakes import pool_of, stake_of
 
 _SLIPS: Final = 0.03
 """Random moves in every other match, so that odd positions are met as well."""

@@ -26,8 +26,8 @@ from arena.games.api import LEAST_VALUE, Chance, Decision, Dice, Over, Seat
 from arena.games.shanghaien.cards import Card
 from arena.games.shanghaien.state import State
 from arena.games.shanghaien.value import stakes
+from arena.games.shanghaien.value.constants import CONSTANTS
 from arena.games.shanghaien.value.position import ShanghaienValue
-from arena.games.shanghaien.value.stakes import CONSTANTS
 
 OPTIONS: Final[list[dict[str, Any]]] = [{"expansions": chosen} for chosen in VARIANTS]
 ALL: Final = OPTIONS[-1]

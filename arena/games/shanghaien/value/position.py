@@ -22,8 +22,9 @@ from arena.games.shanghaien.cards import DECK_SIZE, JOKER_VALUE, Card
 from arena.games.shanghaien.state import DICE_PER_PLAYER, ENDS, ROUNDS, Choice, ExtraRoll, State
 from arena.games.shanghaien.turns import rolled, scores_of
 from arena.games.shanghaien.value import stakes
+from arena.games.shanghaien.value.constants import CONSTANTS
 from arena.games.shanghaien.value.placed import AS_THE_OTHER, PlacedDice, placed_dice
-from arena.games.shanghaien.value.stakes import CONSTANTS, Side, Stake, chance_of, scale
+from arena.games.shanghaien.value.stakes import Side, Stake, chance_of, scale
 
 MAY_END: Final = 2
 MUST_END: Final = DICE_PER_PLAYER - 1
@@ -79,7 +80,7 @@ class RoundValue:
             for side, jokers in zip(sides, self._jokers, strict=True)
         ]
         crews = [stakes.expected_margin(*nation) for nation in zip(first, second, pool, strict=True)]
-        before = sum(crews) + tricks[0] - tricks[1]
+        before = sum(crews, 0.0) + tricks[0] - tricks[1]
         self.before = (before, -before)
         won = [stakes.stake_of(card, first, second, pool, self._rounds_left) for card in row]
         self._stakes = won, [Stake(-stake.lost, -stake.won, -stake.gone) for stake in won]
@@ -110,7 +111,8 @@ class RoundValue:
 
         to_come = sorted(self._row + self._pile)
         worths = [worth(stakes.stake_of(card, mine, theirs, self._pool, self._rounds_left)) for card in to_come]
-        return sum([worth(stake) for stake in self._stakes[seat]]) - len(self._row) * sum(worths) / len(worths)
+        of_row = sum([worth(stake) for stake in self._stakes[seat]], 0.0)
+        return of_row - len(self._row) * sum(worths, 0.0) / len(worths)
 
     def to_move(self, seat: int, dice: PlacedDice, end: End) -> float:
         """The payoff of the seat to move, before it chooses between a roll and shanghai."""
@@ -253,7 +255,8 @@ def _mean(state: State, dice: Dice | Shuffle, then: Callable[[State, tuple[int, 
     """The mean over the ways in which dice fall of the payoff of the side to move."""
     ways = _AVERAGED[dice]
     seat = state.to_move
-    return sum([count * _of(seat, _first_payoff(then(state, faces))) for faces, count in ways.items()]) / ways.total()
+    payoffs = [count * _of(seat, _first_payoff(then(state, faces))) for faces, count in ways.items()]
+    return sum(payoffs, 0.0) / ways.total()
 
 
 class _Position:

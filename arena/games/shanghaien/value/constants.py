@@ -1,0 +1,47 @@
+"""The constants of the value, as constants.json has them.
+
+The constants are frozen: other ones make a new version of the value. Source: self-play of bots/sensible, 1500 matches
+as it is and 2000 with one move in 33 at random, all others than those the luck is measured with. `chances` are
+frequencies, each card weighed by its worth; the rest are regressions of the final margin, or of the winner, on the
+terms of the value, with rounded coefficients. benchmarks/luck_fit.py counts the frequencies again.
+"""
+
+from pkgutil import get_data
+from typing import Final
+
+import msgspec
+
+
+class Constants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of constants.json; margins in points."""
+
+    version: str
+    share: float
+    """The part of the cards to come that each side wins."""
+    trick: tuple[float, ...]
+    """Points an unused trick is worth, by the number of rounds left to use it in; in the end 1, by the rules."""
+    first_joker: tuple[float, ...]
+    second_joker: tuple[float, ...]
+    """The part of the gain by a joker that its owner can hope for, besides `trick`; by the same number of rounds."""
+    deviation: tuple[float, ...]
+    """Standard deviation of the final margin from the expected one at the start of each round."""
+    last_deviation: tuple[float, ...]
+    """The same in the last round, by the number of dice placed by both sides together."""
+    most_dice: int
+    start: tuple[float, ...]
+    """Points that starting the round is worth, by the number of the round (from 1)."""
+    slope: float
+    """The part of an expected margin that comes true, before the last round."""
+    lookahead: int
+    """From this round on a die just placed is judged by the opponent's next roll; before it the frequencies will do."""
+    chances: tuple[tuple[tuple[float, float], ...], ...]
+    """The fate of a card, by the dice placed by both sides together (0 to 10) and by how it stands for the side to
+    move (`round.standing`): the chance that this side wins it, and that the other one does. The rest: nobody."""
+    ended: tuple[tuple[float, ...], ...]
+    """By round (from 1) and by dice placed: the weight of the payoff if the round ended now, for the side that has
+    just placed."""
+    lesser: tuple[tuple[float, ...], ...]
+    """The same for the lesser of that payoff and the one by `chances`; the rest is the weight of the latter."""
+
+
+CONSTANTS: Final = msgspec.json.decode(get_data(__package__, "constants.json") or b"", type=Constants)
