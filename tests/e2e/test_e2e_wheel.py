@@ -1,4 +1,7 @@
-"""The wheel in a fresh environment outside the checkout: its commands work in an empty folder, on every Python here."""
+"""The wheel in a fresh environment outside the checkout: its commands work in an empty folder, on every Python here.
+
+The compiled wheel plays, measures and exports the same to the last bit.
+"""
 
 import os
 import shutil
@@ -56,13 +59,18 @@ def interpreter(version: str) -> str | None:
     return str(made[-1]) if made else shutil.which(f"python{version}", path="/usr/bin:/usr/local/bin")
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(folder: Path, **environment: str) -> Path:
     """The wheel of this checkout."""
-    folder = tmp_path_factory.mktemp("wheel")
-    ran([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)], folder)
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
+    ran(command, folder, **environment)
     (made,) = folder.glob("bot_arena-*.whl")
     return made
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel for every platform."""
+    return built(tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module", params=(*VERSIONS, SYSTEM))
@@ -71,14 +79,19 @@ def installed(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pyt
     python = interpreter(request.param)
     if python is None:
         pytest.skip(f"no Python {request.param} on this machine")
-    folder = tmp_path_factory.mktemp("environment")
+    return fresh(request.param, python, wheel, tmp_path_factory.mktemp("environment"))
+
+
+def fresh(version: str, python: str, wheel: Path, folder: Path) -> Installed:
+    """A new environment in that folder."""
+    folder.mkdir(exist_ok=True)
     folder.chmod(0o755)
     # by the pip of the tests, for Debian's Python has none to put into an environment
     ran([python, "-m", "venv", "--without-pip", str(folder / "venv")], folder)
     found = folder / "venv" / "bin" / "python"
     begun_s = time.monotonic()
     ran([sys.executable, "-m", "pip", "--python", str(found), "install", "--quiet", str(wheel)], folder)
-    return Installed(request.param, found, time.monotonic() - begun_s)
+    return Installed(version, found, time.monotonic() - begun_s)
 
 
 def test_three_commands_lead_to_a_leaderboard_of_the_own_bot(
@@ -154,3 +167,52 @@ def test_the_wheel_has_its_licence_and_its_types(wheel: Path) -> None:
     assert {name.split("/")[0].partition("-")[0] for name in names} == {"arena", "bot_arena"}
     assert "License-Expression: MIT" in metadata
     assert all(f"Programming Language :: Python :: {version}" in metadata for version in VERSIONS)
+
+
+PLAYED = """
+from pathlib import Path
+import msgspec
+from arena.games import load_game
+from arena.games.shanghaien.value import placed, position, stakes
+from arena.match.baseline import BaselinePlayer
+from arena.match.luck import LuckMeter
+from arena.match.referee import play_match
+from arena.match.settings import ClockSettings, MatchSpec
+print(*{Path(each.__file__).suffix for each in (placed, position, stakes)})
+for number in range(120):
+    options = {"expansions": ["crazy_captain", "no_shanghai", "sharks", "doubles"][: number % 5]}
+    seed = f"compiled {number}"
+    spec = MatchSpec("m", "shanghaien", options, seed, ClockSettings(), wire_id="m", bot_seeds=(number, -number))
+    meter = LuckMeter(load_game("shanghaien"), 2)
+    record = play_match(spec, [BaselinePlayer(), BaselinePlayer()], meter=meter)
+    print(record.ranks, record.scores, msgspec.json.encode(record.steps).decode())
+    print(*[(node.step, *[each.hex() for each in node.luck]) for node in meter.luck().nodes])
+"""
+
+LEAGUE = """
+name: forms
+game: shanghaien
+seed: public
+cycles: 3
+players: [{bot: random}, {bot: greedy}, {bot: sensible}]
+"""
+
+
+def test_the_compiled_wheel_plays_measures_and_exports_the_same(wheel: Path, tmp_path: Path) -> None:
+    """Steps, outcomes and each bit of the luck; the checkout that it was built from keeps no compiled file."""
+    (tmp_path / "compiled").mkdir()
+    made = built(tmp_path / "compiled", HATCH_BUILD_HOOK_ENABLE_CUSTOM="true")
+    found = []
+    for form, each in (("pure", wheel), ("native", made)):
+        installed = fresh(OWN, sys.executable, each, tmp_path / form)
+        played = ran([str(installed.python), "-c", PLAYED], tmp_path).stdout.splitlines()
+        (tmp_path / form / "forms.yaml").write_text(LEAGUE)
+        installed.arena("league run forms.yaml", tmp_path / form)
+        found.append((played, installed.arena("leaderboard forms --no-timing --format json", tmp_path / form).stdout))
+    (pure, of_pure), (native, of_native) = found
+
+    assert [each.name.endswith("-any.whl") for each in (wheel, made)] == [True, False]
+    assert (pure[0], native[0]) == (".py", ".so")
+    assert pure[1:] == native[1:]
+    assert of_pure == of_native
+    assert not [*ROOT.glob("*.so"), *(ROOT / "arena").rglob("*.so")]

@@ -6,10 +6,14 @@ frequencies, each card weighed by its worth; the rest are regressions of the fin
 terms of the value, with rounded coefficients. benchmarks/luck_fit.py counts the frequencies again.
 """
 
+from functools import cache
+from math import sqrt
 from pkgutil import get_data
 from typing import Final
 
 import msgspec
+
+from arena.games.shanghaien.state import ROUNDS
 
 
 class Constants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,3 +49,12 @@ class Constants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 CONSTANTS: Final = msgspec.json.decode(get_data(__package__, "constants.json") or b"", type=Constants)
+
+
+@cache
+def scale(round_: int, dice: int) -> float:
+    """From margins to standard deviations: the variance goes evenly from the start of a round to that of the next."""
+    if round_ == ROUNDS:
+        return 1 / CONSTANTS.last_deviation[dice]
+    here, there = CONSTANTS.deviation[round_ - 1] ** 2, CONSTANTS.deviation[round_] ** 2
+    return CONSTANTS.slope / sqrt(here + (there - here) * dice / CONSTANTS.most_dice)

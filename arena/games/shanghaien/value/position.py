@@ -22,9 +22,9 @@ from arena.games.shanghaien.cards import DECK_SIZE, JOKER_VALUE, Card
 from arena.games.shanghaien.state import DICE_PER_PLAYER, ENDS, ROUNDS, Choice, ExtraRoll, State
 from arena.games.shanghaien.turns import rolled, scores_of
 from arena.games.shanghaien.value import stakes
-from arena.games.shanghaien.value.constants import CONSTANTS
+from arena.games.shanghaien.value.constants import CONSTANTS, scale
 from arena.games.shanghaien.value.placed import AS_THE_OTHER, PlacedDice, placed_dice
-from arena.games.shanghaien.value.stakes import Side, Stake, chance_of, scale
+from arena.games.shanghaien.value.stakes import Side, Stake, chance_of
 
 MAY_END: Final = 2
 MUST_END: Final = DICE_PER_PLAYER - 1

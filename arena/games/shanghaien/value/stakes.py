@@ -13,17 +13,8 @@ from typing import Final, NamedTuple
 
 from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card, is_sailor, nation_of, strength_of
 from arena.games.shanghaien.state import ROUNDS
-from arena.games.shanghaien.value.constants import CONSTANTS
+from arena.games.shanghaien.value.constants import CONSTANTS, scale
 from arena.games.shanghaien.value.placed import WINNERS, Won
-
-
-@cache
-def scale(round_: int, dice: int) -> float:
-    """From margins to standard deviations: the variance goes evenly from the start of a round to that of the next."""
-    if round_ == ROUNDS:
-        return 1 / CONSTANTS.last_deviation[dice]
-    here, there = CONSTANTS.deviation[round_ - 1] ** 2, CONSTANTS.deviation[round_] ** 2
-    return CONSTANTS.slope / sqrt(here + (there - here) * dice / CONSTANTS.most_dice)
 
 
 def chance_of(deviations: float) -> float:
