@@ -59,10 +59,10 @@ def interpreter(version: str) -> str | None:
     return str(made[-1]) if made else shutil.which(f"python{version}", path="/usr/bin:/usr/local/bin")
 
 
-def built(folder: Path, **environment: str) -> Path:
+def built(folder: Path, *, compiled: str = "false") -> Path:
     """The wheel of this checkout."""
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
-    ran(command, folder, **environment)
+    ran(command, folder, HATCH_BUILD_HOOK_ENABLE_CUSTOM=compiled)
     (made,) = folder.glob("bot_arena-*.whl")
     return made
 
@@ -201,7 +201,7 @@ players: [{bot: random}, {bot: greedy}, {bot: sensible}]
 def test_the_compiled_wheel_plays_measures_and_exports_the_same(wheel: Path, tmp_path: Path) -> None:
     """Steps, outcomes and each bit of the luck; the checkout that it was built from keeps no compiled file."""
     (tmp_path / "compiled").mkdir()
-    made = built(tmp_path / "compiled", HATCH_BUILD_HOOK_ENABLE_CUSTOM="true")
+    made = built(tmp_path / "compiled", compiled="true")
     found = []
     for form, each in (("pure", wheel), ("native", made)):
         installed = fresh(OWN, sys.executable, each, tmp_path / form)
