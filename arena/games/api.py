@@ -213,6 +213,16 @@ class Simulator(Protocol):
         """The distance of two results for the same state, as a phrase for a person; empty if they are the same."""
 
 
+class Filming(Protocol):
+    """Optional method of a simulator: the movement behind a result, for the drawing module of the game in a browser."""
+
+    def frames(self, state: Any, result: Json) -> Json:
+        """Plain JSON values with `seconds`, in a state whose turn is a `Simulation`.
+
+        None if the simulation cannot run here, or comes out differently.
+        """
+
+
 # Never branch on a game's name. These accessors return None (or an empty dict) if the capability is absent.
 
 
@@ -234,6 +244,12 @@ def is_simultaneous(game: Game[Any, Any]) -> bool:
 def simulator_of(game: Game[Any, Any]) -> Simulator | None:
     """The simulator of a game that has one."""
     return cast("Simulator | None", getattr(game, "simulator", None))
+
+
+def filming_of(game: Game[Any, Any]) -> Filming | None:
+    """The simulator of a game whose simulator tells the movement behind a result."""
+    simulator = simulator_of(game)
+    return cast(Filming, simulator) if hasattr(simulator, "frames") else None
 
 
 def require_simulator(game: Game[Any, Any]) -> None:

@@ -8,7 +8,7 @@ Names, actions and notes are data: `script` escapes them so that they cannot end
 import zlib
 from base64 import b64encode
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -18,9 +18,9 @@ import msgspec
 from msgspec import UNSET
 
 from arena.games import load_game
-from arena.games.api import Chance, Decision, Game, Json, Seat, Simulation, game_info_of, simulator_of, value_of
+from arena.games.api import Chance, Decision, Game, Json, Seat, filming_of, game_info_of, value_of
 from arena.match.luck import LuckMeter, LuckNode, MatchLuck
-from arena.match.record import ActionStep, MatchRecord, SeatRecord
+from arena.match.record import ActionStep, MatchRecord, SeatRecord, SimulationStep
 from arena.match.replay import ReplayStep, other_rules, replay
 from arena.match.results import LUCK_UNIT, MatchKey, PlayedMatch
 from arena.report.transcript import recorded_text, result_line, step_text
@@ -103,14 +103,20 @@ class MatchData(msgspec.Struct):
     value_version: str = ""
 
 
-def match_data(record: MatchRecord, found: PlayedMatch | None = None, private: Collection[str] = ()) -> dict[str, Any]:
+def match_data(
+    record: MatchRecord,
+    found: PlayedMatch | None = None,
+    private: Collection[str] = (),
+    *,
+    has_motions: bool = True,
+) -> dict[str, Any]:
     """The match as JSON values for `arena_data`; the fields are those of `MatchData`.
 
-    `found` is the stored match, for the luck of one that cannot be replayed. CheckFailed if the record contradicts the
-    rules.
+    `found` is the stored match, for the luck of one that cannot be replayed. `has_motions`: simulations are made again,
+    in as much time as they took. CheckFailed if the record contradicts the rules.
     """
     other = other_rules(record)
-    data = _as_recorded(record, found, other) if other else _Shown(record).data()
+    data = _as_recorded(record, found, other) if other else _Shown(record, has_motions=has_motions).data()
     for step in data.steps:
         if step.seat is not None and record.seats[step.seat].player not in private:
             step.note = ""
@@ -147,8 +153,9 @@ def module_of(game: str) -> str:
 class _Shown:
     """One record on its way to a page."""
 
-    def __init__(self, record: MatchRecord) -> None:
+    def __init__(self, record: MatchRecord, *, has_motions: bool) -> None:
         self._record = record
+        self._has_motions = has_motions
         self._game: Game[Any, Any] = load_game(record.game)
         self._moments = list(replay(record))
         self._states = [self._game.setup(record.options, len(record.seats)), *map(_seen, self._moments)]
@@ -224,14 +231,12 @@ class _Shown:
 
     def _motions(self, steps: list[ShownStep]) -> list[Json]:
         """The movements of all simulations that can be made again here and come out as recorded."""
-        simulator = simulator_of(self._game)
-        frames: Callable[[Any, Json], Json] | None = getattr(simulator, "frames", None)
-        motions: list[Json] = []
-        if frames is None:
+        filming, motions = filming_of(self._game), list[Json]()
+        if filming is None or not self._has_motions:
             return motions
         for step, moment in zip(steps[1:], self._moments, strict=True):
-            if isinstance(self._game.turn(moment.before), Simulation):
-                motion = frames(moment.before, getattr(moment.step, "result", None))
+            if isinstance(moment.step, SimulationStep):
+                motion = filming.frames(moment.before, moment.step.result)
                 if motion is not None:
                     step.motion = len(motions)
                     motions.append(motion)

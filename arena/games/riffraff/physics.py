@@ -5,10 +5,11 @@ fingerprint; another version of the engine plays as well, but differently.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from hashlib import sha256
+from itertools import pairwise
 from typing import Final, Literal, NamedTuple, cast
 
 import msgspec
@@ -19,11 +20,12 @@ from arena.games.api import Seat
 from arena.games.riffraff import model
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.engine import HINGES, POSE, Descent, World, WorldState, by_id, engine, require_apart
-from arena.games.riffraff.geometry import inverse, split, times
+from arena.games.riffraff.geometry import inverse, rotated, ship_rotation, split, times
 from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, Area, Kind
 from arena.games.riffraff.table import (
     STILL,
     Fall,
+    Motion,
     Noise,
     Piece,
     PieceId,
@@ -37,7 +39,7 @@ from arena.games.riffraff.table import (
 )
 from arena.games.riffraff.turns import hand_at
 
-__all__ = ["distance", "fingerprint", "place", "released", "require", "require_apart", "run_to_rest"]
+__all__ = ["distance", "filmed", "fingerprint", "place", "released", "require", "require_apart", "run_to_rest"]
 
 _INTENTIONS_KEPT: Final = 64
 _NOBODY: Final = Seat(0)
@@ -99,12 +101,13 @@ def _shifted(table: ShipAtRest, area: Area, load: Load, noise: Noise) -> tuple[P
     return _intended(table, area, load), model.HALVINGS
 
 
-def run_to_rest(release: Released, load: Load) -> Settled:
-    """The result; the world is left in its last state."""
+def run_to_rest(release: Released, load: Load, seen: Callable[[WorldState], None] = lambda _: None) -> Settled:
+    """The result; the world is left in its last state. `seen` gets the state at every look, which changes later."""
     world, pieces = release.world, release.pieces
     watch = Watch(world.state, [piece.id for piece in pieces], load.hands_mm)
     end: Literal["rest", "timeout"] = "timeout"
     while watch.looks < model.LOOKS_MAX:
+        seen(world.state)
         world.look()
         for index in watch.see(world.state):
             world.free(index)
@@ -125,6 +128,55 @@ def run_to_rest(release: Released, load: Load) -> Settled:
         digest="",
     )
     return msgspec.structs.replace(result, digest=remaining(pieces, result).digest())
+
+
+LOOKS_PER_FRAME: Final = 4
+_FRAME_UNITS: Final = (10_000, 10_000, 1000)
+"""Of a frame: 0.0001 rad, 0.1 mm, a thousandth of a component of a quaternion."""
+_UNMOVED: Final = 2
+"""A number of a frame stays as it was until it has changed by more units than this: what lies jitters."""
+
+
+def filmed(table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: PieceId) -> tuple[Settled, Motion]:
+    """The result of `place`, and the movement that led to it."""
+    release, states = released(table, area, load, noise, piece), list[WorldState]()
+    result = run_to_rest(release, load, lambda state: states.append(state.copy()))
+    channels = _held(np.array([_in_ship_frame(state) for state in states[::LOOKS_PER_FRAME]]))
+    return result, Motion(
+        seconds=result.t_s,
+        every_s=model.LOOK_S * LOOKS_PER_FRAME,
+        ids=tuple(each.id for each in release.pieces),
+        kinds=tuple(each.kind for each in release.pieces),
+        channels=tuple(map(_differences, channels.T)),
+    )
+
+
+def _in_ship_frame(state: WorldState) -> WorldState:
+    """Tilts, and poses as the ship sees them, in units of a frame: whatever lies still on it does not change."""
+    ship = inverse(ship_rotation(ShipAtRest(roll=float(state[0]), pitch=float(state[1]))))
+    tilt_unit, length_unit, turn_unit = _FRAME_UNITS
+    numbers = [float(tilt) * tilt_unit for tilt in state[:HINGES]]
+    for pose in poses(state):
+        place, turn = split(cast(Pose, tuple(map(float, pose))))
+        numbers += [each * length_unit for each in rotated(ship, place)]
+        numbers += [each * turn_unit for each in times(ship, turn)]
+    return np.array(list(map(round, numbers)), dtype=np.float64)
+
+
+def _held(frames: WorldState) -> WorldState:
+    """Frames without the jitter of what lies still; a row a frame."""
+    for before, now in pairwise(frames):
+        is_still = np.abs(now - before) <= _UNMOVED
+        now[is_still] = before[is_still]
+    return frames
+
+
+def _differences(channel: WorldState) -> tuple[int, ...]:
+    """The first number and the changes after it, without the zeros at the end."""
+    numbers = np.diff(channel, prepend=0).astype(int).tolist()
+    while len(numbers) > 1 and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)
 
 
 def fingerprint() -> dict[str, str]:

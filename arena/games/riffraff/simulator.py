@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Protocol, cast
 
 import msgspec
 
-from arena.errors import HarnessFault, IllegalAction, MalformedReply
+from arena.errors import HarnessFault, IllegalAction, MalformedReply, SpecError
 from arena.games.api import Json, Number, Seat
 from arena.games.riffraff import turns, view
 from arena.games.riffraff.actions import AnyAction, Load, Reason
@@ -82,6 +82,18 @@ class RiffRaffSimulator:
         assert state.noise is not None, "the wind has blown"
         result = self._physics.place(state.table, area, load, state.noise, state.next_id)
         return msgspec.to_builtins(result)
+
+    def frames(self, state: State, result: Json) -> Json:
+        """The movement that leads to this result, as plain JSON values of `table.Motion`; None if it cannot be had."""
+        _, area, load = under_way(state)
+        film = getattr(self._physics, "filmed", None)  # a scripted ship has no movement
+        if film is None:
+            return None
+        try:
+            again, motion = film(state.table, area, load, state.noise, state.next_id)
+        except (SpecError, HarnessFault, IllegalAction):
+            return None
+        return msgspec.to_builtins(motion) if again == _decoded(result) else None
 
     def apply_result(self, state: State, result: Json) -> State:
         """The state after the result; ValueError if it cannot have come from this state."""

@@ -92,6 +92,20 @@ class Settled(msgspec.Struct, frozen=True):
     digest: str
 
 
+class Motion(msgspec.Struct, frozen=True):
+    """The movement of a placement, to be looked at: a frame every `every_s` until `seconds`.
+
+    `channels`: roll and pitch in 0.0001 rad, then for each of `ids` x y z in 0.1 mm and w x y z in thousandths, in the
+    ship frame; of each the first number and the differences of the frames after it, as far as there are any.
+    """
+
+    seconds: float
+    every_s: float
+    ids: tuple[PieceId, ...]
+    kinds: tuple[Kind, ...]
+    channels: tuple[tuple[int, ...], ...]
+
+
 def canonical(value: float) -> float:
     """Rounded as in every canonical state; never -0.0, which is equal to 0.0 but has another text."""
     return round(float(value), DIGITS) + 0.0
