@@ -15,6 +15,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from arena.report.columns import LEADERBOARD, Definition
+from arena.report.formats import PLAIN
+
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "picture.svg"
 SHIP = """
@@ -34,8 +37,8 @@ CAPTIONS = 110
 """The words above this height name the view; the ship may reach as high, so they go."""
 WIDTH, HEIGHT, SHIP_WIDTH = 1080, 380, 414
 INK, FADED, LINE, PAPER, BAR = "#2b2a26", "#6f6a5e", "#d8ccb4", "#fbf6ea", "#3f97ab"
-COLUMNS = {"rank": 446, "player": 500, "score %": 640, "W-D-L": 780, "MAP": 920, "ahead": 1020}
-"""The six columns with the places where their texts end, in pixels; `player` begins there."""
+PLACES = (446, 500, 716, 822, 938, 1050)
+"""Of the six columns of the leaderboard, in pixels: their texts end there; those of the first two begin there."""
 
 
 def main() -> None:
@@ -100,41 +103,35 @@ def leaderboard(table: dict[str, Any]) -> Iterator[str]:
     """Heads, a line with a bar for each player, and the sentences below."""
     yield text(446, 44, "first", 20, "font-weight='bold'")
     yield text(500, 44, "a league of three bots at Shanghaien", 14, colour=FADED)
-    for name, at in COLUMNS.items():
-        yield text(at, 92, name, 14, anchor(name), colour=FADED)
-    for number, row in enumerate(table["rows"]):
-        yield from line(row, 130 + 52 * number)
+    rows = table["rows"]
+    for column, at in zip(LEADERBOARD, PLACES, strict=False):
+        yield text(at, 92, column.header.replace("\n", " "), 14, anchor(column), colour=FADED)
+        for number, cell in enumerate(column.cells(rows, PLAIN)):
+            yield text(at, 130 + 52 * number, re.sub("(?<=-) +", "", " ".join(cell.split())), 16, anchor(column))
+    for number, row in enumerate(rows):
+        yield from bar(row, 140 + 52 * number)
     luck, games = table["luck"]["commitments"][0], f"{table['matches']} of {table['scheduled']} matches"
     notes = (
         f"{games}, each luck played twice with the seats swapped",
-        "dark line: 95 % interval of the score; MAP: skill by all matches at once",
+        "bar: the score, dark line: its 95 % interval; MAP: skill by all matches at once",
         f"luck drawn in secret, commitment {luck[:16]}…",
     )
     for number, note in enumerate(notes):
         yield text(446, 306 + 22 * number, note, 13, colour=FADED)
 
 
-def line(row: dict[str, Any], y: int) -> Iterator[str]:
-    """The six values of a player, and the score as a bar with its interval."""
-    for (name, at), value in zip(COLUMNS.items(), values(row), strict=True):
-        yield text(at, y, value, 16, anchor(name))
-    left, width = COLUMNS["player"], 540
+def bar(row: dict[str, Any], y: int) -> Iterator[str]:
+    """The score of a player with its interval."""
+    left, width = PLACES[1], 540
     low, score, high = (left + width * row[key] for key in ("score_low", "score", "score_high"))
-    yield f'<rect x="{left}" y="{y + 10}" width="{width}" height="6" rx="3" fill="{LINE}" fill-opacity="0.5"/>'
-    yield f'<rect x="{left}" y="{y + 10}" width="{score - left:.1f}" height="6" rx="3" fill="{BAR}"/>'
-    yield f'<rect x="{low:.1f}" y="{y + 12}" width="{high - low:.1f}" height="2" fill="{INK}"/>'
+    yield f'<rect x="{left}" y="{y}" width="{width}" height="6" rx="3" fill="{LINE}" fill-opacity="0.5"/>'
+    yield f'<rect x="{left}" y="{y}" width="{score - left:.1f}" height="6" rx="3" fill="{BAR}"/>'
+    yield f'<rect x="{low:.1f}" y="{y + 2}" width="{high - low:.1f}" height="2" fill="{INK}"/>'
 
 
-def values(row: dict[str, Any]) -> tuple[str, ...]:
-    """Rank, player, score, wins-draws-losses, MAP, ahead, as the table of the terminal rounds them."""
-    ahead = {True: "yes", False: "no", None: "-"}[row["ahead"]]
-    record = f"{row['wins']}-{row['draws']}-{row['losses']}"
-    return str(row["rank"]), row["player"], f"{100 * row['score']:.1f}", record, f"{row['map']:.2f}", ahead
-
-
-def anchor(column: str) -> str:
+def anchor(column: Definition) -> str:
     """The end of its texts that a column is aligned by."""
-    return "" if column in {"player", "rank"} else 'text-anchor="end"'
+    return "" if column.is_key else 'text-anchor="end"'
 
 
 def text(x: int, y: int, words: str, size: int, more: str = "", colour: str = INK) -> str:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 import click
-from tabulate import tabulate
 
 from arena.bundled import PACKAGE, bundled_folder
 from arena.cli import options
@@ -19,6 +18,7 @@ from arena.games import load_game
 from arena.match.secret_luck import Secret
 from arena.process.manifest import BotSpec
 from arena.process.scratch import scratch_folder
+from arena.report.formats import listing
 from arena.report.luck_origin import secret_description
 from arena.store.bots import BotStore
 from arena.text import printable, unknown
@@ -70,7 +70,8 @@ def withdraw(bot: str, results: Path, bots_folder: Path) -> None:
 @click.command()
 @options.results_option
 @options.bots_option
-def bots(results: Path, bots_folder: Path) -> None:
+@options.width_option
+def bots(results: Path, bots_folder: Path, width: int | None) -> None:
     """List the bots on offer: those in the folder --bots, the submitted and the bundled ones.
 
     Example: arena bots
@@ -89,7 +90,7 @@ def bots(results: Path, bots_folder: Path) -> None:
         rows.append(_row(bot, "bundled", hides if taken.get(bot.name, bot.digest[:8]) != bot.digest[:8] else ""))
     for error in store.unreadable():
         click.echo(f"left out: {error}", err=True)
-    click.echo(tabulate(sorted(rows), headers=["bot", "version", "hash", "from", "description"], disable_numparse=True))
+    click.echo(listing(["bot", "version", "hash", "from", "description"], sorted(rows), width))
     click.echo(f"\nbundled: in {bundled_folder('bots')}")
 
 

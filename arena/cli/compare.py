@@ -1,5 +1,6 @@
 """`arena compare`: is NEW better than OLD? As few matches as it takes to tell, and an honest answer."""
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from itertools import groupby
@@ -64,12 +65,11 @@ def compare_bots(new: str, old: str, workers: int | None, form: str, setup: Matc
     try:
         test = SequentialSettings(matches=DEFAULT_SEATS, **settings)
     except SpecError as error:
-        raise SpecError(f"--{error}") from None
+        raise SpecError(re.sub(r"\b(?=(elo[01]|alpha|beta|cap)\b)", "--", str(error))) from None
     players = _players(setup.bots.find(new), setup.bots.find(old))
     names = (players[0].name, players[1].name)
-    game = load_game(setup.game)
-    game.setup(setup.options, DEFAULT_SEATS)
-    value = value_of(game)
+    setup.require_options(DEFAULT_SEATS)
+    value = value_of(load_game(setup.game))
     if test.model == "luck-adjusted" and value is None:
         raise SpecError(f"--model luck-adjusted: {setup.game} has no value function that could tell its luck")
     tester = partial(SequentialComparison, test, luck_version=value.version if value else "")

@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path
 
 import click
-from tabulate import tabulate
 
 from arena.api import (
     LeagueRun,
@@ -34,9 +33,11 @@ from arena.cli.options import (
     format_option,
     isolation_option,
     prepare_isolation,
+    require_columns,
     results_option,
     secret_file_option,
-    terminal_width,
+    table_options,
+    width_option,
 )
 from arena.cli.plan import print_plan
 from arena.cli.update import begun_versions, confirm_update, preview, replays_of, report_kept_versions
@@ -57,6 +58,7 @@ from arena.match.record import MatchRecord
 from arena.match.results import MatchResult
 from arena.process.limits import Isolation
 from arena.process.portable import usable_cores
+from arena.report.formats import Style, listing
 from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.matches import MATCH_FORMATS, match_list
 from arena.store.bots import BotStore
@@ -75,7 +77,8 @@ def league() -> None:
 
 
 @click.command()
-def tournaments() -> None:
+@width_option
+def tournaments(width: int | None) -> None:
     """List the tournaments that `arena league run NAME` finds: those in tournaments/ here, and the bundled ones.
 
     Example: arena tournaments
@@ -90,7 +93,7 @@ def tournaments() -> None:
         description = printable(" ".join(file.description.split()))
         rows.append([path.stem, printable(file.game), str(len(file.players)), place, description])
     headers = ["tournament", "game", "players", "from", "description"]
-    click.echo(tabulate(rows, headers=headers, disable_numparse=True, maxcolwidths=[None] * 4 + [60]))
+    click.echo(listing(headers, rows, width))
     click.echo(f"\nbundled: in {bundled_folder('tournaments')}")
 
 
@@ -99,6 +102,7 @@ def tournaments() -> None:
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: the file, or all cores.")
 @click.option("--executor", metavar="MODULE:FACTORY", help="Play on the concurrent.futures executor this call returns.")
 @format_option(text="Format of the leaderboard.")
+@table_options
 @click.option("--pin/--no-pin", default=True, help="Keep each worker with its bots on one core, where that is enough.")
 @click.option("--update", is_flag=True, help="Take new versions of bots and changes that drop matches; asks before.")
 @click.option("--yes", is_flag=True, help="With --update: do not ask.")
@@ -122,6 +126,7 @@ def run_league(
     isolation: Isolation,
     results: Path,
     bots_folder: Path,
+    style: Style,
 ) -> None:
     """Play what is left of the tournament in FILE, or of the one called NAME, then print the leaderboard.
 
@@ -148,9 +153,11 @@ def run_league(
         preview(results, tournament)
         return
     if plan:
-        print_plan(tournament, results, isolation, workers or tournament.workers or len(usable_cores()))
+        slots = workers or tournament.workers or len(usable_cores())
+        print_plan(tournament, results, isolation, slots, style.width)
         report_kept_versions(tournament.name, newer)
         return
+    require_columns(style, form, tournament)
     backend = _backend(executor, workers or tournament.workers, pin=pin)
     prepare_isolation(isolation, tournament.game)
     with stoppable(), writable(results) as store:
@@ -163,7 +170,7 @@ def run_league(
         _report_luck_and_clock(tournament, backend)
         league_run = LeagueRun(store, replay_of(tournament), secret, isolation)
         lost = _play(league_run, backend, results)
-        table, history = _published(store, league_run.state, form), f"history: {store.head()}"
+        table, history = _published(store, league_run.state, form, style), f"history: {store.head()}"
     click.echo(table)
     click.echo(f"\n{history}" if form == "table" else history, err=form != "table")
     require_whole_blocks(league_run.state)
@@ -178,11 +185,11 @@ def _play(league_run: LeagueRun, backend: Backend, results: Path) -> BlocksLost 
         return league_run.play(backend, draw)
 
 
-def _published(store: MatchStore, state: LeagueState, form: str) -> str:
+def _published(store: MatchStore, state: LeagueState, form: str, style: Style) -> str:
     """The leaderboard, whose standings are stored for `verify`."""
     from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
 
-    return leaderboard_page(*publish(store, state), state.news).render(form, terminal_width())
+    return leaderboard_page(*publish(store, state), state.news).render(form, style)
 
 
 def _report_luck_and_clock(tournament: Tournament, backend: Backend) -> None:
@@ -256,8 +263,9 @@ def reveal_secret(name: str, file: Path | None, results: Path) -> None:
 @click.argument("name", required=False, shell_complete=complete_league)
 @click.option("--faults", is_flag=True, help="Only matches with a fault, and why: found, expected, stderr.")
 @format_option(MATCH_FORMATS, "Format of the output; csv and json have all that is known of each match.")
+@table_options
 @results_option
-def matches(name: str | None, faults: bool, form: str, results: Path) -> None:
+def matches(name: str | None, faults: bool, form: str, results: Path, style: Style) -> None:
     """List the stored matches of league NAME: id, players by seat, scores, termination, faults.
 
     NAME may be left out if there is only one league. With --format csv or json also ranks, luck, moves and times, one
@@ -273,8 +281,7 @@ def matches(name: str | None, faults: bool, form: str, results: Path) -> None:
 
         found = (one for one in store.results(state.blocks) if not faults or one.at_fault is not None or one.pardoned)
         told = record if faults else None
-        width = terminal_width()
-        for piece in match_list(found, seats=state.tournament.seats, form=form, record_of=told, width=width):
+        for piece in match_list(found, seats=state.tournament.seats, form=form, record_of=told, style=style):
             click.echo(piece, nl=False)
 
 

@@ -19,11 +19,11 @@ from arena.cli.options import (
     MatchSetup,
     match_options,
     person_options,
+    require_columns,
     require_games,
-    terminal_width,
+    table_options,
 )
 from arena.errors import Interrupted, SpecError
-from arena.games import load_game
 from arena.league.driver import LocalBackend, play_lives
 from arena.league.exhibition import named_apart, play_here, require_seats, seat_all
 from arena.league.progress import Progress
@@ -42,6 +42,7 @@ from arena.match.settings import MatchSettings, spec_of
 from arena.process.limits import Isolation
 from arena.process.portable import IS_LINUX, usable_cores
 from arena.process.suspension import never_suspended
+from arena.report.formats import Style
 from arena.report.luck_origin import secret_description
 from arena.report.transcript import dialogue, refusal_lines, result_line, transcript
 from arena.text import counted
@@ -60,8 +61,9 @@ SHOWN_ONE_BY_ONE = 10
 )
 @click.option("--steps", is_flag=True, help="Print each match step by step.")
 @click.option("--dialogue", "log", type=FILE_PATH, help="File for every line, both ways.")
+@table_options
 @match_options
-def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, setup: MatchSetup) -> None:
+def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, style: Style, setup: MatchSetup) -> None:
     """Play each BOT, by name or path, against the others at one table, and print what came of it. Nothing is stored.
 
     The luck is drawn under a new secret, which is printed at the end.
@@ -73,6 +75,7 @@ def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, set
     require_games([player.bot for player in players], setup.game)
     secret = setup.given or Secret.random()
     tournament = setup.exhibition(players, secret, blocks)
+    require_columns(style, "table", tournament)
     setup.prepare_isolation()
     played: list[MatchResult] = []
     is_interrupted = False
@@ -90,7 +93,7 @@ def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, set
             from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - see above
 
             standings, times = standings_of(tournament, played)
-            click.echo(leaderboard_page(standings, times).render("table", terminal_width()))
+            click.echo(leaderboard_page(standings, times).render("table", style))
             if setup.given is None:
                 click.echo(secret_description(secret, is_chosen=False))
     if is_interrupted:
@@ -186,7 +189,7 @@ def play_in_person(bots: tuple[str, ...], seat: int, setup: MatchSetup) -> None:
         raise SpecError(f"{error}: you and {counted(len(bots), 'bot')}") from None
     if seat >= seats:
         raise SpecError(f"--seat {seat}: there are seats 0 to {seats - 1}")
-    load_game(game).setup(setup.options, seats)
+    setup.require_options(seats)
     rivals = named_apart([setup.bots.find(each) for each in bots])
     require_games([rival.bot for rival in rivals], game)
     setup.prepare_isolation()

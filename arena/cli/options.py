@@ -6,6 +6,7 @@ Rule: an option has one name, one default and one help text in the whole program
 import contextlib
 import functools
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,7 +29,7 @@ from arena.process.manifest import BotSpec
 from arena.process.portable import IS_LINUX, LINUX_ONLY
 from arena.process.sandbox import cgroup, leftovers, scope, self_test
 from arena.process.scratch import scratch_folder
-from arena.report.formats import FORMATS
+from arena.report.formats import FORMATS, Style
 from arena.store.bots import BotStore
 from arena.store.secrets import read_secret
 
@@ -42,7 +43,23 @@ FILE_PATH: Final = click.Path(dir_okay=False, path_type=Path)
 FOLDER_PATH: Final = click.Path(file_okay=False, path_type=Path)
 WORKERS: Final = click.IntRange(1, 1024)
 
-game_option = click.option("--game", default=DEFAULT_GAME, help="The game to play.")
+
+@contextlib.contextmanager
+def option_named(option: str) -> Iterator[None]:
+    """A SpecError inside, about the value of an option, begins with the option as it is typed."""
+    try:
+        yield
+    except SpecError as error:
+        raise SpecError(f"{option}: {error}") from None
+
+
+def _known_game(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
+    with option_named("--game"):
+        load_game(name)
+    return name
+
+
+game_option = click.option("--game", default=DEFAULT_GAME, callback=_known_game, help="The game to play.")
 
 
 def _report_if_made(context: click.Context, parameter: click.Parameter, folder: Path) -> Path:
@@ -142,7 +159,7 @@ class MatchSetup(msgspec.Struct, frozen=True):
     @property
     def settings(self) -> MatchSettings:
         """Those of a match of two. SpecError if the game has no such options."""
-        load_game(self.game).setup(self.options, 2)
+        self.require_options(2)
         return MatchSettings(self.game, self.options, self.clock)
 
     def prepare_isolation(self) -> None:
@@ -158,10 +175,16 @@ class MatchSetup(msgspec.Struct, frozen=True):
         with scratch_folder("arena-bots-") as scratch:
             yield BotStore(scratch, scratch, self.isolation)
 
+    def require_options(self, seats: int) -> None:
+        """SpecError if the game has no such options, or is not for so many seats."""
+        with option_named("--options" if self.options else "--game"):
+            load_game(self.game).setup(self.options, seats)
+
     def exhibition(self, players: Sequence[Player], secret: Secret | None, blocks: int) -> Tournament:
         """The tournament of these players at one table."""
         from arena.league.exhibition import exhibition  # noqa: PLC0415 - pages start no bots
 
+        self.require_options(len(players))
         return exhibition(players, game=self.game, options=self.options, clock=self.clock, secret=secret, blocks=blocks)
 
 
@@ -196,7 +219,8 @@ def chosen_secret(seed: str | None, secret_file: Path | None) -> Secret | None:
     if seed is not None and secret_file is not None:
         raise SpecError("give either --seed or --secret-file: luck cannot follow from both")
     if secret_file is not None:
-        return read_secret(secret_file)
+        with option_named("--secret-file"):
+            return read_secret(secret_file)
     return None if seed is None else Secret.public(seed)
 
 
@@ -232,10 +256,64 @@ def require_games(bots: Iterable[BotSpec], game: str) -> None:
             raise SpecError(f"{error}{f'; play it with --game {known[0]}' if known else ''}") from None
 
 
-def terminal_width() -> int | None:
-    """Columns of the terminal that stdout is; None if it is a pipe or a file, which are as wide as need be.
+def _page_width(_context: click.Context, _parameter: click.Parameter, width: int | None) -> int | None:
+    """The width of all that a command prints: as asked for, else that of the terminal, else COLUMNS.
 
-    Python has no stdout at all where the shell closed it (`>&-`).
+    None, as wide as need be, in a pipe or a file without COLUMNS. Python has no stdout at all where the shell closed it
+    (`>&-`).
     """
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    return shutil.get_terminal_size().columns if is_terminal else None
+    if width is not None:
+        return width
+    if sys.stdout is not None and sys.stdout.isatty():
+        return shutil.get_terminal_size().columns
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() and int(columns) > 0 else None
+
+
+width_option = click.option(
+    "--width",
+    type=click.IntRange(20),
+    metavar="N",
+    callback=_page_width,
+    help="Characters of a line; default: the terminal's, in a pipe those of COLUMNS, if it is set.",
+)
+
+
+def column_names(_context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """The names in a list with commas."""
+    names = tuple(filter(None, (part.strip() for part in (value or "").split(","))))
+    if value is not None and not names:
+        raise click.BadParameter("expected names with commas between them", param=parameter)
+    return names
+
+
+_table_options = (
+    click.option("--wide", is_flag=True, help="Show all columns, not only six."),
+    click.option("--columns", metavar="A,B,...", callback=column_names, help="Show these columns, in this order."),
+    click.option("--explain", is_flag=True, help="Say below a table what each of its columns means."),
+    width_option,
+)
+
+
+def table_options(command: F) -> F:
+    """All options of a command that prints a table with many columns, which gets them as `style`."""
+
+    @functools.wraps(command)
+    def with_style(*, wide: bool, columns: tuple[str, ...], explain: bool, width: int | None, **given: Any) -> object:
+        if wide and columns:
+            raise SpecError("give either --wide or --columns: the one is all columns, the other some")
+        if explain and given.get("form") in {"csv", "json"}:
+            raise SpecError("--explain goes with tables; docs/numbers.md says what the columns of csv and json mean")
+        return command(style=Style(width=width, columns=columns, is_wide=wide, is_explained=explain), **given)
+
+    decorated: Any = functools.reduce(lambda made, option: option(made), reversed(_table_options), with_style)
+    return decorated  # type: ignore[no-any-return]
+
+
+def require_columns(style: Style, form: str, tournament: Tournament) -> None:
+    """SpecError if the leaderboard will have no such columns: told before the first match, not after the last."""
+    if style.columns:
+        from arena.league.standings import standings_of  # noqa: PLC0415 - numpy is for tables only
+        from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - see above
+
+        leaderboard_page(*standings_of(tournament, ())).render(form, style)

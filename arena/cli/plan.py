@@ -16,7 +16,7 @@ import click
 
 from arena.api import stored
 from arena.cli.edge import TerminalLine, stoppable
-from arena.cli.options import prepare_isolation, terminal_width
+from arena.cli.options import prepare_isolation
 from arena.cli.update import begun_as, is_known, matches_in_words
 from arena.errors import Interrupted, SpecError
 from arena.league.plan import LeagueSample, SampleTimes, ShownDifference, shown_difference, take_sample
@@ -31,13 +31,12 @@ from arena.store.bots import BotStore
 from arena.text import counted, printable
 
 TIMES: Final = SampleTimes()
-_WIDTH: Final = 80
 _LABEL: Final = 18
 _NAMED: Final = 5
 
 
-def print_plan(tournament: Tournament, results: Path, isolation: Isolation, workers: int) -> None:
-    """Play a sample and print the plan. MachineFault if bots cannot play here."""
+def print_plan(tournament: Tournament, results: Path, isolation: Isolation, workers: int, width: int | None) -> None:
+    """Play a sample and print the plan, with lines broken at `width`. MachineFault if bots cannot play here."""
     done = stored_matches(results, tournament)
     prepare_isolation(isolation, tournament.game)
     matches = 0
@@ -55,9 +54,8 @@ def print_plan(tournament: Tournament, results: Path, isolation: Isolation, work
         except KeyboardInterrupt:
             raise Interrupted("interrupted; nothing was stored") from None
     line.wipe()
-    width = terminal_width() or _WIDTH
     for label, text in _plan(tournament, sample, done, workers):
-        first, *more = wrap(text, max(width - _LABEL, _LABEL))
+        first, *more = [text] if width is None else wrap(text, max(width - _LABEL, _LABEL))
         click.echo(f"{label:<{_LABEL}}{first}")
         for each in more:
             click.echo(f"{'':<{_LABEL}}{each}")

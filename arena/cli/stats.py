@@ -9,7 +9,7 @@ import click
 
 from arena.api import league_table, one_league, stored
 from arena.cli.completion import complete_league
-from arena.cli.options import format_option, results_option, terminal_width
+from arena.cli.options import column_names, format_option, results_option, table_options, width_option
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import value_of
@@ -20,6 +20,7 @@ from arena.match.luck import luck_of
 from arena.match.record import unpack
 from arena.match.results import MatchResult, PlayedMatch, result_of
 from arena.report.calibration import calibration_page
+from arena.report.formats import Style
 from arena.report.leaderboard import leaderboard_page
 from arena.report.luck_origin import luck_description
 from arena.report.matrix import matrix_page
@@ -36,17 +37,20 @@ from arena.text import unknown
 @click.argument("name", required=False, shell_complete=complete_league)
 @format_option()
 @click.option("--no-timing", is_flag=True, help="Leave times out: equal results then give equal bytes.")
+@table_options
 @results_option
-def leaderboard(name: str | None, form: str, no_timing: bool, results: Path) -> None:
+def leaderboard(name: str | None, form: str, no_timing: bool, results: Path, style: Style) -> None:
     """Print the standings of league NAME; NAME may be left out if there is only one.
 
-    Example: arena leaderboard first --format markdown
+    Six columns are shown, --wide shows all. In csv and json all are there, unless --columns names some.
+
+    Example: arena leaderboard first --columns player,score,faults --explain
     """
     with stored(results) as store:
         state = one_league(store, name, store.unchecked_ranks)
         standings, timing = league_table(store, state)
     times = None if no_timing else timing
-    click.echo(leaderboard_page(standings, times, news=state.news).render(form, terminal_width()))
+    click.echo(leaderboard_page(standings, times, news=state.news).render(form, style))
 
 
 def _top(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
@@ -58,18 +62,25 @@ def _top(context: click.Context, parameter: click.Parameter, value: str) -> int 
     raise click.BadParameter(f"expected a number of players above 0, or all; found {value!r}", context, parameter)
 
 
-def _names(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
-    return tuple(name for name in (part.strip() for part in (value or "").split(",")) if name)
-
-
 @click.command()
 @click.argument("league", required=False, shell_complete=complete_league)
 @click.option("--top", callback=_top, default="30", metavar="N|all", help="Show the best N players, or all.")
-@click.option("--players", "only", callback=_names, metavar="A,B,...", help="Show only these players.")
+@click.option("--players", "only", callback=column_names, metavar="A,B,...", help="Show only these players.")
 @click.option("--rows", type=click.Choice(("pairs", "players")), default="pairs", help="The table that CSV has.")
 @format_option()
+@click.option("--columns", metavar="A,B,...", callback=column_names, help="With csv or json: only these columns.")
+@width_option
 @results_option
-def matrix(league: str | None, top: int | None, only: tuple[str, ...], rows: str, form: str, results: Path) -> None:
+def matrix(
+    league: str | None,
+    top: int | None,
+    only: tuple[str, ...],
+    rows: str,
+    form: str,
+    columns: tuple[str, ...],
+    width: int | None,
+    results: Path,
+) -> None:
     """Print who scored what against whom in LEAGUE, which may be left out if there is only one.
 
     Marks in the cells tell who is surely better than whom, by all matches and with a correction for the number of
@@ -87,12 +98,12 @@ def matrix(league: str | None, top: int | None, only: tuple[str, ...], rows: str
     names = [player.name for player in tournament.players]
     for name in only:
         if name not in names:
-            raise SpecError(f"league {tournament.name}: {unknown('player', name, names)}")
+            raise SpecError(f"--players: league {tournament.name}: {unknown('player', name, names)}")
     found = matrix_of(state, top=top, only=only)
-    width = terminal_width()
-    is_coloured = width is not None and wants_colours(os.environ)
+    is_coloured = sys.stdout.isatty() and wants_colours(os.environ)
     luck = luck_description(luck_origin(tournament))
-    click.echo(matrix_page(found, luck=luck, is_coloured=is_coloured, rows=rows).render(form, width))
+    page = matrix_page(found, luck=luck, is_coloured=is_coloured, rows=rows)
+    click.echo(page.render(form, Style(width=width, columns=columns)))
 
 
 def wants_colours(environment: Mapping[str, str]) -> bool:
@@ -103,8 +114,9 @@ def wants_colours(environment: Mapping[str, str]) -> bool:
 @click.command()
 @click.argument("league", required=False, shell_complete=complete_league)
 @format_option()
+@width_option
 @results_option
-def calibration(league: str | None, form: str, results: Path) -> None:
+def calibration(league: str | None, form: str, width: int | None, results: Path) -> None:
     """Print how well ratings predict matches of LEAGUE, which may be left out if there is only one.
 
     Chances of 70 % should come true in 7 of 10 matches. Every match is predicted from matches without it.
@@ -114,7 +126,7 @@ def calibration(league: str | None, form: str, results: Path) -> None:
     with stored(results) as store:
         state = one_league(store, league)
     luck = luck_description(luck_origin(state.tournament))
-    click.echo(calibration_page(calibration_of(state), luck=luck).render(form, terminal_width()))
+    click.echo(calibration_page(calibration_of(state), luck=luck).render(form, Style(width=width)))
 
 
 @click.command()
@@ -124,8 +136,9 @@ def calibration(league: str | None, form: str, results: Path) -> None:
     "--luck", is_flag=True, help="Replay matches whose luck was not stored, to exclude it from scores; takes a while."
 )
 @format_option()
+@table_options
 @results_option
-def stats(player: str, league: str | None, luck: bool, form: str, results: Path) -> None:
+def stats(player: str, league: str | None, luck: bool, form: str, results: Path, style: Style) -> None:
     """Print all that LEAGUE tells of one PLAYER; LEAGUE may be left out if there is only one.
 
     Results by opponent, by seat and by tenth of the schedule, time per move, faults and extreme matches with their ids.
@@ -142,7 +155,7 @@ def stats(player: str, league: str | None, luck: bool, form: str, results: Path)
             raise SpecError(f"--luck: {reason}")
         page = _page(store, state, known[player], asks_luck=luck)
     origin = luck_description(luck_origin(state.tournament))
-    click.echo(profile_page(page, luck=origin).render(form, terminal_width()))
+    click.echo(profile_page(page, luck=origin).render(form, style))
 
 
 def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: bool) -> ProfilePage:
@@ -161,7 +174,7 @@ def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: b
         if common_luck_version(sums.at([number for number, key in enumerate(sums.keys) if key in own]))
         else "the luck of all its matches by one value function is not stored; --luck measures it"
     )
-    return ProfilePage(state.tournament.name, player.arguments, row, ranked, use, found, reason)
+    return ProfilePage(state.tournament.name, player.arguments, row, ranked, use, found, reason, asks_luck)
 
 
 def _without_luck(tournament: Tournament) -> str:

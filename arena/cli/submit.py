@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Final
 
 import click
-from tabulate import tabulate
 
 from arena.bundled import is_path
 from arena.cli.bots import told_luck
 from arena.cli.completion import complete_bot
 from arena.cli.edge import TerminalLine, stoppable
-from arena.cli.options import FOLDER_PATH, WORKERS, MatchSetup, match_options, require_games, terminal_width
+from arena.cli.options import FOLDER_PATH, WORKERS, MatchSetup, match_options, option_named, require_games, width_option
 from arena.conformance.check import check_draws
 from arena.conformance.submission import Examined, Trial, examine_all, examine_bot
 from arena.errors import CheckFailed, Interrupted, SpecError
@@ -23,6 +22,7 @@ from arena.league.tournament import Player
 from arena.match.secret_luck import Secret
 from arena.process.manifest import MANIFEST, BotSpec
 from arena.process.portable import usable_cores
+from arena.report.formats import listing
 from arena.store import database
 from arena.store.bots import BotStore, is_script
 from arena.text import counted, printable
@@ -32,8 +32,6 @@ BASELINE: Final = "random"
 ACCEPTED: Final = "accepted"
 UNCHANGED: Final = "unchanged"
 REFUSED: Final = "refused"
-_PIPE_COLUMNS: Final = 100
-_NAME_COLUMNS: Final = 24
 
 
 @click.command()
@@ -42,9 +40,16 @@ _NAME_COLUMNS: Final = 24
 @click.option("--replace", is_flag=True, help="Each is a new version of the submitted bot of its name.")
 @click.option("--workers", type=WORKERS, help="Bots examined at once; default: all cores.")
 @click.option("--reports", type=FOLDER_PATH, help="Folder for a text for the author of each bot: every step, and why.")
+@width_option
 @match_options
 def submit(
-    bots: tuple[str, ...], baseline: str, replace: bool, workers: int | None, reports: Path | None, setup: MatchSetup
+    bots: tuple[str, ...],
+    baseline: str,
+    replace: bool,
+    workers: int | None,
+    reports: Path | None,
+    width: int | None,
+    setup: MatchSetup,
 ) -> None:
     """Check each BOT, let it play a block against a baseline, and put it on the list of bots. Exit 1 if one is refused.
 
@@ -56,7 +61,8 @@ def submit(
 
     Example: arena submit handed-in/*
     """
-    rival = setup.bots.find(baseline)
+    with option_named("--baseline"):
+        rival = setup.bots.find(baseline)
     if len(bots) == 1 and reports is None:
         _submit_one(bots[0], rival, setup, replace=replace)
         return
@@ -72,7 +78,7 @@ def submit(
             missed = counted(sum(not each.result for each in left), "bot")
             raise Interrupted(f"interrupted: {missed} not examined; give the same command again") from None
         finally:
-            _tell(entries, reports)
+            _tell(entries, reports, width)
     if refused := sum(each.result == REFUSED for each in entries):
         raise CheckFailed(f"{refused} of {counted(len(entries), 'bot')} refused")
 
@@ -180,13 +186,10 @@ def _register(bot: BotSpec, setup: MatchSetup) -> None:
         setup.bots.register(bot, connection)
 
 
-def _tell(entries: Sequence[_Entry], reports: Path | None) -> None:
-    """Print the table, and write a text for each author."""
-    columns = terminal_width() or _PIPE_COLUMNS
+def _tell(entries: Sequence[_Entry], reports: Path | None, width: int | None) -> None:
+    """Print the table in lines of that width, and write a text for each author."""
     rows = [(printable(each.given), each.result or "not examined", printable(each.text)) for each in entries]
-    names = min(max([len(name) for name, *_ in rows], default=0), _NAME_COLUMNS)
-    widths = [names, None, max(columns - names - len("  not examined  "), _NAME_COLUMNS)]
-    click.echo(tabulate(rows, headers=["bot", "result", "why"], maxcolwidths=widths, disable_numparse=True))
+    click.echo(listing(["bot", "result", "why"], rows, width))
     counts = Counter(each.result or "not examined" for each in entries)
     click.echo("\n" + ", ".join(f"{count} {result}" for result, count in counts.items()))
     if reports is not None:

@@ -25,12 +25,12 @@ from arena.library.command import OnCounts, run_command
 from arena.library.match import Match, load_match
 from arena.library.table import Table
 from arena.process.scratch import scratch_folder
+from arena.report.columns import LEADERBOARD, SHOWN
 from arena.report.matches import match_list
 from arena.yaml_file import read_yaml
 
 AnyPlayer = str | Path | Callable[[Any, Any], Any] | Any
 """A bot by its name or path, a function `view, legal -> action`, or an object with the methods of `arena_kit.Bot`."""
-_SHOWN: Final = ("rank", "name", "matches", "score", "map", "mu", "sigma")
 _MEETING: Final = ("player", "opponent", "matches", "score", "likelihood_better", "is_better")
 _PATIENT: Final = {"move_ms": 60_000, "bank_ms": 600_000}
 """The clock where a function plays and nobody says another one: a notebook may think."""
@@ -94,13 +94,16 @@ class League:
         return self.standings()
 
     def standings(self) -> Table:
-        """A row for each player, best first, with all the columns of `arena leaderboard --format json`."""
+        """A row for each player, best first, with all the columns of `arena leaderboard --format json`.
+
+        A notebook shows the six of the leaderboard.
+        """
         found = json.loads(self._command("leaderboard", self.name, "--format", "json"))["standings"]
         state = "" if found["is_complete"] else f" of {found['scheduled']}"
         title = f"{self.name}: {found['matches']}{state} matches, isolation {found['isolation']}"
         faulty = [f"{row['name']} {sum(row['faults'].values())}" for row in found["rows"] if row["faults"]]
         title += f", faults: {', '.join(faulty)}" if faulty else ""
-        return Table(found["rows"], shown=_SHOWN, title=title)
+        return Table(found["rows"], shown=LEADERBOARD[:SHOWN], title=title)
 
     def matrix(self) -> Table:
         """A row for each player and each opponent, with all the columns of `arena matrix --format csv`."""

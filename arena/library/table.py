@@ -7,31 +7,38 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from tabulate import tabulate
-
-from arena.report.formats import Style
+from arena.report.columns import Definition
+from arena.report.formats import PLAIN, Column, tabulated
 
 
 class Table(list[dict[str, Any]]):
-    """Rows by column. `shown`: the columns of the picture that a notebook or a terminal gets; `title` stands above."""
+    """Rows by column. A notebook or a terminal shows the columns `shown`, by default all, and `title` above them."""
 
-    def __init__(self, rows: Iterable[dict[str, Any]], *, shown: Sequence[str] = (), title: str = "") -> None:
+    def __init__(
+        self, rows: Iterable[dict[str, Any]], *, shown: Sequence[Definition | str] = (), title: str = ""
+    ) -> None:
         super().__init__(rows)
         self.shown = tuple(shown) or tuple(dict.fromkeys(name for row in self for name in row))
         self.title = title
 
     def __str__(self) -> str:
-        cells = [[_cell(row.get(name)) for name in self.shown] for row in self]
-        table = tabulate(cells, headers=self.shown, disable_numparse=True)
-        return "\n\n".join(filter(None, [self.title, table]))
+        return "\n\n".join(filter(None, [self.title, tabulated(self._columns())]))
 
     def _repr_html_(self) -> str:
         """The table for a notebook; names are text, whatever they hold."""
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.shown)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{escape(_cell(row.get(name)))}</td>' for name in self.shown)}</tr>" for row in self
-        )
+        columns = self._columns()
+        head = "".join(f"<th>{escape(column.header)}</th>" for column in columns)
+        rows = zip(*(column.cells for column in columns), strict=True)
+        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
         return f"<p>{escape(self.title)}</p><table><tr>{head}</tr>{body}</table>"
+
+    def _columns(self) -> list[Column]:
+        return [
+            each.column(self, PLAIN)
+            if isinstance(each, Definition)
+            else Column(each, [_cell(row.get(each)) for row in self], "left")
+            for each in self.shown
+        ]
 
 
 class Picture(str):
@@ -53,4 +60,4 @@ def _cell(value: object) -> str:
             return " ".join(map(_cell, value))
         case dict():
             return ", ".join(f"{name} {_cell(one)}" for name, one in value.items()) or "-"
-    return Style().names([str(value)])[0]
+    return PLAIN.names([str(value)])[0]

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from arena.report.formats import Column, Page, Style, fixed, half_width, intervals, percent
+from arena.report.formats import Column, Style, fixed, half_width, intervals, percent
+from arena.report.page import Page
 from arena.standings.calibration import COIN, MAP, TRUESKILL, Bin, Calibration, Judged, favourite_bias
 from arena.standings.rows import ends
 from arena.text import counted

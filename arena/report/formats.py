@@ -1,4 +1,4 @@
-"""Pages in every format: values -> cells, and cells and sentences -> a terminal's table, Markdown, CSV or JSON.
+"""Formats of a page: values -> cells, and cells and sentences -> a terminal's table, Markdown, CSV or JSON.
 
 Rule: names are hostile input. With any name of a player every format keeps its rows and columns, no terminal obeys
 an escape sequence, and no spreadsheet computes a formula.
@@ -8,7 +8,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Final
@@ -16,15 +16,16 @@ from typing import Final
 import msgspec
 from tabulate import tabulate
 
-from arena.errors import SpecError
 from arena.statistics.interval import Interval
-from arena.text import printable, unknown
+from arena.text import printable
 
 FORMATS: Final = ("table", "markdown", "csv", "json")
 UNKNOWN: Final = "-"
 LONGEST_NAME: Final = 24
 """In a table for a terminal; longer names lose their middle. It is stretched while two names would look the same."""
 LONGEST_NAME_AT_ALL: Final = 60
+LEAST_TEXT: Final = 20
+"""The narrowest column of descriptions, however narrow the page."""
 
 _ROWS_IN_A_PIECE: Final = 1000
 
@@ -42,30 +43,32 @@ class Column(msgspec.Struct, frozen=True):
     align: str = "right"
     surprises: Sequence[float] = ()
     """Of each cell; the matrix is shaded by them."""
-
-
-Records = tuple[Sequence[str], Iterable[Mapping[str, object]]]
-"""Columns of CSV, and the rows by column."""
+    is_key: bool = False
+    """It tells the rows apart: each part of a table that is too wide begins with it."""
 
 
 class Style(msgspec.Struct, frozen=True):
-    """The look of a page for people: in a terminal of so many columns, or in Markdown, which is as wide as need be."""
+    """The look of a page for people: lines of so many columns, or Markdown, which is as wide as need be.
+
+    Tables have the `columns` of these names in this order, all that they know if `is_wide`, else a few; `is_explained`
+    puts a sentence for each of them below.
+    """
 
     is_markdown: bool = False
     width: int | None = None
+    columns: tuple[str, ...] = ()
+    is_wide: bool = False
+    is_explained: bool = False
 
-    def table(self, columns: Sequence[Column], *, optional: Sequence[str] = ()) -> str:
-        """The columns side by side; of a table that is too wide, without those of `fitting`."""
-        return tabulated(self.fitting(columns, optional), "pipe" if self.is_markdown else "simple")
+    def table(self, columns: Sequence[Column]) -> str:
+        """The columns side by side; a table that is too wide in parts, one below the other, so that nothing is lost."""
+        if self.is_markdown:
+            return tabulated(columns, "pipe")
+        return "\n\n".join(map(tabulated, in_parts(columns, lambda part: self.fits(tabulated(part)))))
 
-    def fitting(self, columns: Sequence[Column], optional: Sequence[str]) -> list[Column]:
-        """The columns without those whose headers begin with one of `optional`, the first one first, until it fits."""
-        left = list(columns)
-        for header in optional if self.width is not None else ():
-            if max(map(len, tabulated(left, "simple").splitlines()), default=0) <= (self.width or 0):
-                break
-            left = [column for column in left if not column.header.startswith(header)]
-        return left
+    def fits(self, text: str) -> bool:
+        """Whether no line is too long."""
+        return self.width is None or max(map(len, text.splitlines()), default=0) <= self.width
 
     def names(self, names: Sequence[str]) -> list[str]:
         """The names of players as cells."""
@@ -79,33 +82,6 @@ class Style(msgspec.Struct, frozen=True):
         return "\n".join(wrapped(printable(line), self.width) for line in ([title, *lines] if title else lines))
 
 
-class Page(msgspec.Struct, frozen=True):
-    """A page of a league: the parts of the text in a style, the records of CSV, the document of JSON.
-
-    `luck`, the sentence on the origin of luck, stands below the text, in a column of its own, or under the key `luck`.
-    """
-
-    text: Callable[[Style], Iterable[str]]
-    records: Callable[[], Records]
-    document: Callable[[], Mapping[str, object]]
-    luck: str | None = None
-
-    def render(self, form: str, width: int | None = None) -> str:
-        """The page in one of `FORMATS`, in `width` columns, without a final newline. SpecError for any other format."""
-        of_luck = {} if self.luck is None else {"luck": self.luck}
-        if form == "csv":
-            columns, rows = self.records()
-            columns = (*columns, *of_luck)
-            lines = ([row.get(column) for column in columns] for row in ({**row, **of_luck} for row in rows))
-            return "".join(csv_pieces(columns, lines)).removesuffix("\n")
-        if form == "json":
-            return json_text({**self.document(), **of_luck})
-        if form not in FORMATS:
-            raise SpecError(unknown("format", form, FORMATS))
-        style = Style(True) if form == "markdown" else Style(width=width)
-        return "\n\n".join(filter(None, [*self.text(style), style.sentences([self.luck] if self.luck else [])]))
-
-
 def tabulated(columns: Sequence[Column], style: str = "simple") -> str:
     """Set columns side by side: `simple` for a terminal, `pipe` for Markdown, where a header has one line."""
     is_markdown = style == "pipe"
@@ -116,6 +92,29 @@ def tabulated(columns: Sequence[Column], style: str = "simple") -> str:
         disable_numparse=True,  # a player may be called 1e5
         colalign=[column.align for column in columns],
     )
+
+
+PLAIN: Final = Style()
+"""As wide as need be, with a few columns."""
+
+
+def in_parts(columns: Sequence[Column], fits: Callable[[list[Column]], bool]) -> list[list[Column]]:
+    """The columns in parts that fit; each after the first begins with the key columns."""
+    keys = [column for column in columns if column.is_key]
+    parts: list[list[Column]] = [[]]
+    for column in columns:
+        if any(not each.is_key for each in parts[-1]) and not fits([*parts[-1], column]):
+            parts.append([*keys])
+        if not (len(parts) > 1 and column.is_key):
+            parts[-1].append(column)
+    return parts
+
+
+def listing(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> str:
+    """A table whose last column takes the lines it needs within `width`."""
+    before = tabulate([row[:-1] for row in rows], headers=headers[:-1], disable_numparse=True)
+    left = None if width is None else max(width - len(before.splitlines()[1]) - 2, LEAST_TEXT)
+    return tabulate(rows, headers=headers, disable_numparse=True, maxcolwidths=[*[None] * (len(headers) - 1), left])
 
 
 def wrapped(text: str, width: int | None) -> str:
@@ -218,12 +217,12 @@ def fixed(value: float | None, digits: int = 2) -> str:
 
 
 def csv_pieces(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
-    """Whole lines, some thousand at a time: text in quotes, numbers without, 1 for true, an empty string for None.
+    """Whole lines, some thousand at a time, in quotes only where they have to be: `cut -d,` gives ids as they are.
 
-    `csv.QUOTE_NONNUMERIC` reads it back.
+    1 is true, an empty cell None.
     """
     text = io.StringIO()
-    writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     left = iter(rows)
     while piece := text.getvalue():

@@ -1,61 +1,30 @@
 """Standings -> a leaderboard: a table for a person in a terminal, Markdown, CSV or JSON.
 
-Rule: a table for people says what its numbers cannot. Below it stand its sources, the meaning of its columns, and
-conclusions that it does not allow: one sentence a line, and only those that say something about this table. The other
-formats have all numbers.
+Rule: a table for people has six columns unless they ask for others, and says what its numbers cannot. Below it stand
+its sources, and conclusions that it does not allow: one sentence a line, and only those that say something about this
+table. CSV and JSON have all numbers.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Final
 
 import msgspec
 
-from arena.match.record import FAULTS, PARDONABLE, Termination
-from arena.report import formats
-from arena.report.formats import (
-    UNKNOWN,
-    Column,
-    Page,
-    Style,
-    aligned,
-    clipped,
-    fixed,
-    half_width,
-    intervals,
-    percent,
-    some,
-)
+from arena.match.record import FAULTS, PARDONABLE
+from arena.report.columns import DECISION_TIMES, LEADERBOARD, LUCK_ADJUSTED, chosen, explanation, fault_counts
+from arena.report.formats import Style, clipped, half_width, percent, some
 from arena.report.luck_origin import luck_description
+from arena.report.page import Page, Records
 from arena.standings.luck_audit import LEVEL, PlayerLuck
 from arena.standings.rows import Row, deprecated, record
-from arena.standings.scores import Mean
 from arena.standings.skills import worth
 from arena.standings.table import Standings, Timing, standings_json
-from arena.statistics.interval import Interval
 from arena.statistics.model import ProbitSettings, chances_at
 from arena.statistics.probit import SeatAdvantage
 from arena.text import counted
 
-MOST_FAULTS: Final = 2
-"""Kinds named in a row of the table for a terminal, the most frequent ones."""
-_LEFT_OUT: Final = ("sigma", "mu-3s", "seat ", "margin", "luck-adjusted", "mu", "LOS", "ahead", "MAP")
-"""Beginnings of the headers of the columns that a narrow terminal goes without, the first one first."""
-
-_YES_NO: Final = {True: "yes", False: "no", None: UNKNOWN}
-_SHORT: Final = {
-    Termination.ILLEGAL_ACTION.value: "illegal",
-    Termination.MALFORMED_REPLY.value: "malformed",
-    Termination.PROTOCOL_VIOLATION.value: "protocol",
-}
 _ORDERS: Final = {"map": "MAP", "mu": "mu (too many players for MAP)"}
-_AHEAD: Final = (
-    "LOS: likelihood of superiority over the player in the next line; ahead: whether it is 95 % or more (all pairs:"
-    " `arena matrix`)"
-)
-_LUCK_ADJUSTED: Final = (
-    "luck-adjusted: the score with luck excluded (control variate: the game's value function, version {}), where that"
-    " is surer; no part of rank, mu or MAP"
-)
+_MORE: Final = "`--wide` shows all columns, `--explain` says what they mean"
 _MOST_NAMED: Final = 5
 _IDLE_S: Final = 0.1
 _STARTUP_S: Final = 1.0
@@ -65,77 +34,51 @@ _STARTUP_S: Final = 1.0
 def leaderboard_page(standings: Standings, timing: Sequence[Timing] | None, news: Sequence[str] = ()) -> Page:
     """The leaderboard. `news` are sentences on how the league goes on, or what ended it.
 
-    Without `timing` the columns of time are left out, and equal results give equal text. A table that is wider than the
-    terminal goes without sigma, then mu-3s, the seats, and so on.
+    Without `timing` the columns of time are left out, and equal results give equal text.
     """
+    definitions = [each for each in LEADERBOARD if timing is not None or each is not DECISION_TIMES]
 
-    def text(style: Style) -> list[str]:
-        columns = style.fitting(_columns(standings, timing, style), _LEFT_OUT)
-        headers = tuple(column.header.split("\n")[0] for column in columns)
-        return [style.table(columns), style.sentences(notes(standings, headers, timing or (), news))]
+    def text(style: Style) -> Iterator[str]:
+        rows = table_rows(standings, timing)
+        known = [each for each in definitions if each is not LUCK_ADJUSTED or style.columns or _is_adjusted(standings)]
+        shown = chosen(known, style)
+        yield style.table([each.column(rows, style) for each in shown])
+        if style.is_explained:
+            yield style.sentences(explanation(shown, _more(standings)))
+        hint = [] if style != Style(width=style.width) else [_MORE]
+        names = {each.name for each in shown}
+        yield style.sentences([*notes(standings, timing or (), news, names), *hint])
 
-    return Page(text, lambda: _records(standings, timing), lambda: _document(standings, timing, news))
-
-
-def _columns(standings: Standings, timing: Sequence[Timing] | None, style: Style) -> list[Column]:
-    rows = standings.rows
-    bots = [formats.escaped(f"{row.bot} {row.version} ({row.hash[:8]})") for row in rows]
-    named = len(FAULTS) if style.is_markdown else MOST_FAULTS
-    return [
-        Column("rank", [UNKNOWN if row.rank is None else str(row.rank) for row in rows]),
-        Column("player", style.names([row.name for row in rows]), "left"),
-        *([Column("bot", bots, "left")] if style.is_markdown else []),
-        *_numbers(standings),
-        Column("faults", [_faults(row, named=named) for row in rows], "left"),
-        *_times(rows, timing),
-    ]
+    return Page(
+        text,
+        lambda: _records(standings, timing),
+        lambda: _document(standings, timing, news),
+        definitions=definitions,
+    )
 
 
-def _numbers(standings: Standings) -> list[Column]:
-    """Make the columns that the table and Markdown share."""
-    rows = standings.rows
-    seats = len(rows[0].score_by_seat) if rows else 0
-    by_seat = [[percent(score) for score in row.score_by_seat] for row in rows]
-    columns = [
-        Column("score %\n±95 %", intervals(_intervals(row.score for row in rows), 1, 100.0)),
-        Column("W-D-L", aligned([(str(row.wins), str(row.draws), str(row.losses)) for row in rows], "-")),
-        Column("MAP\n±95 %", intervals([row.map for row in rows])),
-        Column("LOS\n%", [formats.likelihood_percent(row.los) for row in rows]),
-        Column("ahead\n95 %", [_YES_NO[row.ahead] for row in rows]),
-        Column("margin\n±95 %", intervals(_intervals(row.margin for row in rows), is_signed=True)),
-        Column("mu", [fixed(row.mu) for row in rows]),
-        Column("sigma", [fixed(row.sigma) for row in rows]),
-        Column("mu-3s", [fixed(row.mu_3s) for row in rows]),
-    ]
-    if any(row.luck_adjusted for row in rows):
-        adjusted = _intervals(row.luck_adjusted for row in rows)
-        columns.insert(1, Column("luck-adjusted %\n±95 %", intervals(adjusted, 1, 100.0)))
-    if seats:
-        columns.append(Column(f"seat {'/'.join(map(str, range(seats)))}\n%", aligned(by_seat, "/")))
-    return columns
+def table_rows(standings: Standings, timing: Sequence[Timing] | None) -> list[dict[str, object]]:
+    """The rows for programs, with their use of time."""
+    by_name = {one.name: one for one in timing or ()}
+    return [record(row) | _times(by_name.get(row.name)) for row in standings.rows]
 
 
-def _intervals(means: Iterable[Mean | None]) -> list[Interval | None]:
-    return [None if mean is None else mean.interval for mean in means]
+def _times(timing: Timing | None) -> dict[str, object]:
+    times = {} if timing is None else msgspec.structs.asdict(timing)
+    return {key: value for key, value in times.items() if key not in {"name", "matches"}}
 
 
-def _times(rows: Sequence[Row], timing: Sequence[Timing] | None) -> list[Column]:
-    if timing is None:
-        return []
-    by_name = {one.name: one for one in timing}
-    cells = [(fixed(by_name[row.name].mean_ms), fixed(by_name[row.name].slowest_ms)) for row in rows]
-    return [Column("ms/move\nmean/max", aligned(cells, "/"))]
+def _is_adjusted(standings: Standings) -> bool:
+    return any(row.luck_adjusted for row in standings.rows)
 
 
-def _faults(row: Row, *, named: int) -> str:
-    """`2 timeout, 1 crash`, most frequent first; what is beyond `named` kinds is added up."""
-    ordered = sorted(row.faults.items(), key=lambda item: -item[1])
-    parts = [f"{count} {_SHORT.get(kind, kind)}" for kind, count in ordered[:named]]
-    rest = sum(count for _, count in ordered[named:])
-    return ", ".join([*parts, f"{rest} more"] if rest else parts) or "-"
+def _more(standings: Standings) -> dict[str, str]:
+    """Explanations of columns that are those of this league only."""
+    version = f"by the game's value function, version {standings.luck_version}" if _is_adjusted(standings) else ""
+    return {"MAP": _of_skills(standings), LUCK_ADJUSTED.name: version}
 
 
-def _records(standings: Standings, timing: Sequence[Timing] | None) -> formats.Records:
+def _records(standings: Standings, timing: Sequence[Timing] | None) -> Records:
     by_name = {one.name: one for one in timing or ()}
     luck = {"luck": luck_description(standings.luck, standings.isolation)}
     records = [
@@ -155,10 +98,7 @@ def _spread_out(row: Row, timing: Timing | None) -> dict[str, object]:
     found |= {f"score_seat_{seat}": score for seat, score in enumerate(row.score_by_seat)}
     found |= {f"faults_{kind.value}": row.faults.get(kind.value, 0) for kind in FAULTS}
     found |= {f"pardoned_{kind.value}": row.pardoned.get(kind.value, 0) for kind in PARDONABLE}
-    if timing is not None:
-        times = msgspec.structs.asdict(timing)
-        found |= {key: value for key, value in times.items() if key not in {"name", "matches"}}
-    return found
+    return found | _times(timing)
 
 
 def _document(standings: Standings, timing: Sequence[Timing] | None, news: Sequence[str]) -> dict[str, object]:
@@ -173,18 +113,15 @@ def _document(standings: Standings, timing: Sequence[Timing] | None, news: Seque
 
 
 def notes(
-    standings: Standings, headers: Sequence[str], timing: Sequence[Timing], news: Sequence[str] = ()
+    standings: Standings, timing: Sequence[Timing], news: Sequence[str] = (), shown: Container[str] = ()
 ) -> list[str]:
-    """The sentences for a table with these columns; `timing` is empty where times are left out, `news` as it is."""
+    """The sentences below a table with the columns of these names; `timing` is empty where times are left out."""
     luck = luck_description(standings.luck, standings.isolation)
     return [
         _summary(standings),
         *news,
         *([luck] if luck else ()),
-        *_of_intervals(standings.rows, headers),
-        *(_of_skills(standings) if "MAP" in headers else ()),
-        *([_AHEAD] if "ahead" in headers and any(row.los is not None for row in standings.rows) else ()),
-        *([_LUCK_ADJUSTED.format(standings.luck_version)] if "luck-adjusted %" in headers else ()),
+        *(() if "faults" in shown else _of_faults(standings.rows)),
         *_of_pardons(standings.rows),
         *_of_waiting(timing),
         *_of_load(timing),
@@ -228,29 +165,28 @@ def _summary(standings: Standings) -> str:
     return f"{played}{draws}; isolation: {standings.isolation}{warning}"
 
 
-def _of_intervals(rows: Sequence[Row], headers: Sequence[str]) -> Iterator[str]:
-    """Explanations of the intervals that are not plain ones."""
-    shown = [row.score and half_width(row.score.interval, 1, 100.0) for row in rows]
-    if any(each and not each.startswith("±") for each in shown):
-        yield (
-            "score: an interval of 95 % ends at 0 or 100 %, and where all blocks are equal it is a bound: -8.2/+4.2"
-            " reaches 8.2 down and 4.2 up, -13.9 only down"
-        )
-    if "margin" in headers and any(row.margin and not row.margin.interval.is_bounded for row in rows):
-        yield "±?: blocks that are all equal, or a single one, tell nothing of how far a margin may be off"
-
-
-def _of_skills(standings: Standings) -> Iterator[str]:
+def _of_skills(standings: Standings) -> str:
+    """The meaning of a point of MAP in this league."""
     if not standings.matches:
-        return
+        return ""
     effect, rating = standings.design_effect, standings.rating
     unit = "as of independent matches" if effect is None else f"from blocks (design effect {effect.players:.2f})"
     model = ProbitSettings(beta=rating.beta, draw_probability=rating.draw_probability)
     score = chances_at(rating.beta, model.scale, model.margin).score
-    yield (
-        f"MAP: skill fitted to all matches jointly, on the scale of mu; 95 % intervals {unit};"
-        f" {rating.beta:.2f} points (beta) more are a score of {percent(score)} % against {percent(1 - score)} %"
+    return (
+        f"here {rating.beta:.2f} points (beta) more are a score of {percent(score)} % against {percent(1 - score)} %,"
+        f" and intervals are {unit}"
     )
+
+
+def _of_faults(rows: Sequence[Row]) -> Iterator[str]:
+    """The players who lost matches by their own fault, the worst first."""
+    guilty = sorted((row for row in rows if row.faults), key=lambda row: -sum(row.faults.values()))
+    named = zip(clipped([row.name for row in guilty[:_MOST_NAMED]]), guilty, strict=False)
+    told = [f"{name} {sum(row.faults.values())} of {row.matches} ({fault_counts(row.faults)})" for name, row in named]
+    if told:
+        more = f" and {counted(len(guilty) - _MOST_NAMED, 'other player')}" if guilty[_MOST_NAMED:] else ""
+        yield f"matches lost by the bot's own fault: {', '.join(told)}{more}"
 
 
 def _of_pardons(rows: Sequence[Row]) -> Iterator[str]:

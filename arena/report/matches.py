@@ -4,27 +4,75 @@ Rule: as many matches as there are pass through, a piece of text at a time; noth
 that was stored are hostile input, as on every page (see `formats`).
 """
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, islice
 from operator import attrgetter
 from textwrap import wrap
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
 
 from arena.match.record import MatchRecord, RefusedAnswer
 from arena.match.results import LUCK_UNIT, MatchResult
-from arena.report.formats import csv_pieces, json_text
+from arena.report.columns import chosen_fields
+from arena.report.formats import PLAIN, UNKNOWN, Style, csv_pieces, json_text
 from arena.text import counted, printable
 
 MATCH_FORMATS: Final = ("table", "csv", "json")
-_ABOUT_THE_MATCH: Final = ("id", "pairing", "block", "rotation", "termination", "at_fault", "isolation", "luck_version")
 _MEASURED: Final = ("moves", "time_us", "slowest_us", "startup_us", "idle_us", "timeouts_by_load")
-_BY_SEAT: Final = ("player", "rank", "score", "luck", *_MEASURED, "pardoned")
 _measured = attrgetter(*_MEASURED)
 _IN_A_PIECE: Final = 1000
+
+
+class MatchColumn(NamedTuple):
+    """A column of the list of matches: its name in CSV, its key in JSON, its meaning.
+
+    One that `is_by_seat` is a list in JSON; in CSV it is a column for each seat, such as `player_0`.
+    """
+
+    name: str
+    key: str
+    meaning: str
+    is_by_seat: bool = False
+
+    def fields(self, seats: int) -> list[str]:
+        """Its columns in CSV."""
+        return [f"{self.name}_{seat}" for seat in range(seats)] if self.is_by_seat else [self.name]
+
+
+_ABOUT_THE_MATCH: Final = (
+    MatchColumn("id", "id", "the id of the match, as `arena show` takes it: pairing, block and rotation"),
+    MatchColumn("pairing", "pairing", "the key of the players who met; matches of one pairing and block share luck"),
+    MatchColumn("block", "block", "the number of the block of that pairing, from 0; a block is one observation"),
+    MatchColumn("rotation", "rotation", "the rotation of the seats in that block, from 0"),
+    MatchColumn("termination", "termination", "`normal`, or the fault that ended the match"),
+    MatchColumn("at_fault", "at_fault", "the seat whose fault it was; nothing without one"),
+    MatchColumn("isolation", "isolation", "around the bots: `sandbox` or `none`"),
+    MatchColumn("luck_version", "luck_version", "the version of the value that measured luck; nothing if none was"),
+)
+_BY_SEAT: Final = tuple(
+    MatchColumn(name, key, meaning, is_by_seat=True)
+    for name, key, meaning in (
+        ("player", "players", "the player of the seat"),
+        ("rank", "ranks", "number of others that came out better, less is better; equal ranks are a tie"),
+        ("score", "scores", "points of the game, more is better; nothing after a forfeit"),
+        ("luck", "luck", "luck in payoff, of which 1 is a win and -1 a loss; nothing if none was measured"),
+        ("moves", "moves", "number of decisions"),
+        ("time_us", "time_us", "microseconds of all decisions, of the kind (CPU or wall) that decides"),
+        ("slowest_us", "slowest_us", "the same of the slowest decision"),
+        ("startup_us", "startup_us", "microseconds until `ready`"),
+        ("idle_us", "idle_us", "microseconds asleep while an answer was due"),
+        ("timeouts_by_load", "timeouts_by_load", "timeouts for which the load of the machine was to blame"),
+        ("pardoned", "pardoned", "faults after which the game went on: `illegal_action 2`; in JSON by code"),
+        ("reasons", "reasons", "with `--faults`: a sentence for each fault, the last one ended the match"),
+    )
+)
+MATCH_COLUMNS: Final = (*_ABOUT_THE_MATCH, *_BY_SEAT)
+_LINE: Final = ("id", "player", "score", "termination", "pardoned", "reasons")
+"""Columns that the line of a match has for people."""
 
 
 def match_list(
@@ -33,24 +81,48 @@ def match_list(
     seats: int,
     form: str,
     record_of: Callable[[MatchResult], MatchRecord] | None = None,
-    width: int | None = None,
+    style: Style = PLAIN,
 ) -> Iterator[str]:
     """The matches of a league with that many seats in one of `MATCH_FORMATS`, as pieces of text that end with a line.
 
     `csv` has a line for each match under a header. `json` is an array with one match a line: one document for those
-    who read it whole, and lines for those who do not.
+    who read it whole, and lines for those who do not. Chosen columns are those of `csv` in each format.
 
-    With `record_of` each match tells the reasons of its faults: below its line, broken at `width`; in `csv` and `json`
-    as the last values, by seat.
+    With `record_of` each match tells the reasons of its faults: below its line, broken at the width of the style; in
+    `csv` and `json` as the last values, by seat.
     """
+    known = MATCH_COLUMNS if record_of else MATCH_COLUMNS[:-1]
+    fields = [field for column in known for field in column.fields(seats)]
+    groups = {name: each.fields(seats) for each in known for name in (each.name, each.key)}
+    names = chosen_fields(groups, style.columns, fields)
     if form == "csv":
-        by_seat = _BY_SEAT if record_of is None else (*_BY_SEAT, "reasons")
-        columns = (*_ABOUT_THE_MATCH, *(f"{name}_{seat}" for name in by_seat for seat in range(seats)))
-        yield from csv_pieces(columns, (_row(one, record_of) for one in results))
+        yield from csv_pieces(names or fields, _rows(results, record_of, fields, names))
+    elif form == "json" and names:
+        rows = _rows(results, record_of, fields, names)
+        yield from _array(json_text(dict(zip(names, row, strict=True))) for row in rows)
     elif form == "json":
         yield from _array(json_text(_object(one, record_of)) for one in results)
+    elif names or style.is_wide:
+        yield from _pieces(f"{'  '.join(map(_text, row))}\n" for row in _rows(results, record_of, fields, names))
     else:
-        yield from _pieces(f"{line}\n" for one in results for line in _lines(one, record_of, width))
+        yield from _pieces(f"{line}\n" for one in results for line in _lines(one, record_of, style.width))
+    if style.is_explained:
+        meanings = {each.name: each.meaning for each in known}
+        shown = dict.fromkeys(re.sub(r"_\d+$", "", name) for name in names or (fields if style.is_wide else _LINE))
+        sentences = (f"{name}: {meanings[name]}" for name in shown if name in meanings)
+        yield f"\n{style.sentences(sentences)}\n"
+
+
+def _rows(
+    results: Iterable[MatchResult],
+    record_of: Callable[[MatchResult], MatchRecord] | None,
+    fields: Sequence[str],
+    names: Sequence[str],
+) -> Iterator[Iterable[object]]:
+    """The values of each match by `fields`, or of those that `names` choose."""
+    rows = (_row(one, record_of) for one in results)
+    places = [fields.index(name) for name in names]
+    return ([row[place] for place in places] for row in map(tuple, rows)) if names else rows
 
 
 def fault_reasons(record: MatchRecord) -> tuple[tuple[str, ...], ...]:
@@ -120,6 +192,18 @@ def _object(one: MatchResult, record_of: Callable[[MatchResult], MatchRecord] | 
         "pardoned": one.pardoned or [{}] * len(one.players),
         **({} if record_of is None else {"reasons": fault_reasons(record_of(one))}),
     }
+
+
+def _text(value: object) -> str:
+    """A value in a line for people."""
+    if value in (None, "", (), {}):
+        return UNKNOWN
+    match value:
+        case dict():
+            value = ", ".join(f"{name} {count}" for name, count in value.items())
+        case tuple():
+            value = "; ".join(value)
+    return _printable(str(value))
 
 
 def _number(score: Fraction) -> float:

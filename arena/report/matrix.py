@@ -10,7 +10,9 @@ from typing import Final
 
 import msgspec
 
-from arena.report.formats import Column, Page, Records, Style, clipped, fixed, some
+from arena.errors import SpecError
+from arena.report.formats import Column, Style, clipped, fixed, in_parts, some
+from arena.report.page import Page, Records
 from arena.standings.matrix import WRONG, HeadToHead, Meeting, Ranked
 from arena.text import counted
 
@@ -43,6 +45,8 @@ def matrix_page(found: HeadToHead, luck: str | None = None, *, is_coloured: bool
     """
 
     def text(style: Style) -> list[str]:
+        if style.columns:
+            raise SpecError("--columns: those of the matrix are its players, --players chooses some of them")
         if style.is_markdown:
             names = style.names([one.name for one in found.players])
             tables = [style.table([*_players(found, names), *_scores(found, _LONG, names)])]
@@ -112,12 +116,7 @@ def _tables(found: HeadToHead, width: int | None, *, is_shaded: bool) -> list[st
         table = _grid([*players, *scores])
         if width is None or _visible(table) <= width:
             return [table]
-    parts: list[list[Column]] = []
-    for column in scores:
-        if parts and _visible(_grid([*parts[-1], column])) <= (width or 0):
-            parts[-1].append(column)
-        else:
-            parts.append([*players[:2], column])
+    parts = in_parts([*players[:2], *scores], lambda part: _visible(_grid(part)) <= (width or 0))
     return [_grid(columns) for columns in parts]
 
 
@@ -125,8 +124,8 @@ def _players(found: HeadToHead, shown: Sequence[str]) -> list[Column]:
     halves = [None if one.map is None or one.map_high is None else one.map_high - one.map for one in found.players]
     skills = [(fixed(one.map), fixed(half)) for one, half in zip(found.players, halves, strict=True)]
     return [
-        Column("#", _numbers(found)),
-        Column("player", shown, "left"),
+        Column("#", _numbers(found), is_key=True),
+        Column("player", shown, "left", is_key=True),
         Column("MAP\n±95 %", _skill_cells(skills)),
     ]
 

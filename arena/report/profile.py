@@ -4,24 +4,15 @@ Rule: every id on it is one that `arena show` takes, and every number that the l
 row of the leaderboard is handed in.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
 import msgspec
 
-from arena.report.formats import (
-    UNKNOWN,
-    Column,
-    Page,
-    Records,
-    Style,
-    aligned,
-    fixed,
-    half_width,
-    intervals,
-    percent,
-)
+from arena.report.columns import LUCK_ADJUSTED, SHOWN, Definition, chosen, explanation, section_columns
+from arena.report.formats import Column, Style, fixed, half_width, percent
+from arena.report.page import Page, Records
 from arena.standings.profile import Extreme, Fault, Profile, ProfileLine
 from arena.standings.rows import Row, ends
 from arena.standings.scores import Mean
@@ -39,7 +30,7 @@ class ProfilePage(msgspec.Struct, frozen=True):
     """A player's profile with their row and their use of time as the leaderboard has them.
 
     `ranked` is how many players share the ranking of the row: those whom matches connect. `no_luck_reason`
-    says why there is no luck-adjusted score, if there is none.
+    says why there is no luck-adjusted score, if there is none; if it `is_luck_asked` for, tables have its column.
     """
 
     league: str
@@ -49,6 +40,7 @@ class ProfilePage(msgspec.Struct, frozen=True):
     timing: Timing
     profile: Profile
     no_luck_reason: str = ""
+    is_luck_asked: bool = False
 
     @property
     def sections(self) -> list[tuple[str, Sequence[ProfileLine]]]:
@@ -59,13 +51,12 @@ class ProfilePage(msgspec.Struct, frozen=True):
 
 
 def profile_page(page: ProfilePage, luck: str | None = None) -> Page:
-    """The page of a player. A table wider than the terminal goes without its margins."""
+    """The page of a player."""
 
     def text(style: Style) -> Iterator[str]:
         title, *head = _head(page)
         yield style.sentences(head, title=title)
-        for section, lines in page.sections:
-            yield style.table(_columns(section, lines, style), optional=("margin",))
+        yield from _tables(page, style)
         if page.timing.moves:
             yield style.table(_times(page))
         yield style.sentences(_tail(page, most_ids=None if style.is_markdown else MOST_IDS_SHOWN))
@@ -74,28 +65,20 @@ def profile_page(page: ProfilePage, luck: str | None = None) -> Page:
         rows = [*_records(page)]
         return tuple(dict.fromkeys(name for row in rows for name in row)), rows
 
-    return Page(text, records, lambda: _document(page), luck)
+    return Page(text, records, lambda: _document(page), luck, section_columns("name"))
 
 
-def _columns(section: str, lines: Sequence[ProfileLine], style: Style) -> list[Column]:
-    counts = [(str(line.wins), str(line.draws), str(line.losses)) for line in lines]
-    columns = [
-        Column(section, style.names([line.name for line in lines]), "left" if section == "opponent" else "right"),
-        Column("matches", [str(line.matches) for line in lines]),
-        Column("score %\n±95 %", _cells([line.score for line in lines], 1, 100.0)),
-        Column("W-D-L", aligned(counts, "-")),
-        Column("margin\n±95 %", _cells([line.margin for line in lines], is_signed=True)),
-        Column("forfeits", [str(line.forfeits) if line.forfeits else UNKNOWN for line in lines]),
-    ]
-    if any(line.luck_adjusted for line in lines):
-        adjusted = _cells([line.luck_adjusted for line in lines], 1, 100.0)
-        columns.insert(3, Column("luck-adjusted %\n±95 %", adjusted))
-    return columns
-
-
-def _cells(means: Iterable[Mean | None], digits: int = 2, scale: float = 1.0, *, is_signed: bool = False) -> list[str]:
-    found = [None if mean is None else mean.interval for mean in means]
-    return intervals(found, digits, scale, is_signed=is_signed)
+def _tables(page: ProfilePage, style: Style) -> Iterator[str]:
+    """A table for each section, and what their columns mean."""
+    is_adjusted = any(line.luck_adjusted for _, lines in page.sections for line in lines)
+    shown: list[Definition] = []
+    for section, lines in page.sections:
+        rows = [_record(section, line) for line in lines]
+        known = [each for each in section_columns(section) if each is not LUCK_ADJUSTED or style.columns or is_adjusted]
+        shown = chosen(known, style, SHOWN + page.is_luck_asked)
+        yield style.table([each.column(rows, style) for each in shown])
+    if style.is_explained and shown:
+        yield style.sentences(explanation(shown))
 
 
 def _head(page: ProfilePage) -> Iterator[str]:

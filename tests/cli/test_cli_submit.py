@@ -68,12 +68,11 @@ def test_many_bots_at_once(terminal: Terminal) -> None:
     assert {path.name for path in Path("told").iterdir()} >= {"twin.txt", "twin-2.txt", "broken.txt"}
 
 
-def test_the_table_fits_80_columns(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_fits_80_columns(terminal: Terminal) -> None:
     """Reasons go on in the next line."""
-    monkeypatch.setattr("arena.cli.submit.terminal_width", lambda: 80)
     folder("a-name-of-quite-some-length-for-a-bot", manifest="name: b\ncommand: 3\nwhat: 4\nlimits: 5\n")
 
-    said = terminal.arena("submit --game nim in/a-name-of-quite-some-length-for-a-bot ./nothing")
+    said = terminal.arena("submit --game nim --width 80 in/a-name-of-quite-some-length-for-a-bot ./nothing")
 
     assert said.code == 1
     assert max(map(len, said.out.splitlines())) <= 80

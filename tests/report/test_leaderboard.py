@@ -15,7 +15,8 @@ from report_leagues import HOSTILE
 from support.made_matches import made_standings
 
 from arena.errors import SpecError
-from arena.report.formats import FORMATS, LONGEST_NAME, likelihood_percent
+from arena.report.columns import LEADERBOARD
+from arena.report.formats import FORMATS, LONGEST_NAME, Style, likelihood_percent
 from arena.report.leaderboard import leaderboard_page
 from arena.standings.rows import Entrant
 from arena.standings.scores import Mean
@@ -23,35 +24,55 @@ from arena.standings.sums import sums_of
 from arena.standings.table import Standings, standings_json, timing
 from arena.statistics.interval import interval
 
+WIDE = Style(is_wide=True)
 
-def test_the_table_tells_it_to_a_person() -> None:
-    """Score with its error, results, margin, ratings, seats, faults and time; below it, what it is made from."""
+
+def test_the_table_has_six_columns() -> None:
+    """Rank, player, score with its error, results, skill, and whether that is sure; below it, what it is made from."""
     found = leaderboard_page(*league(["random", "greedy"])).render("table")
 
     lines = found.splitlines()
-    assert cells(lines[0]) == [
-        *("rank", "player", "score %", "W-D-L", "MAP", "LOS", "ahead", "margin", "mu", "sigma", "mu-3s", "seat 0/1"),
-        *("faults", "ms/move"),
-    ]
+    assert cells(lines[0]) == ["rank", "player", "score %", "W-D-L", "MAP", "ahead"]
     assert cells(lines[3])[:4] == ["1", "random", "87.5 -87.5/+12.5", "3-1-0"]
     assert cells(lines[4])[:4] == ["2", "greedy", "12.5 -12.5/+87.5", "0-1-3"]
     assert re.fullmatch(r"\d\d\.\d\d ±\d\.\d\d", cells(lines[3])[4])
-    assert re.fullmatch(r"\d\d\.\d", cells(lines[3])[5])
-    assert (cells(lines[3])[6], cells(lines[4])[5:7]) == ("no", ["-", "-"])
-    assert cells(lines[4])[7] == "-8.67 ±73.41"
-    assert cells(lines[3])[11:] == ["100.0/75.0", "-", "3.75/61.50"]
-    assert cells(lines[4])[11:] == ["25.0/ 0.0", "1 timeout", "3.75/61.50"]
+    assert [cells(line)[5] for line in lines[3:5]] == ["no", "-"]
     assert below(found)[0] == "4 of 4 matches; ranks by MAP; draws 25.0 %; isolation: sandbox"
 
 
+def test_the_wide_table_begins_with_the_six_and_has_the_rest() -> None:
+    """Likelihood, margin, TrueSkill, seats, faults, time, bot."""
+    arguments = league(["random", "greedy"])
+    lines = leaderboard_page(*arguments).render("table", WIDE).splitlines()
+
+    assert cells(lines[0]) == [
+        *cells(leaderboard_page(*arguments).render("table").splitlines()[0]),
+        *("LOS", "margin", "mu", "sigma", "mu-3s", "seats", "matches", "faults", "ms/move", "bot"),
+    ]
+    assert re.fullmatch(r"\d\d\.\d", cells(lines[3])[6])
+    assert cells(lines[4])[6:8] == ["-", "-8.67 ±73.41"]
+    assert cells(lines[3])[11:] == ["100.0/75.0", "4", "-", "3.75/61.50", "random 1.10 (01234567)"]
+    assert cells(lines[4])[11:15] == ["25.0/ 0.0", "4", "1 timeout", "3.75/61.50"]
+
+
+def test_faults_are_told_where_no_column_has_them() -> None:
+    """By player and kind, the worst first; once only."""
+    page = leaderboard_page(*league(["random", "greedy"]))
+
+    sentence = "matches lost by the bot's own fault: greedy 1 of 4 (1 timeout)"
+    assert sentence in below(page.render("table"))
+    assert "own fault" not in page.render("table", WIDE)
+    assert sentence in page.render("markdown").replace("\\", "")
+
+
 def test_a_table_before_the_first_match() -> None:
-    """No numbers where there are none, and no seats."""
+    """No numbers where there are none."""
     field = [Entrant("a", "a", "1", "00"), Entrant("b", "b", "1", "11")]
 
-    found = leaderboard_page(made_standings(field, [], scheduled=2), timing(field, sums_of(()))).render("table")
+    found = leaderboard_page(made_standings(field, [], scheduled=2), timing(field, sums_of(()))).render("table", WIDE)
 
     lines = found.splitlines()
-    assert cells(lines[3]) == ["-", "a", "-", "0-0-0", *"----", "25.00", "8.33", "0.00", "-", "-"]
+    assert cells(lines[3]) == ["-", "a", "-", "0-0-0", *"----", "25.00", "8.33", "0.00", "-", "0", *"--", "a 1 (00)"]
     assert lines[-1] == "0 of 2 matches, incomplete; ranks by MAP; isolation: not stated"
 
 
@@ -106,8 +127,7 @@ def test_a_margin_that_does_not_vary_has_no_known_interval() -> None:
     """Nothing bounds it: the table has a question mark, JSON null, CSV nothing."""
     found = with_score(1.0, 10)
 
-    assert re.search(r"\+4\.00 +±\? ", leaderboard_page(found, None).render("table"))
-    assert "±?: blocks that are all equal" in leaderboard_page(found, None).render("table")
+    assert re.search(r"\+4\.00 +±\? ", leaderboard_page(found, None).render("table", WIDE))
     row = json.loads(leaderboard_page(found, None).render("json"))["standings"]["rows"][0]
     assert (row["margin"], row["margin_low"], row["margin_high"]) == (4.0, None, None)
     (line, _) = csv.DictReader(io.StringIO(leaderboard_page(found, None).render("csv")))
@@ -159,53 +179,91 @@ def test_headers_are_the_names_of_the_exports() -> None:
     arguments = league(["a", "b"])
     document = json.loads(leaderboard_page(*arguments).render("json"))["standings"]["rows"][0]
     (line, _) = csv.DictReader(io.StringIO(leaderboard_page(*arguments).render("csv")))
-    parts = {"W-D-L": ["wins", "draws", "losses"], "seat 0/1": ["score_seat_0", "score_seat_1"]}
-    parts |= {"faults": ["faults_crash"], "ms/move": ["mean_ms", "slowest_ms"]}
 
-    for header in headers(None):
-        name = header.removesuffix(" %").lower().replace("-", "_")
-        assert set(parts.get(header, [name])) <= set(line)
-        assert header in parts or name in document
-
-
-def headers(width: int | None) -> list[str]:
-    found, times = league(["random", "greedy"])
-    text = leaderboard_page(found, times).render("table", width)
-    assert width is None or width < 85 or max(map(len, text.splitlines())) <= width
-    return cells(text.splitlines()[0])
+    for each in LEADERBOARD:
+        assert each.header.split("\n")[0].removesuffix(" %") == each.name
+        name = each.name.lower().replace("-", "_")
+        assert each.fields or (name in line and name in document)
+        assert all(any(column.startswith(field) for column in line) for field in each.fields)
 
 
-def test_a_narrow_terminal_goes_without_some_columns() -> None:
-    """Sigma first, then mu-3s, the seats and so on; nothing where there is room, and nothing of the other formats."""
-    whole = headers(None)
-    lines = leaderboard_page(*league(["random", "greedy"])).render("table").splitlines()
-    widest = max(map(len, lines[: lines.index("")]))
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 100, 120])
+def test_a_table_that_is_too_wide_is_shown_in_parts(width: int) -> None:
+    """Each with rank and player; nothing is left out, and other formats know no width."""
+    page = leaderboard_page(*league(["random", "greedy"]))
+    whole = cells(page.render("table", WIDE).splitlines()[0])
 
-    assert headers(widest) == whole
-    assert set(whole) - set(headers(widest - 1)) == {"sigma"}
-    assert set(whole) - set(headers(widest - 12)) == {"sigma", "mu-3s"}
-    assert set(whole) - set(headers(widest - 28)) == {"sigma", "mu-3s", "seat 0/1"}
-    assert headers(20) == ["rank", "player", "score %", "W-D-L", "faults", "ms/move"]
-    arguments = league(["random", "greedy"])
-    assert leaderboard_page(*arguments).render("csv", 20) == leaderboard_page(*arguments).render("csv")
+    tables = page.render("table", Style(width=width, is_wide=True)).split("\n\n")[:-1]
+
+    heads = [cells(table.splitlines()[0]) for table in tables]
+    assert len(tables) > 1
+    assert all(head[:2] == ["rank", "player"] for head in heads)
+    assert [name for head in heads for name in head[2:]] == whole[2:]
+    wide = [table for head, table in zip(heads, tables, strict=True) if len(head) > 3]
+    assert all(len(line) <= width for table in wide for line in table.splitlines())
+    for form in ("csv", "json", "markdown"):
+        assert page.render(form, Style(width=width)) == page.render(form)
 
 
-@pytest.mark.parametrize(
-    ("width", "left_out"),
-    [(140, {"sigma", "mu-3s", "seat 0/1"}), (120, {"sigma", "mu-3s", "seat 0/1", "margin"})],
-)
-def test_ordinary_names_fit_a_terminal(width: int, left_out: set[str]) -> None:
-    """Names at the limit, a kind of fault, thousands of matches: with the skill and its likelihood all the same."""
-    found, times = league(["x" * LONGEST_NAME, "y" * LONGEST_NAME])
-    busy: dict[str, Any] = {"wins": 1234, "draws": 123, "losses": 1234, "faults": {"illegal_action": 12}}
-    usual = with_score(0.9, 1234, 0.01).rows[0]
-    busy |= {"score": usual.score, "margin": Mean(12.5, 0.5, 1233, 1234, interval(12.5, 0.5))}
+def test_ordinary_names_fit_eighty_columns() -> None:
+    """Names of sixteen characters, thousands of matches, an interval at the edge of what is possible: one table."""
+    found, times = league(["x" * 16, "y" * 16])
+    busy: dict[str, Any] = {
+        "wins": 1234,
+        "draws": 123,
+        "losses": 1234,
+        "score": with_score(0.97, 100, 0.02).rows[0].score,
+    }
     rows = tuple(msgspec.structs.replace(row, **busy) for row in found.rows)
 
-    lines = leaderboard_page(msgspec.structs.replace(found, rows=rows), times).render("table", width).splitlines()
+    page = leaderboard_page(msgspec.structs.replace(found, rows=rows), times)
 
-    assert max(map(len, lines)) <= width
-    assert set(headers(None)) - set(cells(lines[0])) == left_out
+    assert page.render("table", Style(width=80)).split("\n\n")[0] == page.render("table").split("\n\n")[0]
+    assert max(map(len, page.render("table", Style(width=80)).splitlines())) <= 80
+
+
+def test_columns_are_shown_as_they_are_asked_for() -> None:
+    """By name, in that order, whatever the case and the signs; a name of two columns of CSV is both."""
+    page = leaderboard_page(*league(["a", "b"]))
+    style = Style(columns=("faults", "wdl", "Player", "mu_3s", "seats"))
+
+    assert cells(page.render("table", style).splitlines()[0]) == ["faults", "W-D-L", "player", "mu-3s", "seats"]
+    (row, _) = csv.DictReader(io.StringIO(page.render("csv", style)))
+    assert [*row][5:] == ["wins", "draws", "losses", "player", "mu_3s", "score_seat_0", "score_seat_1"]
+    assert all(name.startswith("faults_") for name in [*row][:5])
+    (first, _) = json.loads(page.render("json", style))
+    assert {name: "" if value is None else str(value) for name, value in first.items()} == row
+
+
+def test_a_column_of_csv_is_chosen_by_its_own_name() -> None:
+    """Exactly that one, though a column of the table of that name has an interval, too."""
+    page = leaderboard_page(*league(["a", "b"]))
+
+    assert page.render("csv", Style(columns=("player", "score"))) == "player,score\na,0.875\nb,0.125"
+    assert page.render("csv", Style(columns=("map_low", "hash"))).startswith("map_low,hash\n")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_an_unknown_column_is_refused(form: str) -> None:
+    """With the known ones, and the nearest; also that of a time without timing."""
+    found, times = league(["a", "b"])
+
+    with pytest.raises(SpecError, match=r'--columns: unknown column "playr"; known: .*; did you mean "player"\?'):
+        leaderboard_page(found, times).render(form, Style(columns=("rank", "playr")))
+    with pytest.raises(SpecError, match='unknown column "ms/move"'):
+        leaderboard_page(found, None).render(form, Style(columns=("ms/move",)))
+
+
+def test_the_columns_change_nothing_of_the_sentences() -> None:
+    """But those that tell what a column would, and those about the columns themselves."""
+    page = leaderboard_page(*league(["a", "b"]))
+    plain, wide = (set(below(page.render("table", style))) for style in (Style(), WIDE))
+
+    assert wide < plain
+    assert {line.split(":")[0] for line in plain - wide} == {
+        "matches lost by the bot's own fault",
+        "`--wide` shows all columns, `--explain` says what they mean",
+    }
 
 
 def test_long_names_lose_their_middle_but_stay_different() -> None:
@@ -228,13 +286,14 @@ def test_many_kinds_of_faults_are_added_up() -> None:
     rows = (msgspec.structs.replace(found.rows[0], faults=faults), found.rows[1])
     faulty = msgspec.structs.replace(found, rows=rows)
 
-    assert "30 timeout, 4 crash, 3 more" in leaderboard_page(faulty, None).render("table")
-    assert "30 timeout, 4 crash, 2 malformed, 1 illegal" in leaderboard_page(faulty, None).render("markdown")
+    assert "  30 timeout, 4 crash, 3 more  " in leaderboard_page(faulty, None).render("table", WIDE)
+    assert "| 30 timeout, 4 crash, 2 malformed, 1 illegal |" in leaderboard_page(faulty, None).render("markdown", WIDE)
 
 
 def test_markdown_is_a_table_for_github() -> None:
     """With the bot, its version and the start of its hash; underscores inside a word need no escape."""
-    found = leaderboard_page(*league(["greedy_v2", "_random_"])).render("markdown").splitlines()
+    style = Style(columns=("rank", "player", "bot", "score"))
+    found = leaderboard_page(*league(["greedy_v2", "_random_"])).render("markdown", style).splitlines()
 
     assert re.fullmatch(r"\|(:?-+:?\|)+", found[1])
     assert [cell.strip() for cell in found[2].split("|")][1:5] == [
@@ -244,12 +303,13 @@ def test_markdown_is_a_table_for_github() -> None:
 
 
 def test_csv_has_a_value_per_column() -> None:
-    """Text is quoted and numbers are plain, so that a version of 1.10 stays text; unknown is empty."""
+    """Text and numbers are as they are, without quotes; unknown is empty."""
     found = leaderboard_page(*league(["a", "b", "c"])).render("csv")
 
     rows = list(csv.DictReader(io.StringIO(found)))
     first, last = rows[0], next(row for row in rows if row["player"] == "c")
-    assert ',"1.10",' in found
+    assert ",1.10," in found
+    assert '"' not in found
     assert (first["rank"], first["wins"], first["score"], first["score_seat_1"]) == ("1", "3", "0.875", "0.75")
     assert (first["faults_timeout"], rows[1]["faults_timeout"]) == ("0", "1")
     assert (first["moves"], first["mean_ms"], first["slowest_ms"]) == ("60", "3.75", "61.5")
@@ -303,13 +363,13 @@ def test_no_name_breaks_a_format(hostile: list[str]) -> None:
     """Rows and columns stay what they are, no control character gets out, no cell is a formula."""
     arguments: Any = league(hostile)
 
-    sentences = len(below(leaderboard_page(*arguments).render("table")))
-    check_plain_lines(leaderboard_page(*arguments).render("table"), 3 + len(hostile) + 1 + sentences)
-    lines = check_plain_lines(leaderboard_page(*arguments).render("markdown"), 2 + len(hostile) + 2 * sentences)
+    sentences = len(below(leaderboard_page(*arguments).render("table", WIDE)))
+    check_plain_lines(leaderboard_page(*arguments).render("table", WIDE), 3 + len(hostile) + 1 + sentences)
+    lines = check_plain_lines(leaderboard_page(*arguments).render("markdown", WIDE), 2 + len(hostile) + 2 * sentences)
     text = leaderboard_page(*arguments).render("csv")
     document = json.loads(leaderboard_page(*arguments).render("json"))
 
-    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines[: 2 + len(hostile)]} == {16}
+    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines[: 2 + len(hostile)]} == {17}
     assert not any(re.search(r"(?<!\\)(?:\\\\)*[<`\[]", line) for line in lines[2 + len(hostile) :])
     rows = list(csv.reader(io.StringIO(text)))
     assert len(check_plain_lines(text, len(hostile) + 1)) == len(rows)

@@ -9,7 +9,7 @@ from report_leagues import FOUR, league
 from support.made_matches import made_standings
 
 from arena.match.results import LUCK_UNIT, MatchResult
-from arena.report.formats import FORMATS
+from arena.report.formats import FORMATS, Style
 from arena.report.leaderboard import leaderboard_page
 from arena.standings.rows import Entrant
 from arena.standings.table import Standings, standings_json
@@ -76,10 +76,11 @@ def test_it_needs_the_luck_of_all_matches_under_one_version(changes: dict[str, o
 
     whole, broken = table(results), table([replace(results[0], **changes), *results[1:]])
 
-    assert "luck-adjusted %" in leaderboard_page(whole, None).render("table")
-    assert "luck-adjusted: " in leaderboard_page(whole, None).render("table")
+    style = Style(is_wide=True, is_explained=True)
+    assert "luck-adjusted %" in leaderboard_page(whole, None).render("table", style)
+    assert "luck-adjusted: " in leaderboard_page(whole, None).render("table", style)
     for form in set(FORMATS) - {"csv", "json"}:
-        assert "luck-adjusted" not in leaderboard_page(broken, None).render(form)
+        assert "luck-adjusted" not in leaderboard_page(broken, None).render(form, style)
     assert (broken.luck_version, {row.luck_adjusted for row in broken.rows}) == ("", {None})
 
 
@@ -93,9 +94,9 @@ def test_a_player_who_has_not_played_yet_has_none() -> None:
     assert any(rows.values())
 
 
-def test_a_narrow_table_goes_without_it() -> None:
+def test_the_default_table_goes_without_it() -> None:
     """And does not explain what it does not show."""
-    said = leaderboard_page(table(lucky(40)), None).render("table", 70)
+    said = leaderboard_page(table(lucky(40)), None).render("table", Style(is_explained=True))
 
     assert "luck-adjusted" not in said
 
@@ -108,5 +109,5 @@ def test_luck_that_narrows_nothing_is_not_shown() -> None:
     found = table(noise)
 
     assert {row.luck_adjusted for row in found.rows} == {None}
-    assert "luck-adjusted" not in leaderboard_page(found, None).render("table")
+    assert "luck-adjusted %" not in leaderboard_page(found, None).render("table", Style(is_wide=True))
     assert '"luck_adjusted":null' in standings_json(found).decode()

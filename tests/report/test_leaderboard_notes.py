@@ -11,7 +11,8 @@ from leaderboard_made import below, league, one
 from support.made_matches import made_standings
 
 from arena.match.results import MatchResult
-from arena.report.formats import FORMATS
+from arena.report.columns import LEADERBOARD, Definition, section_columns
+from arena.report.formats import FORMATS, Style
 from arena.report.leaderboard import leaderboard_page
 from arena.standings.ratings import RatingSettings
 from arena.standings.rows import Entrant
@@ -31,18 +32,30 @@ BAD_LEAGUES: dict[str, tuple[list[str], list[MatchResult]]] = {
 }
 
 
-def test_what_the_columns_mean_stands_below_them() -> None:
-    """Of those that are there; and what a seat is worth, with its error."""
-    arguments = league(["random", "greedy"])
+def test_what_the_columns_mean_stands_below_them_on_request() -> None:
+    """A sentence for each column that is shown, then what ± is; and what a seat is worth, with its error."""
+    page = leaderboard_page(*league(["random", "greedy"]))
 
-    whole, narrow = (below(leaderboard_page(*arguments).render("table", width)) for width in (None, 40))
+    explained = page.render("table", Style(width=60, is_explained=True)).split("\n\n")
+    plain = page.render("table", Style(width=60)).split("\n\n")
 
-    assert [line.split(":")[0] for line in whole[1:]] == [
-        *("score", "MAP", "LOS", "seat advantage, percentage points of score ±95 %", "luck audit")
-    ]
-    assert re.fullmatch(r"seat advantage.*: seat 0 [+-]\d+\.\d (±\d+\.\d|-\d+\.\d/\+\d+\.\d)", whole[4])
-    assert not any(line.startswith(("MAP:", "LOS:")) for line in narrow)
-    assert max(map(len, narrow)) <= 40
+    heads = [line.split(":")[0] for line in explained[-2].splitlines() if not line.startswith(" ")]
+    assert heads == ["rank", "player", "score", "W-D-L", "MAP", "ahead", "±"]
+    assert max(map(len, explained[-2].splitlines())) <= 60
+    assert [*explained[:-2], explained[-1]] == [*plain[:-1], plain[-1].rsplit("\n", 1)[0]]
+    assert re.search(r"seat advantage.*: seat 0\s+[+-]\d+\.\d\s+(±\d+\.\d|-\d+\.\d/\+\d+\.\d)", explained[-1])
+    chosen = page.render("table", Style(columns=("bot", "mu"), is_explained=True)).split("\n\n")[-2]
+    assert [line.split(":")[0] for line in chosen.splitlines()] == ["bot", "mu"]
+
+
+@pytest.mark.parametrize("each", [*LEADERBOARD, *section_columns("seat")], ids=lambda each: each.name)
+def test_a_meaning_is_plain(each: Definition) -> None:
+    """One paragraph of a few lines without a full stop at the end, which tells a number's better end."""
+    assert 10 < len(each.meaning) < 4 * 80
+    assert "\n" not in each.meaning
+    assert not each.meaning.endswith(".")
+    is_measure = "±" in each.header or each.name in {"mu", "mu-3s", "sigma"}
+    assert not is_measure or any(word in each.meaning for word in ("more is better", "less is surer", "narrower"))
 
 
 def test_a_point_of_map_is_explained() -> None:
@@ -51,7 +64,8 @@ def test_a_point_of_map_is_explained() -> None:
     drawish = msgspec.structs.replace(found, rating=RatingSettings(beta=2.0, draw_probability=0.5))
 
     for standings, said in ((found, "4.17 points (beta) more are a score of 76.0 %"), (drawish, "2.00 points (beta)")):
-        (line,) = [line for line in below(leaderboard_page(standings, None).render("table")) if line.startswith("MAP:")]
+        text = leaderboard_page(standings, None).render("table", Style(is_explained=True))
+        (line,) = [line for line in text.splitlines() if line.startswith("MAP:")]
         assert said in line
     usual = ProbitSettings()
     worth = [chances_at(times * usual.beta, usual.scale, usual.margin).score for times in (1, 2, 0.5)]
@@ -79,7 +93,7 @@ def test_any_league_has_a_leaderboard(kind: str, chosen: str, width: int | None)
     field = [Entrant(name=name, bot=name, version="1", hash="00" * 32) for name in names]
     found = made_standings(field, results, scheduled=max(1, len(results)))
 
-    text = leaderboard_page(found, timing(field, sums_of(results))).render(chosen, width)
+    text = leaderboard_page(found, timing(field, sums_of(results))).render(chosen, Style(width=width))
 
     assert not re.search(r"\b(nan|inf|infinity|none|null)\b", text if chosen != "json" else "", re.IGNORECASE)
     assert chosen != "json" or len(json.loads(text)["standings"]["rows"]) == len(names)
@@ -93,7 +107,7 @@ def test_players_whom_nothing_connects_are_told() -> None:
 
     found = below(leaderboard_page(made_standings(field, results, scheduled=9), None).render("table"))
 
-    assert found[-2:] == [
+    assert found[-3:-1] == [
         "WARNING: no match connects these groups; nothing compares them, each has its own ranks: a, b | c, d",
         "without a match: idle",
     ]

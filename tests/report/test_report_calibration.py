@@ -12,7 +12,7 @@ from support.made_matches import SETTINGS
 
 from arena.match.results import MatchResult
 from arena.report.calibration import calibration_page, calibration_verdict
-from arena.report.formats import FORMATS
+from arena.report.formats import FORMATS, Style
 from arena.standings.calibration import (
     COIN,
     MAP,
@@ -195,7 +195,7 @@ def test_tables_and_sentences() -> None:
     """Both methods side by side, and everything within the width."""
     page = found(league(SKILLS, 30, 5))
 
-    text = calibration_page(page).render("table", 80)
+    text = calibration_page(page).render("table", Style(width=80))
     markdown = calibration_page(page).render("markdown")
 
     assert "log-loss" in text.splitlines()[0]
@@ -231,7 +231,7 @@ def test_json_has_all_of_it() -> None:
 @pytest.mark.parametrize("name", odd_leagues())
 def test_odd_leagues_have_a_page(name: str, form: str) -> None:
     """Nothing is undefined or infinite, nothing fails."""
-    text = calibration_page(found(odd_leagues()[name])).render(form, 80)
+    text = calibration_page(found(odd_leagues()[name])).render(form, Style(width=80))
 
     assert not NUMBERS_THAT_ARE_NONE.search(text)
     assert form != "json" or json.loads(text)["matches"] == len(odd_leagues()[name])

@@ -3,10 +3,8 @@
 import csv
 import io
 import json
-import re
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +16,8 @@ from support.made_matches import match_result
 from arena.match.record import Forfeit, MatchRecord, RefusedAnswer, SeatRecord, Termination
 from arena.match.results import MatchKey, MatchResult
 from arena.match.settings import ClockSettings
-from arena.report.matches import MATCH_FORMATS, match_list
+from arena.report.formats import Style
+from arena.report.matches import MATCH_COLUMNS, MATCH_FORMATS, match_list
 from arena.text import printable
 
 
@@ -46,7 +45,7 @@ def text(*results: MatchResult, form: str) -> str:
 
 def table(*results: MatchResult) -> list[dict[str, Any]]:
     """The CSV as a program reads it."""
-    return list(csv.DictReader(io.StringIO(text(*results, form="csv")), quoting=csv.QUOTE_NONNUMERIC))
+    return list(csv.DictReader(io.StringIO(text(*results, form="csv"))))
 
 
 def test_lines_for_people() -> None:
@@ -84,15 +83,15 @@ def test_a_csv_line_has_all_of_a_match() -> None:
     assert first == {
         "id": "0123456789ab-12-1",
         "pairing": "0123456789ab",
-        "block": 12,
-        "rotation": 1,
+        "block": "12",
+        "rotation": "1",
         "termination": "normal",
         "at_fault": "",
         "isolation": "sandbox",
         "luck_version": "2",
-        **{f"{name}_{seat}": value for name, values in by_seat.items() for seat, value in enumerate(values)},
+        **{f"{name}_{seat}": str(value) for name, values in by_seat.items() for seat, value in enumerate(values)},
     }
-    assert [second[name] for name in ("termination", "at_fault", "score_0", "luck_1")] == ["timeout", 1, "", ""]
+    assert [second[name] for name in ("termination", "at_fault", "score_0", "luck_1")] == ["timeout", "1", "", ""]
 
 
 def test_json_is_one_document_with_a_match_a_line() -> None:
@@ -111,18 +110,16 @@ def test_json_is_one_document_with_a_match_a_line() -> None:
     assert (whole[-1]["scores"], whole[-1]["luck"], whole[-1]["at_fault"]) == (None, None, 1)
 
 
-def test_all_columns_are_documented() -> None:
-    """By name, in the order in which they stand, in CSV and in JSON."""
-    page = (Path(__file__).parents[2] / "docs" / "results.md").read_text(encoding="utf-8")
-    lines = page.split("## All matches as a table")[1].split("\n## ")[0].splitlines()
-    cells = [line.split(" | ") for line in lines if line.startswith("| `")]
+@pytest.mark.parametrize("players", [("ann", "bob"), ("ann", "bob", "cid")])
+def test_all_columns_have_a_meaning(players: tuple[str, ...]) -> None:
+    """In the order in which they stand, in CSV and in JSON; the reasons come with --faults only."""
+    (row,) = table(result(players))
+    known = MATCH_COLUMNS[:-1]
 
-    in_csv = [name for row in cells for name in re.findall("`(.*?)`", row[0])]
-    in_json = [re.findall("`(.*?)`", row[1] if "`" in row[1] else row[0]) for row in cells]
-
-    (row,) = table(result())
-    assert in_csv == list(dict.fromkeys(re.sub("_[01]$", "_S", name) for name in row))
-    assert [name for row in in_json for name in row] == list(json.loads(text(result(), form="json"))[0])
+    assert [*row] == [field for each in known for field in each.fields(len(players))]
+    assert [*json.loads(text(result(players), form="json"))[0]] == [each.key for each in known]
+    assert MATCH_COLUMNS[-1].key == "reasons"
+    assert [*json.loads(with_reasons("json", None))[0]] == [each.key for each in MATCH_COLUMNS]
 
 
 @pytest.mark.parametrize(("form", "said"), [("table", ""), ("json", "[]\n")])
@@ -170,7 +167,7 @@ def with_reasons(form: str, width: int | None = None, said: str = "Error: no suc
         match=str(one.key), arena="0", game="nim", rules="1", options={}, seed="", clock=ClockSettings().terms(),
         isolation="none", seats=seats, steps=(), ranks=one.ranks, scores=None, termination=one.termination, fault=fault,
     )  # fmt: skip
-    return "".join(match_list([one], seats=2, form=form, record_of=lambda _: told, width=width))
+    return "".join(match_list([one], seats=2, form=form, record_of=lambda _: told, style=Style(width=width)))
 
 
 def test_reasons_of_faults_stand_below_their_match() -> None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 from profile_made import columns_of
 from report_leagues import (
     FOUR,
@@ -24,7 +25,7 @@ from support.made_matches import SETTINGS
 from arena.errors import SpecError
 from arena.league.standings import entrants
 from arena.match.results import MatchResult
-from arena.report.formats import FORMATS
+from arena.report.formats import FORMATS, Style
 from arena.report.leaderboard import leaderboard_page
 from arena.report.profile import ProfilePage, profile_page
 from arena.standings.profile import luck_adjusted, profile
@@ -51,7 +52,7 @@ def made(player: str, results: Sequence[MatchResult], names: Sequence[str] = FOU
 
 
 def page(player: str, results: Sequence[MatchResult], form: str = "table", width: int | None = None) -> str:
-    return profile_page(made(player, results)).render(form, width)
+    return profile_page(made(player, results)).render(form, Style(width=width))
 
 
 def test_the_head_says_who_it_is() -> None:
@@ -190,13 +191,14 @@ def test_without_a_match_there_is_little_to_say() -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
 def test_a_page_fits_its_terminal(width: int) -> None:
-    """Tables go without margins where it is narrow; ids of matches stay whole."""
+    """Tables come in parts where it is narrow, and nothing is lost; ids of matches stay whole."""
     results = league(dict(zip(FOUR, (24.0, 25.0, 26.0, 27.0), strict=True)), 30, 3)
 
     text = page("ann", results, width=width)
 
     assert max(map(len, text.splitlines())) <= width
-    assert ("margin" in text.split("Drift")[0].split("opponent")[1]) == (width >= 80)
+    assert (text.count("opponent  ") > 1) == (width < 80)
+    assert "margin" in text.split("Drift")[0].split("opponent")[-1]
 
 
 def test_csv_tells_its_sections_apart() -> None:
@@ -244,12 +246,14 @@ def test_luck_adjusted_scores_stand_beside_the_plain_ones() -> None:
     ]
 
     text, document = page("ann", results), json.loads(page("ann", results, "json"))
+    wide = profile_page(made("ann", results)).render("table", Style(is_wide=True))
+    asked = profile_page(replace(made("ann", results), is_luck_asked=True)).render("table")
 
     adjusted, plain = document["total"]["luck_adjusted"], document["total"]["score"]
     assert adjusted["value"] == pytest.approx(0.5, abs=0.03)
     assert adjusted["high"] - adjusted["low"] < (plain["high"] - plain["low"]) / 3
     assert f"luck-adjusted score {100 * adjusted['value']:.1f} " in text
-    assert "luck-adjusted %" in text
+    assert ["luck-adjusted %" in each for each in (text, wide, asked)] == [False, True, True]
     assert document["opponents"][0]["luck_adjusted"] == document["total"]["luck_adjusted"]
     assert document["total"]["score_without_luck"] == document["total"]["luck_adjusted"]
 

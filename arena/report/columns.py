@@ -1,0 +1,290 @@
+"""The columns of tables for people: one definition of each, for tables, `--explain`, the docs and notebooks.
+
+Rule: a meaning says in plain words what the number is, in which unit, and what is better; cells are made from rows for
+programs, as JSON has them, so that a notebook shows what the terminal shows.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from arena.errors import SpecError
+from arena.match.record import Termination
+from arena.report.formats import UNKNOWN, Column, Style, aligned, escaped, fixed, intervals, likelihood_percent, percent
+from arena.statistics.interval import Interval
+from arena.text import printable, unknown
+
+TableRows = Sequence[Mapping[str, Any]]
+"""TableRows for programs: values by the names of JSON."""
+SHOWN: Final = 6
+"""Columns of a table that nobody asked for more; the first ones of each list here."""
+MOST_FAULTS: Final = 2
+"""Kinds named in a cell for a terminal, the most frequent ones."""
+PLUS_MINUS: Final = (
+    "the 95 % interval: if the league were played again and again, 95 of 100 such intervals would hold the true value."
+    " `95.8 -8.2/+4.2` reaches 8.2 down and 4.2 up, because no score is above 100; `100.0 -13.9` is a bound where all"
+    " blocks came out equal; `±?` means that the matches cannot tell"
+)
+_YES_NO: Final = {True: "yes", False: "no", None: UNKNOWN}
+_SHORT: Final = {
+    Termination.ILLEGAL_ACTION.value: "illegal",
+    Termination.MALFORMED_REPLY.value: "malformed",
+    Termination.PROTOCOL_VIOLATION.value: "protocol",
+}
+
+
+class Definition(msgspec.Struct, frozen=True):
+    """A column: its name for `--columns`, its header of up to two lines, its meaning, and its cells.
+
+    `fields` are its columns in CSV, or the beginnings of their names; none where CSV has one of the same name. A key
+    column tells rows apart: it is repeated in each part of a table that is too wide.
+    """
+
+    name: str
+    header: str
+    meaning: str
+    cells: Callable[[TableRows, Style], Sequence[str]]
+    fields: tuple[str, ...] = ()
+    align: str = "right"
+    is_key: bool = False
+
+    def column(self, rows: TableRows, style: Style) -> Column:
+        """The column of a table with these rows."""
+        return Column(self.header, self.cells(rows, style), self.align, is_key=self.is_key)
+
+
+def chosen(definitions: Sequence[Definition], style: Style, shown: int = SHOWN) -> list[Definition]:
+    """The columns that a style asks for: by name, all, or the first `shown`. SpecError for unknown names."""
+    if not style.columns:
+        return list(definitions if style.is_wide else definitions[:shown])
+    known = {typed_name(each.name): each for each in definitions}
+    for name in style.columns:
+        if typed_name(name) not in known:
+            raise SpecError(f"--columns: {unknown('column', name, [each.name for each in definitions])}")
+    return [known[typed_name(name)] for name in style.columns]
+
+
+def chosen_fields(groups: Mapping[str, Sequence[str]], names: Iterable[str], fields: Sequence[str]) -> list[str]:
+    """The columns of CSV that are called so, or belong to a group of that name. SpecError for unknown names.
+
+    A group has the columns it names, and those that begin with a name that ends in `_`.
+    """
+    members = {name: [field for field in fields if _belongs(field, own)] for name, own in groups.items()}
+    known = {typed_name(name): own for name, own in members.items()} | {typed_name(field): [field] for field in fields}
+    for name in names:
+        if not known.get(typed_name(name)):
+            owners = {field: group for group in reversed(members) for field in members[group]}
+            listed = dict.fromkeys(owners.get(field, field) for field in fields)
+            raise SpecError(f"--columns: {unknown('column', name, listed)}")
+    return list(dict.fromkeys(field for name in names for field in known[typed_name(name)]))
+
+
+def _belongs(field: str, names: Sequence[str]) -> bool:
+    return any(field == name or (name.endswith("_") and field.startswith(name)) for name in names)
+
+
+def typed_name(name: str) -> str:
+    """A name without its case and signs: `W-D-L` may be typed `wdl`."""
+    return "".join(filter(str.isalnum, name.lower()))
+
+
+def explanation(shown: Iterable[Definition], more: Mapping[str, str] | None = None) -> list[str]:
+    """A sentence for each column; `more` is what this table adds to some of them."""
+    found = [(each, (more or {}).get(each.name, "")) for each in shown]
+    sentences = [f"{each.name}: {each.meaning}{f'; {extra}' if extra else ''}" for each, extra in found]
+    has_intervals = any("±" in each.header for each, _ in found)
+    return [*sentences, f"±: {PLUS_MINUS}"] if has_intervals else sentences
+
+
+def _texts(name: str, text: Callable[[Any], str]) -> Callable[[TableRows, Style], list[str]]:
+    return lambda rows, _style: [text(row.get(name)) for row in rows]
+
+
+def _intervals(
+    name: str, digits: int = 2, scale: float = 1.0, *, is_signed: bool = False
+) -> Callable[[TableRows, Style], list[str]]:
+    def cells(rows: TableRows, _style: Style) -> list[str]:
+        return intervals([_interval(row, name) for row in rows], digits, scale, is_signed=is_signed)
+
+    return cells
+
+
+def _interval(row: Mapping[str, Any], name: str) -> Interval | None:
+    """A value with its ends; an end that is not known is infinite."""
+    value, low, high = (row.get(key) for key in (name, f"{name}_low", f"{name}_high"))
+    if value is None:
+        return None
+    return Interval(value, -math.inf if low is None else low, math.inf if high is None else high)
+
+
+def _joined(names: Sequence[str], between: str, text: Callable[[Any], str]) -> Callable[[TableRows, Style], list[str]]:
+    def cells(rows: TableRows, _style: Style) -> list[str]:
+        return aligned([tuple(text(row.get(name)) for name in names) for row in rows], between) if rows else []
+
+    return cells
+
+
+def _by_seat(rows: TableRows, _style: Style) -> list[str]:
+    return aligned([[percent(score) for score in row.get("score_by_seat", ())] for row in rows], "/") if rows else []
+
+
+def _faults(rows: TableRows, style: Style) -> list[str]:
+    named = None if style.is_markdown else MOST_FAULTS
+    return [fault_counts(row.get("faults", {}), named) for row in rows]
+
+
+def fault_counts(faults: Mapping[str, int], named: int | None = None) -> str:
+    """`2 timeout, 1 crash`, most frequent first; all that is beyond `named` kinds is added up."""
+    ordered = sorted(faults.items(), key=lambda item: -item[1])
+    parts = [f"{count} {_SHORT.get(kind, kind)}" for kind, count in ordered[:named]]
+    rest = sum(count for _, count in ordered[named:]) if named is not None else 0
+    return ", ".join([*parts, f"{rest} more"] if rest else parts) or UNKNOWN
+
+
+def _bots(rows: TableRows, style: Style) -> list[str]:
+    texts = (f"{row.get('bot')} {row.get('version')} ({str(row.get('hash'))[:8]})" for row in rows)
+    return [escaped(text) if style.is_markdown else printable(text) for text in texts]
+
+
+def _named(name: str) -> Callable[[TableRows, Style], list[str]]:
+    return lambda rows, style: style.names([str(row.get(name)) for row in rows])
+
+
+def _whole(value: int | None) -> str:
+    return UNKNOWN if value is None else str(value)
+
+
+MATCHES: Final = Definition("matches", "matches", "number of stored matches", _texts("matches", _whole))
+SCORE: Final = Definition(
+    "score",
+    "score %\n±95 %",
+    "share of the points in percent, more is better: a win is 100, a draw 50, a loss 0",
+    _intervals("score", 1, 100.0),
+)
+RESULTS: Final = Definition(
+    "W-D-L",
+    "W-D-L",
+    "matches won, drawn and lost; a forfeit is a loss",
+    _joined(("wins", "draws", "losses"), "-", _whole),
+    fields=("wins", "draws", "losses"),
+)
+MARGIN: Final = Definition(
+    "margin",
+    "margin\n±95 %",
+    "points of the game won by on average, more is better: how high somebody wins, not how often; without forfeits",
+    _intervals("margin", is_signed=True),
+)
+LUCK_ADJUSTED: Final = Definition(
+    "luck-adjusted",
+    "luck-adjusted %\n±95 %",
+    "the score with the measured luck of each match subtracted: the same mean, a narrower interval; shown if it is"
+    " surer, and no part of rank, mu or MAP",
+    _intervals("luck_adjusted", 1, 100.0),
+)
+FORFEITS: Final = Definition(
+    "forfeits",
+    "forfeits",
+    "matches lost by the bot's own fault",
+    _texts("forfeits", lambda count: str(count) if count else UNKNOWN),
+)
+DECISION_TIMES: Final = Definition(
+    "ms/move",
+    "ms/move\nmean/max",
+    "milliseconds a decision took, the mean and the slowest, by the clock that decides; differs from run to run",
+    _joined(("mean_ms", "slowest_ms"), "/", fixed),
+    fields=("mean_ms", "slowest_ms"),
+)
+
+LEADERBOARD: Final = (
+    Definition(
+        "rank",
+        "rank",
+        "place in the order of MAP, 1 is best; a rank has no error, so read it with `ahead`",
+        _texts("rank", _whole),
+        is_key=True,
+    ),
+    Definition(
+        "player",
+        "player",
+        "name in this tournament; a bot may play under several names, with other arguments",
+        _named("player"),
+        align="left",
+        is_key=True,
+    ),
+    SCORE,
+    RESULTS,
+    Definition(
+        "MAP",
+        "MAP\n±95 %",
+        "skill, fitted to all matches at once, so that their order does not matter; more is better, and only"
+        " differences mean anything",
+        _intervals("map"),
+    ),
+    Definition(
+        "ahead",
+        "ahead\n95 %",
+        "`yes` if LOS is 95 % or more; `no` does not mean equal: the matches cannot tell yet",
+        _texts("ahead", _YES_NO.__getitem__),
+    ),
+    Definition(
+        "LOS",
+        "LOS\n%",
+        "likelihood of superiority in percent: how likely the player is better than the one in the next line; 50 is a"
+        " coin (`arena matrix` compares all pairs)",
+        _texts("los", likelihood_percent),
+    ),
+    MARGIN,
+    LUCK_ADJUSTED,
+    Definition(
+        "mu",
+        "mu",
+        "skill by TrueSkill, more is better; a newcomer has 25. Unlike MAP it depends on the order of the matches",
+        _texts("mu", fixed),
+    ),
+    Definition(
+        "sigma",
+        "sigma",
+        "standard deviation of mu, in the same points, less is surer; a newcomer has 25/3",
+        _texts("sigma", fixed),
+    ),
+    Definition(
+        "mu-3s",
+        "mu-3s",
+        "mu less three sigma: a skill that the player has almost surely, more is better",
+        _texts("mu_3s", fixed),
+    ),
+    Definition(
+        "seats",
+        "seats\n%",
+        "score in percent in seat 0, 1 and so on; a bot that plays badly in one seat shows here",
+        _by_seat,
+        fields=("score_seat_",),
+    ),
+    MATCHES,
+    Definition(
+        "faults",
+        "faults",
+        "matches lost by the bot's own fault, by kind; anything but `-` needs a look (`arena league matches --faults`)",
+        _faults,
+        fields=("faults_",),
+        align="left",
+    ),
+    DECISION_TIMES,
+    Definition("bot", "bot", "the bot: its name, version and the beginning of its hash", _bots, align="left"),
+)
+"""Of the leaderboard; the first six are its default."""
+
+
+def section_columns(section: str) -> tuple[Definition, ...]:
+    """Of a table of `arena stats`; `section` is opponent, seat or tenth."""
+    name = Definition(
+        "name",
+        section,
+        "a player it met, a seat (from 0), or a tenth of the schedule (from its first blocks to its last)",
+        _named("name"),
+        align="left" if section == "opponent" else "right",
+        is_key=True,
+    )
+    return name, MATCHES, SCORE, RESULTS, MARGIN, FORFEITS, LUCK_ADJUSTED

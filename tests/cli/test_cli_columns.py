@@ -1,0 +1,244 @@
+"""Columns and widths of tables on the command line, ids that other programs take, and options in errors as typed."""
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+
+import click
+import pytest
+from cli_arena import Terminal, commands
+
+NAMES = "rank,player,score,W-D-L,MAP,ahead"
+WIDE_TABLES = ("leaderboard", "stats p0", "league matches", "league run league.yaml", "match random random --game nim")
+
+
+@pytest.fixture
+def played(terminal: Terminal) -> Terminal:
+    """With a league of nim, two blocks of two players."""
+    assert terminal.league().code == 0
+    return terminal
+
+
+@pytest.mark.process
+def test_every_wide_table_has_the_same_options(played: Terminal) -> None:
+    """--explain says what is shown, --wide and --columns choose it; nothing of that changes what is stored."""
+    kept = played.arena("leaderboard --format json --no-timing").out
+
+    for command in WIDE_TABLES:
+        plain, wide, explained = (played.arena(f"{command}{flags}") for flags in ("", " --wide", " --explain"))
+        assert [plain.code, wide.code, explained.code] == [0, 0, 0], explained.err
+        assert max(map(len, wide.out.splitlines())) >= max(map(len, plain.out.splitlines()))
+        assert "\nscore: " in explained.out
+        assert "\nscore: " not in plain.out
+    assert played.arena("leaderboard --format json --no-timing").out == kept
+    assert played.arena("verify").code == 0
+
+
+@pytest.mark.process
+def test_the_leaderboard_is_the_same_wherever_it_is_printed(played: Terminal) -> None:
+    """After the run and later, with six columns and with others."""
+    for flags in ("", "--wide", f"--columns {NAMES}", "--columns bot,mu --explain", "--format csv --columns hash"):
+        (after, _, _), later = played.arena(f"league run league.yaml {flags}")[1].rpartition("\nhistory"), None
+        later = played.arena(f"leaderboard {flags}").out
+        assert later.strip()
+        assert after.strip() == later.strip() or "csv" in flags
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("leaderboard --columns score,palyer", 'unknown column "palyer"; known: rank, player, score, W-D-L, MAP, '),
+        ("stats p0 --columns palyer", "known: name, matches, score, W-D-L, margin, forfeits, luck-adjusted"),
+        (
+            "league matches --columns scroe",
+            "player, rank, score, luck, moves, time_us, slowest_us, startup_us, ",
+        ),
+        ("league matches --format json --columns scroe", 'did you mean "score"?'),
+        ("leaderboard --format csv --columns scroe", 'did you mean "score"?'),
+        ("matrix --format csv --columns scroe", 'did you mean "score"?'),
+        ("matrix --columns score", "those of the matrix are its players"),
+        ("match random random --game nim --columns nmae", 'unknown column "nmae"'),
+        ("leaderboard --columns ,", "expected names with commas between them"),
+        ("leaderboard --wide --columns player", "give either --wide or --columns"),
+        ("leaderboard --explain --format csv", "--explain goes with tables"),
+        ("leaderboard --no-timing --columns ms/move", 'unknown column "ms/move"'),
+    ],
+)
+def test_columns_that_cannot_be_shown_are_told(played: Terminal, command: str, said: str) -> None:
+    """In a sentence with the known ones, and the option."""
+    found = played.arena(command)
+
+    assert (found.code, found.out) == (2, "")
+    assert "--columns" in found.err or "--explain" in found.err
+    assert said in found.err
+
+
+def test_an_unknown_column_ends_a_league_before_its_first_match(terminal: Terminal) -> None:
+    """Not after the last one."""
+    said = terminal.league(flags="--columns nmae")
+
+    assert said.code == 2
+    assert "--columns: unknown column" in said.err
+    assert not (terminal.results / "arena.db").exists()
+
+
+@pytest.mark.process
+def test_lists_of_matches_have_the_columns_that_are_asked_for(played: Terminal) -> None:
+    """In each format; JSON has those of CSV."""
+    text = played.arena("league matches --columns id,player,rank_1 --format csv").out
+    rows = list(csv.DictReader(io.StringIO(text)))
+
+    assert [*rows[0]] == ["id", "player_0", "player_1", "rank_1"]
+    as_json = json.loads(played.arena("league matches --columns id,players,rank1 --format json").out)
+    assert [{name: str(value) for name, value in row.items()} for row in as_json] == rows
+    lines = played.arena("league matches --columns id,player,rank_1").out.splitlines()
+    assert [line.split("  ") for line in lines] == [[*row.values()] for row in rows]
+
+
+@pytest.mark.process
+def test_ids_of_csv_are_those_of_show(played: Terminal) -> None:
+    """As `cut -d, -f1` gives them."""
+    lines = played.arena("league matches --format csv").out.splitlines()
+
+    assert [line.partition(",")[0] for line in lines[1:]] == [
+        line.split()[0] for line in played.arena("league matches").out.splitlines()
+    ]
+    assert played.arena(f"show {lines[1].partition(',')[0]}").code == 0
+    assert '"' not in "".join(lines)
+
+
+PAGES = ("leaderboard", "leaderboard --wide", "stats p0", "matrix", "calibration", "tournaments", "bots")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("width", [80, 100])
+def test_the_width_is_that_of_the_option_or_of_columns(
+    played: Terminal, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    """In a pipe, too; no words are lost, and only a single one is longer than a line."""
+    for page in PAGES:
+        monkeypatch.delenv("COLUMNS", raising=False)
+        said, free = played.arena(f"{page} --width {width}").out, played.arena(page).out
+        monkeypatch.setenv("COLUMNS", str(width))
+
+        assert set(free.split()) - set(said.split()) <= {word for word in free.split() if set(word) <= {"-"}}
+        assert [line for line in said.splitlines() if len(line) > width and len(line.split()) > 1] == []
+        assert played.arena(page).out == said
+        assert played.arena(f"{page} --width 40").out != said
+
+
+@pytest.mark.parametrize("nonsense", ["", "0", "-5", "wide", "1e9"])
+def test_columns_that_is_no_width_is_none(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, nonsense: str) -> None:
+    """Each description is a line then, as without the variable."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    free = terminal.arena("bots").out
+    monkeypatch.setenv("COLUMNS", nonsense)
+
+    assert terminal.arena("bots").out == free
+    assert max(map(len, free.splitlines())) > 100
+
+
+def test_the_width_of_a_terminal_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the option says another one, or COLUMNS, as for all programs."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setattr("os.get_terminal_size", lambda *_: os.terminal_size((70, 24)))
+    bots = commands()["bots"]
+
+    own, asked = (bots.make_context("bots", words).params["width"] for words in ([], ["--width", "120"]))
+    monkeypatch.setenv("COLUMNS", "50")
+    chosen = bots.make_context("bots", []).params["width"]
+
+    assert (own, asked, chosen) == (70, 120, 50)
+
+
+WRONG = {
+    "--bots": "none",
+    "--cap": "3",
+    "--dialogue": ".",
+    "--executor": "none:none",
+    "--folder": ".",
+    "--game": "go",
+    "--lang": "cobol",
+    "--options": '{"none": 1}',
+    "--players": "nobody",
+    "--reports": "league.yaml",
+    "--results": "league.yaml",
+    "--root": "none",
+    "--secret-file": "none",
+    "--step": "0",
+    "--svg": "picture.png",
+    "--svg-dir": "league.yaml",
+    "--to": "league.yaml",
+    "--baseline": "nobody",
+}
+"""Values that are wrong wherever they are given; every other option refuses the text `?`."""
+ARGUMENTS = {
+    "submit": "./bot.py",
+    "check": "random --game nim",
+    "withdraw": "random",
+    "new-bot": "mine",
+    "match": "random random --game nim",
+    "compare": "random random --game nim",
+    "play": "random --game nim",
+    "league run": "league.yaml",
+    "league reveal": "test",
+    "stats": "p0",
+    "show": "MATCH",
+    "completion": "bash",
+}
+ANY_TEXT = {"--seed"}
+
+
+def valued_options() -> list[tuple[str, str]]:
+    """(command, option) of every option that takes a value which can be wrong."""
+    return [
+        (words, option.opts[0])
+        for words, command in commands().items()
+        if not isinstance(command, click.Group)
+        for option in command.params
+        if isinstance(option, click.Option) and not option.is_flag and option.opts[0] not in ANY_TEXT
+    ]
+
+
+@pytest.mark.process
+def test_an_error_names_the_option_as_it_is_typed(played: Terminal) -> None:
+    """Whatever finds the value wrong: the command line, the game, the settings of a match or of a test."""
+    Path("bot.py").write_text("#!/usr/bin/env python3\n")
+    match = played.first_match()
+    silent = []
+
+    for command, option in valued_options():
+        given = ARGUMENTS.get(command, "").replace("MATCH", match)
+        said = played.arena(f"{command} {given}", option, WRONG.get(option, "?"))
+        assert said.code == 2, (command, option, said)
+        told = said.err.replace("Usage: arena", "").split("--help' for help.")[-1]
+        if option not in told:
+            silent.append((command, option, told))
+
+    assert silent == []
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("match random random --game go", '--game: unknown game "go"; known: nim, riffraff, shanghaien'),
+        ("match random random --game nim --options '{\"heap\": []}'", '--options: options of nim: unknown key "heap"'),
+        ("check random --game nim --options '{\"heap\": []}'", '--options: options of nim: unknown key "heap"'),
+        ("play random --game nim --options '{\"heap\": []}'", '--options: options of nim: unknown key "heap"'),
+        ("compare random random --game nim --options '{\"heap\": []}'", "--options: options of nim: unknown key"),
+        ("compare random random --elo0 5 --elo1 1", "--elo1: expected at least 0.01 more than --elo0, which is 5"),
+        ("submit random --baseline nobody", '--baseline: no bot "nobody"'),
+        ("match random random --secret-file none", "--secret-file: none: No such file or directory"),
+        ("match random random --move-ms inf", "--move-ms: expected a number <= 86400000.0, found inf"),
+    ],
+)
+def test_the_game_and_the_test_blame_options(terminal: Terminal, line: str, said: str) -> None:
+    """Their own sentences, with the option in front."""
+    found = terminal.arena(line)
+
+    assert found.code == 2
+    assert f"error: {said}" in found.err
