@@ -204,6 +204,8 @@ def _opened(stack: ExitStack, name: str, *arguments: str) -> Channel:
 
 def _used_s(ponderer: Channel, rival: Channel, end: Callable[[], None]) -> float:
     """CPU time of the one after its answer, through a move of the other."""
+    _ask(rival)  # it answers every other time at once: a bot that was slow the last time would stop the other at once
+    rival.rest()
     _ask(ponderer)
     before_s = ponderer.cpu()
     end()

@@ -1,10 +1,12 @@
 """A bot that has answered runs on until somebody is waited for; one that uses that time pays for it, and is stopped."""
 
+import time
+from functools import partial
 from typing import Any
 
 import msgspec
 import pytest
-from match_fuzz_pipes import piped
+from match_fuzz_pipes import PipedProcess, piped
 from support.scripted_bot import CLOCK, NIM, ScriptedBot, match_of, seated
 
 from arena.games.api import Seat
@@ -14,6 +16,7 @@ from arena.match.decision import Decisions
 from arena.match.participant import ActionRequest, Participant
 from arena.match.record import MatchRecord
 from arena.match.settings import ClockSettings
+from arena.process.channel import QUICK_S
 from arena.process.clock import MoveClock
 from arena.process.scripted import ScriptedChannel
 from arena.protocol.messages import Answer
@@ -204,3 +207,25 @@ def test_a_channel_stops_the_others_once_no_answer_came_within_a_millisecond(lin
         channel.receive(clock)
 
     assert len(stopped) == (not line.endswith(b"\n"))
+
+
+def test_a_bot_whose_last_answer_took_long_has_the_others_stopped_at_once() -> None:
+    """Until it answers quickly again: it is not looked at first whether it has."""
+    stopped: list[bytes] = []
+    with piped(limit=100) as (process, channel):
+        for line in (b"slow", b"quick", b"quick again"):
+            clock = MoveClock(cpu=lambda: 0.0, wall=lambda: 0.0, budget_s=1.0, wall_s=1.0, decides_cpu=True)
+            clock.stop_others = partial(late, process, stopped, line)
+            if line != b"slow":
+                process.say(line + b"\n")
+            channel.receive(clock)
+
+    assert stopped == [b"slow", b"quick"]
+
+
+def late(process: PipedProcess, stopped: list[bytes], line: bytes) -> None:
+    """The bot answers only after the others were stopped, unless it has answered before."""
+    stopped.append(line)
+    if line == b"slow":
+        time.sleep(2 * QUICK_S)
+        process.say(line + b"\n")
