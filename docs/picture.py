@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from arena.library.match import Match, load_match
 from arena.report.columns import LEADERBOARD, Definition
 from arena.report.formats import PLAIN
 
@@ -48,11 +49,11 @@ def main() -> None:
         tournament.write_text(SHIP, encoding="utf-8")
         arena("league", "run", str(tournament), "--results", folder)
         first = arena("league", "matches", "ship", "--results", folder).split()[0]
-        arena("show", first, "--svg-dir", f"{folder}/steps", "--results", folder)
+        ship = most_tilted(load_match(first, results=folder))
         secret = str(ROOT / "tournaments" / "first.secret")
         league = ("league", "run", str(ROOT / "tournaments" / "first.yaml"), "--secret-file", secret)
         table = json.loads(arena(*league, "--format", "json", "--results", f"{folder}/first"))["standings"]
-        PICTURE.write_text(drawn(most_tilted(Path(folder, "steps")), table), encoding="utf-8")
+        PICTURE.write_text(drawn(ship, table), encoding="utf-8")
 
 
 def arena(*words: str) -> str:
@@ -61,16 +62,16 @@ def arena(*words: str) -> str:
     return subprocess.run([program, *words], check=True, capture_output=True, text=True, cwd=ROOT).stdout
 
 
-def most_tilted(steps: Path) -> Path:
+def most_tilted(match: Match) -> str:
     """The picture of the step after which the ship heels most, the last one of equals."""
 
-    def heel(path: Path) -> tuple[float, str]:
-        return float(re.findall(r"heel ([\d.]+)", path.read_text(encoding="utf-8"))[0]), path.name
+    def heel(step: int) -> tuple[float, int]:
+        return float(re.findall(r"heel ([\d.]+)", match.picture(step))[0]), step
 
-    return max(steps.glob("*.svg"), key=heel)
+    return match.picture(max(range(len(match.steps()) + 1), key=heel))
 
 
-def drawn(ship: Path, table: dict[str, Any]) -> str:
+def drawn(ship: str, table: dict[str, Any]) -> str:
     """The whole document."""
     size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
     box = f'x="0.5" y="0.5" width="{WIDTH - 1}" height="{HEIGHT - 1}" rx="10" fill="{PAPER}" stroke="{LINE}"'
@@ -88,10 +89,10 @@ def drawn(ship: Path, table: dict[str, Any]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def front_view(ship: Path) -> Iterator[str]:
+def front_view(ship: str) -> Iterator[str]:
     """The definitions of the game's picture, and the view from the front."""
     ET.register_namespace("", SVG.strip("{}"))
-    root = ET.fromstring(ship.read_text(encoding="utf-8"))
+    root = ET.fromstring(ship)
     for part in root:
         if part.tag == f"{SVG}defs" or part.get("clip-path") == FRONT:
             for caption in [each for each in part.findall(f"{SVG}text") if float(each.get("y", "")) < CAPTIONS]:

@@ -1,21 +1,24 @@
-"""`arena show`: one stored match step by step, as text and as pictures."""
+"""`arena show`: one stored match step by step, as text, as a picture, and as a page that plays it."""
 
 import itertools
+import tempfile
+import webbrowser
 from pathlib import Path
 
 import click
 from msgspec import UNSET
 
 from arena.api import record_of, stored
-from arena.cli.options import FILE_PATH, FOLDER_PATH, results_option
+from arena.cli.options import FILE_PATH, results_option
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.match.record import MatchRecord
 from arena.match.replay import other_rules, replay
 from arena.report.luck_origin import match_luck_description
 from arena.report.transcript import luck_lines, time_lines, transcript, wire_lines
-from arena.report.viewer import write_viewer
-from arena.text import counted
+from arena.site.page import match_page
+from arena.site.replay import partners
+from arena.store.matches import MatchStore
 
 
 @click.command()
@@ -23,10 +26,13 @@ from arena.text import counted
 @click.option("--states", is_flag=True, help="Draw the table after each step.")
 @click.option("--svg", type=FILE_PATH, help="Write the position as a picture.")
 @click.option("--step", type=click.IntRange(1), help="The step after which the picture is taken; default: the last.")
+@click.option("--html", type=FILE_PATH, help="Write a page that plays the match, in one file.")
+@click.option("--open", "is_opened", is_flag=True, help="Open that page in a browser.")
 @click.option(
-    "--svg-dir",
-    type=FOLDER_PATH,
-    help="New folder for a picture of each step that changed anything, and index.html to page through them.",
+    "--private",
+    multiple=True,
+    metavar="PLAYER",
+    help="Show the notes of PLAYER on that page, and stderr after a fault; may be given several times.",
 )
 @click.option("--times", is_flag=True, help="Print the use of time by request: CPU, wall, idle, bank, bytes of stderr.")
 @click.option("--lines", is_flag=True, help="Print every line both ways, as it went over the wire.")
@@ -36,7 +42,9 @@ def show(
     states: bool,
     svg: Path | None,
     step: int | None,
-    svg_dir: Path | None,
+    html: Path | None,
+    is_opened: bool,
+    private: tuple[str, ...],
     times: bool,
     lines: bool,
     results: Path,
@@ -47,30 +55,59 @@ def show(
     it was luck, and the luckiest and unluckiest draws of each seat. A match by other rules than those of this arena is
     told as it was recorded, without positions.
 
+    The page of --html and --open plays the match: its table, the chance of winning, jumps to its moments, and the other
+    matches of its block beside it, on the same luck.
+
     With --times and --lines, the use of time by request, and every line that went to each bot and came from it.
 
     Example: arena show 3f9a2c41d07b-0-1 --states
     """
     if svg is not None and svg.suffix != ".svg":
         raise SpecError(f"--svg {svg}: the picture is an SVG, expected a name that ends in .svg")
+    if private and html is None and not is_opened:
+        raise SpecError(f"--private {private[0]}: no page to show it on; give --html FILE or --open, too")
     if step is not None and svg is None:
         raise SpecError(f"--step {step}: no picture to take; give --svg FILE, too")
     with stored(results) as store:
         found = store.match(match_id)
         record = record_of(match_id, found)
+        others = _block(store, record) if html is not None or is_opened else []
         origin = match_luck_description(record, None if record.commitment is UNSET else store.secret(record.commitment))
     other = other_rules(record)
-    if other and (svg is not None or svg_dir is not None):
-        raise SpecError(f"match {match_id}: no pictures without a replay: {other}")
+    if other and svg is not None:
+        raise SpecError(f"match {match_id}: no picture without a replay: {other}")
     if svg is not None:
         svg.write_text(_picture(record, step), encoding="utf-8")
-    if svg_dir is not None:
-        pictures = write_viewer(record, svg_dir, origin)
-        click.echo(f"{counted(pictures, 'picture')} in {svg_dir}; open {svg_dir / 'index.html'} in a browser", err=True)
+    if html is not None or is_opened:
+        _write_page(match_page(record, others, origin=origin, private=_seated(record, private)), html, is_opened)
     luck = luck_lines(record, found.result if other else None)
     requests = itertools.chain(time_lines(record) if times else (), wire_lines(record) if lines else ())
     for line in itertools.chain(transcript(record, every_state=states, luck=origin), luck, requests):
         click.echo(line)
+
+
+def _seated(record: MatchRecord, private: tuple[str, ...]) -> tuple[str, ...]:
+    players = [seat.player for seat in record.seats]
+    if unknown := [name for name in private if name not in players]:
+        raise SpecError(f"--private {unknown[0]}: the players of this match are {', '.join(players)}")
+    return private
+
+
+def _block(store: MatchStore, record: MatchRecord) -> list[MatchRecord]:
+    """The other matches of the block."""
+    ids = partners(record.match, len(record.seats))
+    return [record_of(other, store.match(other)) for other in ids]
+
+
+def _write_page(page: str, path: Path | None, is_opened: bool) -> None:
+    """Write the page to `path`, or to a new temporary file that stays for the browser."""
+    if path is None:
+        with tempfile.NamedTemporaryFile(prefix="arena-match-", suffix=".html", delete=False) as file:
+            path = Path(file.name)
+    path.write_text(page, encoding="utf-8")
+    if is_opened and not webbrowser.open(path.resolve().as_uri()):
+        click.echo("no browser was found", err=True)
+    click.echo(f"the match plays in {path}: open it in a browser", err=True)
 
 
 def _picture(record: MatchRecord, step: int | None) -> str:

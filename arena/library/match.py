@@ -1,8 +1,9 @@
 """`arena.load_match(ID)`: a stored match, told again from its record."""
 
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from arena.api import record_of, stored
 from arena.games import load_game
@@ -11,6 +12,19 @@ from arena.match.reconstruction import lines_of
 from arena.match.record import ActionStep, MatchRecord
 from arena.match.replay import ReplayStep, other_rules, replay
 from arena.report.transcript import step_line, transcript
+from arena.site.page import framed, match_page
+
+
+class MatchPage(str):
+    """A page that plays a match, as text; a notebook shows it."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return framed(str(self), _HEIGHT_PX)
+
+
+_HEIGHT_PX: Final = 1000
 
 
 class Match:
@@ -41,6 +55,13 @@ class Match:
     def picture(self, step: int | None = None) -> Picture:
         """The position after a step as an SVG document, which a notebook draws."""
         return Picture(load_game(self.game).picture(self.state(step)))
+
+    def player(self, *, private: Collection[str] = ()) -> MatchPage:
+        """The match as a page that plays it: a notebook shows it, `str` of it is HTML for a file.
+
+        Notes and stderr are told of the players named in `private`.
+        """
+        return MatchPage(match_page(self.record, private=private))
 
     def dialogue(self) -> Table:
         """Every line both ways: seat, player, number of the request, `>` to the bot or `<` from it, the line.

@@ -90,20 +90,24 @@ def test_a_game_without_a_value_has_none(terminal: Terminal) -> None:
 
 @pytest.mark.process
 def test_a_match_by_rules_of_before_is_shown_and_not_called_damaged(terminal: Terminal) -> None:
-    """The steps and the luck as they were stored; no picture, no position, no traceback."""
+    """The steps and the luck as they were stored; no picture, no position, no traceback; the page says why."""
     terminal.league("greedy", "random", cycles=1, game="shanghaien")
     old = by_rules_of_before(terminal, terminal.first_match())
 
     shown = terminal.arena(f"show {old} --states")
-    pictures = [terminal.arena(f"show {old} {option}") for option in ("--svg x.svg", "--svg-dir pictures")]
+    picture = terminal.arena(f"show {old} --svg x.svg")
+    page = terminal.arena(f"show {old} --html page.html")
 
     why = "played by rules 1 of shanghaien; this arena plays rules 2 and cannot replay it"
     assert shown.code == 0
     assert f"{why}; so this is told as it was recorded" in shown.out
     assert 'seat 0 p0 {"do":"roll"} (forced)' in shown.out or 'seat 0 p1 {"do":"roll"} (forced)' in shown.out
     assert "luck, in shares of a win (value 2), as it was stored:" in shown.out
-    assert all(found.code == 2 and f"no pictures without a replay: {why}" in found.err for found in pictures)
-    assert not list(Path().glob("x.svg")) + list(Path().glob("pictures"))
+    assert picture.code == 2
+    assert f"no picture without a replay: {why}" in picture.err
+    assert not list(Path().glob("x.svg"))
+    assert page.code == 0
+    assert why in Path("page.html").read_text()
 
 
 def by_rules_of_before(terminal: Terminal, match_id: str) -> str:

@@ -80,17 +80,18 @@ def test_every_command_tells_of_it(terminal: Terminal) -> None:
 
 
 def test_a_match_is_shown_as_words_and_pictures(terminal: Terminal) -> None:
-    """What stood in, how the ship came to rest, and a picture of each change."""
+    """What stood in, how the ship came to rest, a picture, and a page with the movements."""
     match = terminal.arena("league matches").out.split()[0]
 
-    said = terminal.arena(f"show {match} --svg-dir ship")
+    said = terminal.arena(f"show {match} --html ship.html --svg ship.svg")
 
-    pictures = sorted(Path("ship").glob("step-*.svg"))
+    page = Path("ship.html").read_text()
     assert said.code == 0, said.err
     assert said.out.count("passes (stands in after a fault: illegal_action)") >= 3
     assert re.search(r"simulation settle/\d+/\d/0: off by u .*; at rest after \d\.\d s, tilted up to \d\.\d°", said.out)
-    assert len(pictures) > 3
-    assert all(path.read_text().startswith("<svg ") for path in pictures)
+    assert Path("ship.svg").read_text().startswith("<svg ")
+    assert 'data-match="' in page
+    assert re.search(r'"motions":"[^"]', page)
     assert re.search(r"^  for step \d+: illegal_action \(\w+\): ", said.out, re.MULTILINE)
 
 

@@ -58,19 +58,54 @@ def test_a_person_can_sit_at_a_table_of_four(terminal: Terminal, monkeypatch: py
     assert f"arena play {bots} --seed 1 --seat {seat} --game toy --options" in said.out
 
 
-def test_show_writes_pictures_and_a_page(terminal: Terminal) -> None:
-    """One file a step, which sort; the text is on stdout as ever, and stderr says where the pictures are."""
+def test_show_writes_a_page_that_plays_the_match(terminal: Terminal) -> None:
+    """One file; the text is on stdout as ever, and stderr says where the page is. The block lies beside it."""
     assert terminal.league().code == 0
     match = terminal.first_match()
 
     plain = terminal.arena(f"show {match}")
-    said = terminal.arena(f"show {match} --svg-dir pictures/of/nim")
+    said = terminal.arena(f"show {match} --html nim.html")
 
-    names = sorted(path.name for path in Path("pictures/of/nim").iterdir())
+    page = Path("nim.html").read_text()
     assert (said.code, said.out) == (0, plain.out)
-    assert names[0] == "index.html"
-    assert names[1:] == [f"step-{number:03}.svg" for number in range(len(names) - 1)]
-    assert said.err == f"{len(names) - 1} pictures in pictures/of/nim; open pictures/of/nim/index.html in a browser\n"
+    assert said.err == "the match plays in nim.html: open it in a browser\n"
+    assert f'data-match="{match}"' in page
+    assert page.count('arena_data("match-') == 2
+
+
+def test_show_opens_the_page_in_a_browser(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a new temporary file; without a browser the path is told."""
+    assert terminal.league().code == 0
+    match, urls = terminal.first_match(), list[str]()
+
+    def opened(url: str) -> bool:
+        urls.append(url)
+        return len(urls) == 1
+
+    monkeypatch.setattr("webbrowser.open", opened)
+
+    said = [terminal.arena(f"show {match} --open") for _ in range(2)]
+
+    assert [one.code for one in said] == [0, 0]
+    paths = [Path(url.removeprefix("file://")) for url in urls]
+    assert paths[0] != paths[1]
+    assert all(f'data-match="{match}"' in path.read_text() for path in paths)
+    assert [("no browser was found" in one.err) for one in said] == [False, True]
+    for path in paths:
+        path.unlink()
+
+
+def test_notes_are_on_the_page_for_private_players_only(terminal: Terminal) -> None:
+    """A player who did not sit there is refused, and so is the option without a page."""
+    assert terminal.league().code == 0
+    match = terminal.first_match()
+
+    said = [terminal.arena(f"show {match} {more}") for more in ("--private p0", "--html a.html --private nobody")]
+
+    assert [one.code for one in said] == [2, 2]
+    assert "no page to show it on" in said[0].err
+    assert "the players of this match are " in said[1].err
+    assert not Path("a.html").exists()
 
 
 @pytest.mark.parametrize("workers", ["", "--workers 1", "--workers 2"])

@@ -8,11 +8,12 @@ import { stage } from "./stage.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
 const WALL_PAUSE_MS = 6000;
+const WALL_SPEED = 2;
 
 export async function start(root, match, { isWall = false } = {}) {
   const last = match.steps.length - 1;
   const picture = await stage(match);
-  const state = { now: 0, speed: 1, timer: 0, partner: null };
+  const state = { now: 0, speed: isWall ? WALL_SPEED : 1, timer: 0 };
   let tellEnd;
   const ended = new Promise((resolve) => (tellEnd = resolve));
 
@@ -53,7 +54,7 @@ export async function start(root, match, { isWall = false } = {}) {
       parts.forEach((part) => part.speed?.(state.speed));
     },
   };
-  const parts = [seats(match), picture, caption(match), controls(match, actions), curve(match, go), jumps(match, actions)];
+  const parts = [seats(match), picture, caption(match), controls(match, actions), curve(match, go), jumps(match)];
   if (!isWall) parts.push(steps(match));
   const shown = parts.filter(Boolean);
   parts.splice(0, parts.length, ...shown);
@@ -64,6 +65,12 @@ export async function start(root, match, { isWall = false } = {}) {
   root.classList.toggle("is-wall", isWall);
   if (!isWall && match.others.length) root.append(await beside(match, stages, parts, () => state.now, read));
   if (!isWall) keyboard(root, actions);
+  root.onclick = (event) => {
+    const link = event.target.closest?.('a[href^="#step="]');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault(); // in a frame without an address the link would leave the page
+    go(Number(link.getAttribute("href").slice("#step=".length)));
+  };
   go(isWall ? 0 : stepInAddress());
   if (!isWall) addEventListener("hashchange", () => stepInAddress() !== state.now && go(stepInAddress()));
   if (isWall) play();
@@ -214,9 +221,8 @@ function controls(match, { go, by, toggle, round, last, speed }) {
   };
 }
 
-function jumps(match, { go }) {
-  const link = (step, text, kind) =>
-    el("a", { class: `jump jump-${kind}`, href: `#step=${step}`, onclick: (event) => (event.preventDefault(), go(step)) }, text);
+function jumps(match) {
+  const link = (step, text, kind) => el("a", { class: `jump jump-${kind}`, href: `#step=${step}` }, text);
   const rounds = roundStarts(match).map((at) => link(at, `${match.steps[at].round}`, "round"));
   const marks = match.marks.map((mark) => link(mark.step, `${mark.kind}: ${mark.text}`, mark.kind.split(" ").at(-1)));
   if (rounds.length < 2 && !marks.length) return null;

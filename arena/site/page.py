@@ -1,0 +1,73 @@
+"""A match as a page in one file, with the player and all it needs, to be opened or sent.
+
+Rule: the policy of the page names each script by its hash, so that nothing else runs in it, and nothing is asked of a
+network or of other files.
+"""
+
+from base64 import b64encode
+from collections.abc import Collection, Sequence
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from typing import Any, Final
+
+from arena.match.record import MatchRecord
+from arena.site.replay import match_data, script
+
+_PAGE: Final = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src {hashes}; img-src data:">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+</head>
+<body>
+<h1>{title}</h1>
+<p>Match {match}{origin}</p>
+<div id="player" data-match="{match}"></div>
+<noscript><pre>{steps}</pre></noscript>
+{scripts}
+</body>
+</html>
+"""
+
+
+def match_page(
+    record: MatchRecord, others: Sequence[MatchRecord] = (), *, origin: str = "", private: Collection[str] = ()
+) -> str:
+    """The page of a match as HTML. `others`, of its block, can be laid beside it; `origin` is the source of its luck.
+
+    Notes and stderr are told of the players named in `private`. CheckFailed if a record contradicts the rules.
+    """
+    data = match_data(record, private=private)
+    beside = [match_data(other, private=private, has_motions=False) for other in others]
+    ids = [one["id"] for one in (data, *beside)]
+    for one in (data, *beside):
+        one["others"] = [other for other in ids if other != one["id"]]
+    assets = ["player", *([data["module"]] if data["module"] else [])]
+    scripts = [(files("arena.site") / "assets" / f"{name}.js").read_text(encoding="utf-8") for name in assets]
+    scripts += [script(f"match-{one['id']}", one) for one in (data, *beside)]
+    return _PAGE.format(
+        hashes=" ".join(map(_hash, scripts)),
+        title=escape(data["title"]),
+        match=escape(data["id"]),
+        origin=escape(f", {origin}" if origin else ""),
+        steps=escape("\n".join(f"{number} {_line(data, step)}" for number, step in enumerate(data["steps"]))),
+        scripts="\n".join(f"<script>{text}</script>" for text in scripts),
+    )
+
+
+def framed(page: str, height_px: int) -> str:
+    """A page as an element that a notebook shows."""
+    style = f"width: 100%; height: {height_px}px; border: 0"
+    return f'<iframe sandbox="allow-scripts" style="{style}" title="A match" srcdoc="{escape(page)}"></iframe>'
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _line(data: dict[str, Any], step: dict[str, Any]) -> str:
+    return f"{data['players'][step['seat']]['name']} {step['text']}" if "seat" in step else str(step["text"])
