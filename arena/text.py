@@ -15,6 +15,23 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count} {noun if count == 1 else plural or f'{noun}s'}"
 
 
+def in_columns(entries: Sequence[str], width: int) -> list[str]:
+    """The entries in lines of at most so many characters, as many columns as fit, to be read column by column."""
+    if not entries:
+        return []
+    gap = 3
+    columns = max(1, (width + gap) // (max(map(len, entries)) + gap))
+    rows = -(-len(entries) // columns)
+    by_column = [entries[start : start + rows] for start in range(0, len(entries), rows)]
+    widths = [max(map(len, column)) + gap for column in by_column]
+    return [
+        "".join(
+            f"{column[row]:<{wide}}" for column, wide in zip(by_column, widths, strict=True) if row < len(column)
+        ).rstrip()
+        for row in range(rows)
+    ]
+
+
 def spanned(numbers: Sequence[int]) -> str:
     """`2`, `2 to 4`, and with gaps `2 or 4`; `numbers` in ascending order."""
     first, last = numbers[0], numbers[-1]

@@ -4,6 +4,7 @@ Rule: a game is pure. It knows no clock, file, process, log or global random; ev
 everything random is asked for by name (`Chance`) and drawn by somebody else.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Final, NewType, Protocol, TypeVar, cast
@@ -24,6 +25,11 @@ Number = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 Word = Annotated[str, msgspec.Meta(max_length=100)]
 """A name in an action, short enough to be quoted in a message."""
+
+
+HEADING: Final = "--- "
+"""The beginning of a line of news that opens a part of a match."""
+_SEAT: Final = re.compile(r"\bseat (\d+)\b")
 
 
 class Dice(msgspec.Struct, frozen=True):
@@ -129,8 +135,8 @@ class Game(Protocol[S, A]):
     def sample(self, state: S, seat: Seat, rng: Randomness) -> A:
         """Some legal action (tests, baseline bots)."""
 
-    def describe(self, state: S) -> str:
-        """The state as text for a person, several lines."""
+    def describe(self, state: S, names: Sequence[str] = ()) -> str:
+        """The state as text for a person, several lines; `names`, by seat, stand in place of `seat 0`, `seat 1`."""
 
     def picture(self, state: S) -> str:
         """The state as an SVG document."""
@@ -262,6 +268,25 @@ def game_info_of(game: Game[Any, Any], options: Mapping[str, Json], seats: int) 
     """Constants that a bot is told once, from the game's optional method `game_info(options, seats)`."""
     info = getattr(game, "game_info", None)
     return {} if info is None else cast(dict[str, Json], info(options, seats))
+
+
+def news_of(game: Game[S, Any], before: S, after: S, names: Sequence[str]) -> tuple[str, ...]:
+    """Lines for a person about what a step led to, from the game's optional method `news(before, after, names)`.
+
+    Such as who won what, and why. A line that begins with HEADING opens a part of the match, such as a round.
+    """
+    news = getattr(game, "news", None)
+    return () if news is None else cast(tuple[str, ...], news(before, after, names))
+
+
+def summary_of(game: Game[Any, Any]) -> str:
+    """The rules in some lines for a person at the table, from the game's optional attribute `summary`."""
+    return cast(str, getattr(game, "summary", ""))
+
+
+def with_names(text: str, names: Sequence[str]) -> str:
+    """The text with names in place of `seat 0`, `seat 1`, as far as there are names."""
+    return _SEAT.sub(lambda found: names[int(found[1])] if int(found[1]) < len(names) else found[0], text)
 
 
 def read_action(raw: Json, kind: Any, *, game: str, hint: str) -> Any:

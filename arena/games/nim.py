@@ -4,14 +4,26 @@ Tests use it, and newcomers may copy it. Source: Bouton, "Nim, a game with a com
 player to move loses exactly when the xor of the heap sizes is 0.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, cast
 
 import msgspec
 
 from arena import validation
 from arena.errors import IllegalAction, SpecError
-from arena.games.api import Decision, Json, Number, Outcome, Over, Randomness, Seat, Turn, ranks_by_score, read_action
+from arena.games.api import (
+    Decision,
+    Json,
+    Number,
+    Outcome,
+    Over,
+    Randomness,
+    Seat,
+    Turn,
+    ranks_by_score,
+    read_action,
+    with_names,
+)
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,6 +57,9 @@ class Nim:
     name: ClassVar[str] = "nim"
     rules_version: ClassVar[str] = "1"
     seat_counts: ClassVar[tuple[int, ...]] = (2,)
+    summary: ClassVar[str] = (
+        "Take one or more counters from one heap. The player who takes the last counter wins; in misere play they lose."
+    )
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
         """The heaps of the options, seat 0 to move."""
@@ -104,10 +119,11 @@ class Nim:
         """One of the legal actions, all equally likely."""
         return cast(Take, rng.choice(self.legal(state, seat)))
 
-    def describe(self, state: State) -> str:
+    def describe(self, state: State, names: Sequence[str] = ()) -> str:
         """One line a heap."""
         heaps = [f"heap {index}: {'o' * size or '-'} ({size})" for index, size in enumerate(state.heaps)]
-        return "\n".join([f"seat {state.to_move} to move" if any(state.heaps) else "the game is over", *heaps])
+        title = f"seat {state.to_move} to move" if any(state.heaps) else "the game is over"
+        return "\n".join([with_names(title, names), *heaps])
 
     def picture(self, state: State) -> str:
         """Counters as circles, a row a heap; a sentence when none is left."""

@@ -7,18 +7,22 @@ where they cannot be listed. No clock runs.
 import json
 import random
 from collections.abc import Callable
+from textwrap import wrap
 from typing import Any, Final
 
 import msgspec
 
 from arena.errors import BotFault, MalformedReply
-from arena.games.api import Game, Json, fault_policy_of, simulator_of
+from arena.games.api import HEADING, Game, Json, fault_policy_of, news_of, simulator_of, summary_of
 from arena.match.baseline import random_action
 from arena.match.participant import ActionRequest, Participant
 from arena.match.settings import ClockSettings
 from arena.protocol import codec
-from arena.protocol.messages import ActionEvent, Answer, AnyEvent, ChanceEvent, MatchStart, SimulationEvent
+from arena.protocol.messages import ActionEvent, Answer, AnyEvent, ChanceEvent, MatchEnd, MatchStart, SimulationEvent
+from arena.text import in_columns
 
+_WIDTH: Final = 80
+_IN_ONE_COLUMN: Final = 8
 _LARGEST_DIE: Final = 100
 """A draw with larger dice is no throw that people read; the game tells its effect."""
 
@@ -50,6 +54,7 @@ class HumanPlayer(Participant):
         self._prompt = prompt
         self._random = random.Random(0)  # noqa: S311 - examples, not secrets
         self._has_resigned = False
+        self._last: Any = None
 
     @property
     def is_reachable(self) -> bool:
@@ -61,12 +66,15 @@ class HumanPlayer(Participant):
         super().begin(start, game)
         self._game = game
         self._players = start.players
-        self._say(f"You sit in seat {start.seat}. Type the number in front of an action, ? for help, q to give up.")
+        others = ", ".join(name for seat, name in enumerate(start.players) if seat != start.seat)
+        self._say(f"You sit in seat {start.seat}, against {others}.")
+        self._say("Type the number in front of an action, ? for the rules and the keys, q to give up.")
 
     def ask(self, request: ActionRequest) -> Answer:
         """Draw the table, unless it is asked once more, and read an action."""
-        table = [f"\n{self._game.describe(request.state)}\n"]
-        table += [f"  {number:>2})  {action}" for number, action in enumerate(request.legal or (), start=1)]
+        table = [f"\n{self._game.describe(request.state, self._players)}\n"]
+        actions = [f"  {number:>2})  {action}" for number, action in enumerate(request.legal or (), start=1)]
+        table += in_columns(actions, _WIDTH) if len(actions) > _IN_ONE_COLUMN else actions
         if request.refused is None:
             self._say_all(table)
         self.moves += 1
@@ -91,10 +99,26 @@ class HumanPlayer(Participant):
                 if simulator is not None and (told := simulator.tell(before, event.result, after)):
                     self._say(told)
 
+    def passed(self, before: Any, after: Any) -> None:
+        """Tell what a step led to, such as who won what, in the words of the game."""
+        self._last = after
+        for line in news_of(self._game, before, after, self._players):
+            self._say(f"\n{line}" if line.startswith(HEADING) else line)
+
+    def finish(self, end: MatchEnd) -> None:  # noqa: ARG002 - the table tells it
+        """Show the table as it stands at the end, with the points."""
+        if self._last is not None:
+            self._say(f"\n{self._game.describe(self._last, self._players)}")
+
+    def _rules(self) -> list[str]:
+        """The rules in short, for the one who asks."""
+        lines = [each for line in summary_of(self._game).splitlines() for each in wrap(line, _WIDTH)]
+        return [*lines, ""] if lines else []
+
     def _choose(self, count: int, table: list[str]) -> int:
         """The index of the action that was chosen."""
         while True:
-            text = self._typed(f"your action, 1 to {count}", [*table, "", HELP])
+            text = self._typed(f"your action, 1 to {count}", [*self._rules(), HELP, *table])
             numbers = [str(number) for number in range(1, count + 1)]
             if text in numbers:
                 return numbers.index(text)
@@ -106,7 +130,7 @@ class HumanPlayer(Participant):
         fallback = None if fault_policy is None else fault_policy.fallback_action(request.state, request.seat)
         prompt = "your action as JSON; s: an example" + ("" if fallback is None else f"; p: {fallback}")
         while True:
-            text = self._typed(prompt, [*table, "", HELP_UNLISTED])
+            text = self._typed(prompt, [*self._rules(), HELP_UNLISTED, *table])
             chosen: Any = None
             if text == "p" and fallback is not None:
                 chosen = fallback

@@ -122,6 +122,9 @@ class Participant:
     def happened(self, event: AnyEvent, before: Any, after: Any) -> None:
         """Hear of an event that led from the state `before` to the state `after`."""
 
+    def passed(self, before: Any, after: Any) -> None:
+        """Hear, as a human, that a turn is over, also one's own and a draw that nobody sees."""
+
     def stop(self) -> None:
         """Stand still until on move."""
 

@@ -95,6 +95,7 @@ class _Table:
         self._spec = spec
         self._game = game
         self._participants = participants
+        self._humans = [each for each in participants if each.is_human]
         self._simulator = simulator
         self._meter = meter
         self._fingerprint = UNSET if simulator is None else simulator.fingerprint()
@@ -162,6 +163,8 @@ class _Table:
                 self._tell(m.SimulationEvent(key=turn.key, result=result), before, state)
             if self._meter is not None:
                 self._meter.passed(number, before, state, steps[number])
+            for human in self._humans:
+                human.passed(before, state)
 
     def _tell(self, event: m.AnyEvent, before: Any, after: Any, *, knows: int | None = None) -> None:
         """Tell all seats but the one that knows."""

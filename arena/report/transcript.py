@@ -14,7 +14,7 @@ from tabulate import tabulate
 
 from arena.errors import CheckFailed
 from arena.games import load_game
-from arena.games.api import simulator_of
+from arena.games.api import HEADING, news_of, simulator_of
 from arena.match.luck import SHOWN_FACES, extremes, luck_of
 from arena.match.participant import TranscriptLine
 from arena.match.reconstruction import SeatTranscript, lines_of
@@ -42,15 +42,17 @@ def transcript(record: MatchRecord, *, every_state: bool, luck: str = "") -> Ite
         for number, step in enumerate(record.steps, start=1):
             yield f"{number:>4}  {_line(record, step, recorded_text(step))}"
     else:
-        game = load_game(record.game)
+        game, names = load_game(record.game), [entry.player for entry in record.seats]
         last = game.setup(record.options, len(record.seats))
         for number, moment in enumerate(replay(record), start=1):
             yield f"{number:>4}  {step_line(record, moment)}"
             last = moment.after
+            if moment.is_complete:
+                yield from _news(news_of(game, moment.before, last, names))
             if every_state and moment.is_complete:
-                yield from _indented(game.describe(last))
+                yield from _indented(game.describe(last, names))
         yield ""
-        yield from _indented(game.describe(last))
+        yield from _indented(game.describe(last, names))
     yield ""
     yield from _tail(record)
 
@@ -156,6 +158,14 @@ def _line(record: MatchRecord, step: Step, text: str) -> str:
         return text
     note = f"    # {step.note!r}" if step.note else ""
     return f"seat {step.seat} {record.seats[step.seat].player} {text}{note}"
+
+
+def _news(lines: Iterable[str]) -> Iterator[str]:
+    """The news of a step; a heading stands out."""
+    for line in lines:
+        if line.startswith(HEADING):
+            yield ""
+        yield line if line.startswith(HEADING) else f"      {line}"
 
 
 def _indented(text: str) -> Iterator[str]:

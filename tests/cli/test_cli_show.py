@@ -24,3 +24,17 @@ def test_a_stored_match_is_told_line_by_line(terminal: Terminal) -> None:
     assert all("< a stray line" in said.out for said in told)
     assert all(re.search(r"^ +2 .* 1000.000 +32  1 stray$", said.out, re.MULTILINE) for said in told)
     assert terminal.arena("verify").code == 0
+
+
+@pytest.mark.process
+def test_a_match_is_told_round_by_round(terminal: Terminal) -> None:
+    """With a heading for each, who won which card, and the points; the table has names."""
+    said = terminal.arena("match greedy random --seed 1 --steps")
+
+    first = said.out.split("match friendly")[0].split("\nmatch ")[0]
+    assert said.code == 0
+    assert [line for line in first.splitlines() if line.startswith("--- ")] == [
+        f"--- round {number} of 8 ---" for number in range(1, 9)
+    ]
+    assert first.count("points by now: ") == 8
+    assert re.search(r"the game is over: \d+ points for random, \d+ for greedy", first)

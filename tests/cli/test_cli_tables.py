@@ -53,7 +53,7 @@ def test_a_person_can_sit_at_a_table_of_four(terminal: Terminal, monkeypatch: py
     said = terminal.arena(f"play {bots} --game toy --seat {seat} --seed 1", "--options", '{"rounds": 1}')
 
     assert said.code == 0, said.err
-    assert f"You sit in seat {seat}." in said.out
+    assert f"You sit in seat {seat}, against leaner-1, leaner-2, leaner-3." in said.out
     assert re.search(r"you lose, 7 to \d+, \d+, \d+", said.out)
     assert f"arena play {bots} --seed 1 --seat {seat} --game toy --options" in said.out
 

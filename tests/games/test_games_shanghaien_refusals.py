@@ -209,9 +209,9 @@ def test_a_position_reads_as_a_table() -> None:
     assert GAME.describe(MIDST).splitlines() == [
         "round 1 of 8, seat 0 rolled 2 and 5 and must place a die",
         "  seat 1       1",
-        "  card     american 1  american 2  american 3  american 3  american 4   french 1",
-        "  number      (1)         (2)         (3)         (4)         (5)         (6)",
-        "  seat 0                   2                                              6 6",
+        "  card    american 1 american 2 american 3 american 3 american 4  french 1",
+        "  number      (1)        (2)        (3)        (4)        (5)        (6)",
+        "  seat 0                  2                                          6 6",
         "seat 0: 3 dice in supply; tricks: both, adjust x2; sailors: american 1, dutch 3",
         "seat 1: 5 dice in supply; tricks: none, one used this round; sailors: german 6",
     ]
@@ -237,7 +237,7 @@ def test_the_numbers_run_from_the_end_that_was_chosen() -> None:
         ),
         (
             go(to_move(player(dice=(1, 2)), player(tricks=("both",)), round_=8), Shanghai()),
-            "the game is over: seat 0 has 3 points, seat 1 has 1",
+            "the game is over: 3 points for seat 0, 1 for seat 1",
         ),
     ],
 )
@@ -303,7 +303,7 @@ def test_the_dice_just_rolled_lie_in_the_corner() -> None:
 
 
 def test_a_long_line_goes_on_below() -> None:
-    """At 100 columns, behind a comma; and one die is a die."""
+    """At 80 columns, behind a comma; and one die is a die."""
     crew = player(dice=(6,) * 5, sailors=tuple(f"{nation} 4" for nation in NATIONS))
 
     lines = GAME.describe(to_move(crew)).splitlines()[5:7]
@@ -311,5 +311,5 @@ def test_a_long_line_goes_on_below() -> None:
     assert lines[0].startswith("seat 0: 1 die in supply; tricks: none; sailors: american 4,")
     assert lines[0].endswith(",")
     assert lines[1].startswith("        ")
-    assert max(map(len, lines)) <= 100
+    assert max(map(len, lines)) <= 80
     assert " ".join(line.strip() for line in lines).endswith("spanish 4, italian 4")

@@ -48,7 +48,9 @@ def test_a_human_plays_by_number_from_one() -> None:
     assert record.termination.value == "normal"
     assert (record.seats[0].player, record.seats[0].bot, record.seats[0].moves) == ("you", "person", 1)
     assert record.steps[0].action.heap == 1  # type: ignore[union-attr]
-    assert "You sit in seat 0. Type the number in front of an action, ? for help, q to give up." in terminal.shown
+    assert "You sit in seat 0, against house." in terminal.shown
+    assert "Type the number in front of an action, ? for the rules and the keys, q to give up." in terminal.shown
+    assert terminal.shown[-1].startswith("\nthe game is over")
 
 
 def test_a_human_sees_the_table_and_what_the_others_do() -> None:
@@ -78,6 +80,7 @@ def test_who_asks_for_help_gets_it_and_sees_the_table_again(word: str) -> None:
 
     assert match_with(terminal).termination.value == "normal"
     assert HELP in terminal.shown
+    assert any(line.startswith("Take one or more counters from one heap.") for line in terminal.shown)
     assert sum("heap 0: oo (2)" in line for line in terminal.shown) == 2
     assert terminal.shown.count("   3)  takes 1 from heap 1") == 2
 
@@ -197,4 +200,5 @@ def test_a_human_hears_the_results_of_simulations() -> None:
 
     told = terminal.shown.index("the float tips by 70")
     assert terminal.shown[told + 1] == "\nround 2, scores 40 30\n"
-    assert terminal.shown[-1].startswith("the float tips by ")
+    assert terminal.shown[-2].startswith("the float tips by ")
+    assert terminal.shown[-1].startswith("\nround ")

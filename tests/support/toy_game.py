@@ -6,7 +6,7 @@ tips. A seat that leans out far on the low side gets wet, scores nothing and hol
 score the millimetres of their lean.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import ClassVar, Final, TypeVar, cast
 
@@ -222,7 +222,7 @@ class ToyGame:
     def sample(self, state: State, seat: Seat, rng: Randomness) -> Lean | Trim:
         return cast(Lean | Trim, rng.choice(self.legal(state, seat) or [Lean(mm) for mm in range(-FAR_MM, FAR_MM + 1)]))
 
-    def describe(self, state: State) -> str:
+    def describe(self, state: State, names: Sequence[str] = ()) -> str:  # noqa: ARG002 - it names nobody
         return f"round {state.round}, scores {' '.join(map(str, state.scores))}"
 
     def picture(self, state: State) -> str:

@@ -26,6 +26,21 @@ _TRIES: Final = 60
 _SIMULATIONS_MAX: Final = 1000
 
 
+_SUMMARY: Final = """\
+Get rid of your cargo. In each round everybody plays a card from 1 to 10 at the
+same time, the number of an area: 1 to 4 on deck, 5 to 10 on the yards. The
+player of the highest card is captain and moves first, then the others by
+descending cards.
+In a turn you load a piece on the area of your card; on a yard where one lies,
+two if you like. You say how it lies, where, how far it is turned and how high
+it is dropped, and where your hands are. All that falls in your turn is yours,
+but for what your hands catch: that leaves the game, though not if it is only
+the piece just loaded.
+A player who holds no piece at the end of their turn has won. Otherwise the
+player with the fewest pieces after the last round wins."""
+"""The rules for a person at the table; docs/riffraff.md has them all."""
+
+
 class RiffRaffFaultPolicy:
     """After a fault that does not forfeit, the game goes on with the least that the rules allow."""
 
@@ -50,6 +65,7 @@ class RiffRaff:
     parse = staticmethod(legality.parse)
     resolve = staticmethod(turns.blown)
     describe = staticmethod(describe)
+    summary: ClassVar[str] = _SUMMARY
     picture = staticmethod(picture)
 
     def __init__(self, simulator: api.Simulator | None = None) -> None:

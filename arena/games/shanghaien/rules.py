@@ -71,6 +71,21 @@ def checked_options(raw: Mapping[str, Json], known: Mapping[str, Expansion]) -> 
     return options
 
 
+_SUMMARY: Final = """\
+Win sailors for your crews. A round is a row of six cards, numbered 1 to 6 from
+the left or from the right; the player who begins it chooses. In a turn you roll
+2 of your 6 dice and place one of them on the card of its number, or call
+shanghai.
+Shanghai needs 2 own dice on the cards, is a duty with fewer than 2 dice left,
+and ends the round: each card goes to the player with more dice on it; if both
+have equally many, to the one with more pips on the numbers beside it.
+A dirty trick, one a round, changes your roll (adjust: a die by 1; both: two
+dice may be placed; reroll), or is laid as a joker of strength 2 to a nation of
+which you have a sailor.
+After 8 rounds the stronger crew of each nation scores the strength of the
+weaker one, or its own if the other player has none. Equal crews score nothing,
+each unused trick 1. The higher sum wins."""
+"""The rules for a person at the table; docs/shanghaien.md has them all."""
 _DECISIONS: Final = (Decision(seats=(Seat(0),)), Decision(seats=(Seat(1),)))
 _OVER: Final = Over()
 _ROLL: Final[tuple[Action, ...]] = (Roll(),)
@@ -92,6 +107,8 @@ class Shanghaien:
     observe = staticmethod(view.observe)
     describe = staticmethod(view.describe)
     picture = staticmethod(view.picture)
+    news = staticmethod(view.news)
+    summary: ClassVar[str] = _SUMMARY
 
     def __init__(self, expansions: Mapping[str, Expansion] = EXPANSIONS) -> None:
         self._expansions = expansions

@@ -6,17 +6,30 @@ protocol.md describes each field of an observation.
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 
-from arena.games.api import Json, Seat
-from arena.games.shanghaien.cards import COLOURS, NATIONS, Card, final_scores, is_sailor, nation_of
+from arena.games.api import HEADING, Json, Seat, with_names
+from arena.games.shanghaien.cards import (
+    COLOURS,
+    NATIONS,
+    Card,
+    card_winners,
+    final_scores,
+    is_sailor,
+    nation_of,
+    neighbour_pips,
+)
 from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Interlude, Player, State, numbered
 from arena.games.shanghaien.turns import scores_of
+from arena.text import counted
 
-_COLUMNS = 100
+_COLUMNS = 80
 """Characters in a line about a player; longer ones go on below."""
 _TASKS = {(1, 1): "must place a die", (1, 2): "may place both dice", (2, 2): "must place both dice"}
 """By how many dice must be placed, and may be."""
+_LABEL_MAX = 11
+"""Characters of a name in front of the row, whose six cards take 66 columns."""
 _SEAT_COLOURS = ("#3050b0", "#b03030")
 _SCORE_COLUMNS = {"seat 0": 240, "seat 1": 320, "points 0": 440, "points 1": 520}
 """Right ends of the columns, in px."""
@@ -63,28 +76,63 @@ def _by_nation(strength: tuple[int, ...]) -> dict[str, int]:
     return dict(zip(NATIONS, strength, strict=True))
 
 
-def describe(state: State) -> str:
+def describe(state: State, names: Sequence[str] = ()) -> str:
     """The row with the numbers and both players' dice, then what each player holds; ends without a newline.
 
     A player's dice show as faces under or over their card: `6 6` is two dice on number 6. At the end of the game there
     is a table of the points instead, nation by nation.
     """
-    lines = [_heading(state)]
+    seated = names or ("seat 0", "seat 1")
+    lines = [with_names(_heading(state), names)]
     if state.phase == "over":
-        lines += _score_lines(state)
+        lines += _score_lines(state, seated)
     else:
-        lines += _row_lines(state) if state.row else []
-        for seat, player in enumerate(state.players):
-            lines += _wrapped(f"seat {seat}: {'; '.join(_side_lines(state, player))}")
-    lines += [note for each in state.variant.expansions.values() if each.notes for note in each.notes(state)]
-    return "\n".join(lines)
+        lines += _row_lines(state, seated) if state.row else []
+        for name, player in zip(seated, state.players, strict=True):
+            lines += _wrapped(f"{name}: {'; '.join(_side_lines(state, player))}")
+    notes = (note for each in state.variant.expansions.values() if each.notes for note in each.notes(state))
+    return "\n".join([*lines, *(with_names(note, names) for note in notes)])
+
+
+def news(before: State, after: State, names: Sequence[str]) -> tuple[str, ...]:
+    """After a shanghai: who won each card and why, the points by now, and the next round; after the shuffle round 1."""
+    is_end = before.phase != "over" and (after.phase == "over" or after.round != before.round)
+    lines = _award_lines(before, after, names) if is_end else []
+    if after.phase != "over" and (is_end or before.phase == "shuffle"):
+        lines.append(f"{HEADING}round {after.round} of {ROUNDS} ---")
+    return tuple(lines)
+
+
+def _award_lines(before: State, after: State, names: Sequence[str]) -> list[str]:
+    """The cards of the row by number, and the points as if the match ended now."""
+    assert before.one_at is not None, "a round ends after its first turn"
+    rest = zip(*(player.placed for player in before.players), strict=True)
+    by_rule = card_winners((before.players[0].placed, before.players[1].placed))
+    lines = [f"round {before.round} is over:"]
+    for index, (card, dice, ruled) in enumerate(zip(numbered(before.row, before.one_at), rest, by_rule, strict=True)):
+        winner = next((seat for seat, each in enumerate(after.players) if card in (*each.sailors, *each.tricks)), None)
+        why = _why_won(before, index, dice, winner) if winner == ruled else ", ".join(before.variant.award)
+        name = "nobody" if winner is None else names[winner]
+        lines.append(f"  ({index + 1}) {before.variant.faces[card]:<12}{name}: {why}")
+    first, second = scores_of(after)
+    return [*lines, f"points by now: {names[0]} {first}, {names[1]} {second}"]
+
+
+def _why_won(state: State, index: int, dice: tuple[int, int], winner: int | None) -> str:
+    """The dice on the card, and if they are equal the pips beside it; the winner's first."""
+    order = (1, 0) if winner == 1 else (0, 1)
+    own, other = (dice[seat] for seat in order)
+    if own != other or not own:
+        return f"{counted(own, 'die', 'dice')} to {other}" if own else "no dice"
+    pips = [neighbour_pips(state.players[seat].placed, index) for seat in order]
+    return f"{counted(own, 'die', 'dice')} each, and {pips[0]} pips beside it to {pips[1]}"
 
 
 def _heading(state: State) -> str:
     """The round and what happens next in it, or the result."""
     if state.phase == "over":
         first, second = scores_of(state)
-        return f"the game is over: seat 0 has {first} points, seat 1 has {second}"
+        return f"the game is over: {first} points for seat 0, {second} for seat 1"
     return f"round {state.round} of {ROUNDS}, {_what_next(state)}"
 
 
@@ -92,7 +140,7 @@ def _what_next(state: State) -> str:
     mover = f"seat {state.to_move}"
     if isinstance(state.phase, Interlude):
         dice = f" with {' '.join(map(str, state.dice))}" if state.dice else ""
-        return f"{mover} to move{dice}, seat {state.phase.seat} is asked: {state.phase.name}"
+        return f"{mover} to move{dice}, question to seat {state.phase.seat}: {state.phase.name}"
     if state.phase == "rolled":
         task = _TASKS[state.must_place, state.to_place]
         return f"{mover} rolled {' and '.join(map(str, state.dice))} and {task}"
@@ -107,13 +155,17 @@ def _account(state: State) -> list[tuple[str, tuple[int, ...]]]:
     return [*rows, ("tricks", (len(first.tricks), len(second.tricks)) * 2)]
 
 
-def _score_lines(state: State) -> list[str]:
+def _score_lines(state: State, seated: Sequence[str]) -> list[str]:
+    first, second = (name[:_LABEL_MAX] for name in seated)
+    heads = ("points 0", "points 1") if first == "seat 0" else (f"for {first}", f"for {second}")
     rows = [
-        ("", "seat 0", "seat 1", "points 0", "points 1"),
+        ("", first, second, *heads),
         *((name, *[number or "-" for number in numbers]) for name, numbers in _account(state)),
         ("together", "", "", *scores_of(state)),
     ]
-    return ["  {:<10}{:>8}{:>8}{:>12}{:>10}".format(*row) for row in rows]
+    one, other = (max(8, len(name) + 2) for name in (first, second))
+    shape = f"  {{:<10}}{{:>{one}}}{{:>{other}}}{{:>{max(12, len(heads[0]) + 2)}}}{{:>{max(10, len(heads[1]) + 2)}}}"
+    return [shape.format(*row) for row in rows]
 
 
 def _wrapped(line: str) -> list[str]:
@@ -136,16 +188,18 @@ def _places(state: State) -> list[tuple[Card, int, tuple[int, int]]]:
     return list(numbered(tuple(by_number), state.one_at))
 
 
-def _row_lines(state: State) -> list[str]:
+def _row_lines(state: State, seated: Sequence[str]) -> list[str]:
     found = _places(state)
     theirs, own = [[" ".join([str(number)] * dice[seat]) for _, number, dice in found] for seat in (1, 0)]
-    rows = {
-        "seat 1": theirs,
-        "card": [state.variant.faces[card] for card, _, _ in found],
-        "number": [f"({number})" if number else "?" for _, number, _ in found],
-        "seat 0": own,
-    }
-    return [f"  {label:<8}{''.join(f'{cell:^12}' for cell in cells)}".rstrip() for label, cells in rows.items()]
+    first, second = (name[:_LABEL_MAX] for name in seated)
+    rows = [
+        (second, theirs),
+        ("card", [state.variant.faces[card] for card, _, _ in found]),
+        ("number", [f"({number})" if number else "?" for _, number, _ in found]),
+        (first, own),
+    ]
+    width = max(8, len(first) + 1, len(second) + 1)
+    return [f"  {label:<{width}}{''.join(f'{cell:^11}' for cell in cells)}".rstrip() for label, cells in rows]
 
 
 def _side_lines(state: State, player: Player) -> tuple[str, str]:

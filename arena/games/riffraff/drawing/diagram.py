@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import Final
 
-from arena.games.api import Seat
+from arena.games.api import Seat, with_names
 from arena.games.riffraff import scene
 from arena.games.riffraff.drawing import captions
 from arena.games.riffraff.drawing.projection import FRONT, SIDE, Outline, View, chord, piece_solids
@@ -21,14 +21,14 @@ from arena.games.riffraff.table import Piece, Pose, ShipAtRest
 _COLUMNS: Final = 110
 
 
-def describe(state: State) -> str:
+def describe(state: State, names: Sequence[str] = ()) -> str:
     """The position for an audience that sees everything, also the cards just played; ends without a newline."""
     load, fallen = captions.at_sea(state)
     lines = [captions.title(state), "", *silhouettes(state.table, load.hands_mm if load else (), fallen), ""]
-    lines += [_legend(state), "", *_cargo(state), "", *_seats(state), *_notes(state)]
+    lines += [_legend(state), "", *_cargo(state), "", *_seats(state, names), *_notes(state)]
     if state.last:
         lines += ["", *(line for loaded in state.last for line in _loaded(loaded))]
-    return "\n".join(line.rstrip() for line in lines)
+    return with_names("\n".join(line.rstrip() for line in lines), names)
 
 
 def _legend(state: State) -> str:
@@ -58,19 +58,24 @@ def _folded(head: str, words: list[str]) -> list[str]:
     return lines
 
 
-def _seats(state: State) -> list[str]:
+def _seats(state: State, names: Sequence[str]) -> list[str]:
     kinds = "".join(f"{LETTERS[kind]:>4}" for kind in KINDS)
-    head = f"  {'seat':<11}{'card':>4}  {'hand':<22}{'caught':>6}{'left':>6}  {kinds}"
-    return [head, *(_seat(state, Seat(seat), player) for seat, player in enumerate(state.players))]
+    labels = [
+        f"{seat}{f' {names[seat]}' if names else ''}{' captain' if seat == state.captain else ''}"
+        for seat in range(len(state.players))
+    ]
+    width = max(11, *(len(label) + 1 for label in labels))
+    head = f"  {'seat':<{width}}{'card':>4}  {'hand':<22}{'caught':>6}{'left':>6}  {kinds}"
+    rows = zip(labels, state.players, strict=True)
+    return [head, *(_seat(state, Seat(seat), f"{label:<{width}}", own) for seat, (label, own) in enumerate(rows))]
 
 
-def _seat(state: State, seat: Seat, player: Player) -> str:
+def _seat(state: State, seat: Seat, label: str, player: Player) -> str:
     mark = ">" if captions.mover(state) == seat else " "
-    name = f"{seat} captain" if seat == state.captain else str(seat)
     hand = " ".join(str(card) if card in player.hand else "." for card in CARDS)
     supply = "".join(f"{count or '-':>4}" for count in player.supply)
     card = player.card or "-"
-    return f"{mark} {name:<11}{card:>4}  {hand:<22}{player.removed:>6}{player.pieces:>6}  {supply}"
+    return f"{mark} {label}{card:>4}  {hand:<22}{player.removed:>6}{player.pieces:>6}  {supply}"
 
 
 def _notes(state: State) -> list[str]:
