@@ -11,11 +11,8 @@ from arena.api import league_table, one_league, stored
 from arena.cli.completion import complete_league
 from arena.cli.options import column_names, format_option, results_option, table_options, width_option
 from arena.errors import SpecError
-from arena.games import load_game
-from arena.games.api import value_of
-from arena.league.standings import calibration_of, entrants, matrix_of, standings_after
-from arena.league.state import LeagueState
-from arena.league.tournament import Player, Tournament, luck_origin
+from arena.league.standings import calibration_of, matrix_of, standings_after
+from arena.league.tournament import luck_origin
 from arena.match.luck import luck_of
 from arena.match.record import unpack
 from arena.match.results import MatchResult, PlayedMatch, result_of
@@ -24,12 +21,7 @@ from arena.report.formats import Style
 from arena.report.leaderboard import leaderboard_page
 from arena.report.luck_origin import luck_description
 from arena.report.matrix import matrix_page
-from arena.report.profile import ProfilePage, profile_page
-from arena.standings.luck_adjustment import ADJUSTABLE_SEATS, common_luck_version
-from arena.standings.profile import luck_adjusted, profile
-from arena.standings.sums import sums_of
-from arena.standings.table import timing
-from arena.store.matches import MatchStore
+from arena.report.profile import player_profile, profile_page, without_luck
 from arena.text import unknown
 
 
@@ -148,42 +140,16 @@ def stats(player: str, league: str | None, luck: bool, form: str, results: Path,
     """
     with stored(results) as store, store.snapshot():
         state = one_league(store, league, store.unchecked_ranks)
-        known = {each.name: each for each in state.tournament.players}
+        known = [each.name for each in state.tournament.players]
         if player not in known:
             raise SpecError(f"league {state.tournament.name}: {unknown('player', player, known)}")
-        if luck and (reason := _without_luck(state.tournament)):
+        if luck and (reason := without_luck(state.tournament)):
             raise SpecError(f"--luck: {reason}")
-        page = _page(store, state, known[player], asks_luck=luck)
+        sums = store.sums(state.blocks, state.ranks)
+        table = standings_after(state, sums)
+        page = player_profile(store, state, player, table, sums, _measured if luck else None)
     origin = luck_description(luck_origin(state.tournament))
     click.echo(profile_page(page, luck=origin).render(form, style))
-
-
-def _page(store: MatchStore, state: LeagueState, player: Player, *, asks_luck: bool) -> ProfilePage:
-    sums = store.sums(state.blocks, state.ranks)
-    table = standings_after(state, sums)
-    (row,) = (each for each in table.rows if each.name == player.name)
-    (use,) = timing([each for each in entrants(state.tournament) if each.name == player.name], sums)
-    own = {span.pairing.key: span.blocks for span in state.spans if player.name in span.pairing.names}
-    found = profile(row, store.columns(player.name, own, state.ranks))
-    if asks_luck and not common_luck_version(sums.at([number for number, key in enumerate(sums.keys) if key in own])):
-        sums = sums_of(_measured(store.matches(own), row.matches))
-    ranked = sum(each.group == row.group for each in table.rows)
-    found = luck_adjusted(found, player.name, sums)
-    reason = _without_luck(state.tournament) or (
-        "other blocks of these matches do not show that it tells more than the plain one"
-        if common_luck_version(sums.at([number for number, key in enumerate(sums.keys) if key in own]))
-        else "the luck of all its matches by one value function is not stored; --luck measures it"
-    )
-    return ProfilePage(state.tournament.name, player.arguments, row, ranked, use, found, reason, asks_luck)
-
-
-def _without_luck(tournament: Tournament) -> str:
-    """The reason why no match of the league has a luck-adjusted score; empty if there may be one."""
-    if tournament.seats > ADJUSTABLE_SEATS:
-        return f"that takes matches of {ADJUSTABLE_SEATS} seats, and these have {tournament.seats}"
-    if value_of(load_game(tournament.game)) is None:
-        return f"{tournament.game} has no value function, so that luck cannot be told from skill"
-    return ""
 
 
 def _measured(matches: Iterable[PlayedMatch], total: int) -> Iterator[MatchResult]:

@@ -1,13 +1,14 @@
 """Standings, matrix and calibration of a league by its stored matches. Rule: ratings are always derived."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Tournament, luck_origin
 from arena.match.results import MatchResult, PairingRanks
 from arena.standings.ranks import in_schedule_order, ranks_of
-from arena.standings.ratings import rate
+from arena.standings.ratings import Rating, advance, newcomers, rate, recentred
 from arena.standings.rows import Entrant
 from arena.standings.sums import PairingSums, sums_of
 from arena.standings.table import Standings, Timing, standings, timing
@@ -42,6 +43,21 @@ def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> tupl
         return {key: found[key].between(0, end) for key, end in blocks.items() if key in found}
 
     return standings_after(state_of(tournament, stored), sums), timing(entrants(tournament), sums)
+
+
+def ratings_over_time(state: LeagueState, parts: int) -> Iterator[tuple[int, dict[str, Rating]]]:
+    """The ratings after each of so many equal parts of the stored matches, in the order of the schedule.
+
+    Each with the number of matches before it, the first with none; the last are those of the standings.
+    """
+    settings = state.tournament.rating
+    results = [*in_schedule_order(state.ranks.values())]
+    beliefs = newcomers((one.name for one in state.tournament.players), settings)
+    yield 0, recentred(beliefs, settings)
+    ends = sorted({len(results) * part // parts for part in range(1, parts + 1)} - {0})
+    for start, end in pairwise([0, *ends]):
+        beliefs = advance(beliefs, results[start:end], settings)
+        yield end, recentred(beliefs, settings)
 
 
 def matrix_of(state: LeagueState, *, top: int | None, only: Sequence[str]) -> "HeadToHead":

@@ -160,6 +160,14 @@ def _lines(one: MatchResult, record_of: Callable[[MatchResult], MatchRecord] | N
 
 def _line(one: MatchResult) -> str:
     """`82f1...-0-1  greedy v random  12:7  normal`."""
+    return "  ".join([str(one.key), *match_words(one)])
+
+
+def match_words(one: MatchResult) -> tuple[str, ...]:
+    """The players of a match by seat, their scores, its end, and the faults after which it went on, if there are any.
+
+    `greedy v random`, `12:7`, `normal`.
+    """
     seats = [_printable(name) for name in one.players]
     scores = "-" if one.scores is None else ":".join(map(str, one.scores))
     guilty = "" if one.at_fault is None else f" by {seats[one.at_fault]}"
@@ -168,8 +176,8 @@ def _line(one: MatchResult) -> str:
         for name, counts in zip(seats, one.pardoned, strict=False)
         for code, count in counts.items()
     ]
-    pardoned = f"  went on after {', '.join(pardons)}" if pardons else ""
-    return f"{one.key}  {' v '.join(seats)}  {scores}  {one.termination}{guilty}{pardoned}"
+    pardoned = (f"went on after {', '.join(pardons)}",) if pardons else ()
+    return " v ".join(seats), scores, f"{one.termination}{guilty}", *pardoned
 
 
 def _row(one: MatchResult, record_of: Callable[[MatchResult], MatchRecord] | None) -> Iterator[object]:

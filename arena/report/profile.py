@@ -4,21 +4,30 @@ Rule: every id on it is one that `arena show` takes, and every number that the l
 row of the leaderboard is handed in.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
 import msgspec
 
+from arena.games import load_game
+from arena.games.api import value_of
+from arena.league.standings import entrants
+from arena.league.state import LeagueState
+from arena.league.tournament import Tournament
+from arena.match.results import MatchResult, PlayedMatch
 from arena.report.columns import LUCK_ADJUSTED, SHOWN, Definition, chosen, explanation, section_columns
 from arena.report.formats import Column, Style, fixed, half_width, percent
 from arena.report.page import Page, Records
-from arena.standings.profile import Extreme, Fault, Profile, ProfileLine
+from arena.standings.luck_adjustment import ADJUSTABLE_SEATS, common_luck_version
+from arena.standings.profile import Extreme, Fault, Profile, ProfileLine, luck_adjusted, profile
 from arena.standings.rows import Row, ends
 from arena.standings.scores import Mean
-from arena.standings.table import Timing
+from arena.standings.sums import PairingSums, sums_of
+from arena.standings.table import Standings, Timing, timing
 from arena.statistics.distributions import Z_95
 from arena.statistics.drift import LEAST_BLOCKS_FOR_DRIFT, LEAST_UNUSUAL, Drift
+from arena.store.matches import MatchStore
 from arena.text import counted
 
 MOST_IDS_SHOWN: Final = 4
@@ -50,15 +59,56 @@ class ProfilePage(msgspec.Struct, frozen=True):
         return [(section, lines) for section, lines in named if lines]
 
 
+def player_profile(
+    store: MatchStore,
+    state: LeagueState,
+    name: str,
+    table: Standings,
+    sums: PairingSums,
+    measured: Callable[[Iterator[PlayedMatch], int], Iterator[MatchResult]] | None = None,
+) -> ProfilePage:
+    """The profile of a player of the league, whose `table` and `sums` are of all its stored matches.
+
+    `measured` replays matches whose luck is not stored, so many in all, and gives their results with luck.
+    """
+    (row,) = (each for each in table.rows if each.name == name)
+    (player,) = (each for each in state.tournament.players if each.name == name)
+    (use,) = timing([each for each in entrants(state.tournament) if each.name == name], sums)
+    own = {span.pairing.key: span.blocks for span in state.spans if name in span.pairing.names}
+    found = profile(row, store.columns(name, own, state.ranks))
+    known = sums.at([number for number, key in enumerate(sums.keys) if key in own])
+    if measured is not None and not common_luck_version(known):
+        known = sums = sums_of(measured(store.matches(own), row.matches))
+    found = luck_adjusted(found, name, sums)
+    reason = without_luck(state.tournament) or (
+        "other blocks of these matches do not show that it tells more than the plain one"
+        if common_luck_version(known)
+        else "the luck of all its matches by one value function is not stored; --luck measures it"
+    )
+    ranked = sum(each.group == row.group for each in table.rows)
+    return ProfilePage(
+        state.tournament.name, player.arguments, row, ranked, use, found, reason, is_luck_asked=measured is not None
+    )
+
+
+def without_luck(tournament: Tournament) -> str:
+    """The reason why no match of the league has a luck-adjusted score; empty if there may be one."""
+    if tournament.seats > ADJUSTABLE_SEATS:
+        return f"that takes matches of {ADJUSTABLE_SEATS} seats, and these have {tournament.seats}"
+    if value_of(load_game(tournament.game)) is None:
+        return f"{tournament.game} has no value function, so that luck cannot be told from skill"
+    return ""
+
+
 def profile_page(page: ProfilePage, luck: str | None = None) -> Page:
     """The page of a player."""
 
     def text(style: Style) -> Iterator[str]:
-        title, *head = _head(page)
+        title, *head = head_sentences(page)
         yield style.sentences(head, title=title)
         yield from _tables(page, style)
         if page.timing.moves:
-            yield style.table(_times(page))
+            yield style.table(time_columns(page))
         yield style.sentences(_tail(page, most_ids=None if style.is_markdown else MOST_IDS_SHOWN))
 
     def records() -> Records:
@@ -70,18 +120,24 @@ def profile_page(page: ProfilePage, luck: str | None = None) -> Page:
 
 def _tables(page: ProfilePage, style: Style) -> Iterator[str]:
     """A table for each section, and what their columns mean."""
-    is_adjusted = any(line.luck_adjusted for _, lines in page.sections for line in lines)
     shown: list[Definition] = []
     for section, lines in page.sections:
-        rows = [_record(section, line) for line in lines]
-        known = [each for each in section_columns(section) if each is not LUCK_ADJUSTED or style.columns or is_adjusted]
-        shown = chosen(known, style, SHOWN + page.is_luck_asked)
+        rows, shown = section_table(page, section, lines, style)
         yield style.table([each.column(rows, style) for each in shown])
     if style.is_explained and shown:
         yield style.sentences(explanation(shown))
 
 
-def _head(page: ProfilePage) -> Iterator[str]:
+def section_table(
+    page: ProfilePage, section: str, lines: Sequence[ProfileLine], style: Style
+) -> tuple[list[dict[str, Any]], list[Definition]]:
+    """The rows of a section for programs, and the columns that a style shows of them."""
+    is_adjusted = any(line.luck_adjusted for _, each in page.sections for line in each)
+    known = [each for each in section_columns(section) if each is not LUCK_ADJUSTED or style.columns or is_adjusted]
+    return [_record(section, line) for line in lines], chosen(known, style, SHOWN + page.is_luck_asked)
+
+
+def head_sentences(page: ProfilePage) -> Iterator[str]:
     """The player, and the result on the whole."""
     row = page.row
     arguments = f" with {' '.join(page.arguments)}" if page.arguments else ""
@@ -110,7 +166,16 @@ def _tail(page: ProfilePage, *, most_ids: int | None) -> Iterator[str]:
     if not page.row.matches:
         return
     yield drift_sentence(found.drift)
-    yield from _time(page)
+    yield from time_sentences(page)
+    yield from fault_sentences(page, most_ids)
+    yield from _extremes("Biggest wins", found.wins)
+    yield from _extremes("Biggest losses", found.losses)
+    yield "To see a match: arena show ID"
+
+
+def fault_sentences(page: ProfilePage, most_ids: int | None = MOST_IDS_SHOWN) -> Iterator[str]:
+    """The faults of a player by kind, with the first matches of each."""
+    found = page.profile
     if found.faults:
         count = sum(one.faults for one in found.faults)
         yield f"Faults: {count}, and {found.opponents_forfeits} by others in its matches."
@@ -120,9 +185,6 @@ def _tail(page: ProfilePage, *, most_ids: int | None) -> Iterator[str]:
     if found.pardons:
         yield "Faults after which the game went on:"
         yield from _faults(found.pardons, most_ids)
-    yield from _extremes("Biggest wins", found.wins)
-    yield from _extremes("Biggest losses", found.losses)
-    yield "To see a match: arena show ID"
 
 
 def drift_sentence(drift: Drift | None) -> str:
@@ -146,7 +208,8 @@ def _chance(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"= {p:.3f}"
 
 
-def _times(page: ProfilePage) -> list[Column]:
+def time_columns(page: ProfilePage) -> list[Column]:
+    """The use of time: over matches, and over all moves."""
     times, timing = page.profile.times, page.timing
     means, slowest = times.means_ms, times.slowest_decisions_ms
     return [
@@ -157,7 +220,8 @@ def _times(page: ProfilePage) -> list[Column]:
     ]
 
 
-def _time(page: ProfilePage) -> Iterator[str]:
+def time_sentences(page: ProfilePage) -> Iterator[str]:
+    """The meaning of these columns, and the time beside moves."""
     times, timing = page.profile.times, page.timing
     if not timing.moves:
         yield "Time: it never had to decide."

@@ -1,0 +1,165 @@
+"""The leagues of a store as the site shows them: each computed once, with the functions that reports use.
+
+Rule: names are the players' own, keys are digests: a key stands in the name of a file, a name never does.
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from hashlib import sha256
+from typing import Final
+
+import msgspec
+
+from arena.api import one_league
+from arena.league.progress import progress_of
+from arena.league.standings import entrants, matrix_of, ratings_over_time, standings_after
+from arena.league.state import LeagueState
+from arena.match.results import MatchKey, MatchResult
+from arena.report.profile import ProfilePage, player_profile
+from arena.standings.matrix import HeadToHead
+from arena.standings.ratings import Rating
+from arena.standings.sums import PairingSums
+from arena.standings.table import Standings, Timing, timing
+from arena.store.matches import MatchStore
+
+MOST_IN_MATRIX: Final = 30
+RATING_STEPS: Final = 60
+MOST_CHOSEN: Final = 20
+"""Matches of a kind that are shown: the latest, the closest, the biggest upsets."""
+MOST_FAULTY: Final = 200
+"""Matches with faults that are shown; the page tells how many more there are."""
+
+
+def key_of(name: str) -> str:
+    """The part of a file's name that stands for a league or a player."""
+    return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+class Chosen(msgspec.Struct, frozen=True):
+    """Matches worth a look, the first one first; `faults` counts all with one, of which some are listed."""
+
+    latest: tuple[MatchResult, ...]
+    closest: tuple[MatchResult, ...]
+    upsets: tuple[MatchResult, ...]
+    faulty: tuple[MatchResult, ...]
+    faults: int
+
+
+class LeagueView(msgspec.Struct, frozen=True, dict=True):
+    """A league of a store with its standings; `sums` are those of all its stored matches."""
+
+    state: LeagueState
+    sums: PairingSums
+    table: Standings
+    timing: tuple[Timing, ...]
+
+    @property
+    def name(self) -> str:
+        """As its players know it."""
+        return self.state.tournament.name
+
+    @property
+    def key(self) -> str:
+        """The name of its folder."""
+        return key_of(self.name)
+
+    @property
+    def game(self) -> str:
+        """The game's name."""
+        return self.state.tournament.game
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """Best first."""
+        return tuple(row.name for row in self.table.rows)
+
+    @property
+    def progress(self) -> str:
+        """Its progress in words."""
+        return progress_of(self.state)
+
+    @property
+    def leaders(self) -> list[str]:
+        """The best three."""
+        return [row.name for row in self.table.rows if row.matches][:3]
+
+    @cached_property
+    def matrix(self) -> HeadToHead:
+        """The best players against each other."""
+        return matrix_of(self.state, top=MOST_IN_MATRIX, only=())
+
+    @cached_property
+    def ratings(self) -> list[tuple[int, dict[str, Rating]]]:
+        """The ratings after each of some parts of the matches."""
+        return [*ratings_over_time(self.state, RATING_STEPS)]
+
+    @cached_property
+    def torn(self) -> frozenset[tuple[str, int]]:
+        """Blocks that are not whole: none of their matches is shown."""
+        return frozenset((pairing.key, block) for pairing, block in self.state.torn)
+
+    def results(self, store: MatchStore) -> Iterator[MatchResult]:
+        """The matches of whole blocks, pairing by pairing."""
+        return (one for one in store.results(self.state.blocks) if (one.key.pairing, one.key.block) not in self.torn)
+
+    def profile(self, store: MatchStore, name: str) -> ProfilePage:
+        """All about a player."""
+        return player_profile(store, self.state, name, self.table, self.sums)
+
+    def chosen(self, results: Iterable[MatchResult]) -> Chosen:
+        """The matches worth a look among `results`, of which any number may pass."""
+        skill = {row.name: row.map.value if row.map else row.mu for row in self.table.rows}
+        best = {name: _Best(MOST_CHOSEN) for name in ("latest", "closest", "upsets")} | {"faulty": _Best(MOST_FAULTY)}
+        faults = 0
+        for number, one in enumerate(results):
+            order = (one.key.block, -number)
+            best["latest"].offer(order, one)
+            if one.scores is not None and one.margins is not None:
+                best["closest"].offer((-abs(max(one.margins)), order), one)
+            surprise = _surprise(one, skill)
+            if surprise > 0:
+                best["upsets"].offer((surprise, order), one)
+            if one.at_fault is not None or one.pardoned:
+                faults += 1
+                best["faulty"].offer((one.at_fault is not None, order), one)
+        return Chosen(**{name: each.found() for name, each in best.items()}, faults=faults)
+
+
+class _Best:
+    """The `most` matches with the largest keys among those offered."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: list[tuple[object, MatchKey, MatchResult]] = []
+
+    def offer(self, key: object, one: MatchResult) -> None:
+        if len(self._kept) < self._most:
+            heapq.heappush(self._kept, (key, one.key, one))
+        elif key > self._kept[0][0]:  # type: ignore[operator]
+            heapq.heapreplace(self._kept, (key, one.key, one))
+
+    def found(self) -> tuple[MatchResult, ...]:
+        return tuple(one for *_, one in sorted(self._kept, reverse=True))
+
+
+def _surprise(one: MatchResult, skill: dict[str, float]) -> float:
+    """By how much the strongest of those who lost is ahead of the winner in skill; below 0 where nobody is."""
+    if one.at_fault is not None:
+        return 0.0
+    own = [skill[name] for name in one.players]
+    beaten = [value for value, rank in zip(own, one.ranks, strict=True) if rank > 0]
+    return max(beaten) - own[one.ranks.index(0)] if beaten else 0.0
+
+
+def league_views(store: MatchStore, names: Sequence[str]) -> Iterator[LeagueView]:
+    """The leagues of these names; all of the store if there are none. SpecError for an unknown one."""
+    for name in names or store.leagues():
+        yield league_view(store, name)
+
+
+def league_view(store: MatchStore, name: str) -> LeagueView:
+    """The league of that name. SpecError if there is none."""
+    state = one_league(store, name, store.unchecked_ranks)
+    sums = store.sums(state.blocks, state.ranks)
+    return LeagueView(state, sums, standings_after(state, sums), timing(entrants(state.tournament), sums))

@@ -1,0 +1,223 @@
+"""Parts of pages: tables, pictures and lines of matches, from the values of reports.
+
+Rule: values only; templates make the HTML and escape it. Every text alternative of a picture tells its numbers.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from arena.match.record import MatchRecord
+from arena.match.results import MatchResult
+from arena.report.columns import LEADERBOARD, LUCK_ADJUSTED, Definition
+from arena.report.formats import UNKNOWN, Column, Style, fixed, percent
+from arena.report.leaderboard import table_rows
+from arena.report.matches import fault_reasons, match_words
+from arena.report.matrix import matrix_sentences, surprise_mark
+from arena.report.profile import ProfilePage, section_table
+from arena.site.leagues import LeagueView, key_of
+from arena.site.plots import Plot, bar_plot, interval_plot, line_plot
+from arena.standings.matrix import Meeting
+from arena.standings.profile import Extreme
+from arena.text import counted, printable
+
+MOST_LINES: Final = 12
+"""Players in the plot of ratings: more lines nobody can tell apart."""
+MOST_INTERVALS: Final = 60
+_WIDE: Final = Style(is_wide=True)
+_SHADES: Final = 8
+_SECTIONS: Final = {"opponent": "By opponent", "seat": "By seat", "tenth": "Tenths of the schedule"}
+_ON_OTHER_PAGES: Final = {"bot", "mu-3s"}
+"""Columns of the leaderboard that the standings go without."""
+
+
+class PageCell(msgspec.Struct, frozen=True):
+    """A text, and the page it leads to."""
+
+    text: str
+    href: str = ""
+
+
+class PageHead(msgspec.Struct, frozen=True):
+    """The head of a column."""
+
+    header: str
+    align: str
+    is_head: bool = False
+    meaning: str = ""
+
+
+class PageTable(msgspec.Struct, frozen=True):
+    """A table of a page."""
+
+    columns: list[PageHead]
+    rows: list[list[PageCell]]
+
+
+def player_file(name: str) -> str:
+    """The page of a player within the folder of the league."""
+    return f"player-{key_of(name)}.html"
+
+
+def table(columns: Sequence[Column], meanings: Mapping[str, str], links: Mapping[int, Sequence[str]]) -> PageTable:
+    """Columns of a report as a table; `links` are those of the cells of a column."""
+    heads = [PageHead(each.header, each.align, each.is_key, meanings.get(each.header, "")) for each in columns]
+    nothing = [""] * max((len(each.cells) for each in columns), default=0)
+    cells = [
+        [PageCell(text.strip(), href) for text, href in zip(each.cells, links.get(place, nothing), strict=True)]
+        for place, each in enumerate(columns)
+    ]
+    return PageTable(heads, [list(row) for row in zip(*cells, strict=True)])
+
+
+def _defined(
+    shown: Sequence[Definition], rows: Sequence[Mapping[str, Any]], links: Mapping[str, Sequence[str]]
+) -> PageTable:
+    columns = [each.column(rows, _WIDE) for each in shown]
+    places = {place: links[each.name] for place, each in enumerate(shown) if each.name in links}
+    return table(columns, {each.header: each.meaning for each in shown}, places)
+
+
+def standings_table(view: LeagueView) -> PageTable:
+    """The leaderboard, with a link to each player."""
+    is_adjusted = any(row.luck_adjusted for row in view.table.rows)
+    known = [each for each in LEADERBOARD if each.name not in _ON_OTHER_PAGES]
+    shown = [each for each in known if each is not LUCK_ADJUSTED or is_adjusted]
+    return _defined(shown, table_rows(view.table, view.timing), {"player": [*map(player_file, view.players)]})
+
+
+def skill_plot(view: LeagueView) -> Plot | None:
+    """The skill of each player with its interval; None without a match."""
+    rows = [row for row in view.table.rows if row.map][:MOST_INTERVALS]
+    if not rows:
+        return None
+    names, found = [row.name for row in rows], [row.map for row in rows if row.map]
+    told = "; ".join(f"{row.name} {fixed(one.value)}" for row, one in zip(rows[:MOST_LINES], found, strict=False))
+    caption = (
+        "MAP, the skill fitted to all matches, with its 95 % interval. Two intervals that overlap do not show who is"
+        " better; the column `ahead` and the matrix do."
+    )
+    return Plot(interval_plot(names, found, "MAP", printable(f"Skill by player, best first: {told}")), caption)
+
+
+def rating_plot(view: LeagueView) -> Plot | None:
+    """The ratings in the course of the league; None without a match."""
+    names = [row.name for row in view.table.rows if row.matches][:MOST_LINES]
+    if len(view.ratings) < 2:
+        return None
+    lines = {name: [found[name].mu for _, found in view.ratings] for name in names}
+    told = "; ".join(f"{name} {fixed(values[-1])}" for name, values in lines.items())
+    left = f" The best {MOST_LINES} are drawn." if len(names) < len(view.players) else ""
+    caption = f"mu of TrueSkill, in the order of the schedule; it settles as matches are played.{left}"
+    picture = line_plot(
+        [matches for matches, _ in view.ratings], lines, ("matches", "mu"), printable(f"Ratings at the end: {told}")
+    )
+    return Plot(picture, caption)
+
+
+def luck_table(view: LeagueView) -> PageTable | None:
+    """The luck of each player; None where none was measured."""
+    known = [(row.name, row.luck) for row in view.table.rows if row.luck]
+    if not known:
+        return None
+    columns = [
+        Column("player", Style().names([name for name, _ in known]), "left", is_key=True),
+        Column("matches", [str(luck.matches) for _, luck in known]),
+        Column("luck", [f"{luck.mean:+z.3f}" for _, luck in known]),
+    ]
+    meaning = {"luck": "wins a match that dice and cards brought, on average; 0 is nobody's luck"}
+    return table(columns, meaning, {0: [player_file(name) for name, _ in known]})
+
+
+def heat_map(view: LeagueView) -> dict[str, Any]:
+    """The matrix: rows of shaded cells, heads, and sentences."""
+    names = [one.name for one in view.matrix.players]
+    cells = {(one.player, one.opponent): one for one in view.matrix.meetings}
+    rows = [
+        {"name": name, "href": player_file(name), "cells": [_heat(cells.get((name, other))) for other in names]}
+        for name in names
+    ]
+    heads = [{"number": number, "name": name} for number, name in enumerate(names, start=1)]
+    return {"heads": heads, "rows": rows, "notes": [*matrix_sentences(view.matrix)]}
+
+
+def _heat(one: Meeting | None) -> dict[str, str]:
+    """A cell of the matrix: the score, shaded from 0 to 100 %."""
+    if one is None or one.score is None:
+        return {"text": UNKNOWN if one else "", "shade": "none", "told": ""}
+    matches, result = counted(one.matches, "match", "matches"), f"{one.wins}-{one.draws}-{one.losses}"
+    return {
+        "text": f"{percent(one.score)} {surprise_mark(one.z or 0.0)}".strip(),
+        "shade": f"s{round(_SHADES * one.score)}",
+        "told": f"{one.player} against {one.opponent}: {result} in {matches}",
+    }
+
+
+def bot_table(leagues: Sequence[LeagueView]) -> PageTable:
+    """A line for each bot and league it plays in, by its name."""
+    lines = sorted(
+        (player.bot.name, player.bot.manifest.version, player.bot.digest, view.name, player.name, view)
+        for view in leagues
+        for player in view.state.tournament.players
+    )
+    columns = [
+        Column("bot", [name for name, *_ in lines], "left", is_key=True),
+        Column("version", [version for _, version, *_ in lines], "left"),
+        Column("hash", [digest[:8] for _, _, digest, *_ in lines], "left"),
+        Column("league", [league for *_, league, _, _ in lines], "left"),
+        Column("player", [player for *_, player, _ in lines], "left"),
+    ]
+    hrefs = [(f"league/{view.key}/index.html", f"league/{view.key}/{player_file(name)}") for *_, name, view in lines]
+    return table(columns, {}, {3: [league for league, _ in hrefs], 4: [player for _, player in hrefs]})
+
+
+def section_tables(page: ProfilePage) -> Iterator[dict[str, Any]]:
+    """The tables of a player, with their titles."""
+    for section, lines in page.sections:
+        rows, shown = section_table(page, section, lines, _WIDE)
+        links = {"name": [player_file(line.name) for line in lines]} if section == "opponent" else {}
+        yield {"title": _SECTIONS[section], "data": _defined(shown, rows, links)}
+
+
+def form_plot(page: ProfilePage) -> Plot | None:
+    """The score by tenth of the schedule; None with too few blocks."""
+    found = [(line.name, line.score.interval) for line in page.profile.tenths if line.score]
+    if not found:
+        return None
+    told = f"Score in percent by tenth of the schedule: {', '.join(percent(one.value) for _, one in found)}"
+    names, scores = [name for name, _ in found], [one for _, one in found]
+    picture = bar_plot(names, scores, ("tenth of the schedule", "score %"), told, scale=100.0)
+    return Plot(picture, "Score by tenth of the schedule, with its 95 % interval.")
+
+
+class MatchLine(msgspec.Struct, frozen=True):
+    """A match in a list; one that `is_shown` has a page of its own."""
+
+    id: str
+    players: str
+    scores: str
+    end: str
+    is_shown: bool
+    reasons: Sequence[str] = ()
+
+
+def match_line(one: MatchResult, is_shown: Callable[[str], bool], reasons: Sequence[str] = ()) -> MatchLine:
+    """The line of a match, with the reasons of its faults where they are asked for."""
+    players, scores, *end = match_words(one)
+    return MatchLine(str(one.key), players, scores, "; ".join(end), is_shown(str(one.key)), reasons)
+
+
+def extreme_line(one: Extreme, is_shown: Callable[[str], bool]) -> MatchLine:
+    """The line of a match that was won or lost by much."""
+    scores = ":".join(map(str, one.scores))
+    margin = f"by {abs(float(one.margin)):g}"
+    return MatchLine(str(one.match), " v ".join(one.players), scores, margin, is_shown(str(one.match)))
+
+
+def public_reasons(one: MatchResult, record: MatchRecord) -> list[str]:
+    """Why a match has faults, without what only its author may read: the end of stderr, and the lines both ways."""
+    fault = record.fault and replace(record.fault, got="", hint="", stderr="", transcript=())
+    told = fault_reasons(replace(record, fault=fault))
+    return [f"{name}: {sentence}" for name, own in zip(one.players, told, strict=True) for sentence in own]

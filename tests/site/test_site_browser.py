@@ -1,0 +1,163 @@
+"""The pages of a site in a real browser, from a file and below an address: quiet, accessible, in both modes."""
+
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from site_browser import PHONE, chromium, opened
+from site_made import NAMES, made_site
+
+from arena.text import printable
+
+pytestmark = [pytest.mark.slow, pytest.mark.process]
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="the extra `browser` is not installed")
+
+KINDS = ("index", "bots", "how-to-read", "league", "matrix", "matches", "all", "faults", "player", "match", "wall")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Players are called as attackers would; each has ten blocks and more, so that there is a plot of form."""
+    return made_site(tmp_path_factory.mktemp("site"), cycles=3)
+
+
+@pytest.fixture(scope="module")
+def places(site: Path) -> dict[str, Path]:
+    """A page of each kind."""
+    (league,) = (site / "league").iterdir()
+    in_league = {"matrix": "matrix", "matches": "matches", "all": "all-1", "faults": "faults", "wall": "wall"}
+    return {
+        **{name: site / f"{name}.html" for name in ("index", "bots", "how-to-read")},
+        "league": league / "index.html",
+        **{name: league / f"{file}.html" for name, file in in_league.items()},
+        "player": min(league.glob("player-*.html")),
+        "match": min((site / "match").iterdir()),
+    }
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_from_a_file_is_quiet_and_accessible(
+    browser: Any, site: Path, places: dict[str, Path], kind: str, scheme: str
+) -> None:
+    """No complaint, no request outside the folder, nothing serious found by axe-core, and it is as wide as a phone."""
+    with opened(browser, places[kind].as_uri(), color_scheme=scheme) as (page, account):
+        found = axe.Axe().run(page, options={"preload": False}).response["violations"]
+        page.set_viewport_size(PHONE)
+        overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+    assert account.complaints == []
+    assert account.requests
+    assert [url for url in account.requests if not url.startswith((f"{site.as_uri()}/", "data:"))] == []
+    serious = [each for each in found if each["impact"] in {"serious", "critical"}]
+    assert [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in serious] == []
+    assert overflow <= 0
+
+
+def test_kinds_are_all_pages_of_a_site(site: Path, places: dict[str, Path]) -> None:
+    """A new kind of page is tested, too."""
+    kinds = {
+        path.parent.name if path.parent.name == "match" else path.name.split("-")[0] for path in site.rglob("*.html")
+    }
+    known = {path.parent.name if kind == "match" else path.name.split("-")[0] for kind, path in places.items()}
+
+    assert set(places) == set(KINDS)
+    assert kinds == known
+
+
+def test_hostile_names_are_shown_as_they_are(browser: Any, places: dict[str, Path]) -> None:
+    """No element comes out of a name."""
+    with opened(browser, places["bots"].as_uri()) as (page, account):
+        text = page.inner_text("main")
+        elements = page.evaluate("document.querySelectorAll('main script, main img, main b').length")
+
+    assert all(printable(name) in text for name in NAMES)
+    assert elements == 0
+    assert account.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_ink_of_plots_is_that_of_the_page(browser: Any, places: dict[str, Path], scheme: str) -> None:
+    """It can be read in both modes."""
+    ink = "e => getComputedStyle(e).fill"
+    with opened(browser, places["league"].as_uri(), color_scheme=scheme) as (page, _):
+        text = page.locator("figure svg text").first.evaluate(ink)
+        body = page.evaluate("getComputedStyle(document.body).color")
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    assert text == body != paper
+
+
+def test_a_page_can_be_used_by_keyboard(browser: Any, places: dict[str, Path]) -> None:
+    """The first stop leads to the content, links follow, and wide tables scroll by arrow keys."""
+    with opened(browser, places["league"].as_uri(), viewport=PHONE) as (page, _):
+        page.keyboard.press("Tab")
+        first = page.evaluate("document.activeElement.getAttribute('href')")
+        stops = set()
+        for _ in range(30):
+            page.keyboard.press("Tab")
+            stops.add(page.evaluate("document.activeElement.className || document.activeElement.tagName"))
+        page.locator(".scroll").first.focus()
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function("() => document.querySelector('.scroll').scrollLeft > 0")
+
+    assert first == "#main"
+    assert {"A", "scroll"} <= stops
+
+
+def test_a_match_plays_to_its_end_and_a_link_to_a_step_works(browser: Any, places: dict[str, Path]) -> None:
+    """Without a script the steps are a list."""
+    with opened(browser, places["match"].as_uri()) as (page, account):
+        page.wait_for_selector("#player button")
+        page.keyboard.press("End")
+        page.wait_for_function("() => /^#.+/.test(location.hash)")
+        last = page.evaluate("location.href")
+        said = page.inner_text("#player")
+    with opened(browser, last) as (page, _):
+        page.wait_for_selector("#player button")
+        again = page.inner_text("#player")
+    with opened(browser, places["match"].as_uri(), java_script_enabled=False) as (page, _):
+        steps = page.locator("ol.steps li").count()
+
+    assert account.complaints == []
+    assert said == again
+    assert steps > 3
+
+
+def test_a_site_works_below_any_address_and_asks_nothing_of_others(browser: Any, site: Path) -> None:
+    """Here it lies at /deep/down/; every request is to the same origin."""
+    handler = partial(_Below, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        origin = f"http://127.0.0.1:{server.server_port}"
+        with opened(browser, f"{origin}/deep/down/index.html") as (page, account):
+            page.click(".cards a")
+            page.click("tbody th a")
+            page.click("text=Biggest losses >> xpath=following::a[1]")
+            page.wait_for_selector("#player button")
+            title = page.title()
+        server.shutdown()
+
+    assert title.startswith("Match ")
+    assert account.complaints == []
+    assert [url for url in account.requests if not url.startswith((f"{origin}/deep/down/", "data:"))] == []
+
+
+class _Below(SimpleHTTPRequestHandler):
+    """Serves a folder at /deep/down/, silently."""
+
+    def translate_path(self, path: str) -> str:
+        return super().translate_path(path.removeprefix("/deep/down"))
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of the class above
+        pass

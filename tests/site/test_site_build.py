@@ -1,0 +1,201 @@
+"""The site as files: every link leads somewhere, names stay text, numbers are those of the reports."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli_arena import Terminal
+from site_made import NAMES, Read, made_site, pages_of
+from store_made import fill, reading, tournament
+from support.tampering import opened
+
+from arena.errors import SpecError
+from arena.report.columns import LEADERBOARD
+from arena.report.formats import Style
+from arena.report.leaderboard import table_rows
+from arena.site.build import MARK, write_site
+from arena.site.leagues import key_of, league_view
+from arena.site.pages import Pages
+from arena.text import printable
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of a league whose players are called as attackers would."""
+    return made_site(tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> list[Read]:
+    return pages_of(site)
+
+
+def of_players(pages: list[Read]) -> Iterator[Read]:
+    return (page for page in pages if page.page.name.startswith("player-"))
+
+
+def test_every_link_leads_to_a_file_of_the_site(site: Path, pages: list[Read]) -> None:
+    """By a relative path, so that the site works from a file and below any address."""
+    for page in pages:
+        for target in page.targets:
+            assert not re.match(r"[a-z]+:|/", target), (page.page, target)
+            assert (page.page.parent / target).resolve().is_relative_to(site.resolve())
+            assert (page.page.parent / target).is_file(), (page.page, target)
+
+
+def test_every_page_can_be_reached(site: Path, pages: list[Read]) -> None:
+    """From the first page, by links."""
+    by_place = {page.page.resolve(): page for page in pages}
+    seen, left = set[Path](), [(site / "index.html").resolve()]
+    while left:
+        if (place := left.pop()) not in seen and place in by_place:
+            seen.add(place)
+            left += [(place.parent / target).resolve() for target in by_place[place].targets]
+
+    assert seen == set(by_place)
+
+
+def test_nothing_stands_in_a_page_that_its_policy_refuses(pages: list[Read]) -> None:
+    """No inline script or style, no handler; and each page has the policy, a language, a title and one heading."""
+    for page in pages:
+        (policy,) = [each["content"] for each in page.all("meta") if each.get("http-equiv")]
+        assert policy.startswith("default-src 'none'")
+        assert "unsafe" not in policy
+        assert page.all("html") == [{"lang": "en"}]
+        assert len(page.all("h1")) == len(page.all("title")) == 1
+        assert not page.all("style")
+        assert all(each.get("src") for each in page.all("script"))
+        for tag, attributes in page.elements:
+            assert not any(name == "style" or name.startswith("on") for name in attributes), (page.page, tag)
+        ids = [own["id"] for _, own in page.elements if "id" in own]
+        assert len(ids) == len(set(ids)), page.page
+
+
+def test_hostile_names_are_text_and_stand_in_no_name_of_a_file(site: Path, pages: list[Read]) -> None:
+    """Every page parses with every element closed, and shows the names as they are."""
+    assert all(not page.all("img") and not page.all("b") for page in pages)
+    titles = {page.text.split("\n")[0]: page for page in of_players(pages)}
+    shown = "\n".join(page.text for page in of_players(pages))
+    assert len(titles) <= len(NAMES) == len([*of_players(pages)])
+    for name in NAMES:
+        assert printable(name) in shown
+    for path in site.rglob("*"):
+        assert re.fullmatch(r"[a-zA-Z0-9.-]+", path.name), path
+        assert not any(word in path.name for word in ("cheat", "evil", "alert"))
+
+
+def test_the_standings_show_the_cells_of_the_leaderboard(tmp_path: Path) -> None:
+    """The same digits, in the same order."""
+    out = made_site(tmp_path, "ann", "bob", "cid", which="none")
+    page = Read(out / "league" / key_of("../evil & <b>") / "index.html")
+    with reading(tmp_path / "results") as store:
+        view = league_view(store, "../evil & <b>")
+    rows = table_rows(view.table, view.timing)
+
+    for column in LEADERBOARD:
+        if column.name in {"rank", "player", "score", "MAP", "W-D-L", "mu", "LOS", "ms/move"}:
+            for cell in column.cells(rows, Style()):
+                assert cell.strip() in page.text, column.name
+
+
+def test_ratings_over_time_end_with_those_of_the_standings(tmp_path: Path) -> None:
+    """To the last bit, however many parts there are; the first ones are those of newcomers."""
+    fill(tmp_path, tournament("ann", "bob", "cheat", cycles=5))
+    with reading(tmp_path) as store:
+        view = league_view(store, "test")
+
+    assert view.ratings[0][0] == 0
+    assert {rating.mu for rating in view.ratings[0][1].values()} == {25.0}
+    assert view.ratings[-1][0] == view.table.matches
+    assert {name: rating.mu for name, rating in view.ratings[-1][1].items()} == {
+        row.name: row.mu for row in view.table.rows
+    }
+
+
+def test_a_fault_is_told_with_its_reason_and_without_what_only_its_author_may_read(site: Path) -> None:
+    """The refused action is named; the lines both ways and the end of stderr are not there."""
+    page = Read(next((site / "league").glob("*/faults.html")))
+
+    assert "illegal_action by cheat" in page.text
+    assert "cheat: illegal_action: " in page.text
+    assert "got " not in page.text
+    assert "stderr" not in page.text
+
+
+def test_matches_of_a_block_that_is_not_whole_are_not_shown(tmp_path: Path) -> None:
+    """Its luck is that of a match that is still to come."""
+    fill(tmp_path, tournament("ann", "bob", cycles=3))
+    with opened(tmp_path) as connection:
+        for table in ("record", "seat", "match"):
+            connection.execute(f"DELETE FROM {table} WHERE block = 1 AND rotation = 1")
+    with reading(tmp_path) as store:
+        write_site(store, (), tmp_path / "out", "all")
+
+    shown = {path.stem.split("-", 1)[1] for path in (tmp_path / "out" / "match").iterdir()}
+    assert shown == {"0-0", "0-1", "2-0", "2-1"}
+    text = "".join(page.text for page in pages_of(tmp_path / "out") if page.page.name.startswith("all-"))
+    assert "-0-0" in text
+    assert "-1-0" not in text
+
+
+def test_a_site_is_written_over_a_former_one_and_never_over_other_files(tmp_path: Path) -> None:
+    """Pages of the former one that are not made any more go."""
+    out = made_site(tmp_path, "ann", "bob", which="all")
+    assert any((out / "match").iterdir())
+    with reading(tmp_path / "results") as store:
+        write_site(store, (), out, "none")
+        assert not any((out / "match").iterdir())
+
+        other = tmp_path / "other"
+        other.mkdir()
+        (other / "thesis.txt").write_text("mine")
+        with pytest.raises(SpecError, match="found other files"):
+            write_site(store, (), other)
+        with pytest.raises(SpecError, match="no league"):
+            write_site(store, ("none such",), tmp_path / "third")
+    assert [path.name for path in other.iterdir()] == ["thesis.txt"]
+    assert (out / MARK).exists()
+
+
+def test_long_lists_come_page_by_page_and_the_page_of_standings_stays_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each match stands in the list of all matches once."""
+    monkeypatch.setattr("arena.site.pages.MATCHES_ON_A_PAGE", 10)
+    monkeypatch.setattr("arena.site.build.MATCHES_ON_A_PAGE", 10)
+    out = made_site(tmp_path, *(f"player {number}" for number in range(6)), which="none", cycles=1)
+    (folder,) = (out / "league").iterdir()
+    listed = [row for page in sorted(folder.glob("all-*")) for row in re.findall(r"[0-9a-f]{12}-0-\d", Read(page).text)]
+
+    assert len([*folder.glob("all-*")]) == 3
+    assert len(listed) == len(set(listed)) == 30
+    assert (folder / "index.html").stat().st_size < 200_000
+
+
+def test_the_empty_store_and_a_league_without_matches_have_pages(tmp_path: Path) -> None:
+    """They say so."""
+    assert "No league is stored yet" in Pages().index([])
+    made = tournament("ann", "bob")
+    fill(tmp_path, made)
+    with opened(tmp_path) as connection:
+        for table in ("record", "seat", "match"):
+            connection.execute(f"DELETE FROM {table}")
+    with reading(tmp_path) as store:
+        write_site(store, (), tmp_path / "out")
+
+    assert "0 of 8 matches" in Read(tmp_path / "out" / "index.html").text
+
+
+def test_without_the_packages_of_the_extra_a_sentence_says_what_to_install(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is written."""
+    monkeypatch.setitem(sys.modules, "arena.site.build", None)
+
+    said = terminal.arena("site build --out site")
+
+    assert said.code == 2
+    assert 'pip install "bot-arena[site]"' in said.err
+    assert not Path("site").exists()
