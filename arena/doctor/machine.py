@@ -22,7 +22,7 @@ from arena import __version__
 from arena.errors import SpecError
 from arena.games import GAMES, load_game
 from arena.games.api import simulator_of
-from arena.process.clock import cpu_clock
+from arena.process.clock import CpuClock
 from arena.process.cores import free_cores
 from arena.process.portable import usable_cores
 from arena.text import counted
@@ -132,7 +132,7 @@ def clocks() -> Iterator[CheckResult]:
     sleeper = subprocess.Popen(["sleep", "5"])  # noqa: S607 - found on the PATH like every bot's program
     try:
         time.sleep(0.05)
-        read = cpu_clock(sleeper.pid)
+        read = CpuClock(sleeper.pid)
         used_ms = read() * 1000
         moved_ms = read() * 1000 - used_ms
     finally:

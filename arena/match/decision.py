@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, as_completed
 from functools import partial
+from itertools import count
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -52,7 +53,8 @@ class Decisions:
         self._simulator = simulator
         self._fault_policy = None if is_strict else fault_policy_of(game)
         self._participants = participants
-        self._may_run_on = simulator is None and all(each.may_run_on for each in participants)
+        may_run_on = simulator is None and all(each.may_run_on for each in participants)
+        self._stops = [partial(self._stop_others, seat) if may_run_on else None for seat in range(len(participants))]
 
     def decide(self, state: Any, seats: tuple[Seat, ...], first: int) -> list[ActionStep]:
         """The action of each seat, in their order. Forfeited if the fault of one ends the match.
@@ -60,13 +62,11 @@ class Decisions:
         `first` is the number, from 1, of the first step that comes of it. Of several faults the first counts, and the
         others end their processes too.
         """
-        due = [
-            self._due(state, seat, number, is_alone=len(seats) == 1) for number, seat in enumerate(seats, start=first)
-        ]
-        requests = [each for each in due if isinstance(each, ActionRequest)]
-        calls = [(self._participants[each.seat], partial(self._act, each)) for each in requests]
-        answers = iter(_ask_concurrently(calls))
-        acted = [next(answers) if isinstance(each, ActionRequest) else each for each in due]
+        if len(seats) == 1:
+            due = self._due(state, seats[0], first, self._stops[seats[0]])
+            acted = [self._act(due) if isinstance(due, ActionRequest) else due]
+        else:
+            acted = self._act_concurrently([self._due(state, *each) for each in zip(seats, count(first), strict=False)])
         failed = [each for each in acted if isinstance(each, Forfeited)]
         if failed:
             for other in failed[1:]:
@@ -74,7 +74,16 @@ class Decisions:
             raise failed[0]
         return [each for each in acted if isinstance(each, ActionStep)]
 
-    def _due(self, state: Any, seat: Seat, number: int, *, is_alone: bool) -> ActionStep | ActionRequest:
+    def _act_concurrently(self, due: list[ActionStep | ActionRequest]) -> list[ActionStep | Forfeited]:
+        """The same with the answers in place of the requests, all of which go out before one is awaited."""
+        requests = [each for each in due if isinstance(each, ActionRequest)]
+        calls = [(self._participants[each.seat], partial(self._act, each)) for each in requests]
+        answers = iter(_ask_concurrently(calls))
+        return [next(answers) if isinstance(each, ActionRequest) else each for each in due]
+
+    def _due(
+        self, state: Any, seat: Seat, number: int, stop_others: Callable[[], None] | None = None
+    ) -> ActionStep | ActionRequest:
         """The only legal action of the seat, or the request for one."""
         legal = self._game.legal(state, seat)
         if legal is not None and len(legal) == 1:
@@ -82,10 +91,9 @@ class Decisions:
         look_ahead = None
         if (simulator := self._simulator) is not None:
             look_ahead = LookAhead(simulator.budget(state), lambda what: simulator.what_if(state, seat, what))
-        stop_others = partial(self._stop_others, seat) if is_alone and self._may_run_on else None
         return ActionRequest(state, seat, number, self._game.observe(state, seat), legal, None, look_ahead, stop_others)
 
-    def _stop_others(self, seat: Seat) -> None:
+    def _stop_others(self, seat: int) -> None:
         """Nobody thinks while `seat` does: those that answered before it stand still from now on."""
         for other, participant in enumerate(self._participants):
             if other != seat:

@@ -171,8 +171,8 @@ class ProcessChannel:
         self._look_at_memory()
 
     def run_on(self) -> None:
-        """Let the bot run after its answer, without a signal. Raises Crashed as `rest`."""
-        if not self._process.is_there():
+        """Let the bot run after its answer, and a look at its clock, without a signal. Raises Crashed as `rest`."""
+        if not self._group.is_running and not self._process.is_there():
             raise self._crash()
         self._look_at_memory()
 

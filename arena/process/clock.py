@@ -24,23 +24,26 @@ _MOST_STRETCH: Final = 10
 """A machine with more to do than this has no business with a league; without an end a bot could play for time."""
 
 
-def cpu_clock(pid: int) -> Callable[[], float]:
-    """A function that reads the CPU seconds used by all threads of process `pid` so far.
+class CpuClock:
+    """A clock, to be called, of the CPU seconds used by all threads of these processes so far.
 
-    Once the process is gone its last reading stands; the end of its pipes tells that it is gone.
+    Once one of them is gone the last reading stands, and `is_running` is False from the next one on.
     """
-    clock_id = (~pid << 3) | _PER_PROCESS_SCHED
-    last_s = 0.0
 
-    def used_s() -> float:
-        nonlocal last_s
+    __slots__ = ("_ids", "_last_s", "is_running")
+
+    def __init__(self, *pids: int) -> None:
+        self._ids = [(~pid << 3) | _PER_PROCESS_SCHED for pid in pids]
+        self._last_s = 0.0
+        self.is_running = True
+
+    def __call__(self) -> float:
+        """The sum of all."""
         try:
-            last_s = time.clock_gettime(clock_id)
+            self._last_s = sum(map(time.clock_gettime, self._ids))
         except OSError:
-            return last_s
-        return last_s
-
-    return used_s
+            self.is_running = False
+        return self._last_s
 
 
 @dataclass(slots=True, kw_only=True)

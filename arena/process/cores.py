@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from arena.process.clock import cpu_clock
+from arena.process.clock import CpuClock
 from arena.process.portable import usable_cores
 from arena.process.reaper import descendants
 
@@ -138,7 +138,7 @@ class OwnCore:
 
 def _used_s() -> dict[int, float]:
     """CPU seconds of this process and all below it."""
-    return {pid: cpu_clock(pid)() for pid in {os.getpid()} | descendants(os.getpid())}
+    return {pid: CpuClock(pid)() for pid in {os.getpid()} | descendants(os.getpid())}
 
 
 def _stay_on(cores: Iterable[int]) -> None:

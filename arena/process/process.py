@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar, Final
 
-from arena.process.clock import cpu_clock
+from arena.process.clock import CpuClock
 from arena.process.limits import Limits
 from arena.process.reaper import delay_in, descendants, read_proc, read_threads
 
@@ -39,7 +39,7 @@ class ProcessGroup:
     def __init__(self, pid: int, limits: Limits) -> None:
         self.id = pid
         self._limits = limits
-        self._read_cpu = cpu_clock(pid)
+        self._read_cpu = CpuClock(pid)
         self._faults = 0
 
     def pids(self) -> set[int]:
@@ -49,6 +49,11 @@ class ProcessGroup:
     def bot_pids(self) -> set[int]:
         """Those that run the bot's program."""
         return self.pids()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the bot's own process was there when `cpu` was asked last."""
+        return self._read_cpu.is_running
 
     def cpu(self) -> float:
         """CPU seconds the bot has used so far."""

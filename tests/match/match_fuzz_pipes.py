@@ -59,8 +59,13 @@ class PipedProcess:
         """It never sleeps: its time is set by the test."""
         return False
 
-    def is_there(self) -> bool:
+    @property
+    def is_running(self) -> bool:
         """Whether it has not ended."""
+        return not self._ending
+
+    def is_there(self) -> bool:
+        """The same."""
         return not self._ending
 
     def freeze(self) -> bool:

@@ -93,6 +93,7 @@ class Pipes:
         self.group = self
         self.origin = "pipes"
         self.is_frozen = False
+        self.is_running = True
         self.cpu = self.delayed_s = lambda: 0.0
         self.is_asleep = lambda: False
         self._theirs, self.stdin = os.pipe()

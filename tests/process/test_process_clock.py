@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import HarnessFault, OutOfTime
-from arena.process.clock import MoveClock, cpu_clock
+from arena.process.clock import CpuClock, MoveClock
 
 
 class Times:
@@ -160,7 +160,7 @@ def test_time_runs_out_exactly_when_undelayed_time_does(steps: list[tuple[float,
 
 def test_the_last_reading_of_a_process_that_is_gone_stands() -> None:
     """No process has the largest id, so its clock cannot be read."""
-    assert cpu_clock(2**22)() == 0.0
+    assert CpuClock(2**22)() == 0.0
 
 
 @pytest.mark.parametrize("decides_cpu", [True, False])

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from arena.errors import HarnessFault
-from arena.process.clock import cpu_clock
+from arena.process.clock import CpuClock
 from arena.process.limits import Limits, prefer_for_oom_kill, sandbox_rlimits, set_rlimits
 from arena.process.process import ProcessGroup, is_held, spawn
 from arena.process.reaper import children
@@ -74,9 +74,7 @@ class Sandbox(ProcessGroup):
         self._handle = os.pidfd_open(first)
         self._uid = uid
         self._cgroup = group
-        fast = self._main_and_first_cpu
-        self._used_s = fast if group is None else cgroup.audited_clock(fast, group.cpu_s)
-        self._read_main_cpu: Callable[[], float] = lambda: 0.0  # until it is found; what is not found cannot be stopped
+        self._used_s: Callable[[], float] = self._read_cpu
         self._main = 0
         self._main_handle = -1
         self._sockstat = Path(f"/proc/{first}/net/sockstat")
@@ -92,13 +90,6 @@ class Sandbox(ProcessGroup):
     def cpu(self) -> float:
         """See ProcessGroup.cpu. A control group counts all processes, those that have ended too."""
         return self._used_s()
-
-    def _main_and_first_cpu(self) -> float:
-        """CPU seconds of the process that runs the bot's program, and of the first one, which only waits.
-
-        A main process that has ended is seen by `signal`, which has to follow each look that counts.
-        """
-        return self._read_main_cpu() + self._read_cpu()
 
     def limit_violation(self) -> str:
         """See ProcessGroup.limit_violation. A control group counts memory exactly, and ends the bot itself."""
@@ -184,7 +175,8 @@ class Sandbox(ProcessGroup):
         with contextlib.suppress(ProcessLookupError):
             self._main_handle = os.pidfd_open(main)
             self._main = main
-            self._read_main_cpu = cpu_clock(main)
+            self._read_cpu = fast = CpuClock(main, self.id)  # the first process only waits; else the bot pays for it
+            self._used_s = fast if self._cgroup is None else cgroup.audited_clock(fast, self._cgroup.cpu_s)
 
 
 def start_sandboxed(
