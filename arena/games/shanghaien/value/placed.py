@@ -7,7 +7,7 @@ Standings are those of seat 0; numbers 1..6 are at index number-1.
 from itertools import product
 from typing import Final
 
-from arena.games.shanghaien.cards import DiceCounts, neighbour_pips
+from arena.games.shanghaien.cards import DiceCounts
 from arena.games.shanghaien.state import ROW_SIZE
 
 _EMPTY, _TIE_WON, _TIE_EVEN, _TIE_LOST = range(4)
@@ -44,59 +44,69 @@ WINNERS: Final = _winners()
 
 
 class PlacedDice:
-    """The dice of both seats: `counts` on each number, `totals`, and for seat 0 the `standings` of the cards.
+    """The dice of both seats: `counts` on each number, seat 0's and then seat 1's, and `totals` by seat.
 
-    `won` tells the winners, first if number 1 is on the left of the row, then if it is on the right.
+    `standings` of the cards are those of seat 0. `won` tells the winners, first if number 1 is on the left of the row,
+    then if it is on the right. Bytes, not tuples: the collector of garbage need not look at them.
     """
 
-    __slots__ = ("_after", "counts", "standings", "totals", "won")
+    __slots__ = ("_after_first", "_after_second", "counts", "standings", "totals", "won")
 
-    def __init__(self, first: DiceCounts, second: DiceCounts, standings: tuple[int, ...], won: tuple[Won, Won]) -> None:
-        self.counts = first, second
-        self.totals = sum(first), sum(second)
+    def __init__(self, counts: bytes, standings: bytes, won: tuple[Won, Won]) -> None:
+        self.counts = counts
+        self.totals = sum(counts[:ROW_SIZE]), sum(counts[ROW_SIZE:])
         self.standings = standings
         self.won = won
-        self._after: list[list[PlacedDice] | None] = [None, None]
+        self._after_first: tuple[PlacedDice, ...] = ()
+        self._after_second: tuple[PlacedDice, ...] = ()
 
-    def after_each(self, seat: int) -> "list[PlacedDice]":
+    def after_each(self, seat: int) -> "tuple[PlacedDice, ...]":
         """These dice with one more of the seat on each of the numbers."""
-        after = self._after[seat]
-        if after is None:
-            after = self._after[seat] = [self._with_die(seat, index) for index in range(ROW_SIZE)]
+        after = self._after_first if seat == 0 else self._after_second
+        if not after:
+            after = tuple([self._with_die(seat, index) for index in range(ROW_SIZE)])
+            if seat == 0:
+                self._after_first = after
+            else:
+                self._after_second = after
         return after
 
     def _with_die(self, seat: int, index: int) -> "PlacedDice":
-        first, second = self.counts
-        own = first if seat == 0 else second
-        more = (*own[:index], own[index] + 1, *own[index + 1 :])
-        counts = first, second = (more, second) if seat == 0 else (first, more)
+        more = bytearray(self.counts)
+        more[seat * ROW_SIZE + index] += 1
+        counts = bytes(more)
         found = _kept.get(counts)
         if found is not None:
             return found
-        standings, (left, right) = [*self.standings], self.won
+        standings = bytearray(self.standings)
+        left, right = self.won
         for near in _NEAR[index]:
-            before, after = standings[near], standing(first, second, near)
+            before, after = standings[near], _standing(counts, near)
             if after != before:
                 standings[near] = after
                 change = _WINNER[after] - _WINNER[before]
                 left += change * _PLACE_VALUES[near]
                 right += change * _PLACE_VALUES[-1 - near]
-        return _keep(PlacedDice(first, second, tuple(standings), (left, right)))
+        return _keep(PlacedDice(counts, bytes(standings), (left, right)))
 
 
-def standing(mine: DiceCounts, theirs: DiceCounts, index: int) -> int:
+def _standing(counts: bytes, index: int) -> int:
     """No dice, a tie that is won, even or lost, a lead of 1, 2, 3 or more, or that of the other one."""
-    own = mine[index]
-    lead = own - theirs[index]
+    own = counts[index]
+    lead = own - counts[ROW_SIZE + index]
     if lead:
         return _LEADS[lead]
     if not own:
         return _EMPTY
-    pips = neighbour_pips(mine, index) - neighbour_pips(theirs, index)
+    pips = 0
+    if index > 0:
+        pips += index * (counts[index - 1] - counts[ROW_SIZE + index - 1])
+    if index + 1 < ROW_SIZE:
+        pips += (index + 2) * (counts[index + 1] - counts[ROW_SIZE + index + 1])
     return _TIE_WON if pips > 0 else _TIE_LOST if pips < 0 else _TIE_EVEN
 
 
-_kept: Final[dict[tuple[DiceCounts, DiceCounts], PlacedDice]] = {}
+_kept: Final[dict[bytes, PlacedDice]] = {}
 
 
 def _keep(dice: PlacedDice) -> PlacedDice:
@@ -108,9 +118,10 @@ def _keep(dice: PlacedDice) -> PlacedDice:
 
 def placed_dice(first: DiceCounts, second: DiceCounts) -> PlacedDice:
     """The dice of seats 0 and 1."""
-    found = _kept.get((first, second))
+    counts = bytes(first + second)
+    found = _kept.get(counts)
     if found is not None:
         return found
-    standings = tuple([standing(first, second, index) for index in range(ROW_SIZE)])
+    standings = bytes([_standing(counts, index) for index in range(ROW_SIZE)])
     winners = tuple([_WINNER[stand] for stand in standings])
-    return _keep(PlacedDice(first, second, standings, (won_of(winners), won_of(winners[::-1]))))
+    return _keep(PlacedDice(counts, standings, (won_of(winners), won_of(winners[::-1]))))

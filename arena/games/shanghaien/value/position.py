@@ -31,7 +31,7 @@ MUST_END: Final = DICE_PER_PLAYER - 1
 """With so many own dice placed a player may call shanghai, or has to."""
 _ALL_CARDS: Final = tuple([Card(card) for card in range(DECK_SIZE)])
 _WAITING: Final = [
-    [tuple([(chances[by][1], chances[by][0]) for by in seen]) for chances in CONSTANTS.chances]
+    [[(chances[by][1], chances[by][0]) for by in seen] for chances in CONSTANTS.chances]
     for seen in (AS_THE_OTHER, range(len(AS_THE_OTHER)))
 ]
 """`chances` for the seat that does not move, by seat and as seat 0 sees the standing: it has just placed a die."""
@@ -53,17 +53,17 @@ def round_of(state: State) -> "RoundValue":
     return _round(state.round, state.row, pile, first, second)
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=32)
 def _round(number: int, row: tuple[Card, ...], pile: tuple[Card, ...], first: Side, second: Side) -> "RoundValue":
     return RoundValue(number, row, pile, (first, second))
 
 
-@lru_cache(maxsize=1024)
-def _contribution(stake: Stake, chances: tuple[tuple[float, float], ...]) -> list[float]:
-    """The part of a card in the margin, by standing."""
+@lru_cache(maxsize=4096)
+def _contribution(stake: Stake, seat: int, count: int) -> tuple[float, ...]:
+    """The part of a card in the margin of the seat that does not move, by standing, with so many dice placed."""
     won, lost, gone = stake
     by_win, by_loss = won - gone, lost - gone
-    return [gone + win * by_win + lose * by_loss for win, lose in chances]
+    return tuple([gone + win * by_win + lose * by_loss for win, lose in _WAITING[seat][count]])
 
 
 class RoundValue:
@@ -86,7 +86,7 @@ class RoundValue:
         self._stakes = won, [Stake(-stake.lost, -stake.won, -stake.gone) for stake in won]
         self._endings = stakes.Endings(number, row, pile, sides)
         self._faces: dict[tuple[int, PlacedDice, End], list[float]] = {}
-        self._contributions: dict[tuple[int, End, int], list[list[float]]] = {}
+        self._contributions: dict[tuple[int, End, int], tuple[tuple[float, ...], ...]] = {}
         self._with_joker: list[RoundValue | None] = [None, None]
 
     def opening(self, seat: int) -> float:
@@ -160,14 +160,14 @@ class RoundValue:
             payoffs.append(payoff)
         return payoffs
 
-    def contributions(self, seat: int, end: End, count: int) -> list[list[float]]:
+    def contributions(self, seat: int, end: End, count: int) -> tuple[tuple[float, ...], ...]:
         """The part of each card in the margin of the seat that does not move, by number and by standing."""
         key = seat, end, count
         found = self._contributions.get(key)
         if found is None:
             by_number = self._stakes[seat] if end == "left" else self._stakes[seat][::-1]
-            chances = _WAITING[seat][count]
-            found = self._contributions[key] = [_contribution(stake, chances) for stake in by_number]
+            found = tuple([_contribution(stake, seat, count) for stake in by_number])
+            self._contributions[key] = found
         return found
 
     def _ended(self, seat: int, dice: PlacedDice, end: End, starter: int) -> float:
