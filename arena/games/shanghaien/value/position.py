@@ -153,12 +153,15 @@ class RoundValue:
         payoffs = []
         for after in after_each:
             a, b, c, d, e, f = after.standings
-            payoff = chance_of((before + first[a] + second[b] + third[c] + fourth[d] + fifth[e] + sixth[f]) * per_point)
-            if of_going_on < 1:
-                ended = self._ended(seat, after, end, seat)
-                payoff = of_going_on * payoff + of_ended * ended + of_lesser * min(payoff, ended)
-            payoffs.append(payoff)
-        return payoffs
+            margin = before + first[a] + second[b] + third[c] + fourth[d] + fifth[e] + sixth[f]
+            payoffs.append(chance_of(margin * per_point))
+        if of_going_on == 1:
+            return payoffs
+        ended = [self._ended(seat, after, end, seat) for after in after_each]
+        return [
+            of_going_on * payoff + of_ended * now + of_lesser * min(payoff, now)
+            for payoff, now in zip(payoffs, ended, strict=True)
+        ]
 
     def contributions(self, seat: int, end: End, count: int) -> tuple[tuple[float, ...], ...]:
         """The part of each card in the margin of the seat that does not move, by number and by standing."""

@@ -181,8 +181,10 @@ class Endings:
         crews = [nation[of_nation(winners)] for of_nation, nation in self._contested]
         margin = self._others_margin + sum([each.margin for each in crews], 0.0)
         first, second = self._sides
-        gained = [winners[place] for place in self._tricks]
-        more_first, more_second = gained.count(1), gained.count(-1)
+        more_first = more_second = 0
+        for place in self._tricks:
+            more_first += winners[place] > 0
+            more_second += winners[place] < 0
         held = first.tricks + more_first, second.tricks + more_second
         if self._number == ROUNDS:
             margin += held[0] - held[1]
@@ -203,8 +205,9 @@ class Endings:
         worths = [0.0, 0.0]
         for seat in (0, 1):
             if held[seat]:
-                *_, second, best = sorted(self._others_best[seat] + [each.joker[seat] for each in crews])
-                worths[seat] = tricks_worth(held[seat], best, second, ROUNDS - self._number)
+                gains = self._others_best[seat] + [each.joker[seat] for each in crews]
+                gains.sort()
+                worths[seat] = tricks_worth(held[seat], gains[-1], gains[-2], ROUNDS - self._number)
         margin = worths[0] - worths[1]
         if self._number + 1 < ROUNDS:
             return margin
