@@ -19,7 +19,7 @@ import msgspec
 from msgspec import UNSET
 
 from arena.errors import ArenaError, BotFault, IllegalAction, MalformedReply, OutOfTime
-from arena.games.api import Game, Seat, Simulator, fault_policy_of
+from arena.games.api import Game, Seat, Simulator, fault_policy_of, observer_of
 from arena.match.participant import ActionRequest, LookAhead, Participant, refusal_of
 from arena.match.record import LAST_TIMEOUT, PARDONABLE, ActionStep, Termination
 from arena.protocol.codec import excerpt
@@ -49,7 +49,7 @@ class Decisions:
     def __init__(
         self, game: Game[Any, Any], simulator: Simulator | None, participants: Sequence[Participant], *, is_strict: bool
     ) -> None:
-        self._game = game
+        self._game, self._observe = game, observer_of(game)
         self._simulator = simulator
         self._fault_policy = None if is_strict else fault_policy_of(game)
         self._participants = participants
@@ -91,7 +91,7 @@ class Decisions:
         look_ahead = None
         if (simulator := self._simulator) is not None:
             look_ahead = LookAhead(simulator.budget(state), lambda what: simulator.what_if(state, seat, what))
-        return ActionRequest(state, seat, number, self._game.observe(state, seat), legal, None, look_ahead, stop_others)
+        return ActionRequest(state, seat, number, self._observe(state, seat), legal, None, look_ahead, stop_others)
 
     def _stop_others(self, seat: int) -> None:
         """Nobody thinks while `seat` does: those that answered before it stand still from now on."""

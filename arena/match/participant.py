@@ -59,7 +59,7 @@ def refusal_of(fault: BotFault) -> Refused:
 
 
 class ActionRequest(msgspec.Struct, frozen=True):
-    """The request for an action of `seat` in `state`, the step of that number; `view` is its observation.
+    """The request for an action of `seat` in `state`, the step of that number; `view` is its observation for a bot.
 
     `legal` is None where the game cannot list the actions. `refused`: the reason for which the last answer did not
     count; the same is asked once more, in the rest of the move's time. `look_ahead`: None in games without a simulator.
@@ -70,7 +70,7 @@ class ActionRequest(msgspec.Struct, frozen=True):
     state: Any
     seat: Seat
     step: int
-    view: dict[str, Json]
+    view: Any
     legal: tuple[Any, ...] | None
     refused: Refused | None = None
     look_ahead: LookAhead | None = None

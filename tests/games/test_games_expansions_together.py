@@ -17,8 +17,10 @@ from expansions_positions import (
     unnumbered,
 )
 from games_positions import FIRST, GAME, LAST_ROW, SECOND, Event, every_card, go, options, player, tricks
+from msgspec.json import encode
 from msgspec.structs import replace
 
+from arena.games.api import observer_of
 from arena.games.shanghaien.actions import Action, Both, Joker, Place, Roll, Shanghai
 from arena.games.shanghaien.expansions.crazy_captain import Allow, PlayCaptain, Veto
 from arena.games.shanghaien.expansions.doubles import PlayDoubles, RollOne, TakeDoubles
@@ -47,6 +49,7 @@ def test_any_set_of_expansions_can_be_played(chosen: tuple[str, ...]) -> None:
     assert [len(side.tricks) for side in state.players] == [sum(name != DOUBLES for name in chosen)] * 2
     assert (state.variant.faces, state.players, state.table) == (other.variant.faces, other.players, other.table)
     assert ("expansions" in GAME.observe(state, FIRST)) == bool(chosen)
+    assert encode(observer_of(GAME)(state, FIRST)) == encode(GAME.observe(state, FIRST))
 
 
 def test_the_base_game_is_the_default() -> None:

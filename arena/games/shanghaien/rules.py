@@ -105,6 +105,7 @@ class Shanghaien:
     seat_counts: ClassVar[tuple[int, ...]] = (2,)
     value: ClassVar[ShanghaienValue] = ShanghaienValue()
     observe = staticmethod(view.observe)
+    view_for_bots = staticmethod(view.view_for_bots)
     describe = staticmethod(view.describe)
     picture = staticmethod(view.picture)
     news = staticmethod(view.news)

@@ -9,6 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
+import msgspec
+from msgspec import UNSET, UnsetType
+
 from arena.games.api import HEADING, Json, Seat, with_names
 from arena.games.shanghaien.cards import (
     COLOURS,
@@ -35,39 +38,74 @@ _SCORE_COLUMNS = {"seat 0": 240, "seat 1": 320, "points 0": 440, "points 1": 520
 """Right ends of the columns, in px."""
 
 
+class PlayerView(msgspec.Struct, frozen=True, gc=False):
+    """A player's side of the table, by the names of things."""
+
+    supply: int
+    placed: tuple[int, ...]
+    sailors: list[str]
+    jokers: list[str]
+    strength: dict[str, int]
+    tricks: list[str]
+    trick_used: bool
+
+
+class BotView(msgspec.Struct, frozen=True, gc=False):
+    """The view of a seat; both seats see the same but for `you`. `table` and `expansions` are there with expansions."""
+
+    you: Seat
+    round: int
+    to_move: Seat
+    phase: str
+    dice: tuple[int, ...]
+    to_place: int
+    must_place: int
+    tavern: list[str]
+    one_at: str | None
+    players: list[PlayerView]
+    pile: int
+    gone: list[str]
+    table: list[str] | UnsetType = UNSET
+    expansions: dict[str, Json] | UnsetType = UNSET
+
+
 def observe(state: State, seat: Seat) -> dict[str, Json]:
-    """The view of `seat`; both seats see the same but for `you`."""
-    faces = state.variant.faces
-    view: dict[str, Json] = {
-        "you": seat,
-        "round": state.round,
-        "to_move": state.to_move,
-        "phase": state.phase.name if isinstance(state.phase, Interlude) else state.phase,
-        "dice": state.dice,
-        "to_place": state.to_place,
-        "must_place": state.must_place,
-        "tavern": [faces[card] for card in state.row],
-        "one_at": state.one_at,
-        "players": [_side(player, faces) for player in state.players],
-        "pile": len(state.pile),
-        "gone": [faces[card] for card in state.gone],
-    }
-    if state.variant.expansions:
-        shown = {name: each.view(state) for name, each in state.variant.expansions.items() if each.view is not None}
-        view |= {"table": [faces[card] for card in state.table], "expansions": shown}
+    """The view of `seat` as plain JSON values."""
+    view: dict[str, Json] = msgspec.to_builtins(view_for_bots(state, seat))
     return view
 
 
-def _side(player: Player, faces: tuple[str, ...]) -> dict[str, Json]:
-    return {
-        "supply": player.supply,
-        "placed": player.placed,
-        "sailors": [faces[card] for card in player.sailors],
-        "jokers": [NATIONS[nation] for _, nation in player.jokers],
-        "strength": _by_nation(player.strength).copy(),
-        "tricks": [faces[card] for card in player.tricks],
-        "trick_used": player.has_used_trick,
-    }
+def view_for_bots(state: State, seat: Seat) -> BotView:
+    """The view of `seat`, whose JSON is written faster than that of dicts."""
+    faces, expansions = state.variant.faces, state.variant.expansions
+    return BotView(
+        seat,
+        state.round,
+        state.to_move,
+        state.phase.name if isinstance(state.phase, Interlude) else state.phase,
+        state.dice,
+        state.to_place,
+        state.must_place,
+        [faces[card] for card in state.row],
+        state.one_at,
+        [_shown(player, faces) for player in state.players],
+        len(state.pile),
+        [faces[card] for card in state.gone],
+        [faces[card] for card in state.table] if expansions else UNSET,
+        {name: each.view(state) for name, each in expansions.items() if each.view is not None} if expansions else UNSET,
+    )
+
+
+def _shown(player: Player, faces: tuple[str, ...]) -> PlayerView:
+    return PlayerView(
+        player.supply,
+        player.placed,
+        [faces[card] for card in player.sailors],
+        [NATIONS[nation] for _, nation in player.jokers],
+        _by_nation(player.strength),
+        [faces[card] for card in player.tricks],
+        player.has_used_trick,
+    )
 
 
 @lru_cache(maxsize=4096)
