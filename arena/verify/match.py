@@ -30,8 +30,8 @@ LUCK_TOLERANCE: Final = 2
 """In millionths: luck is measured with floats, and another machine may round the last digit otherwise."""
 _COMPARED: Final = "the luck of {} compared with the secret or the public seed"
 _NOT_COMPARED: Final = (
-    "the luck of {} not compared with the secret of commitment %s, which is not here; only the dice and cards, with the"
-    " luck in each record"
+    "the luck of {} not compared with the secret, or the public seed, of commitment %s, which is not here; only the"
+    " dice and cards, with the luck in each record"
 )
 _AHEAD: Final = 4
 """Tasks in flight for each process: enough that none waits, few enough that a large league needs no memory."""
