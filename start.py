@@ -24,7 +24,8 @@ MARK = VENV / "arena-is-installed"
 CONSTRAINTS = ROOT / ".ci" / "constraints.txt"
 COMMON = "not slow and not guest"
 WORKERS = str(min(2 * len(os.sched_getaffinity(0)), 8)) if hasattr(os, "sched_getaffinity") else "2"
-"""Processes that share the tests out among them, file by file: many tests wait. Those marked `alone` follow later."""
+"""Processes that share the tests out among them, file by file, in the order of
+tests/conftest.py: many tests wait. Those marked `alone` follow later."""
 CHECKS = {
     "ruff": ("ruff", "check", "."),
     "format": ("ruff", "format", "--check", "."),
@@ -37,7 +38,7 @@ QUICK = (CHECKS["ruff"], CHECKS["format"])
 BESIDE = (CHECKS["mypy"], CHECKS["imports"])
 """Checks that run while the tests do; their output is shown afterwards."""
 TESTS = (
-    ("pytest", "-m", f"not alone and {COMMON}", "-n", WORKERS, "--dist", "loadfile"),
+    ("pytest", "-m", f"not alone and {COMMON}", "-n", WORKERS, "--dist", "loadfile", "--no-loadscope-reorder"),
     ("pytest", "-m", f"alone and {COMMON}"),
 )
 

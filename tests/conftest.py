@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,13 @@ pytest_plugins = ["cli_arena"]
 # A slow machine takes its time, also to make examples: nothing is judged by it.
 settings.register_profile("arena", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("arena")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with processes first, of them and of the others those with more tests: the last file of a run is short."""
+    tests = Counter(item.path for item in items)
+    starting = {item.path for item in items if item.get_closest_marker("process")}
+    items.sort(key=lambda item: (item.path not in starting, -tests[item.path], item.path))
 
 
 @pytest.fixture

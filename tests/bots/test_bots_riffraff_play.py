@@ -36,6 +36,7 @@ def test_every_way_plays_a_match_to_its_end(record: MatchRecord) -> None:
     assert all(set(each) <= {"illegal_action"} for each in faults.values())
 
 
+@pytest.mark.slow
 def test_all_but_the_simulations_takes_little_time(record: MatchRecord) -> None:
     """The clock of a league, 100 ms for each answer, is hardly begun; here with room for a busy machine."""
     assert max(seat.slowest_ms for seat in record.seats) < 100

@@ -152,5 +152,5 @@ def until(condition: Callable[[], bool], *, within_s: float, what: str = "it") -
     start_s = time.monotonic()
     while not condition():
         assert time.monotonic() - start_s < within_s, f"{what} did not happen within {within_s} s"
-        time.sleep(0.005)
+        time.sleep(0.02)
     return time.monotonic() - start_s

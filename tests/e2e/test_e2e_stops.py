@@ -15,7 +15,8 @@ from e2e_arena import DEADLINE_S, Place, a_second, until
 
 from arena.cli.edge import PROGRESS_FD
 
-pytestmark = [pytest.mark.process, pytest.mark.alone]  # a second is a second where nothing else plays
+pytestmark = pytest.mark.process
+alone = pytest.mark.alone  # a second is a second where nothing else plays
 KILLS = 20
 
 
@@ -74,12 +75,25 @@ def test_workers_do_not_matter(tmp_path: Path) -> None:
     assert len(found) == 1
 
 
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The standings of the league with a sleeping bot that nobody stops."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    folder.chmod(0o755)
+    place = with_a_sleeper(folder)
+    place.league("--workers", "2")
+    return place.standings()
+
+
+def with_a_sleeper(folder: Path) -> Place:
+    return Place(folder).write("random", "sleeper", cycles=8, chunk_blocks=1, options={"heaps": [1, 2]})
+
+
+@alone
 @pytest.mark.parametrize("way", ["ctrl-c", "terminate", "ctrl-c twice", "hang-up"])
-def test_a_stop_returns_at_once_and_resumes(tmp_path: Path, way: str) -> None:
+def test_a_stop_returns_at_once_and_resumes(tmp_path: Path, undisturbed: str, way: str) -> None:
     """With a sleeping bot in play: exit 3 within a second, nothing left, no forfeit; resume gives the same table."""
-    place = Place(tmp_path).write("random", "sleeper", cycles=8, chunk_blocks=1, options={"heaps": [1, 2]})
-    undisturbed = place.beside("undisturbed")
-    undisturbed.league("--workers", "2")
+    place = with_a_sleeper(tmp_path)
     process = place.start_league("--workers", "2")
     until(lambda: len(place.matches()) > 2 and bool(place.bots_alive()), within_s=DEADLINE_S, what="the first matches")
 
@@ -100,7 +114,7 @@ def test_a_stop_returns_at_once_and_resumes(tmp_path: Path, way: str) -> None:
     until(lambda: not place.alive(), within_s=a_second(), what="the end of all processes")
     assert 0 < len(place.matches()) < 16
     place.league("--workers", "2")
-    assert place.standings() == undisturbed.standings()
+    assert place.standings() == undisturbed
 
 
 @pytest.mark.slow
@@ -140,9 +154,11 @@ def test_a_killed_resource_tracker_is_no_ones_business(tmp_path: Path) -> None:
     assert len(place.matches()) == 24
 
 
+@alone
 def test_ctrl_c_ends_a_hanging_match(tmp_path: Path) -> None:
     """`arena match` with a bot that never answers: exit 3 within a second, nothing left; SIGTERM too."""
     place = Place(tmp_path).write("random", "hangs")
+    place.results.mkdir()  # bots are known by it
     for number in (signal.SIGINT, signal.SIGTERM):
         process = place.start("match", "./hangs.py", "random", "--game", "nim", "--move-ms", "60000")
         until(lambda: len(place.bots_alive()) == 2, within_s=DEADLINE_S, what="the start of the bots")
@@ -185,9 +201,11 @@ def test_a_stopped_match_shows_what_was_played(tmp_path: Path) -> None:
     assert (times[0], lines.count(lines[0])) == (0.0, 1)
 
 
+@alone
 def test_a_parallel_match_stops_too(tmp_path: Path) -> None:
     """Many blocks in parallel, interrupted: exit 3 within a second, nothing left."""
     place = Place(tmp_path).write("sleeper", "slow")
+    place.results.mkdir()
     process = place.start("match", "./sleeper.py", "./slow.py", "--game", "nim", "--blocks", "40")
     until(lambda: len(place.bots_alive()) >= 2, within_s=DEADLINE_S, what="the start of the bots")
 
