@@ -204,8 +204,6 @@ def _opened(stack: ExitStack, name: str, *arguments: str) -> Channel:
 
 def _used_s(ponderer: Channel, rival: Channel, end: Callable[[], None]) -> float:
     """CPU time of the one after its answer, through a move of the other."""
-    _ask(rival)  # it answers every other time at once: a bot that was slow the last time would stop the other at once
-    rival.rest()
     _ask(ponderer)
     before_s = ponderer.cpu()
     end()
@@ -214,7 +212,7 @@ def _used_s(ponderer: Channel, rival: Channel, end: Callable[[], None]) -> float
     return ponderer.cpu() - before_s
 
 
-def _ask(channel: Channel, stop_others: Callable[[], object] = lambda: None) -> None:
+def _ask(channel: Channel, stop_others: Callable[[], object] | None = None) -> None:
     clock = MoveClock(cpu=channel.cpu, wall=time.monotonic, budget_s=10.0, wall_s=10.0, decides_cpu=False)
     clock.stop_others = stop_others
     channel.wake()

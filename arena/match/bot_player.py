@@ -20,6 +20,7 @@ from arena.match.line_recorder import HELLO, READY, LineRecorder
 from arena.match.participant import NO_LOOK_AHEAD, ActionRequest, Participant, TranscriptLine
 from arena.match.record import Requests, Said, SeatLines, SeatRecord, sums_by_request
 from arena.match.settings import ClockSettings
+from arena.process.channel import QUICK_S
 from arena.process.clock import MoveClock
 from arena.process.portable import Channel
 from arena.process.reaper import own_delay_s
@@ -167,7 +168,7 @@ class BotPlayer(Participant):
         talk.forget()
         self._events.clear()
         self._clock = clock = self._move_clock(talk.channel, wall_s)
-        if request.stop_others is not None:
+        if self.is_quick:
             clock.stop_others = request.stop_others
         if self._is_abandoned:  # by another thread, before it could reach this clock
             clock.abandon()
@@ -176,7 +177,7 @@ class BotPlayer(Participant):
             talk.ask(message, clock)
             answer = talk.hear(m.Answer, clock, request.look_ahead or NO_LOOK_AHEAD)
             clock.stop()
-            self._ran_on = self._is_quiet and request.stop_others is not None
+            self._ran_on = self._is_quiet and request.runs_on
             if self._ran_on:
                 talk.channel.run_on()
             else:
@@ -189,6 +190,7 @@ class BotPlayer(Participant):
             clock.look()
             raise
         finally:
+            self.is_quick = clock.elapsed_s < QUICK_S
             self._charge(clock, talk.channel.stderr_bytes())
             self._recorder.close(message.id, None if answer is None else answer.action)
         return answer

@@ -91,7 +91,13 @@ class Decisions:
         look_ahead = None
         if (simulator := self._simulator) is not None:
             look_ahead = LookAhead(simulator.budget(state), lambda what: simulator.what_if(state, seat, what))
-        return ActionRequest(state, seat, number, self._observe(state, seat), legal, None, look_ahead, stop_others)
+        runs_on = stop_others is not None and self._are_quick(seat)
+        view = self._observe(state, seat)
+        return ActionRequest(state, seat, number, view, legal, None, look_ahead, stop_others, runs_on)
+
+    def _are_quick(self, seat: int) -> bool:
+        """Whether all but this seat answered quickly the last time."""
+        return all(each.is_quick for other, each in enumerate(self._participants) if other != seat)
 
     def _stop_others(self, seat: int) -> None:
         """Nobody thinks while `seat` does: those that answered before it stand still from now on."""

@@ -63,8 +63,8 @@ class ActionRequest(msgspec.Struct, frozen=True):
 
     `legal` is None where the game cannot list the actions. `refused`: the reason for which the last answer did not
     count; the same is asked once more, in the rest of the move's time. `look_ahead`: None in games without a simulator.
-    `stop_others`: to be called once the answer is not a quick one, because those who answered before run on; None where
-    each is stopped at its answer.
+    `stop_others`: to be called once the answer is not a quick one, because those who answered before may run on; None
+    where each is stopped at its answer. `runs_on`: whether the player may run on after it, as all others are quick.
     """
 
     state: Any
@@ -75,6 +75,7 @@ class ActionRequest(msgspec.Struct, frozen=True):
     refused: Refused | None = None
     look_ahead: LookAhead | None = None
     stop_others: Callable[[], None] | None = None
+    runs_on: bool = False
 
 
 class Participant:
@@ -86,6 +87,8 @@ class Participant:
 
     is_human = False
     """A human has the terminal, and so the thread of the caller."""
+    is_quick = True
+    """Whether the last answer was a quick one; nobody runs on while a player who is not is asked."""
     may_run_on = False
     """Whether the player may be left running after an answer, and stops the others when it is waited for."""
 

@@ -30,7 +30,7 @@ _TICK_S: Final = 0.002
 _MEMORY_LOOK_S: Final = 0.02
 """Time on move, of one or of several, after which a bot's memory is looked at: nobody can touch 50 MiB in less."""
 QUICK_S: Final = 0.001
-"""A bot that answers sooner is quick: nobody else at its table is stopped for that, this time and the next."""
+"""A bot that answers sooner is quick: nobody else at its table is stopped for that."""
 _LONGEST_WAIT_S: Final = 0.05
 _FIRST_WAIT_S: Final = 0.01
 """After it, and then after longer and longer times, a bot that says nothing is looked at. Most answer sooner."""
@@ -91,7 +91,6 @@ class ProcessChannel:
         self._taken = 0
         self._stderr = BoundedLog(kept_stderr // 2)
         self._may_ponder = may_ponder
-        self._is_quick = True
         self._looked_s = self._stopped_s = time.monotonic()
         self._is_stdout_open = True
         self._stdin_inode, self._stdout_inode = (os.fstat(fd).st_ino for fd in (process.stdin, process.stdout))
@@ -113,11 +112,10 @@ class ProcessChannel:
 
     def receive(self, clock: MoveClock) -> bytes:
         """The next line without its newline. Raises Crashed, OutOfTime, or MalformedReply for an overlong line."""
-        begin_s = time.monotonic()
-        if self._is_quick and not self._lines:
+        if clock.stop_others is not None and not self._lines:
             self._pump(QUICK_S)
-        if not self._lines:
-            clock.stop_others()
+            if not self._lines:
+                clock.stop_others()
         wait_s, longest_s, share = min(clock.budget_s, clock.wall_s), _FIRST_WAIT_S, 1.0
         while not self._lines:
             if self._overlong:
@@ -132,7 +130,6 @@ class ProcessChannel:
                     self._check_alive()
                 longest_s = min(2 * longest_s, _LONGEST_WAIT_S)
                 share = random.uniform(0.5, 1.0)  # noqa: S311 - so that no bot is awake just when it is looked at
-        self._is_quick = time.monotonic() - begin_s < QUICK_S
         return self._lines.popleft()
 
     def pending(self) -> list[bytes]:
@@ -203,7 +200,8 @@ class ProcessChannel:
         return ending or "was killed"
 
     def _send_rest(self, rest: memoryview, clock: MoveClock) -> None:
-        clock.stop_others()
+        if clock.stop_others is not None:
+            clock.stop_others()
         was_frozen = self._process.is_frozen
         self.wake()  # a frozen bot would never make room
         stdin = self._process.stdin

@@ -64,7 +64,8 @@ class MoveClock:
     must not be more than `idle_bank_s`.
 
     `suspended` tells how long all processes stood still since a moment; then the clock raises HarnessFault, for the
-    match says nothing. `stop_others` stops all others at the table, once the answer is not a quick one.
+    match says nothing. `stop_others` stops all others at the table, once the answer is not a quick one; None where they
+    stand still already.
     """
 
     cpu: Callable[[], float]
@@ -75,7 +76,7 @@ class MoveClock:
     delayed: Callable[[], float] = lambda: 0.0
     cpu_since: InitVar[float | None] = None
     suspended: Callable[[float], float] = lambda _: 0.0
-    stop_others: Callable[[], object] = lambda: None
+    stop_others: Callable[[], object] | None = None
     idle_bank_s: float = math.inf
     asleep_s: float = field(default=0.0, init=False)
     cpu_s: float = field(default=0.0, init=False)

@@ -1,12 +1,10 @@
 """A bot that has answered runs on until somebody is waited for; one that uses that time pays for it, and is stopped."""
 
-import time
-from functools import partial
 from typing import Any
 
 import msgspec
 import pytest
-from match_fuzz_pipes import PipedProcess, piped
+from match_fuzz_pipes import piped
 from support.scripted_bot import CLOCK, NIM, ScriptedBot, match_of, seated
 
 from arena.games.api import Seat
@@ -31,6 +29,8 @@ class Noted(ScriptedChannel):
 
     def __init__(self, bot: ScriptedBot, noted: list[str], name: str, *, quick: bool = True) -> None:
         super().__init__(bot._respond, cpu=bot.times.cpu)
+        bot.times.wall = lambda: bot.times.wall_s  # type: ignore[method-assign]
+        self._times = bot.times
         self._noted, self._name, self._quick = noted, name, quick
         self._runs = False
 
@@ -39,7 +39,9 @@ class Noted(ScriptedChannel):
 
     def receive(self, clock: MoveClock) -> bytes:
         if not self._quick:
-            clock.stop_others()
+            self._times.wall_s += 2 * QUICK_S
+            if clock.stop_others is not None:
+                clock.stop_others()
         return super().receive(clock)
 
     def rest(self) -> None:
@@ -91,10 +93,10 @@ def test_quick_bots_are_stopped_at_the_end_of_the_match_only() -> None:
 
 
 def test_a_bot_that_is_waited_for_stops_the_other() -> None:
-    """Nobody thinks through a move that is not a quick one."""
+    """Nobody thinks through a move that is not a quick one; from then on the other is stopped at once."""
     noted, _ = noted_match(ScriptedBot(), ScriptedBot(), quick=(True, False))
 
-    assert noted[:6] == ["a runs on", "a is stopped", "b runs on", "a runs on", "a is stopped", "b runs on"]
+    assert noted[:6] == ["a runs on", "a is stopped", "b runs on", "a rests", "b runs on", "a rests"]
 
 
 @pytest.mark.parametrize("clocks", [(WALL, CLOCK), (CLOCK, WALL), (WALL, WALL), (PONDER, CLOCK)])
@@ -118,12 +120,19 @@ class Thief(Noted):
     def __init__(self, bot: ScriptedBot, stolen_s: float) -> None:
         self.noted: list[str] = []
         super().__init__(bot, self.noted, "a")
-        self._times, self._stolen_s = bot.times, stolen_s
+        self._stolen_s = stolen_s
 
     def run_on(self) -> None:
         super().run_on()
         self._times.cpu_s += self._stolen_s
         self._stolen_s = 0.0
+
+
+def still() -> BotPlayer:
+    """A bot whose answers take no time."""
+    bot = ScriptedBot()
+    bot.times.wall = lambda: 0.0  # type: ignore[method-assign]
+    return seated(bot)
 
 
 def thieving(stolen_s: float, clock: ClockSettings = CLOCK) -> tuple[Thief, BotPlayer]:
@@ -138,7 +147,7 @@ def thieving(stolen_s: float, clock: ClockSettings = CLOCK) -> tuple[Thief, BotP
 def test_a_bot_that_uses_the_time_of_others_pays_and_is_stopped_from_then_on(share: float, is_left: bool) -> None:
     """It pays for the least of it; a little is what a bot needs to come to its next read."""
     channel, thief = thieving(share * QUIET_S)
-    record = match_of(thief, seated(ScriptedBot()), options=HEAPS)
+    record = match_of(thief, still(), options=HEAPS)
 
     noted = channel.noted
     again = ["a runs on"] if is_left else ["a is stopped", "a rests"]
@@ -150,8 +159,8 @@ def test_a_bot_that_uses_the_time_of_others_pays_and_is_stopped_from_then_on(sha
 def test_what_is_used_after_the_last_answer_is_on_the_clock_of_the_next_start() -> None:
     """No CPU time of a bot is for nothing."""
     channel, thief = thieving(6.0)
-    first = match_of(thief, seated(ScriptedBot()), options={"heaps": [2]})
-    second = match_of(thief, seated(ScriptedBot()), options={"heaps": [2]}, match="n")
+    first = match_of(thief, still(), options={"heaps": [2]})
+    second = match_of(thief, still(), options={"heaps": [2]}, match="n")
 
     assert first.termination.value == "normal"
     assert channel.noted == ["a rests", "a rests", "a runs on", "a is stopped"]
@@ -209,23 +218,14 @@ def test_a_channel_stops_the_others_once_no_answer_came_within_a_millisecond(lin
     assert len(stopped) == (not line.endswith(b"\n"))
 
 
-def test_a_bot_whose_last_answer_took_long_has_the_others_stopped_at_once() -> None:
-    """Until it answers quickly again: it is not looked at first whether it has."""
-    stopped: list[bytes] = []
-    with piped(limit=100) as (process, channel):
-        for line in (b"slow", b"quick", b"quick again"):
-            clock = MoveClock(cpu=lambda: 0.0, wall=lambda: 0.0, budget_s=1.0, wall_s=1.0, decides_cpu=True)
-            clock.stop_others = partial(late, process, stopped, line)
-            if line != b"slow":
-                process.say(line + b"\n")
-            channel.receive(clock)
+@pytest.mark.parametrize("is_quick", [True, False])
+def test_nobody_runs_on_while_a_slow_one_is_asked(is_quick: bool) -> None:
+    """A player is stopped at the answer if the other one took long for the last; to stop one that sleeps costs more."""
+    table = Asked(), Asked()
+    table[1].is_quick = is_quick
+    Decisions(AllAtOnce(), None, table, is_strict=True).decide(  # type: ignore[arg-type]
+        NIM.setup({}, 2), (Seat(0),), 1
+    )
 
-    assert stopped == [b"slow", b"quick"]
-
-
-def late(process: PipedProcess, stopped: list[bytes], line: bytes) -> None:
-    """The bot answers only after the others were stopped, unless it has answered before."""
-    stopped.append(line)
-    if line == b"slow":
-        time.sleep(2 * QUICK_S)
-        process.say(line + b"\n")
+    (request,) = table[0].requests
+    assert request.runs_on is is_quick
