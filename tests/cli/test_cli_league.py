@@ -49,8 +49,8 @@ def test_the_leaderboard_has_all_formats(terminal: Terminal) -> None:
     assert json.loads(found["json"])["standings"]["rows"][0]["rank"] == 1
     assert {row["name"] for row in csv.DictReader(io.StringIO(found["csv"]))} == {"p0", "p1"}
     assert found["markdown"].startswith("|")
-    assert "ms/move" in found["table"]
-    assert "ms/move" not in terminal.arena("leaderboard test --no-timing").out
+    assert "ms/move" in terminal.arena("leaderboard test --wide").out
+    assert "ms/move" not in terminal.arena("leaderboard test --wide --no-timing").out
 
 
 def test_show_and_verify(terminal: Terminal) -> None:

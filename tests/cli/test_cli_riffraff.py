@@ -72,7 +72,8 @@ def test_every_command_tells_of_it(terminal: Terminal) -> None:
 
     assert {each.code for each in (board, matches, *pages, verified)} == {0}
     assert "3 of 3 matches; ranks by MAP" in board.out
-    assert "seat 0/1/2" in board.out
+    seats = terminal.arena("leaderboard --columns player,seats").out
+    assert re.search(r"^p0 +[\d.]+/ *[\d.]+/ *[\d.]+$", seats, re.MULTILINE)
     assert re.search(r"^p2: (\d+) faults in 3 matches, after which the game went on \(\1 ill", board.out, re.MULTILINE)
     assert matches.out.count("  went on after ") == 3
     assert re.search(r"^  \d+ illegal_action: ", pages[0].out, re.MULTILINE)
