@@ -249,7 +249,7 @@ function steps(match) {
     marked?.removeAttribute("aria-current");
     marked = items[number];
     marked.setAttribute("aria-current", "step");
-    list.scrollTop = marked.offsetTop - list.offsetTop - list.clientHeight / 2;
+    list.scrollTop = marked.offsetTop - list.clientHeight / 2;
   };
   const node = el("details", { class: "all-steps", open: true }, el("summary", {}, "All steps"), list);
   return { node, show };

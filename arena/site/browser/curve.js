@@ -43,7 +43,7 @@ export function curve(match, go) {
     });
     told.replaceChildren(
       ...match.players.map((player, seat) =>
-        el("span", { class: `seat-text seat-${seat}` }, `${player.name} ${Math.round(100 * values[seat])} % `),
+        el("span", { class: `seat-text seat-${seat}` }, `${player.name} ${Math.round(100 * Math.min(1, Math.max(0, values[seat])))} % `),
       ),
     );
   };

@@ -9,7 +9,7 @@ export async function stage(match) {
   try {
     drawn = draw ? draw(host, match) : null;
   } catch (error) {
-    console.warn("no drawing module:", error);
+    console.info(`stills instead of a drawing: ${error.message}`);
     host.replaceChildren();
   }
   return { host, show: drawn ? moving(match, drawn) : stills(match, host), isDrawn: Boolean(drawn) };

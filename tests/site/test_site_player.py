@@ -1,0 +1,327 @@
+"""The match player in a real browser, from the first to the last step of a match of each game."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from msgspec.structs import replace
+from riffraff_play import GAME
+from site_browser import PHONE, chromium, opened
+from support.scripted_bot import match_of, random_match
+
+from arena.errors import Crashed
+from arena.match.baseline import BaselinePlayer
+from arena.match.participant import ActionRequest
+from arena.match.record import ActionStep, MatchRecord
+from arena.protocol.messages import Answer
+from arena.site.page import framed, match_page
+from arena.site.replay import match_data, script
+
+pytestmark = [pytest.mark.slow, pytest.mark.process]
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="the extra `browser` is not installed")
+
+ASSETS: Final = Path(__file__).parents[2] / "arena" / "site" / "assets"
+POLICY: Final = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:"
+HOSTILE: Final = "</script><img src=x onerror=alert(1)><b>bold</b>"
+ALL: Final = {"expansions": ["crazy_captain", "no_shanghai", "sharks", "doubles"]}
+
+
+class Leaver(BaselinePlayer):
+    """Leaves the table at the request of that number."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self._last = number
+
+    def ask(self, request: ActionRequest) -> Answer:
+        if self.moves + 1 == self._last:
+            raise Crashed("gone")
+        return super().ask(request)
+
+
+MATCHES: Final[dict[str, Callable[[], MatchRecord]]] = {
+    "nim": lambda: random_match("nim", 3),
+    "shanghaien": lambda: random_match("shanghaien", 4),
+    "expansions": lambda: random_match("shanghaien", 5, ALL),
+    "riffraff": lambda: match_of(BaselinePlayer(), BaselinePlayer(), game="riffraff", rules=GAME),
+    "simulated": lambda: match_of(BaselinePlayer(), Leaver(9), game="riffraff"),
+}
+
+
+@cache
+def record(name: str) -> MatchRecord:
+    """The match of that name, under its place in a block."""
+    return replace(MATCHES[name](), match="c91b78bc3e0c-0-0")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A folder with the assets."""
+    shutil.copytree(ASSETS, tmp_path / "assets")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "match").mkdir()
+    return tmp_path
+
+
+def written(site: Path, *records: MatchRecord, shown: str = "", private: tuple[str, ...] = ()) -> Path:
+    """The data of these matches, and the page of the first, or of what `shown` says."""
+    for each in records:
+        name = f"match-{each.match}"
+        (site / "data" / f"{name}.js").write_text(script(name, match_data(each, private=private)))
+    place = shown or f'data-match="{records[0].match}"'
+    page = site / "match" / "page.html"
+    page.write_text(
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A match</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
+        f'<meta name="color-scheme" content="light dark"></head><body><main><h1>A match</h1><div id="player" {place}>'
+        '</div></main><script src="../assets/player.js"></script></body></html>'
+    )
+    return page
+
+
+def step(page: Any) -> str:
+    """The number of the step that is shown."""
+    found: str = page.locator(".count").text_content().split(" / ")[0]
+    return found
+
+
+def ready(page: Any) -> None:
+    page.wait_for_selector(".steps [aria-current=step]")
+
+
+@pytest.mark.parametrize("name", MATCHES)
+def test_keys_lead_from_the_first_to_the_last_step(browser: Any, site: Path, name: str) -> None:
+    """Each step shows its words, its number in the address, and no page asks for anything outside its folder."""
+    data = match_data(record(name), has_motions=False)
+    place = written(site, record(name))
+    last = len(data["steps"]) - 1
+
+    with opened(browser, place.as_uri()) as (page, account):
+        ready(page)
+        seen = [page.locator(".line").text_content()]
+        for _ in range(last):
+            page.keyboard.press("ArrowRight")
+            seen.append(page.locator(".line").text_content())
+        page.keyboard.press("ArrowRight")
+        end, result = step(page), page.locator(".details").text_content()
+        has_drawing = page.locator(".stage svg, .stage canvas, .stage img").count()
+
+    names = [player["name"] for player in data["players"]]
+    assert seen == [" ".join([*([names[one["seat"]]] if "seat" in one else []), one["text"]]) for one in data["steps"]]
+    assert end == str(last)
+    assert data["result"] in result
+    assert has_drawing
+    assert account.complaints == []
+    assert [url for url in account.requests if not url.startswith((f"{site.as_uri()}/", "data:"))] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["nim", "expansions", "simulated"])
+def test_nothing_serious_is_found_by_axe(browser: Any, site: Path, name: str, scheme: str) -> None:
+    """In both modes, at a step in the middle; and the page is no wider than a phone."""
+    place = written(site, record(name))
+
+    with opened(browser, f"{place.as_uri()}#step=4", color_scheme=scheme) as (page, account):
+        ready(page)
+        shown = step(page)
+        found = axe.Axe().run(page).response["violations"]
+        page.set_viewport_size(PHONE)
+        overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+    serious = [each for each in found if each["impact"] in {"serious", "critical"}]
+    assert [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in serious] == []
+    assert shown == "4"
+    assert overflow <= 0
+    assert account.complaints == []
+
+
+def test_jumps_lead_to_rounds_draws_swings_and_faults(browser: Any, site: Path) -> None:
+    """By links and by keys; a link to a step is the address itself."""
+    data = match_data(record("shanghaien"))
+    marks = {mark["kind"]: str(mark["step"]) for mark in data["marks"]}
+    by_step = [each.get("round", 0) for each in data["steps"]]
+
+    with opened(browser, f"{written(site, record('shanghaien')).as_uri()}#step=41") as (page, account):
+        ready(page)
+        linked = step(page)
+        page.click("text=luckiest draw")
+        luckiest = step(page)
+        page.click("text=largest swing")
+        swing, address = step(page), page.evaluate("location.hash")
+        page.keyboard.press("Home")
+        page.keyboard.press("PageDown")
+        second = step(page)
+        page.keyboard.press("PageUp")
+        first = step(page)
+        page.keyboard.press("End")
+        end = step(page)
+        page.evaluate("location.hash = '#step=7'")
+        page.wait_for_function("document.querySelector('.count').textContent.startsWith('7 ')")
+
+    assert (linked, luckiest, swing) == ("41", marks["luckiest draw"], marks["largest swing"])
+    assert address == f"#step={swing}"
+    assert (first, second, end) == ("0", str(by_step.index(2)), str(len(data["steps"]) - 1))
+    assert account.complaints == []
+
+
+def test_a_fault_is_named_and_can_be_jumped_to(browser: Any, site: Path) -> None:
+    """With the sentence that everybody is told."""
+    with opened(browser, written(site, record("simulated")).as_uri()) as (page, _):
+        ready(page)
+        page.click(".jump-fault >> nth=-1")
+        told = page.locator(".fault").text_content()
+
+    assert told.startswith("Fault: crash: ")
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+@pytest.mark.parametrize("name", ["nim", "simulated"])
+def test_a_match_plays_to_its_end_and_stops(browser: Any, site: Path, name: str, motion: str) -> None:
+    """Space plays, the button pauses; with reduced motion nothing moves in between."""
+    place = written(site, record(name))
+
+    with opened(browser, place.as_uri(), reduced_motion=motion) as (page, account):
+        ready(page)
+        page.select_option("[aria-label=Speed]", "8")
+        page.keyboard.press("Home")
+        page.locator("h1").click()
+        page.keyboard.press("Space")
+        page.wait_for_selector("[aria-label=Pause]")
+        page.wait_for_selector("[aria-label=Play]", timeout=120_000)
+        shown = page.locator(".count").text_content()
+
+    last = len(record(name).steps)
+    assert shown == f"{last} / {last}"
+    assert account.complaints == []
+
+
+def test_two_matches_of_a_block_lie_side_by_side(browser: Any, site: Path) -> None:
+    """The other one follows by the draws that both have; a match that is not there is told of."""
+    one, other = record("shanghaien"), replace(record("shanghaien"), match="c91b78bc3e0c-0-1")
+    place = written(site, one, other)
+
+    with opened(browser, f"{place.as_uri()}#step=30") as (page, account):
+        ready(page)
+        page.click("text=Beside match c91b78bc3e0c-0-1")
+        page.wait_for_selector(".second .tavern")
+        beside = [page.locator(".second > .line").text_content()]
+        page.keyboard.press("ArrowRight")
+        beside.append(page.locator(".second > .line").text_content())
+        page.click("text=Beside match")
+        left = page.locator(".second").count()
+    (site / "data" / f"match-{other.match}.js").unlink()
+    with opened(browser, place.as_uri()) as (page, _):
+        ready(page)
+        page.click("text=Beside match")
+        page.wait_for_selector("text=is not among these pages")
+
+    assert [re.match(r"step (\d+): ", line)[1] for line in beside] == ["30", "31"]  # type: ignore[index]
+    assert left == 0
+    assert account.complaints == []
+
+
+def test_hostile_names_and_notes_stay_text(browser: Any, site: Path) -> None:
+    """In the page of a site, in a page of one file and in a notebook's frame: no element comes out of them."""
+    played = record("shanghaien")
+    steps = tuple(replace(each, note=HOSTILE) if isinstance(each, ActionStep) else each for each in played.steps)
+    evil = replace(played, steps=steps, seats=tuple(replace(seat, player=HOSTILE) for seat in played.seats))
+    alone, notebook = site / "match" / "alone.html", site / "match" / "notebook.html"
+    alone.write_text(match_page(evil, origin=HOSTILE, private=[HOSTILE]))
+    notebook.write_text(f"<!doctype html><title>n</title>{framed(match_page(evil, private=[HOSTILE]), 900)}")
+
+    for place in (written(site, evil, private=(HOSTILE,)), alone, notebook):
+        with opened(browser, place.as_uri()) as (page, account):
+            frame = page.frames[-1]
+            frame.wait_for_selector(".steps [aria-current=step]")
+            frame.locator(".steps a").nth(4).click()
+            note, names = frame.locator(".note").text_content(), frame.locator(".seat-name").all_text_contents()
+            made = frame.locator("img[onerror], b:text('bold')").count()
+
+        assert HOSTILE in note
+        assert names == [HOSTILE, HOSTILE]
+        assert (made, account.complaints) == (0, [])
+        assert [url for url in account.requests if not url.startswith((f"{site.as_uri()}/", "data:", "about:"))] == []
+    assert escape(HOSTILE) in alone.read_text()
+
+
+def test_a_page_in_one_file_needs_no_other(browser: Any, tmp_path: Path) -> None:
+    """Not one request but for itself and pictures within it, also with another match beside."""
+    place = tmp_path / "match.html"
+    other = replace(record("shanghaien"), match="c91b78bc3e0c-0-1")
+    place.write_text(match_page(record("shanghaien"), [other], origin="luck"))
+
+    with opened(browser, place.as_uri()) as (page, account):
+        ready(page)
+        page.click("text=Beside match")
+        page.wait_for_selector(".second .tavern")
+        page.keyboard.press("End")
+
+    assert {url for url in account.requests if not url.startswith("data:")} == {place.as_uri()}
+    assert account.complaints == []
+
+
+def test_without_webgl_stills_are_shown(browser: Any, site: Path) -> None:
+    """With a note that tells which step a picture is of, where not every step has one."""
+    place = written(site, record("riffraff"))
+
+    made = browser.new_context()
+    page = made.new_page()
+    page.add_init_script("HTMLCanvasElement.prototype.getContext = () => null")
+    page.goto(place.as_uri())
+    ready(page)
+    page.keyboard.press("End")
+    alternative, is_loaded = (
+        page.locator(".still").get_attribute("alt"),
+        page.evaluate(
+            "document.querySelector('.still').decode().then(() => document.querySelector('.still').naturalWidth > 0)"
+        ),
+    )
+    made.close()
+
+    assert alternative.startswith("The position after step ")
+    assert is_loaded
+
+
+def test_the_ship_moves_while_a_load_settles_and_can_be_turned(browser: Any, site: Path) -> None:
+    """Pictures of the canvas differ: before, on the way, at rest, and from another side."""
+    data = match_data(record("simulated"))
+    number = next(at for at, each in enumerate(data["steps"]) if "motion" in each)
+
+    with opened(browser, f"{written(site, record('simulated')).as_uri()}#step={number - 1}") as (page, account):
+        ready(page)
+        canvas = page.locator(".harbour canvas")
+        before = canvas.screenshot()
+        page.keyboard.press("End")
+        rest = canvas.screenshot()
+        page.click("[aria-label='Turn to the left']")
+        turned = canvas.screenshot()
+        told = canvas.get_attribute("aria-label")
+
+    assert len({before, rest, turned}) == 3
+    assert "Aboard: " in told
+    assert account.complaints == []
+
+
+def test_a_screen_on_the_wall_plays_one_match_after_the_other(browser: Any, site: Path) -> None:
+    """For ever; a match that is not there is left out."""
+    one, other = record("nim"), replace(record("shanghaien"), match="c91b78bc3e0c-0-1")
+    place = written(site, one, other, shown=f'data-playlist="gone-0-0 {one.match} {other.match}"')
+
+    with opened(browser, place.as_uri()) as (page, _):
+        page.wait_for_selector(".is-wall .still")
+        page.wait_for_selector(".is-wall .tavern", timeout=60_000)
+        controls = page.locator(".controls").is_visible()
+
+    assert not controls
