@@ -91,7 +91,7 @@ class Tavern {
         const seat = winners[at];
         if (seat === null) place(node, 480, 700, "rotate(40deg)");
         else place(node, 40, SIDE[seat].y + 20, "scale(0.3)");
-        node.classList.add("hidden");
+        node.classList.add("is-gone");
         setTimeout(() => node.remove(), 1000);
       });
       this.shout.classList.remove("is-loud");
@@ -109,7 +109,7 @@ class Tavern {
       place(made.node, ROW.left + ROW.step * at, ROW.top);
       return made;
     });
-    this.pileCards.classList.toggle("hidden", view.pile === 0);
+    this.pileCards.classList.toggle("is-gone", view.pile === 0);
     this.pile.textContent = `${view.pile} in the pile`;
     this.gone.textContent = `${view.gone.length} gone`;
   }
@@ -130,7 +130,7 @@ class Tavern {
     const onCard = new Map();
     mine.forEach((each, at) => {
       const target = given[at];
-      each.node.classList.toggle("hidden", !target);
+      each.node.classList.toggle("is-gone", !target);
       if (!target) return;
       const isRolled = target.zone === "rolled";
       each.node.classList.toggle("is-rolled", isRolled && (each.zone !== "rolled" || each.face !== target.face));
