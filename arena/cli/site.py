@@ -50,3 +50,23 @@ def build_site(leagues: tuple[str, ...], out: Path, which: "Which", private: tup
     with stored(results) as store:
         written = write_site(store, leagues, out, which, private)
     click.echo(f"{counted(written, 'file')} in {out}; open {out / 'index.html'} in a browser", err=True)
+
+
+@site.command("serve")
+@click.argument("leagues", nargs=-1, shell_complete=complete_league)
+@click.option("--host", default="127.0.0.1", help="Address to listen on; the default is this machine only.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="Port to listen on; 0 takes a free one.")
+@click.option("--private", multiple=True, metavar="PLAYER", help="Show notes and stderr of this player, too.")
+@results_option
+def serve_site(leagues: tuple[str, ...], host: str, port: int, private: tuple[str, ...], results: Path) -> None:
+    """Serve pages of LEAGUES, or of all, that follow a league while it runs in another process.
+
+    Every finished match can be played. Nothing can be changed through the pages.
+
+    Example: arena site serve first --port 8000
+    """
+    try:
+        from arena.site.serve import LiveSite, serve  # noqa: PLC0415 - packages of an extra
+    except ModuleNotFoundError as error:
+        raise SpecError(f"{INSTALL} ({error})") from None
+    serve(LiveSite(results, leagues, private), host, port, lambda url: click.echo(f"serving {url}", err=True))

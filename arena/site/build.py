@@ -3,7 +3,8 @@
 Rule: the folder is ours alone. A page that a former build wrote and this one did not is removed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -13,8 +14,7 @@ import msgspec
 
 from arena.api import record_of
 from arena.errors import CheckFailed, SpecError
-from arena.match.results import MatchKey, MatchResult
-from arena.report.profile import ProfilePage
+from arena.match.results import MatchResult
 from arena.site.leagues import Chosen, LeagueView, league_views
 from arena.site.pages import MATCHES_ON_A_PAGE, Pages, all_file
 from arena.site.parts import player_file, public_reasons
@@ -29,12 +29,15 @@ Which = Literal["chosen", "all", "none"]
 
 
 class Gathered(msgspec.Struct, frozen=True):
-    """A league, the profiles of its players, the matches worth a look, and the ids of those that get a page."""
+    """A league, the matches worth a look, and the ids of those that get a page."""
 
     view: LeagueView
-    profiles: tuple[ProfilePage, ...]
     chosen: Chosen
     shown: frozenset[str]
+
+    def worth(self) -> Chosen:
+        """The matches worth a look."""
+        return self.chosen
 
 
 def write_site(
@@ -71,23 +74,21 @@ def assets() -> Iterator[tuple[str, bytes]]:
 
 def gathered(store: MatchStore, view: LeagueView, which: Which) -> Gathered:
     """All that the pages of a league are made from."""
-    profiles = tuple(view.profile(store, name) for name in view.players)
     chosen = view.chosen(view.results(store))
     if which == "all":
         shown = {str(one.key) for one in view.results(store)}
     else:
-        shown = {*_worth_a_look(view, chosen, profiles)} if which == "chosen" else set()
-    return Gathered(view, profiles, chosen, frozenset(shown))
+        shown = {*_worth_a_look(store, view, chosen)} if which == "chosen" else set()
+    return Gathered(view, chosen, frozenset(shown))
 
 
-def _worth_a_look(view: LeagueView, chosen: Chosen, profiles: Sequence[ProfilePage]) -> Iterator[str]:
+def _worth_a_look(store: MatchStore, view: LeagueView, chosen: Chosen) -> Iterator[str]:
     """The chosen matches and those that profiles name, each with the others of its block: they share its luck."""
     keys = [one.key for found in (chosen.latest, chosen.closest, chosen.upsets, chosen.faulty) for one in found]
-    for page in profiles:
-        keys += [one.match for one in (*page.profile.wins, *page.profile.losses)]
-    for key in keys:
-        if (key.pairing, key.block) not in view.torn:
-            yield from (str(MatchKey(key.pairing, key.block, turn)) for turn in range(view.state.tournament.seats))
+    for found in (view.profile(store, name).profile for name in view.players):
+        keys += [one.match for one in (*found.wins, *found.losses)]
+    for key in filter(view.has, keys):
+        yield from (str(key._replace(rotation=turn)) for turn in range(view.state.tournament.seats))
 
 
 def _contents(
@@ -120,31 +121,47 @@ def match_files(
 
 def _pages(pages: Pages, store: MatchStore, leagues: Sequence[Gathered]) -> Iterator[tuple[str, str]]:
     views = [one.view for one in leagues]
-    yield "index.html", pages.index(views)
-    yield "bots.html", pages.bots(views)
-    yield "how-to-read.html", pages.how_to_read()
+    for name, make in site_pages(pages, views).items():
+        yield name, make()
     for one in leagues:
-        for name, text in _of_league(pages, store, one):
-            yield f"league/{one.view.key}/{name}", text
+        folder = f"league/{one.view.key}"
+        for name, make in league_pages(pages, store, one.view, one.worth).items():
+            yield f"{folder}/{name}", make()
+        for number, found in enumerate(_in_parts(one.view.results(store)), start=1):
+            yield f"{folder}/{all_file(number)}", pages.all_matches(one.view, number, found)
 
 
-def _of_league(pages: Pages, store: MatchStore, one: Gathered) -> Iterator[tuple[str, str]]:
+def site_pages(pages: Pages, views: Sequence[LeagueView]) -> dict[str, Callable[[], str]]:
+    """The pages beside those of leagues, by path; each is made when it is called."""
+    return {
+        "index.html": lambda: pages.index(views),
+        "bots.html": lambda: pages.bots(views),
+        "how-to-read.html": pages.how_to_read,
+    }
+
+
+def league_pages(
+    pages: Pages, store: MatchStore, view: LeagueView, chosen: Callable[[], Chosen]
+) -> dict[str, Callable[[], str]]:
+    """The pages of a league by file, without the list of all matches; each is made when it is called."""
+
     def reasons(of: MatchResult) -> list[str]:
         try:
             return public_reasons(of, record_of(str(of.key), store.match(str(of.key))))
         except CheckFailed as error:
             return [str(error)]
 
-    view = one.view
-    yield "index.html", pages.league(view)
-    yield "matrix.html", pages.matrix(view)
-    yield "matches.html", pages.chosen(view, one.chosen)
-    yield "faults.html", pages.faults(view, one.chosen, reasons)
-    yield "wall.html", pages.wall(view, one.chosen)
-    for page in one.profiles:
-        yield player_file(page.row.name), pages.player(view, page)
-    for number, found in enumerate(_in_parts(view.results(store)), start=1):
-        yield all_file(number), pages.all_matches(view, number, found)
+    def player(name: str) -> str:
+        return pages.player(view, view.profile(store, name))
+
+    return {
+        "index.html": lambda: pages.league(view),
+        "matrix.html": lambda: pages.matrix(view),
+        "matches.html": lambda: pages.chosen(view, chosen()),
+        "faults.html": lambda: pages.faults(view, chosen(), reasons),
+        "wall.html": lambda: pages.wall(view, chosen()),
+        **{player_file(name): partial(player, name) for name in view.players},
+    }
 
 
 def _in_parts(results: Iterator[MatchResult]) -> Iterator[list[MatchResult]]:

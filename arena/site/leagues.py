@@ -103,9 +103,19 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
         """The matches of whole blocks, pairing by pairing."""
         return (one for one in store.results(self.state.blocks) if (one.key.pairing, one.key.block) not in self.torn)
 
+    def has(self, key: MatchKey) -> bool:
+        """Whether it is a match of a whole block of this league, if it is stored."""
+        return 0 <= key.block < self.state.blocks.get(key.pairing, 0) and (key.pairing, key.block) not in self.torn
+
+    @cached_property
+    def _profiles(self) -> dict[str, ProfilePage]:
+        return {}
+
     def profile(self, store: MatchStore, name: str) -> ProfilePage:
-        """All about a player."""
-        return player_profile(store, self.state, name, self.table, self.sums)
+        """All about a player, computed once."""
+        if name not in self._profiles:
+            self._profiles[name] = player_profile(store, self.state, name, self.table, self.sums)
+        return self._profiles[name]
 
     def chosen(self, results: Iterable[MatchResult]) -> Chosen:
         """The matches worth a look among `results`, of which any number may pass."""

@@ -51,7 +51,7 @@ _IN_A_LEAGUE: Final = "../../"
 _PLAYER: Final = ("assets/player.js",)
 
 
-def _environment() -> jinja2.Environment:
+def _environment(policy: str) -> jinja2.Environment:
     loader = jinja2.PackageLoader("arena.site")
     found = jinja2.Environment(
         loader=loader,
@@ -62,7 +62,7 @@ def _environment() -> jinja2.Environment:
         finalize=_finalized,
     )
     found.filters["code"] = _with_code
-    found.globals.update(policy=POLICY, version=__version__)
+    found.globals.update(policy=policy, version=__version__)
     return found
 
 
@@ -81,14 +81,21 @@ def _with_code(text: str) -> Markup:
 
 
 class Pages:
-    """Makes pages; `is_shown` tells of the id of a match whether it has a page."""
+    """Makes pages; `is_shown` tells of the id of a match whether it has a page.
 
-    def __init__(self, is_shown: Callable[[str], bool] = lambda _: False) -> None:
-        self._templates = _environment()
-        self._is_shown = is_shown
+    `live` is the version of all that is stored, for a server that tells of newer ones; None for files.
+    """
+
+    def __init__(self, is_shown: Callable[[str], bool] = lambda _: False, live: str | None = None) -> None:
+        self._templates = _environment(POLICY if live is None else f"{POLICY}; connect-src 'self'")
+        self._is_shown, self._live = is_shown, live
 
     def _page(self, template: str, root: str = "", scripts: Sequence[str] = (), **values: Any) -> str:
-        return str(self._templates.get_template(template).render(root=root, scripts=scripts, **values))
+        return str(
+            self._templates.get_template(template).render(
+                root=root, scripts=scripts, live=None if scripts else self._live, **values
+            )
+        )
 
     def index(self, leagues: Sequence[LeagueView]) -> str:
         """The list of leagues."""

@@ -1,6 +1,11 @@
 """A site of made leagues with hostile names, and a reader of its pages."""
 
 import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Final
@@ -20,6 +25,7 @@ NAMES: Final = (
     "cheat",
 )
 """Of players; `cheat` loses by an illegal action."""
+LONGEST_S: Final = 60
 VOID: Final = {"meta", "link", "br", "img", "input", "hr"}
 
 
@@ -31,6 +37,20 @@ def made_site(folder: Path, *names: str, which: Which = "chosen", cycles: int = 
     with reading(folder / "results") as store:
         write_site(store, (), folder / "out", which)
     return folder / "out"
+
+
+@contextmanager
+def serving(results: Path, *options: str) -> Iterator[str]:
+    """The address of a server of these results; it ends by Ctrl-C, as interrupted."""
+    command = [sys.executable, "-m", "arena", "site", "serve", "--port", "0", "--results", str(results), *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            yield process.stderr.readline().split()[-1]
+        finally:
+            process.send_signal(signal.SIGINT)
+            rest = process.communicate(timeout=LONGEST_S)[1]
+    assert "Traceback" not in rest
 
 
 class Read(HTMLParser):

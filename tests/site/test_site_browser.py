@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 from site_browser import PHONE, chromium, opened
-from site_made import NAMES, made_site
+from site_made import LONGEST_S, NAMES, made_site, serving
+from store_made import block_of, tournament, writing
 
+from arena.league.schedule import pairings
+from arena.site.leagues import key_of
 from arena.text import printable
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
@@ -151,6 +154,24 @@ def test_a_site_works_below_any_address_and_asks_nothing_of_others(browser: Any,
     assert title.startswith("Match ")
     assert account.complaints == []
     assert [url for url in account.requests if not url.startswith((f"{origin}/deep/down/", "data:"))] == []
+
+
+def test_a_page_of_the_server_follows_the_league(browser: Any, tmp_path: Path) -> None:
+    """A block that another process stores appears without a click, and the reader stays where they were."""
+    league = tournament("ann", "bob", cycles=4)
+    with writing(tmp_path) as store:
+        store.save_league(league)
+        store.save([block_of(league, pairings(league)[0], 0)])
+        with serving(tmp_path) as url, opened(browser, f"{url}league/{key_of('test')}/index.html") as (page, account):
+            page.wait_for_selector("text=2 of 8 matches")
+            page.locator("tbody th a").first.focus()
+            store.save([block_of(league, pairings(league)[0], block) for block in (1, 2)])
+            page.wait_for_selector("text=6 of 8 matches", timeout=1000 * LONGEST_S)
+            focused = page.evaluate("document.activeElement.closest('tbody th') !== null")
+
+    assert focused
+    assert account.complaints == []
+    assert [each for each in account.requests if not each.startswith((url, "data:"))] == []
 
 
 class _Below(SimpleHTTPRequestHandler):

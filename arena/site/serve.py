@@ -1,0 +1,209 @@
+"""The site live: the same pages from a server, which tells browsers when more is stored.
+
+Rule: it reads only. A connection never holds a snapshot longer than a page takes, so that a league that runs in another
+process never waits. All that is shown is of one version: pages are made when somebody asks for them, once a version,
+and the next version begins no sooner than after twenty times the time that the last one took: a twentieth of a core.
+"""
+
+import asyncio
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from arena.api import stored
+from arena.errors import ArenaError, SpecError
+from arena.match.results import MatchKey
+from arena.site.build import assets, league_pages, match_files, site_pages
+from arena.site.leagues import Chosen, LeagueView, league_views
+from arena.site.pages import MATCHES_ON_A_PAGE, POLICY, Pages, all_file, page_count
+from arena.store.matches import MatchStore
+
+_LOOK_S: Final = 1.0
+"""Between two looks for new matches."""
+_SHARE: Final = 20
+"""The least time of a version, in times of the CPU time that its pages took."""
+_ALIVE_S: Final = 15.0
+"""Between two signs of life to a browser, without which some would close the connection."""
+_MOST_MATCHES: Final = 100
+"""Matches that are kept as they were shown."""
+_LOCAL: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
+_KINDS: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript", "txt": "text/plain"}
+_HEADERS: Final = {
+    "Content-Security-Policy": f"{POLICY.replace(' file:', '')}; connect-src 'self'; frame-ancestors 'none'",
+    "Cache-Control": "no-cache",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class LiveSite:
+    """The files of a site by path, as of the last version that is shown."""
+
+    def __init__(self, results: Path, names: Sequence[str], private: Sequence[str] = ()) -> None:
+        self._results, self._names, self._private = results, names, private
+        self._lock = threading.Lock()
+        self._assets = dict(assets())
+        self._matches: dict[str, bytes] = {}
+        self._made: dict[str, bytes] = {}
+        self._views: list[LeagueView] | None = None
+        self._chosen: dict[str, Chosen] = {}
+        self._spent_s = self._began_s = 0.0
+        self.version = self._stored()
+
+    def look(self) -> bool:
+        """Begin a new version if more is stored and it is time to; whether there is one."""
+        if time.monotonic() - self._began_s < _SHARE * self._spent_s or (found := self._stored()) == self.version:
+            return False
+        with self._lock:
+            self._made, self._views, self._chosen = {}, None, {}
+            self._spent_s, self._began_s, self.version = 0.0, time.monotonic(), found
+        return True
+
+    def file(self, path: str) -> bytes | None:
+        """The content of a file of the site; None if it has no such file."""
+        known = self._assets.get(path) or self._matches.get(path)
+        if known is not None:
+            return known
+        with self._lock:
+            if path not in self._made:
+                start_s = time.process_time()
+                with stored(self._results) as store:
+                    self._make(store, path)
+                self._spent_s += time.process_time() - start_s
+            return self._made.get(path) or self._matches.get(path)
+
+    def _stored(self) -> str:
+        """The number of matches ever stored, and that of leagues."""
+        with stored(self._results) as store:
+            return f"{store.head().size}-{len(store.leagues())}"
+
+    def _make(self, store: MatchStore, path: str) -> None:
+        if self._views is None:
+            self._views = [*league_views(store, self._names)]
+        folder, _, name = path.rpartition("/")
+        if folder in {"match", "data"}:
+            self._play(store, name.removeprefix("match-").rpartition(".")[0])
+            return
+        make = self._pages(store, folder).get(name)
+        if make is not None:
+            self._made[path] = make().encode()
+
+    def _pages(self, store: MatchStore, folder: str) -> dict[str, Callable[[], str]]:
+        views, pages = self._views or [], Pages(lambda _: True, self.version)
+        if not folder:
+            return site_pages(pages, views)
+        for view in views:
+            if folder == f"league/{view.key}":
+                numbers = range(1, page_count(view) + 1)
+                lists = {all_file(number): partial(_listed, pages, store, view, number) for number in numbers}
+                return league_pages(pages, store, view, partial(self._worth, store, view)) | lists
+        return {}
+
+    def _worth(self, store: MatchStore, view: LeagueView) -> Chosen:
+        if view.key not in self._chosen:
+            self._chosen[view.key] = view.chosen(view.results(store))
+        return self._chosen[view.key]
+
+    def _play(self, store: MatchStore, match: str) -> None:
+        """Both files of a match; nothing for one that is none of these leagues, or not stored."""
+        with contextlib.suppress(ValueError, ArenaError):
+            key = MatchKey.read(match)
+            view = next((each for each in self._views or [] if str(key) == match and each.has(key)), None)
+            if view is not None:
+                found = dict(match_files(Pages(live=self.version), store, view, match, self._private))
+                for old in [*self._matches][: max(0, len(self._matches) - 2 * _MOST_MATCHES)]:
+                    del self._matches[old]
+                self._matches |= {path: text.encode() for path, text in found.items()}
+
+
+def _listed(pages: Pages, store: MatchStore, view: LeagueView, number: int) -> str:
+    start = MATCHES_ON_A_PAGE * (number - 1)
+    return pages.all_matches(view, number, islice(view.results(store), start, start + MATCHES_ON_A_PAGE))
+
+
+def application(site: LiveSite, *, is_local: bool = True) -> Starlette:
+    """The server's application; one that `is_local` answers only to names of this machine."""
+    news = asyncio.Condition()
+
+    async def file(request: Request) -> Response:
+        path = request.path_params["path"]
+        content = await asyncio.to_thread(site.file, path)
+        if content is None:
+            return Response("There is no such page.", 404, _HEADERS, "text/plain")
+        return Response(content, 200, _HEADERS, _KINDS.get(path.rpartition(".")[2], "text/plain"))
+
+    async def events(_request: Request) -> Response:
+        return StreamingResponse(_told(site, news), 200, _HEADERS, "text/event-stream")
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        task = asyncio.create_task(_watch(site, news))
+        yield
+        task.cancel()
+
+    routes = [
+        Route("/", lambda _: RedirectResponse("index.html"), methods=["GET"]),
+        Route("/events", events, methods=["GET"]),
+        Route("/{path:path}", file, methods=["GET"]),
+    ]
+    hosts = [*_LOCAL] if is_local else ["*"]
+    return Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(TrustedHostMiddleware, hosts)])
+
+
+async def _watch(site: LiveSite, news: asyncio.Condition) -> None:
+    """Look for more, and wake all who wait for it; a store that cannot be read now may be read later."""
+    while True:
+        await asyncio.sleep(_LOOK_S)
+        with contextlib.suppress(ArenaError):
+            if await asyncio.to_thread(site.look):
+                async with news:
+                    news.notify_all()
+
+
+async def _told(site: LiveSite, news: asyncio.Condition) -> AsyncIterator[str]:
+    """The version, now and whenever there is another one; a comment as a sign of life."""
+    told = None
+    while True:
+        if site.version != told:
+            told = site.version
+            yield f"data: {told}\n\n"
+        else:
+            yield ": still here\n\n"
+        async with news:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(news.wait(), _ALIVE_S)
+
+
+def serve(site: LiveSite, host: str, port: int, announce: Callable[[str], None]) -> None:
+    """Serve until a signal ends it; `announce` gets the address. SpecError if nobody can listen there."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise SpecError(f"--host {host} --port {port}: {error.strerror or error}; choose another one") from None
+    with listener:
+        name = f"[{host}]" if ":" in host else host
+        announce(f"http://{name}:{listener.getsockname()[1]}/")
+        is_local = host in {"localhost", "::1"} or host.startswith("127.")
+        settings = uvicorn.Config(
+            application(site, is_local=is_local),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+        uvicorn.Server(settings).run(sockets=[listener])

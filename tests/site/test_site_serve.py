@@ -1,0 +1,155 @@
+"""The site live: the same pages, news when more is stored, and nothing for strangers, other methods and other paths."""
+
+import re
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from site_made import LONGEST_S, NAMES, made_site, serving
+from store_made import block_of, blocks_of, fill, reading, tournament, writing
+
+from arena.league.schedule import pairings
+from arena.site.build import write_site
+from arena.site.leagues import key_of
+from arena.site.serve import LiveSite
+
+
+def asked(url: str, **more: Any) -> tuple[int, str, Any]:
+    """The status, the text and the headers of an answer."""
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, **more), timeout=LONGEST_S) as answer:
+            return answer.status, answer.read().decode(), answer.headers
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode(), error.headers
+
+
+def plain(page: str) -> str:
+    """A page without its policy, and the script that follows news."""
+    return re.sub(r"<meta http-equiv=.*|<script src=[^>]*live.js.*\n", "", page)
+
+
+def test_the_server_has_every_page_of_the_files(tmp_path: Path) -> None:
+    """Byte for byte, but for the policy and the script of news; and each is made once."""
+    out = made_site(tmp_path, NAMES[0], "bob", "cheat", which="all", cycles=1)
+    site = LiveSite(tmp_path / "results", ())
+
+    for path in sorted(out.rglob("*.*")):
+        name = str(path.relative_to(out))
+        if name != "made-by-arena.txt":
+            found = site.file(name)
+            assert found is not None, name
+            assert plain(found.decode()) == plain(path.read_text(encoding="utf-8")), name
+            assert site.file(name) is found
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("", "secret", "league", "league/x/index.html", "match/x.html", "data/match-.js", "assets/../serve.py"),
+        *("match/0123456789ab-0-0.html", "match/0123456789ab-00-0.html", "../results/arena.db", "/etc/passwd"),
+    ],
+)
+def test_other_paths_have_nothing(tmp_path: Path, path: str) -> None:
+    """Nor do ids that no match has."""
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+
+    assert LiveSite(tmp_path, ()).file(path) is None
+
+
+def test_matches_of_other_leagues_and_of_torn_blocks_are_not_played(tmp_path: Path) -> None:
+    """A server of one league shows that one only."""
+    other = tournament("cid", "dan", name="other", cycles=1)
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+    fill(tmp_path, other)
+    match = str(blocks_of(other)[0].matches[0].result.key)
+
+    assert LiveSite(tmp_path, ("test",)).file(f"match/{match}.html") is None
+    assert LiveSite(tmp_path, ("other",)).file(f"match/{match}.html") is not None
+
+
+def test_a_version_lasts_twenty_times_the_time_that_its_pages_took(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So the server takes a twentieth of a core at most, and all pages of a version tell the same."""
+    league, now_s = tournament("ann", "bob", cycles=4), [0.0]
+    with writing(tmp_path) as store:
+        store.save_league(league)
+        store.save([block_of(league, pairings(league)[0], 0)])
+    monkeypatch.setattr("arena.site.serve.time.monotonic", lambda: now_s[0])
+    times = iter([0.0, 1.5])
+    site = LiveSite(tmp_path, ())
+    now_s[0] = 1.0
+    monkeypatch.setattr("arena.site.serve.time.process_time", lambda: next(times))
+    before = site.file("index.html")
+    with writing(tmp_path) as store:
+        store.save([block_of(league, pairings(league)[0], 1)])
+
+    assert not site.look()
+    assert site.file("index.html") is before
+    now_s[0] = 30.0
+    assert site.look()
+    monkeypatch.undo()
+    assert b"4 of 8 matches" in (site.file("index.html") or b"")
+    assert not site.look()
+
+
+@pytest.mark.process
+def test_the_server_tells_news_and_answers_nobody_else(tmp_path: Path) -> None:
+    """It reads only: other methods and other names of hosts are refused, and the policy forbids all other origins."""
+    league = tournament("ann", "bob", cycles=4)
+    fill(tmp_path, league)
+    longer = tournament("ann", "bob", name="longer", cycles=9)
+    with serving(tmp_path) as url:
+        status, text, headers = asked(f"{url}index.html")
+        with urllib.request.urlopen(f"{url}events", timeout=LONGEST_S) as events:
+            first = events.readline().decode()
+            events.readline()
+            with writing(tmp_path) as store:
+                store.save_league(longer)
+            second = events.readline().decode()
+        after = asked(f"{url}league/{key_of('longer')}/index.html")[0]
+        refused = [
+            asked(f"{url}index.html", method="POST", data=b"x")[0],
+            asked(f"{url}index.html", headers={"Host": "evil.example"})[0],
+            asked(f"{url}nothing")[0],
+        ]
+
+    assert (status, after, refused) == (200, 200, [405, 400, 404])
+    assert "8 of 8 matches" in text
+    assert first == "data: 8-1\n"
+    assert second == "data: 8-2\n"
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_port_that_is_taken_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the options, and exit code 2."""
+    import socket  # noqa: PLC0415
+
+    from arena.cli import execute  # noqa: PLC0415
+
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code = execute(["site", "serve", "--port", str(port), "--results", str(tmp_path)])
+
+    assert code == 2
+    assert f"--port {port}" in capsys.readouterr().err
+
+
+def test_the_files_of_a_server_and_of_a_build_share_the_store(tmp_path: Path) -> None:
+    """Neither holds a lock: a writer commits while both read."""
+    league = tournament("ann", "bob", cycles=2)
+    with writing(tmp_path) as store:
+        store.save_league(league)
+    site = LiveSite(tmp_path, ())
+    with reading(tmp_path) as store, writing(tmp_path) as writer:
+        with store.snapshot():
+            assert site.file("index.html")
+            writer.save([block_of(league, pairings(league)[0], 0)])
+        write_site(store, (), tmp_path / "out")
+
+    assert "2 of 4 matches" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
