@@ -41,17 +41,16 @@ players: [{{bot: random}}, {{bot: random, name: other}}]
 PLAYOUTS: Final = """
 from random import Random
 from arena.games import load_game
-from arena.games.api import Decision, Dice, Over
+from arena.games.api import Decision, Over
+from arena.games.luck import draw
 game, rng = load_game("shanghaien"), Random(5)
-for _ in range(300):
+for number in range(600):
     state = game.setup({}, 2)
     while not isinstance(turn := game.turn(state), Over):
         if isinstance(turn, Decision):
             state = game.apply(state, {seat: game.sample(state, seat, rng) for seat in turn.seats})
-        elif isinstance(turn.kind, Dice):
-            state = game.resolve(state, tuple(rng.randint(1, turn.kind.faces) for _ in range(turn.kind.count)))
         else:
-            state = game.resolve(state, tuple(rng.sample(range(turn.kind.size), turn.kind.size)))
+            state = game.resolve(state, draw(f"playout {number}", turn))
 """
 
 LUCK: Final = """

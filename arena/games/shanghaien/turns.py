@@ -80,9 +80,10 @@ def put_down(state: State, placement: Place) -> State:
     placed = list(player.placed)
     for die in placement.dice:
         placed[die - 1] += 1
-    state = with_mover(state, replace(player, placed=tuple(placed)))
-    if state.one_at is None:
-        state = replace(state, one_at=placement.one)
+    player = replace(player, placed=tuple(placed))
+    first, second = state.players
+    players = (player, second) if state.to_move == 0 else (first, player)
+    state = replace(state, players=players, one_at=state.one_at or placement.one)
     for hook in state.variant.on_placed.values():
         state = hook(state, placement.dice)
     return end_turn(state)
