@@ -19,7 +19,7 @@ class Tavern {
     this.before = null;
     this.cards = [];
     this.dice = SEATS.map(() => []);
-    this.heading = svg("text", { x: 540, y: 198, "text-anchor": "middle", class: "small" });
+    this.heading = svg("text", { x: 540, y: 168, "text-anchor": "middle", class: "small" });
     this.shout = svg("text", { x: 540, y: 345, class: "shout" }, "Shanghai!");
     this.result = svg("g");
     this.pile = svg("text", { x: 82, y: 392, "text-anchor": "middle", class: "small" });
@@ -147,7 +147,7 @@ class Tavern {
     const nth = onCard.get(face) ?? 0;
     onCard.set(face, nth + 1);
     const x = ROW.left + ROW.step * positionOf(view, face);
-    return [x + 20 + 36 * (nth % 3), seat ? ROW.top - 2 - 30 * Math.floor(nth / 3) : ROW.top + 158 + 30 * Math.floor(nth / 3)];
+    return [x + 20 + 36 * (nth % 3), seat ? ROW.top - 20 - 34 * Math.floor(nth / 3) : ROW.top + 176 + 34 * Math.floor(nth / 3)];
   }
 
   tell(view, step) {
