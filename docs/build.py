@@ -34,7 +34,7 @@ ELSEWHERE = {
     "changelog.md": ROOT / "CHANGELOG.md",
 }
 """Pages with their source outside this folder."""
-FILES = (".svg", ".json", ".css", ".ipynb")
+FILES = (".svg", ".png", ".json", ".css", ".ipynb")
 """Endings of files of this folder that the site has beside its pages."""
 COMMANDS = "commands.md"
 API = "api.md"
