@@ -161,10 +161,10 @@ def _scores(found: HeadToHead, template: str, headers: Sequence[str], *, is_shad
 
 def _text(one: Meeting, template: str) -> str:
     score = "" if one.score is None else template.format(100 * one.score, one.matches)
-    return f"{score}{_marks(one)}".rstrip()
+    return f"{score}{meeting_marks(one)}".rstrip()
 
 
-def _marks(one: Meeting) -> str:
+def meeting_marks(one: Meeting) -> str:
     """The mark of the surely better one, then that of a surprising score."""
     sure = "" if one.p_holm > WRONG else ">" if one.is_better else "<"
     return sure + surprise_mark(one.z or 0.0)

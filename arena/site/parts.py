@@ -15,7 +15,7 @@ from arena.report.columns import LEADERBOARD, LUCK_ADJUSTED, Definition
 from arena.report.formats import UNKNOWN, Column, Style, fixed, percent
 from arena.report.leaderboard import table_rows
 from arena.report.matches import fault_reasons, match_words
-from arena.report.matrix import matrix_sentences, surprise_mark
+from arena.report.matrix import matrix_sentences, meeting_marks
 from arena.report.profile import ProfilePage, section_table
 from arena.site.leagues import LeagueView, key_of
 from arena.site.plots import Plot, bar_plot, interval_plot, line_plot
@@ -149,7 +149,7 @@ def _heat(one: Meeting | None) -> dict[str, str]:
         return {"text": UNKNOWN if one else "", "shade": "none", "told": ""}
     matches, result = counted(one.matches, "match", "matches"), f"{one.wins}-{one.draws}-{one.losses}"
     return {
-        "text": f"{percent(one.score)} {surprise_mark(one.z or 0.0)}".strip(),
+        "text": f"{percent(one.score)} {meeting_marks(one)}".strip(),
         "shade": f"s{round(_SHADES * one.score)}",
         "told": f"{one.player} against {one.opponent}: {result} in {matches}",
     }

@@ -199,3 +199,12 @@ def test_without_the_packages_of_the_extra_a_sentence_says_what_to_install(
     assert said.code == 2
     assert 'pip install "bot-arena[site]"' in said.err
     assert not Path("site").exists()
+
+
+def test_the_matrix_has_the_score_and_the_marks_of_each_meeting(tmp_path: Path) -> None:
+    """`>` and `<` tell who is surely better, and stand beside the score of the row's player."""
+    out = made_site(tmp_path, "ann", "cheat", which="none", cycles=30)
+
+    text = Read(out / "league" / key_of("../evil & <b>") / "matrix.html").text
+    assert re.search(r"1 ann\s*100\.0 >", text)
+    assert re.search(r"2 cheat\s*0\.0 <", text)
