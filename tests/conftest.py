@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 # Everywhere the same: tests of control groups run in a machine made for them, see .ci/guest.
 os.environ.setdefault("ARENA_CGROUP", "no")
+os.environ.pop("COLUMNS", None)  # those of the terminal of whoever tests, which xdist hands on
 # A background job of a shell begins with SIGINT ignored, which programs started by tests would inherit: with a handler
 # that does nothing the suite itself ignores it as before, and its children do not.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

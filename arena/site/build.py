@@ -15,7 +15,7 @@ import msgspec
 from arena.api import record_of
 from arena.errors import CheckFailed, SpecError
 from arena.match.results import MatchResult
-from arena.site.leagues import Chosen, LeagueView, league_views
+from arena.site.leagues import Chosen, LeagueView, league_views, require_players
 from arena.site.pages import MATCHES_ON_A_PAGE, Pages, all_file
 from arena.site.parts import player_file, public_reasons
 from arena.site.replay import match_data, script
@@ -46,7 +46,7 @@ def write_site(
     """Write the site of these leagues, or of all, into a new folder or over a former one; the number of files.
 
     `which` matches get a page; notes and stderr are those of the players `private` only. SpecError for a folder with
-    other files.
+    other files, and for a player nobody knows.
     """
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / MARK).exists())):
         raise SpecError(f"--out {out}: found other files, expected a new folder or a site made before")
@@ -95,7 +95,9 @@ def _contents(
     store: MatchStore, names: Sequence[str], which: Which, private: Sequence[str]
 ) -> Iterator[tuple[str, bytes]]:
     yield from assets()
-    leagues = [gathered(store, view, which) for view in league_views(store, names)]
+    views = [*league_views(store, names)]
+    require_players(views, private)
+    leagues = [gathered(store, view, which) for view in views]
     owners = {match: one.view for one in reversed(leagues) for match in one.shown}
     pages = Pages(owners.__contains__)
     for path, text in _pages(pages, store, leagues):

@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from arena.api import one_league
+from arena.errors import SpecError
 from arena.league.progress import progress_of
 from arena.league.standings import entrants, matrix_of, ratings_over_time, standings_after
 from arena.league.state import LeagueState
@@ -22,6 +23,7 @@ from arena.standings.ratings import Rating
 from arena.standings.sums import PairingSums
 from arena.standings.table import Standings, Timing, timing
 from arena.store.matches import MatchStore
+from arena.text import unknown
 
 MOST_IN_MATRIX: Final = 30
 RATING_STEPS: Final = 60
@@ -166,6 +168,14 @@ def league_views(store: MatchStore, names: Sequence[str]) -> Iterator[LeagueView
     """The leagues of these names; all of the store if there are none. SpecError for an unknown one."""
     for name in names or store.leagues():
         yield league_view(store, name)
+
+
+def require_players(views: Sequence[LeagueView], names: Sequence[str]) -> None:
+    """SpecError, with the option, if no league has a player of one of these names."""
+    known = {player: None for view in views for player in view.players}
+    for name in names:
+        if name not in known:
+            raise SpecError(f"--private: {unknown('player', name, known)}")
 
 
 def league_view(store: MatchStore, name: str) -> LeagueView:

@@ -28,7 +28,7 @@ from arena.api import stored
 from arena.errors import ArenaError, SpecError
 from arena.match.results import MatchKey
 from arena.site.build import assets, league_pages, match_files, site_pages
-from arena.site.leagues import Chosen, LeagueView, league_views
+from arena.site.leagues import Chosen, LeagueView, league_views, require_players
 from arena.site.pages import MATCHES_ON_A_PAGE, POLICY, Pages, all_file, page_count
 from arena.store.matches import MatchStore
 
@@ -63,6 +63,9 @@ class LiveSite:
         self._chosen: dict[str, Chosen] = {}
         self._began_s, self._began_cpu_s = time.monotonic(), time.process_time()
         self.version = self._stored()
+        if private:
+            with stored(results) as store:
+                require_players([*league_views(store, names)], private)
 
     def look(self) -> bool:
         """Begin a new version if more is stored and it is time to; whether there is one."""

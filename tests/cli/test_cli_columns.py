@@ -189,8 +189,9 @@ ARGUMENTS = {
     "stats": "p0",
     "show": "MATCH",
     "completion": "bash",
+    "site build": "--out site",
 }
-ANY_TEXT = {"--seed"}
+ANY_TEXT = {"--seed", "--html", "--out"}  # a file or a folder of that name is made
 
 
 def valued_options() -> list[tuple[str, str]]:

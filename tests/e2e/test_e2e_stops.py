@@ -142,9 +142,7 @@ def test_a_killed_resource_tracker_is_no_ones_business(tmp_path: Path) -> None:
     place = Place(tmp_path).write("random", "slow", cycles=12, chunk_blocks=2)
     process = place.start_league("--workers", "1")
     until(lambda: len(place.matches()) > 2, within_s=DEADLINE_S, what="the first matches")
-    trackers = [
-        pid for pid in place.alive() if b"resource_tracker import main" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    ]
+    trackers = [pid for pid, command in place.alive().items() if "resource_tracker import main" in command]
     for pid in trackers:
         os.kill(pid, signal.SIGKILL)
     _, err = process.communicate(timeout=DEADLINE_S)
