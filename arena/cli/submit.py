@@ -3,6 +3,7 @@
 import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
@@ -201,11 +202,13 @@ def _tell(entries: Sequence[_Entry], reports: Path | None, width: int | None) ->
 
 def _report_files(entries: Sequence[_Entry]) -> Iterator[tuple[str, _Entry]]:
     """`ada.txt` for the bot ada, or for `handed-in/ada` if it cannot be read; the second of a name is `ada-2.txt`."""
-    seen = Counter[str]()
+    seen = set[str]()
     for each in entries:
         name = each.bot.name if each.bot is not None else Path(each.given).stem
-        seen[name] += 1
-        yield f"{name}{f'-{seen[name]}' if seen[name] > 1 else ''}.txt", each
+        numbered = chain((name,), (f"{name}-{number}" for number in count(2)))
+        file = next(each for each in numbered if each.casefold() not in seen)
+        seen.add(file.casefold())
+        yield f"{file}.txt", each
 
 
 def _place_of(bots: BotStore, bot: BotSpec, *, replace: bool) -> str:

@@ -191,6 +191,8 @@ class BotPlayer(Participant):
             raise
         finally:
             self.is_quick = clock.elapsed_s < QUICK_S
+            if not self.is_quick and request.stop_others is not None:
+                request.stop_others()  # nobody looks for a quick answer at its next request
             self._charge(clock, talk.channel.stderr_bytes())
             self._recorder.close(message.id, None if answer is None else answer.action)
         return answer

@@ -75,7 +75,12 @@ class Decisions:
         return [each for each in acted if isinstance(each, ActionStep)]
 
     def _act_concurrently(self, due: list[ActionStep | ActionRequest]) -> list[ActionStep | Forfeited]:
-        """The same with the answers in place of the requests, all of which go out before one is awaited."""
+        """The same with the answers in place of the requests, all of which go out before one is awaited.
+
+        Those that answered before stand still from now on: the others may take their time.
+        """
+        for each in self._participants:
+            each.stop()
         requests = [each for each in due if isinstance(each, ActionRequest)]
         calls = [(self._participants[each.seat], partial(self._act, each)) for each in requests]
         answers = iter(_ask_concurrently(calls))

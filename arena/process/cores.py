@@ -104,6 +104,9 @@ class OwnCore:
         if window_s < _LOOK_S:
             return
         now = self._read()
+        if self.core not in now or self.core not in self._before:  # a container counts its cores in another way
+            self._begin()
+            return
         others_s = now[self.core].busy_s - self._before[self.core].busy_s - self._own_s
         idle_s = {core: now[core].idle_s - self._before[core].idle_s for core in self._usable if core in self._before}
         free = sorted((core for core in idle_s if idle_s[core] > _FREE * window_s), key=lambda core: -idle_s[core])

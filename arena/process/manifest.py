@@ -179,7 +179,10 @@ def _manifest_text(folder: Path) -> bytes:
     try:
         is_link = stat.S_ISLNK(place.lstat().st_mode)
     except FileNotFoundError:
-        names = sorted(entry.name for entry in islice(folder.iterdir(), SOURCE_FILE_LIMIT))
+        try:
+            names = sorted(entry.name for entry in islice(folder.iterdir(), SOURCE_FILE_LIMIT))
+        except OSError as error:
+            raise SpecError(f"{safe_path(folder)}: {error.strerror}") from None
         found = (safe_path(", ".join(names[:6])) + " ..." * (len(names) > 6)) or "nothing"
         raise SpecError(f"{safe_path(folder)}: a bot's folder needs a {MANIFEST}; found {found}") from None
     except OSError as error:

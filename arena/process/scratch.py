@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Final
 
 log: Final = logging.getLogger("arena.process")
+_ENDING: Final = ".arena-scratch"
+"""Of all such folders, so that a folder which somebody named is never taken for one."""
 
 
 @contextlib.contextmanager
@@ -27,10 +29,10 @@ def scratch_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
     place, maker = parent or Path(tempfile.gettempdir()), os.getpid()
     sweep(place, prefix)
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+        folder = Path(tempfile.mkdtemp(_ENDING, prefix, place))
         try:
-            with _locked(folder) as is_ours:
-                if is_ours is not False and folder.is_dir():  # a sweep may have come between the two
+            with _locked(folder) as is_held:
+                if is_held is not False and folder.is_dir():  # a sweep may have come between the two
                     yield folder
                     return
         finally:
@@ -41,10 +43,10 @@ def scratch_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
 
 
 def sweep(place: Path, prefix: str) -> None:
-    """Remove the folders of that prefix whose makers were killed."""
-    for leftover in sorted(place.glob(f"{prefix}*")):
-        with _locked(leftover) as is_ours:
-            if is_ours:
+    """Remove the folders of that prefix that this user made and whose makers were killed."""
+    for leftover in sorted(place.glob(f"{prefix}????????{_ENDING}")):
+        with _locked(leftover) as is_held:
+            if is_held and leftover.lstat().st_uid == os.geteuid():
                 remove(leftover)
                 log.warning("%s: removed; a program that was killed had left it", leftover)
 
@@ -65,7 +67,7 @@ def run_on(folder: Path, *command: str) -> None:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[bool | None]:
-    """Whether this user's folder could be locked; it is held inside. None on Windows."""
+    """Whether the folder could be locked; it is held inside. None where there are no locks."""
     try:
         import fcntl  # noqa: PLC0415 - not on Windows
 
@@ -76,10 +78,14 @@ def _locked(folder: Path) -> Iterator[bool | None]:
     except OSError:  # gone meanwhile, or another user's
         yield False
         return
+    is_held: bool | None = True
     try:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield os.fstat(number).st_uid == os.geteuid()
     except BlockingIOError:
-        yield False
+        is_held = False
+    except OSError:  # a file system of another machine
+        is_held = None
+    try:
+        yield is_held
     finally:
         os.close(number)

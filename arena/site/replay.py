@@ -20,7 +20,7 @@ from msgspec import UNSET
 from arena.games import load_game
 from arena.games.api import Chance, Decision, Game, Json, Seat, filming_of, game_info_of, value_of
 from arena.match.luck import LuckMeter, LuckNode, MatchLuck
-from arena.match.record import ActionStep, MatchRecord, SeatRecord, SimulationStep
+from arena.match.record import ActionStep, ChanceStep, MatchRecord, SeatRecord, SimulationStep
 from arena.match.replay import ReplayStep, other_rules, replay
 from arena.match.results import LUCK_UNIT, MatchKey, PlayedMatch
 from arena.report.transcript import recorded_text, result_line, step_text
@@ -247,7 +247,8 @@ def _as_recorded(record: MatchRecord, found: PlayedMatch | None, notice: str) ->
     """A match by rules that are not here: its steps as they were recorded, without positions."""
     steps = [ShownStep("the start", kind="start")]
     for each in record.steps:
-        shown = ShownStep(recorded_text(each), kind=_kind(each))
+        text = f"chance {each.key}" if isinstance(each, ChanceStep) else recorded_text(each)  # it may be hidden luck
+        shown = ShownStep(text, kind=_kind(each))
         if isinstance(each, ActionStep):
             shown.seat, shown.forced, shown.note = each.seat, each.forced, each.note
         steps.append(shown)

@@ -7,6 +7,7 @@ and a version lasts so long that the server takes a small part of a core, howeve
 
 import asyncio
 import contextlib
+import re
 import socket
 import threading
 import time
@@ -40,6 +41,7 @@ _ALIVE_S: Final = 15.0
 """Between two signs of life to a browser, without which some would close the connection."""
 _MOST_MATCHES: Final = 100
 """Matches that are kept as they were shown."""
+_PLAYED: Final = re.compile(r"match/([^/]+)\.html|data/match-([^/]+)\.js")
 _LOCAL: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
 _KINDS: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript", "txt": "text/plain"}
 _HEADERS: Final = {
@@ -92,23 +94,27 @@ class LiveSite:
             return self._made.get(path) or self._matches.get(path)
 
     def _stored(self) -> str:
-        """The number of matches ever stored, and that of leagues."""
         with stored(self._results) as store:
-            return f"{store.head().size}-{len(store.leagues())}"
+            return _moment(store)
 
     def _make(self, store: MatchStore, path: str) -> None:
         if self._views is None:
             self._views = [*league_views(store, self._names)]
         folder, _, name = path.rpartition("/")
-        if folder in {"match", "data"}:
-            self._play(store, name.removeprefix("match-").rpartition(".")[0])
+        if played := _PLAYED.fullmatch(path):
+            self._play(store, played[1] or played[2])
             return
-        make = self._pages(store, folder).get(name)
+        views = self._views
+        if (
+            name.startswith("player-") and _moment(store) != self.version
+        ):  # its page reads matches and sums of one moment
+            views = [*league_views(store, self._names)]
+        make = self._pages(store, folder, views).get(name)
         if make is not None:
             self._made[path] = make().encode()
 
-    def _pages(self, store: MatchStore, folder: str) -> dict[str, Callable[[], str]]:
-        views, pages = self._views or [], Pages(lambda _: True, self.version)
+    def _pages(self, store: MatchStore, folder: str, views: Sequence[LeagueView]) -> dict[str, Callable[[], str]]:
+        pages = Pages(lambda _: True, self.version)
         if not folder:
             return site_pages(pages, views)
         for view in views:
@@ -135,13 +141,18 @@ class LiveSite:
                 self._matches |= {path: text.encode() for path, text in found.items()}
 
 
+def _moment(store: MatchStore) -> str:
+    """The number of matches ever stored, and that of leagues."""
+    return f"{store.head().size}-{len(store.leagues())}"
+
+
 def _listed(pages: Pages, store: MatchStore, view: LeagueView, number: int) -> str:
     start = MATCHES_ON_A_PAGE * (number - 1)
     return pages.all_matches(view, number, islice(view.results(store), start, start + MATCHES_ON_A_PAGE))
 
 
-def application(site: LiveSite, *, is_local: bool = True) -> Starlette:
-    """The server's application; one that `is_local` answers only to names of this machine."""
+def application(site: LiveSite, hosts: Sequence[str] = _LOCAL) -> Starlette:
+    """The server's application; it answers to these names only, `*` is any."""
     news = asyncio.Condition()
 
     async def file(request: Request) -> Response:
@@ -165,7 +176,6 @@ def application(site: LiveSite, *, is_local: bool = True) -> Starlette:
         Route("/events", events, methods=["GET"]),
         Route("/{path:path}", file, methods=["GET"]),
     ]
-    hosts = [*_LOCAL] if is_local else ["*"]
     return Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(TrustedHostMiddleware, hosts)])
 
 
@@ -205,7 +215,7 @@ def serve(site: LiveSite, host: str, port: int, announce: Callable[[str], None])
         announce(f"http://{name}:{listener.getsockname()[1]}/")
         is_local = host in {"localhost", "::1"} or host.startswith("127.")
         settings = uvicorn.Config(
-            application(site, is_local=is_local),
+            application(site, (*_LOCAL, name) if is_local else ("*",)),
             log_level="warning",
             access_log=False,
             server_header=False,

@@ -43,6 +43,7 @@ def test_many_bots_at_once(terminal: Terminal) -> None:
     folder("broken", manifest="name: broken\n")
     folder("eve", manifest="name: twin\ncommand: [python3, bot.py]\n")
     folder("kim", manifest="name: twin\ncommand: [python3, bot.py]\nversion: '2'\n")
+    folder("twin-2", manifest="name: twin-2\ncommand: [python3, bot.py]\n", script=CRASHES)
     folder("random2", manifest="name: random\ncommand: [python3, bot.py]\n")
     Path("in/README.md").write_text("bots of the course\n")
     everything = sorted(str(path) for path in Path("in").iterdir())
@@ -51,7 +52,7 @@ def test_many_bots_at_once(terminal: Terminal) -> None:
 
     found = rows(said.out)
     assert said.code == 1
-    assert said.err.splitlines() == ["left out: in/README.md is no bot", "error: 7 of 10 bots refused"]
+    assert said.err.splitlines() == ["left out: in/README.md is no bot", "error: 8 of 11 bots refused"]
     assert [name for name, (result, _) in found.items() if result == "accepted"] == ["in/ada", "in/ben", "in/cleo"]
     reasons = {name.removeprefix("in/"): why for name, (result, why) in found.items() if result == "refused"}
     assert reasons["crash"].startswith("crash: the bot ended with exit code 1")
@@ -65,7 +66,7 @@ def test_many_bots_at_once(terminal: Terminal) -> None:
     assert sorted(line.split()[0] for line in terminal.registered()) == ["ada", "ben", "cleo"]
     assert "no such module: torch" in Path("told/crash.txt").read_text()
     assert Path("told/ada.txt").read_text().count("  ok ") == 9
-    assert {path.name for path in Path("told").iterdir()} >= {"twin.txt", "twin-2.txt", "broken.txt"}
+    assert {path.name for path in Path("told").iterdir()} >= {"twin.txt", "twin-2.txt", "twin-2-2.txt", "broken.txt"}
 
 
 def test_the_table_fits_80_columns(terminal: Terminal) -> None:

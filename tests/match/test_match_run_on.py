@@ -27,6 +27,9 @@ HEAPS = {"heaps": [3, 3]}
 class Noted(ScriptedChannel):
     """Notes whether the bot is left running or stopped; without `quick` its answers take longer than a millisecond."""
 
+    looks = True
+    """Whether it sees that its answer is late; else it came just before the look, but after a millisecond in all."""
+
     def __init__(self, bot: ScriptedBot, noted: list[str], name: str, *, quick: bool = True) -> None:
         super().__init__(bot._respond, cpu=bot.times.cpu)
         bot.times.wall = lambda: bot.times.wall_s  # type: ignore[method-assign]
@@ -40,7 +43,7 @@ class Noted(ScriptedChannel):
     def receive(self, clock: MoveClock) -> bytes:
         if not self._quick:
             self._times.wall_s += 2 * QUICK_S
-            if clock.stop_others is not None:
+            if clock.stop_others is not None and self.looks:
                 clock.stop_others()
         return super().receive(clock)
 
@@ -97,6 +100,14 @@ def test_a_bot_that_is_waited_for_stops_the_other() -> None:
     noted, _ = noted_match(ScriptedBot(), ScriptedBot(), quick=(True, False))
 
     assert noted[:6] == ["a runs on", "a is stopped", "b runs on", "a rests", "b runs on", "a rests"]
+
+
+def test_an_answer_that_is_late_between_two_looks_stops_the_other_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or it would run on through the next move of the late one, at which nobody looks again."""
+    monkeypatch.setattr(Noted, "looks", False)
+    noted, _ = noted_match(ScriptedBot(), ScriptedBot(), quick=(True, False))
+
+    assert noted[:4] == ["a runs on", "b runs on", "a is stopped", "a rests"]
 
 
 @pytest.mark.parametrize("clocks", [(WALL, CLOCK), (CLOCK, WALL), (WALL, WALL), (PONDER, CLOCK)])
@@ -176,6 +187,10 @@ class Asked(Participant):
     def __init__(self) -> None:
         super().__init__("", "", CLOCK.terms())
         self.requests: list[ActionRequest] = []
+        self.stops = 0
+
+    def stop(self) -> None:
+        self.stops += 1
 
     def ask(self, request: ActionRequest) -> Answer:
         self.requests.append(request)
@@ -192,6 +207,7 @@ def test_seats_that_are_asked_together_are_stopped_at_once(seats: tuple[int, ...
 
     (request,) = table[0].requests
     assert (request.stop_others is None) is (len(seats) > 1)
+    assert [each.stops for each in table] == [len(seats) - 1] * 2
 
 
 class AllAtOnce:

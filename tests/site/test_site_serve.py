@@ -13,6 +13,7 @@ from store_made import block_of, blocks_of, fill, reading, tournament, writing
 from arena.league.schedule import pairings
 from arena.site.build import write_site
 from arena.site.leagues import key_of
+from arena.site.parts import player_file
 from arena.site.serve import LiveSite
 
 
@@ -67,6 +68,35 @@ def test_matches_of_other_leagues_and_of_torn_blocks_are_not_played(tmp_path: Pa
 
     assert LiveSite(tmp_path, ("test",)).file(f"match/{match}.html") is None
     assert LiveSite(tmp_path, ("other",)).file(f"match/{match}.html") is not None
+
+
+def test_a_match_has_two_paths_and_no_others(tmp_path: Path) -> None:
+    """Each of which costs a replay."""
+    league = tournament("ann", "bob", cycles=1)
+    match = str(fill(tmp_path, league)[0].matches[0].result.key)
+    site = LiveSite(tmp_path, ())
+
+    assert [site.file(path) for path in (f"match/{match}.zip", f"data/{match}.js", f"data/match-{match}.html")] == [
+        None
+    ] * 3
+    assert site._matches == {}
+    assert site.file(f"data/match-{match}.js") is not None
+
+
+def test_a_player_page_is_whole_while_the_league_goes_on(tmp_path: Path) -> None:
+    """It reads more of the store than the pages before it did."""
+    league = tournament("ann", "bob", cycles=4)
+    with writing(tmp_path) as store:
+        store.save_league(league)
+        store.save([block_of(league, pairings(league)[0], 0)])
+    site = LiveSite(tmp_path, ())
+    assert site.file("index.html") is not None
+    with writing(tmp_path) as store:
+        store.save([block_of(league, pairings(league)[0], 1)])
+
+    page = site.file(f"league/{key_of('test')}/{player_file('ann')}")
+
+    assert b"bob" in (page or b"")
 
 
 def test_a_version_lasts_many_times_the_time_that_it_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,55 @@
+"""Scratch folders go with their makers, and nothing else goes."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from arena.process import scratch
+from arena.process.scratch import scratch_folder
+
+
+def test_a_folder_that_somebody_named_stays(tmp_path: Path) -> None:
+    """Also one with the prefix, and as many letters after it."""
+    mine = [tmp_path / name for name in ("arena-play-2026", "arena-play-20261123", "arena-play-abcdefgh.txt")]
+    for each in mine:
+        each.mkdir(0o700)
+
+    with scratch_folder("arena-play-", tmp_path):
+        pass
+
+    assert sorted(tmp_path.iterdir()) == sorted(mine)
+
+
+def test_a_leftover_of_this_user_goes_and_that_of_another_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mount may show one owner for all files: the maker has its folder all the same."""
+    with scratch_folder("arena-play-", tmp_path) as made:
+        leftover = made.rename(made.with_name(f"arena-play-abcdefgh{scratch._ENDING}"))
+    leftover.mkdir(exist_ok=True)
+    other = os.geteuid() + 1
+
+    with monkeypatch.context() as patch:
+        patch.setattr("arena.process.scratch.os.geteuid", lambda: other)
+        with scratch_folder("arena-play-", tmp_path) as folder:
+            assert leftover.exists()
+            assert folder.is_dir()
+    with scratch_folder("arena-play-", tmp_path):
+        assert not leftover.exists()
+
+
+def test_an_error_inside_comes_out_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(BlockingIOError, match="no more processes"), scratch_folder("arena-play-", tmp_path):
+        raise BlockingIOError("no more processes")
+
+
+def test_a_file_system_without_locks_has_scratch_folders_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise OSError("no locks available")
+
+    monkeypatch.setattr("fcntl.flock", refused)
+
+    with scratch_folder("arena-play-", tmp_path) as folder:
+        assert folder.is_dir()
+    assert not folder.exists()
