@@ -48,7 +48,7 @@ def sweep(place: Path, prefix: str) -> None:
         with _locked(leftover) as is_held:
             if is_held and leftover.lstat().st_uid == os.geteuid():
                 remove(leftover)
-                log.warning("%s: removed; a program that was killed had left it", leftover)
+                log.info("%s: removed; a program that was killed had left it", leftover)
 
 
 def remove(folder: Path) -> None:

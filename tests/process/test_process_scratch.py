@@ -1,6 +1,8 @@
 """Scratch folders go with their makers, and nothing else goes."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,17 @@ def test_a_leftover_of_this_user_goes_and_that_of_another_stays(
             assert folder.is_dir()
     with scratch_folder("arena-play-", tmp_path):
         assert not leftover.exists()
+
+
+def test_a_leftover_that_goes_is_no_news(tmp_path: Path) -> None:
+    """A worker that was killed in its self-test leaves one to the next worker, whose log has it and whose stderr has not."""
+    leftover = tmp_path / f"arena-play-abcdefgh{scratch._ENDING}"
+    leftover.mkdir()
+    sweeps = f"from pathlib import Path; from arena.process.scratch import sweep; sweep(Path({str(tmp_path)!r}), 'arena-play-')"
+
+    done = subprocess.run([sys.executable, "-c", sweeps], capture_output=True, text=True, check=True)
+
+    assert (done.stdout, done.stderr, leftover.exists()) == ("", "", False)
 
 
 def test_an_error_inside_comes_out_as_it_is(tmp_path: Path) -> None:

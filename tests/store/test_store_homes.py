@@ -1,6 +1,7 @@
 """Installed bots: on the disk before they have a name, looked at before they play, and nothing left lying around."""
 
 import errno
+import logging
 import os
 import shutil
 import subprocess
@@ -183,6 +184,7 @@ def test_leftovers_of_a_killed_program_are_swept_and_nobody_elses(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The folder of a living program that builds stays, that of a killed one goes with the next install."""
+    caplog.set_level(logging.INFO)
     slow = bot_folder(tmp_path / "slow", "slow", build="build: [[sh, -c, 'touch begun; sleep 60']]\n")
     quick = bot_folder(tmp_path / "quick", "quick")
     folder = tmp_path / "results" / "bots"
