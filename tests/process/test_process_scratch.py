@@ -42,12 +42,14 @@ def test_a_leftover_of_this_user_goes_and_that_of_another_stays(
 
 
 def test_a_leftover_that_goes_is_no_news(tmp_path: Path) -> None:
-    """A worker that was killed in its self-test leaves one to the next worker, whose log has it and whose stderr has not."""
+    """A worker killed in its self-test leaves one to the next worker: its log has it, its stderr has not."""
     leftover = tmp_path / f"arena-play-abcdefgh{scratch._ENDING}"
     leftover.mkdir()
-    sweeps = f"from pathlib import Path; from arena.process.scratch import sweep; sweep(Path({str(tmp_path)!r}), 'arena-play-')"
+    sweeps = (
+        "import pathlib, sys; from arena.process.scratch import sweep; sweep(pathlib.Path(sys.argv[1]), 'arena-play-')"
+    )
 
-    done = subprocess.run([sys.executable, "-c", sweeps], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", sweeps, str(tmp_path)], capture_output=True, text=True, check=True)
 
     assert (done.stdout, done.stderr, leftover.exists()) == ("", "", False)
 
