@@ -137,6 +137,7 @@ def _play_here(
     log: Path | None,
 ) -> None:
     """Play match after match and print each; the results go to `played`."""
+    tournament = replace(tournament, stderr="keep")
     tables = seat_all(tournament, secret, isolation, keep_transcript=log is not None)
     with contextlib.ExitStack() as ending:
         said = None if log is None else ending.enter_context(contextlib.closing(_Dialogue(log, tables)))

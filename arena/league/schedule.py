@@ -24,7 +24,7 @@ from arena.league.schedules.settings import Gauntlet, Knockout, Swiss, decided
 from arena.league.schedules.swiss import swiss
 from arena.league.tournament import DEFAULT_SEATS, OLD_FORMAT, Player, Tournament, luck_origin, public_secret
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
-from arena.match.settings import ClockSettings, MatchSettings
+from arena.match.settings import ClockSettings, KeptStderr, MatchSettings
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
 
 KEY_LENGTH: Final = 12
@@ -75,11 +75,12 @@ class Life(msgspec.Struct, frozen=True):
     isolation: Isolation = DEFAULT_ISOLATION
     attempt: int = 1
     luck: bool = True
+    stderr: KeptStderr = "faults"
 
     @property
     def setting(self) -> MatchSettings:
         """The settings that its matches have in common."""
-        return MatchSettings(self.game, self.options, self.clock, self.limits)
+        return MatchSettings(self.game, self.options, self.clock, self.limits, self.stderr)
 
 
 class Round(msgspec.Struct, frozen=True):
@@ -183,6 +184,7 @@ def lives(
                     limits=tournament.limits,
                     isolation=isolation,
                     luck=tournament.luck,
+                    stderr=tournament.stderr,
                 )
 
 

@@ -14,7 +14,7 @@ from arena.errors import SpecError
 from arena.games import GAMES, load_game
 from arena.league.schedules.settings import Count, RoundRobin, Schedule, with_defaults
 from arena.match.secret_luck import LuckOrigin, Secret
-from arena.match.settings import ClockSettings, MatchSettings
+from arena.match.settings import ClockSettings, KeptStderr, MatchSettings
 from arena.process.limits import Limits, negotiate
 from arena.process.manifest import BotSpec, CommandWord, Name
 from arena.standings.ratings import RatingSettings, validate
@@ -44,7 +44,8 @@ class TournamentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `seats`: players at a table. `schedule`: who meets whom; what it leaves out is written beside its settings.
     `cycles` or `blocks_per_pairing` (the same number: a cycle plays one block of every pairing) for the schedules that
     have cycles. `chunk_blocks`: the blocks of a pairing that one worker plays in a row with the same bot processes.
-    `luck`: whether the luck of each match is measured and stored, where the game has a value. `seed`: a public seed,
+    `luck`: whether the luck of each match is measured and stored, where the game has a value. `stderr`: `keep` stores
+    what bots write there with each match, `limits: stderr_bytes` of each bot. `seed`: a public seed,
     from which anybody can compute all luck; without it the league draws a secret.
     """
 
@@ -63,6 +64,7 @@ class TournamentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     workers: Annotated[int, Meta(ge=1, le=1024)] | None = None
     rating: RatingSettings = RatingSettings()
     luck: bool = True
+    stderr: KeptStderr = "faults"
     description: str = ""
 
 
@@ -78,7 +80,8 @@ class Tournament(msgspec.Struct, frozen=True):
     """A league to be played. `players` in the order of the file.
 
     `cycles` blocks for every pairing before the schedule looks at results; 0 for a schedule without cycles. `schedule`
-    has its defaults filled in. `luck`: whether that of each match is measured; no match goes otherwise for it.
+    has its defaults filled in. `luck`: whether that of each match is measured; `stderr`: what records keep of it. No
+    match goes otherwise for either.
 
     `seed` is a public seed. Without one luck is secret, and `commitments` are those of its secrets: under the first one
     the league was begun, under the last one it draws new blocks. `rules` is the version of the game's rules, empty for
@@ -99,6 +102,7 @@ class Tournament(msgspec.Struct, frozen=True):
     seats: int = DEFAULT_SEATS
     schedule: Schedule = RoundRobin()
     luck: bool = True
+    stderr: KeptStderr = "faults"
     commitments: tuple[str, ...] = ()
     rules: str = ""
     format: str = FORMAT
@@ -106,7 +110,7 @@ class Tournament(msgspec.Struct, frozen=True):
     @property
     def setting(self) -> MatchSettings:
         """The settings that all its matches have in common."""
-        return MatchSettings(self.game, self.options, self.clock, self.limits)
+        return MatchSettings(self.game, self.options, self.clock, self.limits, self.stderr)
 
 
 def public_secret(tournament: Tournament) -> Secret | None:

@@ -51,7 +51,7 @@ def bot_player(
     """
     clock = clock_for(player.bot, setting.clock)
     confinement = confine(player.bot, setting.limits, setting.clock, isolation)
-    return BotPlayer(
+    found = BotPlayer(
         player=player.name,
         bot=player.bot.digest,
         open_channel=lambda: open_channel(player.bot, confinement, player.arguments, may_ponder=clock.ponder),
@@ -61,6 +61,8 @@ def bot_player(
         clock=clock,
         keep_transcript=keep_transcript,
     )
+    found.kept_stderr = confinement.limits.stderr_bytes if setting.stderr == "keep" else 0
+    return found
 
 
 def play_life(life: Life, batch_s: float = BATCH_S) -> Generator[list[PlayedBlock], None, None]:

@@ -20,7 +20,7 @@ from arena.match.line_recorder import HELLO, READY, LineRecorder
 from arena.match.participant import NO_LOOK_AHEAD, ActionRequest, Participant, TranscriptLine
 from arena.match.record import Requests, Said, SeatLines, SeatRecord, sums_by_request
 from arena.match.settings import ClockSettings
-from arena.process.channel import QUICK_S
+from arena.process.channel import QUICK_S, BoundedLog
 from arena.process.clock import MoveClock
 from arena.process.portable import Channel
 from arena.process.reaper import own_delay_s
@@ -37,7 +37,8 @@ QUIET_S: Final = 0.00025
 class BotPlayer(Participant):
     """A player's bot. `open_channel` starts a fresh process; `hello` greets a new process.
 
-    `suspended` tells of suspensions, which make a match void; `never` where nobody could play it again.
+    `suspended` tells of suspensions, which make a match void; `never` where nobody could play it again. `kept_stderr`:
+    the bytes of stderr that go into the record of a match, from both ends.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class BotPlayer(Participant):
         keep_transcript: bool = False,
     ) -> None:
         super().__init__(player, bot, clock.terms())
+        self.kept_stderr = 0
         self._open_channel = open_channel
         self._hello = hello
         self._settings = clock
@@ -109,6 +111,7 @@ class BotPlayer(Participant):
             timeouts_by_load=self.timeouts_by_load or UNSET,
             requests=requests,
             lines=self._lines(clock),
+            stderr=self._recorder.stderr_texts,
             **sums_by_request(requests, self.terms.decides),
         )
 
@@ -150,6 +153,7 @@ class BotPlayer(Participant):
             if talk is None or talk.lost is not None:
                 talk = self.start_process()
             talk.recorder = self._recorder
+            self._copy_stderr(talk.channel)
             self._stderr_bytes = talk.channel.stderr_bytes()
             self._prepare(talk, start, READY)
         except BotFault as fault:
@@ -263,8 +267,10 @@ class BotPlayer(Participant):
         """The dialogue with a new process that has said hello. Raises BotFault."""
         self.last_stderr, self._said_hello, self._is_new, self._is_quiet = "", None, True, True
         self._answered_cpu_s = None
+        channel = self._open_channel()
+        self._copy_stderr(channel)
         self._talk = Dialogue(
-            self._open_channel(),
+            channel,
             wall=self._wall,
             suspended=self.suspended,
             is_strict=self._settings.strict,
@@ -274,6 +280,11 @@ class BotPlayer(Participant):
         self._prepare(self._talk, self._hello, HELLO)
         self._said_hello = self._recorder.said.get(HELLO)
         return self._talk
+
+    def _copy_stderr(self, channel: Channel) -> None:
+        """Let the record of this match have what the bot writes to stderr from now on, if it is kept."""
+        if self._recorder.stderr is not None:
+            channel.copy_stderr(self._recorder.stderr)
 
     def _talking(self) -> Dialogue:
         """The dialogue with the process, or the fault for which there is none."""
@@ -332,7 +343,7 @@ class BotPlayer(Participant):
 
     def _new_recorder(self, form: tuple[str, ...]) -> LineRecorder:
         """The recorder of the match that begins, of a process whose answers had that form."""
-        return LineRecorder(form)
+        return LineRecorder(form, BoundedLog(self.kept_stderr // 2) if self.kept_stderr else None)
 
     def _move_clock(self, channel: Channel, wall_s: float) -> MoveClock:
         """The clock of a request that is about to be sent."""

@@ -9,8 +9,11 @@ import zlib
 from collections import Counter
 from typing import Final
 
+from msgspec import UNSET, UnsetType
+
 from arena.errors import BotFault
-from arena.match.record import KEPT_BYTES, Discarded, ReportedFault, Said
+from arena.match.record import KEPT_BYTES, Discarded, ReportedFault, Said, StderrText
+from arena.process.channel import BoundedLog
 
 HELLO: Final = -1
 READY: Final = 0
@@ -25,11 +28,14 @@ _ALL_BITS: Final = 0xFFFFFFFF
 class LineRecorder:
     """The lines of a match, in the order of time. `number` is that of the open request, `sent` how many it was told.
 
-    `form` may be that of an earlier match: the text before, between and after the numbers of an answer.
+    `form` may be that of an earlier match: the text before, between and after the numbers of an answer. `stderr` gets
+    what the bot writes there, if the match keeps it.
     """
 
-    def __init__(self, form: tuple[str, ...] = ()) -> None:
+    def __init__(self, form: tuple[str, ...] = (), stderr: BoundedLog | None = None) -> None:
         self.number = READY
+        self.stderr = stderr
+        self._stderr_ends: list[tuple[int, int]] = []
         self.sent = self.sent_in_all = 0
         self.checksum = 0
         self.form = form
@@ -50,6 +56,18 @@ class LineRecorder:
     def discarded(self) -> tuple[Discarded, ...]:
         """Lines that counted for nothing, by request and kind."""
         return tuple(Discarded(number, kind, count) for (number, kind), count in self._discarded.items())
+
+    @property
+    def stderr_texts(self) -> tuple[StderrText, ...] | UnsetType:
+        """The kept text on stderr by request, without those of which nothing is kept."""
+        if self.stderr is None:
+            return UNSET
+        ends, start, texts = (*self._stderr_ends, (self.number + 1, self.stderr.total)), 0, list[StderrText]()
+        for number, end in ends:
+            if text := self.stderr.text(start, end) if end > start else "":
+                texts.append(StderrText(number, text))
+            start = end
+        return tuple(texts)
 
     def open(self, number: int) -> None:
         """From now on lines belong to that request."""
@@ -92,6 +110,8 @@ class LineRecorder:
     def close(self, request_id: int = 0, action: object = None) -> None:
         """No other line belongs to the open request; `action` is that of its answer, if it got one."""
         self._is_open = False
+        if self.stderr is not None:
+            self._stderr_ends.append((self.number, self.stderr.total))
         is_index = self._count == 1 and type(action) is int
         if is_index and not self.form:
             self.form = _form_of(self._last)

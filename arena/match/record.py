@@ -175,6 +175,16 @@ class SeatLines(msgspec.Struct, frozen=True, omit_defaults=True):
     lost_at: int = 0
 
 
+class StderrText(msgspec.Struct, frozen=True, array_like=True):
+    """Text that a bot's process wrote to stderr between its answer before and its answer to `request`.
+
+    `request` counts from 1; -1 is until `hello`, 0 until `ready`, and one more than there are is after the last answer.
+    """
+
+    request: int
+    text: str
+
+
 class SeatRecord(msgspec.Struct, frozen=True):
     """One seat's share: who sat there, its use of time in milliseconds, and what it sent that did not count.
 
@@ -186,7 +196,8 @@ class SeatRecord(msgspec.Struct, frozen=True):
     `startup_ms` is what `hello` and `ready` took, `idle_ms` the time in which it did nothing while it owed answers.
     `timeouts_by_load`: wall time decided, and it waited for a core for longer than it was late.
 
-    `requests` and `lines` tell the same by request; older records have neither, nor has a human.
+    `requests` and `lines` tell the same by request; older records have neither, nor has a human. `stderr`, where the
+    match keeps it: the beginning and the end of all that was written in the match; a cut is marked in the text.
     """
 
     player: str
@@ -204,6 +215,7 @@ class SeatRecord(msgspec.Struct, frozen=True):
     timeouts_by_load: int | UnsetType = UNSET
     requests: Requests | UnsetType = UNSET
     lines: SeatLines | UnsetType = UNSET
+    stderr: tuple[StderrText, ...] | UnsetType = UNSET
 
 
 class Forfeit(msgspec.Struct, frozen=True):

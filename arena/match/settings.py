@@ -22,6 +22,8 @@ from arena.protocol.messages import ClockTerms
 Milliseconds = Annotated[float, Meta(gt=0, le=86_400_000)]
 MillisecondsOrZero = Annotated[float, Meta(ge=0, le=86_400_000)]
 IDLE_MS: Final = 10_000.0
+KeptStderr = Literal["faults", "keep"]
+"""The stderr of bots that a record keeps: the end of it after a fault that ended the match, or that of every match."""
 
 
 def _unset() -> UnsetType:
@@ -65,12 +67,13 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MatchSettings(msgspec.Struct, frozen=True):
-    """All matches of a tournament share these. `limits`: the most that a bot may use."""
+    """All matches of a tournament share these. `limits`: the most that a bot may use. `stderr`: what records keep."""
 
     game: str
     options: dict[str, Any]
     clock: ClockSettings
     limits: Limits = Limits()
+    stderr: KeptStderr = "faults"
 
 
 class MatchSpec(msgspec.Struct, frozen=True):

@@ -40,27 +40,32 @@ _READABLE: Final = select.POLLIN | select.POLLHUP | select.POLLERR if hasattr(se
 
 
 class BoundedLog:
-    """The first and the last `size` bytes of a stream of any length."""
+    """The first and the last `size` bytes of a stream of any length. `follower` gets the same bytes from now on."""
 
     def __init__(self, size: int = KEPT_STDERR) -> None:
         self._size = size
         self._head = b""
         self._tail = b""
         self.total = 0
+        self.follower: BoundedLog | None = None
 
     def add(self, data: bytes) -> None:
         """Take the next bytes of the stream."""
+        if self.follower is not None:
+            self.follower.add(data)
         self.total += len(data)
         room = self._size - len(self._head)
         self._head += data[:room]
         if room < len(data) and self._size:
             self._tail = (self._tail + data[room:])[-self._size :]
 
-    def text(self) -> str:
-        """Head, what was left out, tail."""
-        left_out = self.total - len(self._head) - len(self._tail)
+    def text(self, start: int = 0, end: int | None = None) -> str:
+        """Head, what was left out, tail: of the bytes from `start` to `end`. Empty if none of them was kept."""
+        end, tail_at = self.total if end is None else end, self.total - len(self._tail)
+        head, tail = self._head[start:end], self._tail[max(0, start - tail_at) : max(0, end - tail_at)]
+        left_out = end - start - len(head) - len(tail) if head or tail or not self._size else 0
         gap = f"\n... {left_out} bytes left out ...\n".encode() if left_out else b""
-        text = (self._head + gap + self._tail).decode("utf-8", "backslashreplace")
+        text = (head + gap + tail).decode("utf-8", "backslashreplace")
         return printable(text, keep="\n\t")  # escapes of a terminal are no way for a bot to draw on somebody's screen
 
 
@@ -188,6 +193,10 @@ class ProcessChannel:
     def stderr_bytes(self) -> int:
         """The bytes that the bot wrote to its stderr, as far as they were read."""
         return self._stderr.total
+
+    def copy_stderr(self, log: BoundedLog) -> None:
+        """Let `log` have all that is read from stderr from now on, and no other one."""
+        self._stderr.follower = log
 
     def close(self, grace_s: float) -> str:
         """End the bot, by force after `grace_s`: the whole process group is killed; how it ended, in words."""

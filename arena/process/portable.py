@@ -132,6 +132,10 @@ class PortableChannel:
         """As `ProcessChannel.stderr_bytes`."""
         return self._stderr.total
 
+    def copy_stderr(self, log: BoundedLog) -> None:
+        """As `ProcessChannel.copy_stderr`."""
+        self._stderr.follower = log
+
     def close(self, grace_s: float) -> str:
         """End the bot, by force after `grace_s`; how it ended, in words."""
         self._unsent.put(None)

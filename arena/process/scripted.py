@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 from arena.errors import BotFault
+from arena.process.channel import BoundedLog
 from arena.process.clock import MoveClock
 
 Reply = bytes | BotFault
@@ -15,7 +16,10 @@ Reply = bytes | BotFault
 
 
 class ScriptedChannel:
-    """`respond` gets each line sent and returns what the other side says to it, now or as faults."""
+    """`respond` gets each line sent and returns what the other side says to it, now or as faults.
+
+    `stderr_log`: a script may add bytes to it, as a process that writes to stderr.
+    """
 
     def __init__(self, respond: Callable[[bytes], Iterable[Reply]], *, cpu: Callable[[], float] = lambda: 0.0) -> None:
         self.cpu = cpu
@@ -26,6 +30,7 @@ class ScriptedChannel:
         self._replies: deque[Reply] = deque()
         self.sent: list[bytes] = []
         self.is_closed = False
+        self.stderr_log = BoundedLog()
 
     def send(self, line: bytes, clock: MoveClock) -> None:  # noqa: ARG002 - a function takes a line at once
         """Give the line to the script."""
@@ -62,12 +67,16 @@ class ScriptedChannel:
         return True
 
     def stderr(self) -> str:
-        """Nothing: a function has no stderr."""
-        return ""
+        """The text that the script added."""
+        return self.stderr_log.text()
 
     def stderr_bytes(self) -> int:
-        """The same as a number."""
-        return 0
+        """The number of its bytes."""
+        return self.stderr_log.total
+
+    def copy_stderr(self, log: BoundedLog) -> None:
+        """Let `log` have all that the script adds from now on."""
+        self.stderr_log.follower = log
 
     def close(self, grace_s: float) -> str:  # noqa: ARG002 - a function ends at once
         """Note the end; its words are those of a process."""

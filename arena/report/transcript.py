@@ -5,7 +5,7 @@ this arena does not have is told as it was recorded, and the text says so. Times
 are those that the bot was told, so that nothing is added up twice.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -20,6 +20,7 @@ from arena.match.participant import TranscriptLine
 from arena.match.reconstruction import SeatTranscript, lines_of
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, Requests, SeatRecord, SimulationStep, Step
 from arena.match.replay import ReplayStep, other_rules, replay
+from arena.match.requests import StderrByStep, stderr_by_step
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.matches import refusal_sentence
 from arena.text import printable
@@ -35,17 +36,20 @@ def transcript(record: MatchRecord, *, every_state: bool, luck: str = "") -> Ite
 
     By rules that this arena does not have, there are the recorded steps and no table.
     """
-    yield from _head(record, luck)
+    stderr = stderr_by_step(record)
+    yield from _head(record, luck, stderr)
     if other := other_rules(record):
         yield f"{other}; so this is told as it was recorded, without positions"
         yield ""
         for number, step in enumerate(record.steps, start=1):
             yield f"{number:>4}  {_line(record, step, recorded_text(step))}"
+            yield from _stderr_at(step, number, stderr)
     else:
         game, names = load_game(record.game), [entry.player for entry in record.seats]
         last = game.setup(record.options, len(record.seats))
         for number, moment in enumerate(replay(record), start=1):
             yield f"{number:>4}  {step_line(record, moment)}"
+            yield from _stderr_at(moment.step, number, stderr)
             last = moment.after
             if moment.is_complete:
                 yield from _news(news_of(game, moment.before, last, names))
@@ -54,7 +58,13 @@ def transcript(record: MatchRecord, *, every_state: bool, luck: str = "") -> Ite
         yield ""
         yield from _indented(game.describe(last, names))
     yield ""
-    yield from _tail(record)
+    yield from _tail(record, stderr)
+
+
+def _stderr_at(step: Step, number: int, stderr: Sequence[StderrByStep]) -> Iterator[str]:
+    """The lines that the bot wrote to stderr on the way to its answer."""
+    if isinstance(step, ActionStep):
+        yield from (f"      stderr | {line}" for line in stderr[step.seat].at.get(number - 1, "").splitlines())
 
 
 def luck_lines(record: MatchRecord, stored: MatchResult | None = None) -> Iterator[str]:
@@ -112,12 +122,13 @@ def dialogue(said: Mapping[str, Iterable[TranscriptLine]], start_s: float | None
         yield f"{at - start_s:10.6f} {player} {way} {printable(text.decode('utf-8', 'backslashreplace').rstrip())}"
 
 
-def _head(record: MatchRecord, luck: str) -> Iterator[str]:
+def _head(record: MatchRecord, luck: str, stderr: Sequence[StderrByStep]) -> Iterator[str]:
     yield f"match {record.match}: {record.game}, rules {record.rules}, isolation {record.isolation}"
     if luck:
         yield luck
     for seat, entry in enumerate(record.seats):
         yield f"seat {seat}: {entry.player} ({entry.bot[:8]})"
+        yield from (f"      stderr | {line}" for line in stderr[seat].before.splitlines())
     yield ""
 
 
@@ -173,7 +184,7 @@ def _indented(text: str) -> Iterator[str]:
         yield f"      {line}".rstrip()
 
 
-def _tail(record: MatchRecord) -> Iterator[str]:
+def _tail(record: MatchRecord, stderr: Sequence[StderrByStep]) -> Iterator[str]:
     if record.scores is not None:
         best_first = sorted(range(len(record.ranks)), key=record.ranks.__getitem__)
         yield f"{_winners(record)}: {' to '.join(str(record.scores[seat]) for seat in best_first)}"
@@ -181,7 +192,8 @@ def _tail(record: MatchRecord) -> Iterator[str]:
         yield f"seat {fault.seat} {record.seats[fault.seat].player} forfeits ({record.termination}): {fault.message}"
         told = (("  hint: ", fault.hint), ("  got:  ", fault.got))
         yield from (f"{word}{text}" for word, text in told if text)
-        yield from (f"  stderr | {line}" for line in fault.stderr.splitlines()[-20:])
+        if not stderr[fault.seat].rest:
+            yield from (f"  stderr | {line}" for line in fault.stderr.splitlines()[-20:])
         yield from (f"  {line}" for line in fault.transcript[-6:])
     for seat, entry in enumerate(record.seats):
         ignored = ", ".join(f"{count} {kind} lines ignored" for kind, count in entry.ignored.items())
@@ -192,6 +204,7 @@ def _tail(record: MatchRecord) -> Iterator[str]:
             f"{'; faults after which the game went on: ' + pardoned if pardoned else ''}"
         )
         yield from (f"  {each}" for each in _refusals(entry))
+        yield from (f"  stderr after the last answer | {line}" for line in stderr[seat].rest.splitlines())
 
 
 def _pardoned(entry: SeatRecord) -> str:

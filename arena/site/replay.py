@@ -7,7 +7,6 @@ Names, actions and notes are data: `script` escapes them so that they cannot end
 
 import zlib
 from base64 import b64encode
-from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
@@ -22,6 +21,7 @@ from arena.games.api import Chance, Decision, Game, Json, Seat, filming_of, game
 from arena.match.luck import LuckMeter, LuckNode, MatchLuck
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, SeatRecord, SimulationStep
 from arena.match.replay import ReplayStep, other_rules, replay
+from arena.match.requests import requests_by_step, stderr_by_step
 from arena.match.results import LUCK_UNIT, MatchKey, PlayedMatch
 from arena.report.transcript import recorded_text, result_line, step_text
 
@@ -37,6 +37,7 @@ class ShownStep(msgspec.Struct, omit_defaults=True):
     `key` of a draw or simulation. `next`: seats that must act then. `used_ms`: time for this action, `total_ms`: of the
     match until then. `luck` of this step and `value`, the expected payoff after it, by seat. `view`, `still`: indices
     of views and stills, `motion` of the movement that a simulation gave. `fault`: the reason of a refusal or forfeit.
+    `note` and `stderr`, as written since the answer before, only for private players.
     """
 
     text: str
@@ -48,6 +49,7 @@ class ShownStep(msgspec.Struct, omit_defaults=True):
     forced: bool = False
     fault: str = ""
     note: str = ""
+    stderr: str = ""
     used_ms: float | None = None
     total_ms: float | None = None
     luck: tuple[float, ...] = ()
@@ -58,7 +60,10 @@ class ShownStep(msgspec.Struct, omit_defaults=True):
 
 
 class ShownPlayer(msgspec.Struct, omit_defaults=True):
-    """A player in a seat; `bot` are 8 digits of its hash. `stderr` and `hint` of a forfeit only for private players."""
+    """A player in a seat; `bot` are 8 digits of its hash.
+
+    Only for private players: `stderr_before` the first answer, `stderr` after the last, and the `hint` of a forfeit.
+    """
 
     name: str
     bot: str
@@ -66,6 +71,7 @@ class ShownPlayer(msgspec.Struct, omit_defaults=True):
     rank: int = 0
     luck: float | None = None
     total_ms: float = 0.0
+    stderr_before: str = ""
     stderr: str = ""
     hint: str = ""
 
@@ -117,12 +123,15 @@ def match_data(
     """
     other = other_rules(record)
     data = _as_recorded(record, found, other) if other else _Shown(record, has_motions=has_motions).data()
+    if record.fault is not None:
+        guilty = data.players[record.fault.seat]
+        guilty.stderr, guilty.hint = guilty.stderr or record.fault.stderr, record.fault.hint
     for step in data.steps:
         if step.seat is not None and record.seats[step.seat].player not in private:
-            step.note = ""
-    if record.fault is not None and data.players[record.fault.seat].name in private:
-        guilty = data.players[record.fault.seat]
-        guilty.stderr, guilty.hint = record.fault.stderr, record.fault.hint
+            step.note = step.stderr = ""
+    for player in data.players:
+        if player.name not in private:
+            player.stderr_before = player.stderr = player.hint = ""
     built: dict[str, Any] = msgspec.to_builtins(data)
     return built
 
@@ -164,7 +173,8 @@ class _Shown:
     def data(self) -> MatchData:
         record = self._record
         steps = [self._start(), *map(self._step, range(1, len(self._states)), self._moments)]
-        _tell_time(steps, record)
+        players = _players(record, self._luck)
+        _tell_requests(steps, players, record)
         _tell_faults(steps, record)
         module, pictured = module_of(record.game), self._pictured()
         views = _places(steps, "view", map(self._view, self._states)) if module else []
@@ -174,7 +184,7 @@ class _Shown:
             title=f"{record.game}: {' v '.join(seat.player for seat in record.seats)}",
             result=result_line(record),
             module=module,
-            players=_players(record, self._luck),
+            players=players,
             others=partners(record.match, len(record.seats)),
             steps=steps,
             marks=_marks(steps, self._luck, record),
@@ -252,18 +262,19 @@ def _as_recorded(record: MatchRecord, found: PlayedMatch | None, notice: str) ->
         if isinstance(each, ActionStep):
             shown.seat, shown.forced, shown.note = each.seat, each.forced, each.note
         steps.append(shown)
-    _tell_time(steps, record)
     _tell_faults(steps, record)
     result = None if found is None else found.result
     by_seat = tuple(own / LUCK_UNIT for own in result.luck) if result is not None and result.luck_version else ()
     luck = MatchLuck(result.luck_version if result is not None else "", by_seat, ())
+    players = _players(record, luck)
+    _tell_requests(steps, players, record)
     return MatchData(
         id=record.match,
         game=record.game,
         title=f"{record.game}: {' v '.join(seat.player for seat in record.seats)}",
         result=result_line(record),
         module="",
-        players=_players(record, luck),
+        players=players,
         others=partners(record.match, len(record.seats)),
         steps=steps,
         marks=_marks(steps, luck, record),
@@ -321,35 +332,27 @@ def _players(record: MatchRecord, luck: MatchLuck) -> tuple[ShownPlayer, ...]:
     )
 
 
-def _tell_time(steps: list[ShownStep], record: MatchRecord) -> None:
-    """The time of each action whose requests are known; that of refused answers counts for the action after them."""
-    spent = [deque(_spent_us(entry)) for entry in record.seats]
+def _tell_requests(steps: list[ShownStep], players: Sequence[ShownPlayer], record: MatchRecord) -> None:
+    """The time of each action whose requests are known, refused ones with it; and the stderr that came with it."""
+    spent = [_spent_us(entry) for entry in record.seats]
     totals = [0] * len(spent)
-    for step, each in zip(steps[1:], record.steps, strict=True):
-        if isinstance(each, ActionStep) and not each.forced and spent[each.seat]:
-            used = spent[each.seat].popleft()
-            totals[each.seat] += used
-            step.used_ms, step.total_ms = used / 1000, totals[each.seat] / 1000
+    for index, numbers in sorted(requests_by_step(record).items()):
+        step, seat = steps[index + 1], steps[index + 1].seat
+        assert seat is not None, "an answer has a seat"
+        used = sum(spent[seat][number - 1] for number in numbers)
+        totals[seat] += used
+        step.used_ms, step.total_ms = used / 1000, totals[seat] / 1000
+    for player, texts in zip(players, stderr_by_step(record), strict=True):
+        player.stderr_before, player.stderr = texts.before, texts.rest
+        for index, text in texts.at.items():
+            steps[index + 1].stderr = text
 
 
-def _spent_us(entry: SeatRecord) -> list[int]:
-    """Microseconds by action of a seat that was asked; none if the record does not tell which request was refused."""
+def _spent_us(entry: SeatRecord) -> tuple[int, ...]:
+    """Microseconds by request that counted."""
     if entry.requests is UNSET:
-        return []
-    times = entry.requests.cpu_us if entry.decides == "cpu" else entry.requests.wall_us
-    told = () if entry.lines is UNSET else entry.lines.told
-    refused = {fault.request for fault in told}
-    if entry.faults is not UNSET and len(refused) < sum(entry.faults.values()):
-        return []
-    by_action, waiting, before = list[int](), 0, False
-    for number, used in enumerate(times, start=1):
-        # two refusals in a row are given up: the fallback action takes their time
-        if number not in refused or before:
-            by_action.append(waiting + used)
-            waiting, before = 0, False
-        else:
-            waiting, before = waiting + used, True
-    return [*by_action, waiting] if waiting else by_action
+        return ()
+    return entry.requests.cpu_us if entry.decides == "cpu" else entry.requests.wall_us
 
 
 def _tell_faults(steps: list[ShownStep], record: MatchRecord) -> None:

@@ -38,3 +38,21 @@ def test_a_match_is_told_round_by_round(terminal: Terminal) -> None:
     ]
     assert first.count("points by now: ") == 8
     assert re.search(r"the game is over: \d+ points for random, \d+ for greedy", first)
+
+
+def test_stderr_is_shown_at_its_step_where_a_tournament_keeps_it(terminal: Terminal) -> None:
+    """And in `arena match --steps` always; a league that says nothing stores none of it."""
+    Path("loud.py").write_text(bot_script(asked="print('thinking hard', file=sys.stderr, flush=True)"))
+
+    shown = terminal.arena("match ./loud.py random --game nim --steps").out.splitlines()
+    assert [line for line in shown if "stderr | thinking hard" in line]
+    for kept in ({"stderr": "keep"}, {}):
+        name = f"test{len(kept)}"
+        assert terminal.league("./loud.py", "random", name=name, seed=name, **kept).code == 0
+        match = terminal.arena(f"league matches {name}").out.split()[0]
+        lines = terminal.arena(f"show {match}").out.splitlines()
+        told = [number for number, line in enumerate(lines) if "stderr | thinking hard" in line]
+        assert bool(told) == bool(kept)
+        assert all(" p0 " in lines[number - 1] for number in told)
+    assert terminal.arena("verify").code == 0
+    assert "stderr" in terminal.league(stderr="all").err

@@ -11,7 +11,7 @@ from support.scripted_bot import ScriptedBot, answer, house, match_of, random_ma
 
 from arena.errors import CheckFailed, Crashed
 from arena.match.luck import luck_of
-from arena.match.record import ActionStep, ChanceStep, MatchRecord, pack
+from arena.match.record import ActionStep, ChanceStep, MatchRecord, StderrText, pack
 from arena.match.replay import replay
 from arena.match.results import PlayedMatch, result_of
 from arena.report.transcript import step_line
@@ -95,6 +95,19 @@ def test_notes_and_stderr_are_told_of_private_players_only() -> None:
         assert all(word not in json.dumps(data) for word in fault.transcript)
     assert data["marks"][-1]["kind"] == "fault"
     assert "crash: " in data["steps"][-1]["fault"]
+
+
+def test_kept_stderr_stands_at_the_step_for_private_players() -> None:
+    """Apart from it, what was written before the first answer and after the last."""
+    texts = (StderrText(-1, "I start"), StderrText(0, "ready"), StderrText(1, "first"), StderrText(2, "last words"))
+    record = replace(CRASHED, seats=(replace(CRASHED.seats[0], stderr=texts), CRASHED.seats[1]))
+
+    shown, hidden = match_data(record, private=["guilty"]), match_data(record, private=["house"])
+    player = shown["players"][0]
+    assert [step["stderr"] for step in shown["steps"] if "stderr" in step] == ["first"]
+    assert (player["stderr_before"], player["stderr"]) == ("I startready", "last words")
+    assert "first" not in json.dumps(hidden)
+    assert "stderr" not in json.dumps(hidden)
 
 
 def test_hostile_text_stays_inside_the_script_that_carries_it() -> None:
