@@ -31,9 +31,10 @@ MANIFEST_LIMIT: Final = 64 << 10
 """Bytes of a bot.yaml."""
 SOURCE_SIZE_LIMIT: Final = 64 * 2**20
 SOURCE_FILE_LIMIT: Final = 2000
-_DEEPEST: Final = 64
+DEEPEST_FOLDER: Final = 64
 """Folders within each other."""
-_IGNORED: Final = {"__pycache__", ".git", ".DS_Store", ".mypy_cache", ".pytest_cache"}
+IGNORED: Final = {"__pycache__", ".git", ".DS_Store", ".mypy_cache", ".pytest_cache"}
+"""Names of files and folders that are no part of a bot."""
 _HAS_FOLDERS: Final = sys.platform == "linux"
 """Elsewhere files are read by their paths: bots that run there are trusted."""
 FileHandle = int | Path
@@ -279,14 +280,14 @@ def safe_path(path: Path | str) -> str:
 
 def _walk(path: Path, folder: FileHandle, before: str) -> Iterator[BotFile | None]:
     """All in an open folder and below it; nothing in place of a folder. The names of folders are sorted with a `/`."""
-    if before.count("/") > _DEEPEST:
-        raise SpecError(f"{safe_path(path)}: folders lie more than {_DEEPEST} deep in each other")
+    if before.count("/") > DEEPEST_FOLDER:
+        raise SpecError(f"{safe_path(path)}: folders lie more than {DEEPEST_FOLDER} deep in each other")
     with os.scandir(folder) as entries:
-        some = islice(entries, SOURCE_FILE_LIMIT + len(_IGNORED) + 1)
+        some = islice(entries, SOURCE_FILE_LIMIT + len(IGNORED) + 1)
         names = sorted(each.name + "/" * each.is_dir(follow_symlinks=False) for each in some)
     for each in names:
         name, relative = each.rstrip("/"), before + each
-        if name in _IGNORED:
+        if name in IGNORED:
             continue
         if not relative.isprintable():  # with line ends in it the hash could be ambiguous
             raise SpecError(f"{safe_path(path / relative)}: a file's name may contain only characters that print")

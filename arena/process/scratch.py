@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 log: Final = logging.getLogger("arena.process")
-_ENDING: Final = ".arena-scratch"
+ENDING: Final = ".arena-scratch"
 """Of all such folders, so that a folder which somebody named is never taken for one."""
 
 
@@ -29,7 +29,7 @@ def scratch_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
     place, maker = parent or Path(tempfile.gettempdir()), os.getpid()
     sweep(place, prefix)
     while True:
-        folder = Path(tempfile.mkdtemp(_ENDING, prefix, place))
+        folder = Path(tempfile.mkdtemp(ENDING, prefix, place))
         try:
             with _locked(folder) as is_held:
                 if is_held is not False and folder.is_dir():  # a sweep may have come between the two
@@ -44,7 +44,7 @@ def scratch_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
 
 def sweep(place: Path, prefix: str) -> None:
     """Remove the folders of that prefix that this user made and whose makers were killed."""
-    for leftover in sorted(place.glob(f"{prefix}????????{_ENDING}")):
+    for leftover in sorted(place.glob(f"{prefix}????????{ENDING}")):
         with _locked(leftover) as is_held:
             if is_held and leftover.lstat().st_uid == os.geteuid():
                 remove(leftover)

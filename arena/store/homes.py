@@ -17,28 +17,30 @@ from typing import Final
 from arena.errors import MachineFault, SpecError
 from arena.process.build import build, digest_of_folder
 from arena.process.limits import Isolation
-from arena.process.manifest import MANIFEST, BotSpec, bot_digest, bot_files, read_bot
+from arena.process.manifest import MANIFEST, BotFile, BotSpec, bot_digest, bot_files, read_bot
 from arena.process.scratch import scratch_folder, sweep
 
 _BUILT: Final = "built"
 _IN_THE_MAKING: Final = "new-"
 _NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+_ADVICE: Final = "choose another folder with --results"
 log: Final = logging.getLogger("arena.store")
 
 
 class Homes:
-    """The homes of one folder; bots are built there with that isolation."""
+    """The homes of one folder; bots are built there with that isolation. `advice` ends messages of a lack of room."""
 
-    def __init__(self, folder: Path, isolation: Isolation) -> None:
+    def __init__(self, folder: Path, isolation: Isolation, advice: str = _ADVICE) -> None:
         self._folder = folder
         self._isolation = isolation
+        self._advice = advice
 
     def read(self, digest: str) -> BotSpec:
         """The installed bot of that hash, read from its source. SpecError if it is missing or was changed."""
         home = self._folder / digest
         if not (home / "source").is_dir():
             raise SpecError(f"{home} is missing: the bot with hash {digest[:8]} has to be submitted again")
-        bot = read_bot(_root(home / "source"))
+        bot = read_bot(root_of(home / "source"))
         if bot.digest != digest:
             raise SpecError(
                 f"{home / 'source'} is not what was submitted: it has the hash {bot.digest[:8]}; somebody changed it,"
@@ -59,7 +61,7 @@ class Homes:
             self._folder.mkdir(parents=True, exist_ok=True)
             sweep(self._folder, _IN_THE_MAKING)
             home = self._folder / bot.digest
-            if home.is_dir() and self._built(bot.digest):
+            if home.is_dir() and self.built(bot.digest):
                 self._check(bot.digest)
                 return
             if home.is_dir():
@@ -71,8 +73,8 @@ class Homes:
         except OSError as error:
             what = f"{self._folder}: {bot.label} cannot be installed: {error.strerror}"
             if error.errno in _NO_ROOM:
-                raise MachineFault(f"{what}; make room there, or choose another folder with --results") from None
-            raise SpecError(f"{what}; choose another folder for the results with --results") from None
+                raise MachineFault(f"{what}; make room there, or {self._advice}") from None
+            raise SpecError(f"{what}; {self._advice}") from None
 
     def is_changed(self, digest: str) -> bool:
         """Whether a home is missing, or not what was put there."""
@@ -82,7 +84,7 @@ class Homes:
             return True
         return False
 
-    def _built(self, digest: str) -> str:
+    def built(self, digest: str) -> str:
         """The hash of the build in that home; empty if nothing tells it."""
         text = ""
         with contextlib.suppress(OSError, UnicodeDecodeError):
@@ -92,7 +94,7 @@ class Homes:
     def _check(self, digest: str) -> None:
         """SpecError if the home is missing, or if its source or its build was changed."""
         self.read(digest)
-        home, built = self._folder / digest, self._built(digest)
+        home, built = self._folder / digest, self.built(digest)
         if not built or built != digest_of_folder(home / "run"):
             raise SpecError(
                 f"{home / 'run'} is not what was built there: somebody changed it, or a disk lost a part of it;"
@@ -107,7 +109,7 @@ class Homes:
             build(bot.manifest, made / "run", self._isolation, given=bot.given_folder)
             (made / _BUILT).write_text(digest_of_folder(made / "run"), encoding="ascii")
             _sync_all(made)
-            if home.is_dir() and not self._built(bot.digest):
+            if home.is_dir() and not self.built(bot.digest):
                 home.rename(scratch / "former")
             try:
                 made.rename(home)
@@ -121,17 +123,22 @@ class Homes:
 def _fill(bot: BotSpec, home: Path) -> None:
     """Copy the bot into `source` and `run`."""
     source = Path(bot.source)
-    for name, content, is_executable in bot_files(source):
+    for file in bot_files(source):
         for part in ("source", "run"):
-            target = home / part / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-            target.chmod(0o755 if is_executable else 0o644)
-    if bot_digest(_root(home / "source"), bot.manifest) != bot.digest:
+            write_file(home / part, file)
+    if bot_digest(root_of(home / "source"), bot.manifest) != bot.digest:
         raise SpecError(f"{bot.source} was changed while it was being copied; try again")
 
 
-def _root(source: Path) -> Path:
+def write_file(folder: Path, file: BotFile) -> None:
+    """Write a file of a bot below `folder`."""
+    target = folder / file.name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(file.content)
+    target.chmod(0o755 if file.is_executable else 0o644)
+
+
+def root_of(source: Path) -> Path:
     """A stored source is a folder with a manifest, or holds the one script."""
     if (source / MANIFEST).is_file() or not source.is_dir():
         return source

@@ -28,7 +28,7 @@ def test_a_leftover_of_this_user_goes_and_that_of_another_stays(
 ) -> None:
     """A mount may show one owner for all files: the maker has its folder all the same."""
     with scratch_folder("arena-play-", tmp_path) as made:
-        leftover = made.rename(made.with_name(f"arena-play-abcdefgh{scratch._ENDING}"))
+        leftover = made.rename(made.with_name(f"arena-play-abcdefgh{scratch.ENDING}"))
     leftover.mkdir(exist_ok=True)
     other = os.geteuid() + 1
 
@@ -43,7 +43,7 @@ def test_a_leftover_of_this_user_goes_and_that_of_another_stays(
 
 def test_a_leftover_that_goes_is_no_news(tmp_path: Path) -> None:
     """A worker killed in its self-test leaves one to the next worker: its log has it, its stderr has not."""
-    leftover = tmp_path / f"arena-play-abcdefgh{scratch._ENDING}"
+    leftover = tmp_path / f"arena-play-abcdefgh{scratch.ENDING}"
     leftover.mkdir()
     sweeps = (
         "import pathlib, sys; from arena.process.scratch import sweep; sweep(pathlib.Path(sys.argv[1]), 'arena-play-')"

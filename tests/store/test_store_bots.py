@@ -338,6 +338,6 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(
         SpecError,
-        match=r"results/bots: fox .* cannot be installed: Not a directory; choose another folder for the results with",
+        match=r"results/bots: fox .* cannot be installed: Not a directory; choose another folder with --results",
     ):
         store(tmp_path).install(bot)

@@ -1,0 +1,99 @@
+"""Bots as archives, to be sent to another machine: the same bytes for the same hash, on every machine.
+
+Rule: an archive lists the names, bytes and executable bits of a bot's files, and has no words for anything else: no
+link, device, owner or time. It is checked before the first file is written, and once more afterwards: only the one
+archive that this module makes of a bot is taken for that bot.
+"""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from arena.errors import SpecError
+from arena.process.manifest import (
+    DEEPEST_FOLDER,
+    IGNORED,
+    SOURCE_FILE_LIMIT,
+    SOURCE_SIZE_LIMIT,
+    BotFile,
+    BotSpec,
+    bot_files,
+    read_bot,
+    safe_path,
+)
+from arena.store.homes import root_of, write_file
+
+_LONGEST_NAME: Final = 4000
+_LONGEST_PART: Final = 255
+"""Bytes that a file system of Linux takes."""
+ARCHIVE_SIZE_LIMIT: Final = SOURCE_SIZE_LIMIT + SOURCE_FILE_LIMIT * (_LONGEST_NAME + 16)
+"""Bytes of an archive."""
+_Files = Annotated[list[BotFile], Meta(max_length=SOURCE_FILE_LIMIT)]
+
+
+class PackedBot(msgspec.Struct, frozen=True):
+    """A bot on its way to another machine; `built` is the hash of its build where it comes from."""
+
+    digest: str
+    archive: bytes
+    built: str
+
+
+def archive_of(bot: BotSpec) -> bytes:
+    """The bot's source as an archive: a MessagePack array of [name, bytes, is executable], in order of name.
+
+    SpecError for a source that is no bot any more.
+    """
+    return msgspec.msgpack.encode(list(bot_files(Path(bot.source))))
+
+
+def unpack_bot(archive: bytes, digest: str, folder: Path) -> BotSpec:
+    """Write the files of an archive into the empty `folder`; the bot that they are.
+
+    SpecError for an archive that is not that of the bot with this hash; of one whose names lead out of the folder, or
+    that is too large, nothing is written.
+    """
+    files = _checked(archive)
+    for file in files:
+        write_file(folder, file)
+    bot = read_bot(root_of(folder), digest[:8])
+    if bot.digest != digest:
+        raise _refused(f"it holds the bot with hash {bot.digest[:8]}")
+    if archive_of(bot) != archive:  # a file that the hash leaves out could be run all the same
+        raise _refused("it holds more than the files that the hash is made of, or in another order")
+    return bot
+
+
+def _checked(archive: bytes) -> list[BotFile]:
+    """The files of an archive whose names and sizes are those of a bot."""
+    if len(archive) > ARCHIVE_SIZE_LIMIT:
+        raise _refused(f"it has {len(archive)} bytes, at most {ARCHIVE_SIZE_LIMIT} are allowed")
+    try:
+        files = msgspec.msgpack.decode(archive, type=_Files)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise _refused(str(error)) from None
+    names, folders = {file.name for file in files}, set[str]()
+    for name in names:
+        parts = name.split("/")
+        _check_name(name, parts)
+        folders.update("/".join(parts[:count]) for count in range(1, len(parts)))
+    if len(names) < len(files) or names & folders:
+        raise _refused("two of its files have one name, or one lies in another")
+    if sum(len(file.content) for file in files) > SOURCE_SIZE_LIMIT or len(names) + len(folders) > SOURCE_FILE_LIMIT:
+        raise _refused(f"it holds more than {SOURCE_SIZE_LIMIT >> 20} MiB, or {SOURCE_FILE_LIMIT} files and folders")
+    return files
+
+
+def _check_name(name: str, parts: list[str]) -> None:
+    """SpecError for a name that no file of a bot has."""
+    if not name.isprintable() or len(name.encode()) > _LONGEST_NAME or len(parts) > DEEPEST_FOLDER + 1:
+        raise _refused(f"a file is called {safe_path(name[:80])}")
+    is_part = all(0 < len(part.encode()) <= _LONGEST_PART for part in parts)
+    if not is_part or {".", "..", *IGNORED}.intersection(parts):
+        raise _refused(f"no bot has a file {safe_path(name[:80])}")
+
+
+def _refused(why: str) -> SpecError:
+    return SpecError(f"an archive is refused: {why}; expected what this arena makes of an installed bot")

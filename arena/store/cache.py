@@ -1,0 +1,194 @@
+"""The bots that a worker on another machine got: installed by their hash, bounded, the least recently used leave first.
+
+Rule: several processes, and threads of them, may share one cache. A bot in use is locked (flock on its home), so a
+process that is killed holds none; a home without a lock may go at any moment. Nothing that lies there is believed
+before its hash was computed again, once in each process.
+"""
+
+import contextlib
+import fcntl
+import logging
+import os
+import re
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from arena.errors import HarnessFault, MachineFault, SpecError
+from arena.process.limits import Isolation
+from arena.process.manifest import safe_path
+from arena.process.scratch import ENDING, remove, scratch_folder, sweep
+from arena.store.archives import PackedBot, unpack_bot
+from arena.store.homes import Homes
+
+MOST_BYTES: Final = 4 << 30
+_ARRIVING: Final = "arriving-"
+_LEAVING: Final = "leaving-"
+_LOCKS: Final = "locks"
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_BLOCK: Final = 512
+"""Bytes of the blocks that stat counts."""
+log: Final = logging.getLogger("arena.store")
+
+
+class BotsMissing(HarnessFault):
+    """Bots that a worker lacks; they have to be sent to it."""
+
+    def __init__(self, digests: Iterable[str]) -> None:
+        self.digests = tuple(digests)
+        super().__init__(f"this worker lacks {', '.join(each[:8] for each in self.digests)}")
+
+    def __reduce__(self) -> tuple[type["BotsMissing"], tuple[tuple[str, ...]]]:
+        return BotsMissing, (self.digests,)
+
+
+def default_folder() -> Path:
+    """A folder for temporary files of this user."""
+    return Path(tempfile.gettempdir(), f"arena-bots-{os.geteuid()}")
+
+
+class BotCache:
+    """Bots in `folder`, of `most_bytes` bytes at most as far as none is in use; built with that isolation.
+
+    MachineFault if the folder belongs to another user: that user could exchange bots.
+    """
+
+    def __init__(self, folder: Path, isolation: Isolation, most_bytes: int = MOST_BYTES) -> None:
+        self._folder, self._most_bytes = folder, most_bytes
+        self._homes = Homes(folder, isolation, advice="choose another folder with --cache")
+        self._believed: set[tuple[str, int]] = set()
+        """By hash and inode of the home."""
+        self._alone = threading.Lock()
+        (folder / _LOCKS).mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.lstat().st_uid != os.geteuid():
+            raise MachineFault(f"{folder} belongs to another user; choose another folder with --cache")
+        for prefix in (_ARRIVING, _LEAVING):
+            sweep(folder, prefix)
+
+    def missing(self, digests: Iterable[str]) -> list[str]:
+        """Those of the bots that are not here, or not as they were built."""
+        lacking = []
+        for digest in dict.fromkeys(digests):
+            try:
+                with self.held([digest]):
+                    pass
+            except BotsMissing:
+                lacking.append(digest)
+        return lacking
+
+    @contextlib.contextmanager
+    def held(self, digests: Iterable[str]) -> Iterator[dict[str, str]]:
+        """The folders in which these bots run, by hash; none leaves before the end. BotsMissing names the rest."""
+        with contextlib.ExitStack() as stack:
+            wanted = dict.fromkeys(digests)
+            lacking = [digest for digest in wanted if not self._hold(digest, stack)]
+            if lacking:
+                raise BotsMissing(lacking)
+            yield {digest: self._homes.run_of(digest) for digest in wanted}
+
+    def install(self, packed: PackedBot) -> str:
+        """Install the bot, which is built here; a sentence if its build differs from that of the sender, or "".
+
+        Of several calls for one bot, in all processes, one works and the others wait. MachineFault if this machine
+        cannot build it or lacks room; SpecError for an archive that is not that of this bot.
+        """
+        name = self._home(packed.digest).name
+        with _locked(self._folder / _LOCKS / name, fcntl.LOCK_EX):
+            if self.missing([packed.digest]):
+                self._install(packed)
+        built = self._homes.built(packed.digest)
+        if built == packed.built:
+            return ""
+        return (
+            f"{os.uname().nodename}: the bot with hash {packed.digest[:8]} is built otherwise here"
+            f" ({built[:8]}, not {packed.built[:8]}): another compiler or library, or a build that never repeats"
+        )
+
+    def _home(self, digest: str) -> Path:
+        """The home of that hash. SpecError for one that is no hash: it comes from another machine, and names a path."""
+        if not _DIGEST.fullmatch(digest):
+            raise SpecError(f"found {safe_path(digest[:80])}, expected the hash of a bot")
+        return self._folder / digest
+
+    def _hold(self, digest: str, stack: contextlib.ExitStack) -> bool:
+        """Lock the home; whether it is here, as it was built."""
+        home = self._home(digest)
+        try:
+            opened = os.fstat(stack.enter_context(_locked(home, fcntl.LOCK_SH)))
+            if not os.path.samestat(opened, home.stat()):  # it left before it was locked
+                return False
+            os.utime(home)
+        except FileNotFoundError:
+            return False
+        known = (digest, opened.st_ino)
+        with self._alone:
+            if known not in self._believed and not self._homes.is_changed(digest):
+                self._believed.add(known)
+            return known in self._believed
+
+    def _install(self, packed: PackedBot) -> None:
+        self._remove(packed.digest)  # one that is here is not as it was built
+        self._make_room(self._most_bytes)
+        try:
+            self._unpack(packed)
+        except MachineFault:  # no room on the disk, with all that the cache may hold
+            self._make_room(0)
+            self._unpack(packed)
+        self._make_room(self._most_bytes, spared=packed.digest)
+
+    def _unpack(self, packed: PackedBot) -> None:
+        try:
+            with scratch_folder(_ARRIVING, self._folder) as scratch:
+                bot = unpack_bot(packed.archive, packed.digest, scratch / "source")
+                try:
+                    self._homes.install(bot)
+                except SpecError as error:
+                    raise HarnessFault(f"{os.uname().nodename} cannot install {bot.label}: {error}") from None
+        except OSError as error:
+            raise MachineFault(f"{self._folder}: no bot can be put there: {error.strerror}; make room there") from None
+
+    def _make_room(self, most_bytes: int, spared: str = "") -> None:
+        """Remove bots that nobody uses, the least recently used first, until the rest has at most so many bytes."""
+        used = sorted((when, home, size) for home, when, size in self._homes_by_use())
+        left = sum(size for _, _, size in used)
+        for _, home, size in used:
+            if left > most_bytes and home.name != spared and self._remove(home.name):
+                left -= size
+
+    def _homes_by_use(self) -> Iterator[tuple[Path, int, int]]:
+        """Each home, the time of its last use in ns, its size in bytes; those that leave meanwhile are left out."""
+        for home in self._folder.iterdir():
+            if not _DIGEST.fullmatch(home.name):
+                continue
+            with contextlib.suppress(FileNotFoundError):
+                sizes = (path.lstat().st_blocks * _BLOCK for path in home.rglob("*"))
+                yield home, home.stat().st_mtime_ns, sum(sizes)
+
+    def _remove(self, digest: str) -> bool:
+        """Remove a bot; False for one that is in use."""
+        home, leaving = self._folder / digest, self._folder / f"{_LEAVING}{digest[:8]}{ENDING}"
+        try:
+            with _locked(home, fcntl.LOCK_EX | fcntl.LOCK_NB):
+                remove(leaving)
+                home.rename(leaving)
+                remove(leaving)
+        except BlockingIOError:
+            return False
+        except FileNotFoundError:
+            return True
+        log.info("%s: the bot with hash %s left", self._folder, digest[:8])
+        return True
+
+
+@contextlib.contextmanager
+def _locked(path: Path, how: int) -> Iterator[int]:
+    """A descriptor of the file or folder at `path`, locked; a file is made if need be."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+    number = os.open(path, flags | (os.O_CREAT if path.parent.name == _LOCKS else 0), 0o600)
+    try:
+        fcntl.flock(number, how)
+        yield number
+    finally:
+        os.close(number)
