@@ -31,6 +31,7 @@ COMMAND_MODULES: Final = {
     "matrix": ("arena.cli.stats", "Print who scored what against whom."),
     "calibration": ("arena.cli.stats", "Print how well ratings predict matches."),
     "show": ("arena.cli.show", "Replay a stored match step by step."),
+    "dialogue": ("arena.cli.dialogue", "Print every line between the referee and a bot in a stored match."),
     "site": ("arena.cli.site", "Make web pages of leagues."),
     "verify": ("arena.cli.verify", "Recompute stored matches and standings."),
     "completion": ("arena.cli.completion", "Print the script with which a shell completes names."),

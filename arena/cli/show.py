@@ -15,7 +15,7 @@ from arena.games import load_game
 from arena.match.record import MatchRecord
 from arena.match.replay import other_rules, replay
 from arena.report.luck_origin import match_luck_description
-from arena.report.transcript import luck_lines, time_lines, transcript, wire_lines
+from arena.report.transcript import luck_lines, time_lines, transcript
 from arena.site.page import match_page
 from arena.site.replay import partners
 from arena.store.matches import MatchStore
@@ -35,7 +35,6 @@ from arena.store.matches import MatchStore
     help="Show the notes of PLAYER on that page, and stderr after a fault; may be given several times.",
 )
 @click.option("--times", is_flag=True, help="Print the use of time by request: CPU, wall, idle, bank, bytes of stderr.")
-@click.option("--lines", is_flag=True, help="Print every line both ways, as it went over the wire.")
 @results_option
 def show(
     match_id: str,
@@ -46,7 +45,6 @@ def show(
     is_opened: bool,
     private: tuple[str, ...],
     times: bool,
-    lines: bool,
     results: Path,
 ) -> None:
     """Replay the stored match MATCH_ID step by step; `arena league matches NAME` lists the ids.
@@ -58,7 +56,7 @@ def show(
     The page of --html and --open plays the match: its table, the chance of winning, jumps to its moments, and the other
     matches of its block beside it, on the same luck.
 
-    With --times and --lines, the use of time by request, and every line that went to each bot and came from it.
+    `arena dialogue MATCH PLAYER` prints every line that went to a bot and came from it.
 
     Example: arena show 3f9a2c41d07b-0-1 --states
     """
@@ -81,7 +79,7 @@ def show(
     if html is not None or is_opened:
         _write_page(match_page(record, others, origin=origin, private=_seated(record, private)), html, is_opened)
     luck = luck_lines(record, found.result if other else None)
-    requests = itertools.chain(time_lines(record) if times else (), wire_lines(record) if lines else ())
+    requests = time_lines(record) if times else ()
     for line in itertools.chain(transcript(record, every_state=states, luck=origin), luck, requests):
         click.echo(line)
 

@@ -42,7 +42,8 @@ _AFTER_AN_ANSWER: Final = (OutOfTime.code, Crashed.code)
 class SeatTranscript(msgspec.Struct, frozen=True):
     """The lines of a seat in the order of time: `>` to the bot or `<` from it, and the line without its newline.
 
-    `number` of each: the request that it belongs to, from 1; 0 or less before the first.
+    `number` of each: the request that it belongs to, from 1; 0 or less before the first. `hello` greeted the process,
+    in this match or in an earlier one.
     `is_exact`: they have the checksum of those that went over the wire. `left_out`: lines of the bot that are not kept.
     """
 
@@ -50,6 +51,12 @@ class SeatTranscript(msgspec.Struct, frozen=True):
     lines: tuple[tuple[int, str, bytes], ...]
     is_exact: bool
     left_out: int
+    hello: bytes
+
+    def for_bot(self, last: int | None = None) -> bytes:
+        """The referee's lines from `hello` on, byte for byte; `last` is the request after which they end."""
+        sent = [line for number, way, line in self.lines if way == ">" and (last is None or number <= last)]
+        return b"".join(line + b"\n" for line in (sent if sent[:1] == [self.hello] else [self.hello, *sent]))
 
 
 def lines_of(record: MatchRecord, *, game: Game[Any, Any] | None = None) -> tuple[SeatTranscript, ...]:
@@ -103,6 +110,7 @@ class _FullRecorder(LineRecorder):
     def __init__(self, *, is_new: bool) -> None:
         super().__init__()
         self.all: list[tuple[int, str, bytes]] = []
+        self.hello = b""
         self._is_new = is_new
 
     def open(self, number: int) -> None:
@@ -113,6 +121,7 @@ class _FullRecorder(LineRecorder):
     def to_bot(self, line: bytes) -> None:
         super().to_bot(line)
         self.all.append((self.number, ">", line.removesuffix(b"\n")))
+        self.hello = self.hello or self.all[0][2]
 
     def from_bot(self, line: bytes, *, is_early: bool = False) -> None:
         super().from_bot(line, is_early=is_early)
@@ -145,7 +154,11 @@ class _RecordedPlayer(BotPlayer):
         """All lines of the match."""
         kept, full = self._script.kept, self._full
         return SeatTranscript(
-            self.player, tuple(full.all), full.checksum == kept.checksum and not kept.left_out, kept.left_out
+            player=self.player,
+            lines=tuple(full.all),
+            is_exact=full.checksum == kept.checksum and not kept.left_out,
+            left_out=kept.left_out,
+            hello=full.hello,
         )
 
     def _new_recorder(self, form: tuple[str, ...]) -> LineRecorder:  # noqa: ARG002 - all lines are kept

@@ -25,6 +25,17 @@ def requests_by_step(record: MatchRecord) -> dict[int, tuple[int, ...]]:
     return found
 
 
+def requests_of(record: MatchRecord, seat: int) -> dict[int, tuple[int, ...]]:
+    """The same of one seat."""
+    found = requests_by_step(record)
+    return {at: found[at] for at in found if isinstance(own := record.steps[at], ActionStep) and own.seat == seat}
+
+
+def answer_steps(record: MatchRecord, seat: int) -> tuple[int, ...]:
+    """The steps, from 1, for which that seat was asked, as far as the record tells."""
+    return tuple(index + 1 for index in sorted(requests_of(record, seat)))
+
+
 def _tells_faults(entry: SeatRecord) -> bool:
     if entry.requests is UNSET:
         return False

@@ -6,6 +6,7 @@ are those that the bot was told, so that nothing is added up twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Final
 
 import msgspec
@@ -20,7 +21,7 @@ from arena.match.participant import TranscriptLine
 from arena.match.reconstruction import SeatTranscript, lines_of
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, Requests, SeatRecord, SimulationStep, Step
 from arena.match.replay import ReplayStep, other_rules, replay
-from arena.match.requests import StderrByStep, stderr_by_step
+from arena.match.requests import StderrByStep, requests_of, stderr_by_step
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.matches import refusal_sentence
 from arena.text import printable
@@ -241,20 +242,42 @@ def time_lines(record: MatchRecord) -> Iterator[str]:
             yield from tabulate(rows, _REQUEST, floatfmt=".3f").splitlines()
 
 
-def wire_lines(record: MatchRecord) -> Iterator[str]:
-    """Every line both ways, seat by seat: the number of its request, `>` to the bot or `<` from it, the line.
+def dialogue_lines(record: MatchRecord, seat: int, step: int | None = None) -> Iterator[str]:
+    """Every line both ways of one seat, and its stderr, request by request: `>` to the bot or `<` from it, the line.
 
-    CheckFailed if they cannot be made again.
+    With `step`, from 1, only the requests that led to that step. CheckFailed if the lines cannot be made again.
     """
-    for seat, told in enumerate(lines_of(record)):
+    told, entry = lines_of(record)[seat], record.seats[seat]
+    steps = {number: index + 1 for index, numbers in requests_of(record, seat).items() for number in numbers}
+    written = {each.request: each.text for each in entry.stderr or ()}
+    yield f"{record.match}, seat {seat} {told.player}, {_exactness(told)}:"
+    shown = None if step is None else {number for number, at in steps.items() if at == step}
+    for number, lines in groupby(told.lines, key=lambda line: max(line[0], 0)):
+        if shown is not None and number not in shown:
+            continue
         yield ""
-        exactness = "all lines as they" if told.is_exact else "all lines, but NOT as they"
-        exactness += " went over the wire"
-        if told.left_out:
-            exactness = f"all lines but {told.left_out} of the bot's own, which said more than a record keeps"
-        yield f"seat {seat} {told.player}, {exactness}:"
-        for number, way, line in told.lines:
-            yield f"{max(number, 0):>4} {way} {printable(line.decode('utf-8', 'backslashreplace'))}"
+        yield _request_heading(entry, number, steps.get(number))
+        text = written.get(number, "") if number else written.get(-1, "") + written.get(0, "")
+        yield from (f"{way} {printable(line.decode('utf-8', 'backslashreplace'))}" for _, way, line in lines)
+        yield from (f"stderr | {line}" for line in text.splitlines())
+    if shown is None:
+        rest = "".join(text for number, text in written.items() if number > entry.moves)
+        yield from (f"stderr after the last answer | {line}" for line in rest.splitlines())
+
+
+def _request_heading(entry: SeatRecord, number: int, step: int | None) -> str:
+    """`step 12, request 3: 0.214 ms CPU, 0.300 ms wall`."""
+    if not number or entry.requests is UNSET or number > entry.moves:
+        return "start" if not number else f"request {number}"
+    cpu_us, wall_us = entry.requests.cpu_us[number - 1], entry.requests.wall_us[number - 1]
+    place = f"request {number}" if step is None else f"step {step}, request {number}"
+    return f"{place}: {cpu_us / 1000:.3f} ms CPU, {wall_us / 1000:.3f} ms wall"
+
+
+def _exactness(told: SeatTranscript) -> str:
+    if told.left_out:
+        return f"all lines but {told.left_out} of the bot's own, which said more than a record keeps"
+    return f"all lines{'' if told.is_exact else ', but NOT'} as they went over the wire"
 
 
 def _banks(told: SeatTranscript) -> dict[int, float]:

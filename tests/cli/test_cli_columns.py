@@ -188,6 +188,7 @@ ARGUMENTS = {
     "league reveal": "test",
     "stats": "p0",
     "show": "MATCH",
+    "dialogue": "MATCH p0",
     "completion": "bash",
     "site build": "--out site",
 }

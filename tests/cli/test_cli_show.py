@@ -1,4 +1,4 @@
-"""`arena show --times --lines` of matches played by processes, of which some were there before."""
+"""`arena show --times` and `arena dialogue` of matches played by processes, of which some were there before."""
 
 import re
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from cli_arena import Terminal, bot_script
 
+START = '{"type":"match_start'
 PRINTER = bot_script(asked="print('sixteen letters.', file=sys.stderr, end='', flush=True); print('a stray line')")
 pytestmark = pytest.mark.process
 
@@ -15,18 +16,63 @@ def test_a_stored_match_is_told_line_by_line(terminal: Terminal) -> None:
     Path("printer.py").write_text(PRINTER)
     assert terminal.league("./printer.py", "random", flags="--workers 1", seed=None, chunk_blocks=2).code == 0
     matches = re.findall(r"^\w+-\d-\d", terminal.arena("league matches test").out, re.MULTILINE)
-    told = [terminal.arena(f"show {match} --times --lines") for match in matches]
+    told = [terminal.arena(f"show {match} --times").out for match in matches]
+    lines = [terminal.arena(f"dialogue {match} {player}").out for match in matches for player in ("p0", "p1")]
 
-    assert [said.code for said in told] == [0] * 4
-    assert [said.out.count("all lines as they went over the wire:") for said in told] == [2] * 4
-    assert [said.out.count('> {"type":"hello"') for said in told] == [2, 2, 0, 0]
-    assert all('< {"type": "action", "id": ' in said.out for said in told)
-    assert all("< a stray line" in said.out for said in told)
-    assert all(re.search(r"^ +2 .* 1000.000 +32  1 stray$", said.out, re.MULTILINE) for said in told)
+    assert all("all lines as they went over the wire:" in said for said in lines)
+    assert ['> {"type":"hello"' in said for said in lines] == [True] * 4 + [False] * 4
+    assert all('< {"type": "action", "id": ' in said for said in lines)
+    assert ["< a stray line" in said for said in lines] == [True, False] * 4
+    assert all(re.search(r"^ +2 .* 1000.000 +32  1 stray$", said, re.MULTILINE) for said in told)
     assert terminal.arena("verify").code == 0
 
 
-@pytest.mark.process
+def test_the_dialogue_is_what_went_over_the_wire(terminal: Terminal) -> None:
+    """Byte for byte as the bot's own log of its input has it, for a pipe with the `hello` of its process."""
+    Path("logger.py").write_text(
+        bot_script(
+            start=f"log = open(f'{terminal.folder}/{{os.getpid()}}.log', 'wb')",
+            each="log.write(line.encode()); log.flush()",
+            note="f'note {m[\"id\"]} \\u00e9'",
+        )
+    )
+    flags = "--workers 1 --isolation none"
+    assert terminal.league("./logger.py", "random", flags=flags, seed=None, chunk_blocks=2).code == 0
+    wires = [path.read_text().partition('{"type":"quit"')[0] for path in terminal.folder.glob("*.log")]
+    heard = {
+        f'{wire.splitlines()[0]}\n{{"type":"match_start{match}' for wire in wires for match in wire.split(START)[1:]
+    }
+
+    ids = re.findall(r"^\w+-\d-\d", terminal.arena("league matches test").out, re.MULTILINE)
+    told = [terminal.arena(f"dialogue {match} p0 --raw").out for match in ids]
+    assert (len(wires), set(told)) == (2, heard)
+
+    step = re.findall(r"^step (\d+), request 2", terminal.arena(f"dialogue {ids[0]} p0").out, re.MULTILINE)[0]
+    part = terminal.arena(f"dialogue {ids[0]} p0 --raw --step {step}").out
+    assert told[0].startswith(part)
+    assert part.count('"type":"request"') == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("p0 --step 999", "--step 999: p0 was not asked for that step, of "),
+        ("p7", 'unknown player "p7"'),
+        ("9", 'unknown player "9"'),
+    ],
+)
+def test_a_step_without_an_answer_names_those_with_one(terminal: Terminal, words: str, said: str) -> None:
+    """And a player that did not play, those who did. A number is a seat."""
+    assert terminal.league().code == 0
+    match = terminal.first_match()
+
+    found = terminal.arena(f"dialogue {match} {words}")
+
+    assert (found.code, found.out) == (2, "")
+    assert said in found.err
+    assert terminal.arena(f"dialogue {match} 0").code == 0
+
+
 def test_a_match_is_told_round_by_round(terminal: Terminal) -> None:
     """With a heading for each, who won which card, and the points; the table has names."""
     said = terminal.arena("match greedy random --seed 1 --steps")

@@ -6,7 +6,8 @@ from report_made import record
 
 from arena.errors import CheckFailed
 from arena.match.record import MatchRecord
-from arena.report.transcript import time_lines, wire_lines
+from arena.match.requests import answer_steps
+from arena.report.transcript import dialogue_lines, time_lines
 
 replace = msgspec.structs.replace
 
@@ -29,15 +30,28 @@ def test_each_request_has_its_times_and_what_did_not_count() -> None:
     assert all("1000.000" in line for line in told if line.split()[:1] == ["1"])
 
 
-def test_all_lines_are_told_in_order_and_printable() -> None:
-    """With the number of their request and their direction."""
-    told = list(wire_lines(record()))
+def test_all_lines_are_told_request_by_request_and_printable() -> None:
+    """With the step to which a request led, its time, and the direction of each line."""
+    told = list(dialogue_lines(record(), 0))
 
-    assert told[1] == "seat 0 ann, all lines as they went over the wire:"
-    assert told[2].startswith('   0 > {"type":"hello"')
-    assert any(line.startswith("   1 < {") for line in told)
-    assert told[-1].split()[1:3][0] == ">"
+    assert told[0] == "m-0-0, seat 0 ann, all lines as they went over the wire:"
+    assert told[2:4] == ["start", next(line for line in told if line.startswith('> {"type":"hello"'))]
+    assert "step 1, request 1: 0.000 ms CPU, 0.000 ms wall" in told
+    assert told[-1].startswith('> {"type":"match_end"')
+    assert any(line.startswith("< {") for line in told)
     assert all(line.isprintable() for line in told)
+
+
+def test_the_lines_of_one_step_are_those_of_its_requests() -> None:
+    """And nothing of the steps around it."""
+    played = record()
+    steps = answer_steps(played, 0)
+
+    told = list(dialogue_lines(played, 0, steps[1]))
+
+    assert told[2].startswith(f"step {steps[1]}, request 2: ")
+    assert sum(line.startswith('> {"type":"request"') for line in told) == 1
+    assert len(told) < len(list(dialogue_lines(played, 0))) / 2
 
 
 def test_lines_that_are_not_those_of_the_day_say_so() -> None:
@@ -48,10 +62,12 @@ def test_lines_that_are_not_those_of_the_day_say_so() -> None:
     other = replace(first, lines=replace(first.lines, checksum=1))
     cut = replace(first, lines=replace(first.lines, left_out=3))
 
-    wrong, short = (list(wire_lines(replace(played, seats=(each, *played.seats[1:])))) for each in (other, cut))
+    wrong, short = (
+        next(iter(dialogue_lines(replace(played, seats=(each, *played.seats[1:])), 0))) for each in (other, cut)
+    )
 
-    assert wrong[1].endswith("all lines, but NOT as they went over the wire:")
-    assert "all lines but 3 of the bot's own" in short[1]
+    assert wrong.endswith("all lines, but NOT as they went over the wire:")
+    assert "all lines but 3 of the bot's own" in short
 
 
 def test_older_records_and_other_rules_say_why_not() -> None:
@@ -61,7 +77,7 @@ def test_older_records_and_other_rules_say_why_not() -> None:
     with pytest.raises(CheckFailed, match="without times by request"):
         list(time_lines(older(played)))
     with pytest.raises(CheckFailed, match="without what its lines could be made from"):
-        list(wire_lines(older(played)))
+        list(dialogue_lines(older(played), 0))
     told = list(time_lines(replace(played, rules="0")))
     assert told[0].startswith("no banks: m-0-0: played by rules 0 of nim")
     assert len(told) > 4
