@@ -30,50 +30,49 @@ _LONGEST_PART: Final = 255
 """Bytes that a file system of Linux takes."""
 ARCHIVE_SIZE_LIMIT: Final = SOURCE_SIZE_LIMIT + SOURCE_FILE_LIMIT * (_LONGEST_NAME + 16)
 """Bytes of an archive."""
-_Files = Annotated[list[BotFile], Meta(max_length=SOURCE_FILE_LIMIT)]
 
 
-class PackedBot(msgspec.Struct, frozen=True):
-    """A bot on its way to another machine; `built` is the hash of its build where it comes from."""
+class _Archive(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True):
+    """`built`: the hash of the bot's build where it comes from."""
 
-    digest: str
-    archive: bytes
-    built: str
+    built: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?\Z")]
+    files: Annotated[list[BotFile], Meta(max_length=SOURCE_FILE_LIMIT)]
 
 
-def archive_of(bot: BotSpec) -> bytes:
-    """The bot's source as an archive: a MessagePack array of [name, bytes, is executable], in order of name.
+def pack_bot(bot: BotSpec, built: str) -> bytes:
+    """The bot's source as an archive, in MessagePack: [built, [[name, bytes, is executable], ...]], in order of name.
 
-    SpecError for a source that is no bot any more.
+    `built` is the hash of its build here. SpecError for a source that is no bot any more.
     """
-    return msgspec.msgpack.encode(list(bot_files(Path(bot.source))))
+    return msgspec.msgpack.encode(_Archive(built, list(bot_files(Path(bot.source)))))
 
 
-def unpack_bot(archive: bytes, digest: str, folder: Path) -> BotSpec:
-    """Write the files of an archive into the empty `folder`; the bot that they are.
+def unpack_bot(archive: bytes, digest: str, folder: Path) -> tuple[BotSpec, str]:
+    """Write the files of an archive into the empty `folder`; the bot that they are, and the hash of its build there.
 
     SpecError for an archive that is not that of the bot with this hash; of one whose names lead out of the folder, or
     that is too large, nothing is written.
     """
-    files = _checked(archive)
-    for file in files:
+    found = _checked(archive)
+    for file in found.files:
         write_file(folder, file)
     bot = read_bot(root_of(folder), digest[:8])
     if bot.digest != digest:
         raise _refused(f"it holds the bot with hash {bot.digest[:8]}")
-    if archive_of(bot) != archive:  # a file that the hash leaves out could be run all the same
+    if pack_bot(bot, found.built) != archive:  # a file that the hash leaves out could be run all the same
         raise _refused("it holds more than the files that the hash is made of, or in another order")
-    return bot
+    return bot, found.built
 
 
-def _checked(archive: bytes) -> list[BotFile]:
-    """The files of an archive whose names and sizes are those of a bot."""
+def _checked(archive: bytes) -> _Archive:
+    """The archive, whose names and sizes are those of a bot."""
     if len(archive) > ARCHIVE_SIZE_LIMIT:
         raise _refused(f"it has {len(archive)} bytes, at most {ARCHIVE_SIZE_LIMIT} are allowed")
     try:
-        files = msgspec.msgpack.decode(archive, type=_Files)
+        found = msgspec.msgpack.decode(archive, type=_Archive)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise _refused(str(error)) from None
+    files = found.files
     names, folders = {file.name for file in files}, set[str]()
     for name in names:
         parts = name.split("/")
@@ -83,7 +82,7 @@ def _checked(archive: bytes) -> list[BotFile]:
         raise _refused("two of its files have one name, or one lies in another")
     if sum(len(file.content) for file in files) > SOURCE_SIZE_LIMIT or len(names) + len(folders) > SOURCE_FILE_LIMIT:
         raise _refused(f"it holds more than {SOURCE_SIZE_LIMIT >> 20} MiB, or {SOURCE_FILE_LIMIT} files and folders")
-    return files
+    return found
 
 
 def _check_name(name: str, parts: list[str]) -> None:

@@ -19,7 +19,7 @@ from arena.errors import SpecError
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.process.manifest import MANIFEST, BotSpec, label_of, read_bot
 from arena.store import database
-from arena.store.archives import PackedBot, archive_of
+from arena.store.archives import pack_bot
 from arena.store.homes import Homes
 from arena.text import unknown
 
@@ -140,9 +140,9 @@ class BotStore:
         """The bot of that hash from its own place. SpecError if it is missing there, or was changed."""
         return msgspec.structs.replace(self._homes.read(digest), folder=self._homes.run_of(digest), given="")
 
-    def packed(self, digest: str) -> PackedBot:
-        """The installed bot of that hash, to be sent to another machine. SpecError as from `installed`."""
-        return PackedBot(digest, archive_of(self._homes.read(digest)), self._homes.built(digest))
+    def packed(self, digest: str) -> bytes:
+        """The installed bot of that hash as an archive, for another machine. SpecError as from `installed`."""
+        return pack_bot(self._homes.read(digest), self._homes.built(digest))
 
     def changed(self, digests: Iterable[str]) -> list[str]:
         """Those of the installed bots that are missing, or not what was put there: their source, or what was built."""

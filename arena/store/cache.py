@@ -20,7 +20,7 @@ from arena.errors import HarnessFault, MachineFault, SpecError
 from arena.process.limits import Isolation
 from arena.process.manifest import safe_path
 from arena.process.scratch import ENDING, remove, scratch_folder, sweep
-from arena.store.archives import PackedBot, unpack_bot
+from arena.store.archives import unpack_bot
 from arena.store.homes import Homes
 
 MOST_BYTES: Final = 4 << 30
@@ -88,23 +88,15 @@ class BotCache:
                 raise BotsMissing(lacking)
             yield {digest: self._homes.run_of(digest) for digest in wanted}
 
-    def install(self, packed: PackedBot) -> str:
-        """Install the bot, which is built here; a sentence if its build differs from that of the sender, or "".
+    def install(self, digest: str, archive: bytes) -> None:
+        """Install the bot of that hash from its archive, and build it; a build that differs is said in the log.
 
-        Of several calls for one bot, in all processes, one works and the others wait. MachineFault if this machine
+        Of several calls for one bot, in all processes, one works and the others wait. HarnessFault if this machine
         cannot build it or lacks room; SpecError for an archive that is not that of this bot.
         """
-        name = self._home(packed.digest).name
-        with _locked(self._folder / _LOCKS / name, fcntl.LOCK_EX):
-            if self.missing([packed.digest]):
-                self._install(packed)
-        built = self._homes.built(packed.digest)
-        if built == packed.built:
-            return ""
-        return (
-            f"{os.uname().nodename}: the bot with hash {packed.digest[:8]} is built otherwise here"
-            f" ({built[:8]}, not {packed.built[:8]}): another compiler or library, or a build that never repeats"
-        )
+        with _locked(self._folder / _LOCKS / self._home(digest).name, fcntl.LOCK_EX):
+            if self.missing([digest]):
+                self._install(digest, archive)
 
     def _home(self, digest: str) -> Path:
         """The home of that hash. SpecError for one that is no hash: it comes from another machine, and names a path."""
@@ -128,26 +120,30 @@ class BotCache:
                 self._believed.add(known)
             return known in self._believed
 
-    def _install(self, packed: PackedBot) -> None:
-        self._remove(packed.digest)  # one that is here is not as it was built
+    def _install(self, digest: str, archive: bytes) -> None:
+        self._remove(digest)  # one that is here is not as it was built
         self._make_room(self._most_bytes)
         try:
-            self._unpack(packed)
+            self._unpack(digest, archive)
         except MachineFault:  # no room on the disk, with all that the cache may hold
             self._make_room(0)
-            self._unpack(packed)
-        self._make_room(self._most_bytes, spared=packed.digest)
+            self._unpack(digest, archive)
+        self._make_room(self._most_bytes, spared=digest)
 
-    def _unpack(self, packed: PackedBot) -> None:
+    def _unpack(self, digest: str, archive: bytes) -> None:
+        host = os.uname().nodename
         try:
             with scratch_folder(_ARRIVING, self._folder) as scratch:
-                bot = unpack_bot(packed.archive, packed.digest, scratch / "source")
+                bot, expected = unpack_bot(archive, digest, scratch / "source")
                 try:
                     self._homes.install(bot)
                 except SpecError as error:
-                    raise HarnessFault(f"{os.uname().nodename} cannot install {bot.label}: {error}") from None
+                    raise HarnessFault(f"{host} cannot install {bot.label}: {error}") from None
         except OSError as error:
             raise MachineFault(f"{self._folder}: no bot can be put there: {error.strerror}; make room there") from None
+        if (built := self._homes.built(digest)) != expected:
+            how = f"is built otherwise on {host} ({built[:8]}, not {expected[:8]})"
+            log.warning("%s %s: another compiler or library, or a build that never repeats", bot.label, how)
 
     def _make_room(self, most_bytes: int, spared: str = "") -> None:
         """Remove bots that nobody uses, the least recently used first, until the rest has at most so many bytes."""

@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 from test_store_bots import bot_folder, files, store
 
 from arena.errors import SpecError
+from arena.process.build import digest_of_folder
 from arena.process.manifest import SOURCE_FILE_LIMIT, read_bot
-from arena.store.archives import ARCHIVE_SIZE_LIMIT, archive_of, unpack_bot
+from arena.store.archives import ARCHIVE_SIZE_LIMIT, pack_bot, unpack_bot
 
 MANIFEST = b"name: mine\ncommand: [python3, bot.py]\n"
 
 
 def packed(*entries: Any) -> bytes:
     """An archive that somebody made by hand."""
-    return msgspec.msgpack.encode(list(entries))
+    return msgspec.msgpack.encode(["", list(entries)])
 
 
 def hash_of(folder: Path, *entries: tuple[str, bytes, bool]) -> str:
@@ -50,10 +51,10 @@ def test_an_archive_is_the_same_whenever_and_wherever_it_is_made(tmp_path: Path)
     (second / "__pycache__").mkdir()
     (second / "__pycache__" / "bot.pyc").write_text("stale")
 
-    made = archive_of(read_bot(first))
+    made = pack_bot(read_bot(first), "")
 
-    assert archive_of(read_bot(second)) == made
-    assert [entry[0] for entry in msgspec.msgpack.decode(made)] == ["bot.py", "bot.yaml", "zeta.txt", "zeta/run"]
+    assert pack_bot(read_bot(second), "") == made
+    assert [entry[0] for entry in msgspec.msgpack.decode(made)[1]] == ["bot.py", "bot.yaml", "zeta.txt", "zeta/run"]
 
 
 @pytest.mark.parametrize("kind", ["folder", "script", "program"])
@@ -70,13 +71,13 @@ def test_a_bot_comes_out_as_it_went_in(tmp_path: Path, kind: str) -> None:
         source.chmod(0o755 if kind == "program" else 0o644)
     bot = read_bot(source)
 
-    arrived = unpack_bot(archive_of(bot), bot.digest, tmp_path / "there")
+    arrived, _ = unpack_bot(pack_bot(bot, ""), bot.digest, tmp_path / "there")
 
     assert (arrived.digest, arrived.manifest) == (bot.digest, bot.manifest)
     if kind == "folder":
         assert files(tmp_path / "there") == files(source)
         assert (tmp_path / "there/deep/er/tool").stat().st_mode & 0o777 == 0o755
-    assert archive_of(arrived) == archive_of(bot)
+    assert pack_bot(arrived, "") == pack_bot(bot, "")
 
 
 def test_the_archive_is_that_of_the_installed_copy(tmp_path: Path) -> None:
@@ -84,13 +85,10 @@ def test_the_archive_is_that_of_the_installed_copy(tmp_path: Path) -> None:
     source = bot_folder(tmp_path / "mine", "mine")
     bots = store(tmp_path)
     installed = bots.install(bots.find(str(source)))
-    expected = archive_of(read_bot(source))
+    expected = pack_bot(read_bot(source), digest_of_folder(source))
     (source / "bot.py").write_text("something else")
 
-    sent = bots.packed(installed.digest)
-
-    assert sent.archive == expected
-    assert len(sent.built) == 64
+    assert bots.packed(installed.digest) == expected
     (tmp_path / "results/bots" / installed.digest / "source/bot.py").write_text("stronger")
     with pytest.raises(SpecError, match="is not what was submitted"):
         bots.packed(installed.digest)
@@ -109,7 +107,7 @@ def test_a_name_that_leads_elsewhere_writes_nothing(tmp_path: Path, name: str) -
     inside = tmp_path / "a" / "b" / "c" / "folder"
     raw = name.encode("utf-8", "surrogateescape")
     entry = b"\x93" + msgspec.msgpack.encode("x" * len(raw))[: -len(raw) or None] + raw + b"\xc4\x01x\xc2"
-    archive = b"\x92" + msgspec.msgpack.encode(["bot.yaml", MANIFEST, False]) + entry
+    archive = b"\x92\xa0\x92" + msgspec.msgpack.encode(["bot.yaml", MANIFEST, False]) + entry
 
     with pytest.raises(SpecError, match="an archive is refused"):
         unpack_bot(archive, "0" * 64, inside)
@@ -133,6 +131,8 @@ def tar(kind: bytes, **fields: Any) -> bytes:
 BOT = ["bot.yaml", MANIFEST, False]
 HOSTILE: dict[str, bytes] = {
     "nothing": b"",
+    "another hash of the build": msgspec.msgpack.encode(["../../x", [BOT]]),
+    "more to the archive": msgspec.msgpack.encode(["", [BOT], "/etc/passwd"]),
     "no list": msgspec.msgpack.encode({"bot.py": b""}),
     "text for bytes": packed(BOT, ["bot.py", "print()", False]),
     "a mode with more in it": packed(BOT, ["bot.py", b"", 0o4755]),
@@ -148,8 +148,8 @@ HOSTILE: dict[str, bytes] = {
     "a manifest that is none": packed(["bot.yaml", b"{", False]),
     "too many files": packed(*([f"{number}", b"", False] for number in range(SOURCE_FILE_LIMIT + 1))),
     "too many folders": packed(*([f"{number}/{'a/' * 60}b", b"", False] for number in range(40))),
-    "a list without its entries": b"\xdd\xff\xff\xff\xff",
-    "a file without its bytes": b"\x91\x93\xa6bot.py\xc6\xff\xff\xff\xff",
+    "a list without its entries": b"\x92\xa0\xdd\xff\xff\xff\xff",
+    "a file without its bytes": b"\x92\xa0\x91\x93\xa6bot.py\xc6\xff\xff\xff\xff",
     "lists in lists": b"\x91" * 100_000,
     "something behind": packed(BOT, ["bot.py", b"", False]) + b"\0",
     "too many bytes": b"\0" * (ARCHIVE_SIZE_LIMIT + 1),
@@ -215,7 +215,7 @@ def test_a_changed_byte_is_refused(tmp_path_factory: pytest.TempPathFactory, pla
     """Anywhere in a true archive: its names, lengths, bits and bytes."""
     folder = tmp_path_factory.mktemp("changed")
     digest = hash_of(folder / "mine", ("bot.py", b"print()", True), ("bot.yaml", MANIFEST, False))
-    archive = bytearray(archive_of(read_bot(folder / "mine")))
+    archive = bytearray(pack_bot(read_bot(folder / "mine"), ""))
     place %= len(archive)
     if archive[place] == value:
         return

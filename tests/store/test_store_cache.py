@@ -9,23 +9,31 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from test_store_bots import bot_folder, store
 
 from arena.errors import HarnessFault, MachineFault, SpecError
-from arena.store.archives import PackedBot, archive_of
+from arena.store.archives import pack_bot
 from arena.store.bots import BotStore
 from arena.store.cache import BotCache, BotsMissing
 
 BUILD = "build: [[sh, -c, 'cp bot.py made; ln -s bot.py link']]\n"
 
 
-def packed(folder: Path, name: str, *, build: str = "", content: str = "print()") -> PackedBot:
+class Packed(NamedTuple):
+    """A bot on its way."""
+
+    digest: str
+    archive: bytes
+
+
+def packed(folder: Path, name: str, *, build: str = "", content: str = "print()") -> Packed:
     """A bot that is installed on the machine of the league."""
     bots = BotStore(folder / "results", folder / "bots", "none")
     bot = bots.install(bots.find(str(bot_folder(folder / name, name, build=build, content=content))))
-    return bots.packed(bot.digest)
+    return Packed(bot.digest, bots.packed(bot.digest))
 
 
 def cache(folder: Path, most_bytes: int = 1 << 30) -> BotCache:
@@ -46,7 +54,7 @@ def test_a_bot_is_sent_once_and_runs_from_its_hash(tmp_path: Path) -> None:
     assert caught.value.digests == (bot.digest,)
     assert pickle.loads(pickle.dumps(caught.value)).digests == (bot.digest,)
 
-    assert worker.install(bot) == ""
+    worker.install(*bot)
 
     assert worker.missing([bot.digest]) == cache(tmp_path).missing([bot.digest]) == []
     with cache(tmp_path).held([bot.digest]) as folders:
@@ -55,15 +63,18 @@ def test_a_bot_is_sent_once_and_runs_from_its_hash(tmp_path: Path) -> None:
         assert (run / "link").readlink() == Path("bot.py")
 
 
-def test_another_result_of_a_build_is_said(tmp_path: Path) -> None:
-    """The bot plays all the same; the sentence names the machine and the two builds."""
-    bot = packed(tmp_path, "mine", build="build: [[sh, -c, 'date +%s%N > made']]\n")
+def test_another_result_of_a_build_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The bot plays all the same; the sentence names the machine and the two builds. Equal builds say nothing."""
+    never = packed(tmp_path, "never", build="build: [[sh, -c, 'date +%s%N > made']]\n")
+    built = (tmp_path / "results/bots" / never.digest / "built").read_text()
+    cache(tmp_path).install(*packed(tmp_path, "always", build=BUILD))
+    assert caplog.text == ""
 
-    said = cache(tmp_path).install(bot)
+    cache(tmp_path).install(*never)
 
-    assert said.startswith(f"{os.uname().nodename}: the bot with hash {bot.digest[:8]} is built otherwise here (")
-    assert bot.built[:8] in said
-    assert installed(tmp_path) == {bot.digest}
+    assert f"never 1 ({never.digest[:8]}) is built otherwise on {os.uname().nodename} (" in caplog.text
+    assert f", not {built[:8]}): another compiler" in caplog.text
+    assert cache(tmp_path).missing([never.digest]) == []
 
 
 @pytest.mark.parametrize("build", ["['false']", "[no-such-compiler]", "[sh, -c, 'mkfifo pipe']"])
@@ -72,7 +83,7 @@ def test_a_machine_that_cannot_build_it_says_so(tmp_path: Path, build: str) -> N
     bot = store(tmp_path).find(str(bot_folder(tmp_path / "mine", "mine", build=f"build: [{build}]\n")))
 
     with pytest.raises(HarnessFault, match=f"{os.uname().nodename} cannot install mine 1"):
-        cache(tmp_path).install(PackedBot(bot.digest, archive_of(bot), ""))
+        cache(tmp_path).install(bot.digest, pack_bot(bot, ""))
 
     assert installed(tmp_path) == set()
     assert list((tmp_path / "worker").glob("*-*")) == []
@@ -85,7 +96,7 @@ def test_a_hash_that_is_a_path_is_refused(tmp_path: Path, digest: str) -> None:
     """Before anything is opened."""
     worker = cache(tmp_path)
 
-    for attempt in (lambda: worker.missing([digest]), lambda: worker.install(PackedBot(digest, b"", ""))):
+    for attempt in (lambda: worker.missing([digest]), lambda: worker.install(digest, b"")):
         with pytest.raises(SpecError, match="expected the hash of a bot"):
             attempt()
 
@@ -95,7 +106,7 @@ def test_a_bot_under_the_hash_of_another_is_refused(tmp_path: Path) -> None:
     mine, other = packed(tmp_path, "mine"), packed(tmp_path, "other")
 
     with pytest.raises(SpecError, match="it holds the bot with hash"):
-        cache(tmp_path).install(PackedBot(mine.digest, other.archive, other.built))
+        cache(tmp_path).install(mine.digest, other.archive)
 
     assert installed(tmp_path) == set()
 
@@ -105,14 +116,14 @@ def test_a_bot_under_the_hash_of_another_is_refused(tmp_path: Path) -> None:
 def test_a_damaged_bot_is_sent_again(tmp_path: Path, damage: str, is_gone: bool) -> None:
     """A new process believes nothing that lies there."""
     bot = packed(tmp_path, "mine")
-    cache(tmp_path).install(bot)
+    cache(tmp_path).install(*bot)
     place = tmp_path / "worker" / bot.digest / damage
     place.unlink() if is_gone else place.write_text("stronger")
 
     worker = cache(tmp_path)
 
     assert worker.missing([bot.digest]) == [bot.digest]
-    worker.install(bot)
+    worker.install(*bot)
     assert worker.missing([bot.digest]) == []
     assert (tmp_path / "worker" / bot.digest / "run/bot.py").read_text() == "print()"
 
@@ -123,15 +134,15 @@ def test_the_least_recently_used_leaves_first_and_none_in_use(tmp_path: Path) ->
     first, second, third, fourth = (bot.digest for bot in bots)
     worker = cache(tmp_path, 3 * 2 * 120_000)
     for bot in bots[:3]:
-        worker.install(bot)
+        worker.install(*bot)
     assert installed(tmp_path) == {first, second, third}
     with worker.held([first]):
         pass
-    worker.install(bots[3])
+    worker.install(*bots[3])
     assert installed(tmp_path) == {first, third, fourth}, "the second was used least recently"
 
     with worker.held([third]) as folders:
-        cache(tmp_path, 1).install(bots[1])
+        cache(tmp_path, 1).install(*bots[1])
         assert installed(tmp_path) == {third, second}
         assert Path(folders[third], "bot.py").read_text() == "2" * 100_000
     assert worker.missing([first, second, third, fourth]) == [first, fourth]
@@ -141,27 +152,28 @@ def test_one_that_left_meanwhile_is_missed(tmp_path: Path) -> None:
     """Another process of the machine needed the room."""
     bot, other = packed(tmp_path, "mine"), packed(tmp_path, "other")
     worker = cache(tmp_path)
-    worker.install(bot)
+    worker.install(*bot)
     assert worker.missing([bot.digest]) == []
 
-    cache(tmp_path, 1).install(other)
+    cache(tmp_path, 1).install(*other)
 
     assert worker.missing([bot.digest]) == [bot.digest]
 
 
 def test_several_threads_build_it_once(tmp_path: Path) -> None:
-    """The others wait for it, and get the same."""
-    bot = packed(tmp_path, "mine", build="build: [[sh, -c, 'sleep 0.2; date +%N > made']]\n")
-    said: list[str] = []
-    threads = [threading.Thread(target=lambda: said.append(cache(tmp_path).install(bot))) for _ in range(4)]
+    """The others wait for it, and find it there."""
+    builds = tmp_path / "builds"
+    bot = packed(tmp_path, "mine", build=f"build: [[sh, -c, 'sleep 0.1; echo x >> {builds}']]\n")
+    builds.unlink()
+    threads = [threading.Thread(target=lambda: cache(tmp_path).install(*bot)) for _ in range(4)]
 
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
-    assert len(said) == 4
-    assert len(set(said)) == 1, "each build has another time in it"
+    assert builds.read_text() == "x\n"
+    assert installed(tmp_path) == {bot.digest}
 
 
 def test_the_folder_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +191,7 @@ import sys, pickle
 from pathlib import Path
 from arena.store.cache import BotCache
 bot = pickle.loads(Path(sys.argv[2]).read_bytes())
-BotCache(Path(sys.argv[1]), "none").install(bot)
+BotCache(Path(sys.argv[1]), "none").install(*bot)
 """
 
 
@@ -189,7 +201,7 @@ def test_a_kill_in_the_middle_of_an_install_leaves_nothing_believed(tmp_path: Pa
     other = packed(tmp_path, "mine")
     slow = bot_folder(tmp_path / "slow", "slow", build="build: [[sh, -c, 'touch begun; exec sleep 600']]\n")
     bot = store(tmp_path).find(str(slow))
-    (tmp_path / "bot").write_bytes(pickle.dumps(PackedBot(bot.digest, archive_of(bot), "")))
+    (tmp_path / "bot").write_bytes(pickle.dumps((bot.digest, pack_bot(bot, ""))))
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "worker"), str(tmp_path / "bot")])
     try:
         while not list((tmp_path / "worker").glob("new-*/home/run/begun")):
@@ -203,7 +215,7 @@ def test_a_kill_in_the_middle_of_an_install_leaves_nothing_believed(tmp_path: Pa
 
     assert worker.missing([bot.digest]) == [bot.digest]
     assert installed(tmp_path) == set()
-    worker.install(other)
+    worker.install(*other)
     assert list((tmp_path / "worker").glob("*scratch")) == []
 
 
@@ -221,7 +233,7 @@ with BotCache(Path(sys.argv[1]), "none").held([sys.argv[2]]):
 def test_a_bot_in_use_by_another_process_stays_until_that_dies(tmp_path: Path) -> None:
     """A lock that the kernel lifts; a bot whose user was killed is not kept for ever."""
     bot, other = packed(tmp_path, "mine"), packed(tmp_path, "other")
-    cache(tmp_path).install(bot)
+    cache(tmp_path).install(*bot)
     process = subprocess.Popen(
         [sys.executable, "-c", HOLDING, str(tmp_path / "worker"), bot.digest],
         stdin=subprocess.PIPE,
@@ -231,14 +243,14 @@ def test_a_bot_in_use_by_another_process_stays_until_that_dies(tmp_path: Path) -
     assert process.stdin is not None
     try:
         assert process.stdout.readline() == b"held\n"
-        cache(tmp_path, 1).install(other)
+        cache(tmp_path, 1).install(*other)
         assert installed(tmp_path) == {bot.digest, other.digest}
     finally:
         process.kill()
         process.communicate()
 
     shutil.rmtree(tmp_path / "worker" / other.digest)
-    cache(tmp_path, 1).install(other)
+    cache(tmp_path, 1).install(*other)
     assert installed(tmp_path) == {other.digest}
 
 
@@ -250,15 +262,15 @@ from arena.store.cache import BotCache
 folder = Path(sys.argv[1])
 first, second, large = pickle.loads((folder / "bots").read_bytes())
 worker = BotCache(folder / "worker", "none")
-worker.install(first)
-worker.install(second)
-print(worker.missing([first.digest, second.digest]) == [first.digest])
-with worker.held([second.digest]):
+worker.install(*first)
+worker.install(*second)
+print(worker.missing([first[0], second[0]]) == [first[0]])
+with worker.held([second[0]]):
     try:
-        worker.install(large)
+        worker.install(*large)
     except MachineFault as error:
         print(error)
-print(worker.missing([second.digest]))
+print(worker.missing([second[0]]))
 """
 
 
@@ -268,7 +280,7 @@ def test_a_full_disk_drops_the_unused_and_then_says_so(tmp_path: Path) -> None:
     """A bot that does not fit beside others does without them; one that never fits is told with the place."""
     sizes = {"first": 700_000, "second": 700_000, "large": 3_000_000}
     bots = [packed(tmp_path, name, content="x" * size) for name, size in sizes.items()]
-    (tmp_path / "bots").write_bytes(pickle.dumps(bots))
+    (tmp_path / "bots").write_bytes(pickle.dumps([tuple(bot) for bot in bots]))
     (tmp_path / "worker").mkdir()
     script = 'mount -t tmpfs -o size=3m,mode=0700 small "$1/worker" && exec "$2" -c "$3" "$1"'
 
