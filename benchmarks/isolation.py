@@ -191,7 +191,7 @@ def _meanwhile_table(rounds: int) -> Table:
         notes=(
             f"{rounds} moves each, during which the rival sleeps {_RIVAL_S * _MS:g} ms",
             "this process, both bots and two spinning processes share one core",
-            "all of it is charged to the next request, and a bot that used some is stopped at its answers from then on",
+            "all of it is charged to the next request, and a bot that used over 1 ms is stopped at its next 16 answers",
         ),
     )
 

@@ -30,8 +30,12 @@ from arena.protocol import messages as m
 GRACE_S: Final = 1.0
 START_ATTEMPTS: Final = 2
 TRANSCRIPT_LINES: Final = 20
-QUIET_S: Final = 0.00025
-"""CPU time between an answer and the next request. A bot that uses more is stopped at its answers from then on."""
+QUIET_S: Final = 0.001
+STOPPED: Final = 16
+"""A bot that is charged more CPU time than QUIET_S for a request is stopped at that answer, and so many in all.
+
+It may have used that time after its last answer. A Python bot clears up now and then, so none is stopped for ever.
+"""
 
 
 class BotPlayer(Participant):
@@ -63,7 +67,7 @@ class BotPlayer(Participant):
         self.suspended = suspended
         self._decides_cpu = clock.decides == "cpu"
         self.may_run_on = self._decides_cpu and not clock.ponder
-        self._is_quiet, self._ran_on = True, False
+        self._stops = 0
         self._talk: Dialogue | None = None
         self._answered_cpu_s: float | None = None
         self._failed_starts: list[BotFault] = []
@@ -168,7 +172,6 @@ class BotPlayer(Participant):
             raise OutOfTime("the match was broken off")
         message, wall_s = self._request(request, talk)
         self._recorder.open(self.moves + 1)
-        self._require_quiet(talk.channel)
         talk.forget()
         self._events.clear()
         self._clock = clock = self._move_clock(talk.channel, wall_s)
@@ -181,8 +184,8 @@ class BotPlayer(Participant):
             talk.ask(message, clock)
             answer = talk.hear(m.Answer, clock, request.look_ahead or NO_LOOK_AHEAD)
             clock.stop()
-            self._ran_on = self._is_quiet and request.runs_on
-            if self._ran_on:
+            self._stops = STOPPED if clock.cpu_s > QUIET_S else max(0, self._stops - 1)
+            if request.runs_on and not self._stops:
                 talk.channel.run_on()
             else:
                 talk.channel.rest()
@@ -265,8 +268,8 @@ class BotPlayer(Participant):
 
     def start_process(self) -> Dialogue:
         """The dialogue with a new process that has said hello. Raises BotFault."""
-        self.last_stderr, self._said_hello, self._is_new, self._is_quiet = "", None, True, True
-        self._answered_cpu_s = None
+        self.last_stderr, self._said_hello, self._is_new = "", None, True
+        self._answered_cpu_s, self._stops = None, 0
         channel = self._open_channel()
         self._copy_stderr(channel)
         self._talk = Dialogue(
@@ -294,12 +297,6 @@ class BotPlayer(Participant):
         if talk.lost is not None:
             raise talk.lost
         return talk
-
-    def _require_quiet(self, channel: Channel) -> None:
-        """Stop a bot that used time while it was not on move, and do not leave it running again."""
-        if self._ran_on and self._answered_cpu_s is not None and channel.cpu() - self._answered_cpu_s > QUIET_S:
-            self._is_quiet = False
-            channel.stop()
 
     def _request(self, request: ActionRequest, talk: Dialogue) -> tuple[m.Request, float]:
         """The message, and the backstop of wall time; sets the move's time besides the bank.

@@ -1,5 +1,6 @@
 """A bot that has answered runs on until somebody is waited for; one that uses that time pays for it, and is stopped."""
 
+import math
 from typing import Any
 
 import msgspec
@@ -9,7 +10,7 @@ from support.scripted_bot import CLOCK, NIM, ScriptedBot, match_of, seated
 
 from arena.games.api import Seat
 from arena.match.baseline import BaselinePlayer
-from arena.match.bot_player import QUIET_S, BotPlayer
+from arena.match.bot_player import QUIET_S, STOPPED, BotPlayer
 from arena.match.decision import Decisions
 from arena.match.participant import ActionRequest, Participant
 from arena.match.record import MatchRecord
@@ -22,6 +23,7 @@ from arena.protocol.messages import Answer
 WALL = ClockSettings(decides="wall")
 PONDER = msgspec.structs.replace(CLOCK, ponder=True)
 HEAPS = {"heaps": [3, 3]}
+LONG = {"heaps": [3 * STOPPED, 3 * STOPPED]}
 
 
 class Noted(ScriptedChannel):
@@ -126,17 +128,18 @@ def test_against_a_player_in_this_process_a_bot_is_stopped_at_once() -> None:
 
 
 class Thief(Noted):
-    """Takes some CPU time while it runs on, once."""
+    """Takes some CPU time while it runs on, so many times."""
 
-    def __init__(self, bot: ScriptedBot, stolen_s: float) -> None:
+    def __init__(self, bot: ScriptedBot, stolen_s: float, times: int) -> None:
         self.noted: list[str] = []
         super().__init__(bot, self.noted, "a")
-        self._stolen_s = stolen_s
+        self._stolen_s, self._left = stolen_s, times
 
     def run_on(self) -> None:
         super().run_on()
-        self._times.cpu_s += self._stolen_s
-        self._stolen_s = 0.0
+        if self._left:
+            self._times.cpu_s += self._stolen_s
+            self._left -= 1
 
 
 def still() -> BotPlayer:
@@ -146,25 +149,32 @@ def still() -> BotPlayer:
     return seated(bot)
 
 
-def thieving(stolen_s: float, clock: ClockSettings = CLOCK) -> tuple[Thief, BotPlayer]:
+def thieving(stolen_s: float, times: int = 1) -> tuple[Thief, BotPlayer]:
     """Such a bot, and its channel."""
     bot = ScriptedBot()
-    channel = Thief(bot, stolen_s)
+    channel = Thief(bot, stolen_s, times)
     bot.open = lambda: channel  # type: ignore[method-assign]
-    return channel, seated(bot, clock)
+    return channel, seated(bot)
 
 
-@pytest.mark.parametrize(("share", "is_left"), [(0.9, True), (1.1, False)])
-def test_a_bot_that_uses_the_time_of_others_pays_and_is_stopped_from_then_on(share: float, is_left: bool) -> None:
-    """It pays for the least of it; a little is what a bot needs to come to its next read."""
+@pytest.mark.parametrize(("share", "stops"), [(0.9, 0), (1.1, STOPPED)])
+def test_a_bot_that_uses_the_time_of_others_pays_and_is_stopped_for_some_answers(share: float, stops: int) -> None:
+    """It pays for the least of it; a little is what a bot needs to come to its next read, more to clear up."""
     channel, thief = thieving(share * QUIET_S)
-    record = match_of(thief, still(), options=HEAPS)
+    record = match_of(thief, still(), options=LONG)
 
-    noted = channel.noted
-    again = ["a runs on"] if is_left else ["a is stopped", "a rests"]
-    assert noted[2 : 3 + len(again)] == ["a runs on", *again]
-    assert noted.count("a runs on") == (record.seats[0].moves if is_left else 1)
+    later = record.seats[0].moves - 1 - stops
+    assert channel.noted[2:-1] == ["a runs on", *stops * ["a rests"], *later * ["a runs on"]]
+    assert later > 0
     assert record.seats[0].cpu_ms == pytest.approx(share * QUIET_S * 1000, abs=0.002)
+
+
+def test_a_bot_that_always_uses_the_time_of_others_seldom_has_it() -> None:
+    """It is stopped at all answers but one of so many."""
+    channel, thief = thieving(2 * QUIET_S, times=1000)
+    record = match_of(thief, still(), options=LONG)
+
+    assert channel.noted.count("a runs on") == math.ceil(record.seats[0].moves / (1 + STOPPED)) > 2
 
 
 def test_what_is_used_after_the_last_answer_is_on_the_clock_of_the_next_start() -> None:
