@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor
@@ -56,6 +57,7 @@ from arena.league.tournament import (
 )
 from arena.match.record import MatchRecord
 from arena.match.results import MatchResult
+from arena.plugins import TRUST
 from arena.process.limits import Isolation
 from arena.process.portable import usable_cores
 from arena.report.formats import Style, listing
@@ -107,6 +109,7 @@ def tournaments(width: int | None) -> None:
 @click.option("--update", is_flag=True, help="Take new versions of bots and changes that drop matches; asks before.")
 @click.option("--yes", is_flag=True, help="With --update: do not ask.")
 @click.option("--dry-run", is_flag=True, help="With --update: only say what it would drop.")
+@click.option("--trust-code", is_flag=True, help="Let `game: module:Class` name a module in the tournament's folder.")
 @click.option("--plan", is_flag=True, help="Only tell matches, time and precision, from a sample of a minute at most.")
 @secret_file_option
 @isolation_option
@@ -122,6 +125,7 @@ def run_league(
     yes: bool,
     dry_run: bool,
     plan: bool,
+    trust_code: bool,
     secret_file: Path | None,
     isolation: Isolation,
     results: Path,
@@ -148,7 +152,10 @@ def run_league(
     bots, given = BotStore(results, bots_folder, isolation), chosen_secret(None, secret_file)
     newer: list[str] = []
     kept = () if update else (begun_versions(bots, results, newer),)
-    tournament = read_tournament(find_tournament(file), bots.find, *kept)
+    path = find_tournament(file)
+    if trust_code:
+        os.environ[TRUST] = str(path.parent.absolute())
+    tournament = read_tournament(path, bots.find, *kept)
     if dry_run:
         preview(results, tournament)
         return

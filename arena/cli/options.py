@@ -19,7 +19,7 @@ from click.core import ParameterSource
 
 from arena import validation
 from arena.errors import HarnessFault, MachineFault, SpecError
-from arena.games import GAMES, load_game
+from arena.games import known_names, load_game
 from arena.games.api import require_simulator
 from arena.league.tournament import Player, Tournament, require_game
 from arena.match.secret_luck import Secret
@@ -252,7 +252,7 @@ def require_games(bots: Iterable[BotSpec], game: str) -> None:
         try:
             require_game(bot, game)
         except SpecError as error:
-            known = [each for each in bot.manifest.games if each in GAMES]
+            known = [each for each in bot.manifest.games if each in known_names()]
             raise SpecError(f"{error}{f'; play it with --game {known[0]}' if known else ''}") from None
 
 

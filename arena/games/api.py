@@ -27,6 +27,8 @@ Word = Annotated[str, msgspec.Meta(max_length=100)]
 """A name in an action, short enough to be quoted in a message."""
 
 
+MOST_SEATS: Final = 10
+"""At any table: the rank of a seat is one digit."""
 HEADING: Final = "--- "
 """The beginning of a line of news that opens a part of a match."""
 _SEAT: Final = re.compile(r"\bseat (\d+)\b")

@@ -8,8 +8,10 @@ from collections.abc import Generator, Sequence
 from itertools import count
 from typing import Any
 
+from msgspec import UNSET
+
 from arena.errors import SpecError
-from arena.games import load_game
+from arena.games import load_game, plugin_package
 from arena.league.schedule import lives
 from arena.league.tournament import Player, Tournament, require_game
 from arena.league.worker import Tables, clear, play_block, seat_anew, seat_players
@@ -56,6 +58,7 @@ def exhibition(
         seats=len(players),
         commitments=() if secret is None or secret.seed is not None else (secret.commitment,),
         rules=load_game(game).rules_version,
+        package=plugin_package(game) or UNSET,
     )
 
 

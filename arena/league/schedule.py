@@ -16,6 +16,7 @@ from itertools import islice, permutations
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from arena.games import load_game
 from arena.league.schedules import Plan, ScheduleGenerator, TableNames, tables
@@ -25,6 +26,7 @@ from arena.league.schedules.swiss import swiss
 from arena.league.tournament import DEFAULT_SEATS, OLD_FORMAT, Player, Tournament, luck_origin, public_secret
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
 from arena.match.settings import ClockSettings, KeptStderr, MatchSettings
+from arena.plugins import Package
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
 
 KEY_LENGTH: Final = 12
@@ -62,7 +64,8 @@ class Fixture(msgspec.Struct, frozen=True):
 class Life(msgspec.Struct, frozen=True):
     """A process life: fixtures of one pairing that one worker plays in a row, with bots started once.
 
-    `attempt` counts from 1. `luck`: whether that of each match is measured.
+    `attempt` counts from 1. `luck`: whether that of each match is measured. `package`: that of a game which does not
+    come with arena; no other version of it plays.
     """
 
     tournament: str
@@ -76,6 +79,7 @@ class Life(msgspec.Struct, frozen=True):
     attempt: int = 1
     luck: bool = True
     stderr: KeptStderr = "faults"
+    package: Package | UnsetType = UNSET
 
     @property
     def setting(self) -> MatchSettings:
@@ -185,6 +189,7 @@ def lives(
                     isolation=isolation,
                     luck=tournament.luck,
                     stderr=tournament.stderr,
+                    package=tournament.package,
                 )
 
 
@@ -210,6 +215,7 @@ class _Dealer:
             "game": tournament.game,
             "rules": tournament.rules or load_game(tournament.game).rules_version,
             "options": tournament.options,
+            **({"package": tournament.package} if tournament.package else {}),
             **_terms_and_luck(tournament),
             "players": [],
         }

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from arena.errors import SpecError
-from arena.games import GAMES, load_game
+from arena.games import known_names, load_game, plugin_package
 from arena.league.schedules.settings import Count, RoundRobin, Schedule, with_defaults
 from arena.match.secret_luck import LuckOrigin, Secret
 from arena.match.settings import ClockSettings, KeptStderr, MatchSettings
+from arena.plugins import Package
 from arena.process.limits import Limits, negotiate
 from arena.process.manifest import BotSpec, CommandWord, Name
 from arena.standings.ratings import RatingSettings, validate
@@ -85,7 +86,8 @@ class Tournament(msgspec.Struct, frozen=True):
 
     `seed` is a public seed. Without one luck is secret, and `commitments` are those of its secrets: under the first one
     the league was begun, under the last one it draws new blocks. `rules` is the version of the game's rules, empty for
-    that of this program; `format` that of the pairings' identity.
+    that of this program; `format` that of the pairings' identity. `package` is that of a game which does not come with
+    arena.
     """
 
     name: str
@@ -106,6 +108,7 @@ class Tournament(msgspec.Struct, frozen=True):
     commitments: tuple[str, ...] = ()
     rules: str = ""
     format: str = FORMAT
+    package: Package | UnsetType = UNSET
 
     @property
     def setting(self) -> MatchSettings:
@@ -180,6 +183,7 @@ def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> 
         "seed": None if file.seed is None else str(file.seed),
         "cycles": cycles or 0,
         "rules": load_game(file.game).rules_version,
+        "package": plugin_package(file.game) or UNSET,
         "schedule": with_defaults(file.schedule, players=names, seats=file.seats, cycles=cycles),
     }
     taken_over = {name: getattr(file, name) for name in Tournament.__struct_fields__ if hasattr(file, name)}
@@ -205,9 +209,10 @@ def _player(index: int, entry: PlayerEntry, file: TournamentFile, bot_of: Callab
 def require_game(bot: BotSpec, game: str) -> None:
     """SpecError if the bot says that it plays other games."""
     games = bot.manifest.games
-    if games and game not in games:
-        odd = [each for each in games if each not in GAMES]
-        doubt = f"; {unknown('game', odd[0], GAMES)}" if odd else ""
+    if games and not {game, load_game(game).name} & {*games}:
+        known = known_names()
+        odd = [each for each in games if each not in known]
+        doubt = f"; {unknown('game', odd[0], known)}" if odd else ""
         raise SpecError(f"{bot.name} plays {', '.join(games)}, not {game}{doubt}")
 
 

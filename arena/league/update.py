@@ -18,7 +18,7 @@ from arena.text import counted
 def changes(former: Tournament, now: Tournament) -> list[str]:
     """One phrase for each change: `cycles changed from 5 to 6`, `player ann left`."""
     old, new = ({one.name: " ".join([one.bot.label, *one.arguments]) for one in each.players} for each in (former, now))
-    fields = ("game", "rules", "options", "seats", "schedule", "cycles")
+    fields = ("game", "rules", "package", "options", "seats", "schedule", "cycles")
     terms = (
         (f"{name}.{part}", value, getattr(getattr(now, name), part))
         for name in ("clock", "limits")

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import UNSET
 
 from arena.errors import HarnessFault
-from arena.games import load_game
+from arena.games import load_game, require_package
 from arena.games.api import is_simultaneous, value_of
 from arena.league.schedule import Fixture, Life
 from arena.league.tournament import Player
@@ -72,6 +72,7 @@ def play_life(life: Life, batch_s: float = BATCH_S) -> Generator[list[PlayedBloc
 
     Other lives may be played in the same process, in other threads: nothing but the life's own bots is ended.
     """
+    require_package(life.game, life.package or None)
     self_test.require_isolation(life.isolation)
     tables = seat_players(life)
     try:

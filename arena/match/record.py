@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from arena.plugins import Package
 from arena.protocol.messages import ClockTerms
 
 CODEC: Final = "json+zlib"
@@ -238,6 +239,7 @@ class MatchRecord(msgspec.Struct, frozen=True):
     same fingerprint can be compared.
     `seed` is the luck of the block, `bot_seeds` are by seat, and `wire_id` is the id that the bots got: drawn under the
     secret of that `commitment`. Matches of arena 0.1.0 have none of the three; their bots got `match` as the id.
+    `package` is that of a game which does not come with arena.
     """
 
     match: str
@@ -258,6 +260,7 @@ class MatchRecord(msgspec.Struct, frozen=True):
     wire_id: str | UnsetType = UNSET
     bot_seeds: tuple[int, ...] | UnsetType = UNSET
     commitment: str | UnsetType = UNSET
+    package: Package | UnsetType = UNSET
 
 
 class PackedRecord(msgspec.Struct, frozen=True):

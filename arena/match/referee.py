@@ -13,8 +13,8 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from arena import __version__
-from arena.errors import BotFault, HarnessFault
-from arena.games import load_game
+from arena.errors import ArenaError, BotFault, HarnessFault, SpecError
+from arena.games import load_game, plugin_package, plugin_place
 from arena.games.api import Chance, Decision, Game, Over, Seat, Simulator, fault_policy_of, game_info_of, simulator_of
 from arena.games.luck import draw
 from arena.match.decision import Decisions, Forfeited
@@ -31,6 +31,7 @@ from arena.match.record import (
     fraction_written,
 )
 from arena.match.settings import MatchSpec
+from arena.plugins import told
 from arena.protocol import messages as m
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, excerpt
 from arena.text import printable
@@ -77,8 +78,15 @@ def play_match(
 
     `meter` notes each step; its luck may be asked for when the match is over.
     """
-    game = game or load_game(spec.game)
-    return _Table(spec, participants, game, simulator or simulator_of(game), meter).play()
+    rules = game or load_game(spec.game)
+    try:
+        record = _Table(spec, participants, rules, simulator or simulator_of(rules), meter).play()
+    except Exception as error:
+        place = "" if game is not None else plugin_place(spec.game)
+        if not place or (isinstance(error, ArenaError) and not isinstance(error, BotFault)):
+            raise
+        raise SpecError(f"{place} broke the contract of a game in match {spec.match}: {told(error)}") from error
+    return record if game or not (package := plugin_package(spec.game)) else replace(record, package=package)
 
 
 class _Table:
@@ -210,7 +218,7 @@ class _Table:
         return MatchRecord(
             match=spec.match,
             arena=__version__,
-            game=self._game.name,
+            game=spec.game,
             rules=self._game.rules_version,
             options=spec.options,
             seed=spec.seed,

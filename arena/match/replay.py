@@ -12,8 +12,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from arena.errors import ArenaError, BotFault, CheckFailed
-from arena.games import GAMES, load_game
+from arena.errors import ArenaError, BotFault, CheckFailed, SpecError
+from arena.games import is_plugin, load_game, plugin_package
 from arena.games.api import Chance, Decision, Over, Seat, Simulation, Turn, fault_policy_of, simulator_of
 from arena.games.luck import draw
 from arena.match.record import (
@@ -60,12 +60,22 @@ def replay(record: MatchRecord) -> Iterator[ReplayStep]:
 
 def other_rules(record: MatchRecord) -> str:
     """One sentence if the match was played by rules that this arena does not have, so that no replay is possible."""
-    if record.game not in GAMES:
-        return f"played by rules {record.rules} of {record.game}, a game that this arena does not have"
-    here = load_game(record.game).rules_version
+    try:
+        here = load_game(record.game).rules_version
+    except SpecError as error:
+        reason = f": {error}" if is_plugin(record.game) else ""
+        return f"played by rules {record.rules} of {record.game}, a game that this arena does not have{reason}"
     if record.rules == here:
         return ""
     return f"played by rules {record.rules} of {record.game}; this arena plays rules {here} and cannot replay it"
+
+
+def other_package(record: MatchRecord) -> str:
+    """One sentence if the game came from another package than here, though its rules have the same version."""
+    here = plugin_package(record.game) or UNSET
+    if record.package == here:
+        return ""
+    return f"played by the package {record.package or 'of arena'}; here it is {here or 'of arena'}"
 
 
 def problems(record: MatchRecord) -> list[str]:

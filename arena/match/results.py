@@ -13,13 +13,12 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
+from arena.games.api import MOST_SEATS
 from arena.match.luck import MatchLuck
 from arena.match.record import FAULTS, PARDONABLE, MatchRecord, PackedRecord, Termination
 
 T = TypeVar("T")
 N = TypeVar("N", int, Fraction)
-MOST_SEATS: Final = 10
-"""The rank of a seat is one digit."""
 MOST_SCORE: Final = 1 << 61
 """Of any seat, in the smallest unit of the match: so that scores and margins fit into 64 bits."""
 LUCK_UNIT: Final = 1_000_000

@@ -125,6 +125,8 @@ def dialogue(said: Mapping[str, Iterable[TranscriptLine]], start_s: float | None
 
 def _head(record: MatchRecord, luck: str, stderr: Sequence[StderrByStep]) -> Iterator[str]:
     yield f"match {record.match}: {record.game}, rules {record.rules}, isolation {record.isolation}"
+    if record.package is not UNSET:
+        yield f"package: {record.package}"
     if luck:
         yield luck
     for seat, entry in enumerate(record.seats):

@@ -17,8 +17,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from arena.games.api import MOST_SEATS
 from arena.match.record import FAULTS, PARDONABLE
-from arena.match.results import MOST_SEATS, PairingRanks
+from arena.match.results import PairingRanks
 from arena.standings.sums import (
     HALVES,
     LARGEST_WHOLE,

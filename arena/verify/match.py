@@ -20,7 +20,7 @@ from arena.league.schedule import Pairing
 from arena.league.tournament import OLD_FORMAT, Player, Tournament, luck_origin
 from arena.match.luck import luck_of
 from arena.match.record import MatchRecord, unpack
-from arena.match.replay import other_rules, problems
+from arena.match.replay import other_package, other_rules, problems
 from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch, result_of, rotate
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
 from arena.process.workers import Workers
@@ -136,8 +136,9 @@ def _checked(task: Task) -> Checked:
     if other := other_rules(record):
         remarks.append(f"not comparable: {{}} {other}")
     elif replayed := problems(record):
-        found += replayed
+        found += [*replayed, *filter(None, [other_package(record)])]
     else:
+        remarks += [f"{{}} {package}"] if (package := other_package(record)) else []
         resimulated, differences = resimulate(record)
         found += differences
         if resimulated is not None and resimulated.why_not:
@@ -164,6 +165,7 @@ def task_of(tournament: Tournament, pairing: Pairing, match: PlayedMatch, secret
             "game": tournament.game,
             "rules": tournament.rules or load_game(tournament.game).rules_version,
             "options": tournament.options,
+            "package": tournament.package,
             "clock": tournament.clock.terms(),
             "seats": tuple((player.name, player.bot.digest) for player in seats),
         },

@@ -1,0 +1,179 @@
+"""Code of other packages: found by entry point or by `module:Class`, and known by the hash of its files.
+
+Rule: nothing is imported before it is asked for, and only from an installed package or from a folder that somebody
+trusts by name. Whatever goes wrong on the way is a SpecError that names the package and the entry point.
+"""
+
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterator
+from hashlib import sha256
+from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import unquote, urlparse
+
+import msgspec
+
+from arena.errors import SpecError
+from arena.text import cut, printable
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution, EntryPoint
+
+GROUP: Final = "arena.games"
+TRUST: Final = "ARENA_TRUST_CODE"
+"""The variable with the folder whose modules a tournament may name; worker processes inherit it."""
+_REFERENCE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", re.ASCII)
+
+
+class Package(msgspec.Struct, frozen=True):
+    """The package that a plug-in comes from: name and version of its distribution, and the SHA-256 of its files.
+
+    Distribution and version are empty for a module of a trusted folder.
+    """
+
+    distribution: str
+    version: str
+    files: str
+
+    def __str__(self) -> str:
+        name = f"{self.distribution} {self.version}" if self.distribution else "a trusted folder"
+        return f"{name}, files {self.files[:12]}"
+
+
+class Plugin(NamedTuple):
+    """An object of another package. `place` names it in messages: the entry point, and the distribution."""
+
+    place: str
+    value: Any
+    package: Package
+
+
+def is_reference(name: str) -> bool:
+    """Whether the name has the form `module:Class`."""
+    return _REFERENCE.fullmatch(name) is not None
+
+
+def entry_points() -> "dict[str, list[EntryPoint]]":
+    """The entry points of the group by name, sorted; nothing is imported. Two packages may claim one name."""
+    from importlib import metadata  # noqa: PLC0415 - no command shall wait for it that needs no plug-in
+
+    found: dict[str, list[EntryPoint]] = {}
+    for entry in sorted(set(metadata.entry_points(group=GROUP)), key=lambda each: (each.name, place_of(each))):
+        found.setdefault(entry.name, []).append(entry)
+    return found
+
+
+def place_of(entry: "EntryPoint") -> str:
+    """`entry point NAME = module:Class of my-games 0.1`."""
+    dist = "" if entry.dist is None else f" of {entry.dist.name} {entry.dist.version}"
+    return printable(f"entry point {entry.name} = {entry.value}{dist}")
+
+
+def load_entry_point(entry: "EntryPoint") -> Plugin:
+    """The object that an entry point names. SpecError if it cannot be imported."""
+    place = place_of(entry)
+    if not is_reference(entry.value):
+        raise SpecError(f"{place}: expected module:Class, found {cut(printable(entry.value))}")
+    dist = ("", "") if entry.dist is None else (entry.dist.name, entry.dist.version)
+    return _loaded(entry.value, place, dist)
+
+
+def load_reference(name: str) -> Plugin:
+    """The object that `module:Class` names. SpecError if it is in no installed package and in no trusted folder."""
+    top, folder = name.partition(":")[0].partition(".")[0], os.environ.get(TRUST)
+    if folder and folder not in sys.path:
+        sys.path.append(folder)  # at the end: a module there hides no installed one
+    spec = None if top in {*sys.stdlib_module_names, "arena"} else find_spec(top)
+    places = [] if spec is None else [*(spec.submodule_search_locations or ()), spec.origin or ""]
+    if not places:
+        raise SpecError(f"{name}: {_not_found(top)}")
+    where = Path(places[0]).resolve()
+    if dist := _distribution_of(top, where):
+        return _loaded(name, f"{name} of {dist.name} {dist.version}", (dist.name, dist.version))
+    if folder and where.is_relative_to(Path(folder).resolve()):
+        return _loaded(name, f"{name} in {folder}", ("", ""))
+    raise SpecError(f"{name}: {where} belongs to no installed package; {_HOW_TO_TRUST}")
+
+
+_HOW_TO_TRUST: Final = (
+    f"install it (`pip install -e FOLDER`), or, for code you trust, run its tournament with --trust-code"
+    f" (other commands: {TRUST}=FOLDER)"
+)
+
+
+def _not_found(top: str) -> str:
+    if top in sys.stdlib_module_names or top == "arena":
+        return f"{top} is no package with games of others"
+    return f"there is no module {top} here; {_HOW_TO_TRUST}"
+
+
+def _distribution_of(top: str, where: Path) -> "Distribution | None":
+    """The installed distribution with the module or package `top` at `where`."""
+    from importlib import metadata  # noqa: PLC0415 - see above
+
+    for dist in map(metadata.distribution, metadata.packages_distributions().get(top, ())):
+        if where in {Path(str(dist.locate_file(name))).resolve() for name in (top, f"{top}.py")}:
+            return dist
+    return next((each for each in metadata.distributions() if _is_editable_at(each, where)), None)
+
+
+def _is_editable_at(dist: "Distribution", where: Path) -> bool:
+    text = dist.read_text("direct_url.json")
+    found = msgspec.json.decode(text) if text else {}
+    if not found.get("dir_info", {}).get("editable"):
+        return False
+    return where.is_relative_to(Path(unquote(urlparse(found["url"]).path)).resolve())
+
+
+def _loaded(reference: str, place: str, dist: tuple[str, str]) -> Plugin:
+    """Import the module, and take the object from it."""
+    module, _, name = reference.partition(":")
+    try:
+        value = getattr(import_module(module), name)
+        files = _hash(_root(module))
+    except (Exception, SystemExit) as error:
+        raise SpecError(f"{place} cannot be loaded: {told(error)}") from error
+    return Plugin(place, value, Package(*dist, files))
+
+
+def told(error: BaseException) -> str:
+    """The error and the last line of code that it passed, in a line."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+    return printable(" ".join(f"{type(error).__name__}: {error}".split())) + place
+
+
+def _root(module: str) -> ModuleType:
+    """The outermost package of a module that has files of its own; above it are namespaces that packages share."""
+    words = module.split(".")
+    names = [".".join(words[:length]) for length in range(1, len(words) + 1)]
+    return next(sys.modules[name] for name in names if getattr(sys.modules[name], "__file__", None))
+
+
+def _hash(root: ModuleType) -> str:
+    """SHA-256 over the names and contents of all files of a package, or of a module that is one file."""
+    file = Path(str(root.__file__))
+    files = _files(file.parent) if hasattr(root, "__path__") else [file]
+    lines = [f"{path.relative_to(file.parent).as_posix()}\0{sha256(path.read_bytes()).hexdigest()}" for path in files]
+    return sha256("\n".join(sorted(lines)).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """All files but those that Python or a compiler made from others that are there."""
+    for path in folder.rglob("*"):
+        stem = next((path.name.removesuffix(end) for end in EXTENSION_SUFFIXES if path.name.endswith(end)), "")
+        is_made = "__pycache__" in path.parts or (stem and (path.parent / f"{stem}.py").exists())
+        if path.is_file() and not is_made:
+            yield path
+
+
+def hash_of(module: str) -> str:
+    """The hash of the files of an imported package or module, without what is above it."""
+    return _hash(sys.modules[module])

@@ -1,0 +1,250 @@
+"""Games of other packages: found, refused with a sentence, and known by their files."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from support.plugin_packages import NIM, install
+
+from arena import games, plugins
+from arena.cli import execute
+from arena.errors import SpecError
+from arena.games import GAMES, fingerprint, is_plugin, load_game, offered_games, plugin_package, require_package
+from arena.plugins import Package
+
+Installer = Callable[..., Path]
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Installer]:
+    """Installs a package with the given code under a name of its own, which is that of its only entry point."""
+    folder, module = tmp_path / "site", "plugged_" + request.node.name.replace("[", "_").rstrip("]").replace("-", "_")
+
+    def put(code: str = NIM, *, entry: str = "", entries: dict[str, str] | None = None, top: str = "") -> Path:
+        entries = entries or {entry or "other-nim": f"{top or module}:Other"}
+        made = install(folder, top or module, code.replace("{name}", entry or "other-nim"), entries=entries)
+        monkeypatch.syspath_prepend(folder)
+        return made
+
+    games._plugin.cache_clear()
+    yield put
+    games._plugin.cache_clear()
+
+
+def refusal(name: str) -> str:
+    """The sentence with which a game is refused; it is one line."""
+    with pytest.raises(SpecError) as caught:
+        load_game(name)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_game_of_an_installed_package_is_found_by_its_entry_point(site: Installer) -> None:
+    """With the distribution, its version and its files."""
+    file = site()
+
+    game = load_game("other-nim")
+
+    assert (game.name, game.rules_version) == ("other-nim", "7")
+    assert load_game("other-nim") is game
+    package = plugin_package("other-nim")
+    assert package is not None
+    assert (package.distribution, package.version, len(package.files)) == (file.parent.name, "1.0", 64)
+    assert fingerprint("other-nim").package == package
+    assert fingerprint("other-nim").rules == "7"
+
+
+def test_the_same_game_is_found_by_its_module(site: Installer) -> None:
+    """Under another name, from the same package."""
+    module = site().parent.name
+
+    assert load_game(f"{module}:Other").name == "other-nim"
+    assert plugin_package(f"{module}:Other") == plugin_package("other-nim")
+    assert is_plugin(f"{module}:Other")
+
+
+def test_bundled_games_are_no_plugins_but_have_a_fingerprint() -> None:
+    """Without a package: they are known by the version of arena."""
+    assert plugin_package("nim") is None
+    assert not is_plugin("nim")
+    assert not is_plugin("chess")
+    assert fingerprint("nim").package == fingerprint("shanghaien").package
+    assert fingerprint("nim").package.distribution == "bot-arena"
+    require_package("nim", None)
+
+
+def test_any_byte_of_the_package_changes_its_hash(site: Installer) -> None:
+    """Other modules and data too, but nothing that Python makes itself."""
+    folder = site().parent
+    load_game("other-nim")
+    (folder / "cards.json").write_text("[1]")
+
+    def files() -> str:
+        return plugins.hash_of(folder.name)
+
+    first = files()
+    (folder / "cards.json").write_text("[2]")
+    second = files()
+    (folder / "__pycache__").mkdir(exist_ok=True)
+    (folder / "__pycache__" / "x.pyc").write_text("made")
+    third = files()
+    (folder / "cards.json").rename(folder / "decks.json")
+
+    assert len({first, second, files()}) == 3
+    assert second == third
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("def (", "SyntaxError"),
+        ("class Another: pass", "AttributeError"),
+        ("class Other:\n    def __init__(self): raise ValueError('no board')", "ValueError: no board"),
+    ],
+    ids=["import", "error", "exit", "syntax", "missing", "constructor"],
+)
+def test_a_package_that_cannot_be_imported_is_named(site: Installer, code: str, told: str) -> None:
+    """With its entry point; other games do not notice, and the list of games goes on."""
+    module = site(code).parent.name
+
+    sentence = refusal("other-nim")
+
+    assert sentence.startswith(f"entry point other-nim = {module}:Other of {module} 1.0 ")
+    assert told in sentence
+    assert load_game("nim")
+    offered = {each.name: each for each in offered_games()}
+    assert offered["other-nim"].game is None
+    assert offered["other-nim"].problem == sentence
+    assert all(offered[name].game is load_game(name) for name in GAMES)
+
+
+def test_an_object_that_is_no_game_is_told_all_that_it_lacks(site: Installer) -> None:
+    """At once."""
+    site("class Other:\n    name = 'Other Nim'\n    seat_counts = (2, 11)\n    def turn(self, state): ...")
+
+    sentence = refusal("other-nim")
+
+    for part in ("name: found 'Other Nim'", "rules_version: found None", "seat_counts: found (2, 11)", "no setup, "):
+        assert part in sentence
+    assert "turn," not in sentence
+
+
+def test_a_game_of_another_name_than_its_entry_point_is_refused(site: Installer) -> None:
+    """One thing has one name."""
+    site(NIM.replace("{name}", "nom"))
+
+    assert 'its game is called "nom"; give both the same name' in refusal("other-nim")
+
+
+def test_no_package_takes_the_name_of_a_bundled_game(
+    site: Installer, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The bundled one is played, by whichever name; the list tells of the other one, which is never imported."""
+    module = site(f"open({str(tmp_path / 'imported')!r}, 'w').close()\n{NIM}", entry="nim").parent.name
+
+    assert type(load_game("nim")).__module__ == "arena.games.nim"
+    assert execute(["games"]) == 0
+    printed = capsys.readouterr()
+    assert f"left out: entry point nim = {module}:Other of {module} 1.0: nim is a game of arena" in printed.err
+    assert printed.out.count("nim") == 1
+    assert not (tmp_path / "imported").exists()
+    assert "nim is a game of arena" in refusal(f"{module}:Other")
+
+
+def test_two_packages_with_one_name_are_both_refused(site: Installer) -> None:
+    """Nobody can know which one is meant."""
+    site(top="plugged_twin_a")
+    site(top="plugged_twin_b")
+
+    sentence = refusal("other-nim")
+
+    assert "plugged_twin_a:Other" in sentence
+    assert "plugged_twin_b:Other" in sentence
+
+
+def test_an_unknown_game_is_refused_with_those_of_other_packages(site: Installer) -> None:
+    """None of them is imported for it."""
+    site("raise AssertionError")
+
+    assert refusal("othernim").endswith('other-nim; did you mean "other-nim"?')
+
+
+@pytest.mark.parametrize("name", ["os:system", "arena.games.nim:Nim", "no_such_module_at_all:Game"])
+def test_a_reference_goes_to_packages_of_others_only(name: str) -> None:
+    """Neither the standard library nor arena itself is called."""
+    assert refusal(name).startswith(f"{name}: ")
+
+
+def test_a_module_that_is_not_installed_needs_trust(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Installer
+) -> None:
+    """On the path alone it is refused, unread; in a trusted folder it plays, and its file is known by its hash."""
+    site()
+    marker = tmp_path / "imported"
+    (tmp_path / "loose_nim.py").write_text(f"open({str(marker)!r}, 'w').close()\n" + NIM.replace("{name}", "loose"))
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert "belongs to no installed package" in refusal("loose_nim:Other")
+    assert "--trust-code" in refusal("loose_nim:Other")
+    assert not marker.exists()
+    monkeypatch.setenv("ARENA_TRUST_CODE", str(tmp_path))
+    assert load_game("loose_nim:Other").name == "loose"
+    package = plugin_package("loose_nim:Other")
+    assert package is not None
+    assert (package.distribution, package.version) == ("", "")
+
+
+def test_a_package_that_is_another_one_is_refused(site: Installer) -> None:
+    """A worker plays no other version than that with which the league began."""
+    site()
+    found = plugin_package("other-nim")
+    require_package("other-nim", found)
+
+    with pytest.raises(SpecError, match=r"other-nim is .* here, the league plays it by gone 0\.9, files 00"):
+        require_package("other-nim", Package("gone", "0.9", "00"))
+
+
+def test_commands_import_no_plugin_that_they_do_not_need(tmp_path: Path) -> None:
+    """Not even a broken one costs them anything."""
+    marker = tmp_path / "imported"
+    install(
+        tmp_path / "site",
+        "plugged_costly",
+        f"open({str(marker)!r}, 'w').close()",
+        entries={"costly": "plugged_costly:G"},
+    )
+    code = (
+        "from arena import plugins; from arena.cli import execute; plugins.entry_points = None; "
+        "codes = [execute(['--help']), execute(['bots']), execute(['check', '--help'])]; "
+        "from arena.games import load_game; load_game('nim'); assert codes == [0, 0, 0]"
+    )
+
+    environment = {"PYTHONPATH": str(tmp_path / "site")}
+    done = subprocess.run([sys.executable, "-c", code], check=False, cwd=tmp_path, env=environment, capture_output=True)
+
+    assert done.returncode == 0, done.stderr
+    assert not marker.exists()
+
+
+def test_an_editable_installation_is_one(tmp_path: Path, site: Installer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its files lie elsewhere; its metadata say where."""
+    folder = site().parent
+    project = tmp_path / "my project"
+    shutil.copytree(folder, project / "src" / "plugged_edited")
+    info = folder.parent / "plugged_edited-2.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: edited\nVersion: 2.0\n")
+    url = project.as_uri()
+    (info / "direct_url.json").write_text(f'{{"url": "{url}", "dir_info": {{"editable": true}}}}')
+    monkeypatch.syspath_prepend(project / "src")
+
+    package = (load_game("plugged_edited:Other"), plugin_package("plugged_edited:Other"))[1]
+
+    assert package is not None
+    assert (package.distribution, package.version) == ("edited", "2.0")
