@@ -47,6 +47,15 @@ class Shuffle(msgspec.Struct, frozen=True):
     size: int
 
 
+class Weighted(msgspec.Struct, frozen=True):
+    """One of several results, with probabilities in proportion to `weights`: whole numbers, 2^63 together at most.
+
+    The outcome lists its index only, from 0. A result of weight 0 never comes.
+    """
+
+    weights: tuple[int, ...]
+
+
 class Decision(msgspec.Struct, frozen=True):
     """These seats must act now: one alone, or several at once, hidden from each other."""
 
@@ -60,7 +69,7 @@ class Chance(msgspec.Struct, frozen=True):
     """
 
     key: str
-    kind: Dice | Shuffle
+    kind: Dice | Shuffle | Weighted
     is_public: bool = True
 
 
@@ -251,6 +260,28 @@ def value_of(game: Game[S, Any]) -> ValueFunction[S] | None:
 def fault_policy_of(game: Game[Any, Any]) -> FaultPolicy | None:
     """The fault policy of a game that has one."""
     return cast("FaultPolicy | None", getattr(game, "fault_policy", None))
+
+
+Heard = Callable[[S, Seat, A], Sequence[Json]]
+
+
+def heard_of(game: Game[S, A]) -> Heard[S, A] | None:
+    """The optional method `heard(state, seat, action)` of a game with private actions: by seat, JSON values.
+
+    The value of another seat takes the place of the action in the event that it gets; with None it gets no event. That
+    of the acting seat is not looked at. Without the method all seats hear every action. Rule: two actions that a seat
+    cannot tell apart by its views give it equal values.
+    """
+    return cast("Heard[S, A] | None", getattr(game, "heard", None))
+
+
+def describe_for(game: Game[S, Any], state: S, seat: Seat, names: Sequence[str]) -> str:
+    """The state as text for the person in that seat, from the game's optional method of that name.
+
+    A game that hides something has it, and leaves out all that the seat may not know; for others it is `describe`.
+    """
+    told = getattr(game, "describe_for", None)
+    return game.describe(state, names) if told is None else cast(str, told(state, seat, names))
 
 
 def is_simultaneous(game: Game[Any, Any]) -> bool:

@@ -6,29 +6,36 @@ Source: the recipe is published in protocol.md under "Luck", so that any die can
     die i of a roll       = word mod faces + 1, for the first k = 0, 1, ... whose word is below the largest
                             multiple of `faces` that fits in 64 bits
     shuffle of n items    = item i gets word(seed, key, i, 0); items in ascending order of (word, item)
+    choice by weights     = die 0 with as many faces as the weights are together, minus 1; the first index for which
+                            the weights up to it, itself included, are more than that
 
 `seed` is text (32 hex digits for a block), `key` the name the rules gave the draw, e.g. `roll/3/0/2/1`.
 """
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
-from itertools import count
+from itertools import accumulate, count
 from struct import Struct
 from typing import Final
 
-from arena.games.api import Chance, Shuffle
+from arena.games.api import Chance, Dice, Shuffle, Weighted
 
 _WORD_COUNT: Final = 1 << 64
 _FIRST_WORD: Final = Struct(">Q").unpack_from
 
 
 def draw(seed: str, chance: Chance) -> tuple[int, ...]:
-    """The outcome of `chance` under `seed`: faces of the dice in order, or the shuffled items."""
+    """The outcome of `chance` under `seed`: faces of the dice in order, the shuffled items, or the chosen index."""
     prefix = f"{seed}/{chance.key}/".encode()
     kind = chance.kind
     if isinstance(kind, Shuffle):
         words = [_FIRST_WORD(sha256(prefix + suffix).digest())[0] for suffix in _first_attempts(kind.size)]
         return tuple(sorted(range(kind.size), key=words.__getitem__))
+    if isinstance(kind, Weighted):
+        (face,) = draw(seed, Chance(chance.key, Dice(1, sum(kind.weights))))
+        return (index_at(kind.weights, face - 1),)
     faces, limit = kind.faces, _limit(kind.faces)
     rolled = []
     for suffix in _first_attempts(kind.count):
@@ -37,6 +44,11 @@ def draw(seed: str, chance: Chance) -> tuple[int, ...]:
             word = _word_below(limit, prefix + suffix[:-1])
         rolled.append(word % faces + 1)
     return tuple(rolled)
+
+
+def index_at(weights: Sequence[int], number: int) -> int:
+    """The index that owns `number`, where each index owns as many numbers in a row, from 0, as it has weight."""
+    return bisect_right(list(accumulate(weights)), number)
 
 
 def derive(purpose: str, *parts: str | int) -> str:

@@ -21,9 +21,11 @@ from arena.games.api import (
     Seat,
     Simulation,
     Turn,
+    Weighted,
     require_simulator,
     simulator_of,
 )
+from arena.games.luck import index_at
 from arena.library.table import Picture
 
 
@@ -125,4 +127,6 @@ def game(name: str) -> Rules:
 def _drawn(kind: Any, rng: random.Random) -> tuple[int, ...]:
     if isinstance(kind, Dice):
         return tuple(rng.randint(1, kind.faces) for _ in range(kind.count))
+    if isinstance(kind, Weighted):
+        return (index_at(kind.weights, rng.randrange(sum(kind.weights))),)
     return tuple(rng.sample(range(kind.size), kind.size))

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from arena.errors import BotFault, MalformedReply
-from arena.games.api import HEADING, Game, Json, fault_policy_of, news_of, simulator_of, summary_of
+from arena.games.api import HEADING, Game, Json, describe_for, fault_policy_of, news_of, simulator_of, summary_of
 from arena.match.baseline import random_action
 from arena.match.participant import ActionRequest, Participant
 from arena.match.settings import ClockSettings
@@ -72,7 +72,7 @@ class HumanPlayer(Participant):
 
     def ask(self, request: ActionRequest) -> Answer:
         """Draw the table, unless it is asked once more, and read an action."""
-        table = [f"\n{self._game.describe(request.state, self._players)}\n"]
+        table = [f"\n{describe_for(self._game, request.state, request.seat, self._players)}\n"]
         actions = [f"  {number:>2})  {action}" for number, action in enumerate(request.legal or (), start=1)]
         table += in_columns(actions, _WIDTH) if len(actions) > _IN_ONE_COLUMN else actions
         if request.refused is None:

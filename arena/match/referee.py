@@ -15,12 +15,24 @@ from msgspec.structs import replace
 from arena import __version__
 from arena.errors import ArenaError, BotFault, HarnessFault, SpecError
 from arena.games import load_game, plugin_package, plugin_place
-from arena.games.api import Chance, Decision, Game, Over, Seat, Simulator, fault_policy_of, game_info_of, simulator_of
+from arena.games.api import (
+    Chance,
+    Decision,
+    Game,
+    Over,
+    Seat,
+    Simulator,
+    fault_policy_of,
+    game_info_of,
+    heard_of,
+    simulator_of,
+)
 from arena.games.luck import draw
 from arena.match.decision import Decisions, Forfeited
 from arena.match.luck import LuckMeter
 from arena.match.participant import Participant
 from arena.match.record import (
+    ActionStep,
     ChanceStep,
     Forfeit,
     MatchRecord,
@@ -102,6 +114,7 @@ class _Table:
     ) -> None:
         self._spec = spec
         self._game = game
+        self._heard = heard_of(game)
         self._participants = participants
         self._humans = [each for each in participants if each.is_human]
         self._simulator = simulator
@@ -152,8 +165,7 @@ class _Table:
                 state = game.apply(state, {Seat(step.seat): step.action for step in acted})
                 for step in acted:
                     steps.append(step)
-                    event = m.ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
-                    self._tell(event, before, state, knows=step.seat if step.is_own else None)
+                    self._tell_action(step, before, state)
             elif isinstance(turn, Chance):
                 drawn = draw(self._spec.seed, turn)
                 state = game.resolve(state, drawn)
@@ -173,6 +185,22 @@ class _Table:
                 self._meter.passed(number, before, state, steps[number])
             for human in self._humans:
                 human.passed(before, state)
+
+    def _tell_action(self, step: ActionStep, before: Any, after: Any) -> None:
+        """Tell an action to the other seats, or what they may hear of it; to its own seat if it did not choose it."""
+        event = m.ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
+        if self._heard is None:
+            self._tell(event, before, after, knows=step.seat if step.is_own else None)
+            return
+        heard = self._heard(before, Seat(step.seat), step.action)
+        for seat, participant in enumerate(self._participants):
+            if seat == step.seat:
+                event_here = None if step.is_own else event
+            else:  # that an action was the only one would tell of hidden cards
+                reason = step.fallback_for if heard[seat] == step.action else ""
+                event_here = None if heard[seat] is None else m.ActionEvent(step.seat, heard[seat], fallback_for=reason)
+            if event_here is not None:
+                participant.happened(event_here, before, after)
 
     def _tell(self, event: m.AnyEvent, before: Any, after: Any, *, knows: int | None = None) -> None:
         """Tell all seats but the one that knows."""

@@ -20,7 +20,6 @@ import hmac
 import math
 import secrets
 from hashlib import sha256
-from itertools import islice, permutations
 from typing import Final, NoReturn
 
 import msgspec
@@ -135,4 +134,5 @@ def draw_block(secret: Secret, fixture: str, seats: int) -> BlockDraw:
 
 
 def _order(number: int, count: int) -> tuple[int, ...]:
-    return next(islice(permutations(range(count)), number % math.factorial(count), None))
+    left = list(range(count))
+    return tuple([left.pop(number // math.factorial(size - 1) % size) for size in range(count, 0, -1)])

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.games.api import Chance, Dice, Shuffle
-from arena.games.luck import derive, draw
+from arena.games.api import Chance, Dice, Shuffle, Weighted
+from arena.games.luck import derive, draw, index_at
 
 SEED = "000102030405060708090a0b0c0d0e0f"
+GOLDEN_CHOICES = [2, 2, 0, 0, 0, 2]
+GOLDEN_LARGE = [0, 1, 0, 1]
 TEXT = st.text(max_size=40).filter(lambda text: text.isprintable())
 
 
@@ -29,6 +31,49 @@ def dice_by_the_text(seed: str, key: str, dice: Dice) -> tuple[int, ...]:
 def shuffle_by_the_text(seed: str, key: str, size: int) -> tuple[int, ...]:
     pairs = sorted((word(seed, key, i, 0), i) for i in range(size))
     return tuple(i for _, i in pairs)
+
+
+def choice_by_the_text(seed: str, key: str, weights: tuple[int, ...]) -> int:
+    (face,) = dice_by_the_text(seed, key, Dice(1, sum(weights)))
+    return next(index for index in range(len(weights)) if sum(weights[: index + 1]) > face - 1)
+
+
+def chosen(seed: str, key: str, weights: tuple[int, ...]) -> int:
+    (index,) = draw(seed, Chance(key=key, kind=Weighted(weights)))
+    return index
+
+
+WEIGHTS = st.lists(st.integers(0, 2**60), min_size=1, max_size=7).map(tuple).filter(sum)
+
+
+@given(seed=TEXT, key=TEXT, weights=WEIGHTS)
+def test_choices_by_weights_follow_the_published_text(seed: str, key: str, weights: tuple[int, ...]) -> None:
+    """A second implementation, written from the text, chooses the same; never a weight of 0."""
+    index = chosen(seed, key, weights)
+
+    assert index == choice_by_the_text(seed, key, weights)
+    assert weights[index] > 0
+
+
+def test_choices_are_as_frequent_as_their_weights() -> None:
+    """24000 choices with weights 1, 0, 2, 5, 4; 3 degrees of freedom, and 25 is beyond 1 in 50000."""
+    weights = (1, 0, 2, 5, 4)
+    found = [chosen(SEED, f"choice/{number}", weights) for number in range(24_000)]
+
+    expected = [24_000 * weight / 12 for weight in weights]
+    assert found.count(1) == 0
+    assert sum((found.count(i) - due) ** 2 / due for i, due in enumerate(expected) if due) < 25
+
+
+def test_every_number_belongs_to_the_index_that_owns_it() -> None:
+    """As many in a row as it has weight."""
+    assert [index_at((2, 0, 1, 3), number) for number in range(6)] == [0, 0, 2, 3, 3, 3]
+
+
+def test_the_recipe_never_changes_for_weights() -> None:
+    """Stored matches depend on these very values; the last total takes more than one attempt in half of all draws."""
+    assert [chosen(SEED, key, (3, 1, 2)) for key in ("a", "b", "c", "d", "e", "f")] == GOLDEN_CHOICES
+    assert [chosen(SEED, key, (2**62, 2**62, 1)) for key in ("a", "b", "c", "d")] == GOLDEN_LARGE
 
 
 def roll(seed: str, key: str, *, dice: int = 2, faces: int = 6) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ import copy
 import hashlib
 import hmac
 import json
+import math
 import pickle
 from itertools import permutations
 
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import SpecError
+from arena.match import secret_luck
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
 
 VALUE = bytes(range(32))
@@ -63,6 +65,16 @@ def test_blocks_share_nothing(one: str, other: str, seats: int) -> None:
     values = [value for each in drawn for value in (each.luck, *each.bot_seeds, *each.wire_ids)]
     assert len(set(values)) == len(values)
     assert all(sorted(each.order) == list(range(seats)) for each in drawn)
+
+
+def test_orders_of_ten_are_numbered_as_sorted() -> None:
+    """The first, the second and the last of 3 628 800, and one in the middle."""
+    places = tuple(range(10))
+
+    assert secret_luck._order(0, 10) == places
+    assert secret_luck._order(1, 10) == (*places[:8], 9, 8)
+    assert secret_luck._order(math.factorial(10) - 1, 10) == places[::-1]
+    assert [secret_luck._order(number, 4) for number in range(24)] == sorted(permutations(range(4)))
 
 
 def test_every_order_is_drawn() -> None:
