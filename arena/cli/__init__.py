@@ -21,7 +21,7 @@ COMMAND_MODULES: Final = {
     "withdraw": ("arena.cli.bots", "Take a submitted bot off the list."),
     "bots": ("arena.cli.bots", "List the bots on offer."),
     "new-bot": ("arena.cli.bots", "Start a bot of your own from a template."),
-    "games": ("arena.cli.games", "List the games on offer."),
+    "games": ("arena.cli.bots", "List the games on offer."),
     "match": ("arena.cli.match", "Play a few matches between bots."),
     "compare": ("arena.cli.compare", "Play two bots until it is decided which is better."),
     "play": ("arena.cli.match", "Play against bots in the terminal."),

@@ -14,14 +14,14 @@ from arena.cli.completion import complete_bot
 from arena.cli.options import DEFAULT_GAME, MatchSetup, match_options, require_games
 from arena.conformance.check import check_draws, require_conformance
 from arena.errors import SpecError
-from arena.games import load_game
+from arena.games import load_game, offered_games
 from arena.match.secret_luck import Secret
 from arena.process.manifest import BotSpec
 from arena.process.scratch import scratch_folder
 from arena.report.formats import listing
 from arena.report.luck_origin import secret_description
 from arena.store.bots import BotStore
-from arena.text import printable, unknown
+from arena.text import printable, spanned, unknown
 
 _TEMPLATES: Final = PACKAGE / "cli" / "templates"
 _KITS: Final = {"python": "sensible/arena_kit.py", "python-riffraff": "shipmate/riffraff_kit.py"}
@@ -169,3 +169,22 @@ def told_luck(given: Secret | None) -> Iterator[Secret]:
     finally:
         if is_told:
             click.echo(secret_description(secret, is_chosen=given is not None))
+
+
+@click.command()
+@options.width_option
+def games(width: int | None) -> None:
+    """List the games on offer: those of arena, and those of other packages that are installed.
+
+    A game that cannot be played is told on stderr, with the reason.
+
+    Example: arena games
+    """
+    rows: list[list[str]] = []
+    for offered in offered_games():
+        if offered.game is None:
+            click.echo(f"left out: {offered.problem}", err=True)
+        else:
+            game = offered.game
+            rows.append([offered.name, printable(game.rules_version), spanned(game.seat_counts), offered.place])
+    click.echo(listing(["game", "rules", "players", "from"], rows, width))
