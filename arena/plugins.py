@@ -1,7 +1,7 @@
 """Code of other packages: found by entry point or by `module:Class`, and known by the hash of its files.
 
 Rule: nothing is imported before it is asked for, and only from an installed package or from a folder that somebody
-trusts by name. Whatever goes wrong on the way is a SpecError that names the package and the entry point.
+trusts by name. Every failure on the way is a SpecError that names the package and the entry point.
 """
 
 import os

@@ -171,9 +171,9 @@ def told_luck(given: Secret | None) -> Iterator[Secret]:
             click.echo(secret_description(secret, is_chosen=given is not None))
 
 
-@click.command()
+@click.command("games")
 @options.width_option
-def games(width: int | None) -> None:
+def list_games(width: int | None) -> None:
     """List the games on offer: those of arena, and those of other packages that are installed.
 
     A game that cannot be played is told on stderr, with the reason.

@@ -66,7 +66,7 @@ def plugin_package(name: str) -> Package | None:
     return None if name in GAMES else _plugin(name)[0].package
 
 
-def fingerprint(name: str) -> GameFingerprint:
+def fingerprint_of(name: str) -> GameFingerprint:
     """The fingerprint of a game as it is here; SpecError as `load_game` raises it."""
     package = plugin_package(name) or _own_package()
     return GameFingerprint(name, load_game(name).rules_version, package)

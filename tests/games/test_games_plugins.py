@@ -12,7 +12,7 @@ from support.plugin_packages import NIM, install
 from arena import games, plugins
 from arena.cli import execute
 from arena.errors import SpecError
-from arena.games import GAMES, fingerprint, is_plugin, load_game, offered_games, plugin_package, require_package
+from arena.games import GAMES, fingerprint_of, is_plugin, load_game, offered_games, plugin_package, require_package
 from arena.plugins import Package
 
 Installer = Callable[..., Path]
@@ -53,8 +53,8 @@ def test_a_game_of_an_installed_package_is_found_by_its_entry_point(site: Instal
     package = plugin_package("other-nim")
     assert package is not None
     assert (package.distribution, package.version, len(package.files)) == (file.parent.name, "1.0", 64)
-    assert fingerprint("other-nim").package == package
-    assert fingerprint("other-nim").rules == "7"
+    assert fingerprint_of("other-nim").package == package
+    assert fingerprint_of("other-nim").rules == "7"
 
 
 def test_the_same_game_is_found_by_its_module(site: Installer) -> None:
@@ -71,8 +71,8 @@ def test_bundled_games_are_no_plugins_but_have_a_fingerprint() -> None:
     assert plugin_package("nim") is None
     assert not is_plugin("nim")
     assert not is_plugin("chess")
-    assert fingerprint("nim").package == fingerprint("shanghaien").package
-    assert fingerprint("nim").package.distribution == "bot-arena"
+    assert fingerprint_of("nim").package == fingerprint_of("shanghaien").package
+    assert fingerprint_of("nim").package.distribution == "bot-arena"
     require_package("nim", None)
 
 
