@@ -114,6 +114,10 @@ class Requests(msgspec.Struct, frozen=True, omit_defaults=True):
     stderr: tuple[int, ...] = ()
     discarded: tuple[Discarded, ...] = ()
 
+    def deciding_us(self, decides: str) -> tuple[int, ...]:
+        """The time that counted, by request."""
+        return self.cpu_us if decides == "cpu" else self.wall_us
+
 
 def sums_by_request(requests: Requests, decides: str) -> dict[str, Any]:
     """The fields of a seat's record that follow from its requests."""
@@ -123,7 +127,7 @@ def sums_by_request(requests: Requests, decides: str) -> dict[str, Any]:
     return {
         "cpu_ms": sum(requests.cpu_us) / 1000,
         "wall_ms": sum(requests.wall_us) / 1000,
-        "slowest_ms": max(requests.cpu_us if decides == "cpu" else requests.wall_us, default=0) / 1000,
+        "slowest_ms": max(requests.deciding_us(decides), default=0) / 1000,
         "idle_ms": sum(requests.idle_us) / 1000 or UNSET,
         "ignored": ignored,
     }

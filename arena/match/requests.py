@@ -1,4 +1,4 @@
-"""The requests of a match by the steps to which they led, and the text on stderr that came with each.
+"""The requests of a match by the steps to which they led, the bank at each, and the text on stderr that came with it.
 
 Rule: a request has no step of its own in a record. It led to an action of its seat, or it was refused and the request
 after it led to one; so requests and steps are counted off against each other, with the faults that the record tells.
@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from arena.errors import OutOfTime
 from arena.match.record import ActionStep, MatchRecord, SeatRecord, StderrText
+from arena.protocol.messages import ClockTerms
 
 
 def requests_by_step(record: MatchRecord) -> dict[int, tuple[int, ...]]:
@@ -20,8 +21,9 @@ def requests_by_step(record: MatchRecord) -> dict[int, tuple[int, ...]]:
     """
     found: dict[int, tuple[int, ...]] = {}
     for seat, entry in enumerate(record.seats):
-        if _tells_faults(entry):
-            found.update(_of_seat(record, seat, entry))
+        again = _asked_again(entry)
+        if again is not None:
+            found.update(_of_seat(record, seat, again))
     return found
 
 
@@ -36,25 +38,47 @@ def answer_steps(record: MatchRecord, seat: int) -> tuple[int, ...]:
     return tuple(index + 1 for index in sorted(requests_of(record, seat)))
 
 
-def _tells_faults(entry: SeatRecord) -> bool:
-    if entry.requests is UNSET:
-        return False
+def banks_us(entry: SeatRecord, terms: ClockTerms) -> list[int]:
+    """Microseconds in the bank of a seat before each of its requests and after the last; `terms` are the match's.
+
+    Empty if the record does not tell which of its requests were refused.
+    """
+    again = _asked_again(entry)
+    if entry.requests is UNSET or again is None:
+        return []
+    own = terms if entry.lines is UNSET else entry.lines.clock or terms
+    full_us = left_us = round(own.move_ms * 1000)
+    banks = [round(own.bank_ms * 1000)]
+    for number, used_us in enumerate(entry.requests.deciding_us(entry.decides), start=1):
+        banks.append(max(0, banks[-1] - max(0, used_us - left_us)))
+        left_us = max(0, left_us - used_us) if number in again else full_us
+    return banks
+
+
+def _asked_again(entry: SeatRecord) -> set[int] | None:
+    """The requests after whose refused answers the seat was asked once more, with the rest of its time for the move.
+
+    A timeout and a second refusal in a row are followed by the fallback action. None if the record does not tell.
+    """
     told = () if entry.lines is UNSET else entry.lines.told
-    return entry.faults is UNSET or len({fault.request for fault in told}) >= sum(entry.faults.values())
+    if entry.requests is UNSET or (
+        entry.faults is not UNSET and len({fault.request for fault in told}) < sum(entry.faults.values())
+    ):
+        return None
+    again = set[int]()
+    for fault in told:
+        if fault.code != OutOfTime.code and not fault.is_fatal and fault.request - 1 not in again:
+            again.add(fault.request)
+    return again
 
 
-def _of_seat(record: MatchRecord, seat: int, entry: SeatRecord) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """A refused answer is followed by another request, a timeout or a second refusal by the fallback action."""
-    codes = {} if entry.lines is UNSET else {fault.request: fault.code for fault in entry.lines.told}
+def _of_seat(record: MatchRecord, seat: int, again: set[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
     first = 1
     for index, step in enumerate(record.steps):
-        if not isinstance(step, ActionStep) or step.seat != seat or step.forced:
-            continue
-        last = first
-        if codes.get(first, OutOfTime.code) != OutOfTime.code:
-            last += 1
-        yield index, tuple(range(first, last + 1))
-        first = last + 1
+        if isinstance(step, ActionStep) and step.seat == seat and not step.forced:
+            last = first + (first in again)
+            yield index, tuple(range(first, last + 1))
+            first = last + 1
 
 
 class StderrByStep(msgspec.Struct, frozen=True):

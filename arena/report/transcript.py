@@ -2,7 +2,7 @@
 
 Rule: the text is made from a replay, so its reader reads a match that the rules confirm. Only a match by rules that
 this arena does not have is told as it was recorded, and the text says so. Times are printed as they are recorded; banks
-are those that the bot was told, so that nothing is added up twice.
+follow from them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from arena.match.participant import TranscriptLine
 from arena.match.reconstruction import SeatTranscript, lines_of
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, Requests, SeatRecord, SimulationStep, Step
 from arena.match.replay import ReplayStep, other_rules, replay
-from arena.match.requests import StderrByStep, requests_of, stderr_by_step
+from arena.match.requests import StderrByStep, banks_us, requests_of, stderr_by_step
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.matches import refusal_sentence
 from arena.text import printable
@@ -231,16 +231,11 @@ def time_lines(record: MatchRecord) -> Iterator[str]:
     """A table of each seat, a line a request. CheckFailed if the record does not keep times by request."""
     if all(entry.requests is UNSET for entry in record.seats):
         raise CheckFailed(f"{record.match}: arena {record.arena} stored it without times by request")
-    try:
-        by_seat = lines_of(record)
-    except CheckFailed as error:
-        yield f"no banks: {error}"
-        by_seat = ()
     for seat, entry in enumerate(record.seats):
         yield ""
         yield f"seat {seat} {entry.player}, by request: bank, what the bot was told before it; stderr, bytes until then"
         if entry.requests is not UNSET:
-            rows = _rows(entry.requests, _banks(by_seat[seat]) if by_seat else {})
+            rows = _rows(entry.requests, [bank_us / 1000 for bank_us in banks_us(entry, record.clock)])
             yield from tabulate(rows, _REQUEST, floatfmt=".3f").splitlines()
 
 
@@ -282,16 +277,10 @@ def _exactness(told: SeatTranscript) -> str:
     return f"all lines{'' if told.is_exact else ', but NOT'} as they went over the wire"
 
 
-def _banks(told: SeatTranscript) -> dict[int, float]:
-    """By request: milliseconds that the bank held before it."""
-    requests = {n: line for n, way, line in told.lines if way == ">" and line.startswith(b'{"type":"request"')}
-    return {number: msgspec.json.decode(line)["clock"]["bank_ms"] for number, line in requests.items()}
-
-
-def _rows(requests: Requests, banks: dict[int, float]) -> Iterator[tuple[object, ...]]:
+def _rows(requests: Requests, banks: Sequence[float]) -> Iterator[tuple[object, ...]]:
     stderr = 0
     for at, (cpu_us, wall_us) in enumerate(zip(requests.cpu_us, requests.wall_us, strict=True)):
         idle_us = requests.idle_us[at] if requests.idle_us else 0
         stderr += requests.stderr[at] if requests.stderr else 0
         discarded = ", ".join(f"{each.count} {each.kind}" for each in requests.discarded if each.request == at + 1)
-        yield at + 1, cpu_us / 1000, wall_us / 1000, idle_us / 1000, banks.get(at + 1), stderr, discarded
+        yield at + 1, cpu_us / 1000, wall_us / 1000, idle_us / 1000, banks[at] if banks else None, stderr, discarded

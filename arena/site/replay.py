@@ -14,99 +14,20 @@ from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET
 
 from arena.games import load_game
-from arena.games.api import Chance, Decision, Game, Json, Seat, filming_of, game_info_of, value_of
+from arena.games.api import HEADING, Chance, Decision, Game, Json, Seat, filming_of, game_info_of, news_of, value_of
 from arena.match.luck import LuckMeter, LuckNode, MatchLuck
-from arena.match.record import ActionStep, ChanceStep, MatchRecord, SeatRecord, SimulationStep
+from arena.match.record import ActionStep, ChanceStep, MatchRecord, SimulationStep
 from arena.match.replay import ReplayStep, other_rules, replay
-from arena.match.requests import requests_by_step, stderr_by_step
 from arena.match.results import LUCK_UNIT, MatchKey, PlayedMatch
 from arena.report.transcript import recorded_text, result_line, step_text
+from arena.site.shown import Mark, MatchData, ShownPlayer, ShownStep, tell_faults, tell_private, tell_time
 
 _STILL_BYTES: Final = 1_200_000
 """Of all stills of a match, before compression to about a third. A game with larger ones gets fewer, evenly spread."""
 _PLACES: Final = 4
 """Decimals of a chance of winning and of luck."""
-
-
-class ShownStep(msgspec.Struct, omit_defaults=True):
-    """A step by its number, 0 for the start, and the position after it.
-
-    `key` of a draw or simulation. `next`: seats that must act then. `used_ms`: time for this action, `total_ms`: of the
-    match until then. `luck` of this step and `value`, the expected payoff after it, by seat. `view`, `still`: indices
-    of views and stills, `motion` of the movement that a simulation gave. `fault`: the reason of a refusal or forfeit.
-    `note` and `stderr`, as written since the answer before, only for private players.
-    """
-
-    text: str
-    kind: str = "action"
-    key: str = ""
-    seat: int | None = None
-    round: int = 0
-    next: tuple[int, ...] = ()
-    forced: bool = False
-    fault: str = ""
-    note: str = ""
-    stderr: str = ""
-    used_ms: float | None = None
-    total_ms: float | None = None
-    luck: tuple[float, ...] = ()
-    value: tuple[float, ...] = ()
-    view: int = 0
-    still: int = 0
-    motion: int | None = None
-
-
-class ShownPlayer(msgspec.Struct, omit_defaults=True):
-    """A player in a seat; `bot` are 8 digits of its hash.
-
-    Only for private players: `stderr_before` the first answer, `stderr` after the last, and the `hint` of a forfeit.
-    """
-
-    name: str
-    bot: str
-    score: str = ""
-    rank: int = 0
-    luck: float | None = None
-    total_ms: float = 0.0
-    stderr_before: str = ""
-    stderr: str = ""
-    hint: str = ""
-
-
-class Mark(msgspec.Struct):
-    """A step worth a jump: `kind` is `luckiest draw`, `largest swing` or `fault`; `text` tells more."""
-
-    kind: str
-    step: int
-    text: str
-
-
-class MatchData(msgspec.Struct):
-    """All of a match page. `module`: the drawing module of the game, empty if it brings none; `info` its constants.
-
-    `stills`, `views`, `motions`: JSON lists, deflated, in base64. `pictured`: the steps with stills, if not all have
-    one. `others`: the matches of the block on the same luck. `notice`: a sentence if no replay was possible.
-    """
-
-    id: str
-    game: str
-    title: str
-    result: str
-    module: str
-    players: tuple[ShownPlayer, ...]
-    others: tuple[str, ...]
-    steps: list[ShownStep]
-    marks: list[Mark]
-    info: dict[str, Json]
-    stills: str
-    pictured: list[int]
-    views: str
-    motions: str
-    notice: str = ""
-    value_version: str = ""
 
 
 def match_data(
@@ -123,15 +44,8 @@ def match_data(
     """
     other = other_rules(record)
     data = _as_recorded(record, found, other) if other else _Shown(record, has_motions=has_motions).data()
-    if record.fault is not None:
-        guilty = data.players[record.fault.seat]
-        guilty.stderr, guilty.hint = guilty.stderr or record.fault.stderr, record.fault.hint
-    for step in data.steps:
-        if step.seat is not None and record.seats[step.seat].player not in private:
-            step.note = step.stderr = ""
-    for player in data.players:
-        if player.name not in private:
-            player.stderr_before = player.stderr = player.hint = ""
+    tell_time(data, record)
+    tell_private(data, record, private)
     built: dict[str, Any] = msgspec.to_builtins(data)
     return built
 
@@ -173,9 +87,7 @@ class _Shown:
     def data(self) -> MatchData:
         record = self._record
         steps = [self._start(), *map(self._step, range(1, len(self._states)), self._moments)]
-        players = _players(record, self._luck)
-        _tell_requests(steps, players, record)
-        _tell_faults(steps, record)
+        tell_faults(steps, record)
         module, pictured = module_of(record.game), self._pictured()
         views = _places(steps, "view", map(self._view, self._states)) if module else []
         return MatchData(
@@ -184,7 +96,7 @@ class _Shown:
             title=f"{record.game}: {' v '.join(seat.player for seat in record.seats)}",
             result=result_line(record),
             module=module,
-            players=players,
+            players=_players(record, self._luck),
             others=partners(record.match, len(record.seats)),
             steps=steps,
             marks=_marks(steps, self._luck, record),
@@ -213,9 +125,13 @@ class _Shown:
         text = f"chance {step.key}: hidden" if hidden and not isinstance(step, ActionStep) else None
         shown = ShownStep(text or step_text(self._record, moment), kind=_kind(step))
         if isinstance(step, ActionStep):
-            shown.seat, shown.forced, shown.note = step.seat, step.forced, step.note
+            shown.seat, shown.forced = step.seat, step.forced
         else:
             shown.key = step.key
+        if moment.is_complete:
+            names = [entry.player for entry in self._record.seats]
+            lines = news_of(self._game, moment.before, moment.after, names)
+            shown.news = tuple(line for line in lines if not line.startswith(HEADING))
         return self._placed(shown, self._states[number])
 
     def _placed(self, step: ShownStep, state: Any) -> ShownStep:
@@ -260,21 +176,19 @@ def _as_recorded(record: MatchRecord, found: PlayedMatch | None, notice: str) ->
         text = f"chance {each.key}" if isinstance(each, ChanceStep) else recorded_text(each)  # it may be hidden luck
         shown = ShownStep(text, kind=_kind(each))
         if isinstance(each, ActionStep):
-            shown.seat, shown.forced, shown.note = each.seat, each.forced, each.note
+            shown.seat, shown.forced = each.seat, each.forced
         steps.append(shown)
-    _tell_faults(steps, record)
+    tell_faults(steps, record)
     result = None if found is None else found.result
     by_seat = tuple(own / LUCK_UNIT for own in result.luck) if result is not None and result.luck_version else ()
     luck = MatchLuck(result.luck_version if result is not None else "", by_seat, ())
-    players = _players(record, luck)
-    _tell_requests(steps, players, record)
     return MatchData(
         id=record.match,
         game=record.game,
         title=f"{record.game}: {' v '.join(seat.player for seat in record.seats)}",
         result=result_line(record),
         module="",
-        players=players,
+        players=_players(record, luck),
         others=partners(record.match, len(record.seats)),
         steps=steps,
         marks=_marks(steps, luck, record),
@@ -330,40 +244,6 @@ def _players(record: MatchRecord, luck: MatchLuck) -> tuple[ShownPlayer, ...]:
         )
         for seat, entry in enumerate(record.seats)
     )
-
-
-def _tell_requests(steps: list[ShownStep], players: Sequence[ShownPlayer], record: MatchRecord) -> None:
-    """The time of each action whose requests are known, refused ones with it; and the stderr that came with it."""
-    spent = [_spent_us(entry) for entry in record.seats]
-    totals = [0] * len(spent)
-    for index, numbers in sorted(requests_by_step(record).items()):
-        step, seat = steps[index + 1], steps[index + 1].seat
-        assert seat is not None, "an answer has a seat"
-        used = sum(spent[seat][number - 1] for number in numbers)
-        totals[seat] += used
-        step.used_ms, step.total_ms = used / 1000, totals[seat] / 1000
-    for player, texts in zip(players, stderr_by_step(record), strict=True):
-        player.stderr_before, player.stderr = texts.before, texts.rest
-        for index, text in texts.at.items():
-            steps[index + 1].stderr = text
-
-
-def _spent_us(entry: SeatRecord) -> tuple[int, ...]:
-    """Microseconds by request that counted."""
-    if entry.requests is UNSET:
-        return ()
-    return entry.requests.cpu_us if entry.decides == "cpu" else entry.requests.wall_us
-
-
-def _tell_faults(steps: list[ShownStep], record: MatchRecord) -> None:
-    for step, each in zip(steps[1:], record.steps, strict=True):
-        step.fault = each.fallback_for if isinstance(each, ActionStep) else ""
-    for entry in record.seats:
-        for refused in () if entry.refusals is UNSET else entry.refusals:
-            if refused.step < len(steps):
-                steps[refused.step].fault = f"{refused.code}: {refused.message}"
-    if record.fault is not None:
-        steps[-1].fault = f"{record.termination}: {record.fault.message}"
 
 
 def _marks(steps: list[ShownStep], luck: MatchLuck, record: MatchRecord) -> list[Mark]:

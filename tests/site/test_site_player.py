@@ -17,7 +17,7 @@ from support.scripted_bot import match_of, random_match
 from arena.errors import Crashed
 from arena.match.baseline import BaselinePlayer
 from arena.match.participant import ActionRequest
-from arena.match.record import ActionStep, MatchRecord
+from arena.match.record import ActionStep, MatchRecord, StderrText
 from arena.protocol.messages import Answer
 from arena.site.page import framed, match_page
 from arena.site.replay import match_data, script
@@ -232,11 +232,14 @@ def test_two_matches_of_a_block_lie_side_by_side(browser: Any, site: Path) -> No
     assert account.complaints == []
 
 
-def test_hostile_names_and_notes_stay_text(browser: Any, site: Path) -> None:
-    """In the page of a site, in a page of one file and in a notebook's frame: no element comes out of them."""
+def test_hostile_names_notes_and_stderr_stay_text(browser: Any, site: Path) -> None:
+    """In the page of a site, of one file and in a notebook's frame: no element comes out of them. Banks are told."""
     played = record("shanghaien")
     steps = tuple(replace(each, note=HOSTILE) if isinstance(each, ActionStep) else each for each in played.steps)
-    evil = replace(played, steps=steps, seats=tuple(replace(seat, player=HOSTILE) for seat in played.seats))
+    said = (StderrText(0, HOSTILE),)
+    evil = replace(
+        played, steps=steps, seats=tuple(replace(seat, player=HOSTILE, stderr=said) for seat in played.seats)
+    )
     alone, notebook = site / "match" / "alone.html", site / "match" / "notebook.html"
     alone.write_text(match_page(evil, origin=HOSTILE, private=[HOSTILE]))
     notebook.write_text(f"<!doctype html><title>n</title>{framed(match_page(evil, private=[HOSTILE]), 900)}")
@@ -245,11 +248,15 @@ def test_hostile_names_and_notes_stay_text(browser: Any, site: Path) -> None:
         with opened(browser, place.as_uri()) as (page, account):
             frame = page.frames[-1]
             frame.wait_for_selector(".steps [aria-current=step]")
+            stderr = frame.locator(".note").all_text_contents()
+            banks = frame.locator(".seat-clock").all_text_contents()
             frame.locator(".steps a").nth(4).click()
             note, names = frame.locator(".note").text_content(), frame.locator(".seat-name").all_text_contents()
             made = frame.locator("img[onerror], b:text('bold')").count()
 
         assert HOSTILE in note
+        assert stderr == [HOSTILE, HOSTILE]
+        assert all("bank 1000 ms" in each for each in banks), banks
         assert names == [HOSTILE, HOSTILE]
         assert (made, account.complaints) == (0, [])
         assert [url for url in account.requests if not url.startswith((f"{site.as_uri()}/", "data:", "about:"))] == []

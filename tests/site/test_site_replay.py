@@ -14,6 +14,7 @@ from arena.match.luck import luck_of
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, StderrText, pack
 from arena.match.replay import replay
 from arena.match.results import PlayedMatch, result_of
+from arena.match.settings import ClockSettings
 from arena.report.transcript import step_line
 from arena.site.replay import match_data, partners, script
 
@@ -156,6 +157,25 @@ def test_the_time_of_an_action_is_that_of_its_requests() -> None:
             spent = entry.cpu_ms if entry.decides == "cpu" else entry.wall_ms
             assert not steps or steps[-1]["total_ms"] == pytest.approx(spent)
             assert steps or entry.requests is None or not entry.requests
+
+
+def test_the_bank_goes_down_by_what_goes_beyond_the_time_for_a_move() -> None:
+    """From step to step, and to what is left at the end, an answer of a forfeit included."""
+
+    clock = ClockSettings(move_ms=50, bank_ms=300)
+
+    def slow(_message: Any, number: int) -> None:
+        bot.times.cpu_s += 0.06 * number
+
+    bot = ScriptedBot(slow)
+    record = match_of(seated(bot, clock, player="slow"), house(clock), clock=clock)
+    data = match_data(record)
+
+    slow_player, quick = data["players"]
+    left = [step["bank_ms"] for step in data["steps"] if step.get("seat") == 0 and "bank_ms" in step]
+    assert left == [290.0, 220.0, 90.0]
+    assert (slow_player["banks_ms"], quick["banks_ms"]) == ((300.0, 0.0), (300.0, 300.0))
+    assert record.termination == "timeout"
 
 
 def test_the_other_matches_of_a_block_are_its_other_rotations() -> None:

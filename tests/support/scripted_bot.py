@@ -19,6 +19,7 @@ from arena.match.participant import Participant
 from arena.match.reconstruction import lines_of
 from arena.match.record import ActionStep, MatchRecord, pack, unpack
 from arena.match.referee import hello_for, play_match
+from arena.match.requests import banks_us
 from arena.match.results import PlayedMatch, result_of, rotate
 from arena.match.settings import ClockSettings, MatchSpec, spec_of
 from arena.process.scripted import Reply, ScriptedChannel
@@ -181,6 +182,10 @@ def assert_told_again(record: MatchRecord, participants: Iterable[Participant], 
     by_seat = lines_of(unpack(pack(record)), game=untouched)
     for entry, told, participant in zip(record.seats, by_seat, participants, strict=True):
         assert told.left_out or told.is_exact, (entry, told.lines)
+        banks = banks_us(entry, record.clock)
+        for number, way, line in told.lines:
+            if way == ">" and line.startswith(b'{"type":"request"'):
+                assert json.loads(line)["clock"]["bank_ms"] == banks[number - 1] / 1000, (entry, number, banks)
         if participant.transcript.maxlen is None and entry.lines and not told.left_out:
             last = [(way, line.removesuffix(b"\n")) for _, way, line in participant.transcript]
             last = last[len(last) - len(told.lines) :]

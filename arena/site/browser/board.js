@@ -1,7 +1,7 @@
 // The player of one match: stage, controls, curve and list of steps around one number, the step.
 import { match as read } from "./data.js";
 import { curve } from "./curve.js";
-import { el } from "./dom.js";
+import { el, svg } from "./dom.js";
 import { icon } from "./icons.js";
 import { beside } from "./beside.js";
 import { stage } from "./stage.js";
@@ -109,6 +109,7 @@ function seats(match) {
   const entries = match.players.map((player, seat) => {
     const clock = el("span", { class: "seat-clock" });
     const score = el("span", { class: "seat-score" });
+    const bank = player.banks_ms ? bankOf(player.banks_ms[0]) : null;
     const node = el(
       "li",
       { class: `seat seat-${seat}` },
@@ -116,17 +117,19 @@ function seats(match) {
       el("span", { class: "seat-bot" }, `seat ${seat}, ${player.bot}`),
       clock,
       score,
+      bank?.node,
     );
-    return { node, clock, score };
+    return { node, clock, score, bank, times: timesOf(match, seat) };
   });
   const show = (number) => {
     const step = match.steps[number];
     const isEnd = number === match.steps.length - 1;
-    entries.forEach(({ node, clock, score }, seat) => {
+    entries.forEach(({ node, clock, score, bank, times }, seat) => {
       const isNext = (step.next ?? []).includes(seat);
       node.classList.toggle("is-next", isNext);
-      const used = lastTime(match, number, seat);
-      clock.textContent = used === null ? "" : `${duration(used)} used`;
+      const [used, left] = times[number];
+      clock.textContent = [used !== null && `${duration(used)} used`, left !== null && `bank ${duration(left)}`].filter(Boolean).join(", ");
+      bank?.show(left);
       const { score: points, rank = 0 } = match.players[seat];
       score.textContent = isEnd ? [points && `${points} points`, `place ${rank + 1}`].filter(Boolean).join(", ") : isNext ? "on move" : "";
     });
@@ -134,12 +137,24 @@ function seats(match) {
   return { node: el("ul", { class: "seats", "aria-label": "Players" }, entries.map((entry) => entry.node)), show };
 }
 
-function lastTime(match, number, seat) {
-  for (let at = number; at > 0; at -= 1) {
-    const step = match.steps[at];
-    if (step.seat === seat && step.total_ms !== undefined && step.total_ms !== null) return step.total_ms;
-  }
-  return match.steps.some((step) => step.seat === seat && step.total_ms != null) ? 0 : null;
+/** By step: the time that a seat has used by then, and what its bank holds; null where the record does not tell. */
+function timesOf(match, seat) {
+  const { banks_ms: banks, total_ms: total = 0 } = match.players[seat];
+  const isTimed = match.steps.some((step) => step.seat === seat && step.total_ms != null);
+  let [used, left] = [isTimed ? 0 : null, banks ? banks[0] : null];
+  const times = match.steps.map((step) => {
+    if (step.seat === seat && step.total_ms != null) [used, left] = [step.total_ms, step.bank_ms ?? left];
+    return [used, left];
+  });
+  if (banks) times[times.length - 1] = [total, banks[1]]; // the last answer may be one of a forfeit, and no step
+  return times;
+}
+
+/** What is left of a bank, as a bar. */
+function bankOf(full) {
+  const bar = svg("rect", { class: "bank-left", height: 4, rx: 2 });
+  const node = svg("svg", { class: "bank", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, bar);
+  return { node, show: (left) => bar.setAttribute("width", full > 0 ? (100 * left) / full : 0) };
 }
 
 const duration = (ms) => (ms >= 10_000 ? `${(ms / 1000).toFixed(1)} s` : ms >= 100 ? `${ms.toFixed(0)} ms` : `${ms.toFixed(1)} ms`);
@@ -166,18 +181,31 @@ const signed = (value) => `${value < 0 ? "\u2212" : "+"}${Math.abs(value).toFixe
 function caption(match) {
   const line = el("p", { class: "line", role: "status" });
   const more = el("p", { class: "details" });
+  const news = el("p", { class: "news" });
   const fault = el("p", { class: "fault" });
-  const note = el("p", { class: "note" });
+  const own = el("div", { class: "own" });
   const show = (number) => {
     const step = match.steps[number];
     line.textContent = sentence(match, number);
     line.className = step.seat == null ? "line" : `line seat-${step.seat}`;
     more.textContent = details(match, number);
-    const end = number === match.steps.length - 1 ? match.players.flatMap((player) => [player.hint, player.stderr]) : [];
+    news.textContent = (step.news ?? []).join("\n");
     fault.textContent = step.fault ? `Fault: ${step.fault}` : "";
-    note.textContent = [step.note && `Note: ${step.note}`, ...end].filter(Boolean).join("\n");
+    own.replaceChildren(...privately(match, number).map(([of, text]) => el("div", {}, el("span", { class: "own-of" }, of), el("pre", { class: "note", tabindex: 0, "aria-label": of }, text))));
   };
-  return { node: el("div", { class: "caption" }, line, more, fault, note), show };
+  return { node: el("div", { class: "caption" }, line, more, news, fault, own), show };
+}
+
+/** What only the author of a bot may read, where the page has it: note, stderr before the answer, hint of a forfeit. */
+function privately(match, number) {
+  const step = match.steps[number];
+  const isEnd = number === match.steps.length - 1;
+  const around = match.players.flatMap(({ name, hint, stderr, stderr_before: before }) => [
+    [`stderr of ${name} until its first answer`, number === 0 && before],
+    [`stderr of ${name} after its last answer`, isEnd && stderr],
+    [`Hint to ${name}`, isEnd && hint],
+  ]);
+  return [["Note", step.note], ["stderr", step.stderr], ...around].filter(([, text]) => text);
 }
 
 function controls(match, { go, by, toggle, round, last, speed }) {
