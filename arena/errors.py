@@ -35,10 +35,12 @@ class SpecError(ArenaError):
 class BotFault(ArenaError):
     """A bot's own fault. `code` names the termination; `hint` tells the author what to do about it.
 
-    `reason` is a word for the bot's program, where a game has a list of them; empty elsewhere.
+    `reason` is a word for the bot's program, where a game has a list of them; empty elsewhere. `cost`: what a question
+    to a simulator that was refused takes from its budget.
     """
 
     code: ClassVar[str]
+    cost = 1
 
     def __init__(self, message: str, *, hint: str = "", got: str = "", reason: str = "") -> None:
         super().__init__(message)

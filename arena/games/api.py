@@ -191,6 +191,10 @@ class FaultPolicy(Protocol):
         """The action played for `seat`, which owes one; legal in every state in which it must act."""
 
 
+ENDLESS: Final = 10**9
+"""A budget that nobody uses up."""
+
+
 class Simulator(Protocol):
     """Optional capability `simulator`: a simulated world, the part of a game that is not rules.
 
@@ -218,12 +222,13 @@ class Simulator(Protocol):
         """
 
     def budget(self, state: Any) -> int:
-        """The number of `what_if` questions a bot may ask in one request; 0 for none."""
+        """All that the `what_if` questions of a bot may cost in one request; 0 where it may ask none."""
 
-    def what_if(self, state: Any, seat: Seat, question: Mapping[str, Json]) -> dict[str, Json]:
+    def what_if(self, state: Any, seat: Seat, question: Mapping[str, Json], left: int = ENDLESS) -> dict[str, Json]:
         """The answer to a question of a bot about an action it thinks about; nothing that `seat` may not know goes in.
 
-        Raises IllegalAction or MalformedReply, as for an action.
+        The answer costs no more than `left` of the budget. Raises IllegalAction or MalformedReply, as for an action;
+        such a fault says what it cost (`BotFault.cost`).
         """
 
     def distance(self, state: Any, one: Json, other: Json) -> str:
@@ -238,6 +243,13 @@ class Filming(Protocol):
 
         None if the simulation cannot run here, or comes out differently.
         """
+
+
+class Priced(Protocol):
+    """Optional method of a simulator whose questions differ in cost; without it each costs 1 of the budget."""
+
+    def cost(self, answer: dict[str, Json]) -> int:
+        """The cost of an answer of `what_if`, at least 1."""
 
 
 # Never branch on a game's name. These accessors return None (or an empty dict, or the general way) if the capability is
@@ -298,6 +310,11 @@ def filming_of(game: Game[Any, Any]) -> Filming | None:
     """The simulator of a game whose simulator tells the movement behind a result."""
     simulator = simulator_of(game)
     return cast(Filming, simulator) if hasattr(simulator, "frames") else None
+
+
+def cost_of(simulator: Simulator, answer: dict[str, Json]) -> int:
+    """The part of the budget that an answer of `what_if` cost."""
+    return cast(Priced, simulator).cost(answer) if hasattr(simulator, "cost") else 1
 
 
 def require_simulator(game: Game[Any, Any]) -> None:

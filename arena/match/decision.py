@@ -93,9 +93,7 @@ class Decisions:
         legal = self._game.legal(state, seat)
         if legal is not None and len(legal) == 1:
             return ActionStep(seat=seat, action=legal[0], forced=True)
-        look_ahead = None
-        if (simulator := self._simulator) is not None:
-            look_ahead = LookAhead(simulator.budget(state), lambda what: simulator.what_if(state, seat, what))
+        look_ahead = None if self._simulator is None else LookAhead(self._simulator, state, seat)
         runs_on = stop_others is not None and self._are_quick(seat)
         view = self._observe(state, seat)
         return ActionRequest(state, seat, number, view, legal, None, look_ahead, stop_others, runs_on)

@@ -5,52 +5,54 @@ process read the game's state itself, bots get its observation.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
 
 from arena.errors import BotFault, IllegalAction, MalformedReply
-from arena.games.api import Game, Json, Seat
+from arena.games.api import Game, Json, Seat, Simulator, cost_of
 from arena.match.record import REFUSALS_KEPT, RefusedAnswer, SeatRecord
 from arena.protocol.messages import Answer, AnyEvent, ClockTerms, MatchEnd, MatchStart, Refused, Simulate, Simulated
 from arena.text import printable
 
 TranscriptLine = tuple[float, str, bytes]
 """Wall-clock seconds, `>` to the bot or `<` from it, the line."""
+_FIRST: Final = Seat(0)
 NO_SIMULATIONS_LEFT: Final = "no_simulations_left"
 _NONE_LEFT: Final = Refused(
     code=IllegalAction.code,
     reason=NO_SIMULATIONS_LEFT,
     message="no simulations are left for this request",
-    hint="`simulations` of the request tells how many there are, `left` how many remain",
+    hint="`simulations` of the request tells what they may cost together, `left` what remains of it",
 )
 
 
 class LookAhead:
-    """The simulations that a bot may ask for while it decides: `left` of them, answered by `what_if`.
+    """The simulations that a bot may ask for while it decides, as long as any of their budget is `left`.
 
-    A wrong question costs one of them and gets an answer too.
+    A wrong question costs some of it and gets an answer too.
     """
 
-    def __init__(self, budget: int, what_if: Callable[[Mapping[str, Json]], dict[str, Json]]) -> None:
-        self.left = budget
-        self._what_if = what_if
+    def __init__(self, simulator: Simulator | None = None, state: Any = None, seat: Seat = _FIRST) -> None:
+        self._simulator, self._state, self._seat = simulator, state, seat
+        self.left = 0 if simulator is None else simulator.budget(state)
 
     def answer(self, asked: Simulate) -> Simulated:
         """The result of one simulation, or its refusal; at once if none is left."""
         result: dict[str, Json] | None = None
         refused: Refused | None = _NONE_LEFT
-        if self.left > 0:
-            self.left -= 1
+        if self._simulator is not None and self.left > 0:
             try:
-                result, refused = self._what_if(asked.what), None
+                result, refused = self._simulator.what_if(self._state, self._seat, asked.what, self.left), None
+                cost = cost_of(self._simulator, result)
             except (IllegalAction, MalformedReply) as fault:
-                refused = refusal_of(fault)
+                refused, cost = refusal_of(fault), fault.cost
+            self.left = max(0, self.left - cost)
         return Simulated(id=asked.id, query=asked.query, result=result, refused=refused, left=self.left)
 
 
-NO_LOOK_AHEAD: Final = LookAhead(0, dict)
+NO_LOOK_AHEAD: Final = LookAhead()
 
 
 def refusal_of(fault: BotFault) -> Refused:

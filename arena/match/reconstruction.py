@@ -7,6 +7,7 @@ are taken from the record. Only the answers to a bot's `simulate` are computed a
 
 import math
 from collections import deque
+from functools import partial
 from typing import Any, Final, cast
 
 import msgspec
@@ -14,7 +15,7 @@ from msgspec import UNSET
 
 from arena.errors import BotFault, CheckFailed, Crashed, IllegalAction, MalformedReply, OutOfTime, SpecError
 from arena.games import load_game
-from arena.games.api import Game, Json, Seat, Simulator, simulator_of
+from arena.games.api import Game, Json, Seat, Simulator, cost_of, simulator_of
 from arena.match.bot_player import BotPlayer
 from arena.match.line_recorder import HELLO, READY, LineRecorder, line_of, plain
 from arena.match.record import (
@@ -311,6 +312,7 @@ class _RecordedSimulator:
         self._scripts = scripts
         self._results = deque(step.result for step in record.steps if isinstance(step, SimulationStep))
         self.apply_result, self.budget, self.what_if = simulator.apply_result, simulator.budget, simulator.what_if
+        self.cost = partial(cost_of, simulator)
 
     def fingerprint(self) -> dict[str, str]:
         """Nothing depends on it here."""

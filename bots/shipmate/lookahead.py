@@ -119,9 +119,11 @@ class Lookahead(Bot):
         known = {piece["id"] for piece in view["cargo"]}
         radius = self.material.told["load"]["hands"]["radius_mm"]
         weathers = []
-        for _ in range(min(LIMIT[phase], self.simulations)):
+        for _ in range(LIMIT[phase]):
             if not trials:
                 return None
+            if self.simulations <= 0:
+                break
             best = min(trials, key=rank)
             if len(best.samples) >= ENOUGH[phase]:
                 return best

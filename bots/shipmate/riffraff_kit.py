@@ -14,7 +14,7 @@ What it does for you:
 - `self.material` knows ship and cargo as `hello` told them: what a load is refused for as far as numbers tell
   (`refusal`), how far a piece reaches (`reach`), where cargo lies in the frame of the ship (`box`, `rotation`).
 - `self.simulate(load=...)` asks the referee what would come of a load. That costs none of your time, but each request
-  has its budget, `self.simulations`.
+  has its budget, of which `self.simulations` are left: a question takes 1 of it, or more where there is much to simulate.
 - `self.draw_noise(view)` draws a disturbance as the referee does, for `self.simulate(load=..., noise=...)`.
 - `print` is yours, it goes to the log. `self.rng` is seeded with the bot's seed at the start of every match.
 

@@ -8,6 +8,7 @@ import pytest
 from bots_driver import Bot, hello
 from bots_riffraff import SEAT, SHIPMATE, match, plain, position, scores, view_of
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from arena.cli import cli
 from arena.games.riffraff import GAME
@@ -57,7 +58,8 @@ def _actions(record: MatchRecord) -> list[Any]:
 
 def _asked(bot: Bot, state: Any, simulations: int = 0) -> Any:
     """The bot's action in a position; what it asks the simulator meanwhile is answered."""
-    look_ahead = LookAhead(simulations, lambda what: GAME.simulator.what_if(state, SEAT, what))
+    state = replace(state, options=replace(state.options, simulations=simulations))
+    look_ahead = LookAhead(GAME.simulator, state, SEAT)
     request = m.Request(
         id=1,
         match="m1",

@@ -17,6 +17,7 @@ from arena.games.api import Json, Seat
 from arena.games.riffraff.actions import Load, Play, Reason
 from arena.games.riffraff.geometry import extents, laid
 from arena.games.riffraff.legality import check_pose, faces_on, ranges_mm
+from arena.games.riffraff.model import LOOKS_MAX
 from arena.games.riffraff.rules import RiffRaff
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, Area, Face, Kind
 from arena.games.riffraff.simulator import RiffRaffSimulator
@@ -52,7 +53,16 @@ class ScriptedShip:
     def require_apart(self, table: ShipAtRest) -> None:
         """Nothing stands in each other on a ship that simulates nothing."""
 
-    def place(self, table: ShipAtRest, area: Area, load: Load, noise: Noise, piece_id: PieceId) -> Settled:
+    def place(
+        self,
+        table: ShipAtRest,
+        area: Area,
+        load: Load,
+        noise: Noise,
+        piece_id: PieceId,
+        *,
+        looks: int = LOOKS_MAX,  # noqa: ARG002 - the signature of Physics
+    ) -> Settled:
         """The piece lies where it was meant to, moved by the noise; what falls is at once below."""
         pose = rest_pose(area, load, noise)
         aboard = {piece.id: piece.pose for piece in table.cargo} | {piece_id: pose}
@@ -80,13 +90,17 @@ class Recorder(ScriptedShip):
         super().__init__()
         self.insisted: list[tuple[ShipAtRest, int, Load]] = []
         self.placed: list[tuple[ShipAtRest, int, Load, Noise, str]] = []
+        self.looks: list[int] = []
 
     def require(self, table: ShipAtRest, area: Area, load: Load) -> None:
         self.insisted.append((table, area.number, load))
 
-    def place(self, table: ShipAtRest, area: Area, load: Load, noise: Noise, piece_id: PieceId) -> Settled:
+    def place(
+        self, table: ShipAtRest, area: Area, load: Load, noise: Noise, piece_id: PieceId, *, looks: int = LOOKS_MAX
+    ) -> Settled:
+        self.looks.append(looks)
         self.placed.append((table, area.number, load, noise, piece_id))
-        return super().place(table, area, load, noise, piece_id)
+        return super().place(table, area, load, noise, piece_id, looks=looks)
 
 
 def settled_of(

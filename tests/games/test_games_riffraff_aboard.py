@@ -9,7 +9,7 @@ import pytest
 from riffraff_play import counts, played, raw_load, start
 
 from arena.errors import IllegalAction
-from arena.games.api import Chance, Decision, Over, Seat
+from arena.games.api import Chance, Decision, Over, Seat, cost_of
 from arena.games.luck import draw
 from arena.games.riffraff import GAME
 from arena.games.riffraff.actions import Reason
@@ -93,6 +93,22 @@ def test_a_made_up_table_on_which_pieces_stand_in_each_other_is_refused() -> Non
 
     assert caught.value.reason == Reason.OVERLAP
     assert SIMULATOR.what_if(start(), Seat(0), what | {"cargo": [crate]})["end"] == "rest"
+
+
+def test_what_a_request_may_simulate_is_bounded_in_steps_of_bodies() -> None:
+    """A table of 24 sailors that never rests takes the budget, not seconds, and its end says so."""
+    poses = [(0, 40 * y - 100, 290 + 70 * z) for y in range(6) for z in range(4)]
+    hanging = [
+        {"id": f"k{number:02d}", "kind": "sailor", "pos_mm": list(at), "quat": [1, 0, 0, 0]}
+        for number, at in enumerate(poses)
+    ]
+    what = {"area": 1, "load": {"kind": "rat", "face": "flat", "u_mm": 50, "v_mm": 22}, "cargo": hanging}
+
+    answer = SIMULATOR.what_if(start(), Seat(0), what, 3)
+
+    assert answer["end"] == "budget"
+    assert cost_of(SIMULATOR, answer) <= 3
+    assert len(answer["cargo"]) + len(answer["fallen"]) == 25
 
 
 @pytest.mark.slow

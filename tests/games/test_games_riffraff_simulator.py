@@ -29,7 +29,7 @@ from riffraff_play import (
 )
 
 from arena.errors import BotFault, HarnessFault, IllegalAction, MalformedReply
-from arena.games.api import Json, Seat, Simulator
+from arena.games.api import Json, Seat, Simulator, cost_of
 from arena.games.riffraff.actions import PASS, Load, Reason
 from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.simulator import RiffRaffSimulator
@@ -197,7 +197,7 @@ from arena.games import load_game
 game = load_game("riffraff")
 state = game.setup({}, 4)
 assert game.describe(state) and game.picture(state) and game.observe(state, 0) and game.game_info({}, 4)
-assert game.simulator.budget(state) == 20
+assert game.simulator.budget(state) == 60
 """
 
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
@@ -301,6 +301,22 @@ def test_a_look_ahead_tells_what_would_fall() -> None:
         {"id": "k01", "kind": "barrel", "x_mm": 45.0, "y_mm": 75.0, "hand": 0},
         {"id": "k02", "kind": "crate", "x_mm": 0.0, "y_mm": -150.0, "hand": None},
     ]
+
+
+@pytest.mark.parametrize(
+    ("left", "looks", "t_s"), [(1, 50, 1.0), (2, 100, 2.0), (5, 250, 5.0), (6, 300, 6.0), (9, 300, 6.0)]
+)
+def test_a_look_ahead_lasts_as_long_as_the_budget(left: int, looks: int, t_s: float) -> None:
+    """The budget counts steps times bodies, which are the ship and the pieces: here four, of which 1000 are a unit."""
+    ship = Recorder()
+    what = {"load": raw_load(SECOND, "plank")}
+
+    RiffRaffSimulator(ship).what_if(SECOND, Seat(1), what, left)
+
+    assert ship.looks == [looks]
+    cost = cost_of(GAME.simulator, {"t_s": t_s, "cargo": [0, 0], "fallen": [0]})
+    assert cost == min(left, 6)
+    assert cost_of(GAME.simulator, {"t_s": 0.02, "cargo": [], "fallen": [0]}) == 1
 
 
 def test_any_kind_on_any_area_can_be_imagined() -> None:
@@ -408,6 +424,7 @@ def test_an_imagined_breakdown_is_no_fault_of_the_harness() -> None:
 
     assert isinstance(fault, IllegalAction)
     assert fault.reason == Reason.DIVERGED
+    assert fault.cost >= 60, "it would be asked again and again"
     with pytest.raises(HarnessFault):
         simulator.simulate(under_way(YARD))
 

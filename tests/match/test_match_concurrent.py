@@ -25,6 +25,7 @@ from support.scripted_bot import (
 from support.toy_game import HOLD_ON, ToyGame, ToySimulator
 
 from arena.errors import Crashed, HarnessFault
+from arena.games.api import ENDLESS
 from arena.match.bot_player import BotPlayer
 from arena.match.human import HumanPlayer
 from arena.match.record import ActionStep
@@ -217,7 +218,7 @@ def test_a_person_who_stops_ends_the_waiting_too() -> None:
 class Leaking(ToySimulator):
     """Fails where it may not."""
 
-    def what_if(self, _state: Any, _seat: Any, _what: Any) -> dict[str, Any]:
+    def what_if(self, _state: Any, _seat: Any, _what: Any, _left: int = ENDLESS) -> dict[str, Any]:
         raise HarnessFault("the water is gone")
 
 

@@ -25,8 +25,8 @@ from support.scripted_bot import (
 )
 from support.toy_game import ToyGame, ToySimulator
 
-from arena.errors import Crashed, HarnessFault
-from arena.games.api import Json, Seat
+from arena.errors import Crashed, HarnessFault, IllegalAction
+from arena.games.api import ENDLESS, Json, Seat
 from arena.match.participant import NO_SIMULATIONS_LEFT
 from arena.match.record import MatchRecord, SimulationStep, encoded
 from arena.match.referee import hello_for
@@ -93,6 +93,33 @@ def test_what_cannot_be_is_refused_and_costs_a_question(what: Any, code: str, re
     assert (told["refused"]["code"], told["refused"]["reason"]) == (code, reason)
     assert told["refused"]["message"]
     assert record.seats[0].faults == {}
+
+
+class Dear(ToySimulator):
+    """An answer costs as much as the seat leans, at most what is left; a question beyond its reach costs 2."""
+
+    def what_if(self, state: Any, seat: Any, what: Any, left: int = ENDLESS) -> dict[str, Json]:
+        try:
+            return {**super().what_if(state, seat, what, left), "left": left}
+        except IllegalAction as fault:
+            fault.cost = 2
+            raise
+
+    def cost(self, answer: dict[str, Json]) -> int:
+        return min(int(answer["left"]), abs(int(answer["tilt"])))
+
+
+def test_questions_cost_what_the_simulator_says() -> None:
+    """An answer is told what is left for it, and no more is taken; a refusal costs what it says of itself."""
+    game = ToyGame()
+    game.simulator = Dear()
+    bot = asking({"mm": 4}, {"mm": 101}, {"mm": 70}, {"mm": 1})
+    options = {"simulations": 9}
+    toy_match(at_toy_game(bot, game), at_toy_game(toy_bot(30), game), game=game, options=options)
+
+    assert [message["left"] for message in heard(bot)] == [5, 3, 0, 0]
+    assert [message["result"] and message["result"]["left"] for message in heard(bot)] == [9, None, 3, None]
+    assert heard(bot)[-1]["refused"]["reason"] == NO_SIMULATIONS_LEFT
 
 
 def test_more_than_the_budget_is_refused_and_the_simulator_not_asked() -> None:
@@ -233,9 +260,9 @@ class Slow(ToySimulator):
         super().__init__()
         self._bot = bot
 
-    def what_if(self, state: Any, seat: Any, what: Any) -> dict[str, Json]:
+    def what_if(self, state: Any, seat: Any, what: Any, left: int = ENDLESS) -> dict[str, Json]:
         self._bot.times.wall_s += 5.0
-        return super().what_if(state, seat, what)
+        return super().what_if(state, seat, what, left)
 
 
 def slow_match(bot: ScriptedBot, clock: ClockSettings) -> MatchRecord:

@@ -9,7 +9,7 @@ import pytest
 from support.scripted_bot import CLOCK, acted, toy_match
 from support.toy_game import ToyGame, ToySimulator
 
-from arena.games.api import Json
+from arena.games.api import ENDLESS, Json
 from arena.match.bot_player import BotPlayer
 from arena.match.referee import hello_for
 from arena.process import launch
@@ -101,9 +101,9 @@ class Watching(ToySimulator):
         self.seen: list[bool] = []
         self._crew = crew
 
-    def what_if(self, state: Any, seat: Any, what: Any) -> dict[str, Json]:
+    def what_if(self, state: Any, seat: Any, what: Any, left: int = ENDLESS) -> dict[str, Json]:
         self.seen.append(self._crew.is_stopped(seat))
-        return super().what_if(state, seat, what)
+        return super().what_if(state, seat, what, left)
 
 
 def test_a_bot_that_asks_for_a_simulation_stands_still_with_all_its_threads(tmp_path: Path) -> None:

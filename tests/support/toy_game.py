@@ -16,6 +16,7 @@ from arena import validation
 from arena.errors import IllegalAction, MalformedReply, SpecError
 from arena.games import GAMES
 from arena.games.api import (
+    ENDLESS,
     Chance,
     Decision,
     Dice,
@@ -131,7 +132,7 @@ class ToySimulator:
     def budget(self, state: State) -> int:
         return state.options.simulations
 
-    def what_if(self, state: State, seat: Seat, what: Mapping[str, Json]) -> dict[str, Json]:
+    def what_if(self, state: State, seat: Seat, what: Mapping[str, Json], _left: int = ENDLESS) -> dict[str, Json]:
         """Where the float would tip if the seat were alone on it."""
         self.asked.append((seat, what))
         lean = _convert(what, Lean)

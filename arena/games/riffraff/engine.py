@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from functools import cache, lru_cache
 from itertools import chain
+from threading import get_ident
 from typing import Any, Final, cast
 
 import numpy as np
@@ -133,6 +134,7 @@ def by_id(cargo: Iterable[Piece]) -> tuple[Piece, ...]:
 
 
 _NAMES_MAX: Final = 3
+_DESCENTS_KEPT: Final = 16
 _CLEARANCE_M: Final = 0.00001
 """More than the engine's tolerance in telling whether two bodies touch."""
 Touches = Callable[[float], bool]
@@ -140,12 +142,15 @@ Touches = Callable[[float], bool]
 
 
 class Descent:
-    """A piece above the ship of a table, and its contacts on the way down."""
+    """A piece of one kind above the ship of a table, and its contacts on the way down.
 
-    def __init__(self, table: ShipAtRest, area: Area, load: Load) -> None:
-        cargo, kind = by_id(table.cargo), cast(Kind, load.kind)
+    Each call of `release` begins anew, so one descent serves any number of loads, in one thread at a time.
+    """
+
+    def __init__(self, table: ShipAtRest, kind: Kind) -> None:
+        cargo = by_id(table.cargo)
         self._names = ["the ship", *(f"{piece.id} ({piece.kind})" for piece in cargo)]
-        self._area, self._load, self._kind = area, load, kind
+        self._kind = kind
         self._ship = ship_rotation(table)
         self._to_table = np.array(rotation_matrix(self._ship))
         self._world = world = World(table, [*((piece.kind, piece.pose) for piece in cargo), (kind, UNPLACED)])
@@ -155,12 +160,11 @@ class Descent:
         world.model.geom_contype[~self._own] = world.model.geom_conaffinity[self._own] = 0
         world.model.body_contype[: self._body] = world.model.body_conaffinity[self._body] = 0
 
-    def release(self, noise: Noise, share: float) -> Pose:
+    def release(self, area: Area, load: Load, noise: Noise, share: float) -> Pose:
         """The pose in the table frame in which the piece is let go, shifted by that share of the noise.
 
         IllegalAction if there is no room or no support.
         """
-        load = self._load
         u_m, v_m = (load.u_mm + share * noise.u_mm) / 1000, (load.v_mm + share * noise.v_mm) / 1000
         rotation = laid(self._kind, cast(Face, load.face), load.yaw_deg + share * noise.yaw_deg)
         low, high = extents(self._kind, rotation)
@@ -172,45 +176,32 @@ class Descent:
             pose[:3] = rotated(self._ship, (u_m, v_m, height_m))
             return self._touches()
 
-        surface_m = self._area.surface_m
-        top_m = room_above(self._area) - model.START_GAP_M - high[2]
+        surface_m = area.surface_m
+        top_m = room_above(area) - model.START_GAP_M - high[2]
         if touches(top_m):
-            raise self._no_room()
+            raise self._no_room(area, load)
         floor_m = surface_m - (model.DEEPEST_HOOK_M if load.face == "hang" else model.DEEPEST_M + low[2])
         at = np.array((u_m, v_m, top_m))
         clear_m = self._highest_below(at + low, at + high, floor_m + low[2]) - low[2]
         contact_m = first_contact(touches, top_m=top_m, clear_m=clear_m, floor_m=floor_m)
         if contact_m is None:
-            raise self._no_support()
+            raise _no_support(area, load)
         height_m = let_go_at(touches, contact_m=contact_m, drop_m=load.drop_mm / 1000, top_m=top_m)
         return (*rotated(self._ship, (u_m, v_m, height_m)), *turned)
 
     def _touches(self) -> bool:
         return bool((self._world.contacts().dist < 0).any())
 
-    def _no_room(self) -> IllegalAction:
+    def _no_room(self, area: Area, load: Load) -> IllegalAction:
         bodies = set(self._world.model.geom_bodyid[self._world.data.contact.geom].flat) - {self._body}
         touched = [self._names[body - SHIP] for body in sorted(bodies)]
         more = [f"{len(touched) - _NAMES_MAX} more"] if len(touched) > _NAMES_MAX else []
         found = " and ".join([*touched[:_NAMES_MAX], *more])
         return IllegalAction(
-            f"no room for {self._piece()}: where its way down begins it would reach into {found}",
+            f"no room for {_worded(area, load)}: where its way down begins it would reach into {found}",
             hint="a piece is let down from just under the next higher level: choose a place or a face that fits there",
             reason=Reason.NO_ROOM,
         )
-
-    def _no_support(self) -> IllegalAction:
-        deepest_m = model.DEEPEST_HOOK_M if self._load.face == "hang" else model.DEEPEST_M
-        return IllegalAction(
-            f"no support for {self._piece()}: nothing is met down to {1000 * deepest_m:g} mm below the surface",
-            hint="choose a place where more of it is above the surface or above other cargo",
-            reason=Reason.NO_SUPPORT,
-        )
-
-    def _piece(self) -> str:
-        load = self._load
-        place = f"u {load.u_mm:g} v {load.v_mm:g} yaw {load.yaw_deg:g} on area {self._area.number}"
-        return f"a {load.kind} {load.face} at {place}"
 
     def _highest_below(self, low: WorldState, high: WorldState, floor_m: float) -> float:
         """The top of the highest box around anything over or under which the piece's own box hangs; ship frame."""
@@ -226,6 +217,31 @@ class Descent:
         is_in_column = ((centre - reach) < high).all(axis=1) & ((centre + reach)[:, :2] > low[:2]).all(axis=1)
         tops = (centre + reach)[is_in_column & ~self._own & (world.geom_conaffinity != 0), 2]
         return float(tops.max(initial=floor_m))
+
+
+def descent(table: ShipAtRest, kind: Kind) -> Descent:
+    """The way down of a piece of that kind; the same one for all who ask in one thread."""
+    return _descent(table, kind, get_ident())
+
+
+@lru_cache(maxsize=_DESCENTS_KEPT)
+def _descent(table: ShipAtRest, kind: Kind, _thread: int) -> Descent:
+    """Kept by thread: several bots ask at once about the same table."""
+    return Descent(table, kind)
+
+
+def _no_support(area: Area, load: Load) -> IllegalAction:
+    deepest_m = model.DEEPEST_HOOK_M if load.face == "hang" else model.DEEPEST_M
+    return IllegalAction(
+        f"no support for {_worded(area, load)}: nothing is met down to {1000 * deepest_m:g} mm below the surface",
+        hint="choose a place where more of it is above the surface or above other cargo",
+        reason=Reason.NO_SUPPORT,
+    )
+
+
+def _worded(area: Area, load: Load) -> str:
+    place = f"u {load.u_mm:g} v {load.v_mm:g} yaw {load.yaw_deg:g} on area {area.number}"
+    return f"a {load.kind} {load.face} at {place}"
 
 
 def first_contact(touches: Touches, *, top_m: float, clear_m: float, floor_m: float) -> float | None:

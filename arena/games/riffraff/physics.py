@@ -19,9 +19,9 @@ from arena.errors import IllegalAction
 from arena.games.api import Seat
 from arena.games.riffraff import model
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.engine import HINGES, POSE, Descent, World, WorldState, by_id, engine, require_apart
+from arena.games.riffraff.engine import HINGES, POSE, World, WorldState, by_id, descent, engine, require_apart
 from arena.games.riffraff.geometry import inverse, rotated, ship_rotation, split, times
-from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, Area, Kind
+from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, Area
 from arena.games.riffraff.table import (
     STILL,
     Fall,
@@ -37,7 +37,7 @@ from arena.games.riffraff.table import (
     canonical_pose,
     remaining,
 )
-from arena.games.riffraff.turns import hand_at
+from arena.games.riffraff.turns import hand_at, kind_of
 
 __all__ = ["distance", "filmed", "fingerprint", "place", "released", "require", "require_apart", "run_to_rest"]
 
@@ -55,13 +55,16 @@ def require(table: ShipAtRest, area: Area, load: Load) -> None:
     _intended(table, area, load)
 
 
-def place(table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: PieceId) -> Settled:
+def place(
+    table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: PieceId, *, looks: int = model.LOOKS_MAX
+) -> Settled:
     """The result of putting the piece on the area with an unsteady hand while a wave hits the ship.
 
     A shift that leaves no room is halved, `HALVINGS` times at most, and then left out. Raises as `require` does, and
-    HarnessFault if the simulation breaks down; the table is a value, so nothing has changed then.
+    HarnessFault if the simulation breaks down; the table is a value, so nothing has changed then. After `looks` the
+    poses are taken as they are.
     """
-    return run_to_rest(released(table, area, load, noise, piece), load)
+    return run_to_rest(released(table, area, load, noise, piece), load, looks=looks)
 
 
 class Released(NamedTuple):
@@ -77,7 +80,7 @@ def released(table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: Pie
     """The ship at the moment at which a placement begins to settle. Raises as `require` does."""
     require(table, area, load)
     pose, halved = _shifted(table, area, load, noise)
-    new = Piece(id=piece, kind=cast(Kind, load.kind), card=area.number, by=_NOBODY, pose=pose)
+    new = Piece(id=piece, kind=kind_of(load), card=area.number, by=_NOBODY, pose=pose)
     pieces = by_id((*table.cargo, new))
     world = World(table, [(piece.kind, piece.pose) for piece in pieces])
     world.data.qvel[:HINGES] = noise.roll_rad_s, noise.pitch_rad_s
@@ -87,26 +90,28 @@ def released(table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: Pie
 @lru_cache(maxsize=_INTENTIONS_KEPT)
 def _intended(table: ShipAtRest, area: Area, load: Load) -> Pose:
     """The pose in which the piece is let go without noise. Kept, as every load is checked first and then placed."""
-    return Descent(table, area, load).release(STILL, 0.0)
+    return descent(table, kind_of(load)).release(area, load, STILL, 0.0)
 
 
 def _shifted(table: ShipAtRest, area: Area, load: Load, noise: Noise) -> tuple[Pose, int]:
     """The pose in which an unsteady hand lets the piece go, and the number of times the shift was halved."""
     if not (noise.u_mm or noise.v_mm or noise.yaw_deg):
         return _intended(table, area, load), 0
-    descent = Descent(table, area, load)
+    way_down = descent(table, kind_of(load))
     for halved in range(model.HALVINGS):
         with suppress(IllegalAction):
-            return descent.release(noise, 0.5**halved), halved
+            return way_down.release(area, load, noise, 0.5**halved), halved
     return _intended(table, area, load), model.HALVINGS
 
 
-def run_to_rest(release: Released, load: Load, seen: Callable[[WorldState], None] = lambda _: None) -> Settled:
+def run_to_rest(
+    release: Released, load: Load, seen: Callable[[WorldState], None] = lambda _: None, *, looks: int = model.LOOKS_MAX
+) -> Settled:
     """The result; the world is left in its last state. `seen` gets the state at every look, which changes later."""
     world, pieces = release.world, release.pieces
     watch = Watch(world.state, [piece.id for piece in pieces], load.hands_mm)
     end: Literal["rest", "timeout"] = "timeout"
-    while watch.looks < model.LOOKS_MAX:
+    while watch.looks < looks:
         seen(world.state)
         world.look()
         for index in watch.see(world.state):
@@ -130,7 +135,7 @@ def run_to_rest(release: Released, load: Load, seen: Callable[[WorldState], None
     return msgspec.structs.replace(result, digest=remaining(pieces, result).digest())
 
 
-LOOKS_PER_FRAME: Final = 4
+LOOKS_PER_FRAME: Final = 2
 _FRAME_UNITS: Final = (10_000, 10_000, 1000)
 """Of a frame: 0.0001 rad, 0.1 mm, a thousandth of a component of a quaternion."""
 _UNMOVED: Final = 2
@@ -223,6 +228,7 @@ class Watch:
         self._aboard = np.ones(len(ids), dtype=bool)
         self._before = start.copy()
         self._window = start.copy()
+        self._since = 0
 
     @property
     def t_s(self) -> float:
@@ -244,13 +250,17 @@ class Watch:
         return gone
 
     def is_at_rest(self, state: WorldState) -> bool:
-        """Whether a window ends with this look and hardly anything moved within it; else the next window begins."""
-        if self.looks % model.LOOKS_PER_WINDOW:
-            return False
+        """Whether a window ends with this look; it begins anew as soon as anything has moved."""
+        if self._has_moved(state):
+            self._window[:] = state
+            self._since = self.looks
+        return self.looks - self._since >= model.LOOKS_PER_WINDOW
+
+    def _has_moved(self, state: WorldState) -> bool:
+        """Whether anything is further from its place at the start of the window than rest allows."""
         moved = np.abs(state - self._window)
-        self._window[:] = state
         pieces = poses(moved)[self._aboard]
-        return bool(
+        return not bool(
             (moved[:HINGES] < model.REST_TILT_RAD).all()
             and (pieces[:, :3] < model.REST_SHIFT_M).all()
             and (pieces[:, 3:] < model.REST_TURN).all()

@@ -12,12 +12,12 @@ from typing import Annotated, Any, Final, Protocol, cast
 import msgspec
 
 from arena.errors import HarnessFault, IllegalAction, MalformedReply, SpecError
-from arena.games.api import Json, Number, Seat
+from arena.games.api import ENDLESS, Json, Number, Seat
 from arena.games.riffraff import turns, view
 from arena.games.riffraff.actions import AnyAction, Load, Reason
 from arena.games.riffraff.drawing import captions
 from arena.games.riffraff.legality import check_pose, converted, malformed, read_load, require_within
-from arena.games.riffraff.model import TILT_LIMIT_DEG
+from arena.games.riffraff.model import LOOK_S, LOOKS_MAX, STEP_S, STEPS_PER_LOOK, TILT_LIMIT_DEG
 from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, Area, Kind
 from arena.games.riffraff.state import State
 from arena.games.riffraff.table import (
@@ -33,6 +33,9 @@ from arena.games.riffraff.table import (
 )
 from arena.games.riffraff.turns import under_way, with_new
 
+UNIT: Final = 1000
+"""Steps of a body that make a unit of the budget for questions, about 10 ms of CPU time."""
+
 
 class Physics(Protocol):
     """The simulated ship, or a scripted one in a test."""
@@ -43,8 +46,10 @@ class Physics(Protocol):
     def require_apart(self, table: ShipAtRest) -> None:
         """IllegalAction if pieces of the table stand in each other."""
 
-    def place(self, table: ShipAtRest, area: Area, load: Load, noise: Noise, piece_id: PieceId) -> Settled:
-        """The result of a load that has room and support, under this noise."""
+    def place(
+        self, table: ShipAtRest, area: Area, load: Load, noise: Noise, piece_id: PieceId, *, looks: int = LOOKS_MAX
+    ) -> Settled:
+        """The result of a load that has room and support, under this noise, after so many looks at the latest."""
 
     def fingerprint(self) -> dict[str, str]:
         """The causes of results besides the arguments."""
@@ -108,20 +113,33 @@ class RiffRaffSimulator:
         return "; ".join(words)
 
     def budget(self, state: State) -> int:
-        """The option `simulations`, while a bot is asked for anything."""
+        """The option `simulations`, while a bot is asked for anything; see `cost`."""
         return state.options.simulations if state.movers else 0
 
-    def what_if(self, state: State, seat: Seat, what: Mapping[str, Json]) -> dict[str, Json]:
-        """The result that a load would have. A question that breaks the physics is refused as `diverged`."""
+    def what_if(self, state: State, seat: Seat, what: Mapping[str, Json], left: int = ENDLESS) -> dict[str, Json]:
+        """The result that a load would have, as far as `left` goes.
+
+        A question that breaks the physics is refused as `diverged`, and costs all that is left.
+        """
         question = parse_question(state, seat, what)
+        table, area, load = question.table, question.area, question.load
         try:
-            if question.table != state.table:
-                self._physics.require_apart(question.table)
-            self._physics.require(question.table, question.area, question.load)
-            result = self._physics.place(question.table, question.area, question.load, question.noise, question.new)
+            if table != state.table:
+                self._physics.require_apart(table)
+            self._physics.require(table, area, load)
+            looks = affordable_looks(left, 2 + len(table.cargo))
+            result = self._physics.place(table, area, load, question.noise, question.new, looks=looks)
         except HarnessFault as fault:
-            raise IllegalAction(f"the simulation found no end to this: {fault}", reason=Reason.DIVERGED) from fault
+            refusal = IllegalAction(f"the simulation found no end to this: {fault}", reason=Reason.DIVERGED)
+            refusal.cost = left
+            raise refusal from fault
         return answer(question, result)
+
+    def cost(self, answer: Mapping[str, Json]) -> int:
+        """Simulated steps times bodies, which are the ship and the pieces, in units of `UNIT`, rounded up."""
+        bodies = 1 + len(answer["cargo"]) + len(answer["fallen"])
+        t_s: float = answer["t_s"]
+        return max(1, math.ceil(round(t_s / STEP_S) * bodies / UNIT))
 
     def distance(self, state: State, one: Json, other: Json) -> str:  # noqa: ARG002 - the signature of Simulator
         """The difference of two results, for a person; equal ones need no physics."""
@@ -133,6 +151,11 @@ def _decoded(result: Json) -> Settled:
         return msgspec.convert(result, type=Settled)
     except msgspec.ValidationError as error:
         raise ValueError(f"not the result of a placement: {error!s:.300}") from None
+
+
+def affordable_looks(left: int, bodies: int) -> int:
+    """The looks until at most `left` units are spent; at least one."""
+    return min(LOOKS_MAX, max(1, left * UNIT // (bodies * STEPS_PER_LOOK)))
 
 
 PIECES_MAX: Final = 32
@@ -208,8 +231,9 @@ def answer(question: Question, result: Settled) -> dict[str, Json]:
     """The result in the words and units of the view."""
     aboard = with_new(question.table, question.new, question.load, question.area.number, question.seat)
     table = remaining(aboard.values(), result)
+    is_cut = result.end == "timeout" and result.t_s < LOOKS_MAX * LOOK_S
     return {
-        "end": result.end,
+        "end": "budget" if is_cut else result.end,
         "t_s": result.t_s,
         "tilt_max_deg": result.tilt_max_deg,
         "fallen": [

@@ -38,10 +38,10 @@ TURN_PHASES: Final = frozenset({Phase.ANNOUNCE, Phase.LOAD, Phase.NOISE, Phase.S
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`weather`: unsteadiness of hand and sea; `simulations`: look-aheads a bot may ask for in each request."""
+    """`weather`: unsteadiness of hand and sea; `simulations`: what all look-aheads of a request may cost."""
 
     weather: Weather = "breeze"
-    simulations: int = 20
+    simulations: int = 60
 
 
 class Player(msgspec.Struct, frozen=True):

@@ -159,9 +159,9 @@ def sky() -> Message:
 @at("card in round 1")
 def ask_with_all_others(message: Message) -> None:
     """The same question as every other seat at the same time, with a digest of what came of it."""
-    results = [ask(message, sky())["result"] for _ in range(3)]
-    words = [json.dumps([result[key] for key in ("end", "t_s", "fallen", "ship")]) for result in results]
-    act(message, note=" ".join(hashlib.sha256(word.encode()).hexdigest() for word in words))
+    result = ask(message, sky())["result"]
+    word = json.dumps([result[key] for key in ("end", "t_s", "fallen", "ship")])
+    act(message, note=hashlib.sha256(word.encode()).hexdigest())
 
 
 @at("load in round 1")
