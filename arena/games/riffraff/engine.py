@@ -5,11 +5,11 @@ the pieces are given, no velocities and no memory of earlier solutions. Nothing 
 pitch, then x y z w x y z of each piece; SI units. Heights are in the ship frame.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from functools import cache, lru_cache
 from itertools import chain
-from threading import get_ident
 from typing import Any, Final, cast
 
 import numpy as np
@@ -219,15 +219,26 @@ class Descent:
         return float(tops.max(initial=floor_m))
 
 
-def descent(table: ShipAtRest, kind: Kind) -> Descent:
-    """The way down of a piece of that kind; the same one for all who ask in one thread."""
-    return _descent(table, kind, get_ident())
+@contextmanager
+def descent(table: ShipAtRest, kind: Kind) -> Iterator[Descent]:
+    """The way down of a piece of that kind, for the caller alone: several bots ask at once about the same table."""
+    idle = _idle(table, kind)
+    try:
+        found = idle.pop()
+    except IndexError:
+        found = Descent(table, kind)
+    try:
+        yield found
+    except IllegalAction:
+        idle.append(found)
+        raise
+    idle.append(found)
 
 
 @lru_cache(maxsize=_DESCENTS_KEPT)
-def _descent(table: ShipAtRest, kind: Kind, _thread: int) -> Descent:
-    """Kept by thread: several bots ask at once about the same table."""
-    return Descent(table, kind)
+def _idle(_table: ShipAtRest, _kind: Kind) -> list[Descent]:
+    """Descents that nobody uses."""
+    return []
 
 
 def _no_support(area: Area, load: Load) -> IllegalAction:

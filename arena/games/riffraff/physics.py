@@ -90,17 +90,18 @@ def released(table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: Pie
 @lru_cache(maxsize=_INTENTIONS_KEPT)
 def _intended(table: ShipAtRest, area: Area, load: Load) -> Pose:
     """The pose in which the piece is let go without noise. Kept, as every load is checked first and then placed."""
-    return descent(table, kind_of(load)).release(area, load, STILL, 0.0)
+    with descent(table, kind_of(load)) as way_down:
+        return way_down.release(area, load, STILL, 0.0)
 
 
 def _shifted(table: ShipAtRest, area: Area, load: Load, noise: Noise) -> tuple[Pose, int]:
     """The pose in which an unsteady hand lets the piece go, and the number of times the shift was halved."""
     if not (noise.u_mm or noise.v_mm or noise.yaw_deg):
         return _intended(table, area, load), 0
-    way_down = descent(table, kind_of(load))
-    for halved in range(model.HALVINGS):
-        with suppress(IllegalAction):
-            return way_down.release(area, load, noise, 0.5**halved), halved
+    with descent(table, kind_of(load)) as way_down:
+        for halved in range(model.HALVINGS):
+            with suppress(IllegalAction):
+                return way_down.release(area, load, noise, 0.5**halved), halved
     return _intended(table, area, load), model.HALVINGS
 
 
