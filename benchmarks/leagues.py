@@ -1,7 +1,8 @@
 """Leagues, played by workers and stored, beside fastchess in the same run: wall time of a request, matches a second.
 
-Rule: what counts is stored. Workers are warm; bots start with each process life, and their start counts. Both sides
-play in turns, with instant bots, and each figure is a median over the rounds of one run.
+Rule: what counts is stored. Workers are warm. A request is the difference between a long league and a short one: the
+start of bots is left out, as it is on fastchess's side. It counts for matches a second. Both sides play in turns, with
+instant bots, and each figure is a median over the rounds of one run.
 """
 
 import contextlib
@@ -40,7 +41,15 @@ _SCALING: Final = Goal(">=", 0.95)
 _LOOP: Final = "for _ in range(20_000_000): pass"
 _US: Final = 1e6
 
-Samples = dict[str, list[float]]
+
+class Sample(NamedTuple):
+    """Microseconds a request or move, or seconds of busy loops; matches stored a second, of a league."""
+
+    time: float
+    matches_per_s: float = 0.0
+
+
+Samples = dict[str, list[Sample]]
 
 
 class Case(NamedTuple):
@@ -68,31 +77,35 @@ class Share:
         """Nothing: the maker of the backend closes it."""
 
 
+class Stored(NamedTuple):
+    """A league that was played and stored."""
+
+    seconds: float
+    matches: int
+    requests: int
+
+
 class League:
-    """A league of two equal bots, of one life a worker; the first one is short and tells how long the others may be."""
+    """Two leagues of two equal bots, of one life a worker: a short one, and one that lasts about `seconds`."""
 
     def __init__(self, scratch: Path, backend: Backend, case: Case, bot: BotSpec, seconds: float) -> None:
         self._results, self._case, self._seconds = scratch / "league-results", case, seconds
         self._backend = Share(backend, case.workers)
         self._players = (Player(name="a", bot=bot), Player(name="b", bot=bot))
-        self._blocks = _DEFAULT_LIFE
+        self._lives = 2
         self.requests = 0.0
 
-    def play(self) -> float:
-        """Microseconds of wall time a request and worker."""
-        elapsed_s, matches, requests = self._played()
-        self.requests = requests / matches
-        lives = self._blocks / _DEFAULT_LIFE * self._seconds / elapsed_s
-        self._blocks = max(1, round(lives)) * _DEFAULT_LIFE
-        return elapsed_s * self._case.workers / requests * _US
+    def play(self) -> Sample:
+        """Wall time of a request and worker, without starts; matches stored a second, with them."""
+        short, long = self._stored(_DEFAULT_LIFE), self._stored(self._lives * _DEFAULT_LIFE)
+        self.requests = long.requests / long.matches
+        us = (long.seconds - short.seconds) * self._case.workers / (long.requests - short.requests) * _US
+        self._lives = max(2, round(self._lives / long.seconds * self._seconds))
+        return Sample(us, long.matches / long.seconds)
 
-    def matches_per_s(self, us_a_request: float) -> float:
-        """Matches stored a second at that speed."""
-        return self._case.workers * _US / (us_a_request * self.requests)
-
-    def _played(self) -> tuple[float, int, int]:
-        """Play and store it: seconds, matches, requests."""
-        tournament = self._tournament()
+    def _stored(self, blocks: int) -> Stored:
+        """Play and store so many blocks a worker."""
+        tournament = self._tournament(blocks)
         with contextlib.closing(database.open_for_writing(self._results)) as connection:
             store = MatchStore(connection, self._results)
             store.save_league(tournament)
@@ -106,9 +119,9 @@ class League:
 
             start_s = time.perf_counter()
             play_lives(lives(tournament, {}), self._backend, commit=commit)
-            return time.perf_counter() - start_s, len(moves), sum(moves)
+            return Stored(time.perf_counter() - start_s, len(moves), sum(moves))
 
-    def _tournament(self) -> Tournament:
+    def _tournament(self, blocks: int) -> Tournament:
         has_luck = self._case.has_luck
         return Tournament(
             name="bench",
@@ -116,8 +129,8 @@ class League:
             options=SHANGHAIEN.options,
             players=self._players,
             seed=str(time.monotonic_ns()),
-            cycles=self._case.workers * self._blocks,
-            chunk_blocks=_DEFAULT_LIFE if has_luck else self._blocks,
+            cycles=self._case.workers * blocks,
+            chunk_blocks=_DEFAULT_LIFE if has_luck else blocks,
             clock=CLOCK,
             rating=RatingSettings(),
             luck=has_luck,
@@ -135,18 +148,18 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
             for case in [*cases, *(Case(language, _MOST_WORKERS, has_luck=True) for language in bots)]
         }
         leagues[Case("Python", _MOST_WORKERS)].play()  # from now on all workers are warm
-        measures: dict[str, Callable[[], float]] = {f"loops, {count}": partial(_loops_s, count) for count in (1, 2)}
+        measures: dict[str, Callable[[], Sample]] = {f"loops, {count}": partial(_loops, count) for count in (1, 2)}
         for case, league in leagues.items():
             measures[str(case)] = league.play
             if not case.has_luck and (peer := os.environ.get("FASTCHESS")):
                 measures[f"fastchess, {case}"] = _peer(Path(peer), case, scratch, 60 if is_quick else _PEER_GAMES)
         samples = interleaved(measures, rounds)
-    return [_request_table(cases, leagues, samples, notes), _league_table(list(bots), leagues, samples)]
+    return [_request_table(cases, leagues, samples, notes), _league_table(list(bots), samples)]
 
 
-def _peer(program: Path, case: Case, scratch: Path, games: int) -> Callable[[], float]:
+def _peer(program: Path, case: Case, scratch: Path, games: int) -> Callable[[], Sample]:
     command = engine(case.language, scratch)
-    return partial(us_a_move, program.resolve(), command, workers=case.workers, games=games, scratch=scratch)
+    return lambda: Sample(us_a_move(program, command, workers=case.workers, games=games, scratch=scratch))
 
 
 def _request_table(cases: list[Case], leagues: dict[Case, League], samples: Samples, notes: tuple[str, ...]) -> Table:
@@ -159,7 +172,7 @@ def _request_table(cases: list[Case], leagues: dict[Case, League], samples: Samp
     )
     rows = tuple(_request_row(case, leagues[case], samples) for case in cases)
     more: tuple[str, ...] = (
-        "bots that answer index 0, sandbox on, luck off, one process life a worker",
+        "bots that answer index 0, sandbox on, luck off, one process life a worker, their start left out",
         "fastchess: instant engines, games of 100 plies, timed between the ends of games",
         f"medians of {len(samples['loops, 1'])} in turns, +-: half the width of the 95 % interval",
     )
@@ -169,10 +182,10 @@ def _request_table(cases: list[Case], leagues: dict[Case, League], samples: Samp
 
 
 def _request_row(case: Case, league: League, samples: Samples) -> Row:
-    own, peer = samples[str(case)], samples.get(f"fastchess, {case}")
+    own, peer = _times(samples, str(case)), _times(samples, f"fastchess, {case}")
     label = f"{case.language} bots, {case.workers} worker{'s' if case.workers > 1 else ''}"
     cells = (label, Figure(league.requests), Figure(median(own), error=error_of_median(own)))
-    if peer is None:
+    if not peer:
         return (*cells, "not measured", "not measured")
     ratios = [one / other for one, other in zip(own, peer, strict=True)]
     of_medians = Figure(
@@ -181,8 +194,12 @@ def _request_row(case: Case, league: League, samples: Samples) -> Row:
     return (*cells, Figure(median(peer), error=error_of_median(peer)), of_medians)
 
 
-def _league_table(languages: list[str], leagues: dict[Case, League], samples: Samples) -> Table:
-    loops = [2 * one / two for one, two in zip(samples["loops, 1"], samples["loops, 2"], strict=True)]
+def _times(samples: Samples, name: str) -> list[float]:
+    return [each.time for each in samples.get(name, ())]
+
+
+def _league_table(languages: list[str], samples: Samples) -> Table:
+    loops = [2 * one / two for one, two in zip(_times(samples, "loops, 1"), _times(samples, "loops, 2"), strict=True)]
     headers = (
         "matches stored a second",
         "1 worker",
@@ -190,18 +207,18 @@ def _league_table(languages: list[str], leagues: dict[Case, League], samples: Sa
         "2 workers,\nwith luck",
         "2 workers / 1,\nof two loops / 1",
     )
-    rows = tuple(_league_row(language, leagues, samples, loops) for language in languages)
+    rows = tuple(_league_row(language, samples, loops) for language in languages)
     notes = (
         "stored: through arena.league.driver, LocalBackend and MatchStore into a database in the temporary folder",
-        f"with luck: as a league is by default, in process lives of {_DEFAULT_LIFE} blocks",
+        f"the start of bots counts; with luck: as a league is by default, in process lives of {_DEFAULT_LIFE} blocks",
         f"two busy loops in processes of their own did {median(loops):.2f} times the work of one",
     )
     return Table(title="Leagues: matches stored", headers=headers, rows=rows, notes=notes)
 
 
-def _league_row(language: str, leagues: dict[Case, League], samples: Samples, loops: list[float]) -> Row:
+def _league_row(language: str, samples: Samples, loops: list[float]) -> Row:
     one, two, luck = (
-        [leagues[case].matches_per_s(us) for us in samples[str(case)]]
+        [each.matches_per_s for each in samples[str(case)]]
         for case in (Case(language, 1), Case(language, 2), Case(language, 2, has_luck=True))
     )
     scaling = [b / a / loop for a, b, loop in zip(one, two, loops, strict=True)]
@@ -209,13 +226,13 @@ def _league_row(language: str, leagues: dict[Case, League], samples: Samples, lo
     return (f"two {language} bots", *speeds, Figure(median(scaling), 2, _SCALING, error_of_median(scaling)))
 
 
-def _loops_s(count: int) -> float:
+def _loops(count: int) -> Sample:
     """Seconds that so many busy loops take beside each other."""
     start_s = time.perf_counter()
     loops = [subprocess.Popen([sys.executable, "-S", "-c", _LOOP]) for _ in range(count)]
     for each in loops:
         each.wait()
-    return time.perf_counter() - start_s
+    return Sample(time.perf_counter() - start_s)
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ from tables import Table
 
 SECTIONS: Final = {
     "league": "leagues",
+    "request": "parts",
     "driver": "driver",
     "playouts": "playouts",
     "settle": "settling",

@@ -1,0 +1,158 @@
+"""The CPU time of a request by its parts: the same match with more and more of the way to a bot and back.
+
+Rule: CPU time of one core, so that other programs hardly count. A part is the difference of two neighbours, which play
+in turns; the parts of a bot in Python are its library's work on the lines of that match.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from benchbots import instant
+from matches import CLOCK, SHANGHAIEN, match_of, seated
+from measure import error_of_median, interleaved, one_core
+from tables import Figure, Table
+
+from arena.games import load_game
+from arena.games.api import Game
+from arena.games.shanghaien.rules import Shanghaien
+from arena.match.bot_player import BotPlayer
+from arena.match.participant import ActionRequest, Participant
+from arena.match.record import pack
+from arena.match.referee import hello_for, play_match
+from arena.process.scripted import ScriptedChannel
+from arena.protocol.messages import Answer
+
+_US: Final = 1e6
+_MATCHES: Final = 8
+"""Of a sample; some 1000 requests."""
+_BOT: Final[dict[str, Callable[[Any], bytes]]] = {
+    "hello": lambda _: b'{"type":"hello","protocols":[1]}',
+    "match_start": lambda message: json.dumps({"type": "ready", "match": message["match"]}).encode(),
+}
+
+
+class First(Participant):
+    """A player in this process who takes the first action."""
+
+    def __init__(self) -> None:
+        super().__init__("", "", CLOCK.terms())
+
+    def ask(self, request: ActionRequest) -> Answer:  # noqa: ARG002 - any request
+        """Index 0."""
+        self.moves += 1
+        return Answer(id=self.moves, action=0)
+
+
+class Unseen(Shanghaien):
+    """The game without its views."""
+
+    view_for_bots = staticmethod(lambda _state, _seat: None)  # type: ignore[assignment]
+
+
+def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
+    """A table of the referee's parts, and one of the bots'."""
+    bots, notes = instant(scratch)
+    game = load_game(SHANGHAIEN.game)
+    lines = [line for line in _lines_of_a_match(game) if line.startswith(b'{"type":"request"')]
+    with ExitStack() as stack:
+        stack.enter_context(one_core())
+        tables: dict[str, Sequence[Participant]] = {"rules": [First(), First()], "view": [First(), First()]}
+        tables["dialogue"] = [_scripted(game)[0], _scripted(game)[0]]
+        tables |= {name: stack.enter_context(seated(SHANGHAIEN, (bot, bot))) for name, bot in bots.items()}
+        games = {"rules": Unseen()}
+        plays = {name: partial(_played_s, games.get(name, game), each) for name, each in tables.items()}
+        samples = interleaved(plays, 7 if is_quick else 41)
+    own = {name: [each[0] for each in found] for name, found in samples.items()}
+    theirs = {name: [each[1] for each in samples[name]] for name in bots}
+    return [_referee_table(own, list(bots), notes), _bot_table(theirs, lines)]
+
+
+def _referee_table(own: dict[str, list[float]], languages: list[str], notes: tuple[str, ...]) -> Table:
+    first = languages[0]
+    rows = [
+        ("rules, chance, steps, and the record", own["rules"], None),
+        ("view", own["view"], own["rules"]),
+        ("line, session, clocks, use of time by request", own["dialogue"], own["view"]),
+        (f"pipes of a bot in {first}: calls of the system, switches", own[first], own["dialogue"]),
+    ]
+    rows += [(f"more beside a bot in {other}", own[other], own[first]) for other in languages[1:]]
+    return Table(
+        title="A request: CPU time of the referee",
+        headers=("part", "us a request"),
+        rows=tuple((label, _difference(above, below)) for label, above, below in rows)
+        + tuple((f"all, beside bots in {name}", _difference(own[name], None)) for name in languages),
+        notes=(*notes, "Shanghaien, two bots that answer index 0, sandbox on, luck off; medians in turns"),
+    )
+
+
+def _bot_table(theirs: dict[str, list[float]], lines: list[bytes]) -> Table:
+    texts = [line.decode() for line in lines]
+    work: dict[str, Callable[[], object]] = {
+        "json.loads of the line": lambda: [json.loads(text) for text in texts],
+        "json.dumps of the answer": lambda: [json.dumps({"type": "action", "id": 7, "action": 0}) for _ in texts],
+    }
+    found = interleaved({name: partial(_cpu_s, each, len(texts)) for name, each in work.items()}, 21)
+    rows = [(f"a bot in {name}, all of it", _difference(each, None)) for name, each in theirs.items()]
+    rows += [(f"of that in Python, with warm caches: {name}", _difference(each, None)) for name, each in found.items()]
+    return Table(
+        title="A request: CPU time of the bot",
+        headers=("part", "us a request"),
+        rows=tuple(rows),
+        notes=(f"a line has {sum(map(len, lines)) / len(lines):.0f} bytes",),
+    )
+
+
+def _difference(above: list[float], below: list[float] | None) -> Figure:
+    """The median of what a part adds, in microseconds."""
+    added = above if below is None else [one - other for one, other in zip(above, below, strict=True)]
+    return Figure(median(added) * _US, error=(error_of_median(added) or 0.0) * _US)
+
+
+def _played_s(game: Any, table: Sequence[Participant]) -> tuple[float, float]:
+    """CPU seconds a request of this process, and of the bots."""
+    moves, bots_ms, begun_s = 0, 0.0, time.process_time()
+    for number in range(_MATCHES):
+        record = play_match(match_of(SHANGHAIEN, name=f"bench-{number}-0"), table, game=game)
+        pack(record)
+        moves += sum(seat.moves for seat in record.seats)
+        bots_ms += sum(seat.cpu_ms for seat in record.seats)
+    return (time.process_time() - begun_s) / moves, bots_ms / 1000 / moves
+
+
+def _cpu_s(work: Callable[[], object], count: int) -> float:
+    begun_s = time.process_time()
+    work()
+    return (time.process_time() - begun_s) / count
+
+
+def _scripted(game: Game[Any, Any]) -> tuple[BotPlayer, list[ScriptedChannel]]:
+    """A bot that is a function in this process, with all that a real one has but pipes; and its channels."""
+    opened: list[ScriptedChannel] = []
+
+    def respond(line: bytes) -> Iterator[bytes]:
+        if line.startswith(b'{"type":"request","id":'):
+            yield b'{"type":"action","id":%s,"action":0}' % line[23 : line.index(b",", 23)]
+        else:
+            message = json.loads(line)
+            if message["type"] in _BOT:
+                yield _BOT[message["type"]](message)
+
+    def open_channel() -> ScriptedChannel:
+        opened.append(ScriptedChannel(respond))
+        return opened[-1]
+
+    hello = hello_for(game, SHANGHAIEN.options, CLOCK.startup_ms)
+    return BotPlayer(player="", bot="", open_channel=open_channel, hello=hello, clock=CLOCK), opened
+
+
+def _lines_of_a_match(game: Game[Any, Any]) -> list[bytes]:
+    """The lines to the bot of seat 0 in the match that all play."""
+    bot, opened = _scripted(game)
+    play_match(match_of(SHANGHAIEN), [bot, First()])
+    return opened[0].sent
