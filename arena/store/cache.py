@@ -56,6 +56,7 @@ class BotCache:
     """
 
     def __init__(self, folder: Path, isolation: Isolation, most_bytes: int = MOST_BYTES) -> None:
+        folder = folder / isolation  # a bot that was built without the sandbox is not taken for one that was not
         self._folder, self._most_bytes = folder, most_bytes
         self._homes = Homes(folder, isolation, advice="choose another folder with --cache")
         self._believed: set[tuple[str, int]] = set()

@@ -42,7 +42,7 @@ def cache(folder: Path, most_bytes: int = 1 << 30) -> BotCache:
 
 
 def installed(folder: Path) -> set[str]:
-    return {path.name for path in (folder / "worker").iterdir() if len(path.name) == 64}
+    return {path.name for path in (folder / "worker/none").iterdir() if len(path.name) == 64}
 
 
 def test_a_bot_is_sent_once_and_runs_from_its_hash(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_machine_that_cannot_build_it_says_so(tmp_path: Path, build: str) -> N
         cache(tmp_path).install(bot.digest, pack_bot(bot, ""))
 
     assert installed(tmp_path) == set()
-    assert list((tmp_path / "worker").glob("*-*")) == []
+    assert list((tmp_path / "worker/none").glob("*-*")) == []
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_damaged_bot_is_sent_again(tmp_path: Path, damage: str, is_gone: bool)
     """A new process believes nothing that lies there."""
     bot = packed(tmp_path, "mine")
     cache(tmp_path).install(*bot)
-    place = tmp_path / "worker" / bot.digest / damage
+    place = tmp_path / "worker/none" / bot.digest / damage
     place.unlink() if is_gone else place.write_text("stronger")
 
     worker = cache(tmp_path)
@@ -125,7 +125,7 @@ def test_a_damaged_bot_is_sent_again(tmp_path: Path, damage: str, is_gone: bool)
     assert worker.missing([bot.digest]) == [bot.digest]
     worker.install(*bot)
     assert worker.missing([bot.digest]) == []
-    assert (tmp_path / "worker" / bot.digest / "run/bot.py").read_text() == "print()"
+    assert (tmp_path / "worker/none" / bot.digest / "run/bot.py").read_text() == "print()"
 
 
 def test_the_least_recently_used_leaves_first_and_none_in_use(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_kill_in_the_middle_of_an_install_leaves_nothing_believed(tmp_path: Pa
     (tmp_path / "bot").write_bytes(pickle.dumps((bot.digest, pack_bot(bot, ""))))
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "worker"), str(tmp_path / "bot")])
     try:
-        while not list((tmp_path / "worker").glob("new-*/home/run/begun")):
+        while not list((tmp_path / "worker/none").glob("new-*/home/run/begun")):
             assert process.poll() is None
             time.sleep(0.01)
     finally:
@@ -216,7 +216,7 @@ def test_a_kill_in_the_middle_of_an_install_leaves_nothing_believed(tmp_path: Pa
     assert worker.missing([bot.digest]) == [bot.digest]
     assert installed(tmp_path) == set()
     worker.install(*other)
-    assert list((tmp_path / "worker").glob("*scratch")) == []
+    assert list((tmp_path / "worker/none").glob("*scratch")) == []
 
 
 HOLDING = """
@@ -249,7 +249,7 @@ def test_a_bot_in_use_by_another_process_stays_until_that_dies(tmp_path: Path) -
         process.kill()
         process.communicate()
 
-    shutil.rmtree(tmp_path / "worker" / other.digest)
+    shutil.rmtree(tmp_path / "worker/none" / other.digest)
     cache(tmp_path, 1).install(*other)
     assert installed(tmp_path) == {other.digest}
 
@@ -293,5 +293,5 @@ def test_a_full_disk_drops_the_unused_and_then_says_so(tmp_path: Path) -> None:
     )
 
     assert done.stderr == ""
-    says = f"{tmp_path}/worker: no bot can be put there: No space left on device; make room there"
+    says = f"{tmp_path}/worker/none: no bot can be put there: No space left on device; make room there"
     assert done.stdout.splitlines() == ["True", says, "[]"]
