@@ -42,7 +42,8 @@ class BotPlayer(Participant):
     """A player's bot. `open_channel` starts a fresh process; `hello` greets a new process.
 
     `suspended` tells of suspensions, which make a match void; `never` where nobody could play it again. `kept_stderr`:
-    the bytes of stderr that go into the record of a match, from both ends.
+    the bytes of stderr that go into the record of a match, from both ends. Without `has_clock` answers may take any
+    time.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class BotPlayer(Participant):
         keep_transcript: bool = False,
     ) -> None:
         super().__init__(player, bot, clock.terms())
-        self.kept_stderr = 0
+        self.kept_stderr, self.has_clock = 0, True
         self._open_channel = open_channel
         self._hello = hello
         self._settings = clock
@@ -284,6 +285,10 @@ class BotPlayer(Participant):
         self._said_hello = self._recorder.said.get(HELLO)
         return self._talk
 
+    def pids(self) -> set[int]:
+        """Those of the processes that run its program now."""
+        return set() if self._talk is None else self._talk.channel.pids()
+
     def _copy_stderr(self, channel: Channel) -> None:
         """Let the record of this match have what the bot writes to stderr from now on, if it is kept."""
         if self._recorder.stderr is not None:
@@ -347,8 +352,8 @@ class BotPlayer(Participant):
         clock = MoveClock(
             cpu=channel.cpu,
             wall=self._wall,
-            budget_s=(self._move_us + self.bank_us) / 1e6,
-            wall_s=wall_s,
+            budget_s=(self._move_us + self.bank_us) / 1e6 if self.has_clock else math.inf,
+            wall_s=wall_s if self.has_clock else math.inf,
             decides_cpu=self._decides_cpu,
             delayed=channel.delayed_s if self._decides_cpu else lambda: channel.delayed_s() + own_delay_s(),
             cpu_since=self._answered_cpu_s,

@@ -113,7 +113,7 @@ class Decisions:
         participant, policy = self._participants[request.seat], self._fault_policy
         while True:
             try:
-                return self._answered(request, participant)
+                return self.answered(request, participant)
             except BotFault as fault:
                 last = fault
             if request.stop_others is not None:
@@ -129,7 +129,7 @@ class Decisions:
                 return ActionStep(seat=request.seat, action=action, fallback_for=last.code)
             request = msgspec.structs.replace(request, refused=refusal_of(last))
 
-    def _answered(self, request: ActionRequest, participant: Participant) -> ActionStep:
+    def answered(self, request: ActionRequest, participant: Participant) -> ActionStep:
         """The action that the player chose. Raises its fault."""
         state, seat = request.state, request.seat
         try:

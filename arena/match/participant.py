@@ -38,6 +38,10 @@ class LookAhead:
         self._simulator, self._state, self._seat = simulator, state, seat
         self.left = 0 if simulator is None else simulator.budget(state)
 
+    def anew(self) -> "LookAhead":
+        """As many simulations for another bot that decides the same."""
+        return LookAhead(self.left, self._what_if)
+
     def answer(self, asked: Simulate) -> Simulated:
         """The result of one simulation, or its refusal; at once if none is left."""
         result: dict[str, Json] | None = None

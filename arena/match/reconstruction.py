@@ -5,8 +5,10 @@ no line is written by a second program. A checksum over all lines tells whether 
 are taken from the record. Only the answers to a bot's `simulate` are computed again, by the game's simulator.
 """
 
+import contextlib
 import math
 from collections import deque
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final, cast
 
@@ -66,22 +68,38 @@ def lines_of(record: MatchRecord, *, game: Game[Any, Any] | None = None) -> tupl
     A seat that never heard of the match, because another one failed before, has none. `game` stands in for the one that
     the record names.
     """
+    with replaying(record, game) as table:
+        play_match(table.spec, table.players, game=table.game, simulator=cast("Simulator | None", table.simulator))
+        return tuple(each.seat_transcript() for each in table.players)
+
+
+class RecordedTable(msgspec.Struct, frozen=True):
+    """All that plays a stored match once more: its settings, and players and a simulator that repeat the record."""
+
+    spec: MatchSpec
+    game: Game[Any, Any]
+    players: "list[RecordedPlayer]"
+    simulator: "RecordedSimulator | None"
+
+
+@contextlib.contextmanager
+def replaying(record: MatchRecord, game: Game[Any, Any] | None = None) -> Iterator[RecordedTable]:
+    """The table of a record. CheckFailed, also for what happens inside, if it does not keep what a replay needs."""
     if game is None and (other := other_rules(record)):
         raise CheckFailed(f"{record.match}: {other}")
     is_kept = all(seat.lines is not UNSET or not seat.moves for seat in record.seats)
     if not is_kept or all(seat.lines is UNSET for seat in record.seats) or record.wire_id is UNSET:
         raise CheckFailed(f"{record.match}: arena {record.arena} stored it without what its lines could be made from")
     try:
-        return _played_again(record, game or load_game(record.game))
+        yield _table_of(record, game or load_game(record.game))
     except SpecError as error:
         raise CheckFailed(f"{record.match}: its lines cannot be made again here: {error}") from None
     except (LookupError, TypeError, ValueError, AssertionError) as error:
         raise CheckFailed(f"{record.match}: its lines do not fit its steps: {error!r}") from None
 
 
-def _played_again(record: MatchRecord, game: Game[Any, Any]) -> tuple[SeatTranscript, ...]:
+def _table_of(record: MatchRecord, game: Game[Any, Any]) -> RecordedTable:
     scripts = [_Script(record, seat) for seat in range(len(record.seats))]
-    players = [_RecordedPlayer(record, script, game) for script in scripts]
     simulator = simulator_of(game)
     spec = MatchSpec(
         match=record.match,
@@ -94,9 +112,9 @@ def _played_again(record: MatchRecord, game: Game[Any, Any]) -> tuple[SeatTransc
         wire_id=record.wire_id or "",
         bot_seeds=record.bot_seeds or (),
     )
-    again = None if simulator is None else cast(Simulator, _RecordedSimulator(simulator, record, scripts))
-    play_match(spec, players, game=game, simulator=again)
-    return tuple(each.seat_transcript() for each in players)
+    players = [RecordedPlayer(record, script, game) for script in scripts]
+    again = None if simulator is None else RecordedSimulator(simulator, record, scripts)
+    return RecordedTable(spec, game, players, again)
 
 
 def _settings(record: MatchRecord, kept: SeatLines) -> ClockSettings:
@@ -129,7 +147,7 @@ class _FullRecorder(LineRecorder):
         self.all.append((self.number, "<", line))
 
 
-class _RecordedPlayer(BotPlayer):
+class RecordedPlayer(BotPlayer):
     """A bot on a clock that never runs out: the script raises faults of time."""
 
     def __init__(self, record: MatchRecord, script: "_Script", game: Game[Any, Any]) -> None:
@@ -305,7 +323,7 @@ class _Script(ScriptedChannel):
         return [msgspec.json.encode({"type": "action", "id": request["id"], "action": action})]
 
 
-class _RecordedSimulator:
+class RecordedSimulator:
     """A simulator that repeats the results and refusals of the record. Only look-ahead is computed."""
 
     def __init__(self, simulator: Simulator, record: MatchRecord, scripts: list[_Script]) -> None:

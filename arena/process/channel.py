@@ -194,6 +194,10 @@ class ProcessChannel:
         """The bytes that the bot wrote to its stderr, as far as they were read."""
         return self._stderr.total
 
+    def pids(self) -> set[int]:
+        """The processes that run the bot's program."""
+        return self._group.bot_pids()
+
     def copy_stderr(self, log: BoundedLog) -> None:
         """Let `log` have all that is read from stderr from now on, and no other one."""
         self._stderr.follower = log

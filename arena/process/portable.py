@@ -132,6 +132,10 @@ class PortableChannel:
         """As `ProcessChannel.stderr_bytes`."""
         return self._stderr.total
 
+    def pids(self) -> set[int]:
+        """The bot's own process."""
+        return {self._process.pid}
+
     def copy_stderr(self, log: BoundedLog) -> None:
         """As `ProcessChannel.copy_stderr`."""
         self._stderr.follower = log

@@ -74,6 +74,10 @@ class ScriptedChannel:
         """The number of its bytes."""
         return self.stderr_log.total
 
+    def pids(self) -> set[int]:
+        """None: a function runs in this process."""
+        return set()
+
     def copy_stderr(self, log: BoundedLog) -> None:
         """Let `log` have all that the script adds from now on."""
         self.stderr_log.follower = log

@@ -156,6 +156,7 @@ def test_the_width_of_a_terminal_counts(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 WRONG = {
+    "--as": "nobody",
     "--bots": "none",
     "--cap": "3",
     "--dialogue": ".",
@@ -189,6 +190,7 @@ ARGUMENTS = {
     "stats": "p0",
     "show": "MATCH",
     "dialogue": "MATCH p0",
+    "ask": "random MATCH --as p0",
     "completion": "bash",
     "site build": "--out site",
 }

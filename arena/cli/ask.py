@@ -1,0 +1,207 @@
+"""`arena ask`: the answers of a bot for the requests of a stored match, compared with the recorded ones."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+from msgspec.structs import replace
+
+from arena.api import record_of, stored
+from arena.cli.completion import complete_bot
+from arena.cli.dialogue import require_answer, seat_of
+from arena.cli.edge import stoppable
+from arena.cli.options import (
+    bots_option,
+    isolation_option,
+    option_named,
+    prepare_isolation,
+    require_games,
+    results_option,
+    width_option,
+)
+from arena.errors import SpecError
+from arena.league.tournament import Player
+from arena.league.worker import bot_player
+from arena.match.asking import BotAnswer, ask, played_on
+from arena.match.bot_player import BotPlayer
+from arena.match.record import MatchRecord
+from arena.match.requests import answer_steps
+from arena.match.settings import ClockSettings, MatchSettings
+from arena.process.limits import Isolation
+from arena.process.manifest import BotSpec
+from arena.process.suspension import never_suspended
+from arena.report.formats import listing
+from arena.report.transcript import result_line, transcript
+from arena.store.bots import BotStore
+from arena.store.matches import MatchStore
+from arena.text import counted, printable
+
+_DAY_MS: Final = 86_400_000.0
+
+
+@click.command("ask")
+@click.argument("bot", shell_complete=complete_bot)
+@click.argument("match_id", metavar="MATCH")
+@click.option("--as", "player", metavar="PLAYER", help="The player whose requests BOT gets; default: that of its name.")
+@click.option("--step", type=click.IntRange(1), help="Only the answer for this step, as `arena show` numbers them.")
+@click.option("--all", "is_all", is_flag=True, help="The answers for all steps of the player, as without --step.")
+@click.option("--play-on", is_flag=True, help="With --step: play the match on from there with BOT, on the same luck.")
+@click.option("--no-clock", is_flag=True, help="Let an answer take any time.")
+@click.option("--wait", is_flag=True, help="Name the process and wait for Enter before the request, for a debugger.")
+@width_option
+@isolation_option
+@results_option
+@bots_option
+def ask_bot(
+    bot: str,
+    match_id: str,
+    player: str | None,
+    step: int | None,
+    width: int | None,
+    isolation: Isolation,
+    results: Path,
+    bots_folder: Path,
+    *,
+    is_all: bool,
+    play_on: bool,
+    no_clock: bool,
+    wait: bool,
+) -> int:
+    """Ask BOT, by name or path, what it answers to the requests of the stored match MATCH. Exit 1 if anything differs.
+
+    BOT gets the lines that PLAYER got in the match, up to the step. Its answers are compared with the recorded ones,
+    which are played on whatever it says. With --play-on its own count from the step on, and so do those of the other
+    bots, in the versions that played.
+
+    With --wait no clock runs; docs/bots.md shows gdb, pdb and node. Sandboxed processes are hard to attach to:
+    `--isolation none` helps.
+
+    Example: arena ask ./mybot 3f9a2c41d07b-0-1 --step 12
+    """
+    if is_all and step is not None:
+        raise SpecError("give either --step or --all: the one is one step, the other all")
+    if play_on and step is None:
+        raise SpecError("--play-on goes with --step, the step from which BOT plays")
+    bots = BotStore(results, bots_folder, isolation)
+    found = bots.find(bot)
+    with stored(results) as store:
+        record = record_of(match_id, store.match(match_id))
+        with option_named("--as"):
+            seat = _seat(record, found, player)
+        players = players_of(store, record)
+    if step is not None:
+        require_answer(record, seat, step)
+    require_games([found], record.game)
+    prepare_isolation(isolation, record.game)
+    players[seat] = replace(players[seat], bot=bots.install(found))
+    table = AskedTable(record, isolation, has_clock=not (no_clock or wait))
+    with stoppable():
+        if play_on and step is not None:
+            instead = f"with {found.label} as {players[seat].name}"
+            return _play_on(table, [*_installed(players, seat, bots)], step, instead)
+        before = _waiting(found) if wait else lambda _bot, _step: None
+        answers = ask(record, table.seat(players[seat]), seat, () if step is None else (step,), before=before)
+    asked = answer_steps(record, seat) if step is None else (step,)
+    for line in _detail(answers) if step is not None else _differences(answers, len(asked), width):
+        click.echo(line)
+    return int(len(answers) < len(asked) or not all(each.is_same for each in answers))
+
+
+class AskedTable(msgspec.Struct, frozen=True):
+    """The table of a stored match, at which bots are asked again."""
+
+    record: MatchRecord
+    isolation: Isolation
+    has_clock: bool = True
+
+    def seat(self, player: Player) -> BotPlayer:
+        """The player's bot with the clock of the record, or without one. Its stderr is kept."""
+        record, terms = self.record, msgspec.structs.asdict(self.record.clock)
+        clock = ClockSettings(**terms) if self.has_clock else ClockSettings(**terms, startup_ms=_DAY_MS, ponder=True)
+        settings = MatchSettings(record.game, record.options, clock, stderr="keep")
+        found = bot_player(player, settings, self.isolation, seats=len(record.seats))
+        found.has_clock, found.suspended = self.has_clock, never_suspended
+        return found
+
+
+def players_of(store: MatchStore, record: MatchRecord) -> list[Player]:
+    """The players of a stored match with their arguments, as a league has them; their bots are not installed."""
+    known = {(each.name, each.bot.digest): each for league in store.leagues() for each in store.league(league).players}
+    missing = [entry.player for entry in record.seats if (entry.player, entry.bot) not in known]
+    if missing:
+        raise SpecError(f"match {record.match}: no stored league has the version of {missing[0]} that played")
+    return [known[entry.player, entry.bot] for entry in record.seats]
+
+
+def _seat(record: MatchRecord, bot: BotSpec, player: str | None) -> int:
+    """The seat of the player, or of the one with the bot's name."""
+    names = [entry.player for entry in record.seats]
+    if player is None and bot.name not in names:
+        raise SpecError(f"no player is called {bot.name}; give --as and one of {', '.join(names)}")
+    return seat_of(record, player or bot.name)
+
+
+def _installed(players: list[Player], seat: int, bots: BotStore) -> Iterator[Player]:
+    """The players with the bots that played, but for `seat`. SpecError if one is not kept any more."""
+    for at, each in enumerate(players):
+        yield each if at == seat else replace(each, bot=bots.installed(each.bot.digest))
+
+
+def _play_on(table: AskedTable, players: list[Player], step: int, instead: str) -> int:
+    """Print the match from the step on, and both results."""
+    went_on = played_on(table.record, {at: table.seat(each) for at, each in enumerate(players)}, step)
+    number = 0
+    for line in transcript(went_on, every_state=False):
+        words = line.split(maxsplit=1)
+        number = int(words[0]) if words and words[0].isdecimal() else number
+        if number >= step:
+            click.echo(line)
+    click.echo(f"as it was: {result_line(table.record)}\nfrom step {step} on {instead}: {result_line(went_on)}")
+    return 0
+
+
+def _waiting(spec: BotSpec) -> Callable[[BotPlayer, int], None]:
+    """Wait for Enter, once, before a request goes out."""
+    is_told = False
+
+    def wait(bot: BotPlayer, step: int) -> None:
+        nonlocal is_told
+        if not is_told:
+            is_told = True
+            pids = ", ".join(map(str, sorted(bot.pids())))
+            click.echo(f"process {pids} runs {spec.label}; the request for step {step} comes after Enter", err=True)
+            sys.stdin.readline()
+
+    return wait
+
+
+def _detail(answers: tuple[BotAnswer, ...]) -> Iterator[str]:
+    """One answer, and all that came with it."""
+    for each in answers:
+        yield f"step {each.step}: {'the same answer' if each.is_same else 'another answer'}"
+        yield f"recorded: {_recorded(each)}"
+        yield f"now:      {_now(each)}, {each.cpu_ms:.3f} ms CPU"
+        yield from (f"stderr | {line}" for line in each.stderr.splitlines())
+
+
+def _differences(answers: tuple[BotAnswer, ...], asked: int, width: int | None) -> Iterator[str]:
+    """A table of the answers that differ, and how many do."""
+    rows = [[str(each.step), _recorded(each), _now(each)] for each in answers if not each.is_same]
+    if rows:
+        yield listing(["step", "recorded", "now"], rows, width)
+        yield ""
+    yield f"{len(answers) - len(rows)} of {counted(asked, 'answer')} are the same"
+    if len(answers) < asked:
+        yield f"after step {answers[-1].step} the bot could not be asked any more" if answers else "no answer"
+
+
+def _recorded(one: BotAnswer) -> str:
+    return f"{one.recorded} (stands in after a fault: {one.recorded_fault})" if one.recorded_fault else one.recorded
+
+
+def _now(one: BotAnswer) -> str:
+    note = f"    # {one.note!r}" if one.note else ""
+    return printable(one.fault) if one.fault else f"{one.answered}{note}"

@@ -1,0 +1,270 @@
+"""The requests of a stored match, put to another bot: its answers there, and the match as it would go on with them.
+
+Rule: the referee plays the match once more, and the bot gets the lines of one seat, with the banks of the day. Its
+answers are noted, and those of the record are played, until a step from which its own count. No answer changes what
+the bot is asked before that, so all of them can be compared.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Any, Final, cast
+
+import msgspec
+from msgspec import UNSET
+
+from arena.errors import BotFault, CheckFailed, Crashed
+from arena.games.api import Game, Json, Seat, Simulator, simulator_of
+from arena.match.bot_player import BotPlayer
+from arena.match.decision import Decisions
+from arena.match.participant import ActionRequest, Participant
+from arena.match.reconstruction import RecordedPlayer, RecordedSimulator, replaying
+from arena.match.record import ActionStep, MatchRecord, SeatRecord
+from arena.match.referee import play_match
+from arena.match.requests import answer_steps
+from arena.protocol import messages as m
+
+_NEVER: Final = 1 << 60
+"""A step that no match has."""
+
+
+class BotAnswer(msgspec.Struct, frozen=True):
+    """The answer of a bot for a step of a stored match, beside the recorded one; both as text and as JSON.
+
+    `fault`: the reason why the bot gave none that counts; `recorded_fault` the code of the fault in the match, after
+    which a fallback action was played. `cpu_ms`: CPU time, `stderr`: what was written for this answer.
+    """
+
+    step: int
+    recorded: str
+    recorded_action: Json
+    answered: str = ""
+    action: Json = None
+    fault: str = ""
+    recorded_fault: str = ""
+    note: str = ""
+    cpu_ms: float = 0.0
+    stderr: str = ""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether it is the recorded answer."""
+        return not self.fault and not self.recorded_fault and self.action == self.recorded_action
+
+
+def ask(
+    record: MatchRecord,
+    bot: BotPlayer,
+    seat: int,
+    steps: Collection[int] = (),
+    *,
+    before: Callable[[BotPlayer, int], object] = lambda _bot, _step: None,
+) -> tuple[BotAnswer, ...]:
+    """The answers of the bot for these steps, from 1, or for all for which the seat was asked.
+
+    The match ends after the last of them. `before` is called ahead of each of these requests. CheckFailed if the record
+    cannot be played again, or if the bot does not start.
+    """
+    wanted = tuple(sorted(steps)) or answer_steps(record, seat)
+    asking = _Asking(record, wanted, before, live_from=_NEVER)
+    try:
+        _play(record, {seat: bot}, asking)
+    except _AllAnswered:
+        pass
+    finally:
+        bot.close(grace_s=0.0)
+    return tuple(asking.answers)
+
+
+def played_on(record: MatchRecord, bots: dict[int, BotPlayer], step: int) -> MatchRecord:
+    """The match as it goes on if the answers of these bots, one for each seat, count from that step on.
+
+    Until then they are asked and the recorded answers are played. All draws are those of the record's luck.
+    """
+    asking = _Asking(record, (), lambda _bot, _step: None, live_from=step)
+    try:
+        return _play(record, bots, asking)
+    finally:
+        for bot in bots.values():
+            bot.close(grace_s=0.0)
+
+
+class _AllAnswered(Exception):
+    """The last answer that was wanted is there."""
+
+
+class _Asking:
+    """What all seats of one table share."""
+
+    def __init__(
+        self,
+        record: MatchRecord,
+        wanted: tuple[int, ...],
+        before: Callable[[BotPlayer, int], object],
+        *,
+        live_from: int,
+    ) -> None:
+        self.record = record
+        self.wanted = wanted
+        self.before = before
+        self.answers: list[BotAnswer] = []
+        self.is_live = False
+        self._live_from = live_from
+
+    def reach(self, step: int) -> None:
+        """Note that a seat is asked for that step."""
+        self.is_live = self.is_live or step >= self._live_from
+
+
+def _play(record: MatchRecord, bots: dict[int, BotPlayer], asking: _Asking) -> MatchRecord:
+    with replaying(record) as table:
+        simulator = None
+        if table.simulator is not None:
+            simulator = cast(Simulator, _ChangingSimulator(table.game, table.simulator, asking))
+        seats: list[Participant] = [
+            _AskedPlayer(player, bots[seat], table.game, asking) if seat in bots else player
+            for seat, player in enumerate(table.players)
+        ]
+        return play_match(table.spec, seats, game=table.game, simulator=simulator)
+
+
+class _AskedPlayer(Participant):
+    """A seat of the record whose requests go to a bot, too."""
+
+    def __init__(self, recorded: RecordedPlayer, bot: BotPlayer, game: Game[Any, Any], asking: _Asking) -> None:
+        super().__init__(recorded.player, recorded.bot, recorded.terms)
+        self._recorded, self._bot, self._asking = recorded, bot, asking
+        self._decisions = Decisions(game, simulator_of(game), (), is_strict=False)
+        self._game = game
+        self._is_over = False
+
+    @property
+    def _playing(self) -> Participant:
+        """The one whose answers count now."""
+        return self._bot if self._asking.is_live else self._recorded
+
+    @property
+    def is_reachable(self) -> bool:
+        """As that of the one whose answers count."""
+        return self._playing.is_reachable
+
+    def begin(self, start: m.MatchStart, game: Game[Any, Any]) -> None:
+        """Start both. CheckFailed if the bot does not start."""
+        self._recorded.begin(start, game)
+        self.faults, self.refusals, self.transcript = (
+            self._recorded.faults,
+            self._recorded.refusals,
+            self._recorded.transcript,
+        )
+        try:
+            self._bot.begin(start, game)
+        except BotFault as fault:
+            raise CheckFailed(f"{self._bot.player} does not start: {fault.message}") from None
+
+    def ask(self, request: ActionRequest) -> m.Answer:
+        """Ask the bot, once for each step; the answer that counts."""
+        asking, was_live = self._asking, self._asking.is_live
+        asking.reach(request.step)
+        if asking.is_live:
+            if not was_live:
+                self._bot.bank_us, self._bot.idle_bank_s = self._recorded.bank_us, self._recorded.idle_bank_s
+            self.faults, self.refusals, self.transcript = self._bot.faults, self._bot.refusals, self._bot.transcript
+            return self._bot.ask(request)
+        if request.refused is None and not self._is_over:
+            self._note(request)
+        return self._recorded.ask(request)
+
+    def _note(self, request: ActionRequest) -> None:
+        """Ask the bot, and keep its answer beside that of the record if it is wanted."""
+        bot, asking = self._bot, self._asking
+        is_wanted = request.step in asking.wanted
+        if is_wanted:
+            asking.before(bot, request.step)
+        bot.bank_us, bot.idle_bank_s = self._recorded.bank_us, self._recorded.idle_bank_s
+        own = request.look_ahead and request.look_ahead.anew()
+        fault, step = "", None
+        try:
+            step = self._decisions.answered(msgspec.structs.replace(request, look_ahead=own), bot)
+        except BotFault as error:
+            fault = f"{error.code}: {error.message}"
+            self._is_over = isinstance(error, Crashed) or not bot.is_reachable
+        if is_wanted:
+            asking.answers.append(self._compared(request, step, fault))
+        if self._is_over or (asking.wanted and request.step >= asking.wanted[-1]):
+            raise _AllAnswered
+
+    def _compared(self, request: ActionRequest, step: ActionStep | None, fault: str) -> BotAnswer:
+        recorded = self._asking.record.steps[request.step - 1]
+        assert isinstance(recorded, ActionStep), "a request leads to an action"
+        past = self._game.parse(request.state, Seat(request.seat), msgspec.to_builtins(recorded.action))
+        entry = self._bot.seat_record(self.terms)
+        assert entry.requests, "it was asked"
+        return BotAnswer(
+            step=request.step,
+            recorded=str(past),
+            recorded_action=_plain(recorded.action),
+            answered="" if step is None else str(step.action),
+            action=None if step is None else _plain(step.action),
+            fault=fault,
+            recorded_fault=recorded.fallback_for,
+            note="" if step is None else step.note,
+            cpu_ms=entry.requests.cpu_us[-1] / 1000 if entry.requests.cpu_us else 0.0,
+            stderr="".join(each.text for each in entry.stderr or () if each.request == entry.moves),
+        )
+
+    def refuse(self, fault: BotFault, step: int) -> None:
+        """Tell the one whose answers count."""
+        self._playing.refuse(fault, step)
+
+    def happened(self, event: m.AnyEvent, before: Any, after: Any) -> None:
+        """Tell the bot, and the record while it counts."""
+        if not self._asking.is_live:
+            self._recorded.happened(event, before, after)
+        self._bot.happened(event, before, after)
+
+    def stop(self) -> None:
+        """Stop the bot."""
+        self._bot.stop()
+
+    def finish(self, end: m.MatchEnd) -> None:
+        """Tell the one whose answers count."""
+        self._playing.finish(end)
+
+    def fail(self, fault: BotFault) -> None:
+        """Tell the one whose answers count."""
+        self._playing.fail(fault)
+
+    def abandon(self) -> None:
+        """Break off the bot's request."""
+        self._bot.abandon()
+
+    def stderr(self) -> str:
+        """That of the bot."""
+        return self._bot.stderr()
+
+    def seat_record(self, clock: m.ClockTerms) -> SeatRecord:
+        """That of the one whose answers count."""
+        found = self._playing.seat_record(clock)
+        return msgspec.structs.replace(found, lines=UNSET) if self._asking.is_live else found
+
+
+class _ChangingSimulator:
+    """The simulator of the record until the bots' answers count, and the game's own from then on."""
+
+    def __init__(self, game: Game[Any, Any], recorded: RecordedSimulator, asking: _Asking) -> None:
+        own = simulator_of(game)
+        assert own is not None, "the game of a simulator"
+        self._own, self._recorded, self._asking = own, recorded, asking
+        self.apply_result, self.budget, self.what_if = own.apply_result, own.budget, own.what_if
+        self.fingerprint = own.fingerprint
+
+    def require(self, state: Any, seat: Seat, action: Any) -> None:
+        """Raise the refusal of the record, or that of the rules."""
+        (self._own if self._asking.is_live else self._recorded).require(state, seat, action)
+
+    def simulate(self, state: Any) -> Json:
+        """The recorded result, or a new one."""
+        return (self._own if self._asking.is_live else self._recorded).simulate(state)
+
+
+def _plain(action: Any) -> Json:
+    found: Json = msgspec.json.decode(msgspec.json.encode(action))
+    return found

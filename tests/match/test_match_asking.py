@@ -1,0 +1,256 @@
+"""A stored match asked again: the answers of another bot there, and the match played on with them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import UNSET
+from support.scripted_bot import (
+    CLOCK,
+    Message,
+    RandomBot,
+    ScriptedBot,
+    answer,
+    at_toy_game,
+    match_of,
+    only,
+    seated,
+    simulate,
+    stored_toy_match,
+    toy_bot,
+)
+from support.toy_game import ToyGame, on_offer
+
+from arena.errors import CheckFailed, Crashed, OutOfTime
+from arena.games import load_game
+from arena.match.asking import BotAnswer, ask, played_on
+from arena.match.bot_player import BotPlayer
+from arena.match.record import ActionStep, MatchRecord, pack, unpack
+from arena.match.replay import problems
+from arena.match.requests import answer_steps
+from arena.process.scripted import Reply
+
+HEAPS = {"heaps": [5, 6, 7, 8]}
+NAMES = ("ann", "bob")
+
+
+def nim(*bots: ScriptedBot) -> MatchRecord:
+    players = [seated(bot, player=name) for bot, name in zip(bots, NAMES, strict=True)]
+    return unpack(pack(match_of(*players, options=HEAPS)))
+
+
+def asked(bot: ScriptedBot, **more: Any) -> BotPlayer:
+    return seated(bot, options=HEAPS, **more)
+
+
+def first_is(number: int, reply: Reply) -> ScriptedBot:
+    return ScriptedBot(only(number, reply))
+
+
+@pytest.mark.parametrize("game", ["nim", "shanghaien"])
+def test_a_bot_that_plays_by_its_lines_gives_its_answers_again(game: str) -> None:
+    """All of them; and a bot of another taste gives others, told for each step."""
+    players = [seated(RandomBot(), player=name, game=load_game(game)) for name in NAMES]
+    record = unpack(pack(match_of(*players, game=game)))
+
+    for seat in (0, 1):
+        same = ask(record, seated(RandomBot(), game=load_game(game)), seat)
+        other = ask(record, seated(RandomBot(salt=7), game=load_game(game)), seat)
+        assert [each.step for each in same] == [each.step for each in other] == list(answer_steps(record, seat))
+        assert all(each.is_same for each in same)
+        assert not all(each.is_same for each in other)
+        assert all(each.is_same == (each.recorded == each.answered) for each in other)
+
+
+def test_a_bot_gets_the_lines_of_the_match_whatever_it_answers() -> None:
+    """Requests, events and banks are those of the day, so answers to all of them can be compared."""
+    there = RandomBot()
+    record = nim(there, RandomBot())
+    here = RandomBot(salt=7)
+
+    ask(record, asked(here), 0)
+
+    assert here.of_type("request") == there.of_type("request")
+    assert here.of_type("match_start") == there.of_type("match_start")
+
+
+def test_one_step_ends_after_its_answer() -> None:
+    """The bot has heard all before it; the note and the time are told."""
+    record = nim(RandomBot(), RandomBot())
+    third = answer_steps(record, 1)[2]
+    bot = ScriptedBot(lambda m, n: [answer(m, 0, note=f"note {n}")])
+
+    (found,) = ask(record, asked(bot), 1, (third,))
+
+    assert (found.step, found.note) == (third, "note 3")
+    assert len(bot.of_type("request")) == 3
+
+
+def test_the_reader_may_look_before_a_request() -> None:
+    """Before each that is wanted, when it has not gone out yet."""
+    record = nim(RandomBot(), RandomBot())
+    steps = answer_steps(record, 0)[1:3]
+    bot, seen = ScriptedBot(), list[tuple[int, int]]()
+
+    ask(record, asked(bot), 0, steps, before=lambda _bot, step: seen.append((step, len(bot.of_type("request")))))
+
+    assert seen == [(steps[0], 1), (steps[1], 2)]
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (OutOfTime("late"), "timeout: late"),
+        (b"{nonsense", "malformed_reply: "),
+        (answer({"id": 2}, 99), "illegal_action: "),
+    ],
+)
+def test_a_fault_is_an_answer_that_differs_and_the_next_request_follows(reply: Reply, said: str) -> None:
+    """No answer of the bot changes the match."""
+    record = nim(ScriptedBot(), RandomBot())
+
+    found = ask(record, asked(first_is(2, reply)), 0)
+
+    assert found[1].fault.startswith(said)
+    assert [each.is_same for each in found] == [number != 1 for number in range(len(found))]
+
+
+def test_a_bot_that_ends_is_asked_no_more() -> None:
+    """What it answered before is there."""
+    record = nim(ScriptedBot(), RandomBot())
+
+    found = ask(record, asked(first_is(2, Crashed("gone"))), 0)
+
+    assert [each.fault for each in found] == ["", "crash: gone"]
+    with pytest.raises(CheckFailed, match="does not start: gone"):
+        ask(record, asked(ScriptedBot(hello=[Crashed("gone")])), 0)
+
+
+def test_a_match_that_a_fault_ended_is_asked_up_to_its_last_step() -> None:
+    """There is no recorded answer to compare with after it."""
+    record = nim(first_is(3, Crashed("gone")), RandomBot())
+
+    found = ask(record, asked(ScriptedBot()), 0)
+
+    assert [each.step for each in found] == list(answer_steps(record, 0))
+    assert len(found) == 2
+
+
+def test_an_answer_beside_a_fallback_action_is_another_one() -> None:
+    """In the match the bot was refused twice, or too late; the table of several asked at once is asked as it was."""
+    odd: dict[int, list[Reply]] = {1: [answer({"id": 1}, {"mm": 1000})], 2: [OutOfTime("late")]}
+    with on_offer():
+        record = stored_toy_match(toy_bot(), toy_bot(), toy_bot(odd=lambda _m, n: odd.get(n)), rounds=2)
+
+        found = ask(record, at_toy_game(toy_bot(), ToyGame(), seats=3), 2)
+
+    assert [(each.recorded_fault, each.is_same) for each in found] == [("timeout", False), ("", True)]
+    assert found[0].answered == "Lean(mm=20)"
+
+
+def test_a_bot_may_look_ahead_as_far_as_the_one_that_played() -> None:
+    """Each has all simulations of the request, whatever the other one used."""
+
+    def looks(message: Message, _number: int) -> Iterable[Reply] | None:
+        if message.get("simulations"):
+            own = {"mm": 20} if message["legal"] is None else 0
+            return [simulate(message, 1, {"leans": [1, 1, 1], "trim": 0}), answer(message, own)]
+        return None
+
+    hello = [b'{"type":"hello","protocols":[1],"capabilities":["simulate"]}']
+    with on_offer():
+        record = stored_toy_match(toy_bot(odd=looks, hello=hello), rounds=2)
+        bot = toy_bot(odd=looks, hello=hello)
+
+        found = ask(record, at_toy_game(bot, ToyGame(), seats=3), 0)
+
+    assert all(each.is_same for each in found)
+    assert bot.of_type("simulated")
+    assert {message["left"] for message in bot.of_type("simulated")} == {
+        message["simulations"] - 1 for message in bot.of_type("request") if message.get("simulations")
+    }
+
+
+def test_the_same_bots_play_on_to_the_same_match() -> None:
+    """On the luck of the record; and that of other bots follows the rules from the step on."""
+    players = [seated(RandomBot(), player=name, game=load_game("shanghaien")) for name in NAMES]
+    record = unpack(pack(match_of(*players, game="shanghaien")))
+    step = answer_steps(record, 1)[10]
+
+    def bots(salt: int) -> dict[int, BotPlayer]:
+        return {
+            seat: seated(RandomBot(salt * seat), player=name, game=load_game("shanghaien"))
+            for seat, name in enumerate(NAMES)
+        }
+
+    again, other = (played_on(record, bots(salt), step) for salt in (0, 7))
+
+    assert (plain(again), again.scores, again.seed) == (plain(record), record.scores, record.seed)
+    assert plain(other)[: step - 1] == plain(record)[: step - 1]
+    assert plain(other) != plain(record)
+    assert problems(msgspec.structs.replace(other, seats=tuple(map(untimed, other.seats)))) == []
+
+
+def test_a_match_with_simulations_is_played_on_with_new_ones() -> None:
+    """Until the step they are those of the record."""
+    with on_offer():
+        record = stored_toy_match(rounds=3)
+        step = answer_steps(record, 0)[1]
+        bots = {seat: at_toy_game(toy_bot(mm=20), ToyGame(), seats=3) for seat in range(3)}
+        other = {seat: at_toy_game(toy_bot(mm=40), ToyGame(), seats=3) for seat in range(3)}
+
+        assert plain(played_on(record, bots, step)) == plain(record)
+        went_on = played_on(record, other, step)
+
+    assert plain(went_on)[: step - 1] == plain(record)[: step - 1]
+    assert plain(went_on) != plain(record)
+
+
+def test_older_records_say_what_is_missing() -> None:
+    """Nobody can be asked anything there."""
+    record = nim(ScriptedBot(), ScriptedBot())
+    older = msgspec.structs.replace(
+        record, seats=tuple(msgspec.structs.replace(each, lines=UNSET, requests=UNSET) for each in record.seats)
+    )
+
+    with pytest.raises(CheckFailed, match="stored it without what its lines could be made from"):
+        ask(older, asked(ScriptedBot()), 0)
+
+
+def test_without_a_clock_an_answer_may_take_any_time() -> None:
+    """For a person with a debugger; what the bot is told of its time stays the same."""
+    record = nim(ScriptedBot(), RandomBot())
+    bot = ScriptedBot()
+
+    def think(_message: Any, _number: int) -> None:
+        bot.times.cpu_s += 1000.0
+
+    bot._odd = think
+    player = asked(bot)
+    player.has_clock = False
+
+    found = ask(record, player, 0)
+
+    assert all(each.is_same for each in found)
+    assert found[0].cpu_ms == 1_000_000.0
+    assert all(message["clock"]["move_ms"] == CLOCK.move_ms for message in bot.of_type("request"))
+
+
+def test_an_answer_is_compared_by_its_action() -> None:
+    """Whether it came as an index or as an object."""
+    one = BotAnswer(1, "takes 1", {"heap": 1, "count": 1}, "takes 1", {"count": 1, "heap": 1})
+
+    assert one.is_same
+    assert not msgspec.structs.replace(one, fault="timeout: late").is_same
+
+
+def plain(record: MatchRecord) -> list[Any]:
+    """All steps without notes, as JSON has them."""
+    steps = [msgspec.structs.replace(step, note="") if isinstance(step, ActionStep) else step for step in record.steps]
+    found: list[Any] = msgspec.json.decode(msgspec.json.encode(steps))
+    return found
+
+
+def untimed(seat: Any) -> Any:
+    return msgspec.structs.replace(seat, lines=UNSET)
