@@ -6,13 +6,14 @@ the bot is asked before that, so all of them can be compared.
 """
 
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any, Final, cast
 
 import msgspec
 from msgspec import UNSET
 
 from arena.errors import BotFault, CheckFailed, Crashed
-from arena.games.api import Game, Json, Seat, Simulator, simulator_of
+from arena.games.api import Game, Json, Seat, Simulator, cost_of, simulator_of
 from arena.match.bot_player import BotPlayer
 from arena.match.decision import Decisions
 from arena.match.participant import ActionRequest, Participant
@@ -254,7 +255,7 @@ class _ChangingSimulator:
         assert own is not None, "the game of a simulator"
         self._own, self._recorded, self._asking = own, recorded, asking
         self.apply_result, self.budget, self.what_if = own.apply_result, own.budget, own.what_if
-        self.fingerprint = own.fingerprint
+        self.fingerprint, self.cost = own.fingerprint, partial(cost_of, own)
 
     def require(self, state: Any, seat: Seat, action: Any) -> None:
         """Raise the refusal of the record, or that of the rules."""

@@ -40,7 +40,7 @@ class LookAhead:
 
     def anew(self) -> "LookAhead":
         """As many simulations for another bot that decides the same."""
-        return LookAhead(self.left, self._what_if)
+        return LookAhead(self._simulator, self._state, self._seat)
 
     def answer(self, asked: Simulate) -> Simulated:
         """The result of one simulation, or its refusal; at once if none is left."""
