@@ -130,13 +130,13 @@ def test_without_the_wish_nothing_is_kept() -> None:
 @pytest.mark.parametrize(
     ("odd", "led_to"),
     [
-        ({}, [(1,), (2,), (3,)]),
-        ({1: [answer({"id": 1}, {"mm": 1000})]}, [(1, 2), (3,), (4,)]),
-        ({1: [OutOfTime("late")]}, [(1,), (2,), (3,)]),
-        ({1: [answer({"id": 1}, {"mm": 1000})], 2: [OutOfTime("late")]}, [(1, 2), (3,), (4,)]),
+        ({}, [(1,), (2,)]),
+        ({1: [answer({"id": 1}, {"mm": 1000})]}, [(1, 2), (3,)]),
+        ({1: [OutOfTime("late")]}, [(1,), (2,)]),
+        ({1: [answer({"id": 1}, {"mm": 1000})], 2: [OutOfTime("late")]}, [(1, 2), (3,)]),
         (
             {1: [answer({"id": 1}, {"mm": 1000})], 2: [answer({"id": 2}, {"mm": 1000})], 3: [OutOfTime("late")]},
-            [(1, 2), (3,), (4,)],
+            [(1, 2), (3,)],
         ),
     ],
 )
