@@ -93,7 +93,7 @@ class _AllAnswered(Exception):
 
 
 class _Asking:
-    """What all seats of one table share."""
+    """State that all seats of one table share."""
 
     def __init__(
         self,
