@@ -1,0 +1,28 @@
+"""A league on other machines: the driver deals process lives to the workers of a dask cluster, and gets their blocks.
+
+    driver (arena league run)                                     machine of a worker
+    -------------------------                                     -------------------
+    play_lives -> ClusterBackend -> dealer --- dask RPC (TLS) ---> session -> bots (cache by hash)
+       ^                              |                               |
+       `---- blocks (commit) <--------'                               `-> arena's own worker process -> sandboxed bots
+
+Dask starts and finds workers, encrypts, and carries messages: bytes of msgpack, made and checked by `messages`. Nothing
+is a dask task, so dask repeats nothing and moves nothing; no message holds code, a path of the driver, or the league's
+secret. One dask worker plays one match at a time.
+
+1. `meet`: the driver opens a session with a worker. The worker looks at itself (versions, rules, physics, sandbox,
+   speed) and answers with its `Identity`; one that differs is left out with a sentence.
+2. `exchange`, again and again: the driver gives lives, each under the id of an attempt, and tells how many blocks of
+   each attempt it holds. The worker answers with the blocks after those, the attempts that ended, its log records, and
+   the hashes of bots that it lacks; the driver sends these as archives with its next message. An exchange may be
+   repeated: a life that is known is not begun again, a block stays until the driver tells that it holds it.
+3. `part`: the session ends at once, with all that it plays.
+
+Exactly once: the driver alone commits. It takes blocks of attempts that are in its books, and of nobody else. A worker
+that hears nothing for `lease_s` ends its session by itself; the driver declares a worker lost when the scheduler no
+longer knows it, or after `loss_s` > `lease_s` without an answer, and only then gives its lives to others, as new
+attempts.
+
+Bots travel by content. `bots.Bots` is the cache of a worker (`missing`, `install`, `installed`), `bots.archive_of` makes
+the archive that the driver sends.
+"""

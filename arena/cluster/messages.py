@@ -1,0 +1,106 @@
+"""The messages between the driver and the workers of a cluster: plain values, msgpack on the wire.
+
+Rule: whatever arrives is decoded into one of these types, strictly. No message holds a path, code, or a secret of luck.
+"""
+
+from typing import Final, TypeVar
+
+import msgspec
+
+from arena.league.schedule import Life
+from arena.match.columns import PlayedBlock
+from arena.process.limits import Isolation
+
+M = TypeVar("M")
+encode: Final = msgspec.msgpack.encode
+
+
+def decode(message: bytes, kind: type[M]) -> M:
+    """The message of that kind. msgspec.ValidationError if it is none."""
+    return msgspec.msgpack.decode(message, type=kind)
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """All in which a worker has to equal the driver: versions of arena and of the game's rules, and its simulator."""
+
+    arena: str
+    rules: str
+    simulator: dict[str, str] = {}
+
+
+class Hello(msgspec.Struct, frozen=True):
+    """The driver opens a session. `league` tells others for whom the worker plays; `lease_s` see `arena.cluster`."""
+
+    session: str
+    league: str
+    game: str
+    isolation: Isolation
+    lease_s: float
+
+
+class Welcome(msgspec.Struct, frozen=True):
+    """The answer: `refusal` is a sentence, empty if the session is open; `is_busy` if it plays for another driver.
+
+    `speed` is that of `arena.doctor.machine.speed`.
+    """
+
+    identity: Identity
+    host: str = ""
+    speed: float = 0.0
+    refusal: str = ""
+    is_busy: bool = False
+
+
+class Assignment(msgspec.Struct, frozen=True):
+    """A life to be played, under the id of this attempt. Its bots are named by their hashes; they have no folders."""
+
+    attempt: str
+    life: Life
+
+
+class Request(msgspec.Struct, frozen=True):
+    """The driver's part of an exchange.
+
+    `held`: the number of blocks that the driver holds, of every attempt that it waits for; the others are forgotten.
+    `archives`: bots by hash. The answer comes when at most `enough` blocks are left to play, or after `wait_s`.
+    """
+
+    session: str
+    held: dict[str, int]
+    lives: tuple[Assignment, ...] = ()
+    archives: dict[str, bytes] = {}
+    enough: int = 0
+    wait_s: float = 0.0
+
+
+class Progressed(msgspec.Struct, frozen=True):
+    """An attempt: the blocks after those that the driver holds. `error`: why it ended early; `is_died`: its process."""
+
+    blocks: tuple[PlayedBlock, ...] = ()
+    is_over: bool = False
+    error: str = ""
+    is_died: bool = False
+
+
+class LogLine(msgspec.Struct, frozen=True):
+    """A log record of a worker; `created` in seconds since 1970, by its own clock."""
+
+    logger: str
+    level: int
+    created: float
+    text: str
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """The worker's part of an exchange: `attempts` are those with news. Not `is_known`: it has no such session (more).
+
+    `missing`: hashes of bots that it needs. `refusal`: why it plays no more, a sentence. `block_s`: seconds a block of
+    late, 0 if it does not know.
+    """
+
+    is_known: bool = True
+    attempts: dict[str, Progressed] = {}
+    missing: tuple[str, ...] = ()
+    refusal: str = ""
+    block_s: float = 0.0
+    log: tuple[LogLine, ...] = ()
