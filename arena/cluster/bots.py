@@ -6,6 +6,7 @@ Rule: a bot is named by its hash. A worker gets it once, and plays nothing that 
 from collections.abc import Iterable
 from pathlib import Path
 
+from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec, read_bot
 
 
@@ -15,9 +16,10 @@ def archive_of(bot: BotSpec) -> bytes:
 
 
 class Bots:
-    """The bots of one worker, in a folder."""
+    """The bots of the workers of a machine in `folder`, built with that isolation."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path, isolation: Isolation) -> None:
+        self._folder, self._isolation = folder, isolation
         self._folders: dict[str, tuple[str, str]] = {}
 
     def missing(self, digests: Iterable[str]) -> list[str]:

@@ -4,6 +4,7 @@ System, cores, clocks, descriptors, and the disk under the results.
 """
 
 import contextlib
+import math
 import os
 import platform
 import shutil
@@ -30,6 +31,8 @@ from arena.text import counted
 _NETWORK: Final = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "afs", "ceph"}
 _LITTLE_MIB: Final = 1024
 _SLOW_MS: Final = 100
+_SPEED_LOOPS: Final = 3
+_SPEED_STEPS: Final = 200_000
 _SPARE_LOAD: Final = 0.5
 """The load of a machine that has nothing to do is seldom 0."""
 _WIDTH: Final = 99
@@ -109,6 +112,17 @@ def cores() -> Iterator[CheckResult]:
         yield note("other work keeps the cores busy: a league takes longer; CPU time, which decides, stays fair")
     if free_mib < _LITTLE_MIB:
         yield note("little memory is free: run leagues with `--workers 1`")
+
+
+def speed() -> float:
+    """Million steps of a loop in Python for each second of CPU time, the best of three: to compare machines by."""
+    least_s = math.inf
+    for _ in range(_SPEED_LOOPS):
+        start_s, total = time.thread_time(), 0
+        for number in range(_SPEED_STEPS):
+            total = (total * 31 + number) & 0xFFFF_FFFF
+        least_s = min(least_s, time.thread_time() - start_s)
+    return _SPEED_STEPS / least_s / 1e6
 
 
 def doubt_of_wall_time(decided: Sequence[str], matches: int) -> str:

@@ -1,0 +1,338 @@
+"""The worker's end of the cluster: a session plays the lives of one driver, in arena's own worker process.
+
+Rule: a session ends by itself when its driver has not been heard for the time of the lease: then other machines may
+play its lives. Nothing blocks the event loop of the dask worker: bots are installed in a thread, blocks come from one.
+"""
+
+import asyncio
+import contextlib
+import logging
+import platform
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from arena import __version__
+from arena.cluster.bots import Bots
+from arena.cluster.messages import (
+    Assignment,
+    Hello,
+    Identity,
+    LogLine,
+    Progressed,
+    Reply,
+    Request,
+    Welcome,
+    decode,
+    encode,
+)
+from arena.doctor.machine import speed
+from arena.errors import ArenaError
+from arena.games import load_game
+from arena.games.api import simulator_of
+from arena.league.driver import Backend, Finished, LocalBackend
+from arena.league.schedule import Life
+from arena.match.columns import PlayedBlock
+from arena.process.sandbox import self_test
+
+_LOG_LINES: Final = 2000
+"""Log records that wait for the driver; older ones are left out."""
+log: Final = logging.getLogger("arena.cluster")
+
+
+async def meet(hello: bytes, dask_worker: Any) -> bytes:
+    """Open a session on this dask worker; a `Welcome` for a `Hello`."""
+    return encode(await _slot_of(dask_worker).meet(decode(hello, Hello)))
+
+
+async def exchange(request: bytes, dask_worker: Any) -> bytes:
+    """A `Reply` for a `Request`."""
+    return encode(await _slot_of(dask_worker).exchange(decode(request, Request)))
+
+
+async def part(session: str, dask_worker: Any) -> None:
+    """End the session at once, with all that it plays."""
+    _slot_of(dask_worker).part(session)
+
+
+def identity_of(game: str) -> Identity:
+    """The versions here of all on which the matches of a game depend."""
+    rules = load_game(game)
+    simulator = simulator_of(rules)
+    return Identity(__version__, rules.rules_version, {} if simulator is None else simulator.fingerprint())
+
+
+_SLOTS: Final[dict[str, "Slot"]] = {}
+"""By the id of a dask worker: a process may have several, as in tests."""
+
+
+def _slot_of(dask_worker: Any) -> "Slot":
+    return _SLOTS.setdefault(dask_worker.id, Slot(Path(dask_worker.local_directory)))
+
+
+class Slot:
+    """The place for one session on a dask worker; `open_backend` gives what plays its lives."""
+
+    def __init__(self, folder: Path, open_backend: Callable[[], Backend] = lambda: LocalBackend(1)) -> None:
+        self._folder, self._open_backend = folder, open_backend
+        self._session: Session | None = None
+
+    async def meet(self, hello: Hello) -> Welcome:
+        """Open a session in the place of one that is over."""
+        found = self._session
+        if found is not None and found.is_open and found.hello.session != hello.session:
+            return Welcome(identity_of(hello.game), is_busy=True, refusal=f"it plays for {found.hello.league}")
+        if found is None or not found.is_open:
+            bots = Bots(self._folder / "bots", hello.isolation)
+            found = self._session = Session(hello, bots, self._open_backend())
+        return await found.look()
+
+    async def exchange(self, request: Request) -> Reply:
+        """See `Session.exchange`."""
+        found = self._session
+        if found is None or not found.is_open or found.hello.session != request.session:
+            return Reply(is_known=False)
+        return await found.exchange(request)
+
+    def part(self, session: str) -> None:
+        """End this session, if it is there."""
+        if self._session is not None and self._session.hello.session == session:
+            self._session.close()
+
+
+class _Attempt:
+    """A life on its way: the blocks that the driver does not hold yet, and how it ended."""
+
+    def __init__(self, blocks: int) -> None:
+        self.blocks: deque[PlayedBlock] = deque()
+        self.first = 0
+        self.left = blocks
+        self.is_over = False
+        self.error: BaseException | None = None
+
+    def forget(self, held: int) -> None:
+        """Drop the blocks that the driver holds."""
+        while self.first < held and self.blocks:
+            self.blocks.popleft()
+            self.first += 1
+
+    @property
+    def news(self) -> Progressed:
+        """For the driver."""
+        error = self.error
+        told = "" if error is None else str(error) if isinstance(error, ArenaError) else repr(error)
+        return Progressed(tuple(self.blocks), self.is_over, told, isinstance(error, BrokenExecutor))
+
+
+class Session:
+    """Lives of one driver: they wait for their bots, and are played in the order in which they have them."""
+
+    def __init__(self, hello: Hello, bots: Bots, backend: Backend) -> None:
+        self.hello, self.is_open = hello, True
+        self._bots, self._backend = bots, backend
+        self._attempts: dict[str, _Attempt] = {}
+        self._waiting: dict[str, Life] = {}
+        self._arriving: set[str] = set()
+        self._refusal = ""
+        self._clock = _BlockClock()
+        self._lock = threading.RLock()
+        self._admission = ThreadPoolExecutor(1, "admission")
+        self._loop = asyncio.get_running_loop()
+        self._changed = asyncio.Event()
+        self._log = _Records()
+        self._log.attach()
+        self._renew()
+
+    async def look(self) -> Welcome:
+        """Look at this machine."""
+        self._renew()
+        identity, host = identity_of(self.hello.game), platform.node()
+        try:
+            await asyncio.to_thread(self_test.require_isolation, self.hello.isolation)
+        except ArenaError as error:
+            self.close()
+            return Welcome(identity, host, refusal=str(error))
+        return Welcome(identity, host, await asyncio.to_thread(speed))
+
+    async def exchange(self, request: Request) -> Reply:
+        """Take what the driver sends; answer when there is enough to tell, or after a while."""
+        self._renew()
+        self._take(request)
+        deadline_s = self._loop.time() + request.wait_s
+        while self.is_open and not self._has_news(request.enough):
+            self._changed.clear()
+            try:
+                await asyncio.wait_for(self._changed.wait(), deadline_s - self._loop.time())
+            except TimeoutError:
+                break
+        return self._reply()
+
+    def close(self) -> None:
+        """End the session with all that it plays, and its bots."""
+        if self.is_open:
+            self.is_open = False
+            self._lease.cancel()
+            self._changed.set()
+            self._log.detach()
+            self._admission.shutdown(wait=False, cancel_futures=True)
+            threading.Thread(target=partial(self._backend.close, is_interrupted=True), daemon=True).start()
+
+    def _renew(self) -> None:
+        """Begin the lease anew."""
+        if hasattr(self, "_lease"):
+            self._lease.cancel()
+        self._lease = self._loop.call_later(self.hello.lease_s, self._expire)
+
+    def _expire(self) -> None:
+        log.warning(
+            "%s: its driver was not heard for %.0f s; the session ends", self.hello.league, self.hello.lease_s
+        )
+        self.close()
+
+    def _take(self, request: Request) -> None:
+        """Forget what is no longer asked for, and queue what is new."""
+        with self._lock:
+            for attempt, one in list(self._attempts.items()):
+                one.forget(request.held.get(attempt, 0))
+                if one.is_over and attempt not in request.held:
+                    del self._attempts[attempt]
+            for each in request.lives:
+                if each.attempt not in self._attempts:
+                    self._attempts[each.attempt] = _Attempt(len(each.life.fixtures))
+                    self._waiting[each.attempt] = each.life
+            self._arriving.update(request.archives)
+            if self._waiting:
+                self._admission.submit(self._admit, request.archives)
+
+    def _admit(self, archives: dict[str, bytes]) -> None:
+        """Install bots, and begin the lives that have theirs; in a thread."""
+        try:
+            for digest, archive in archives.items():
+                if self._bots.missing([digest]):
+                    self._bots.install(digest, archive)
+            self._arriving.difference_update(archives)
+            for attempt, life in list(self._waiting.items()):
+                if not self._bots.missing(_digests(life)):
+                    self._begin(attempt, life)
+        except Exception as error:  # noqa: BLE001 - the edge: the driver is told, whatever it is
+            self._refusal = str(error) if isinstance(error, ArenaError) else repr(error)
+        self._wake()
+
+    def _begin(self, attempt: str, life: Life) -> None:
+        players = tuple(replace(each, bot=self._bots.installed(each.bot)) for each in life.pairing.players)
+        here = replace(life, pairing=replace(life.pairing, players=players))
+        with self._lock:
+            self._clock.begin()
+            future = self._backend.submit(here, partial(self._hand_over, attempt))
+            del self._waiting[attempt]
+        future.add_done_callback(partial(self._end, attempt))
+
+    def _hand_over(self, attempt: str, blocks: Finished) -> None:
+        with self._lock:
+            one = self._attempts[attempt]
+            one.blocks.extend(blocks)
+            one.left -= len(blocks)
+            self._clock.count(len(blocks))
+        self._wake()
+
+    def _end(self, attempt: str, future: "Future[Finished]") -> None:
+        if future.cancelled():
+            return
+        error = future.exception()
+        if error is None:
+            self._hand_over(attempt, future.result())
+        with self._lock:
+            one = self._attempts[attempt]
+            one.is_over, one.error, one.left = True, error, 0
+            self._clock.end()
+        self._wake()
+
+    def _wake(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: this worker ends
+            self._loop.call_soon_threadsafe(self._changed.set)
+
+    def _has_news(self, enough: int) -> bool:
+        with self._lock:
+            left = sum(each.left for each in self._attempts.values())
+            return bool(self._refusal or left <= enough or self._missing())
+
+    def _missing(self) -> list[str]:
+        """The bots for which lives wait, and which nobody has sent yet."""
+        wanted = {digest for life in self._waiting.values() for digest in _digests(life)}
+        return self._bots.missing(sorted(wanted - self._arriving))
+
+    def _reply(self) -> Reply:
+        with self._lock:
+            return Reply(
+                is_known=self.is_open,
+                attempts={key: each.news for key, each in self._attempts.items() if each.blocks or each.is_over},
+                missing=tuple(self._missing()),
+                refusal=self._refusal,
+                block_s=self._clock.block_s,
+                log=self._log.taken(),
+            )
+
+
+class _BlockClock:
+    """Seconds a block of late, while lives are played one after the other."""
+
+    def __init__(self) -> None:
+        self.block_s = 0.0
+        self._lives = 0
+        self._last_s = 0.0
+
+    def begin(self) -> None:
+        """A life was queued."""
+        if not self._lives:
+            self._last_s = time.monotonic()
+        self._lives += 1
+
+    def end(self) -> None:
+        """A life is over."""
+        self._lives -= 1
+
+    def count(self, blocks: int) -> None:
+        """So many blocks ended since the last time."""
+        if blocks:
+            now_s = time.monotonic()
+            last_s = (now_s - self._last_s) / blocks
+            self.block_s = (self.block_s + last_s) / 2 if self.block_s else last_s
+            self._last_s = now_s
+
+
+class _Records(logging.Handler):
+    """The log records of arena in this process, and in those that play, until the driver takes them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: deque[LogLine] = deque(maxlen=_LOG_LINES)
+
+    def attach(self) -> None:
+        """Begin to listen."""
+        root = logging.getLogger()
+        root.addHandler(self)
+        root.setLevel(logging.INFO)
+
+    def detach(self) -> None:
+        """Listen no more."""
+        logging.getLogger().removeHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record of arena; dask has its own log."""
+        if record.name.partition(".")[0] == "arena":
+            self._lines.append(LogLine(record.name, record.levelno, record.created, self.format(record)))
+
+    def taken(self) -> tuple[LogLine, ...]:
+        """All that is kept, which is forgotten here."""
+        return tuple(self._lines.popleft() for _ in range(len(self._lines)))
+
+
+def _digests(life: Life) -> list[str]:
+    return [player.bot.digest for player in life.pairing.players]
