@@ -7,7 +7,7 @@ leaves storing to the function it was given. A block counts when that function h
 import logging
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Future
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Final, Protocol
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from arena.errors import HarnessFault, MachineFault
 from arena.league.schedule import Fixture, Life
-from arena.league.worker import ATTEMPTS, play_life_alone, play_life_on_a_core, play_whole_life
+from arena.league.worker import ATTEMPTS, play_life_alone, play_life_on_a_core
 from arena.match.columns import PlayedBlock
 from arena.process.workers import Workers
 from arena.text import counted
@@ -46,24 +46,6 @@ class Backend(Protocol):
         """Release everything; at once, with all that is in flight thrown away, if interrupted."""
 
 
-class ExecutorBackend:
-    """Any executor whose workers see the same bots folder: threads in tests, MPI or Dask on a cluster.
-
-    A life comes back as a whole: no executor promises that a second call meets the processes of the first one.
-    """
-
-    def __init__(self, executor: Executor, slots: int) -> None:
-        self._executor, self.slots = executor, slots
-
-    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":  # noqa: ARG002 - nothing comes early
-        """Play a life."""
-        return self._executor.submit(play_whole_life, life)
-
-    def close(self, *, is_interrupted: bool) -> None:
-        """Release the workers."""
-        self._executor.shutdown(wait=not is_interrupted, cancel_futures=is_interrupted)
-
-
 class LocalBackend:
     """Worker processes on this machine, one life in flight each; if pinned, each with its bots on one core."""
 
@@ -79,6 +61,10 @@ class LocalBackend:
     def close(self, *, is_interrupted: bool) -> None:
         """Release the workers."""
         self.workers.close(is_interrupted=is_interrupted)
+
+
+class Undelivered(BrokenExecutor):
+    """A life comes back through no fault of its own, as when its machine cannot be reached: it counts as not tried."""
 
 
 class BlocksLost(HarnessFault):
@@ -98,8 +84,9 @@ def play_lives(
     When everything is committed and nothing is in flight, `then` is asked for more: the lives of the next round, None
     if there is none. So no round begins before all earlier ones are complete; it is not asked after a block was lost.
 
-    Of a life whose worker dies the blocks that were handed over stay, and the rest is played again; after three deaths
-    without a block it is halved, so that one poisonous block costs nobody else's results. A block that a worker
+    Of a life whose worker dies the blocks that were handed over stay, and the rest is played again; after a second
+    death without a block between them each block goes out alone, so that one poisonous block, which is named after its
+    third death, costs nobody else's results. A block that a worker
     found void three times is left out. BlocksLost if single blocks could not be played, all others have been by then,
     and the same call with what is left tries them again. HarnessFault at once if the backend takes no more lives.
     """
@@ -221,13 +208,15 @@ class _Run:
     def _try_again(self, life: Life, error: BaseException) -> None:
         what = _named(life, life.fixtures)
         reason = "its worker died" if isinstance(error, BrokenExecutor) else f"{type(error).__name__}: {error}"
+        if isinstance(error, Undelivered):
+            log.warning("%s: %s; it is dealt again", what, error)
+            self._again.append(life)
+            return
         log.error("%s, attempt %d: %s", what, life.attempt, reason, exc_info=error)
-        if life.attempt < ATTEMPTS:
+        if life.attempt < ATTEMPTS - 1:
             self._again.append(replace(life, attempt=life.attempt + 1))
-        elif len(life.fixtures) > 1:
-            half = len(life.fixtures) // 2
-            self._again.append(replace(life, fixtures=life.fixtures[:half], attempt=1))
-            self._again.append(replace(life, fixtures=life.fixtures[half:], attempt=1))
+        elif life.attempt < ATTEMPTS:
+            self._again += [replace(life, fixtures=(each,), attempt=ATTEMPTS) for each in life.fixtures]
         else:
             self.lost.append(f"{what}: {reason}")
 

@@ -1,0 +1,439 @@
+"""The driver's end of the cluster: lives are dealt to workers, little ahead, and their blocks are taken in.
+
+Rule: a life is in the backlog or with one worker, and its blocks are taken from that worker only, under the id of the
+attempt. It goes back into the backlog of `play_lives` only when its worker is lost: the scheduler has dropped it, or it
+was left alone for longer than its lease. All here runs in one event loop; nothing is shared with other threads but
+`add` and the futures.
+"""
+
+import asyncio
+import logging
+import math
+import uuid
+from collections import deque
+from collections.abc import Awaitable, Callable
+from concurrent.futures import BrokenExecutor, Future
+from functools import lru_cache
+from typing import Final, Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from arena.cluster.messages import Assignment, Hello, Identity, LogLine, Progressed, Reply, Request, Welcome, decode, encode
+from arena.errors import HarnessFault
+from arena.league.driver import ATTEMPTS, Finished, HandOver, Undelivered
+from arena.league.schedule import Life
+from arena.process.limits import Isolation
+from arena.process.manifest import BotSpec
+from arena.text import counted
+
+_MOST_LIVES: Final = 64
+"""With one worker at once."""
+_SPARE: Final = 8
+_FAILURES: Final = 3
+"""Lives in a row that fail at their first attempt: then their worker is left out."""
+log: Final = logging.getLogger("arena.cluster")
+
+
+class Times(msgspec.Struct, frozen=True):
+    """Seconds. A worker gets lives until it has work for `ahead_s`; it answers after `wait_s` at the latest.
+
+    One that does not answer is asked again for `retry_s`, then left alone for `silent_s`, which is longer than its
+    lease, and then lost. The scheduler is asked for its workers every `look_s`; without any, and without the scheduler,
+    the driver gives up after `patience_s`.
+    """
+
+    ahead_s: float = 5.0
+    wait_s: float = 2.5
+    lease_s: float = 20.0
+    answer_s: float = 15.0
+    retry_s: float = 10.0
+    silent_s: float = 25.0
+    pause_s: float = 1.0
+    look_s: float = 2.0
+    busy_s: float = 10.0
+    patience_s: float = 600.0
+
+
+class Terms(msgspec.Struct, frozen=True):
+    """All that a worker has to know and to have before it plays: `league` is a name for people."""
+
+    league: str
+    game: str
+    isolation: Isolation
+    identity: Identity
+
+
+class Link(Protocol):
+    """The way to the workers. OSError from any call: it did not arrive, or its answer did not."""
+
+    async def workers(self) -> tuple[str, dict[str, str]]:
+        """The id of the scheduler, and the name of each worker by its address. OSError if there is no scheduler."""
+
+    async def meet(self, address: str, hello: bytes) -> bytes:
+        """See `arena.cluster.session`."""
+
+    async def exchange(self, address: str, request: bytes) -> bytes:
+        """See `arena.cluster.session`."""
+
+    async def part(self, address: str, session: str) -> None:
+        """See `arena.cluster.session`."""
+
+    async def close(self) -> None:
+        """Let go of the scheduler."""
+
+
+class Flight:
+    """A life with its future, and the blocks of it that have not come."""
+
+    def __init__(self, life: Life, hand_over: HandOver, future: "Future[Finished]") -> None:
+        self.life, self.hand_over, self.future = life, hand_over, future
+        self.left = {fixture.block for fixture in life.fixtures}
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether its worker died twice: then it is dealt alone, so that a third death is its own."""
+        return self.life.attempt >= ATTEMPTS
+
+    @property
+    def held(self) -> int:
+        """Blocks that have come."""
+        return len(self.life.fixtures) - len(self.left)
+
+
+class _Lost(Exception):
+    """The worker plays no more for us. `is_death`: it died; otherwise nothing can be said about its lives."""
+
+    def __init__(self, text: str, *, is_death: bool) -> None:
+        super().__init__(text)
+        self.is_death = is_death
+
+
+class Peer:
+    """A worker and its session: the lives that it has, by attempt."""
+
+    def __init__(self, address: str, name: str, scheduler: str) -> None:
+        self.address, self.name, self.scheduler = address, name, scheduler
+        self.session = uuid.uuid4().hex
+        self.host, self.speed = "", 0.0
+        self.is_ready = False
+        self.flights: dict[str, Flight] = {}
+        self.wanted: tuple[str, ...] = ()
+        self.block_s = 0.0
+        self.gone = asyncio.Event()
+        self.task: asyncio.Task[None] | None = None
+
+    @property
+    def left(self) -> int:
+        """Blocks that it has to play."""
+        return sum(len(each.left) for each in self.flights.values())
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it plays a suspect."""
+        return any(each.is_suspect for each in self.flights.values())
+
+
+class Dealer:
+    """Deals lives to all workers of a link. `say` gets sentences for the person who waits."""
+
+    def __init__(
+        self,
+        link: Link,
+        terms: Terms,
+        archive_of: Callable[[BotSpec], bytes],
+        *,
+        times: Times = Times(),
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.broken = ""
+        self.peers: dict[str, Peer] = {}
+        self.left_out: dict[str, str] = {}
+        self._link, self._terms, self._times, self._say = link, terms, times, say
+        self._backlog: deque[Flight] = deque()
+        self._work = asyncio.Event()
+        self._failures: dict[str, int] = {}
+        self._archive_of = lru_cache(maxsize=8)(archive_of)
+
+    @property
+    def slots(self) -> int:
+        """The lives that it takes: those with workers, and some to choose from; never 0, as workers may still come."""
+        peers = list(self.peers.values())
+        return sum(len(each.flights) for each in peers) + 2 * len(peers) + _SPARE
+
+    def add(self, flight: Flight) -> None:
+        """Queue a life."""
+        if self.broken:
+            flight.future.set_exception(Undelivered(self.broken))
+            return
+        self._backlog.append(flight)
+        self._work.set()
+
+    async def run(self) -> None:
+        """Look for workers, and talk to each in a task of its own, until cancelled."""
+        loop = asyncio.get_running_loop()
+        good_s = loop.time()
+        while True:
+            trouble = ""
+            try:
+                scheduler, found = await self._link.workers()
+            except OSError as error:
+                trouble = f"the scheduler cannot be reached ({error})"
+            else:
+                self._compare(scheduler, found)
+                if not any(name not in self.left_out for name in found.values()):
+                    trouble = "; ".join(self.left_out.values()) or "it has no worker yet"
+            if not trouble:
+                good_s = loop.time()
+            elif loop.time() - good_s > (self._times.patience_s if not self.left_out else self._times.retry_s):
+                self._break(trouble)
+                return
+            await asyncio.sleep(self._times.look_s)
+
+    async def close(self) -> None:
+        """End all sessions, with all that is in flight."""
+        self.broken = self.broken or "the cluster is closed"
+        peers = list(self.peers.values())
+        for each in peers:
+            if each.task is not None:
+                each.task.cancel()
+        await asyncio.gather(*(self._link.part(each.address, each.session) for each in peers), return_exceptions=True)
+        await self._link.close()
+
+    def _compare(self, scheduler: str, found: dict[str, str]) -> None:
+        """Begin to talk to workers that have come, and mark those that are gone."""
+        for address, peer in self.peers.items():
+            if address not in found or peer.scheduler != scheduler:
+                peer.gone.set()
+        for address, name in found.items():
+            if address not in self.peers and name not in self.left_out:
+                peer = self.peers[address] = Peer(address, name, scheduler)
+                peer.task = asyncio.create_task(self._talk(peer))
+
+    def _break(self, trouble: str) -> None:
+        """Give up: nothing is taken any more, and all that is queued goes back."""
+        self.broken = trouble
+        while self._backlog:
+            self._backlog.popleft().future.set_exception(Undelivered(trouble))
+
+    async def _talk(self, peer: Peer) -> None:
+        """A session from its beginning to the loss of the worker."""
+        try:
+            await self._meet(peer)
+            peer.is_ready = True
+            while True:
+                request = self._request(peer)
+                if not peer.flights:
+                    await self._wait_for_work()
+                    request = self._request(peer)
+                self._take_in(peer, await self._exchanged(peer, request))
+        except _Lost as lost:
+            self._lose(peer, lost)
+        except Exception as error:  # a mistake of ours must not hold lives for ever
+            log.exception("%s", peer.name)
+            self._lose(peer, _Lost(f"{type(error).__name__}: {error}", is_death=True))
+
+    async def _meet(self, peer: Peer) -> None:
+        """Open a session, as soon as no other driver has the worker."""
+        terms, times = self._terms, self._times
+        hello = Hello(peer.session, terms.league, terms.game, terms.isolation, times.lease_s)
+        message, is_told = encode(hello), False
+        while True:
+            answer = await self._answer(peer, lambda: self._link.meet(peer.address, message))
+            welcome = decode(answer, Welcome)
+            if not welcome.is_busy:
+                break
+            if not is_told:
+                self._tell(f"worker {peer.name}: {welcome.refusal}; it is asked again when that is over")
+                is_told = True
+            await self._pause(peer, times.busy_s)
+        peer.host, peer.speed = welcome.host, welcome.speed
+        if sentence := welcome.refusal or differences(welcome.identity, terms.identity):
+            self._leave_out(peer, sentence)
+
+    def _request(self, peer: Peer) -> Request:
+        """The next message to a worker, with the lives that it gets now and the bots that it lacks."""
+        dealt = self._deal(peer)
+        specs = {each.bot.digest: each.bot for flight in peer.flights.values() for each in flight.life.pairing.players}
+        archives = {digest: self._archive_of(specs[digest]) for digest in peer.wanted if digest in specs}
+        peer.wanted = ()
+        is_more = bool(self._backlog) and not peer.is_alone
+        soon = math.floor(self._times.ahead_s / 2 / peer.block_s) if peer.block_s else peer.left
+        return Request(
+            session=peer.session,
+            held={attempt: flight.held for attempt, flight in peer.flights.items()},
+            lives=dealt,
+            archives=archives,
+            enough=max(0, min(peer.left - 1, soon)) if is_more else 0,
+            wait_s=self._times.wait_s,
+        )
+
+    def _deal(self, peer: Peer) -> tuple[Assignment, ...]:
+        """Lives for a worker: one if it has none, more if it would soon have none and others have enough."""
+        dealt = []
+        idle = sum(not each.flights for each in self.peers.values() if each.is_ready and each is not peer)
+        while self._backlog and self._may_take(peer, idle):
+            flight = next((each for each in self._backlog if not (each.is_suspect and peer.flights)), None)
+            if flight is None:
+                break
+            self._backlog.remove(flight)
+            attempt = uuid.uuid4().hex
+            peer.flights[attempt] = flight
+            dealt.append(Assignment(attempt, _plain(flight.life)))
+        if not self._backlog:
+            self._work.clear()
+        return tuple(dealt)
+
+    def _may_take(self, peer: Peer, idle: int) -> bool:
+        if not peer.flights:
+            return True
+        is_little = 0.0 < peer.block_s * peer.left < self._times.ahead_s
+        return is_little and not peer.is_alone and len(peer.flights) < _MOST_LIVES and len(self._backlog) > idle
+
+    async def _wait_for_work(self) -> None:
+        """Wait until something is queued, but not so long that a lease would end."""
+        try:
+            await asyncio.wait_for(self._work.wait(), self._times.lease_s / 4)
+        except TimeoutError:
+            return
+
+    async def _exchanged(self, peer: Peer, request: Request) -> Reply:
+        message = encode(request)
+        reply = decode(await self._answer(peer, lambda: self._link.exchange(peer.address, message)), Reply)
+        if not reply.is_known:
+            raise _Lost("its session has ended, as after a lease without a word from here", is_death=False)
+        return reply
+
+    async def _answer(self, peer: Peer, ask: Callable[[], Awaitable[bytes]]) -> bytes:
+        """The answer of a worker, which is asked again for a while. _Lost if it is gone, or has been silent."""
+        loop, times = asyncio.get_running_loop(), self._times
+        give_up_s = loop.time() + times.retry_s
+        while not peer.gone.is_set():
+            try:
+                return await asyncio.wait_for(ask(), times.wait_s + times.answer_s)
+            except OSError as error:  # TimeoutError is one
+                log.info("worker %s does not answer: %s", peer.name, error)
+            is_reachable = await self._look_for(peer)
+            if peer.gone.is_set():
+                break
+            if loop.time() > give_up_s:
+                await self._pause(peer, times.silent_s)
+                raise _Lost("it does not answer", is_death=is_reachable)
+            await self._pause(peer, times.pause_s)
+        raise _Lost("the scheduler has lost it", is_death=(await self._is_same_scheduler(peer)))
+
+    async def _look_for(self, peer: Peer) -> bool:
+        """Ask the scheduler whether it still has the worker; whether there is a scheduler."""
+        try:
+            self._compare(*await self._link.workers())
+        except OSError:
+            return False
+        return True
+
+    async def _is_same_scheduler(self, peer: Peer) -> bool:
+        try:
+            return (await self._link.workers())[0] == peer.scheduler
+        except OSError:
+            return False
+
+    async def _pause(self, peer: Peer, seconds: float) -> None:
+        """Wait, unless the worker is gone."""
+        try:
+            await asyncio.wait_for(peer.gone.wait(), seconds)
+        except TimeoutError:
+            return
+
+    def _take_in(self, peer: Peer, reply: Reply) -> None:
+        for line in reply.log:
+            _log_again(peer, line)
+        peer.block_s, peer.wanted = reply.block_s or peer.block_s, reply.missing
+        for attempt, progressed in reply.attempts.items():
+            if attempt in peer.flights:
+                self._advance(peer, attempt, progressed)
+        if reply.refusal:
+            self._leave_out(peer, reply.refusal)
+
+    def _advance(self, peer: Peer, attempt: str, progressed: Progressed) -> None:
+        """Take the blocks of an attempt, and its end."""
+        flight = peer.flights[attempt]
+        numbers = [block.block for block in progressed.blocks]
+        key = flight.life.pairing.key
+        if not flight.left.issuperset(numbers) or {block.pairing for block in progressed.blocks} - {key}:
+            self._leave_out(peer, f"it sent blocks {numbers} of {key}, of which it was not asked")
+        flight.left.difference_update(numbers)
+        if numbers:
+            self._failures.pop(peer.name, None)
+            flight.hand_over(list(progressed.blocks))
+        if progressed.is_over:
+            del peer.flights[attempt]
+            if not progressed.error:
+                flight.future.set_result([])
+                return
+            kind = BrokenExecutor if progressed.is_died else HarnessFault
+            flight.future.set_exception(kind(f"{peer.name}: {progressed.error}"))
+            if flight.life.attempt == 1:
+                self._count_failure(peer, progressed.error)
+
+    def _count_failure(self, peer: Peer, error: str) -> None:
+        """Leave out a worker on which one life after the other fails. Lives that failed elsewhere do not count."""
+        self._failures[peer.name] = self._failures.get(peer.name, 0) + 1
+        if self._failures[peer.name] >= _FAILURES:
+            self._leave_out(peer, f"{counted(_FAILURES, 'life', 'lives')} in a row failed there, at last: {error}")
+
+    def _leave_out(self, peer: Peer, sentence: str) -> None:
+        self.left_out[peer.name] = f"worker {peer.name} is left out: {sentence}"
+        self._tell(self.left_out[peer.name])
+        raise _Lost(sentence, is_death=False)
+
+    def _lose(self, peer: Peer, lost: _Lost) -> None:
+        """Give the lives of a worker back, and end what is left of its session."""
+        del self.peers[peer.address]
+        log.warning("worker %s is lost: %s", peer.name, lost)
+        flights = list(peer.flights.values())
+        peer.flights.clear()
+        for each in flights:
+            error = BrokenExecutor(f"{peer.name} died") if lost.is_death else Undelivered(f"{peer.name}: {lost}")
+            each.future.set_exception(error)
+        if not lost.is_death and not peer.gone.is_set():
+            self._parting = asyncio.create_task(self._part(peer))
+        if lost.is_death and any(each.life.attempt == 1 for each in flights):
+            try:
+                self._count_failure(peer, str(lost))
+            except _Lost:
+                return
+
+    async def _part(self, peer: Peer) -> None:
+        try:
+            await asyncio.wait_for(self._link.part(peer.address, peer.session), self._times.answer_s)
+        except OSError as error:
+            log.info("worker %s does not hear that it is left: %s", peer.name, error)
+
+    def _tell(self, sentence: str) -> None:
+        log.warning("%s", sentence)
+        self._say(sentence)
+
+
+def differences(found: Identity, expected: Identity) -> str:
+    """`arena 0.2 (here 0.3)`, of all in which a worker is not like the driver; empty if it is."""
+    pairs = [("arena", found.arena, expected.arena), ("the rules of the game", found.rules, expected.rules)]
+    pairs += [
+        (f"its simulator's {key}", found.simulator.get(key, "none"), expected.simulator.get(key, "none"))
+        for key in sorted(found.simulator.keys() | expected.simulator.keys())
+    ]
+    told = [f"{what} {there} (here {here})" for what, there, here in pairs if there != here]
+    return f"it has {', '.join(told)}; install the same on all machines" if told else ""
+
+
+def _plain(life: Life) -> Life:
+    """The life without the places of this machine."""
+    players = tuple(
+        replace(each, bot=replace(each.bot, source="", folder="", given="")) for each in life.pairing.players
+    )
+    return replace(life, pairing=replace(life.pairing, players=players))
+
+
+def _log_again(peer: Peer, line: LogLine) -> None:
+    """A record of a worker, in the log here."""
+    record = logging.LogRecord(line.logger, line.level, "", 0, "%s", (line.text,), None)
+    record.created, record.processName = line.created, peer.name
+    logging.getLogger(line.logger).handle(record)
