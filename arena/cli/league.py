@@ -5,8 +5,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
-from concurrent.futures import Executor
-from importlib import import_module
+from functools import partial
 from pathlib import Path
 
 import click
@@ -29,8 +28,10 @@ from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import (
     FILE_PATH,
     WORKERS,
+    ClusterOptions,
     bots_option,
     chosen_secret,
+    cluster_options,
     format_option,
     isolation_option,
     prepare_isolation,
@@ -44,11 +45,12 @@ from arena.cli.plan import print_plan
 from arena.cli.update import begun_versions, confirm_update, preview, replays_of, report_kept_versions
 from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import DamagedStore, SpecError
-from arena.league.driver import Backend, BlocksLost, ExecutorBackend, LocalBackend
+from arena.league.driver import Backend, BlocksLost, LocalBackend
 from arena.league.progress import progress_of
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import (
     TOURNAMENT_FILE_LIMIT,
+    ClusterSettings,
     Tournament,
     TournamentFile,
     decided_by_wall,
@@ -102,7 +104,7 @@ def tournaments(width: int | None) -> None:
 @league.command("run")
 @click.argument("file", metavar="FILE|NAME", shell_complete=complete_tournament)
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: the file, or all cores.")
-@click.option("--executor", metavar="MODULE:FACTORY", help="Play on the concurrent.futures executor this call returns.")
+@cluster_options
 @format_option(text="Format of the leaderboard.")
 @table_options
 @click.option("--pin/--no-pin", default=True, help="Keep each worker with its bots on one core, where that is enough.")
@@ -118,7 +120,7 @@ def tournaments(width: int | None) -> None:
 def run_league(
     file: str,
     workers: int | None,
-    executor: str | None,
+    cluster: ClusterOptions,
     form: str,
     pin: bool,
     update: bool,
@@ -160,12 +162,13 @@ def run_league(
         preview(results, tournament)
         return
     if plan:
-        slots = workers or tournament.workers or len(usable_cores())
-        print_plan(tournament, results, isolation, slots, style.width)
+        print_plan(tournament, results, isolation, workers or tournament.workers or len(usable_cores()), style.width)
         report_kept_versions(tournament.name, newer)
         return
     require_columns(style, form, tournament)
-    backend = _backend(executor, workers or tournament.workers, pin=pin)
+    count = workers or tournament.workers or len(usable_cores())
+    used = cluster.chosen(tournament.cluster, workers)
+    backend = _backend(used, tournament, isolation, count, pin=pin)
     prepare_isolation(isolation, tournament.game)
     with stoppable(), writable(results) as store:
         tournament, replay_of = installed(tournament, bots), replays_of(store)
@@ -174,7 +177,7 @@ def run_league(
         tournament, secret = begin_league(
             store, results, tournament, given, lambda known: not replay_of(known).state.is_complete
         )
-        _report_luck_and_clock(tournament, backend)
+        _report_luck_and_clock(tournament, None if used else count)
         league_run = LeagueRun(store, replay_of(tournament), secret, isolation)
         lost = _play(league_run, backend, results)
         table, history = _published(store, league_run.state, form, style), f"history: {store.head()}"
@@ -199,11 +202,11 @@ def _published(store: MatchStore, state: LeagueState, form: str, style: Style) -
     return leaderboard_page(*publish(store, state), state.news).render(form, style)
 
 
-def _report_luck_and_clock(tournament: Tournament, backend: Backend) -> None:
+def _report_luck_and_clock(tournament: Tournament, here: int | None) -> None:
+    """Tell the commitment of the luck, and doubts of wall time if `here` matches are played at once on this machine."""
     if tournament.seed is None:
         click.echo(f"league {tournament.name}: {luck_description(luck_origin(tournament))}", err=True)
-    is_local = isinstance(backend, LocalBackend)
-    if is_local and (doubt := doubt_of_wall_time(decided_by_wall(tournament), backend.slots)):
+    if here is not None and (doubt := doubt_of_wall_time(decided_by_wall(tournament), here)):
         click.echo(doubt, err=True)
 
 
@@ -292,18 +295,14 @@ def matches(name: str | None, faults: bool, form: str, results: Path, style: Sty
             click.echo(piece, nl=False)
 
 
-def _backend(executor: str | None, workers: int | None, *, pin: bool) -> Backend:
-    count = workers or len(usable_cores())
-    if executor is None:
+def _backend(
+    cluster: ClusterSettings | None, tournament: Tournament, isolation: Isolation, count: int, *, pin: bool
+) -> Backend:
+    if cluster is None:
         return LocalBackend(count, may_pin=pin)
-    module, _, factory = executor.partition(":")
-    try:
-        made = getattr(import_module(module), factory)()
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise SpecError(f"--executor {executor}: {error}; expected module:function") from None
-    if not isinstance(made, Executor):
-        raise SpecError(f"--executor {executor}: found a {type(made).__name__}, expected a concurrent.futures executor")
-    return ExecutorBackend(made, count)
+    from arena.cluster.backend import cluster_backend  # noqa: PLC0415 - only for a cluster
+
+    return cluster_backend(cluster, tournament, isolation, partial(click.echo, err=True))
 
 
 class _LogFile(logging.FileHandler):

@@ -11,17 +11,18 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 import msgspec
 from click.core import ParameterSource
+from msgspec import UnsetType, structs
 
 from arena import validation
 from arena.errors import HarnessFault, MachineFault, SpecError
 from arena.games import known_names, load_game
 from arena.games.api import require_simulator
-from arena.league.tournament import Player, Tournament, require_game
+from arena.league.tournament import ClusterSettings, Player, Tournament, require_game
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings, MatchSettings
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
@@ -317,3 +318,54 @@ def require_columns(style: Style, form: str, tournament: Tournament) -> None:
         from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - see above
 
         leaderboard_page(*standings_of(tournament, ())).render(form, style)
+
+
+_cluster_options = (
+    click.option("--cluster", metavar="ADDRESS", default="", help="Use a dask cluster: tls://HOST:PORT or local:N."),
+    click.option("--scheduler-file", default="", metavar="FILE", help="Use the cluster whose scheduler wrote FILE."),
+    click.option("--tls-ca", default="", metavar="FILE", help="Of the cluster: certificates of the authority."),
+    click.option("--tls-cert", default="", metavar="FILE", help="Of the cluster: certificate of this program."),
+    click.option("--tls-key", default="", metavar="FILE", help="Of the cluster: key of the certificate."),
+    click.option("--trust-network", is_flag=True, help="Use a cluster without TLS: all on its network can run code."),
+)
+
+
+class ClusterOptions(NamedTuple):
+    """The cluster of a command; `is_trusted`: also one without TLS."""
+
+    given: ClusterSettings
+    is_trusted: bool
+
+    def chosen(self, of_file: ClusterSettings | UnsetType, workers: int | None) -> ClusterSettings | None:
+        """The cluster to use, by the options and the file of a tournament; None for this machine alone.
+
+        SpecError if it cannot be used, or if --workers is given as well.
+        """
+        named = {name: value for name, value in structs.asdict(self.given).items() if value}
+        is_placed = "address" in named or "scheduler_file" in named
+        of_place = {"address": "", "scheduler_file": ""} if is_placed else {}
+        settings = structs.replace(of_file or ClusterSettings(), **(of_place | named))
+        if not settings.address and not settings.scheduler_file:
+            if named or self.is_trusted:
+                alone = [f"--{name.replace('_', '-')}" for name in named] or ["--trust-network"]
+                raise SpecError(f"{', '.join(alone)}: goes with --cluster ADDRESS or --scheduler-file FILE")
+            return None
+        if workers is not None:
+            raise SpecError("--workers is for this machine; a cluster plays with all its workers")
+        from arena.cluster.address import checked  # noqa: PLC0415 - only for a cluster
+
+        with option_named("--cluster" if "address" in named else "--scheduler-file" if is_placed else "cluster"):
+            return checked(settings, is_trusted=self.is_trusted)
+
+
+def cluster_options(command: F) -> F:
+    """All options of a command that can use a cluster, which gets them as `cluster`."""
+
+    @functools.wraps(command)
+    def with_cluster(*, cluster: str, trust_network: bool, **given: Any) -> object:
+        files = {name: given.pop(name) for name in ("scheduler_file", "tls_ca", "tls_cert", "tls_key")}
+        return command(cluster=ClusterOptions(ClusterSettings(cluster, **files), trust_network), **given)
+
+    decorated: Any = functools.reduce(lambda made, option: option(made), reversed(_cluster_options), with_cluster)
+    found: F = decorated
+    return found

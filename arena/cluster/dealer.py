@@ -19,10 +19,22 @@ from typing import Final, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from arena.cluster.messages import Assignment, Hello, Identity, LogLine, Progressed, Reply, Request, Welcome, decode, encode
+from arena.cluster.messages import (
+    Assignment,
+    Hello,
+    Identity,
+    LogLine,
+    Progressed,
+    Reply,
+    Request,
+    Welcome,
+    decode,
+    encode,
+)
 from arena.errors import HarnessFault
-from arena.league.driver import ATTEMPTS, Finished, HandOver, Undelivered
+from arena.league.driver import Finished, HandOver, Undelivered
 from arena.league.schedule import Life
+from arena.league.worker import ATTEMPTS
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.text import counted
@@ -30,6 +42,8 @@ from arena.text import counted
 _MOST_LIVES: Final = 64
 """With one worker at once."""
 _SPARE: Final = 8
+_LOOKED_AT_A_SECOND: Final = 100
+"""Workers: the scheduler takes a while to list a thousand of them."""
 _FAILURES: Final = 3
 """Lives in a row that fail at their first attempt: then their worker is left out."""
 log: Final = logging.getLogger("arena.cluster")
@@ -53,6 +67,9 @@ class Times(msgspec.Struct, frozen=True):
     look_s: float = 2.0
     busy_s: float = 10.0
     patience_s: float = 600.0
+
+
+USUAL_TIMES: Final = Times()
 
 
 class Terms(msgspec.Struct, frozen=True):
@@ -81,6 +98,10 @@ class Link(Protocol):
 
     async def close(self) -> None:
         """Let go of the scheduler."""
+
+
+class Unfit(Exception):
+    """A worker that cannot do at all what it is asked, in a sentence."""
 
 
 class Flight:
@@ -143,7 +164,7 @@ class Dealer:
         terms: Terms,
         archive_of: Callable[[BotSpec], bytes],
         *,
-        times: Times = Times(),
+        times: Times = USUAL_TIMES,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.broken = ""
@@ -188,7 +209,7 @@ class Dealer:
             elif loop.time() - good_s > (self._times.patience_s if not self.left_out else self._times.retry_s):
                 self._break(trouble)
                 return
-            await asyncio.sleep(self._times.look_s)
+            await asyncio.sleep(max(self._times.look_s, len(self.peers) / _LOOKED_AT_A_SECOND))
 
     async def close(self) -> None:
         """End all sessions, with all that is in flight."""
@@ -229,9 +250,10 @@ class Dealer:
                 self._take_in(peer, await self._exchanged(peer, request))
         except _Lost as lost:
             self._lose(peer, lost)
-        except Exception as error:  # a mistake of ours must not hold lives for ever
-            log.exception("%s", peer.name)
-            self._lose(peer, _Lost(f"{type(error).__name__}: {error}", is_death=True))
+        except Exception as error:  # a mistake, there or here, must not hold lives for ever
+            log.exception("worker %s", peer.name)
+            self.left_out[peer.name] = f"worker {peer.name} is left out: {type(error).__name__}: {error}"
+            self._lose(peer, _Lost(f"{type(error).__name__}: {error}", is_death=False))
 
     async def _meet(self, peer: Peer) -> None:
         """Open a session, as soon as no other driver has the worker."""
@@ -311,9 +333,11 @@ class Dealer:
         while not peer.gone.is_set():
             try:
                 return await asyncio.wait_for(ask(), times.wait_s + times.answer_s)
+            except Unfit as error:
+                self._leave_out(peer, str(error))
             except OSError as error:  # TimeoutError is one
                 log.info("worker %s does not answer: %s", peer.name, error)
-            is_reachable = await self._look_for(peer)
+            is_reachable = await self._look_again()
             if peer.gone.is_set():
                 break
             if loop.time() > give_up_s:
@@ -322,8 +346,8 @@ class Dealer:
             await self._pause(peer, times.pause_s)
         raise _Lost("the scheduler has lost it", is_death=(await self._is_same_scheduler(peer)))
 
-    async def _look_for(self, peer: Peer) -> bool:
-        """Ask the scheduler whether it still has the worker; whether there is a scheduler."""
+    async def _look_again(self) -> bool:
+        """Ask the scheduler which workers it still has; whether there is a scheduler."""
         try:
             self._compare(*await self._link.workers())
         except OSError:

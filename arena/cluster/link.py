@@ -6,36 +6,144 @@ does not speak TLS, on this machine too, unless the user has typed --trust-netwo
 
 import asyncio
 import contextlib
-import json
 import logging
-import platform
 from collections.abc import Awaitable, Callable
-from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import dask
-import msgspec
 from distributed import Client, LocalCluster, Security
-from msgspec import Meta
 
 from arena.cluster import session as remote
-from arena.errors import MachineFault, SpecError
+from arena.cluster.address import workers_here
+from arena.cluster.dealer import Unfit
+from arena.errors import MachineFault
+from arena.league.tournament import ClusterSettings
 
-_LOCAL: Final = "local:"
+_MOST_CALLS: Final = 250
+"""Exchanges at once; a dask client has 512 connections at most, and so has its scheduler."""
 _CONNECT_S: Final = 10
 _CLOSE_S: Final = 5
-_LOUD: Final = ("distributed.nanny", "distributed.worker", "distributed.core", "distributed.scheduler", "distributed.client")
+_LOUD: Final = (
+    "distributed.nanny",
+    "distributed.worker",
+    "distributed.core",
+    "distributed.scheduler",
+    "distributed.client",
+)
 
 
-class ClusterSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"is_trusted": "trust_network"}):
-    """The cluster of a command, from its options or the `cluster:` of a tournament.
+def security_of(settings: ClusterSettings) -> Security:
+    """The certificates of these settings; without TLS none, where the user trusts the network."""
+    if not settings.address.startswith("tls://"):
+        return Security()
+    files = {"tls_ca_file": settings.tls_ca}
+    for role in ("client", "worker"):
+        files |= {f"tls_{role}_cert": settings.tls_cert, f"tls_{role}_key": settings.tls_key}
+    return Security(require_encryption=True, **files)
 
-    `address`: `tls://HOST:PORT` or `local:N`; or a file that a scheduler has written. The three TLS files are PEM.
-    """
 
-    address: str = ""
-    scheduler_file: str = ""
-    tls_ca: str = ""
-    tls_cert: str = ""
-    tls_key: str = ""
-    is_trusted: bool = False
+def set_up_dask() -> None:
+    """Dask's settings for workers of arena, in this process and those it starts; and its log as a part of ours."""
+    dask.config.set(
+        {
+            "distributed.worker.daemon": False,  # a worker starts processes
+            "distributed.worker.profile.enabled": False,  # it would look at an idle thread a hundred times a second
+            "distributed.comm.timeouts.connect": f"{_CONNECT_S}s",
+        }
+    )
+    for name in _LOUD:
+        logger = logging.getLogger(f"distributed{name}")
+        logger.handlers[:] = [logging.NullHandler()]
+        logger.propagate, logger.level = True, logging.WARNING
+
+
+async def open_link(settings: ClusterSettings) -> "DaskLink":
+    """A link to the cluster of these settings. MachineFault if no scheduler answers there."""
+    set_up_dask()
+    count = workers_here(settings)
+    cluster, address, security = None, settings.address, Security()
+    if count is not None:
+        security = Security.temporary()
+        cluster = await LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            memory_limit=0,
+            security=security,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+            asynchronous=True,
+        )
+        address = cluster.scheduler_address
+    else:
+        security = security_of(settings)
+    link = DaskLink(address, security, cluster)
+    try:
+        await link.workers()
+    except OSError as error:
+        await link.close()
+        raise MachineFault(f"no scheduler answers at {address}: {error}") from None
+    return link
+
+
+class DaskLink:
+    """See `arena.cluster.dealer.Link`."""
+
+    def __init__(self, address: str, security: Security, cluster: LocalCluster | None = None) -> None:
+        self._address, self._security, self._cluster = address, security, cluster
+        self._client: Any = None
+        self._connecting = asyncio.Lock()
+        self._calls = asyncio.Semaphore(_MOST_CALLS)
+
+    async def workers(self) -> tuple[str, dict[str, str]]:
+        """See `Link`."""
+        client = await self._connected()
+        found = await asyncio.wait_for(client.scheduler.identity(), _CONNECT_S)
+        return found["id"], {address: str(each["name"]) for address, each in found["workers"].items()}
+
+    async def meet(self, address: str, hello: bytes) -> bytes:
+        """See `Link`."""
+        answer: bytes = await self._run(remote.meet, address, hello)
+        return answer
+
+    async def exchange(self, address: str, request: bytes) -> bytes:
+        """See `Link`."""
+        async with self._calls:
+            answer: bytes = await self._run(remote.exchange, address, request)
+        return answer
+
+    async def part(self, address: str, session: str) -> None:
+        """See `Link`."""
+        await self._run(remote.part, address, session)
+
+    async def close(self) -> None:
+        """See `Link`; workers that were started here end."""
+        for each in (self._client, self._cluster):
+            if each is not None:
+                with contextlib.suppress(OSError):
+                    await asyncio.wait_for(each.close(), _CLOSE_S)
+
+    async def _run(self, function: Callable[..., Awaitable[Any]], address: str, argument: Any) -> Any:
+        client = await self._connected()
+        try:
+            found = await client.run(function, argument, workers=[address])
+        except (OSError, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            raise Unfit(f"{type(error).__name__}: {error}") from error
+        return found[address]
+
+    async def _connected(self) -> Any:
+        """The client, which dask connects again by itself for a while; then there is a new one."""
+        async with self._connecting:
+            if self._client is None or self._client.status in ("closing", "closed"):
+                self._client = await Client(
+                    self._address,
+                    security=self._security,
+                    timeout=_CONNECT_S,
+                    asynchronous=True,
+                    set_as_default=False,
+                    name="arena",
+                )
+        if self._client.status != "running":
+            raise ConnectionError("the connection to the scheduler is interrupted")
+        return self._client

@@ -22,7 +22,6 @@ from msgspec.structs import replace
 from arena import __version__
 from arena.cluster.bots import Bots
 from arena.cluster.messages import (
-    Assignment,
     Hello,
     Identity,
     LogLine,
@@ -146,6 +145,7 @@ class Session:
         self._admission = ThreadPoolExecutor(1, "admission")
         self._loop = asyncio.get_running_loop()
         self._changed = asyncio.Event()
+        self._lease: asyncio.TimerHandle | None = None
         self._log = _Records()
         self._log.attach()
         self._renew()
@@ -178,7 +178,8 @@ class Session:
         """End the session with all that it plays, and its bots."""
         if self.is_open:
             self.is_open = False
-            self._lease.cancel()
+            if self._lease is not None:
+                self._lease.cancel()
             self._changed.set()
             self._log.detach()
             self._admission.shutdown(wait=False, cancel_futures=True)
@@ -186,14 +187,12 @@ class Session:
 
     def _renew(self) -> None:
         """Begin the lease anew."""
-        if hasattr(self, "_lease"):
+        if self._lease is not None:
             self._lease.cancel()
         self._lease = self._loop.call_later(self.hello.lease_s, self._expire)
 
     def _expire(self) -> None:
-        log.warning(
-            "%s: its driver was not heard for %.0f s; the session ends", self.hello.league, self.hello.lease_s
-        )
+        log.warning("%s: its driver was not heard for %.0f s; the session ends", self.hello.league, self.hello.lease_s)
         self.close()
 
     def _take(self, request: Request) -> None:

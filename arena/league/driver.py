@@ -32,9 +32,11 @@ HandOver = Callable[[Finished], None]
 
 
 class Backend(Protocol):
-    """Something that plays process lives, `slots` at once at most: it stores nothing and decides nothing."""
+    """Something that plays process lives: it stores nothing and decides nothing."""
 
-    slots: int
+    @property
+    def slots(self) -> int:
+        """The lives that it takes by now, 1 at least: those in flight, and those that it can begin."""
 
     def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
         """Play the life. `hand_over` gets blocks while it goes on, from any thread; the result is the rest of them.

@@ -39,6 +39,20 @@ class PlayerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     arguments: Annotated[tuple[CommandWord, ...], Meta(max_length=256)] = ()
 
 
+class ClusterSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The cluster that plays, in `cluster:` of a tournament or as options of a command.
+
+    `address`: `tls://HOST:PORT`, or `local:N` for N workers on this machine; or a `scheduler_file` that a dask
+    scheduler has written. The TLS files are PEM.
+    """
+
+    address: str = ""
+    scheduler_file: str = ""
+    tls_ca: str = ""
+    tls_cert: str = ""
+    tls_key: str = ""
+
+
 class TournamentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The keys of a file in tournaments/.
 
@@ -109,6 +123,7 @@ class Tournament(msgspec.Struct, frozen=True):
     rules: str = ""
     format: str = FORMAT
     package: Package | UnsetType = UNSET
+    cluster: ClusterSettings | UnsetType = UNSET
 
     @property
     def setting(self) -> MatchSettings:
@@ -154,12 +169,12 @@ def read_tournament(
 
 
 def portable(tournament: Tournament) -> Tournament:
-    """The same tournament without what belongs to one machine: where bots lie, and how many workers play."""
+    """The same tournament without what belongs to one machine: where bots lie, and the workers that play."""
     players = tuple(
         msgspec.structs.replace(player, bot=msgspec.structs.replace(player.bot, source="", folder="", given=""))
         for player in tournament.players
     )
-    return msgspec.structs.replace(tournament, players=players, workers=None)
+    return msgspec.structs.replace(tournament, players=players, workers=None, cluster=UNSET)
 
 
 def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> Tournament:

@@ -160,7 +160,7 @@ WRONG = {
     "--bots": "none",
     "--cap": "3",
     "--dialogue": ".",
-    "--executor": "none:none",
+    "--cluster": "local:0",
     "--folder": ".",
     "--game": "go",
     "--lang": "cobol",

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 import yaml
 from cli_arena import Terminal
 from support.tampering import execute_sql
+from support.threads import play_in_threads
 
 from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import HarnessFault
@@ -20,12 +20,7 @@ from arena.match.participant import Participant
 from arena.match.record import MatchRecord
 from arena.match.settings import MatchSpec
 
-RUN = "league run league.yaml --executor test_cli_incomplete:one_thread"
-
-
-def one_thread() -> ThreadPoolExecutor:
-    """Workers in this process, where a test can put another referee."""
-    return ThreadPoolExecutor(1)
+RUN = "league run league.yaml"
 
 
 @pytest.fixture
@@ -53,6 +48,7 @@ def test_a_block_that_stays_void_is_named_and_tried_again_by_the_next_run(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """League, block, players and reason; all others are played and ranked in a table that says so; exit code 4."""
+    play_in_threads(monkeypatch)
     monkeypatch.setattr(worker, "play_match", suspended_in(1))
     incomplete = terminal.arena(RUN)
     monkeypatch.undo()

@@ -142,25 +142,6 @@ def test_verify_finds_tampering(terminal: Terminal) -> None:
     assert "error: 2 problems found" in said.err
 
 
-@pytest.mark.parametrize(
-    ("executor", "said"),
-    [
-        ("nomodule:make", "No module named 'nomodule'"),
-        ("json:make", "no attribute 'make'"),
-        ("json", "expected module:function"),
-        ("time:time", "found a float, expected a concurrent.futures executor"),
-    ],
-)
-def test_a_wrong_executor_exits_with_2(terminal: Terminal, executor: str, said: str) -> None:
-    """What was given, and what is expected."""
-    terminal.league()
-
-    found = terminal.arena(f"league run league.yaml --executor {executor}")
-
-    assert found.code == 2
-    assert said in found.err
-
-
 @pytest.mark.slow
 def test_matches_left_behind_are_kept(terminal: Terminal) -> None:
     """A change that drops matches has to be wanted (see test_cli_update.py); verify looks at them too."""

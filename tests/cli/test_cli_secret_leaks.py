@@ -15,6 +15,7 @@ import pytest
 from cli_arena import Said, Terminal, bot_script
 from cli_secret import TELLTALE, kept, league, records
 from support.tampering import opened
+from support.threads import play_in_threads
 
 pytestmark = pytest.mark.process
 
@@ -89,11 +90,6 @@ class Spy(ThreadPoolExecutor):
         return super().submit(call, *arguments, **named)
 
 
-def spy() -> Spy:
-    """See `--executor`."""
-    return Spy(1)
-
-
 def everywhere(terminal: Terminal, *said: Said) -> list[bytes]:
     """Every byte that a league left behind or said, but for the secret's own file."""
     files = [path for path in terminal.folder.rglob("*") if path.is_file() and path.parent.name != "secrets"]
@@ -108,8 +104,8 @@ def test_the_secret_is_nowhere_but_in_its_file(
 ) -> None:
     """Not in the database, a log, a table, a page, what bots hear, a worker's batch or an error; in no usual form."""
     Spy.sent.clear()
-    monkeypatch.syspath_prepend(Path(__file__).parent)
-    ran = league(terminal, "--executor", f"{__name__}:spy", cycles=3)
+    play_in_threads(monkeypatch, Spy(1))
+    ran = league(terminal, cycles=3)
     (file,) = kept()
     secret = bytes.fromhex(file.read_text())
     match = terminal.first_match()
@@ -148,9 +144,9 @@ def test_the_secret_is_on_the_disk_before_the_first_bot_starts(
         fsync(number)
 
     monkeypatch.setattr("os.fsync", watched)
-    monkeypatch.syspath_prepend(Path(__file__).parent)
+    play_in_threads(monkeypatch, Spy(1))
 
-    league(terminal, "--executor", f"{__name__}:spy")
+    league(terminal)
 
     first = next(place for place, path in enumerate(synced) if re.search(r"results/secrets/new-\w+$", path))
     assert [Path(path).name for path in synced[first + 1 : first + 3]] == ["secrets", "results"]

@@ -168,21 +168,6 @@ def test_a_closed_stdout_is_told_and_no_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_league_on_an_executor_of_the_user(tmp_path: Path) -> None:
-    """`--executor module:factory`: threads play the same league as workers do."""
-    place = Place(tmp_path).write("random", "random", "random", cycles=4)
-    threads = place.beside("threads")
-    (tmp_path / "mine.py").write_text(
-        "from concurrent.futures import ThreadPoolExecutor\n\ndef make():\n    return ThreadPoolExecutor(2)\n"
-    )
-
-    place.league()
-    threads.league("--executor", "mine:make", "--workers", "2")
-
-    assert threads.standings() == place.standings()
-
-
-@pytest.mark.slow
 def test_many_players(tmp_path: Path) -> None:
     """Eight players, one cycle: 28 pairings, each played."""
     place = Place(tmp_path).write(*["random"] * 8, cycles=1, options={"heaps": [1]})

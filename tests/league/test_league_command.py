@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from league_made import RANDOM
+from support.threads import play_in_threads
 
 from arena.cli import execute
 
@@ -36,10 +37,6 @@ class Stopping(ThreadPoolExecutor):
         return super().submit(function, *arguments, **named)
 
 
-def stopping() -> Stopping:
-    return Stopping(1)
-
-
 def write(folder: Path, kind: str) -> Path:
     players = [{"bot": str(RANDOM), "name": f"p{number}"} for number in range(4)]
     content = {"name": kind, "game": "nim", "options": {"heaps": [2, 3]}, "seed": 1, "players": players}
@@ -63,12 +60,13 @@ def test_stopped_anywhere_it_ends_with_the_same_standings(
     path = write(tmp_path, kind)
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
     command = ["league", "run", str(path), "--isolation", "none"]
-    with_stops = [*command, "--executor", "test_league_command:stopping", "--workers", "1", "--results", str(stopped)]
     codes: list[int] = []
     while codes[-1:] != [0]:
         monkeypatch.setenv(STOP_AFTER, "2")
-        codes.append(execute(with_stops))
+        play_in_threads(monkeypatch, Stopping(1))
+        codes.append(execute([*command, "--results", str(stopped)]))
         assert len(codes) < 40
+    monkeypatch.undo()
 
     assert execute([*command, "--workers", "2", "--results", str(whole)]) == 0
 
@@ -86,9 +84,10 @@ def test_says_which_round_is_on_and_who_won(
     """Half played: the round, and at most how many matches; at the end the ties and the winner."""
     path, results = write(tmp_path, "knockout"), tmp_path / "results"
     command = ["league", "run", str(path), "--isolation", "none", "--results", str(results)]
-    monkeypatch.setenv(STOP_AFTER, "2")
-
-    assert execute([*command, "--executor", "test_league_command:stopping", "--workers", "1"]) == 3
+    with monkeypatch.context() as patch:
+        patch.setenv(STOP_AFTER, "2")
+        play_in_threads(patch, Stopping(1))
+        assert execute(command) == 3
     stopped = capsys.readouterr().err
     assert execute(["league", "status", "--results", str(results)]) == 0
     status = capsys.readouterr().out

@@ -9,7 +9,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,10 @@ from typing import Any
 import pytest
 from league_made import ROOT, all_blocks, numbers, real_tournament
 from support.made_matches import tournament
+from support.threads import ThreadBackend
 
 from arena.errors import HarnessFault
-from arena.league.driver import Backend, ExecutorBackend, LocalBackend, play_lives
+from arena.league.driver import Backend, LocalBackend, play_lives
 from arena.league.schedule import lives
 from arena.league.tournament import Player, Tournament
 from arena.match.columns import PlayedBlock
@@ -90,7 +90,7 @@ def test_all_backends_play_the_same_matches(tmp_path: Path) -> None:
     found = [
         outcome(league, LocalBackend(1)),
         outcome(league, LocalBackend(2)),
-        outcome(league, ExecutorBackend(ThreadPoolExecutor(2), 2)),
+        outcome(league, ThreadBackend(slots=2)),
     ]
 
     assert len(found[0]) == 12

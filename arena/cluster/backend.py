@@ -1,0 +1,92 @@
+"""A `Backend` whose lives are played by the workers of a dask cluster: a thread with the event loop of the dealer."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import BrokenExecutor, Future
+from functools import partial
+from typing import Any, Final
+
+from arena.cluster.bots import archive_of
+from arena.cluster.dealer import USUAL_TIMES, Dealer, Flight, Link, Terms, Times
+from arena.cluster.session import identity_of
+from arena.errors import SpecError
+from arena.league.driver import Finished, HandOver
+from arena.league.schedule import Life
+from arena.league.tournament import ClusterSettings, Tournament
+from arena.process.limits import Isolation
+from arena.process.manifest import BotSpec
+
+_CLOSE_WITHIN_S: Final = 5.0
+
+
+class ClusterBackend:
+    """See `arena.league.driver.Backend`. It connects for its first life: MachineFault if there is no scheduler."""
+
+    def __init__(
+        self,
+        open_link: Callable[[], Coroutine[Any, Any, Link]],
+        terms: Terms,
+        *,
+        archive: Callable[[BotSpec], bytes] = archive_of,
+        times: Times = USUAL_TIMES,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.dealer: Dealer | None = None
+        self._open_link = open_link
+        self._deal = partial(Dealer, terms=terms, archive_of=archive, times=times, say=say)
+
+    @property
+    def slots(self) -> int:
+        """See `Backend`; they come and go with the workers."""
+        return 1 if self.dealer is None else self.dealer.slots
+
+    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
+        """See `Backend`."""
+        dealer = self.dealer or self._started()
+        if dealer.broken:
+            raise BrokenExecutor(dealer.broken)
+        future: Future[Finished] = Future()
+        self._loop.call_soon_threadsafe(dealer.add, Flight(life, hand_over, future))
+        return future
+
+    def close(self, *, is_interrupted: bool) -> None:  # noqa: ARG002 - all sessions end at once; they have nothing left
+        """See `Backend`: all bots on all machines end."""
+        if self.dealer is None:
+            return
+        self._running.cancel()
+        closing = asyncio.run_coroutine_threadsafe(self.dealer.close(), self._loop)
+        try:
+            closing.result(_CLOSE_WITHIN_S)
+        except TimeoutError:  # a worker that does not hear it ends by its lease
+            closing.cancel()
+        finally:
+            self._stop()
+
+    def _started(self) -> Dealer:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="cluster", daemon=True)
+        self._thread.start()
+        try:
+            self.dealer = self._deal(asyncio.run_coroutine_threadsafe(self._open_link(), self._loop).result())
+        except BaseException:
+            self._stop()
+            raise
+        self._running = asyncio.run_coroutine_threadsafe(self.dealer.run(), self._loop)
+        return self.dealer
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_CLOSE_WITHIN_S)
+
+
+def cluster_backend(
+    settings: ClusterSettings, tournament: Tournament, isolation: Isolation, say: Callable[[str], None]
+) -> ClusterBackend:
+    """The backend of checked settings. SpecError without dask; `say` gets sentences about workers."""
+    try:
+        from arena.cluster.link import open_link  # noqa: PLC0415 - dask is an extra, and slow to import
+    except ImportError as error:
+        raise SpecError(f"--cluster: {error}; `pip install 'bot-arena[cluster]'` installs what it needs") from None
+    terms = Terms(tournament.name, tournament.game, isolation, identity_of(tournament.game))
+    return ClusterBackend(partial(open_link, settings), terms, say=say)

@@ -1,0 +1,32 @@
+"""A backend whose workers are threads of the test's own process, where a test can put another referee or stop a run."""
+
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from arena.league.driver import Finished, HandOver
+from arena.league.schedule import Life
+from arena.league.worker import play_whole_life
+
+
+class ThreadBackend:
+    """Plays whole lives on an executor."""
+
+    def __init__(self, executor: Executor | None = None, slots: int = 1) -> None:
+        self._executor, self.slots = executor or ThreadPoolExecutor(slots), slots
+
+    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":  # noqa: ARG002 - nothing comes early
+        return self._executor.submit(play_whole_life, life)
+
+    def close(self, *, is_interrupted: bool) -> None:
+        self._executor.shutdown(wait=not is_interrupted, cancel_futures=is_interrupted)
+
+
+def play_in_threads(monkeypatch: pytest.MonkeyPatch, executor: Executor | None = None) -> None:
+    """`league run` in this process plays on that executor, by default on one thread, until the patch is undone."""
+
+    def make(_workers: int, **_options: Any) -> ThreadBackend:
+        return ThreadBackend(executor)
+
+    monkeypatch.setattr("arena.cli.league.LocalBackend", make)
