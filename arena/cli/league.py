@@ -168,7 +168,7 @@ def run_league(
     require_columns(style, form, tournament)
     count = workers or tournament.workers or len(usable_cores())
     used = cluster.chosen(tournament.cluster, workers)
-    backend = _backend(used, tournament, isolation, count, pin=pin)
+    backend = _backend(used, tournament, bots, isolation, LocalBackend(count, may_pin=pin))
     prepare_isolation(isolation, tournament.game)
     with stoppable(), writable(results) as store:
         tournament, replay_of = installed(tournament, bots), replays_of(store)
@@ -296,13 +296,13 @@ def matches(name: str | None, faults: bool, form: str, results: Path, style: Sty
 
 
 def _backend(
-    cluster: ClusterSettings | None, tournament: Tournament, isolation: Isolation, count: int, *, pin: bool
+    cluster: ClusterSettings | None, tournament: Tournament, bots: BotStore, isolation: Isolation, local: LocalBackend
 ) -> Backend:
     if cluster is None:
-        return LocalBackend(count, may_pin=pin)
+        return local
     from arena.cluster.backend import cluster_backend  # noqa: PLC0415 - only for a cluster
 
-    return cluster_backend(cluster, tournament, isolation, partial(click.echo, err=True))
+    return cluster_backend(cluster, tournament, isolation, bots.packed, partial(click.echo, err=True))
 
 
 class _LogFile(logging.FileHandler):

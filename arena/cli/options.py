@@ -352,10 +352,10 @@ class ClusterOptions(NamedTuple):
             return None
         if workers is not None:
             raise SpecError("--workers is for this machine; a cluster plays with all its workers")
-        from arena.cluster.address import checked  # noqa: PLC0415 - only for a cluster
+        from arena.cluster.address import checked_address  # noqa: PLC0415 - only for a cluster
 
         with option_named("--cluster" if "address" in named else "--scheduler-file" if is_placed else "cluster"):
-            return checked(settings, is_trusted=self.is_trusted)
+            return checked_address(settings, is_trusted=self.is_trusted)
 
 
 def cluster_options(command: F) -> F:

@@ -23,6 +23,5 @@ that hears nothing for `lease_s` ends its session by itself; the driver declares
 longer knows it, or after `loss_s` > `lease_s` without an answer, and only then gives its lives to others, as new
 attempts.
 
-Bots travel by content. `bots.Bots` is the cache of a worker (`missing`, `install`, `installed`), `bots.archive_of`
-makes the archive that the driver sends.
+Bots travel by content: `BotStore.packed` makes what the driver sends, `arena.store.cache` keeps it on the worker.
 """

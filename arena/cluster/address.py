@@ -16,7 +16,7 @@ from arena.league.tournament import ClusterSettings
 _MOST_HERE: Final = 1024
 
 
-def checked(settings: ClusterSettings, *, is_trusted: bool) -> ClusterSettings:
+def checked_address(settings: ClusterSettings, *, is_trusted: bool) -> ClusterSettings:
     """The settings with the address of the scheduler file. SpecError if they name no cluster.
 
     SpecError also if it does not speak TLS and the network is not trusted.

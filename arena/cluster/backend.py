@@ -7,42 +7,40 @@ from concurrent.futures import BrokenExecutor, Future
 from functools import partial
 from typing import Any, Final
 
-from arena.cluster.bots import archive_of
-from arena.cluster.dealer import USUAL_TIMES, Dealer, Flight, Link, Terms, Times
+from arena.cluster.dealer import USUAL_TIMES, Dealer, DealingTimes, Flight, Link, Terms
 from arena.cluster.session import identity_of
 from arena.errors import SpecError
 from arena.league.driver import Finished, HandOver
 from arena.league.schedule import Life
 from arena.league.tournament import ClusterSettings, Tournament
 from arena.process.limits import Isolation
-from arena.process.manifest import BotSpec
 
 _CLOSE_WITHIN_S: Final = 5.0
 
 
 class ClusterBackend:
-    """See `arena.league.driver.Backend`. It connects for its first life: MachineFault if there is no scheduler."""
+    """A `Backend` that connects for its first life: MachineFault if there is no scheduler."""
 
     def __init__(
         self,
         open_link: Callable[[], Coroutine[Any, Any, Link]],
         terms: Terms,
+        archive_of: Callable[[str], bytes],
         *,
-        archive: Callable[[BotSpec], bytes] = archive_of,
-        times: Times = USUAL_TIMES,
+        times: DealingTimes = USUAL_TIMES,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.dealer: Dealer | None = None
         self._open_link = open_link
-        self._deal = partial(Dealer, terms=terms, archive_of=archive, times=times, say=say)
+        self._deal = partial(Dealer, terms=terms, archive_of=archive_of, times=times, say=say)
 
     @property
     def slots(self) -> int:
-        """See `Backend`; they come and go with the workers."""
+        """The lives that it takes by now; workers come and go."""
         return 1 if self.dealer is None else self.dealer.slots
 
     def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
-        """See `Backend`."""
+        """Queue a life. BrokenExecutor if there is no cluster any more."""
         dealer = self.dealer or self._started()
         if dealer.broken:
             raise BrokenExecutor(dealer.broken)
@@ -51,7 +49,7 @@ class ClusterBackend:
         return future
 
     def close(self, *, is_interrupted: bool) -> None:  # noqa: ARG002 - all sessions end at once; they have nothing left
-        """See `Backend`: all bots on all machines end."""
+        """End all sessions, so that all bots on all machines end."""
         if self.dealer is None:
             return
         self._running.cancel()
@@ -81,7 +79,11 @@ class ClusterBackend:
 
 
 def cluster_backend(
-    settings: ClusterSettings, tournament: Tournament, isolation: Isolation, say: Callable[[str], None]
+    settings: ClusterSettings,
+    tournament: Tournament,
+    isolation: Isolation,
+    archive_of: Callable[[str], bytes],
+    say: Callable[[str], None],
 ) -> ClusterBackend:
     """The backend of checked settings. SpecError without dask; `say` gets sentences about workers."""
     try:
@@ -89,4 +91,4 @@ def cluster_backend(
     except ImportError as error:
         raise SpecError(f"--cluster: {error}; `pip install 'bot-arena[cluster]'` installs what it needs") from None
     terms = Terms(tournament.name, tournament.game, isolation, identity_of(tournament.game))
-    return ClusterBackend(partial(open_link, settings), terms, say=say)
+    return ClusterBackend(partial(open_link, settings), terms, archive_of, say=say)

@@ -21,22 +21,21 @@ from msgspec.structs import replace
 
 from arena.cluster.messages import (
     Assignment,
-    Hello,
+    Dispatch,
     Identity,
     LogLine,
+    Opening,
     Progressed,
-    Reply,
-    Request,
+    Report,
     Welcome,
-    decode,
-    encode,
+    packed,
+    unpacked,
 )
 from arena.errors import HarnessFault
 from arena.league.driver import Finished, HandOver, Undelivered
 from arena.league.schedule import Life
 from arena.league.worker import ATTEMPTS
 from arena.process.limits import Isolation
-from arena.process.manifest import BotSpec
 from arena.text import counted
 
 _MOST_LIVES: Final = 64
@@ -49,7 +48,7 @@ _FAILURES: Final = 3
 log: Final = logging.getLogger("arena.cluster")
 
 
-class Times(msgspec.Struct, frozen=True):
+class DealingTimes(msgspec.Struct, frozen=True):
     """Seconds. A worker gets lives until it has work for `ahead_s`; it answers after `wait_s` at the latest.
 
     One that does not answer is asked again for `retry_s`, then left alone for `silent_s`, which is longer than its
@@ -69,7 +68,7 @@ class Times(msgspec.Struct, frozen=True):
     patience_s: float = 600.0
 
 
-USUAL_TIMES: Final = Times()
+USUAL_TIMES: Final = DealingTimes()
 
 
 class Terms(msgspec.Struct, frozen=True):
@@ -88,13 +87,13 @@ class Link(Protocol):
         """The id of the scheduler, and the name of each worker by its address. OSError if there is no scheduler."""
 
     async def meet(self, address: str, hello: bytes) -> bytes:
-        """See `arena.cluster.session`."""
+        """Open a session; Unfit from any of these calls if the worker fails in it."""
 
     async def exchange(self, address: str, request: bytes) -> bytes:
-        """See `arena.cluster.session`."""
+        """Exchange lives and blocks."""
 
     async def part(self, address: str, session: str) -> None:
-        """See `arena.cluster.session`."""
+        """End a session."""
 
     async def close(self) -> None:
         """Let go of the scheduler."""
@@ -162,9 +161,9 @@ class Dealer:
         self,
         link: Link,
         terms: Terms,
-        archive_of: Callable[[BotSpec], bytes],
+        archive_of: Callable[[str], bytes],
         *,
-        times: Times = USUAL_TIMES,
+        times: DealingTimes = USUAL_TIMES,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.broken = ""
@@ -258,11 +257,11 @@ class Dealer:
     async def _meet(self, peer: Peer) -> None:
         """Open a session, as soon as no other driver has the worker."""
         terms, times = self._terms, self._times
-        hello = Hello(peer.session, terms.league, terms.game, terms.isolation, times.lease_s)
-        message, is_told = encode(hello), False
+        hello = Opening(peer.session, terms.league, terms.game, terms.isolation, times.lease_s)
+        message, is_told = packed(hello), False
         while True:
             answer = await self._answer(peer, lambda: self._link.meet(peer.address, message))
-            welcome = decode(answer, Welcome)
+            welcome = unpacked(answer, Welcome)
             if not welcome.is_busy:
                 break
             if not is_told:
@@ -270,18 +269,18 @@ class Dealer:
                 is_told = True
             await self._pause(peer, times.busy_s)
         peer.host, peer.speed = welcome.host, welcome.speed
-        if sentence := welcome.refusal or differences(welcome.identity, terms.identity):
+        if sentence := welcome.refusal or identity_differences(welcome.identity, terms.identity):
             self._leave_out(peer, sentence)
 
-    def _request(self, peer: Peer) -> Request:
+    def _request(self, peer: Peer) -> Dispatch:
         """The next message to a worker, with the lives that it gets now and the bots that it lacks."""
         dealt = self._deal(peer)
-        specs = {each.bot.digest: each.bot for flight in peer.flights.values() for each in flight.life.pairing.players}
-        archives = {digest: self._archive_of(specs[digest]) for digest in peer.wanted if digest in specs}
+        due = {each.bot.digest for flight in peer.flights.values() for each in flight.life.pairing.players}
+        archives = {digest: self._archive_of(digest) for digest in peer.wanted if digest in due}
         peer.wanted = ()
         is_more = bool(self._backlog) and not peer.is_alone
         soon = math.floor(self._times.ahead_s / 2 / peer.block_s) if peer.block_s else peer.left
-        return Request(
+        return Dispatch(
             session=peer.session,
             held={attempt: flight.held for attempt, flight in peer.flights.items()},
             lives=dealt,
@@ -319,9 +318,9 @@ class Dealer:
         except TimeoutError:
             return
 
-    async def _exchanged(self, peer: Peer, request: Request) -> Reply:
-        message = encode(request)
-        reply = decode(await self._answer(peer, lambda: self._link.exchange(peer.address, message)), Reply)
+    async def _exchanged(self, peer: Peer, request: Dispatch) -> Report:
+        message = packed(request)
+        reply = unpacked(await self._answer(peer, lambda: self._link.exchange(peer.address, message)), Report)
         if not reply.is_known:
             raise _Lost("its session has ended, as after a lease without a word from here", is_death=False)
         return reply
@@ -367,7 +366,7 @@ class Dealer:
         except TimeoutError:
             return
 
-    def _take_in(self, peer: Peer, reply: Reply) -> None:
+    def _take_in(self, peer: Peer, reply: Report) -> None:
         for line in reply.log:
             _log_again(peer, line)
         peer.block_s, peer.wanted = reply.block_s or peer.block_s, reply.missing
@@ -437,9 +436,11 @@ class Dealer:
         self._say(sentence)
 
 
-def differences(found: Identity, expected: Identity) -> str:
+def identity_differences(found: Identity | None, expected: Identity) -> str:
     """`arena 0.2 (here 0.3)`, of all in which a worker is not like the driver; empty if it is."""
-    pairs = [("arena", found.arena, expected.arena), ("the rules of the game", found.rules, expected.rules)]
+    if found is None:
+        return "it does not say what it is"
+    pairs = [("arena", found.arena, expected.arena), ("rules", str(found.game), str(expected.game))]
     pairs += [
         (f"its simulator's {key}", found.simulator.get(key, "none"), expected.simulator.get(key, "none"))
         for key in sorted(found.simulator.keys() | expected.simulator.keys())

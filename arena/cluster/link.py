@@ -86,7 +86,7 @@ async def open_link(settings: ClusterSettings) -> "DaskLink":
 
 
 class DaskLink:
-    """See `arena.cluster.dealer.Link`."""
+    """A `Link` through a dask scheduler."""
 
     def __init__(self, address: str, security: Security, cluster: LocalCluster | None = None) -> None:
         self._address, self._security, self._cluster = address, security, cluster
@@ -95,28 +95,28 @@ class DaskLink:
         self._calls = asyncio.Semaphore(_MOST_CALLS)
 
     async def workers(self) -> tuple[str, dict[str, str]]:
-        """See `Link`."""
+        """The id of the scheduler, and the name of each worker by its address."""
         client = await self._connected()
         found = await asyncio.wait_for(client.scheduler.identity(), _CONNECT_S)
         return found["id"], {address: str(each["name"]) for address, each in found["workers"].items()}
 
     async def meet(self, address: str, hello: bytes) -> bytes:
-        """See `Link`."""
+        """Open a session."""
         answer: bytes = await self._run(remote.meet, address, hello)
         return answer
 
     async def exchange(self, address: str, request: bytes) -> bytes:
-        """See `Link`."""
+        """Exchange lives and blocks."""
         async with self._calls:
             answer: bytes = await self._run(remote.exchange, address, request)
         return answer
 
     async def part(self, address: str, session: str) -> None:
-        """See `Link`."""
+        """End a session."""
         await self._run(remote.part, address, session)
 
     async def close(self) -> None:
-        """See `Link`; workers that were started here end."""
+        """Let go of the scheduler; workers that were started here end."""
         for each in (self._client, self._cluster):
             if each is not None:
                 with contextlib.suppress(OSError):

@@ -7,28 +7,29 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from arena.games import GameFingerprint
 from arena.league.schedule import Life
 from arena.match.columns import PlayedBlock
 from arena.process.limits import Isolation
 
-M = TypeVar("M")
-encode: Final = msgspec.msgpack.encode
+T = TypeVar("T")
+packed: Final = msgspec.msgpack.encode
 
 
-def decode(message: bytes, kind: type[M]) -> M:
+def unpacked(message: bytes, kind: type[T]) -> T:
     """The message of that kind. msgspec.ValidationError if it is none."""
     return msgspec.msgpack.decode(message, type=kind)
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """All in which a worker has to equal the driver: versions of arena and of the game's rules, and its simulator."""
+    """All in which a worker has to equal the driver: the version of arena, the game's rules, and its simulator."""
 
     arena: str
-    rules: str
+    game: GameFingerprint
     simulator: dict[str, str] = {}
 
 
-class Hello(msgspec.Struct, frozen=True):
+class Opening(msgspec.Struct, frozen=True):
     """The driver opens a session. `league` tells others for whom the worker plays; `lease_s` see `arena.cluster`."""
 
     session: str
@@ -44,7 +45,7 @@ class Welcome(msgspec.Struct, frozen=True):
     `speed` is that of `arena.doctor.machine.speed`.
     """
 
-    identity: Identity
+    identity: Identity | None = None
     host: str = ""
     speed: float = 0.0
     refusal: str = ""
@@ -58,7 +59,7 @@ class Assignment(msgspec.Struct, frozen=True):
     life: Life
 
 
-class Request(msgspec.Struct, frozen=True):
+class Dispatch(msgspec.Struct, frozen=True):
     """The driver's part of an exchange.
 
     `held`: the number of blocks that the driver holds, of every attempt that it waits for; the others are forgotten.
@@ -91,7 +92,7 @@ class LogLine(msgspec.Struct, frozen=True):
     text: str
 
 
-class Reply(msgspec.Struct, frozen=True):
+class Report(msgspec.Struct, frozen=True):
     """The worker's part of an exchange: `attempts` are those with news. Not `is_known`: it has no such session (more).
 
     `missing`: hashes of bots that it needs. `refusal`: why it plays no more, a sentence. `block_s`: seconds a block of

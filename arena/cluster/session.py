@@ -7,6 +7,7 @@ play its lives. Nothing blocks the event loop of the dask worker: bots are insta
 import asyncio
 import contextlib
 import logging
+import os
 import platform
 import threading
 import time
@@ -20,40 +21,42 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from arena import __version__
-from arena.cluster.bots import Bots
 from arena.cluster.messages import (
-    Hello,
+    Dispatch,
     Identity,
     LogLine,
+    Opening,
     Progressed,
-    Reply,
-    Request,
+    Report,
     Welcome,
-    decode,
-    encode,
+    packed,
+    unpacked,
 )
 from arena.doctor.machine import speed
 from arena.errors import ArenaError
-from arena.games import load_game
+from arena.games import fingerprint_of, load_game
 from arena.games.api import simulator_of
 from arena.league.driver import Backend, Finished, LocalBackend
 from arena.league.schedule import Life
 from arena.match.columns import PlayedBlock
 from arena.process.sandbox import self_test
+from arena.store.cache import BotCache, BotsMissing, default_folder
 
 _LOG_LINES: Final = 2000
 """Log records that wait for the driver; older ones are left out."""
+CACHE_VARIABLE: Final = "ARENA_WORKER_CACHE"
+"""Of the environment of a worker: the folder in which it keeps bots."""
 log: Final = logging.getLogger("arena.cluster")
 
 
 async def meet(hello: bytes, dask_worker: Any) -> bytes:
-    """Open a session on this dask worker; a `Welcome` for a `Hello`."""
-    return encode(await _slot_of(dask_worker).meet(decode(hello, Hello)))
+    """Open a session on this dask worker; a `Welcome` for a `Opening`."""
+    return packed(await _slot_of(dask_worker).meet(unpacked(hello, Opening)))
 
 
 async def exchange(request: bytes, dask_worker: Any) -> bytes:
-    """A `Reply` for a `Request`."""
-    return encode(await _slot_of(dask_worker).exchange(decode(request, Request)))
+    """A `Report` for a `Dispatch`."""
+    return packed(await _slot_of(dask_worker).exchange(unpacked(request, Dispatch)))
 
 
 async def part(session: str, dask_worker: Any) -> None:
@@ -63,9 +66,8 @@ async def part(session: str, dask_worker: Any) -> None:
 
 def identity_of(game: str) -> Identity:
     """The versions here of all on which the matches of a game depend."""
-    rules = load_game(game)
-    simulator = simulator_of(rules)
-    return Identity(__version__, rules.rules_version, {} if simulator is None else simulator.fingerprint())
+    simulator = simulator_of(load_game(game))
+    return Identity(__version__, fingerprint_of(game), {} if simulator is None else simulator.fingerprint())
 
 
 _SLOTS: Final[dict[str, "Slot"]] = {}
@@ -73,7 +75,7 @@ _SLOTS: Final[dict[str, "Slot"]] = {}
 
 
 def _slot_of(dask_worker: Any) -> "Slot":
-    return _SLOTS.setdefault(dask_worker.id, Slot(Path(dask_worker.local_directory)))
+    return _SLOTS.setdefault(dask_worker.id, Slot(Path(os.environ.get(CACHE_VARIABLE) or default_folder())))
 
 
 class Slot:
@@ -81,23 +83,26 @@ class Slot:
 
     def __init__(self, folder: Path, open_backend: Callable[[], Backend] = lambda: LocalBackend(1)) -> None:
         self._folder, self._open_backend = folder, open_backend
-        self._session: Session | None = None
+        self._session: WorkerSession | None = None
 
-    async def meet(self, hello: Hello) -> Welcome:
+    async def meet(self, hello: Opening) -> Welcome:
         """Open a session in the place of one that is over."""
         found = self._session
         if found is not None and found.is_open and found.hello.session != hello.session:
-            return Welcome(identity_of(hello.game), is_busy=True, refusal=f"it plays for {found.hello.league}")
+            return Welcome(is_busy=True, refusal=f"it plays for {found.hello.league}")
         if found is None or not found.is_open:
-            bots = Bots(self._folder / "bots", hello.isolation)
-            found = self._session = Session(hello, bots, self._open_backend())
+            try:
+                bots = BotCache(self._folder, hello.isolation)
+            except ArenaError as error:
+                return Welcome(refusal=str(error))
+            found = self._session = WorkerSession(hello, bots, self._open_backend())
         return await found.look()
 
-    async def exchange(self, request: Request) -> Reply:
-        """See `Session.exchange`."""
+    async def exchange(self, request: Dispatch) -> Report:
+        """Hand an exchange to its session."""
         found = self._session
         if found is None or not found.is_open or found.hello.session != request.session:
-            return Reply(is_known=False)
+            return Report(is_known=False)
         return await found.exchange(request)
 
     def part(self, session: str) -> None:
@@ -130,15 +135,15 @@ class _Attempt:
         return Progressed(tuple(self.blocks), self.is_over, told, isinstance(error, BrokenExecutor))
 
 
-class Session:
+class WorkerSession:
     """Lives of one driver: they wait for their bots, and are played in the order in which they have them."""
 
-    def __init__(self, hello: Hello, bots: Bots, backend: Backend) -> None:
+    def __init__(self, hello: Opening, bots: BotCache, backend: Backend) -> None:
         self.hello, self.is_open = hello, True
         self._bots, self._backend = bots, backend
         self._attempts: dict[str, _Attempt] = {}
         self._waiting: dict[str, Life] = {}
-        self._arriving: set[str] = set()
+        self._missing: set[str] = set()
         self._refusal = ""
         self._clock = _BlockClock()
         self._lock = threading.RLock()
@@ -153,15 +158,15 @@ class Session:
     async def look(self) -> Welcome:
         """Look at this machine."""
         self._renew()
-        identity, host = identity_of(self.hello.game), platform.node()
         try:
-            await asyncio.to_thread(self_test.require_isolation, self.hello.isolation)
+            welcome = await asyncio.to_thread(_looked, self.hello)
         except ArenaError as error:
+            welcome = Welcome(host=platform.node(), refusal=str(error))
+        if welcome.refusal:
             self.close()
-            return Welcome(identity, host, refusal=str(error))
-        return Welcome(identity, host, await asyncio.to_thread(speed))
+        return welcome
 
-    async def exchange(self, request: Request) -> Reply:
+    async def exchange(self, request: Dispatch) -> Report:
         """Take what the driver sends; answer when there is enough to tell, or after a while."""
         self._renew()
         self._take(request)
@@ -195,7 +200,7 @@ class Session:
         log.warning("%s: its driver was not heard for %.0f s; the session ends", self.hello.league, self.hello.lease_s)
         self.close()
 
-    def _take(self, request: Request) -> None:
+    def _take(self, request: Dispatch) -> None:
         """Forget what is no longer asked for, and queue what is new."""
         with self._lock:
             for attempt, one in list(self._attempts.items()):
@@ -206,7 +211,7 @@ class Session:
                 if each.attempt not in self._attempts:
                     self._attempts[each.attempt] = _Attempt(len(each.life.fixtures))
                     self._waiting[each.attempt] = each.life
-            self._arriving.update(request.archives)
+            self._missing.difference_update(request.archives)
             if self._waiting:
                 self._admission.submit(self._admit, request.archives)
 
@@ -214,23 +219,31 @@ class Session:
         """Install bots, and begin the lives that have theirs; in a thread."""
         try:
             for digest, archive in archives.items():
-                if self._bots.missing([digest]):
-                    self._bots.install(digest, archive)
-            self._arriving.difference_update(archives)
+                self._bots.install(digest, archive)
             for attempt, life in list(self._waiting.items()):
-                if not self._bots.missing(_digests(life)):
-                    self._begin(attempt, life)
+                self._begin(attempt, life)
         except Exception as error:  # noqa: BLE001 - the edge: the driver is told, whatever it is
             self._refusal = str(error) if isinstance(error, ArenaError) else repr(error)
         self._wake()
 
     def _begin(self, attempt: str, life: Life) -> None:
-        players = tuple(replace(each, bot=self._bots.installed(each.bot)) for each in life.pairing.players)
-        here = replace(life, pairing=replace(life.pairing, players=players))
+        """Queue a life whose bots are here, and hold them until it is over; note those that are missing."""
+        held = contextlib.ExitStack()
+        try:
+            folders = held.enter_context(self._bots.held(player.bot.digest for player in life.pairing.players))
+        except BotsMissing as missing:
+            self._missing.update(missing.digests)
+            return
+        players = tuple(
+            replace(one, bot=replace(one.bot, folder=folders[one.bot.digest])) for one in life.pairing.players
+        )
         with self._lock:
             self._clock.begin()
-            future = self._backend.submit(here, partial(self._hand_over, attempt))
+            future = self._backend.submit(
+                replace(life, pairing=replace(life.pairing, players=players)), partial(self._hand_over, attempt)
+            )
             del self._waiting[attempt]
+        future.add_done_callback(lambda _: held.close())
         future.add_done_callback(partial(self._end, attempt))
 
     def _hand_over(self, attempt: str, blocks: Finished) -> None:
@@ -260,19 +273,14 @@ class Session:
     def _has_news(self, enough: int) -> bool:
         with self._lock:
             left = sum(each.left for each in self._attempts.values())
-            return bool(self._refusal or left <= enough or self._missing())
+            return bool(self._refusal or left <= enough or self._missing)
 
-    def _missing(self) -> list[str]:
-        """The bots for which lives wait, and which nobody has sent yet."""
-        wanted = {digest for life in self._waiting.values() for digest in _digests(life)}
-        return self._bots.missing(sorted(wanted - self._arriving))
-
-    def _reply(self) -> Reply:
+    def _reply(self) -> Report:
         with self._lock:
-            return Reply(
+            return Report(
                 is_known=self.is_open,
                 attempts={key: each.news for key, each in self._attempts.items() if each.blocks or each.is_over},
-                missing=tuple(self._missing()),
+                missing=tuple(sorted(self._missing)),
                 refusal=self._refusal,
                 block_s=self._clock.block_s,
                 log=self._log.taken(),
@@ -333,5 +341,8 @@ class _Records(logging.Handler):
         return tuple(self._lines.popleft() for _ in range(len(self._lines)))
 
 
-def _digests(life: Life) -> list[str]:
-    return [player.bot.digest for player in life.pairing.players]
+def _looked(hello: Opening) -> Welcome:
+    """This machine, as far as it matters to a driver. ArenaError for one that cannot play."""
+    identity = identity_of(hello.game)
+    self_test.require_isolation(hello.isolation)
+    return Welcome(identity, platform.node(), speed())
