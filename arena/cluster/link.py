@@ -102,18 +102,18 @@ class DaskLink:
 
     async def meet(self, address: str, hello: bytes) -> bytes:
         """Open a session."""
-        answer: bytes = await self._run(remote.meet, address, hello)
+        answer: bytes = await self.call(remote.meet, address, hello)
         return answer
 
     async def exchange(self, address: str, request: bytes) -> bytes:
         """Exchange lives and blocks."""
         async with self._calls:
-            answer: bytes = await self._run(remote.exchange, address, request)
+            answer: bytes = await self.call(remote.exchange, address, request)
         return answer
 
     async def part(self, address: str, session: str) -> None:
         """End a session."""
-        await self._run(remote.part, address, session)
+        await self.call(remote.part, address, session)
 
     async def close(self) -> None:
         """Let go of the scheduler; workers that were started here end."""
@@ -122,7 +122,8 @@ class DaskLink:
                 with contextlib.suppress(OSError):
                     await asyncio.wait_for(each.close(), _CLOSE_S)
 
-    async def _run(self, function: Callable[..., Awaitable[Any]], address: str, argument: Any) -> Any:
+    async def call(self, function: Callable[..., Awaitable[Any]], address: str, argument: Any) -> Any:
+        """The result of a function of arena in the event loop of a worker. Unfit if it fails there."""
         client = await self._connected()
         try:
             found = await client.run(function, argument, workers=[address])

@@ -85,7 +85,7 @@ def cores_dumped(pattern: str) -> Iterator[CheckResult]:
 
 def languages(path_inside: str, path_outside: str, home: Path) -> Iterator[CheckResult]:
     """Programs on the PATH inside; those that could be lent, with the words that lend them; and the rest."""
-    inside = [name for name in _PROGRAMS if shutil.which(name, path=path_inside)]
+    inside = languages_in(path_inside)
     others = [name for name in _PROGRAMS if name not in inside]
     lendable = _lendable(others, path_outside, home)
     missing = [name for name in _EXPECTED if name not in inside and name not in lendable]
@@ -95,6 +95,11 @@ def languages(path_inside: str, path_outside: str, home: Path) -> Iterator[Check
         folders = ":".join(dict.fromkeys(map(str, lendable.values())))
         names = ", ".join(lendable)
         yield note(f"{names}: not where bots see them; to lend them, set {runtimes.RUNTIMES}={folders}")
+
+
+def languages_in(path: str) -> list[str]:
+    """The programs of languages on that PATH."""
+    return [name for name in _PROGRAMS if shutil.which(name, path=path)]
 
 
 def _lendable(names: Iterable[str], path: str, home: Path) -> dict[str, Path]:

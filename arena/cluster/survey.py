@@ -1,0 +1,140 @@
+"""The workers of a cluster, each looked at on its own machine before a league is played: `arena doctor --cluster`.
+
+Rule: a worker tells plain values, and this side compares. One that cannot tell them is a result too.
+"""
+
+import asyncio
+import platform
+import time
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from arena import __version__
+from arena.cluster.dealer import Unfit, identity_differences
+from arena.cluster.link import DaskLink, open_link
+from arena.cluster.messages import Identity, packed, unpacked
+from arena.cluster.session import identity_of
+from arena.doctor.machine import CheckResult, bad, note, speed
+from arena.doctor.sandbox import languages_in
+from arena.errors import ArenaError
+from arena.games import known_names
+from arena.league.tournament import ClusterSettings
+from arena.process.portable import usable_cores
+from arena.process.sandbox import runtimes, self_test
+
+_LATE_S: Final = 120.0
+"""A new worker makes its sandbox, and may have other work."""
+_APART_S: Final = 60.0
+"""Certificates begin and end by the clock."""
+
+
+class WorkerReport(msgspec.Struct, frozen=True):
+    """A worker's own machine. `sandbox`: why it does not hold, or ""; `lacking`: why a game cannot be played there.
+
+    `speed` as from `arena.doctor.machine.speed`; `clock_s` in seconds since 1970.
+    """
+
+    host: str
+    arena: str
+    python: str
+    cores: int
+    speed: float
+    sandbox: str
+    languages: tuple[str, ...]
+    identities: dict[str, Identity]
+    lacking: dict[str, str]
+    clock_s: float
+
+
+class SurveyedWorker(msgspec.Struct, frozen=True):
+    """A worker by the name that it has in the cluster; `report` is None if it did not tell, and `why` has the reason.
+
+    `ahead_s`: seconds by which its clock is ahead of the one here, as far as the way there and back can tell.
+    """
+
+    name: str
+    report: WorkerReport | None = None
+    why: str = ""
+    ahead_s: float = 0.0
+
+
+async def look(_: bytes) -> bytes:
+    """Look at this machine, on a worker; a `WorkerReport`."""
+    return packed(await asyncio.to_thread(report))
+
+
+def report() -> WorkerReport:
+    """The machine here."""
+    identities, lacking = {}, {}
+    for game in known_names():
+        try:
+            identities[game] = identity_of(game)
+        except ArenaError as error:
+            lacking[game] = str(error)
+    return WorkerReport(
+        host=platform.node(),
+        arena=__version__,
+        python=platform.python_version(),
+        cores=len(usable_cores()),
+        speed=speed(),
+        sandbox=_breach(),
+        languages=tuple(languages_in(runtimes.search_path())),
+        identities=identities,
+        lacking=lacking,
+        clock_s=time.time(),
+    )
+
+
+def survey(settings: ClusterSettings) -> list[SurveyedWorker]:
+    """All workers of the cluster, by name. MachineFault if no scheduler answers."""
+    return asyncio.run(_survey(settings))
+
+
+def faults(worker: SurveyedWorker, here: WorkerReport) -> Iterator[CheckResult]:
+    """The results that are not as they should be, of a worker beside those of this machine."""
+    found, name = worker.report, f"worker {worker.name}"
+    if found is None:
+        yield bad(f"{name} does not tell: {worker.why}; install the same arena there, and start the worker anew")
+        return
+    name = f"{name} on {found.host}"
+    if found.sandbox:
+        yield bad(f"{name}: {found.sandbox}")
+    for game, expected in here.identities.items():
+        if game in found.lacking:
+            yield note(f"{name} cannot play {game}: {found.lacking[game]}")
+        elif difference := identity_differences(found.identities.get(game), expected):
+            yield bad(f"{name}, {game}: {difference}")
+    if abs(worker.ahead_s) > _APART_S:
+        told = f"its clock is {abs(worker.ahead_s):.0f} s {'ahead' if worker.ahead_s > 0 else 'behind'}"
+        yield note(f"{name}: {told}; no match depends on it, but certificates and times in logs do")
+
+
+async def _survey(settings: ClusterSettings) -> list[SurveyedWorker]:
+    link = await open_link(settings)
+    try:
+        _, names = await link.workers()
+        found = await asyncio.gather(*(_surveyed(link, address, name) for address, name in names.items()))
+    finally:
+        await link.close()
+    return sorted(found, key=lambda worker: worker.name)
+
+
+async def _surveyed(link: DaskLink, address: str, name: str) -> SurveyedWorker:
+    try:
+        told = unpacked(await asyncio.wait_for(link.call(look, address, b""), _LATE_S), WorkerReport)
+    except TimeoutError:
+        return SurveyedWorker(name, why=f"no answer within {_LATE_S:.0f} s")
+    except (Unfit, OSError, msgspec.MsgspecError) as error:
+        return SurveyedWorker(name, why=f"{type(error).__name__}: {error}")
+    return SurveyedWorker(name, told, ahead_s=told.clock_s - time.time())
+
+
+def _breach() -> str:
+    """Why bots cannot be run here, or an empty text."""
+    try:
+        found = self_test.breaches(self_test.attempt_escapes())
+    except (ArenaError, OSError, ImportError) as error:
+        return str(error) or type(error).__name__
+    return f"the sandbox does not hold: {'; '.join(found)}" if found else ""

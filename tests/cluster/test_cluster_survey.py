@@ -1,0 +1,126 @@
+"""`arena doctor --cluster`: a table of all workers, and a sentence for each that cannot play."""
+
+from typing import Any
+
+import pytest
+from cli_arena import Terminal
+from msgspec.structs import replace
+
+from arena.cluster.messages import Identity, packed, unpacked
+from arena.cluster.survey import SurveyedWorker, WorkerReport, faults, report
+from arena.games import GameFingerprint
+from arena.plugins import Package
+
+
+def identity(game: str, rules: str, *, arena: str = "1.0", **simulator: str) -> Identity:
+    return Identity(arena, GameFingerprint(game, rules, PACKAGE), simulator)
+
+
+PACKAGE = Package("bot-arena", "1.0", "0123")
+HERE = WorkerReport(
+    host="desk",
+    arena="1.0",
+    python="3.11.7",
+    cores=8,
+    speed=20.0,
+    sandbox="",
+    languages=("python3", "cc"),
+    identities={"nim": identity("nim", "1"), "riffraff": identity("riffraff", "2", engine="mujoco 4.0.1")},
+    lacking={},
+    clock_s=0.0,
+)
+
+
+def told(*, ahead_s: float = 0.0, **changes: Any) -> list[tuple[str, str]]:
+    """Status and text of the results for a worker that differs in this."""
+    worker = SurveyedWorker("w1", replace(HERE, host="node7", **changes), ahead_s=ahead_s)
+    return [(each.status, each.text) for each in faults(worker, HERE)]
+
+
+def test_a_worker_like_this_machine_has_no_faults() -> None:
+    """Another speed, other cores and languages are no fault."""
+    assert told(speed=5.0, cores=64, languages=("python3",), clock_s=99.0, ahead_s=2.0) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "said"),
+    [
+        ({"sandbox": "no bubblewrap 0.8.0 or newer"}, "BAD", "worker w1 on node7: no bubblewrap 0.8.0 or newer"),
+        (
+            {"identities": {**HERE.identities, "nim": identity("nim", "1", arena="0.9")}},
+            "BAD",
+            "worker w1 on node7, nim: it has arena 0.9 (here 1.0); install the same on all machines",
+        ),
+        (
+            {"identities": {**HERE.identities, "riffraff": identity("riffraff", "2", engine="mujoco 5")}},
+            "BAD",
+            "worker w1 on node7, riffraff: it has its simulator's engine mujoco 5 (here mujoco 4.0.1)",
+        ),
+        (
+            {"identities": {"riffraff": HERE.identities["riffraff"]}},
+            "BAD",
+            "worker w1 on node7, nim: it does not say what it is",
+        ),
+        (
+            {"identities": {"nim": HERE.identities["nim"]}, "lacking": {"riffraff": "no physics engine"}},
+            "note",
+            "worker w1 on node7 cannot play riffraff: no physics engine",
+        ),
+        ({"ahead_s": -3600.0}, "note", "worker w1 on node7: its clock is 3600 s behind; no match depends on it"),
+        ({"ahead_s": 61.0}, "note", "its clock is 61 s ahead"),
+    ],
+)
+def test_a_difference_is_told_with_the_machine(changes: dict[str, Any], status: str, said: str) -> None:
+    """One that makes a worker unfit is BAD; a game that it lacks, or its clock, is a note."""
+    ((found, text),) = told(**changes)
+
+    assert found == status
+    assert said in text
+
+
+def test_a_worker_that_does_not_tell_is_bad() -> None:
+    """With the reason, and what to do."""
+    (found,) = faults(SurveyedWorker("w1", why="ImportError: no arena"), HERE)
+
+    assert found.status == "BAD"
+    assert "worker w1 does not tell: ImportError: no arena; install the same arena there" in found.text
+
+
+def test_a_report_travels_as_plain_values() -> None:
+    """And comes out the same."""
+    here = report()
+
+    assert unpacked(packed(here), WorkerReport) == here
+    assert here.speed > 0
+    assert set(here.identities) | set(here.lacking) >= {"nim", "shanghaien"}
+
+
+@pytest.mark.process
+def test_the_doctor_looks_at_each_worker(terminal: Terminal) -> None:
+    """A line each, and one for this machine, to compare with."""
+    said = terminal.arena("doctor", "--cluster", "local:1", "--width", "200")
+
+    rows = [line.split() for line in said.out.splitlines()[2:]]
+    can_play = rows[2][3] == "holds"
+    assert said.out.splitlines()[0] == f"1 worker, {int(can_play)} of them can play."
+    assert said.code == (0 if can_play else 1), said.err
+    assert rows[0][:4] == ["worker", "host", "arena", "sandbox"]
+    assert [row[0] for row in rows[2:4]] == ["0", "(here)"]
+    assert rows[2][1] == rows[3][1], "the same machine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--cluster", "tcp://127.0.0.1:1"), "without TLS anybody on the network can run programs"),
+        (("--cluster", "local:0"), "expected local:N"),
+        (("--trust-network",), "--trust-network: goes with --cluster"),
+    ],
+)
+def test_an_address_that_is_none_is_told(terminal: Terminal, arguments: tuple[str, ...], expected: str) -> None:
+    """Before anything is sent there."""
+    said = terminal.arena("doctor", *arguments)
+
+    assert said.code == 2
+    assert expected in said.err
+    assert said.out == ""
